@@ -32,8 +32,10 @@ static smp_code real_folder(smp_todo *todo, const char *path, size_t length, smp
     return todo->real ? SMP_OK : smp_fail_memory(err, "a path", length);
 }
 
-static smp_code input_key(smp_todo *todo, const smp_found *file, smp_hash *key, smp_error *err)
+smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err)
 {
+    const smp_found *file = item->file;
+    smp_hash *key = &item->input;
     const char *slash = strrchr(file->path, '/');
     const size_t length = slash ? (size_t)(slash - file->path) + (slash == file->path) : 0;
     *key = smp_hash_start();
@@ -57,9 +59,7 @@ smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item
 {
     const char *output = smp_namer_output(&todo->namer, item->file->name);
     item->output = output ? smp_texts_add(&portion->texts, output, strlen(output)) : NULL;
-    if (!item->output)
-        return smp_fail_memory(err, "a name", strlen(item->file->name));
-    return input_key(todo, item->file, &item->input, err);
+    return item->output ? SMP_OK : smp_fail_memory(err, "a name", strlen(item->file->name));
 }
 
 /* ------------------------------------------------------------------------------------------------ inputs */
@@ -136,15 +136,16 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
 static smp_code is_saved(void *context, const char *path, smp_error *err)
 {
     struct stat status;
-    (void)context;
-    return lstat(path, &status) == 0 ? SMP_OK : smp_fail(err, SMP_E_READ, "not there");
+    const char *output = context; /* which is known to be there */
+    return path == output || lstat(path, &status) == 0 ? SMP_OK : smp_fail(err, SMP_E_READ, "not there");
 }
 
 /* Whether the files that the pipeline saves beside an output are there. */
 static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
 {
     smp_error missing = {.code = SMP_OK};
-    return smp_each_target(item->output, todo->request->program, is_saved, NULL, &missing) == SMP_OK;
+    return smp_each_target(item->output, todo->request->program, is_saved, (void *)(uintptr_t)item->output, &missing) ==
+           SMP_OK;
 }
 
 /* Notes a link among the outputs, or with its slash a folder of theirs that lies elsewhere. */

@@ -15,7 +15,7 @@ smp_code smp_part_pattern_check(const char *pattern, smp_error *err);
 typedef struct smp_namer {
     const char *folder, *pattern, *ext;
     const char *part; /* what {part} is; null: nothing is called so */
-    smp_kind kind; /* what the pipeline makes; none: what the input is */
+    smp_kind kind;    /* what the pipeline makes; none: what the input is */
     char *text;
     size_t used, capacity;
     bool asked;        /* what files of this extension become: */

@@ -75,6 +75,8 @@ static smp_code spell_out(smp_todo *todo, smp_portion **out, smp_error *err)
     for (size_t i = 0; !code && i < portion->count; i++) {
         portion->items[i].file = smp_found_at(&todo->found, from + i);
         code = smp_todo_name(todo, portion, &portion->items[i], err);
+        if (!code)
+            code = smp_todo_key(todo, &portion->items[i], err);
     }
     if (code) {
         smp_portion_free(portion);
@@ -353,10 +355,25 @@ static void enter(smp_todo *todo, smp_portion *portion)
     pthread_mutex_unlock(&todo->lock);
 }
 
+/* Goes to the next portion of a walk in which there is something to do or to tell. */
+static void pass_over(smp_todo *todo)
+{
+    for (size_t i = todo->cursor; i < todo->found.count; i++) {
+        const unsigned state = todo->states[i] & ~(unsigned)REPLACE;
+        if (state == SMP_TODO_DO || state == SMP_TODO_CHANGED)
+            return;
+        if ((i + 1) % PORTION == 0)
+            todo->cursor = i + 1;
+    }
+    todo->cursor = todo->found.count;
+}
+
 smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
 {
     *out = NULL;
     smp_code code = SMP_OK;
+    if (!todo->list && todo->request->brief && smp_todo_started(todo))
+        pass_over(todo);
     if (todo->list)
         code = smp_todo_list_next(todo, out, err);
     else if (todo->cursor < todo->found.count) {

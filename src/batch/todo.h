@@ -37,6 +37,7 @@ typedef struct smp_todo_request {
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;
     bool redo_changed; /* with resume: make outputs again that were changed after they were made */
+    bool brief;        /* of a walk, portions in which nothing is to be done or told are passed over */
     bool sync_pieces;  /* outputs are synced a portion at a time */
     bool claim;        /* with a list: pieces are shared with whoever else works on it */
     bool (*deal)(size_t pieces, size_t *piece); /* with a list: the next piece to do; null: claims or shards say */
@@ -168,8 +169,9 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
 /* A portion of `count` items without anything in them. */
 smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err);
 
-/* Names the output of an item, and its input's hash. */
+/* Names the output of an item; tells its input's hash. */
 smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err);
+smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err);
 
 /* Collects what is to do, and counts. */
 void smp_todo_collect(smp_todo *todo, smp_portion *portion);

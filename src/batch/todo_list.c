@@ -123,6 +123,15 @@ static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_
     }
 }
 
+static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < portion->count; i++)
+        if (portion->items[i].state == SMP_TODO_DO)
+            code = smp_todo_key(todo, &portion->items[i], err);
+    return code;
+}
+
 /* Looks at the files of a piece. */
 static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, smp_error *err)
 {
@@ -131,9 +140,10 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
     smp_code code = SMP_OK;
     if (past->done && todo->request->resume) {
         compare(todo, portion, past);
-        return SMP_OK;
+        return tell_keys(todo, portion, err);
     }
-    if (past->begun)
+    code = tell_keys(todo, portion, err);
+    if (!code && past->begun)
         code = smp_pieces_log(todo->pieces, piece, &log, err);
     if (!code)
         code = smp_todo_examine(todo, portion, log, &found, err);

@@ -223,6 +223,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .resume = settings->resume,
         .redo_changed = settings->redo_changed,
         .skip_existing = settings->skip_existing,
+        .brief = !settings->report,
         .sync_pieces = settings->sync == SYNC_PIECE,
         .claim = settings->claim,
     };
