@@ -37,6 +37,24 @@ class Ranks(TaskCase):
         self.assertEqual(task.returncode, status, errors)
         return output, errors
 
+    def tearDown(self):
+        """Nothing that was started here goes on: ranks, also of a job that was ended, and their decoders."""
+        until = time.monotonic() + 20
+        while (left := self.started_here()) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(left, [])
+        super().tearDown()
+
+    def started_here(self):
+        left = []
+        for link in pathlib.Path("/proc").glob("[0-9]*/cwd"):
+            try:
+                if link.parent.name != str(os.getpid()) and os.readlink(link) == str(self.folder.resolve()):
+                    left.append(link.parent.name)
+            except OSError:
+                pass
+        return left
+
     def done_twice(self):
         """Outputs that journals of pieces say to be done more than once."""
         lines = [line.split(" ", 5)[5] for text in self.pieces().values() for line in text.splitlines()
