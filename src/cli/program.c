@@ -17,6 +17,7 @@
 #include "io/worker.h"
 #include "pipe/diag.h"
 
+enum { COLOR_AUTO = 0, COLOR_NEVER = 2 }; /* of --color */
 enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
 
 /* Files opened later must not land on descriptors 0 to 2 that the caller closed. What takes their place is open the
@@ -140,6 +141,8 @@ static smp_code join_team(const smp_command *command, smp_common *common, smp_co
     }
     const smp_code code = smp_cli_team->join(err);
     smp_cli_team->quiet = settings->quiet;
+    if (settings->color == COLOR_AUTO) /* Open MPI gives ranks a terminal whatever its own output is */
+        common->color = settings->color = COLOR_NEVER;
     common->quiet = settings->quiet = settings->quiet || smp_cli_team->rank > 0;
     return code;
 }

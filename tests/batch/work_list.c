@@ -231,6 +231,59 @@ static void names_that_leave_the_folder(void **context)
         assert_false(smp_path_leaves(stay[i]));
 }
 
+/* Writes a list, opens it, shares it, reads a piece. */
+static smp_code use_list(smp_error *err)
+{
+    smp_list_writer *writer;
+    smp_list_sum sum;
+    smp_work_list *list = NULL;
+    smp_texts texts = {NULL};
+    smp_found *found = NULL;
+    uint32_t *owners = NULL;
+    size_t count;
+    smp_code code = smp_list_begin(in_folder("work.list"), true, root, 0, 3, &writer, err);
+    if (code)
+        return code;
+    for (int i = 0; !code && i < 40; i++) {
+        const smp_found file = {.name = "d/p.png", .size = 1, .mtime = i};
+        code = smp_list_add(writer, &file, err);
+    }
+    if (!code)
+        code = smp_list_end(writer, &sum, err);
+    else
+        smp_list_abort(writer);
+    if (!code)
+        code = smp_work_list_open(in_folder("work.list"), &list, err);
+    if (!code)
+        code = smp_work_list_shares(list, 5, &owners, err);
+    if (!code)
+        code = smp_work_list_read(list, 2, &texts, &found, &count, err);
+    smp_free(owners);
+    smp_free(found);
+    smp_texts_free(&texts);
+    smp_work_list_close(list);
+    return code;
+}
+
+static void every_failing_allocation_is_reported(void **context)
+{
+    (void)context;
+    const uint64_t before = smp_alloc_live();
+    smp_code code = SMP_E_MEMORY;
+    uint64_t nth = 0;
+    while (code && nth < 1000) {
+        smp_error err = {0};
+        smp_alloc_fail_at(++nth);
+        code = use_list(&err);
+        smp_alloc_fail_at(0);
+        assert_true(code == SMP_OK || code == SMP_E_MEMORY);
+        assert_true(code == SMP_OK || err.message[0]);
+        assert_int_equal(smp_alloc_live(), before);
+    }
+    assert_int_equal(code, SMP_OK);
+    assert_true(nth > 10);
+}
+
 static int remove_list(void **context)
 {
     unlink(in_folder("work.list"));
@@ -243,7 +296,8 @@ SMP_SUITE(work_list)
         cmocka_unit_test(any_name_comes_back),          cmocka_unit_test(escapes_are_undone),
         cmocka_unit_test(pieces_shrink_to_a_few_files), cmocka_unit_test(long_lists_keep_few_pieces),
         cmocka_unit_test(chosen_sizes_are_kept),        cmocka_unit_test(shares_are_even_and_whole),
-        cmocka_unit_test(a_changed_byte_is_noticed),    cmocka_unit_test(names_that_leave_the_folder),
+        cmocka_unit_test(a_changed_byte_is_noticed),    cmocka_unit_test(every_failing_allocation_is_reported),
+        cmocka_unit_test(names_that_leave_the_folder),
     };
     return cmocka_run_group_tests_name("work_list", tests, make_folder, remove_list);
 }
