@@ -218,8 +218,11 @@ int smp_cli_main(int argc, char **argv)
         code = smp_cli_show_pipeline(common, argv[1], &err);
     else
         code = fail_command(argv[1], argv + 2, argc - 2, &err);
-    if (!smp_cli_team || smp_cli_team->leave(code))
-        smp_cli_error(common, &err);
+    if (smp_cli_team && !smp_cli_team->leave(code)) { /* what starts ranks ends all of them when one fails */
+        code = SMP_OK;
+        err.message[0] = '\0';
+    }
+    smp_cli_error(common, &err);
     smp_code closed = smp_cli_close_stdout(&close_err);
     if (closed && (!code || code == SMP_E_DIFFERENT)) { /* what differs was to be said there */
         smp_cli_error(common, &close_err);

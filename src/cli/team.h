@@ -32,8 +32,8 @@ typedef struct smp_team {
     /* Every rank's file comes to rank 0: paths[1 .. size - 1], from smp_alloc, of nameless files; paths[0] stays. */
     smp_code (*gather)(const char *path, char **paths, smp_error *err);
 
-    /* The last call, with the code that the process ends with. Whether this rank shall tell its error: all ranks make
-     * the same mistakes. */
+    /* The last call, with the code that the process ends with. Whether this rank shall tell its error and end with its
+     * code: all ranks make the same mistakes. */
     bool (*leave)(smp_code code);
 } smp_team;
 
