@@ -92,9 +92,10 @@ class Ranks(TaskCase):
         task = self.ranks(3, "batch", *STAGE, *LIST, "--threads", "1", "-j", "1")
         self.addCleanup(task.communicate)
         until = time.monotonic() + 60
+        while len(ranks := self.ranks_below(task.pid)) < 3 and task.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
         while not list((self.folder / "out").glob("d?/p*")) and task.poll() is None and time.monotonic() < until:
             time.sleep(0.002)
-        ranks = self.ranks_below(task.pid)
         self.assertEqual(len(ranks), 3, "ranks were not found in time")
         for number in signal.SIGSTOP, signal.SIGCONT:  # so that they are not done before one is killed
             for rank in ranks[:2]:
