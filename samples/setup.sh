@@ -59,6 +59,7 @@ need_for_cluster() {
     need slurm-client "its commands" has sbatch
     need munge "its keys" has munged
     need openmpi-bin "mpirun" has mpirun
+    need libopenmpi-dev "builds smempipe-mpi" has mpicc
     need parallel "GNU parallel" has parallel
 }
 

@@ -11,7 +11,13 @@ need_for_build
 need_for_tests
 [ "${SMP_CLUSTER:-1}" = 0 ] || need_for_cluster
 install_missing
-build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON # though no GPU be here
+mpi=OFF
+if [ "${SMP_CLUSTER:-1}" != 0 ] && has mpicc >/dev/null; then
+    mpi=ON
+else
+    echo "Without smempipe-mpi: its tests are skipped." >&2
+fi
+build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_MPI=$mpi # though no GPU be here
 # Device code has no AddressSanitizer; the emulator runs it on the host. Nor have traced kernels: the release build's serve.
 build_preset asan -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF -DSMP_TRACE_FROM="$PWD/build/release"
 builds=(../release ../asan)

@@ -41,6 +41,20 @@ bool smp_path_within(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
 }
 
+bool smp_path_leaves(const char *name)
+{
+    if (name[0] == '/')
+        return true;
+    for (const char *part = name;; part++) {
+        const size_t length = strcspn(part, "/");
+        if (length == 2 && part[0] == '.' && part[1] == '.')
+            return true;
+        part += length;
+        if (!*part)
+            return false;
+    }
+}
+
 bool smp_is_folder(const char *path)
 {
     struct stat status;

@@ -11,6 +11,9 @@ char *smp_real_path(const char *path);
 /* Whether `path` is `folder` or lies inside it. Both come from smp_real_path. */
 bool smp_path_within(const char *path, const char *folder);
 
+/* Whether a name under a folder may lead out of it: it begins with a slash, or a part of it is "..". */
+bool smp_path_leaves(const char *name);
+
 /* Whether there is a folder at `path`, links followed. */
 bool smp_is_folder(const char *path);
 

@@ -1,5 +1,5 @@
-/* The threads of a batch: see batch.h. Every thread takes the next file and does all of it; what it shares with the
- * others is one lock round the counters below. */
+/* The threads of a batch: see batch.h. Every thread opens a device for itself, then takes the next file and does all of
+ * it; what it shares with the others is one lock round the counters below. */
 #include "batch/batch.h"
 
 #include <pthread.h>
@@ -46,15 +46,20 @@ typedef struct batch {
     bool stopped;     /* by a failure */
     smp_device *wide; /* all threads, for the last large files; one at a time */
     pthread_mutex_t wide_lock;
-    int jobs, running; /* threads */
+    const smp_batch_devices *devices;
+    int jobs, running;  /* threads */
+    int opening;        /* devices of which none was opened yet: before they all are no file is begun */
+    smp_error unopened; /* why one could not be */
 } batch;
 
 typedef struct worker {
     batch *b;
+    int number;
     pthread_t thread;
     smp_device *device;
     smp_run_cache *cache;
-    bool keeps; /* something in it; under the lock */
+    bool keeps;  /* something in it; under the lock */
+    bool opened; /* both */
 } worker;
 
 static bool stopping(const batch *b)
@@ -220,7 +225,7 @@ static void wait_a_tick(batch *b, pthread_cond_t *condition)
 
 static bool must_wait(const batch *b)
 {
-    return b->alone > 0 || (b->count->in_flight > 0 && crowded(b)) ||
+    return b->opening > 0 || b->alone > 0 || (b->count->in_flight > 0 && crowded(b)) ||
            (b->request->in_order && b->next >= b->delivered + b->window);
 }
 
@@ -282,13 +287,38 @@ static const smp_batch_file *take_file(worker *w, size_t *index)
     return file;
 }
 
+/* A GPU takes its time to open, so that threads do it side by side. The first threads open a device each, and a device
+ * that cannot be opened ends the batch before a file is begun. */
+static void open_own(worker *w)
+{
+    batch *b = w->b;
+    const smp_batch_request *r = b->request;
+    const smp_batch_devices *devices = b->devices;
+    smp_error err = {.code = SMP_OK};
+    const smp_device_request ask = {.spec = devices->specs[w->number % devices->count],
+                                    .threads = devices->emulated ? r->threads : 1,
+                                    .isa = r->isa};
+    smp_code code = smp_device_open(&ask, &w->device, NULL, 0, &err);
+    if (!code)
+        code = smp_run_cache_open(&w->cache, &err);
+    pthread_mutex_lock(&b->lock);
+    w->opened = !code;
+    if (code && !b->unopened.code)
+        b->unopened = err;
+    b->stopped |= code != SMP_OK;
+    b->opening -= w->number < devices->count;
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+}
+
 static void *work(void *context)
 {
     worker *w = context;
     batch *b = w->b;
     const smp_batch_request *r = b->request;
     const smp_batch_file *file;
-    for (size_t index; (file = take_file(w, &index));) {
+    open_own(w);
+    for (size_t index; w->opened && (file = take_file(w, &index));) {
         result done = {.ready = true, .bytes = file->bytes};
         done.report = (smp_run_report){.input = file->input, .output = file->output};
         smp_code code = r->begin ? r->begin(r->context, index, &done.err) : SMP_OK;
@@ -350,30 +380,28 @@ static int choose_jobs(const smp_batch_request *r, const smp_batch_devices *devi
                     (int64_t)smp_max_i64(1, (int64_t)(r->more && r->expected > r->count ? r->expected : r->count))));
 }
 
-static smp_code open_workers(batch *b, worker *workers, const smp_batch_devices *devices, smp_error *err)
+static smp_code open_wide(batch *b, smp_error *err)
 {
     const smp_batch_request *r = b->request;
-    smp_code code = SMP_OK;
-    for (int i = 0; !code && i < b->jobs; i++) {
-        smp_device_request ask = {
-            .spec = devices->specs[i % devices->count], .threads = devices->emulated ? r->threads : 1, .isa = r->isa};
-        workers[i].b = b;
-        code = smp_device_open(&ask, &workers[i].device, NULL, 0, err);
-        if (!code)
-            code = smp_run_cache_open(&workers[i].cache, err);
-    }
-    smp_device_request all = {.spec = "cpu", .threads = r->threads, .isa = r->isa};
-    if (!code && !devices->gpu && (r->threads ? r->threads : smp_pool_cores()) > 1)
-        code = smp_device_open(&all, &b->wide, NULL, 0, err);
-    return code;
+    const smp_device_request all = {.spec = "cpu", .threads = r->threads, .isa = r->isa};
+    if (b->devices->gpu || (r->threads ? r->threads : smp_pool_cores()) <= 1)
+        return SMP_OK;
+    return smp_device_open(&all, &b->wide, NULL, 0, err);
 }
 
 static smp_code start(batch *b, worker *workers, int *started, smp_error *err)
 {
     smp_code code = SMP_OK;
     pthread_mutex_lock(&b->lock);
-    for (; *started < b->jobs && !pthread_create(&workers[*started].thread, NULL, work, &workers[*started]); ++*started)
+    for (; *started < b->jobs; ++*started) {
+        worker *w = &workers[*started];
+        w->b = b;
+        w->number = *started;
+        if (pthread_create(&w->thread, NULL, work, w) != 0)
+            break;
         b->running++;
+    }
+    b->opening += (int)smp_min_i64(b->devices->count, *started);
     if (!*started) /* fewer than wanted will do */
         code = smp_fail(err, SMP_E_PROCESS, "cannot start a thread");
     pthread_mutex_unlock(&b->lock);
@@ -384,6 +412,10 @@ static smp_code ended_how(const batch *b, smp_error *err)
 {
     const smp_batch_request *r = b->request;
     int number = r->stop ? (int)*r->stop : 0;
+    if (b->unopened.code) {
+        *err = b->unopened;
+        return err->code;
+    }
     if (b->asked.code) {
         *err = b->asked;
         return err->code;
@@ -415,6 +447,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                .files = request->files,
                .handed = request->count,
                .no_more = !request->more,
+               .devices = &devices,
                .jobs = choose_jobs(request, &devices)};
     worker *workers = smp_alloc_array((size_t)b.jobs, sizeof *workers);
     int started = 0;
@@ -427,16 +460,16 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     if (!workers || (request->in_order && !b.results))
         code = smp_fail_memory(err, "a batch", (size_t)b.jobs * sizeof *workers);
     if (!code)
-        code = open_workers(&b, workers, &devices, err);
-    if (!code && note)
-        snprintf(note, note_size, "%d file%s at once on %s%s%s", b.jobs, b.jobs == 1 ? "" : "s",
-                 workers[0].device->info.name, choice[0] ? "; " : "", choice);
+        code = open_wide(&b, err);
     if (!code)
         code = start(&b, workers, &started, err);
     if (!code)
         watch(&b);
     for (int i = 0; i < started; i++)
         pthread_join(workers[i].thread, NULL);
+    if (started && workers[0].opened && note)
+        snprintf(note, note_size, "%d file%s at once on %s%s%s", b.jobs, b.jobs == 1 ? "" : "s",
+                 workers[0].device->info.name, choice[0] ? "; " : "", choice);
     for (int i = 0; workers && i < b.jobs; i++) {
         smp_run_cache_close(workers[i].cache);
         smp_device_close(workers[i].device);

@@ -1,8 +1,10 @@
 /* What is to be done with files, by what lies at their outputs and what journals say of it: see todo.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -30,8 +32,10 @@ static smp_code real_folder(smp_todo *todo, const char *path, size_t length, smp
     return todo->real ? SMP_OK : smp_fail_memory(err, "a path", length);
 }
 
-static smp_code input_key(smp_todo *todo, const smp_found *file, smp_hash *key, smp_error *err)
+smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err)
 {
+    const smp_found *file = item->file;
+    smp_hash *key = &item->input;
     const char *slash = strrchr(file->path, '/');
     const size_t length = slash ? (size_t)(slash - file->path) + (slash == file->path) : 0;
     *key = smp_hash_start();
@@ -55,9 +59,7 @@ smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item
 {
     const char *output = smp_namer_output(&todo->namer, item->file->name);
     item->output = output ? smp_texts_add(&portion->texts, output, strlen(output)) : NULL;
-    if (!item->output)
-        return smp_fail_memory(err, "a name", strlen(item->file->name));
-    return input_key(todo, item->file, &item->input, err);
+    return item->output ? SMP_OK : smp_fail_memory(err, "a name", strlen(item->file->name));
 }
 
 /* ------------------------------------------------------------------------------------------------ inputs */
@@ -131,28 +133,20 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
     return p.done && smp_hash_equal(&p.last.work, work) ? CHANGED : NOTHING;
 }
 
+static smp_code is_saved(void *context, const char *path, smp_error *err)
+{
+    struct stat status;
+    const char *output = context; /* which is known to be there */
+    return path == output || lstat(path, &status) == 0 ? SMP_OK : smp_fail(err, SMP_E_READ, "not there");
+}
+
 /* Whether the files that the pipeline saves beside an output are there. */
 static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
 {
-    const smp_program *program = todo->request->program;
-    bool there = true;
-    for (size_t i = 0; there && i < program->save_count; i++) {
-        struct stat status;
-        smp_error unread = {.code = SMP_OK};
-        char *path = NULL;
-        there =
-            smp_saved_path(item->output, program->saves[i].path, &path, &unread) == SMP_OK && lstat(path, &status) == 0;
-        smp_free(path);
-    }
-    return there;
+    smp_error missing = {.code = SMP_OK};
+    return smp_each_target(item->output, todo->request->program, is_saved, (void *)(uintptr_t)item->output, &missing) ==
+           SMP_OK;
 }
-
-/* The folder that the last output was looked for in: where it is not there, nothing in it is. */
-typedef struct last_folder {
-    char path[PATH_MAX];
-    size_t length;
-    bool missing, fresh; /* fresh: it is there, and was not the last one's */
-} last_folder;
 
 /* Notes a link among the outputs, or with its slash a folder of theirs that lies elsewhere. */
 static smp_code keep_link(smp_todo *todo, const char *path, size_t length, smp_error *err)
@@ -181,28 +175,41 @@ static smp_code follow_folder(smp_todo *todo, const char *output, size_t length,
     return code;
 }
 
-static bool is_there(last_folder *last, const char *output, struct stat *there)
+bool smp_last_folder_has(smp_last_folder *last, const char *output, struct stat *there)
 {
     last->fresh = false;
     const char *slash = strrchr(output, '/');
     const size_t length = slash ? (size_t)(slash - output) : 0;
     if (length != last->length || strncmp(last->path, output, length) != 0) {
+        smp_last_folder_close(last);
         last->length = length && length < sizeof last->path ? length : 0;
         memcpy(last->path, output, last->length);
         last->path[last->length] = '\0';
-        last->missing = last->length && lstat(last->path, there) != 0 && errno == ENOENT;
+        last->fd = last->length ? open(last->path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+        last->missing = last->length && last->fd < 0 && errno == ENOENT;
         last->fresh = last->length && !last->missing;
     }
-    return !(length && length == last->length && last->missing) && lstat(output, there) == 0;
+    if (length && length == last->length && last->missing)
+        return false;
+    if (!length || length != last->length || last->fd < 0)
+        return lstat(output, there) == 0;
+    return fstatat(last->fd, slash + 1, there, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, last_folder *last,
+void smp_last_folder_close(smp_last_folder *last)
+{
+    if (last->length && last->fd >= 0)
+        close(last->fd);
+    last->length = 0;
+}
+
+static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, smp_last_folder *last,
                        smp_conflicts *found, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
     struct stat there;
     item->state = SMP_TODO_DO;
-    const bool exists = is_there(last, item->output, &there);
+    const bool exists = smp_last_folder_has(last, item->output, &there);
     smp_code code = last->fresh && !todo->list ? follow_folder(todo, item->output, last->length, err) : SMP_OK;
     if (code || !exists)
         return code;
@@ -237,10 +244,11 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
 smp_code smp_todo_examine(smp_todo *todo, smp_portion *portion, const smp_journal_log *log, smp_conflicts *found,
                           smp_error *err)
 {
-    last_folder last = {.length = 0};
+    smp_last_folder last = {.length = 0};
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < portion->count; i++)
         code = decide(todo, &portion->items[i], log, &last, found, err);
+    smp_last_folder_close(&last);
     return code;
 }
 

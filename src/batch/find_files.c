@@ -16,19 +16,11 @@
 #include "io/format.h"
 #include "io/media.h"
 
-/* What the last extension met says: files of a folder mostly have one. */
-typedef struct extension_answer {
-    char extension[SMP_EXTENSION]; /* behind the dot, as written; "": none yet */
-    bool other;                    /* no format that is read */
-    smp_kind kind;
-} extension_answer;
-
 typedef struct walk {
     const smp_find_options *options;
     smp_walk_visit *visit;
     void *context;
     smp_left_out *left_out;
-    extension_answer answer;
     char *path; /* of the folder or file that is looked at, grown as needed */
     size_t path_room;
     size_t there;        /* of what was given, and */
@@ -67,19 +59,19 @@ static bool other_by_name(const char *name)
     return known && !read;
 }
 
-static const extension_answer *ask_extension(extension_answer *answer, const char *name)
+static const smp_extension_answer *ask_extension(smp_extension_answer *answer, const char *name)
 {
     const char *dot = strrchr(name, '.'), *extension = dot ? dot + 1 : "";
     const size_t length = strlen(extension);
     if (!length || length >= sizeof answer->extension || strcmp(answer->extension, extension) != 0) {
-        *answer = (extension_answer){.other = other_by_name(name), .kind = smp_name_kind(name)};
+        *answer = (smp_extension_answer){.other = other_by_name(name), .kind = smp_name_kind(name)};
         if (length < sizeof answer->extension)
             memcpy(answer->extension, extension, length + 1);
     }
     return answer;
 }
 
-static bool is_unwanted(const extension_answer *answer, smp_kind wanted)
+static bool is_unwanted(const smp_extension_answer *answer, smp_kind wanted)
 {
     return answer->other || (wanted != SMP_KIND_NONE && answer->kind != SMP_KIND_NONE && !(answer->kind & wanted));
 }
@@ -120,8 +112,7 @@ static smp_code count_left_out(smp_left_out *left, const char *name, smp_error *
 
 smp_code smp_leave_out(const char *name, smp_kind kind, smp_left_out *left_out, bool *left, smp_error *err)
 {
-    extension_answer answer = {""};
-    *left = is_unwanted(ask_extension(&answer, name), kind);
+    *left = is_unwanted(ask_extension(&left_out->answer, name), kind);
     return *left ? count_left_out(left_out, name, err) : SMP_OK;
 }
 
@@ -171,7 +162,7 @@ static smp_code by_name(walk *w, const char *name, bool *wanted)
     *wanted = true;
     if (o->include_count)
         *wanted = fits_one(name, o->include, o->include_count);
-    else if (is_unwanted(ask_extension(&w->answer, name), o->kind)) {
+    else if (is_unwanted(ask_extension(&w->left_out->answer, name), o->kind)) {
         *wanted = false;
         return count_left_out(w->left_out, name, w->err);
     }

@@ -43,7 +43,15 @@ typedef struct smp_other_files {
     size_t count;
 } smp_other_files;
 
+/* What the last extension met says: files of a folder mostly have one. */
+typedef struct smp_extension_answer {
+    char extension[SMP_EXTENSION]; /* behind the dot, as written; "": none yet */
+    bool other;                    /* no format that is read */
+    smp_kind kind;
+} smp_extension_answer;
+
 typedef struct smp_left_out {
+    smp_extension_answer answer;
     size_t files;            /* of folders that are something else by their names, and */
     smp_other_files *others; /* how many of each extension */
     size_t other_count, other_capacity;

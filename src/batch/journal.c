@@ -18,30 +18,21 @@
 #include "base/checked.h"
 #include "base/writer.h"
 #include "batch/folder_lock.h"
+#include "batch/line.h"
 #include "io/source.h"
 
 static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
 
 /* ------------------------------------------------------------------------------------------------ a line */
 
-/* Reads a name in double quotes, in place: backslashes stand before quotes, backslashes and, as n, ends of lines. Null
- * for a text that does not end with its closing quote, as the last one of a run that was killed may. */
+/* Reads a name in double quotes, in place. Null for a text that does not end with its closing quote, as the last one of
+ * a run that was killed may. */
 static char *read_quoted(char *text)
 {
     if (*text != '"')
         return NULL;
-    char *to = text, *from = text + 1;
-    for (; *from && *from != '"'; from++) {
-        if (*from == '\\' && from[1]) {
-            from++;
-            *to++ = *from == 'n' ? '\n' : *from;
-        } else
-            *to++ = *from;
-    }
-    if (*from != '"' || from[1])
-        return NULL;
-    *to = '\0';
-    return text;
+    const char *end = smp_line_unescape(text, text + 1, '"');
+    return *end == '"' && !end[1] ? text : NULL;
 }
 
 /* 16 hexadecimal digits; *at moves behind them. */
@@ -461,11 +452,7 @@ smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_jou
                  e->done ? "done" : "begin", e->input.a, e->input.b, e->work.a, e->work.b, e->size, e->mtime);
     char *to = line + used;
     *to++ = '"';
-    for (const char *from = output; *from; from++) {
-        if (*from == '\\' || *from == '\n' || *from == '"')
-            *to++ = '\\';
-        *to++ = *from == '\n' ? 'n' : *from;
-    }
+    to = smp_line_escape(to, output, true);
     *to++ = '"';
     *to++ = '\n';
     smp_code code = write_line(journal, line, (size_t)(to - line), err);

@@ -18,8 +18,8 @@
 
 /* ------------------------------------------------------------------------------------------------ patterns */
 
-static const char *const fields[] = {"stem", "ext", "name", "from"};
-enum { STEM, EXT, NAME, FROM, FIELDS };
+static const char *const fields[] = {"stem", "ext", "name", "from", "part"};
+enum { STEM, EXT, NAME, FROM, PART, FIELDS };
 
 /* The field at `at`, which is an opening brace; FIELDS when it is none. *length: with both braces. */
 static int field_at(const char *at, size_t *length)
@@ -32,26 +32,46 @@ static int field_at(const char *at, size_t *length)
     return FIELDS;
 }
 
-smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
+/* Whether each {field} is known, of the first `known` fields; *seen: a bit for each that is there. */
+static smp_code check_fields(const char *pattern, int known, unsigned *seen, smp_error *err)
 {
-    bool varies = false;
+    *seen = 0;
     for (const char *at = pattern; (at = strchr(at, '{'));) {
         size_t length;
-        int field = field_at(at, &length);
-        if (field == FIELDS) {
+        const int field = field_at(at, &length);
+        if (field >= known) {
             smp_fail(err, SMP_E_USAGE, "'%.*s' is no part of a name", (int)(length < 40 ? length : 40), at);
-            const char *near = length > 2 ? smp_nearest(at + 1, length - 2, fields, FIELDS) : NULL;
+            const char *near = length > 2 ? smp_nearest(at + 1, length - 2, fields, (size_t)known) : NULL;
             return near ? smp_hint(err, "did you mean {%s}?", near)
-                        : smp_hint(err, "write {stem}, {ext}, {from} or {name}");
+                        : smp_hint(err, "write {stem}, {ext}, {from} or {name}%s", known > PART ? ", and {part}" : "");
         }
-        varies |= field == STEM || field == NAME;
+        *seen |= 1U << field;
         at += length;
     }
-    if (pattern[0] == '/' || !strncmp(pattern, "../", 3) || strstr(pattern, "/../") || pattern[0] == '\0') {
+    return SMP_OK;
+}
+
+smp_code smp_part_pattern_check(const char *pattern, smp_error *err)
+{
+    unsigned seen;
+    const smp_code code = check_fields(pattern, FIELDS, &seen, err);
+    if (code || (pattern[0] && !strchr(pattern, '/') && seen & 1U << PART))
+        return code;
+    smp_fail(err, SMP_E_USAGE, "'%.200s' does not name a file for each part", pattern);
+    return smp_hint(err, "put {part}, the part's number, into it, as in '{stem}-{part}.{ext}'");
+}
+
+smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
+{
+    unsigned seen;
+    const smp_code code = check_fields(pattern, PART, &seen, err);
+    if (code)
+        return code;
+    if (pattern[0] == '\0' || smp_path_leaves(pattern)) {
         smp_fail(err, SMP_E_USAGE, "'%.200s' is no name in the output folder", pattern);
         return smp_hint(err, "--name is for names, the folder is given by -o");
     }
-    if (!varies) {
+    if (!(seen & (1U << STEM | 1U << NAME))) {
         smp_fail(err, SMP_E_USAGE, "every file would be called '%.200s'", pattern);
         return smp_hint(err, "put {stem} into --name, which is the input's name without its extension");
     }
@@ -121,7 +141,7 @@ static bool fill_in(smp_namer *to, const char *name)
                 put(to, name, (size_t)(last - name));
     for (const char *at = to->pattern; good && *at;) {
         int field = *at == '{' ? field_at(at, &length) : FIELDS;
-        if (field == FIELDS) {
+        if (field == FIELDS || (field == PART && !to->part)) {
             good = put(to, at++, 1);
             continue;
         }
@@ -131,6 +151,8 @@ static bool fill_in(smp_namer *to, const char *name)
             good = put(to, ".", 1);
         if (good && (field == EXT || field == NAME))
             good = put(to, extension, strlen(extension));
+        if (good && field == PART)
+            good = put(to, to->part, strlen(to->part));
         if (good && field == FROM)
             good = put(to, from, strlen(from));
         at += length;
@@ -156,6 +178,20 @@ smp_code smp_saved_path(const char *output, const char *save, char **out, smp_er
     smp_code code =
         prefix ? smp_save_path(output, prefix, save, out, err) : smp_fail_memory(err, "a path", strlen(output));
     smp_free(prefix);
+    return code;
+}
+
+smp_code smp_each_target(const char *output, const smp_program *program, smp_target_fn *fn, void *context,
+                         smp_error *err)
+{
+    smp_code code = fn(context, output, err);
+    for (size_t i = 0; !code && i < program->save_count; i++) {
+        char *path = NULL;
+        code = smp_saved_path(output, program->saves[i].path, &path, err);
+        if (!code)
+            code = fn(context, path, err);
+        smp_free(path);
+    }
     return code;
 }
 

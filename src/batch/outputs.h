@@ -8,10 +8,14 @@
  * input's own extension, where {ext} may be another)? */
 smp_code smp_name_pattern_check(const char *pattern, smp_error *err);
 
+/* The same for names of the parts of one input: with {part}, their number, which must be there. */
+smp_code smp_part_pattern_check(const char *pattern, smp_error *err);
+
 /* Names the outputs of inputs, one after the other. */
 typedef struct smp_namer {
     const char *folder, *pattern, *ext;
-    smp_kind kind; /* what the pipeline makes; none: what the input is */
+    const char *part; /* what {part} is; null: nothing is called so */
+    smp_kind kind;    /* what the pipeline makes; none: what the input is */
     char *text;
     size_t used, capacity;
     bool asked;        /* what files of this extension become: */
@@ -34,6 +38,11 @@ char *smp_target_prefix(const char *output);
 
 /* The path of a file that the pipeline saves: beside the output and named after it. From smp_alloc. */
 smp_code smp_saved_path(const char *output, const char *save, char **out, smp_error *err);
+
+/* Calls fn for the output and for each file that the pipeline saves beside it, until one fails. */
+typedef smp_code smp_target_fn(void *context, const char *path, smp_error *err);
+smp_code smp_each_target(const char *output, const smp_program *program, smp_target_fn *fn, void *context,
+                         smp_error *err);
 
 /* Two inputs, by their paths, would have one output. */
 smp_code smp_fail_collision(const char *one, const char *other, const char *output, smp_error *err);

@@ -33,16 +33,20 @@ static const char *const suffixes[] = {[HELD] = "", [LEFT] = ".left", [FAILED] =
 
 typedef struct piece_state {
     uint8_t state;
+    bool own;       /* held by this task, or was when that was last read */
     uint32_t tries; /* the number of the last file, from 0 */
 } piece_state;
 
 struct smp_pieces {
     smp_pieces_request request;
     char folder[PATH_MAX]; /* of all groups */
+    bool write;            /* else all is only looked at */
     size_t group;          /* the one that was read; SIZE_MAX: none */
+    bool stale;            /* read it again */
     piece_state states[GROUP];
-    size_t begin, looked; /* with claim: where to begin; pieces looked at, from 0 to count twice */
-    size_t done, elsewhere;
+    size_t looked; /* pieces before it need not be looked at again */
+    bool again;    /* with claim: the free ones are gone, and those that may be taken up again are looked at */
+    uint64_t chance;
     int64_t clock; /* the file system's, when this began: nanoseconds */
 };
 
@@ -102,11 +106,17 @@ static bool read_name(const smp_pieces *p, const char *name, size_t *piece, uint
     return false;
 }
 
+/* Learns what became of the pieces of a group. What is known of it stays, since no name goes away again: the names that
+ * a network file system tells may be some seconds old. */
 static void read_group(smp_pieces *p, size_t group)
 {
     char path[PATH_ROOM];
+    if (p->group == group && !p->stale)
+        return;
+    if (p->group != group)
+        memset(p->states, 0, sizeof p->states);
     p->group = group;
-    memset(p->states, 0, sizeof p->states);
+    p->stale = false;
     snprintf(path, sizeof path, "%s/%zu", p->folder, group);
     DIR *dir = opendir(path);
     size_t piece;
@@ -156,6 +166,7 @@ smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_piec
     if (!p)
         return smp_fail_memory(err, "pieces", sizeof *p);
     p->request = *request;
+    p->write = write;
     p->group = SIZE_MAX;
     (void)smp_writer_self(); /* reads what it must while it may */
     const int length = snprintf(p->folder, sizeof p->folder, "%s/%s.d/%016" PRIx64 "-%016" PRIx64, request->folder,
@@ -167,13 +178,9 @@ smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_piec
     }
     if (!code && write)
         p->clock = clock_of(p);
-    if (!code && request->claim && request->count) {
-        char self[SMP_WRITER_TEXT];
-        smp_writer_self_text(self);
-        p->begin = request->shards > 0
-                       ? (size_t)((double)request->count * (double)(request->shard - 1) / (double)request->shards)
-                       : (size_t)(smp_hash_name(self) % request->count);
-    }
+    char self[SMP_WRITER_TEXT];
+    smp_writer_self_text(self);
+    p->chance = smp_hash_name(self);
     if (code) {
         smp_pieces_close(p);
         *out = NULL;
@@ -186,10 +193,26 @@ void smp_pieces_close(smp_pieces *pieces)
     smp_free(pieces);
 }
 
-void smp_pieces_counts(const smp_pieces *pieces, size_t *done, size_t *elsewhere)
+static bool is_own(const smp_pieces *p, size_t piece)
 {
-    *done = pieces->done;
-    *elsewhere = pieces->elsewhere;
+    return p->request.claim || !p->request.owners || p->request.owners[piece] == p->request.shard;
+}
+
+smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
+{
+    smp_pieces_sum sum = {0};
+    p->stale = true;
+    for (size_t i = 0; i < p->request.count; i++) {
+        if (!is_own(p, i))
+            continue;
+        read_group(p, i / GROUP);
+        const uint8_t state = p->states[i % GROUP].state;
+        sum.done += state == DONE;
+        sum.failed += state == FAILED;
+        sum.left += state == LEFT;
+        sum.held += state == HELD;
+    }
+    return sum;
 }
 
 /* ------------------------------------------------------------------------------------------------ choosing */
@@ -234,50 +257,71 @@ static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, 
     return may;
 }
 
-/* What is to become of a piece of this task. */
-static bool choose(smp_pieces *p, size_t piece, bool second, smp_piece_past *past)
+/* Whether this task may work on a piece. */
+static bool choose(smp_pieces *p, size_t piece, smp_piece_past *past)
 {
     const smp_pieces_request *r = &p->request;
     *past = (smp_piece_past){.done = false};
-    if (p->group != piece / GROUP)
-        read_group(p, piece / GROUP);
+    read_group(p, piece / GROUP);
     const piece_state *s = &p->states[piece % GROUP];
+    if (r->claim && (s->state == FREE || s->state == DONE))
+        return false;
     if (s->state == FREE)
-        return !second;
-    if (r->claim && s->state == DONE) {
-        p->done += second;
-        return false;
-    }
-    if (r->claim && !second)
-        return false;
-    if (!r->claim && !r->resume && s->state != HELD) /* as if it were new: outputs that are there are in the way */
         return true;
-    const bool may = (r->resume || s->state == HELD) && may_resume(p, piece, s, past);
+    const bool may = (!r->resume && s->state != HELD) || may_resume(p, piece, s, past);
     if (!r->resume)
-        *past = (smp_piece_past){.done = false};
-    p->elsewhere += !(may && (r->resume || !r->claim));
-    return may && (r->resume || !r->claim);
+        *past = (smp_piece_past){.passed = true};
+    return may;
+}
+
+/* With claim: one of the first pieces that are free, by chance of as many as others work on and one more, so that tasks
+ * that start at once do not all try the same. */
+static bool next_free(smp_pieces *p, size_t *piece)
+{
+    while (p->looked < p->request.count) {
+        const size_t group = p->looked / GROUP, left = p->request.count - group * GROUP,
+                     end = group * GROUP + (left < GROUP ? left : GROUP);
+        size_t held = 0, found = 0;
+        read_group(p, group);
+        for (size_t i = 0; i < GROUP; i++)
+            held += p->states[i].state == HELD && !p->states[i].own;
+        p->chance = smp_hash_mix(p->chance + 1);
+        const size_t nth = p->write ? (size_t)(p->chance % (held + 1)) : 0;
+        for (size_t i = p->looked; i < end && found <= nth; i++) {
+            if (p->states[i % GROUP].state != FREE)
+                continue;
+            *piece = i;
+            if (!found++)
+                p->looked = i;
+        }
+        p->looked += found && !p->write; /* nobody takes it */
+        if (found)
+            return true;
+        p->looked = end;
+    }
+    return false;
 }
 
 bool smp_pieces_next(smp_pieces *p, size_t *piece, smp_piece_past *past)
 {
     const smp_pieces_request *r = &p->request;
-    if (!r->claim) {
-        const size_t step = r->shards > 0 ? (size_t)r->shards : 1, first = r->shards > 0 ? (size_t)r->shard - 1 : 0;
-        while (p->looked < r->count && (*piece = first + p->looked * step) < r->count) {
-            p->looked++;
-            if (choose(p, *piece, false, past))
+    if (r->deal) {
+        while (r->deal(r->count, piece))
+            if (choose(p, *piece, past))
                 return true;
-        }
         return false;
     }
-    while (p->looked < 2 * r->count) {
-        const bool second = p->looked >= r->count;
-        *piece = (p->begin + p->looked) % r->count;
-        if (p->looked == r->count)
-            p->group = SIZE_MAX; /* much has changed since */
-        p->looked++;
-        if (choose(p, *piece, second, past))
+    if (r->claim && !p->again) {
+        *past = (smp_piece_past){.done = false};
+        if (next_free(p, piece))
+            return true;
+        p->again = true;
+        p->looked = 0;
+        p->stale = true; /* much has changed since */
+    }
+    while (p->looked < r->count && (r->resume || !r->claim)) {
+        *piece = p->looked++;
+        if (is_own(p, *piece) && choose(p, *piece, past))
             return true;
     }
     return false;
@@ -337,12 +381,11 @@ smp_code smp_pieces_take(smp_pieces *p, size_t piece, smp_claim **out, bool *loc
             close(fd);
     }
     (void)unlink(own);
-    *s = (piece_state){.state = HELD, .tries = tries};
+    *s = (piece_state){.state = HELD, .own = won, .tries = tries};
     if (!won) {
         smp_journal_close(claim->journal);
         smp_free(claim);
-        p->elsewhere += !code && !p->request.claim;
-        p->group = SIZE_MAX; /* others are at work here: look again which pieces are free */
+        p->stale = true; /* others are at work here: look again which pieces are free */
         return code;
     }
     *out = claim;

@@ -18,13 +18,15 @@ typedef struct smp_pieces smp_pieces;
 typedef struct smp_claim smp_claim;
 
 typedef struct smp_pieces_request {
-    const char *folder;    /* of outputs */
-    smp_hash list, work;   /* together they name the folder of the pieces */
-    size_t count;          /* pieces of the list */
-    int64_t shard, shards; /* pieces shard, shard + shards, ... unless claim, where it is where to begin; 0 of 0: all */
+    const char *folder;     /* of outputs */
+    smp_hash list, work;    /* together they name the folder of the pieces */
+    size_t count;           /* pieces of the list */
+    const uint32_t *owners; /* of the pieces: those of `shard` alone are this task's; null, and with claim: all are */
+    uint32_t shard;
     bool claim, resume, sync_pieces;
-    double retake; /* seconds; 0: silence means nothing */
-    int clock;     /* a descriptor of a file in the folder, whose time is set to read the file system's clock */
+    bool (*deal)(size_t count, size_t *piece); /* what comes next, in place of shards and claims; null: they say */
+    double retake;                             /* seconds; 0: silence means nothing */
+    int clock; /* a descriptor of a file in the folder, whose time is set to read the file system's clock */
 } smp_pieces_request;
 
 /* What of a piece is known before it is taken. */
@@ -33,6 +35,7 @@ typedef struct smp_piece_past {
     uint64_t sum;   /* smp_piece_sum_add of each */
     int64_t newest; /* time of change of the newest */
     bool begun;     /* not done, and there are journals: smp_pieces_log */
+    bool passed;    /* taken before, by a run that this one does not resume: outputs that are there are in the way */
 } smp_piece_past;
 
 uint64_t smp_piece_sum_add(uint64_t sum, uint64_t size, int64_t mtime);
@@ -42,8 +45,8 @@ smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_piec
 void smp_pieces_close(smp_pieces *pieces); /* null is allowed */
 
 /* The next piece that this task may work on; false: there is none. With claim those that nobody has taken come first,
- * then those that may be taken up again; pieces done are passed over. Otherwise those of the shard in their order, also
- * when done with resume, so that they are looked at again. */
+ * in their order but for a few, then those that may be taken up again; pieces done are passed over. Otherwise those of
+ * the shard in their order, also when done with resume, so that they are looked at again. */
 bool smp_pieces_next(smp_pieces *pieces, size_t *piece, smp_piece_past *past);
 
 /* Takes it. *out null without a failure: another was quicker. */
@@ -52,8 +55,11 @@ smp_code smp_pieces_take(smp_pieces *pieces, size_t piece, smp_claim **out, bool
 /* What the journals of a piece, up to the claim's, say of its files. */
 smp_code smp_pieces_log(smp_pieces *pieces, size_t piece, smp_journal_log **out, smp_error *err);
 
-/* Pieces of this task that were passed over so far: done before, and held or left by others. */
-void smp_pieces_counts(const smp_pieces *pieces, size_t *done, size_t *elsewhere);
+/* What became of the pieces that this task may work on, as their folder says. */
+typedef struct smp_pieces_sum {
+    size_t done, failed, left, held; /* failed: some files of theirs; left: by a run that was stopped */
+} smp_pieces_sum;
+smp_pieces_sum smp_pieces_sum_up(smp_pieces *pieces);
 
 smp_journal *smp_claim_journal(smp_claim *claim);
 void smp_claim_touch(smp_claim *claim); /* it is alive */

@@ -75,6 +75,8 @@ static smp_code spell_out(smp_todo *todo, smp_portion **out, smp_error *err)
     for (size_t i = 0; !code && i < portion->count; i++) {
         portion->items[i].file = smp_found_at(&todo->found, from + i);
         code = smp_todo_name(todo, portion, &portion->items[i], err);
+        if (!code)
+            code = smp_todo_key(todo, &portion->items[i], err);
     }
     if (code) {
         smp_portion_free(portion);
@@ -87,8 +89,9 @@ static smp_code spell_out(smp_todo *todo, smp_portion **out, smp_error *err)
 /* ------------------------------------------------------------------------------------------------ names */
 
 /* Counts a name that an input wants to write; a second one like it is suspect. */
-static smp_code meet_name(smp_todo *todo, const char *path, smp_error *err)
+static smp_code meet_name(void *context, const char *path, smp_error *err)
 {
+    smp_todo *todo = context;
     bool there;
     const uint64_t hash = smp_hash_name(path);
     if (!smp_hash_set_add(&todo->outputs, hash, &there))
@@ -103,19 +106,11 @@ static smp_code meet_name(smp_todo *todo, const char *path, smp_error *err)
 /* All names that the input of this name wants to write. *output (may be null): the first, until the next name. */
 static smp_code meet_names(smp_todo *todo, const char *name, const char **output, smp_error *err)
 {
-    const smp_program *program = todo->request->program;
     const char *text = smp_namer_output(&todo->namer, name);
-    smp_code code = text ? meet_name(todo, text, err) : smp_fail_memory(err, "a name", strlen(name));
-    for (size_t k = 0; !code && k < program->save_count; k++) {
-        char *path = NULL;
-        code = smp_saved_path(text, program->saves[k].path, &path, err);
-        if (!code)
-            code = meet_name(todo, path, err);
-        smp_free(path);
-    }
     if (output)
         *output = text;
-    return code;
+    return text ? smp_each_target(text, todo->request->program, meet_name, todo, err)
+                : smp_fail_memory(err, "a name", strlen(name));
 }
 
 /* Sees the names of all files, also of other shards, since no two inputs may have one output. */
@@ -136,30 +131,30 @@ static smp_code wants(void *context, const char *name, bool *wanted, smp_error *
 
 typedef struct pair { /* two files with one output */
     smp_todo *todo;
-    char *first, *output; /* from smp_alloc */
+    const smp_found *found; /* the one that is looked at */
+    char *first, *output;   /* from smp_alloc */
 } pair;
+
+static smp_code meet_suspect(void *context, const char *path, smp_error *err)
+{
+    pair *p = context;
+    if (smp_hash_name(path) != p->todo->suspect)
+        return SMP_OK;
+    if (p->output && !strcmp(p->output, path))
+        return smp_fail_collision(p->first, p->found->path, path, err);
+    if (!p->output && (!(p->first = smp_strdup(p->found->path)) || !(p->output = smp_strdup(path))))
+        return smp_fail_memory(err, "a name", strlen(path));
+    return SMP_OK;
+}
 
 /* Looks for the two files with the suspect name. */
 static smp_code meet_again(void *context, const smp_found *found, smp_error *err)
 {
     pair *p = context;
-    const smp_program *program = p->todo->request->program;
     const char *output = smp_namer_output(&p->todo->namer, found->name);
-    smp_code code = output ? SMP_OK : smp_fail_memory(err, "a name", strlen(found->name));
-    for (size_t k = 0; !code && k <= program->save_count; k++) {
-        char *saved = NULL;
-        if (k)
-            code = smp_saved_path(output, program->saves[k - 1].path, &saved, err);
-        const char *path = k ? saved : output;
-        if (!code && smp_hash_name(path) == p->todo->suspect) {
-            if (p->output && !strcmp(p->output, path))
-                code = smp_fail_collision(p->first, found->path, path, err);
-            else if (!p->output && (!(p->first = smp_strdup(found->path)) || !(p->output = smp_strdup(path))))
-                code = smp_fail_memory(err, "a name", strlen(path));
-        }
-        smp_free(saved);
-    }
-    return code;
+    p->found = found;
+    return output ? smp_each_target(output, p->todo->request->program, meet_suspect, p, err)
+                  : smp_fail_memory(err, "a name", strlen(found->name));
 }
 
 /* Names the two files that would have one output. Two names that merely have one hash are no fault. */
@@ -271,6 +266,7 @@ void smp_todo_free(smp_todo *todo)
     }
     smp_journal_close(todo->journal);
     smp_pieces_close(todo->pieces);
+    smp_free(todo->owners);
     smp_work_list_close(todo->list);
     if (todo->folder_lock >= 0)
         close(todo->folder_lock);
@@ -359,10 +355,25 @@ static void enter(smp_todo *todo, smp_portion *portion)
     pthread_mutex_unlock(&todo->lock);
 }
 
+/* Goes to the next portion of a walk in which there is something to do or to tell. */
+static void pass_over(smp_todo *todo)
+{
+    for (size_t i = todo->cursor; i < todo->found.count; i++) {
+        const unsigned state = todo->states[i] & ~(unsigned)REPLACE;
+        if (state == SMP_TODO_DO || state == SMP_TODO_CHANGED)
+            return;
+        if ((i + 1) % PORTION == 0)
+            todo->cursor = i + 1;
+    }
+    todo->cursor = todo->found.count;
+}
+
 smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
 {
     *out = NULL;
     smp_code code = SMP_OK;
+    if (!todo->list && todo->request->brief && smp_todo_started(todo))
+        pass_over(todo);
     if (todo->list)
         code = smp_todo_list_next(todo, out, err);
     else if (todo->cursor < todo->found.count) {
@@ -382,12 +393,6 @@ smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
     if (!code && *out && smp_todo_started(todo) && (*out)->to_do)
         enter(todo, *out);
     return code;
-}
-
-void smp_todo_release(smp_todo *todo, smp_portion *portion)
-{
-    (void)todo;
-    smp_portion_free(portion);
 }
 
 /* ------------------------------------------------------------------------------------------------ files */
@@ -516,4 +521,6 @@ void smp_todo_end(smp_todo *todo)
         (void)end_portion(todo, portion, &lost);
         smp_portion_free(portion);
     }
+    if (todo->pieces)
+        smp_todo_count_pieces(todo);
 }

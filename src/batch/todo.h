@@ -5,7 +5,9 @@
 #ifndef SMP_BATCH_TODO_H
 #define SMP_BATCH_TODO_H
 
+#include <limits.h>
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "base/hash_set.h"
 #include "batch/batch.h"
@@ -34,11 +36,13 @@ typedef struct smp_todo_request {
     const smp_program *program;
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;
-    bool redo_changed;     /* with resume: make outputs again that were changed after they were made */
-    bool sync_pieces;      /* outputs are synced a portion at a time */
-    bool claim;            /* with a list: pieces are shared with whoever else works on it */
-    double retake;         /* seconds after which a silent claim is free; 0: none is */
-    int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
+    bool redo_changed; /* with resume: make outputs again that were changed after they were made */
+    bool brief;        /* of a walk, portions in which nothing is to be done or told are passed over */
+    bool sync_pieces;  /* outputs are synced a portion at a time */
+    bool claim;        /* with a list: pieces are shared with whoever else works on it */
+    bool (*deal)(size_t pieces, size_t *piece); /* with a list: the next piece to do; null: claims or shards say */
+    double retake;                              /* seconds after which a silent claim is free; 0: none is */
+    int64_t shard, shards;                      /* 1..shards of shards; 0 of 0: all */
 } smp_todo_request;
 
 typedef struct smp_todo_item {
@@ -71,8 +75,8 @@ typedef struct smp_todo_count {
     size_t others;         /* of other shards; without a list */
     uint64_t bytes;        /* of inputs to do; with a list, of all this may get */
     size_t expected;       /* the same in files */
-    size_t pieces, passed; /* of a list: worked on; done before, which nobody looked at again */
-    size_t elsewhere;      /* pieces that others work on, or left without --resume */
+    size_t pieces, undone; /* of a list: that this run took; of those the ones that it did not get done */
+    smp_pieces_sum sum;    /* after smp_todo_end: all that this run may take, whoever did */
 } smp_todo_count;
 
 typedef struct smp_todo {
@@ -82,6 +86,7 @@ typedef struct smp_todo {
     uint8_t *states;      /* of those */
     smp_work_list *list;
     smp_left_out left_out; /* of a list */
+    uint32_t *owners;      /* of its pieces, with shards */
     smp_pieces *pieces;    /* of a list, once started */
     smp_namer namer;
     char *real_given, *real; /* the last input's folder, and the same with links resolved */
@@ -112,11 +117,11 @@ void smp_todo_free(smp_todo *todo);
 smp_code smp_todo_start(smp_todo *todo, smp_error *err);
 
 /* The next portion of this shard, also when nothing of it is to be done; null: there is none. Before smp_todo_start it
- * is only looked at. smp_todo_release ends it when it has nothing to do or was only looked at; else it ends with its
- * last file. One caller at a time. */
+ * is only looked at. The caller ends it by smp_portion_free when it has nothing to do or was only looked at; else it
+ * ends with its last file. One caller at a time. */
 smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err);
-void smp_todo_release(smp_todo *todo, smp_portion *portion);
-void smp_todo_rewind(smp_todo *todo); /* to look again from the beginning */
+void smp_portion_free(smp_portion *portion); /* null is allowed */
+void smp_todo_rewind(smp_todo *todo);        /* to look again from the beginning */
 
 /* For smp_batch_request.begin, finished and ended: notes the file as begun, makes its folder; notes it as done or
  * failed; ends its portion with the last of its files: syncs and notes that. */
@@ -130,10 +135,26 @@ void smp_todo_tick(smp_todo *todo);
 /* The program is about to end with files in flight: leaves pieces that are not done to others. */
 void smp_todo_leave(smp_todo *todo);
 
-/* After the last file, with none in flight: ends what is left of the portions. */
+/* With a list: counts what became of its pieces again. */
+void smp_todo_count_pieces(smp_todo *todo);
+
+/* After the last file, with none in flight: ends what is left of the portions, and counts pieces. */
 void smp_todo_end(smp_todo *todo);
 
 /* ------------------------------------------------------------------------------------------------ for its own files */
+
+/* The folder that the last output was looked for in, held open, since outputs of a folder follow each other; where it
+ * is not there, nothing in it is. Zeroed at first. */
+typedef struct smp_last_folder {
+    char path[PATH_MAX];
+    size_t length;
+    int fd;              /* while length; -1: it could not be opened */
+    bool missing, fresh; /* fresh: it is there, and was not the last one's */
+} smp_last_folder;
+
+/* lstat of an output; false: there is none. */
+bool smp_last_folder_has(smp_last_folder *last, const char *output, struct stat *there);
+void smp_last_folder_close(smp_last_folder *last);
 
 /* What the journals say of the files of a portion: sets states, and counts outputs that are in the way. */
 typedef struct smp_conflicts {
@@ -147,10 +168,10 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
 
 /* A portion of `count` items without anything in them. */
 smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err);
-void smp_portion_free(smp_portion *portion);
 
-/* Names the output of an item, and its input's hash. */
+/* Names the output of an item; tells its input's hash. */
 smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err);
+smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err);
 
 /* Collects what is to do, and counts. */
 void smp_todo_collect(smp_todo *todo, smp_portion *portion);

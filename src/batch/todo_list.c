@@ -14,11 +14,12 @@ static smp_pieces_request pieces_request(const smp_todo *todo)
         .list = *smp_work_list_hash(todo->list),
         .work = r->work,
         .count = smp_work_list_pieces(todo->list),
-        .shard = r->shard,
-        .shards = r->shards,
+        .owners = todo->owners,
+        .shard = (uint32_t)r->shard,
         .claim = r->claim,
         .resume = r->resume,
         .sync_pieces = r->sync_pieces,
+        .deal = r->deal,
         .retake = r->retake,
         .clock = todo->folder_lock,
     };
@@ -31,9 +32,14 @@ smp_code smp_todo_list_open(smp_todo *todo, smp_error *err)
     if (code)
         return code;
     const size_t pieces = smp_work_list_pieces(todo->list);
-    const size_t step = r->shards > 0 && !r->claim ? (size_t)r->shards : 1;
-    for (size_t i = step > 1 ? (size_t)r->shard - 1 : 0; i < pieces; i += step) {
+    if (r->shards > 0 && !r->claim && !r->deal)
+        code = smp_work_list_shares(todo->list, r->shards, &todo->owners, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < pieces; i++) {
         const smp_work_piece *piece = smp_work_list_piece(todo->list, i);
+        if (todo->owners && todo->owners[i] != (uint32_t)r->shard)
+            continue;
         todo->count.expected += (size_t)piece->files;
         todo->count.bytes += piece->bytes;
     }
@@ -93,18 +99,20 @@ static void sum_up(const smp_portion *portion, smp_piece_past *past)
 }
 
 /* Files of a piece that was done: as they were, gone, or changed since, which shows by their time. */
-static smp_code compare(smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
+static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
 {
     const smp_todo_request *r = todo->request;
     smp_piece_past now;
+    smp_last_folder last = {.length = 0};
     for (size_t i = 0; i < portion->count; i++) {
         smp_todo_item *item = &portion->items[i];
         struct stat there;
-        const bool is = lstat(item->output, &there) == 0;
+        const bool is = smp_last_folder_has(&last, item->output, &there);
         item->made_size = is ? (uint64_t)there.st_size : 0;
         item->made_mtime = is ? (int64_t)there.st_mtim.tv_sec * 1000000000 + there.st_mtim.tv_nsec : 0;
         item->state = is ? SMP_TODO_DONE : SMP_TODO_DO;
     }
+    smp_last_folder_close(&last);
     sum_up(portion, &now);
     for (size_t i = 0; now.sum != past->sum && i < portion->count; i++) {
         smp_todo_item *item = &portion->items[i];
@@ -113,7 +121,15 @@ static smp_code compare(smp_todo *todo, smp_portion *portion, const smp_piece_pa
         item->replace = r->force || r->redo_changed;
         item->state = item->replace ? SMP_TODO_DO : r->skip_existing ? SMP_TODO_KEPT : SMP_TODO_CHANGED;
     }
-    return SMP_OK;
+}
+
+static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < portion->count; i++)
+        if (portion->items[i].state == SMP_TODO_DO)
+            code = smp_todo_key(todo, &portion->items[i], err);
+    return code;
 }
 
 /* Looks at the files of a piece. */
@@ -122,9 +138,12 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
     smp_conflicts found = {0};
     smp_journal_log *log = NULL;
     smp_code code = SMP_OK;
-    if (past->done && todo->request->resume)
-        return compare(todo, portion, past);
-    if (past->begun)
+    if (past->done && todo->request->resume) {
+        compare(todo, portion, past);
+        return tell_keys(todo, portion, err);
+    }
+    code = tell_keys(todo, portion, err);
+    if (!code && past->begun)
         code = smp_pieces_log(todo->pieces, piece, &log, err);
     if (!code)
         code = smp_todo_examine(todo, portion, log, &found, err);
@@ -141,26 +160,6 @@ static size_t wanting(const smp_portion *portion)
     for (size_t i = 0; i < portion->count; i++)
         count += portion->items[i].state == SMP_TODO_DO;
     return count;
-}
-
-/* A piece that has nothing to do: it is noted as done where that is not known. */
-static smp_code settle(smp_todo *todo, smp_portion *portion, smp_error *err)
-{
-    smp_claim *claim = portion->claim;
-    smp_piece_past past;
-    bool changed = false;
-    (void)todo;
-    for (size_t i = 0; i < portion->count; i++)
-        changed |= portion->items[i].state == SMP_TODO_CHANGED;
-    portion->claim = NULL;
-    if (!claim)
-        return SMP_OK;
-    if (changed) {
-        smp_claim_leave(claim, true);
-        return SMP_OK;
-    }
-    sum_up(portion, &past);
-    return smp_claim_done(claim, &past, portion->count, err);
 }
 
 /* Before a start: every piece of the shard is only looked at. */
@@ -184,7 +183,8 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
     smp_code code = working ? SMP_OK : open_to_look(todo, err);
     while (!code && !*out && smp_pieces_next(todo->pieces, &piece, &past)) {
         smp_claim *claim = NULL;
-        if (working && !past.done) {
+        const bool later = past.done || past.passed; /* once it is known that something is to do */
+        if (working && !later) {
             code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
             if (code || !claim)
                 continue;
@@ -192,7 +192,7 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
         code = load(todo, piece, out, err);
         if (!code)
             code = look(todo, piece, &past, *out, err);
-        if (!code && working && past.done && wanting(*out)) {
+        if (!code && working && later && wanting(*out)) {
             code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
             if (!code && !claim) {
                 smp_portion_free(*out);
@@ -207,11 +207,9 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
         (*out)->claim = claim;
         todo->count.pieces += claim != NULL;
         smp_todo_collect(todo, *out);
-        if (!(*out)->to_do)
-            code = settle(todo, *out, err);
+        if (!(*out)->to_do && claim) /* nothing is to do: it is noted as done */
+            code = smp_todo_list_ended(todo, *out, err);
     }
-    if (todo->pieces)
-        smp_pieces_counts(todo->pieces, &todo->count.passed, &todo->count.elsewhere);
     if (code) {
         smp_portion_free(*out);
         *out = NULL;
@@ -226,15 +224,22 @@ smp_code smp_todo_list_ended(smp_todo *todo, smp_portion *portion, smp_error *er
     size_t changed = 0;
     smp_piece_past past;
     portion->claim = NULL;
-    (void)todo;
     for (size_t i = 0; i < portion->count; i++)
         changed += portion->items[i].state == SMP_TODO_CHANGED;
     if (portion->left || portion->failed || changed) {
         smp_claim_leave(claim, portion->left == 0);
+        pthread_mutex_lock(&todo->lock);
+        todo->count.undone++;
+        pthread_mutex_unlock(&todo->lock);
         return SMP_OK;
     }
     sum_up(portion, &past);
     return smp_claim_done(claim, &past, portion->count, err);
+}
+
+void smp_todo_count_pieces(smp_todo *todo)
+{
+    todo->count.sum = smp_pieces_sum_up(todo->pieces);
 }
 
 void smp_todo_tick(smp_todo *todo)

@@ -13,9 +13,11 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
+#include "batch/line.h"
 #include "io/output.h"
 
-static const char title[] = "smempipe list 1\n", root_word[] = "folder ";
+static const char title[] = "smempipe list 2\n", root_word[] = "folder ";
 
 /* A piece: where its lines begin, their bytes, files, bytes of files, hash. The end: pieces, where their lines begin,
  * links, hash of all. */
@@ -26,8 +28,13 @@ static const char title[] = "smempipe list 1\n", root_word[] = "folder ";
 enum {
     PIECE_LINE = 18 + 1 + 12 + 1 + 7 + 1 + 19 + 1 + 16 + 1,
     END_LINE = 4 + 12 + 1 + 18 + 1 + 12 + 1 + 32 + 1,
-    LEAST_LINE = 6,      /* "0 0 a\n" */
-    MOST_PIECE = 1 << 30 /* bytes of a piece's lines */
+    LEAST_LINE = 6,       /* "0 0 a\n" */
+    MOST_PIECE = 1 << 30, /* bytes of a piece's lines */
+    /* Pieces of a size that nobody chose are made of units, and shrink along the list: */
+    UNIT_FILES = 16,
+    UNIT_BYTES = 4 << 20,
+    PARTS = 1024,        /* a piece is at most this part of what is left, */
+    MOST_UNITS = 1 << 16 /* which is not known before the end: units are joined whenever there are so many */
 };
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -36,29 +43,26 @@ struct smp_list_writer {
     smp_output *output;
     smp_work_piece *pieces;
     size_t count, capacity;
+    size_t most;          /* pieces from which on small ones are joined; 0: they stay as they are */
     smp_work_piece piece; /* the one that is being filled */
-    smp_hash hash;        /* of its lines */
     uint64_t piece_bytes, piece_files, at;
     smp_list_sum sum;
     char *line;
     size_t room;
 };
 
+/* What a line adds to its piece's hash. Pieces that follow each other are joined by adding their hashes. */
+static uint64_t line_hash(const char *line, size_t length, uint64_t offset)
+{
+    smp_hash hash = smp_hash_start();
+    smp_hash_add(&hash, line, length);
+    return smp_hash_mix(hash.a + smp_hash_mix(offset));
+}
+
 static smp_code put(smp_list_writer *w, const char *text, size_t length, smp_error *err)
 {
     w->at += length;
     return smp_output_write(w->output, text, length, err);
-}
-
-/* Writes a text so that it is one line: backslashes before backslashes and, as n, ends of lines. Returns its end. */
-static char *escape(char *to, const char *from)
-{
-    for (; *from; from++) {
-        if (*from == '\\' || *from == '\n')
-            *to++ = '\\';
-        *to++ = *from == '\n' ? 'n' : *from;
-    }
-    return to;
 }
 
 /* "WORDS TEXT\n" into the writer's line; *length. */
@@ -68,7 +72,7 @@ static smp_code compose(smp_list_writer *w, const char *words, const char *text,
     if (!smp_grow(&w->line, &w->room, before + 2 * strlen(text) + 2, 1))
         return smp_fail_memory(err, "a line", strlen(text));
     memcpy(w->line, words, before);
-    char *end = escape(w->line + before, text);
+    char *end = smp_line_escape(w->line + before, text, false);
     *end++ = '\n';
     *length = (size_t)(end - w->line);
     return SMP_OK;
@@ -81,9 +85,10 @@ smp_code smp_list_begin(const char *path, bool force, const char *root, uint64_t
     smp_list_writer *w = *out = smp_alloc(sizeof *w);
     if (!w)
         return smp_fail_memory(err, "a list", sizeof *w);
-    w->piece_bytes = piece_bytes;
-    w->piece_files = piece_files;
-    w->hash = smp_hash_start();
+    const bool chosen = piece_bytes || piece_files;
+    w->piece_bytes = !chosen ? UNIT_BYTES : piece_bytes ? piece_bytes : SMP_PIECE_BYTES;
+    w->piece_files = !chosen ? UNIT_FILES : piece_files ? piece_files : SMP_PIECE_FILES;
+    w->most = chosen ? 0 : MOST_UNITS;
     smp_code code = smp_output_open(path, force, NULL, &w->output, err);
     if (!code)
         code = put(w, title, strlen(title), err);
@@ -99,6 +104,32 @@ smp_code smp_list_begin(const char *path, bool force, const char *root, uint64_t
     return code;
 }
 
+/* Joins small pieces to such as are at most 1/1024 of what follows in the list so far. What follows can only grow, so
+ * that pieces that were joined early are none too large. */
+static void join_pieces(smp_list_writer *w)
+{
+    uint64_t files = w->sum.files, bytes = w->sum.bytes; /* from the piece at i on */
+    size_t kept = 0;
+    for (size_t i = 0; i < w->count;) {
+        const uint64_t most_files = smp_min_u64(smp_max_u64(files / PARTS, UNIT_FILES), SMP_PIECE_FILES),
+                       most_bytes = smp_min_u64(smp_max_u64(bytes / PARTS, UNIT_BYTES), SMP_PIECE_BYTES);
+        smp_work_piece joined = w->pieces[i++];
+        for (; i < w->count && joined.files + w->pieces[i].files <= most_files &&
+               joined.bytes + w->pieces[i].bytes <= most_bytes;
+             i++) {
+            joined.length += w->pieces[i].length;
+            joined.files += w->pieces[i].files;
+            joined.bytes += w->pieces[i].bytes;
+            joined.hash += w->pieces[i].hash;
+        }
+        files -= joined.files;
+        bytes -= joined.bytes;
+        w->pieces[kept++] = joined;
+    }
+    w->count = kept;
+    w->most = smp_max_u64(MOST_UNITS, 2 * kept);
+}
+
 static smp_code end_piece(smp_list_writer *w, smp_error *err)
 {
     if (!w->piece.files)
@@ -106,10 +137,10 @@ static smp_code end_piece(smp_list_writer *w, smp_error *err)
     if (!smp_grow(&w->pieces, &w->capacity, w->count + 1, sizeof *w->pieces))
         return smp_fail_memory(err, "the pieces of a list", w->count);
     w->piece.length = w->at - w->piece.offset;
-    w->piece.hash = smp_hash_mix(w->hash.a);
     w->pieces[w->count++] = w->piece;
     w->piece = (smp_work_piece){.offset = w->at};
-    w->hash = smp_hash_start();
+    if (w->most && w->count >= w->most)
+        join_pieces(w);
     return SMP_OK;
 }
 
@@ -123,11 +154,12 @@ smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err
         code = end_piece(w, err); /* a large file begins a piece, so that it is one of its own mostly */
     if (!code)
         code = compose(w, numbers, found->name, &length, err);
+    const uint64_t offset = w->at;
     if (!code)
         code = put(w, w->line, length, err);
     if (code)
         return code;
-    smp_hash_add(&w->hash, w->line, length);
+    w->piece.hash += line_hash(w->line, length, offset);
     w->piece.files++;
     w->piece.bytes += found->size;
     w->sum.files++;
@@ -140,6 +172,8 @@ smp_code smp_list_end(smp_list_writer *w, smp_list_sum *sum, smp_error *err)
 {
     char line[160];
     smp_code code = end_piece(w, err);
+    if (w->most)
+        join_pieces(w);
     const uint64_t begin = w->at;
     smp_hash all = smp_hash_start();
     for (size_t i = 0; !code && i < w->count; i++) {
@@ -206,18 +240,6 @@ static smp_code read_at(const smp_work_list *list, char *to, size_t size, uint64
     return SMP_OK;
 }
 
-/* Undoes escape() in place, up to the end of the text. */
-static void unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; from++) {
-        const bool special = *from == '\\' && from[1];
-        from += special;
-        *to++ = special && *from == 'n' ? '\n' : *from;
-    }
-    *to = '\0';
-}
-
 /* The first two lines; *begin: where files begin. */
 static smp_code read_head(smp_work_list *list, uint64_t size, uint64_t *begin, smp_error *err)
 {
@@ -240,7 +262,7 @@ static smp_code read_head(smp_work_list *list, uint64_t size, uint64_t *begin, s
         if (!list->root)
             code = smp_fail_memory(err, "a list", head);
         else
-            unescape(list->root);
+            smp_line_unescape(list->root, list->root, '\0');
     }
     smp_free(text);
     return code;
@@ -378,10 +400,10 @@ static bool read_file(const smp_work_list *list, char *line, char *path, smp_tex
     const size_t root = strlen(list->root);
     *found = (smp_found){.regular = true, .link = line[0] == 'l'};
     line += found->link;
-    if (!take_number(&line, &size) || size < 0 || !take_number(&line, &found->mtime) || !line[0] || line[0] == '/')
+    if (!take_number(&line, &size) || size < 0 || !take_number(&line, &found->mtime) || !line[0])
         return false;
-    unescape(line);
-    if (!strncmp(line, "../", 3) || strstr(line, "/../"))
+    smp_line_unescape(line, line, '\0');
+    if (smp_path_leaves(line))
         return false;
     found->size = (uint64_t)size;
     const size_t length = strlen(line);
@@ -389,6 +411,15 @@ static bool read_file(const smp_work_list *list, char *line, char *path, smp_tex
     found->path = smp_texts_add(texts, path, root + 1 + length);
     found->name = found->path ? found->path + root + 1 : NULL;
     return true;
+}
+
+/* The hash of a piece. */
+static uint64_t hash_lines(const char *text, uint64_t offset)
+{
+    uint64_t hash = 0;
+    for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1)
+        hash += line_hash(at, (size_t)(end - at) + 1, offset + (uint64_t)(at - text));
+    return hash;
 }
 
 smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,
@@ -401,13 +432,11 @@ smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *
     *count = 0;
     smp_code code = text && path && *found ? read_at(list, text, (size_t)p->length, p->offset, err)
                                            : smp_fail_memory(err, "a piece of a list", p->length);
-    smp_hash hash = smp_hash_start();
     if (!code) {
         text[p->length] = '\0';
         memcpy(path, list->root, root);
         path[root] = '/';
-        smp_hash_add(&hash, text, (size_t)p->length);
-        if (smp_hash_mix(hash.a) != p->hash)
+        if (hash_lines(text, p->offset) != p->hash)
             code = fail_list(list->path, "the list was changed since it was made", err);
     }
     char *at = text, *end;

@@ -1,8 +1,8 @@
-/* A list of work: which files there were when it was made, with their sizes and times, in pieces of about the same
- * bytes. Everybody who works on a list means the same files, whatever comes and goes in the folder meanwhile; a task
- * reads the lines of its own pieces alone.
+/* A list of work: which files there were when it was made, with their sizes and times, in pieces. Everybody who works
+ * on a list means the same files, whatever comes and goes in the folder meanwhile; a task reads the lines of its own
+ * pieces alone.
  *
- * A text: "smempipe list 1", the folder that the names lie in, a line "SIZE MTIME NAME" a file (an l before the size: a
+ * A text: "smempipe list 2", the folder that the names lie in, a line "SIZE MTIME NAME" a file (an l before the size: a
  * symbolic link; nanoseconds since 1970; in names backslashes stand before backslashes and, as n, ends of lines), a
  * line of fixed length a piece, and a last line of fixed length that says where those begin. */
 #ifndef SMP_BATCH_WORK_LIST_H
@@ -12,7 +12,9 @@
 #include "base/texts.h"
 #include "batch/find_files.h"
 
-/* When a piece has so many bytes of files, or so many files, the next one begins. */
+/* When a piece has so many bytes of files, or so many files, the next one begins. Unless sizes are chosen, pieces
+ * shrink to a few files towards the end of the list: who takes them one by one in their order ends when others do
+ * (guided self-scheduling; Polychronopoulos and Kuck, 1987), and who has large ones first keeps few records. */
 #define SMP_PIECE_BYTES (UINT64_C(64) << 20)
 enum { SMP_PIECE_FILES = 4096, SMP_PIECE_MOST_FILES = 1 << 20 };
 
@@ -24,7 +26,8 @@ typedef struct smp_list_sum {
     uint64_t files, bytes, pieces, links;
 } smp_list_sum;
 
-/* path "-" is standard output; else the list appears whole or not at all. root: the folder of the names. */
+/* path "-" is standard output; else the list appears whole or not at all. root: the folder of the names. Bytes and
+ * files of a piece: 0 where only the other one is chosen; both 0: pieces shrink. */
 smp_code smp_list_begin(const char *path, bool force, const char *root, uint64_t piece_bytes, uint64_t piece_files,
                         smp_list_writer **out, smp_error *err);
 smp_code smp_list_add(smp_list_writer *writer, const smp_found *found, smp_error *err); /* its name, size and time */
@@ -51,6 +54,10 @@ const smp_work_piece *smp_work_list_piece(const smp_work_list *list, size_t piec
 const smp_hash *smp_work_list_hash(const smp_work_list *list); /* of everything in it */
 const char *smp_work_list_root(const smp_work_list *list);
 bool smp_work_list_links(const smp_work_list *list); /* some files are symbolic links */
+
+/* Whose pieces are which, where each of `shards` has its own: all have about as much to do. An array of 1..shards from
+ * smp_alloc, the same on every machine. */
+smp_code smp_work_list_shares(const smp_work_list *list, int64_t shards, uint32_t **owners, smp_error *err);
 
 /* The files of a piece, in an array from smp_alloc whose texts go to `texts`. */
 smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,

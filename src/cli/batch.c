@@ -8,6 +8,7 @@
 #include "cli/outputs.h"
 #include "cli/shard.h"
 #include "cli/shipped.h"
+#include "cli/team.h"
 #include "cli/write_options.h"
 
 static const char *const on_error_words[] = {"continue", "stop", NULL};
@@ -134,6 +135,24 @@ static smp_code check_list(const smp_batch_settings *s, smp_error *err)
     return SMP_OK;
 }
 
+/* What ranks of a team do not do. */
+static smp_code check_team(const smp_batch_settings *s, smp_error *err)
+{
+    if (!s->work_list) {
+        smp_fail(err, SMP_E_USAGE, "ranks share a list, and there is none");
+        return smp_hint(err, "smempipe list DIR -r -o work.list; then --list work.list in place of the folder");
+    }
+    if (s->claim || s->shard) {
+        smp_fail(err, SMP_E_USAGE, "rank 0 deals the pieces, which %s would do too", s->claim ? "--claim" : "--shard");
+        return smp_hint(err, "leave it out, or write smempipe batch in place of smempipe-mpi batch");
+    }
+    if (s->dry_run) {
+        smp_fail(err, SMP_E_USAGE, "--dry-run needs no ranks");
+        return smp_hint(err, "write smempipe batch --dry-run ...");
+    }
+    return SMP_OK;
+}
+
 static smp_code check_settings(const smp_batch_settings *settings, smp_error *err)
 {
     if (!settings->folder || !settings->folder[0]) {
@@ -151,6 +170,8 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
     smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
     if (!code)
         code = smp_cli_check_variant(&settings->many.plan, err);
+    if (!code && smp_cli_team)
+        code = check_team(settings, err);
     return code ? code : check_list(settings, err);
 }
 
@@ -202,6 +223,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .resume = settings->resume,
         .redo_changed = settings->redo_changed,
         .skip_existing = settings->skip_existing,
+        .brief = !settings->report,
         .sync_pieces = settings->sync == SYNC_PIECE,
         .claim = settings->claim,
     };
@@ -209,11 +231,17 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
     smp_code code = parse_times(settings, &ask.retake, &job.grace, err);
     if (!code)
-        code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, settings->claim, &shard, err);
+        code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, settings->claim || smp_cli_team, &shard,
+                             err);
     if (code)
         return code;
     ask.shard = shard.number;
     ask.shards = shard.count;
+    if (smp_cli_team) {
+        ask.shard = smp_cli_team->rank + 1;
+        ask.shards = smp_cli_team->size;
+        ask.deal = smp_cli_team->deal;
+    }
     code = smp_todo_make(&ask, &job.todo, err);
     if (!code && !settings->work_list)
         code = smp_many_check(&settings->many, job.todo.found.count + job.todo.count.others, &job.todo.found.left_out,
@@ -270,6 +298,7 @@ const smp_command smp_command_batch = {
         "do "
         "the same files exclude each other.",
     .settings_size = sizeof(smp_batch_settings),
+    .shares = true,
     .groups = {{"options", smp_batch_options},
                {"options for lists and clusters", share_options},
                SMP_MANY_GROUP,

@@ -3,6 +3,12 @@
 #include "cli/outputs.h"
 #include "report/text.h"
 
+static smp_code try_target(void *context, const char *path, smp_error *err)
+{
+    (void)context;
+    return smp_target_check(path, err);
+}
+
 /* Everything that can be known of a file without decoding it: its header, the plan for it, the names of its outputs. */
 static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_request *request, smp_error *err)
 {
@@ -13,16 +19,7 @@ static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_reques
     request->output = item->output;
     smp_code code = smp_plan_file(request, &plan, err);
     smp_plan_free(plan);
-    if (!code)
-        code = smp_target_check(item->output, err);
-    for (size_t k = 0; !code && k < program->save_count; k++) {
-        char *saved = NULL;
-        code = smp_saved_path(item->output, program->saves[k].path, &saved, err);
-        if (!code)
-            code = smp_target_check(saved, err);
-        smp_free(saved);
-    }
-    return code;
+    return code ? code : smp_each_target(item->output, program, try_target, NULL, err);
 }
 
 typedef struct trial { /* which files are tried: some, evenly spread */
@@ -77,7 +74,7 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
     trial t = {.wanted = (size_t)s->headers, .all = todo->count.expected};
     while (!(code = smp_todo_next(todo, &portion, err)) && portion) {
         show(job, portion, &t, &request);
-        smp_todo_release(todo, portion);
+        smp_portion_free(portion);
     }
     smp_device_close(device);
     if (code)

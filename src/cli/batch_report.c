@@ -26,23 +26,17 @@ static char *report_path(const smp_batch_job *job)
     return smp_asprintf("%.*s.%s%s", (int)stem, path, shard, path + stem);
 }
 
-static smp_code check_item(const smp_batch_job *job, const char *path, const char *real, const smp_todo_item *item,
-                           const smp_program *program, smp_error *err)
+typedef struct report_name {
+    const char *path, *last; /* last: of its real path */
+} report_name;
+
+static smp_code check_target(void *context, const char *target, smp_error *err)
 {
-    /* Names that differ at their end are not the same file; links are what inodes are for. */
-    const char *slash = strrchr(real, '/'), *last = strrchr(item->output, '/');
-    smp_code code = SMP_OK;
-    if (!strcmp(slash ? slash + 1 : real, last ? last + 1 : item->output))
-        code = smp_cli_refuse_report(path, item->output, err);
-    for (size_t k = 0; !code && k < program->save_count; k++) {
-        char *saved = NULL;
-        code = smp_saved_path(item->output, program->saves[k].path, &saved, err);
-        if (!code)
-            code = smp_cli_refuse_report(path, saved, err);
-        smp_free(saved);
-    }
-    (void)job;
-    return code;
+    const report_name *report = context;
+    const char *last = strrchr(target, '/');
+    if (strcmp(report->last, last ? last + 1 : target) != 0) /* then it is another file; inodes find links */
+        return SMP_OK;
+    return smp_cli_refuse_report(report->path, target, err);
 }
 
 /* Inputs that are the report are found by their inodes, outputs, which may not be there yet, by their names. */
@@ -62,11 +56,13 @@ static smp_code check_files(const smp_batch_job *job, const char *path, const sm
     if (!real || !top)
         code = smp_fail_memory(err, "a path", strlen(path));
     if (!code && (smp_path_within(real, top) || todo->link_count)) {
+        const char *slash = strrchr(real, '/');
+        report_name report = {path, slash ? slash + 1 : real};
         smp_portion *portion;
         while (!code && !(code = smp_todo_next(todo, &portion, err)) && portion) {
             for (size_t i = 0; !code && i < portion->count; i++)
-                code = check_item(job, path, real, &portion->items[i], program, err);
-            smp_todo_release(todo, portion);
+                code = smp_each_target(portion->items[i].output, program, check_target, &report, err);
+            smp_portion_free(portion);
         }
         smp_todo_rewind(todo);
     }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/outputs.h"
+#include "cli/team.h"
 #include "cli/write_options.h"
 #include "report/report.h"
 #include "report/text.h"
@@ -62,7 +63,7 @@ static smp_code more(void *context, const smp_batch_file **files, size_t *count,
             *count = portion->to_do;
             return SMP_OK;
         }
-        smp_todo_release(&b->todo, portion);
+        smp_portion_free(portion);
     }
     return code;
 }
@@ -103,13 +104,8 @@ static void show_summary(smp_batch_job *b, const smp_batch_count *count)
 {
     smp_todo *todo = &b->todo;
     const smp_todo_count *sum = &todo->count;
-    const smp_common *common = &b->settings->many.plan.base.common;
     smp_left_out *left_out = todo->list ? &todo->left_out : &todo->found.left_out;
     double past = smp_now() - b->began;
-    smp_remarks_show(&b->remarks, common);
-    smp_failures_show(&b->failures, common, sum->to_do + sum->changed);
-    if (common->quiet)
-        return;
     fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
     put_count(count->failed, "failed", ", ");
     put_count(sum->to_do - count->done - count->failed, "not begun", ", ");
@@ -127,8 +123,9 @@ static void show_summary(smp_batch_job *b, const smp_batch_count *count)
     smp_free(others);
     if (todo->list) {
         fprintf(stderr, "; %zu of %zu pieces", sum->pieces, smp_work_list_pieces(todo->list));
-        put_count(sum->passed, "done in all", ", ");
-        put_count(sum->elsewhere, "not done and not free", ", ");
+        put_count(sum->sum.done, "done in all", ", ");
+        put_count(sum->sum.failed, "with files that failed", ", ");
+        put_count(sum->sum.left + sum->sum.held, "not done and not free", ", ");
     }
     fprintf(stderr, "; %.2f s", past);
     if (count->done && past > 0)
@@ -143,6 +140,10 @@ static smp_batch_request make_request(smp_batch_job *b, const smp_program *progr
     request.more = more;
     request.expected = b->todo.count.expected;
     request.expected_bytes = b->todo.count.bytes;
+    if (smp_cli_team) { /* as far as rank 0 knows, all do about as much */
+        request.expected /= (size_t)smp_cli_team->size;
+        request.expected_bytes /= (uint64_t)smp_cli_team->size;
+    }
     request.stop_on_error = s->on_error == ON_ERROR_STOP;
     request.begin = begin;
     request.finished = finished;
@@ -165,9 +166,60 @@ static smp_code start(smp_batch_job *b, const smp_program *program, smp_error *e
                         "%s: this file system has no locks; take care that no other batch writes to it", s->folder);
     if (!code)
         code = smp_batch_report_open(b, err);
+    if (smp_cli_team && !code)
+        code = smp_cli_team->agree(SMP_OK);
     if (!code)
         smp_cli_confine_batch(s, program, &b->todo);
     return code;
+}
+
+/* The sums of all ranks, on rank 0; what it and the others end with. Another rank tells itself what kept it from going
+ * on. */
+static smp_code join_ranks(smp_batch_job *b, smp_batch_count *count, smp_code code, smp_error *err)
+{
+    smp_todo_count *sum = &b->todo.count;
+    uint64_t numbers[] = {count->done, count->failed, sum->to_do,
+                          sum->done,   sum->kept,     sum->changed,
+                          sum->pieces, sum->undone,   b->todo.left_out.files};
+    const smp_code own = code;
+    if (smp_cli_team->rank && code && code != SMP_E_INTERRUPTED && code != SMP_E_TERMINATED)
+        smp_cli_error(&b->settings->many.plan.base.common, err);
+    code = smp_cli_team->finish(numbers, sizeof numbers / sizeof numbers[0], code);
+    if (smp_cli_team->rank) /* rank 0 says how all ends */
+        return SMP_OK;
+    if (code && !own)
+        err->code = code;
+    count->done = (size_t)numbers[0];
+    count->failed = (size_t)numbers[1];
+    sum->to_do = (size_t)numbers[2];
+    sum->done = (size_t)numbers[3];
+    sum->kept = (size_t)numbers[4];
+    sum->changed = (size_t)numbers[5];
+    sum->pieces = (size_t)numbers[6];
+    sum->undone = (size_t)numbers[7];
+    b->todo.left_out.files = (size_t)numbers[8];
+    smp_todo_count_pieces(&b->todo);
+    return code;
+}
+
+/* Pieces that other tasks failed in or left: nobody works on them. Where this run found nothing else to do, it ends as
+ * those did. */
+static smp_code tell_undone(const smp_batch_job *b, smp_error *err)
+{
+    const smp_todo_count *sum = &b->todo.count;
+    const smp_batch_settings *s = b->settings;
+    const size_t all = sum->sum.failed + sum->sum.left, undone = all > sum->undone ? all - sum->undone : 0;
+    const char *again = s->resume ? "the same command" : "the same command with --resume";
+    if (!b->todo.list || !undone)
+        return SMP_OK;
+    if (sum->pieces) {
+        smp_cli_warning(&s->many.plan.base.common, "other tasks failed in or left %zu piece%s; %s takes %s up again",
+                        undone, undone == 1 ? "" : "s", again, undone == 1 ? "it" : "them");
+        return SMP_OK;
+    }
+    smp_fail(err, SMP_E_PROCESS, "%zu of %zu pieces %s not done: other tasks failed in or left %s", undone,
+             smp_work_list_pieces(b->todo.list), undone == 1 ? "is" : "are", undone == 1 ? "it" : "them");
+    return smp_hint(err, "%s takes %s up again", again, undone == 1 ? "it" : "them");
 }
 
 smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -194,17 +246,27 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     if (b->todo.removed && common->verbose && !common->quiet)
         fprintf(stderr, "smempipe: removed %zu unfinished file%s of a run that was killed\n", b->todo.removed,
                 b->todo.removed == 1 ? "" : "s");
+    if (!code && (b->journal.code || reported)) {
+        *err = b->journal.code ? b->journal : report_error;
+        code = err->code;
+    }
+    smp_common heard = *common; /* what a rank says of its own files */
+    heard.quiet = smp_cli_team ? smp_cli_team->quiet : common->quiet;
+    smp_remarks_show(&b->remarks, &heard);
+    smp_failures_show(&b->failures, common, b->todo.count.to_do + b->todo.count.changed);
+    if (smp_cli_team) {
+        code = join_ranks(b, &count, code, err);
+        if (smp_cli_team->rank)
+            return code;
+    }
     bool stopped = code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED;
     if (code && !stopped && !count.done)
         return code;
-    show_summary(b, &count);
+    if (!common->quiet)
+        show_summary(b, &count);
     if (stopped)
         return smp_hint(err, "the same command with --resume does the rest"), code;
-    if (code)
-        return code;
-    if (b->journal.code || reported) {
-        *err = b->journal.code ? b->journal : report_error;
-        return err->code;
-    }
-    return count.failed || b->todo.count.changed ? SMP_E_PROCESS : SMP_OK;
+    if (code || count.failed || b->todo.count.changed)
+        return code ? code : SMP_E_PROCESS;
+    return tell_undone(b, err);
 }

@@ -87,6 +87,9 @@ smp_code smp_cli_check_variant(const smp_plan_settings *settings, smp_error *err
 
 /* ------------------------------------------------------------------------------------------------ output */
 
+/* The program: its exit status. */
+int smp_cli_main(int argc, char **argv);
+
 /* Is colour wanted on stdout (1) or stderr (2)? --color, then NO_COLOR, then whether it is a terminal. */
 bool smp_cli_color(const smp_common *common, int fd);
 

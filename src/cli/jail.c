@@ -6,6 +6,7 @@
 
 #include "base/paths.h"
 #include "cli/outputs.h"
+#include "cli/team.h"
 #include "io/jail.h"
 
 /* A GPU's driver opens what it likes, when it likes. */
@@ -95,6 +96,8 @@ static void allow_outputs(smp_jail *jail, const smp_todo *todo)
 
 void smp_cli_confine_batch(const smp_batch_settings *settings, const smp_program *program, const smp_todo *todo)
 {
+    if (smp_cli_team) /* whose messages take files and connections of their own */
+        return;
     if (todo->list && smp_work_list_links(todo->list)) /* which lead anywhere; they are read when their time comes */
         return;
     smp_jail *jail = begin(&settings->many.plan.base.common, program);

@@ -29,10 +29,11 @@ static const smp_option options[] = {
      .help = "only files whose name fits, as in '*.jpg'; may be repeated"},
     {"exclude", 0, SMP_O_LIST, offsetof(list_settings, exclude), .argument = "GLOB",
      .help = "no files, and no folders, whose name fits; may be repeated"},
-    {"piece-size", 0, SMP_O_SIZE, offsetof(list_settings, piece_size), .size = SMP_PIECE_BYTES, .argument = "BYTES",
-     .help = "bytes of files after which the next piece begins"},
-    {"piece-files", 0, SMP_O_INT, offsetof(list_settings, piece_files), .fallback = "4096", .argument = "N", .min = 1,
-     .max = SMP_PIECE_MOST_FILES, .help = "files after which the next piece begins"},
+    {"piece-size", 0, SMP_O_SIZE, offsetof(list_settings, piece_size), .argument = "BYTES",
+     .help = "bytes of files after which the next piece begins; pieces shrink from 64M or 4096 files to 4M or 16 "
+             "files, so that all who take them end together, unless this or --piece-files is given"},
+    {"piece-files", 0, SMP_O_INT, offsetof(list_settings, piece_files), .fallback = "0", .argument = "N", .min = 0,
+     .max = SMP_PIECE_MOST_FILES, .help = "files after which the next piece begins; 0: as --piece-size says"},
     {0},
 };
 
@@ -79,7 +80,7 @@ static smp_code put_name(listing *l, const list_settings *s, const char *real, c
     struct stat status, link;
     const char *name = under(path, s->folder, real);
     bool left;
-    if (!name || !strncmp(name, "../", 3) || strstr(name, "/../")) {
+    if (!name || smp_path_leaves(name)) {
         smp_fail(err, SMP_E_READ, "line %zu: '%.200s' does not lie in %.200s", line, path, s->folder);
         return smp_hint(err, "DIR is the folder that find was given");
     }

@@ -6,6 +6,7 @@
 #include "cli/measure.h"
 #include "cli/shard.h"
 #include "cli/shipped.h"
+#include "cli/team.h"
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(smp_measure_settings, json), .help = "write JSON"},
@@ -105,7 +106,7 @@ void smp_measuring_free(smp_measuring *m)
 typedef struct run {
     smp_measuring told;
     smp_part_writer part;
-    const smp_measure_work *work;
+    smp_measure_work *work;
     bool partial;
     smp_progress progress;
     smp_error broken; /* why results could not be kept */
@@ -114,7 +115,7 @@ typedef struct run {
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
     run *r = context;
-    const uint64_t number = r->work->numbers[index];
+    const uint64_t number = r->work->list ? smp_measure_team_number(r->work, index) : r->work->numbers[index];
     if (isatty(STDOUT_FILENO) && r->progress.shown && !report->status && !r->partial)
         smp_progress_end(&r->progress);
     if (r->broken.code)
@@ -135,6 +136,12 @@ static void tick(void *context, const smp_batch_count *count)
         smp_progress_files(&r->progress, ended, count->failed, count->files,
                            count->bytes ? (double)count->bytes_done / (double)count->bytes
                                         : (double)ended / (double)count->files);
+}
+
+static smp_code more(void *context, const smp_batch_file **files, size_t *count, smp_error *err)
+{
+    run *r = context;
+    return smp_measure_team_more(r->work, files, count, err);
 }
 
 /* A pipeline in which nothing is measured is a mistake. */
@@ -163,7 +170,14 @@ static smp_code run_batch(run *r, const smp_measure_settings *settings, const sm
     request.tick = tick;
     request.context = r;
     smp_progress_begin(&r->progress, common, "measure");
-    smp_code code = smp_batch_run(&request, done, note, sizeof note, err);
+    smp_code code = SMP_OK;
+    if (r->work->list) {
+        request.more = more;
+        request.expected = (size_t)r->work->head.files / (size_t)smp_cli_team->size;
+        code = more(r, &request.files, &request.count, err);
+    }
+    if (!code)
+        code = smp_batch_run(&request, done, note, sizeof note, err);
     smp_progress_end(&r->progress);
     if (common->verbose && !common->quiet && note[0])
         fprintf(stderr, "smempipe: %s\n", note);
@@ -220,8 +234,12 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_measure_w
     smp_batch_count done = {0};
     work->head.work = work_of(settings, program, diags);
     smp_code code = create_part(settings, work, &r.part, err);
+    if (work->list && !code)
+        code = smp_cli_team->agree(SMP_OK);
+    work->agreed = !code;
     if (!code)
         code = run_batch(&r, settings, program, diags, &done, err);
+    r.part.left_out = work->head.left_out; /* of a rank it grows */
     if (!code)
         code = smp_part_commit(&r.part, &r.told.totals, err);
     if (!code && done.failed)
@@ -231,11 +249,38 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_measure_w
     return code;
 }
 
+/* A rank of a team: it measures a part, for rank 0 to merge. */
+static smp_code measure_rank(const smp_measure_settings *settings, smp_measure_work *work, const smp_program *program,
+                             smp_diags *diags, smp_error *err)
+{
+    char folder[PATH_MAX], path[PATH_MAX + sizeof "/part"];
+    smp_measure_settings own = *settings;
+    smp_code code = smp_measure_team_folder(folder, err);
+    if (code)
+        return code;
+    snprintf(path, sizeof path, "%s/part", folder);
+    own.partial = path;
+    code = smp_measure_team_open(settings, program, work, err);
+    if (!code)
+        code = measure_part(&own, work, program, diags, err);
+    if (work->agreed)
+        code = smp_measure_team_end(settings, path, code, err);
+    unlink(path);
+    rmdir(folder);
+    return code;
+}
+
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_measure_settings *settings = given;
     smp_measure_work work = {0};
     smp_code code = check_program(program, err);
+    work.head = (smp_part_head){.shard = 1, .shards = 1, .totals_only = settings->totals_only};
+    if (!code && smp_cli_team) {
+        code = measure_rank(settings, &work, program, diags, err);
+        smp_measure_work_free(&work);
+        return code;
+    }
     if (!code)
         code = smp_measure_work_find(settings, program, &work, err);
     if (!code)
@@ -266,6 +311,13 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing");
         return smp_hint(err, "write smempipe measure --merge PART...");
     }
+    if (smp_cli_team && (s->merge || s->shard || s->partial || !s->work_list)) {
+        smp_fail(err, SMP_E_USAGE,
+                 s->work_list ? "rank 0 merges what all ranks measure by itself"
+                              : "ranks share a list, and there is none");
+        return smp_hint(err, s->work_list ? "leave out --shard, --partial and --merge, or write smempipe measure"
+                                          : "smempipe list DIR -r -o work.list; then --list work.list in place of DIR");
+    }
     if (s->shard && !s->partial) {
         smp_fail(err, SMP_E_USAGE, "--shard measures a part of the files, which tells nothing of all");
         return smp_hint(err, "write it to a file: --shard %s --partial FILE; --merge joins all parts", s->shard);
@@ -294,7 +346,7 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
     smp_shard shard;
     quiet.quiet = true;
     const smp_code code = check_list(s, err);
-    return code || s->merge ? code : smp_cli_shard(&quiet, s->shard, false, &shard, err);
+    return code || s->merge ? code : smp_cli_shard(&quiet, s->shard, smp_cli_team != NULL, &shard, err);
 }
 
 static smp_code measure(void *given, smp_error *err)
@@ -329,6 +381,7 @@ const smp_command smp_command_measure = {
         "--merge *.part tells what one machine would, the same bytes. It refuses parts of another pipeline, version or "
         "list of files, and a part that is twice or missing.",
     .settings_size = sizeof(smp_measure_settings),
+    .shares = true,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},

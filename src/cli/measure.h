@@ -2,7 +2,10 @@
 #ifndef SMP_CLI_MEASURE_H
 #define SMP_CLI_MEASURE_H
 
+#include <limits.h>
+
 #include "base/texts.h"
+#include "batch/work_list.h"
 #include "cli/many.h"
 #include "report/measure.h"
 #include "report/part.h"
@@ -13,6 +16,14 @@ typedef struct smp_measure_settings {
     const char *sort, *shard, *partial, *work_list;
 } smp_measure_settings;
 
+/* A piece that a rank was dealt. */
+typedef struct smp_measure_block {
+    struct smp_measure_block *next;
+    smp_batch_file *files;
+    uint64_t *numbers;
+    size_t count, first; /* first: the index of files[0] among all that the rank does */
+} smp_measure_block;
+
 /* The files to measure. */
 typedef struct smp_measure_work {
     smp_batch_file *files;
@@ -21,6 +32,12 @@ typedef struct smp_measure_work {
     smp_part_head head; /* but for head.work. Of a list, left_out is this shard's, and there is no text of them */
     smp_found_list found;
     smp_texts texts;
+    /* Of a rank of a team, in place of files, numbers and count: */
+    smp_work_list *list;
+    smp_kind kind;                              /* that the pipeline is for */
+    bool agreed;                                /* all ranks are ready: the others wait for this one */
+    uint64_t *starts;                           /* of each piece: the number of its first file */
+    smp_measure_block *blocks, *last, *current; /* pieces that were dealt; the one whose files are being told */
 } smp_measure_work;
 
 /* To be freed also on failure. */
@@ -46,6 +63,17 @@ void smp_measuring_free(smp_measuring *m);
 
 /* Says that so many files were passed over by their names; text: which, or null. */
 void smp_measuring_others(const smp_common *common, uint64_t count, const char *text);
+
+/* Ranks (measure_team.c). Opens the list; the next piece, for smp_batch_request.more; the number of a file, by its
+ * index, which must not fall; a folder for the part. The end, with what kept this rank from going on: the parts come to
+ * rank 0, which tells what they say. */
+smp_code smp_measure_team_open(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
+                               smp_error *err);
+smp_code smp_measure_team_more(smp_measure_work *work, const smp_batch_file **files, size_t *count, smp_error *err);
+uint64_t smp_measure_team_number(smp_measure_work *work, size_t index);
+smp_code smp_measure_team_folder(char folder[PATH_MAX], smp_error *err);
+smp_code smp_measure_team_end(const smp_measure_settings *settings, char *path, smp_code code, smp_error *err);
+void smp_measure_team_close(smp_measure_work *work);
 
 /* smempipe measure --merge. */
 smp_code smp_measure_merge(const smp_measure_settings *settings, smp_error *err);

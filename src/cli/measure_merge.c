@@ -170,8 +170,8 @@ static smp_code check_parts(merging *m, smp_totals *totals, uint64_t *done, uint
     uint64_t of_list = 0;
     for (size_t i = 0; !code && i < m->count; i++) {
         const smp_part_head *head = &m->parts[i].head;
-        of_list += head->others[0] ? 0 : head->left_out;
         code = smp_part_check(&m->parts[i], totals, err);
+        of_list += head->others[0] ? 0 : head->left_out; /* known at its end */
         *done += m->parts[i].done;
         *failed += m->parts[i].failed;
     }

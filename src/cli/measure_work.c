@@ -5,6 +5,7 @@
 #include "batch/work_list.h"
 #include "cli/measure.h"
 #include "cli/shard.h"
+#include "cli/team.h"
 
 static smp_code add(smp_measure_work *work, const smp_found *file, uint64_t number, smp_error *err)
 {
@@ -62,22 +63,26 @@ static smp_code add_piece(const smp_work_list *list, size_t piece, smp_kind kind
     return code;
 }
 
-/* The shard's pieces of a list: K, K + N, K + 2 N, ... Only they are read. */
+/* The shard's pieces of a list. Only they are read. */
 static smp_code from_list(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
                           smp_error *err)
 {
     const smp_kind kind = smp_many_walk(&settings->many, program).kind;
     smp_part_head *head = &work->head;
     smp_work_list *list = NULL;
+    uint32_t *owners = NULL;
     smp_code code = smp_work_list_open(settings->work_list, &list, err);
+    if (!code)
+        code = smp_work_list_shares(list, head->shards, &owners, err);
     for (size_t i = 0; !code && i < smp_work_list_pieces(list); i++) {
-        if ((int64_t)(i % (size_t)head->shards) == head->shard - 1)
+        if (owners[i] == (uint32_t)head->shard)
             code = add_piece(list, i, kind, work, head->files, err);
         head->files += smp_work_list_piece(list, i)->files;
     }
     if (!code)
         head->list = *smp_work_list_hash(list);
     smp_work_list_close(list);
+    smp_free(owners);
     return code;
 }
 
@@ -85,8 +90,7 @@ smp_code smp_measure_work_find(const smp_measure_settings *settings, const smp_p
                                smp_error *err)
 {
     smp_shard shard = {.count = 0};
-    *work = (smp_measure_work){.head = {.shard = 1, .shards = 1, .totals_only = settings->totals_only}};
-    smp_code code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, false, &shard, err);
+    smp_code code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, smp_cli_team != NULL, &shard, err);
     if (shard.count) {
         work->head.shard = shard.number;
         work->head.shards = shard.count;
@@ -98,6 +102,7 @@ smp_code smp_measure_work_find(const smp_measure_settings *settings, const smp_p
 
 void smp_measure_work_free(smp_measure_work *work)
 {
+    smp_measure_team_close(work);
     smp_free(work->files);
     smp_free(work->numbers);
     smp_free(work->head.others);

@@ -87,6 +87,7 @@ enum { SMP_COMMAND_GROUPS = 7, SMP_COMMAND_EXAMPLES = 6 };
 typedef struct smp_command {
     const char *name, *help, *about; /* about: paragraphs; may be null */
     size_t settings_size;
+    bool shares;      /* a list among the ranks of smempipe-mpi */
     bool one_input;   /* reads one input at a time, but for those that its pipeline names */
     unsigned without; /* options with one of these flags are none of the command's; their fields keep the defaults */
     smp_option_group groups[SMP_COMMAND_GROUPS]; /* the first without title ends them */

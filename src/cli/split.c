@@ -47,19 +47,6 @@ static const smp_argument_row arguments[] = {
 
 /* ------------------------------------------------------------------------------------------------ names */
 
-/* Puts `value` in place of each `field` in `text`, which is from smp_alloc and is freed. Null: no memory. */
-static char *replace(char *text, const char *field, const char *value)
-{
-    for (char *at = text; text && (at = strstr(at, field));) {
-        const size_t before = (size_t)(at - text);
-        char *next = smp_asprintf("%.*s%s%s", (int)before, text, value, at + strlen(field));
-        smp_free(text);
-        text = next;
-        at = text ? text + before + strlen(value) : NULL;
-    }
-    return text;
-}
-
 /* -o with names in it is folder and pattern at once. */
 static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
 {
@@ -76,39 +63,26 @@ static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
     return *folder ? SMP_OK : smp_fail_memory(err, "a path", strlen(s->folder));
 }
 
-static smp_code check_pattern(const split_settings *s, smp_error *err)
-{
-    if (s->pattern[0] && !strchr(s->pattern, '/') && strstr(s->pattern, "{part}"))
-        return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "'%.200s' does not name a file for each part", s->pattern);
-    return smp_hint(err, "put {part}, the part's number, into it, as in '%s'", PART_NAMES);
-}
-
 /* The path of part `number` of `count`; null: no memory. */
 static char *part_path(const split_settings *s, const char *folder, int64_t number, int64_t count)
 {
-    const bool standard = !strcmp(s->in, "-");
     const char *slash = strrchr(s->in, '/'),
-               *last = standard ? "part"
-                       : slash  ? slash + 1
-                                : s->in,
+               *last = !strcmp(s->in, "-") ? "part"
+                       : slash             ? slash + 1
+                                           : s->in,
                *dot = strrchr(last, '.');
-    const size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last);
-    const char *own = last[stem] && smp_writer_kind(last) == SMP_AUDIO ? last + stem + 1 : "wav",
-               *ext = s->to ? s->to + (s->to[0] == '.') : own;
+    const bool writable = dot && dot > last && smp_writer_kind(last) == SMP_AUDIO;
+    char part[32];
     int digits = 2;
     for (int64_t most = 99; most < count && digits < 18; most = 10 * most + 9)
         digits++;
-    char part[32], *stem_text = smp_strndup(last, stem);
     snprintf(part, sizeof part, "%0*lld", digits, (long long)number);
-    char *name = stem_text ? smp_strdup(s->pattern) : NULL;
-    name = replace(name, "{part}", part);
-    name = replace(name, "{ext}", ext);
-    name = replace(name, "{stem}", stem_text ? stem_text : "");
-    char *path = name ? smp_asprintf("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name) : NULL;
-    smp_free(stem_text);
-    smp_free(name);
-    return path;
+    smp_namer namer = {.folder = folder, .pattern = s->pattern, .part = part};
+    namer.ext = s->to ? s->to + (s->to[0] == '.') : writable ? dot + 1 : "wav";
+    const char *path = smp_namer_output(&namer, last);
+    char *own = path ? smp_strdup(path) : NULL;
+    smp_namer_free(&namer);
+    return own;
 }
 
 /* ------------------------------------------------------------------------------------------------ parts */
@@ -266,7 +240,7 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     int64_t start = -1;
     smp_code code = divide_folder(s, &folder, err);
     if (!code)
-        code = check_pattern(s, err);
+        code = smp_part_pattern_check(s->pattern, err);
     if (!code && !strcmp(s->in, "-"))
         code = smp_look_keep_stdin(&s->plan.base.common.limits, &start, err);
     if (code) {

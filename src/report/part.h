@@ -2,7 +2,7 @@
  * A part holds what the report of its files needs (findings, failures, notes), each with the file's number in the order
  * of all files, and the totals. Records follow each other:
  *
- *     "smempipe part 1\n"
+ *     "smempipe part 2\n"
  *     of each record: 8 bytes length, 8 bytes smp_hash.a of what follows, 1 byte kind, packed values (base/pack.h)
  *     kinds: h head, f file (numbers ascend), t group of totals, e end, with counts
  *
@@ -20,7 +20,7 @@ typedef struct smp_part_head {
     smp_hash list;         /* of all files: names, sizes */
     smp_hash work;         /* of the pipeline */
     bool totals_only;      /* findings of single files are left out */
-    uint64_t left_out;     /* files of folders that were passed over by their names, and */
+    uint64_t left_out;     /* files that were passed over by their names (of a list: this part's), and of folders */
     char *others;          /* how many of which; from smp_alloc, or null */
 } smp_part_head;
 
@@ -30,6 +30,7 @@ typedef struct smp_part_writer {
     smp_output *output;
     smp_packer record;
     uint64_t files, done, failed; /* records of files; files measured or not */
+    uint64_t left_out;            /* the head's, unless the caller knows better at the end */
     bool totals_only;
 } smp_part_writer;
 

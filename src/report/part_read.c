@@ -134,7 +134,6 @@ static smp_code read_head(smp_part_reader *part, smp_error *err)
     head->list = unpack_hash(from);
     head->work = unpack_hash(from);
     head->totals_only = smp_unpack_upto(from, 1);
-    head->left_out = smp_unpack_uint(from);
     head->others = smp_unpack_copy(from);
     if (kind != SMP_PART_HEAD || from->failed || from->at < from->size || head->shard < 1 || head->shard > head->shards)
         return fail_damaged(part, err);
@@ -331,6 +330,7 @@ static smp_code check_end(smp_part_reader *part, const counts *seen, smp_error *
     const uint64_t records = smp_unpack_uint(from), groups = smp_unpack_uint(from);
     part->done = smp_unpack_upto(from, part->head.files);
     part->failed = smp_unpack_upto(from, part->head.files - part->done);
+    part->head.left_out = smp_unpack_uint(from);
     const bool whole = part->head.totals_only || records == part->done + part->failed;
     if (from->failed || from->at < from->size || part->at < part->size || records != seen->records ||
         groups != seen->groups || part->failed != seen->failed || !whole)

@@ -36,7 +36,7 @@ static void pack_hash(smp_packer *to, const smp_hash *hash)
 smp_code smp_part_create(const char *path, bool force, const char *const *inputs, const smp_part_head *head,
                          smp_part_writer *writer, smp_error *err)
 {
-    *writer = (smp_part_writer){.totals_only = head->totals_only};
+    *writer = (smp_part_writer){.totals_only = head->totals_only, .left_out = head->left_out};
     smp_code code = smp_output_open(path, force, inputs, &writer->output, err);
     if (!code)
         code = smp_output_write(writer->output, SMP_PART_MAGIC, SMP_PART_MAGIC_SIZE, err);
@@ -51,7 +51,6 @@ smp_code smp_part_create(const char *path, bool force, const char *const *inputs
     pack_hash(to, &head->list);
     pack_hash(to, &head->work);
     smp_pack_uint(to, head->totals_only);
-    smp_pack_uint(to, head->left_out);
     smp_pack_text(to, head->others ? head->others : "");
     return end(writer, err);
 }
@@ -152,6 +151,7 @@ smp_code smp_part_commit(smp_part_writer *writer, const smp_totals *totals, smp_
         smp_pack_uint(&writer->record, totals->count);
         smp_pack_uint(&writer->record, writer->done);
         smp_pack_uint(&writer->record, writer->failed);
+        smp_pack_uint(&writer->record, writer->left_out);
         code = end(writer, err);
     }
     if (!code) {

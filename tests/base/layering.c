@@ -168,6 +168,7 @@ static const struct {
     {"bench", 9},
     {"cli", 10},
     {"main", 11},
+    {"mpi", 11},
 };
 
 static int rank_of(const char *room)

@@ -15,6 +15,7 @@ from test_tasks import STAGE, TaskCase, environment  # noqa: E402
 
 MINI = str(ROOT / "tests/cluster/mini-slurm.sh")
 SAMPLES = ROOT / "samples/cluster"
+MPI = os.environ.get("SMEMPIPE_MPI", "")
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
 
 
@@ -93,6 +94,21 @@ class Slurm(TaskCase):
         done = self.slurm("srun", "-n", "2", PROGRAM, "batch", "blur.pipe", "in", "-r", "-o", "plain", check=False)
         self.assertIn("one of several ranks", done.stderr)
         self.assertFalse((self.folder / "plain").exists())
+
+    @unittest.skipUnless(os.access(MPI, os.X_OK), "smempipe-mpi was not built: -DSMP_MPI=ON")
+    def test_ranks_of_srun_share_a_list(self):
+        version = subprocess.run([os.environ.get("SMEMPIPE_MPIRUN", "mpirun"), "--version"], capture_output=True,
+                                 text=True).stdout
+        kind = "pmix" if "Open MPI" in version or "OpenRTE" in version else "pmi2"
+        kinds = self.slurm("srun", "--mpi=list", check=False)
+        if kind not in kinds.stdout + kinds.stderr:
+            self.skipTest(f"this Slurm has no {kind}")
+        self.make(24, 4)
+        self.write("blur.pipe", "gaussian 3px\n")
+        self.slurm("sbatch", "-W", "-N1", "-n2", "--cpus-per-task=1", "-o", "ranks.txt",
+                   SAMPLES / "ranks.sh", kind, MPI, "batch", "blur.pipe", "--list", "work.list", "-o", "out")
+        self.assertEqual(self.outputs(), self.whole)
+        self.assertIn("24 files done; 6 of 6 pieces", (self.folder / "ranks.txt").read_text())
 
     def test_a_job_that_is_told_to_end_queues_itself_again(self):
         self.make(60, 60, width=400, height=300)

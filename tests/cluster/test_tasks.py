@@ -39,11 +39,12 @@ class TaskCase(BatchCase):
         task.communicate()
 
     def make(self, count=40, piece=4, **size):
+        """piece 0: as `smempipe list` chooses them."""
         self.names = [f"d{i % 3}/p{i:03}.png" for i in range(count)]
         for name in self.names:
             (self.folder / "in" / name).parent.mkdir(exist_ok=True, parents=True)
         self.copies(self.names, size.get("width", 90), size.get("height", 70))
-        self.smp("list", "in", "-r", "-o", "work.list", "--piece-files", str(piece))
+        self.smp("list", "in", "-r", "-o", "work.list", "--piece-files", str(piece))  # 0: the default
         self.run_batch("in", "-r", "-o", "whole")
         self.whole = self.outputs("whole")
 
@@ -244,6 +245,53 @@ class Claims(TaskCase):
         slow.send_signal(signal.SIGCONT)
         slow.communicate()
         self.assertEqual(self.outputs(), self.whole)
+
+
+    def test_tasks_end_together_though_one_is_slow(self):
+        """Four tasks, of which one sleeps half the time, and pieces as the list chooses them: nobody waits long for the
+        last one."""
+        self.make(480, 0, width=240, height=200)
+        tasks = [self.start("--list", "work.list", "-o", "out", "--claim") for _ in range(4)]
+        begin, ended = time.monotonic(), {}
+        for turn in range(4000):
+            tasks[0].send_signal((signal.SIGSTOP, signal.SIGCONT)[turn % 2])
+            time.sleep(0.02)
+            ended.update({i: time.monotonic() - begin for i, task in enumerate(tasks)
+                          if i not in ended and task.poll() is not None})
+            if len(ended) == 4:
+                break
+        for task in tasks:
+            _, errors = task.communicate()
+            self.assertEqual(task.returncode, 0, errors)
+        self.assertEqual(self.outputs(), self.whole)
+        makespan = max(ended.values()) / (sum(ended.values()) / 4)
+        self.assertLessEqual(makespan, 1.15, ended)
+
+    def test_what_is_told_at_the_end(self):
+        """The last line counts what the folder holds; who finds only failures of others to do ends as they did."""
+        self.make(12, 4)
+        (self.folder / "in" / self.names[0]).write_text("no picture")
+        claim = ("--list", "work.list", "-o", "out", "--claim")
+        first = self.run_batch(*claim, status=1).stderr
+        self.assertIn("11 files done, 1 failed; 3 of 3 pieces, 2 done in all, 1 with files that failed;", first)
+        second = self.run_batch(*claim, status=1).stderr
+        self.assertIn("0 files done; 0 of 3 pieces, 2 done in all, 1 with files that failed;", second)
+        self.assertIn("1 of 3 pieces is not done: other tasks failed in or left it", second)
+        self.assertIn("the same command with --resume takes it up again", second)
+        again = self.run_batch(*claim, "--resume", status=1).stderr
+        self.assertIn("0 files done, 1 failed, 3 done before; 1 of 3 pieces, 2 done in all", again)
+        self.copies([self.names[0]], 90, 70)
+        last = self.run_batch(*claim, "--resume").stderr
+        self.assertIn("1 file done, 3 done before; 1 of 3 pieces, 3 done in all;", last)
+        self.assertIn("0 files done; 0 of 3 pieces, 3 done in all;", self.run_batch(*claim).stderr)
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_a_run_without_resume_loses_no_record(self):
+        self.make(8, 4)
+        self.run_batch("--list", "work.list", "-o", "out")
+        self.assertIn("exist already", self.run_batch("--list", "work.list", "-o", "out", status=4).stderr)
+        again = self.run_batch("--list", "work.list", "-o", "out", "--resume").stderr
+        self.assertIn("0 files done, 8 done before", again)
 
 
 class Ranks(TaskCase):

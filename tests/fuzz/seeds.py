@@ -301,7 +301,7 @@ def totals():
         subprocess.run([PROGRAM, "measure", "-e", pipe, str(path), "--partial", str(part), "--force"], check=True,
                        capture_output=True)
         data = part.read_bytes()
-        at = len("smempipe part 1\n")
+        at = len("smempipe part 2\n")
         while at < len(data):
             length = int.from_bytes(data[at:at + 8], "little")
             record = data[at + 16:at + 16 + length]

@@ -438,7 +438,7 @@ static void whatever_a_part_says_is_checked(void **context)
     assert_non_null(changed);
     for (int round = 0; round < ROUNDS; round++) {
         memcpy(changed, bytes, size);
-        size_t at = sizeof "smempipe part 1\n" - 1;
+        size_t at = sizeof "smempipe part 2\n" - 1;
         for (size_t length; at < size; at += FRAME + length) {
             length = (size_t)changed[at] | (size_t)changed[at + 1] << 8 | (size_t)changed[at + 2] << 16;
             if (case_random(&state) % 3)

@@ -1,0 +1,232 @@
+/* The program: picks the subcommand, parses its command line, says what went wrong, and turns codes into exit statuses.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/machine.h"
+#include "cli/cli.h"
+#include "cli/shipped.h"
+#include "cli/team.h"
+#include "io/av/av_library.h"
+#include "io/raw/raw_spec.h"
+#include "io/worker.h"
+#include "pipe/diag.h"
+
+enum { COLOR_AUTO = 0, COLOR_NEVER = 2 }; /* of --color */
+enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
+
+/* Files opened later must not land on descriptors 0 to 2 that the caller closed. What takes their place is open the
+ * wrong way round, so that using it fails as the closed one would. */
+static void open_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
+/* `smempipe WORD ...`, where WORD is no command. words: what follows it. */
+static smp_code fail_command(const char *name, char *const *words, int word_count, smp_error *err)
+{
+    char rest[200] = " IN OUT";
+    if (word_count)
+        smp_cli_words(rest, sizeof rest, words, word_count);
+    const char *names[MAX_COMMANDS];
+    size_t count = 0, length = strlen(name);
+    for (; count < MAX_COMMANDS && count < smp_command_count(); count++)
+        names[count] = smp_command_at(count)->name;
+    const char *near = smp_nearest(name, length, names, count);
+    const smp_stage *stage = smp_stage_find(name, length);
+    const bool shipped = smp_is_shipped(name);
+    if (name[0] == '-') {
+        smp_fail(err, SMP_E_USAGE, "unknown option '%s'", name);
+        return smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
+    }
+    if (stage && !stage->internal) {
+        smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a command", name);
+        return smp_hint(err, "write smempipe run -e '%s'%s", stage->example ? stage->example : name, rest);
+    }
+    if (!shipped && smp_writer_kind(name) != SMP_KIND_NONE) {
+        smp_fail(err, SMP_E_USAGE, "the command is missing: '%s' is a file's name", name);
+        return smp_hint(err, "write smempipe convert %s%s", name, word_count ? rest : " OUT");
+    }
+    smp_fail(err, SMP_E_USAGE, shipped ? "'%s' is a pipeline, not a command" : "unknown command '%s'", name);
+    if (shipped)
+        return smp_hint(err, "write smempipe run %s%s", name, rest);
+    if (near)
+        return smp_hint(err, "did you mean '%s'?", near);
+    if (length > 5 && !strcmp(name + length - 5, ".pipe"))
+        return smp_hint(err, "smempipe run %s%s", name, rest);
+    return smp_hint(err, "smempipe help lists the commands");
+}
+
+/* -h and not --help: one screen. */
+static bool is_short_help(int argc, char *const *argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (!strcmp(argv[i], "-h"))
+            return true;
+    return false;
+}
+
+/* smempipe P.pipe --help */
+static bool asks_for_pipeline(int argc, char *const *argv)
+{
+    size_t length = strlen(argv[1]);
+    return argc == 3 && length > 5 && !strcmp(argv[1] + length - 5, ".pipe") &&
+           (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"));
+}
+
+/* One line where decoders are not confined. */
+static void say_confinement(const smp_common *common)
+{
+    char text[80];
+    bool weak;
+    if (common->verbose && !common->quiet && !smp_worker_confinement(text, sizeof text, &weak, NULL) && weak)
+        fputs("smempipe: this system has neither seccomp nor Landlock: decoding is bounded in memory and time alone\n",
+              stderr);
+}
+
+/* smempipe --version -v */
+static smp_code show_version(int argc, char *const *argv, smp_error *err)
+{
+    char text[80];
+    puts("smempipe " SMP_VERSION);
+    if (argc != 3 || (strcmp(argv[2], "-v") != 0 && strcmp(argv[2], "--verbose") != 0))
+        return SMP_OK;
+    smp_code code = smp_worker_start(0, err);
+    if (!code)
+        code = smp_worker_confinement(text, sizeof text, NULL, err);
+    if (!code)
+        printf("decoders are confined by: %s\n", text);
+    smp_worker_stop();
+    return code;
+}
+
+/* Whether an argument names a file that FFmpeg's libraries read, also within a stage: `append by="talk.m4a"`. */
+static bool names_av(const char *argument)
+{
+    for (const char *dot = strchr(argument, '.'); dot; dot = strchr(dot + 1, '.')) {
+        char end[8] = ".";
+        for (size_t i = 1; i < sizeof end - 1 && isalnum((unsigned char)dot[i]); i++)
+            end[i] = dot[i];
+        if (smp_av_name(end))
+            return true;
+    }
+    return false;
+}
+
+/* What a confined decoder could not open itself. Folders and lists may hold anything. */
+static void open_libraries(int argc, char **argv)
+{
+    struct stat status;
+    for (int i = 0; i < argc; i++)
+        if (names_av(argv[i]) || !strncmp(argv[i], "--list", 6) || !strncmp(argv[i], "--files-from", 12) ||
+            (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
+            (void)smp_av_load();
+            return;
+        }
+}
+
+/* The ranks of a team say once what all of them would say. */
+static smp_code join_team(const smp_command *command, smp_common *common, smp_common *settings, smp_error *err)
+{
+    if (!command->shares) {
+        smp_fail(err, SMP_E_USAGE, "ranks share the work of batch and measure, not of %s", command->name);
+        return smp_hint(err, "write smempipe %s ...", command->name);
+    }
+    const smp_code code = smp_cli_team->join(err);
+    smp_cli_team->quiet = settings->quiet;
+    if (settings->color == COLOR_AUTO) /* Open MPI gives ranks a terminal whatever its own output is */
+        common->color = settings->color = COLOR_NEVER;
+    common->quiet = settings->quiet = settings->quiet || smp_cli_team->rank > 0;
+    return code;
+}
+
+static smp_code run_command(const smp_command *command, int argc, char **argv, smp_common **common, smp_error *err)
+{
+    bool leaves;
+    smp_code code;
+    void *settings = smp_alloc(command->settings_size);
+    if (!settings)
+        return smp_fail_memory(err, "settings", command->settings_size);
+    code = smp_options_parse(command, argc, argv, settings, &leaves, err);
+    **common = *(smp_common *)settings;
+    const char *pipe = smp_cli_pipe_argument(command, settings);
+    if (!code && (*common)->help && pipe)
+        code = smp_cli_show_pipeline(*common, pipe, err);
+    else if (!code && (*common)->help)
+        smp_help_command(stdout, command, is_short_help(argc, argv));
+    else if (!code && (*common)->version)
+        puts("smempipe " SMP_VERSION);
+    else if (!code) {
+        smp_limits *limits = &((smp_common *)settings)->limits;
+        uint64_t *most = &limits->max_memory;
+        if ((*common)->raw && (code = smp_raw_parse((*common)->raw, &limits->raw, err)))
+            ;
+        else if (*most && *most < LEAST_MEMORY) {
+            smp_fail(err, SMP_E_USAGE, "--max-memory leaves no room for the program itself");
+            code = smp_hint(err, "give at least %dK; pictures take more", LEAST_MEMORY >> 10);
+        } else if (!*most)
+            *most = (*common)->limits.max_memory = smp_default_memory();
+        if (!code)
+            smp_alloc_limit(*most);
+        if (!code && !(command->without & SMP_O_INPUTS))
+            open_libraries(argc, argv);
+        if (!code && !(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
+            code = smp_worker_start(*most, err);
+        if (!code && !command->one_input)
+            code = smp_worker_more(err);
+        if (!code && smp_cli_team) /* its threads begin once decoders are forked */
+            code = join_team(command, *common, (smp_common *)settings, err);
+        if (!code)
+            code = command->run(settings, err);
+        if (smp_worker_runs())
+            say_confinement(*common);
+        smp_worker_stop();
+    }
+    smp_options_free(command, settings);
+    smp_free(settings);
+    return code;
+}
+
+int smp_cli_main(int argc, char **argv)
+{
+    smp_common settings = {0}, *common = &settings;
+    smp_error err = {0}, close_err = {0};
+    smp_code code = SMP_OK;
+    open_standard_files();
+    smp_cli_catch_signals();
+    if (argc < 2) {
+        smp_help_short(stderr);
+        return smp_exit_status(SMP_E_USAGE);
+    }
+    const smp_command *command = smp_command_find(argv[1]);
+    if (command)
+        code = run_command(command, argc - 2, argv + 2, &common, &err);
+    else if (!strcmp(argv[1], "-h"))
+        smp_help_short(stdout);
+    else if (!strcmp(argv[1], "--help"))
+        smp_help_overview(stdout);
+    else if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+        code = show_version(argc, argv, &err);
+    else if (asks_for_pipeline(argc, argv))
+        code = smp_cli_show_pipeline(common, argv[1], &err);
+    else
+        code = fail_command(argv[1], argv + 2, argc - 2, &err);
+    if (smp_cli_team && !smp_cli_team->leave(code)) { /* what starts ranks ends all of them when one fails */
+        code = SMP_OK;
+        err.message[0] = '\0';
+    }
+    smp_cli_error(common, &err);
+    smp_code closed = smp_cli_close_stdout(&close_err);
+    if (closed && (!code || code == SMP_E_DIFFERENT)) { /* what differs was to be said there */
+        smp_cli_error(common, &close_err);
+        code = closed;
+    }
+    return smp_exit_status(code);
+}

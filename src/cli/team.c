@@ -1,0 +1,6 @@
+/* The team of this process: see team.h. */
+#include "cli/team.h"
+
+#include <stddef.h>
+
+smp_team *smp_cli_team;
