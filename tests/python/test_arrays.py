@@ -56,8 +56,8 @@ def test_dilate(array):
 def test_gaussian(array, sigma):
     got = smempipe.run(f"gaussian {sigma:.6f}px", array)
     sigma = float(f"{sigma:.6f}")
-    radius = math.ceil(4 * sigma)
-    wanted = planes(lambda plane: ndimage.gaussian_filter(plane.astype(float), sigma, mode="nearest", radius=radius), array)
+    how = {"mode": "nearest", "radius": math.ceil(4 * sigma)}
+    wanted = planes(lambda plane: ndimage.gaussian_filter(plane.astype(float), sigma, **how), array)
     assert got.dtype == np.float32 and np.allclose(got, wanted, atol=2e-6)
 
 
@@ -170,7 +170,8 @@ def test_buffers_and_interfaces():
     picture = np.arange(64, dtype=np.uint8).reshape(8, 8)
     for held in (Interface(picture), memoryview(picture), Gpu(picture)):
         assert np.array_equal(smempipe.run("invert", held), 255 - picture)
-    assert np.array_equal(smempipe.run("invert", memoryview(bytes(8)).cast("B", (2, 4))), np.full((2, 4), 255, np.uint8))
+    view = memoryview(bytes(8)).cast("B", (2, 4))
+    assert np.array_equal(smempipe.run("invert", view), np.full((2, 4), 255, np.uint8))
 
 
 def test_files(tmp_path):

@@ -8,8 +8,8 @@
 
 A picture is an array of rows, columns and, unless it is gray, channels: uint8, uint16, or float32 where full scale is
 0..1. With rate= an array is a sound: frames, or frames and channels, float32 where full scale is -1..1. Arrays are read
-where they lie when a row's samples follow each other, and are copied else. Arrays of a GPU (CuPy, PyTorch) are copied to
-the host; results are NumPy arrays. `smempipe stages` in a shell lists the stages; the language is in `smempipe help
+where they lie when a row's samples follow each other, and are copied else. Arrays of a GPU (CuPy, PyTorch) are copied
+to the host; results are NumPy arrays. `smempipe stages` in a shell lists the stages; the language is in `smempipe help
 language`.
 """
 import ctypes
@@ -35,8 +35,8 @@ def _encode(path):
 
 
 class Device:
-    """What runs pipelines: "cpu", "cuda", "cuda:1", "auto" or "simt" (an emulator of a GPU). threads: of the CPU; 0: one
-    a core. A device does one run at a time; threads that are to run side by side have a device each."""
+    """What runs pipelines: "cpu", "cuda", "cuda:1", "auto" or "simt" (an emulator of a GPU). threads: of the CPU; 0:
+    one a core. A device does one run at a time; threads that are to run side by side have a device each."""
 
     def __init__(self, name="cpu", threads=0):
         self._handle = _c.HANDLE()
@@ -94,11 +94,11 @@ def _host(array):
 def _layout(array, rate, alpha):
     """The shape as the library has it, and the array with rows that follow each other in memory."""
     if array.dtype not in _FORMATS or not array.dtype.isnative:
-        raise TypeError(f"samples of {array.dtype}: there are uint8, uint16 and float32 in this machine's byte order, so "
-                        "write .astype(numpy.float32), where full scale is 0..1")
+        raise TypeError(f"samples of {array.dtype}: there are uint8, uint16 and float32 in this machine's byte order, "
+                        "so write .astype(numpy.float32), where full scale is 0..1")
     if rate is None and array.ndim not in (2, 3):
-        raise TypeError(f"an array of {array.ndim} dimensions: a picture has rows, columns and perhaps channels; a sound "
-                        "is told by rate=")
+        raise TypeError(f"an array of {array.ndim} dimensions: a picture has rows, columns and perhaps channels; a "
+                        "sound is told by rate=")
     if rate is not None and (array.ndim not in (1, 2) or array.dtype != np.float32 or alpha):
         raise TypeError("a sound is float32 and has frames, and perhaps channels")
     if array.size == 0:
@@ -205,8 +205,8 @@ class Pipeline:
             _c.lib.smempipe_pipeline_free(self._handle)
 
     def run(self, array, *, rate=None, alpha=False, device=None, out=None):
-        """The output for an array. alpha: the last channel is alpha. out: an array to write into, of the right shape and
-        type, whose rows' samples follow each other; it is returned."""
+        """The output for an array. alpha: the last channel is alpha. out: an array to write into, of the right shape
+        and type, whose rows' samples follow each other; it is returned."""
         return self._run(array, rate, alpha, device, out, False)[0]
 
     def measure(self, array, *, rate=None, alpha=False, device=None):

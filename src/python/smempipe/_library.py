@@ -107,8 +107,8 @@ def load():
             return ctypes.CDLL(name)
         except OSError as why:
             failures.append(str(why))
-    raise ImportError("libsmempipe.so.1 is not here; install the package smempipe, or set SMEMPIPE_LIBRARY to its path ("
-                      + "; ".join(failures) + ")")
+    raise ImportError("libsmempipe.so.1 is not here; install the package smempipe, or set SMEMPIPE_LIBRARY to its path "
+                      "(" + "; ".join(failures) + ")")
 
 
 lib = load()
