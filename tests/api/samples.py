@@ -1,5 +1,5 @@
-"""The examples of samples/c as they were built with libsmempipe.so, and what the library shows of itself: the functions
-of tests/api/symbols.txt and nothing else. A function that is missing there breaks programs; a new one is added to it."""
+"""The examples of samples/c as they were built with libsmempipe.so, and what the library shows of itself: the
+functions of tests/api/symbols.txt and nothing else. A missing one breaks programs; a new one is added to the list."""
 import pathlib
 import re
 import shutil
