@@ -28,7 +28,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 
 wheel() {
     local python=${PYTHON:-python3} name
-    "$python" -m pip wheel --quiet --no-deps -w "$work/made" ./src/python
+    "$python" -m pip wheel --quiet --no-deps --config-settings=build-dir="$PWD/build/wheel" -w "$work/made" ./src/python
     name=$(ls "$work"/made/smempipe-*.whl)
     if "$python" -m auditwheel --version > /dev/null 2>&1; then
         "$python" -m auditwheel -q repair -w "$work/repaired" "$name"
