@@ -77,7 +77,7 @@ system() { # system FOLDER
 
 if [ -n "$build" ]; then
     (cd "$build" && cpack -G DEB)
-    cp "$build"/packages/smempipe_*.deb "$out/"
+    cp "$build"/packages/*.deb "$out/"
 else
     system "$work/builder"
     mkdir "$work/builder/src"
@@ -93,11 +93,13 @@ else
         cmake --build /build -j "$(nproc)"
         cd /build && cpack -G DEB' "$(git log -1 --format='%an <%ae>')" > "$out/$release-build.log" 2>&1 ||
         { tail "$out/$release-build.log" >&2; exit 1; }
-    cp "$work"/builder/build/packages/smempipe_*.deb "$out/"
+    cp "$work"/builder/build/packages/*.deb "$out/"
 fi
 deb=$(ls -t "$out"/smempipe_*.deb | head -n 1)
+library=$(ls -t "$out"/libsmempipe[0-9]*_*.deb | head -n 1)
+headers=$(ls -t "$out"/libsmempipe-dev_*.deb | head -n 1)
 if command -v lintian > /dev/null; then
-    lintian "$deb" 2> /dev/null | tee "$work/lintian"
+    lintian "$deb" "$library" "$headers" 2> /dev/null | tee "$work/lintian"
     [ ! -s "$work/lintian" ] || echo "lintian has something to say about $deb" >&2
 fi
 
@@ -105,16 +107,20 @@ system "$work/user"
 find "$work/user" -xdev \( -path "$work/user/var" -o -path "$work/user/tmp" \) -prune -o -print | sort > "$work/before"
 mkdir "$work/user/tmp/try"
 cp "$deb" "$work/user/tmp/try/smempipe.deb"
+cp "$library" "$work/user/tmp/try/library.deb"
+cp "$headers" "$work/user/tmp/try/headers.deb"
 cp samples/chelsea.png samples/speech.flac "$work/user/tmp/try/"
 chroot "$work/user" bash -euc '
     cd /tmp/try
-    apt-get -qy install --no-install-recommends ./smempipe.deb
+    apt-get -qy install --no-install-recommends ./smempipe.deb ./library.deb ./headers.deb
+    ldconfig -p | grep -q libsmempipe.so.1
+    test -e /usr/include/smempipe.h
     smempipe --version
     smempipe run blur chelsea.png blurred.png --report
     smempipe run podcast speech.flac speech.wav
     smempipe compare -e "transpose" chelsea.png --device simt > compare.txt
     grep -q padded compare.txt
-    apt-get -qy purge smempipe
+    apt-get -qy purge smempipe "libsmempipe*"
     apt-get -qy autoremove --purge' > "$out/$release-try.log" 2>&1 || { tail "$out/$release-try.log" >&2; exit 1; }
 find "$work/user" -xdev \( -path "$work/user/var" -o -path "$work/user/tmp" \) -prune -o -print | sort > "$work/after"
 left=$(comm -13 "$work/before" "$work/after" | grep -v '/etc/ld.so.cache\|/__pycache__' | sed "s#^$work/user##" || true)
