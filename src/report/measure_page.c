@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "report/page.h"
 #include "report/spread.h"
 #include "report/text.h"
 #include "report/thumbnail.h"
@@ -32,31 +33,6 @@ typedef struct page {
     size_t *twins;   /* of each file: an earlier one with the same values; its own number: none */
     size_t far, twin_count;
 } page;
-
-static const char style[] =
-    ":root{--ink:#1d2330;--soft:#586172;--line:#d8dce3;--paper:#fff;--card:#f4f6f9;--bar:#3a6ac4;--bad:#b3261e;\n"
-    "--r:#c8372d;--g:#2a8a4a;--b:#3a6ac4;--gray:#6b7484}\n"
-    "@media screen and (prefers-color-scheme:dark){:root{--ink:#e8eaee;--soft:#a5adba;--line:#3a404b;--paper:#15181d;\n"
-    "--card:#1f242c;--bar:#6d9bf0;--bad:#ff8a80;--r:#ff7b70;--g:#62c283;--b:#6d9bf0;--gray:#a5adba}}\n"
-    "*{box-sizing:border-box}body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);\n"
-    "margin:0 auto;padding:1rem;max-width:72rem;overflow-wrap:anywhere;-webkit-print-color-adjust:exact;\n"
-    "print-color-adjust:exact}h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .6rem}\n"
-    "h3{font-size:1rem;margin:1rem 0 .3rem}p{margin:.3rem 0}.soft{color:var(--soft);font-size:.88rem}\n"
-    ".bad{color:var(--bad)}.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.8rem}\n"
-    ".card{background:var(--card);border-radius:6px;padding:.7rem;break-inside:avoid;margin:0}\n"
-    ".card img{display:block;margin:0 0 .5rem;max-width:100%;image-rendering:auto}.card b{display:block}\n"
-    "svg{display:block;width:100%;height:auto}.spread rect{fill:var(--bar)}.spread path{stroke:var(--ink);\n"
-    "stroke-width:1.2;fill:none;opacity:.6}.histogram{height:12rem;background:var(--card);border-radius:6px}\n"
-    ".histogram path{opacity:.5}path.r{fill:var(--r)}path.g{fill:var(--g)}path.b{fill:var(--b)}\n"
-    "path.gray{fill:var(--gray)}.ends{display:flex;justify-content:space-between}\n"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.85rem}\n"
-    "th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\n"
-    "th:first-child,td:first-child{text-align:left;padding-left:0}th "
-    "button{font:inherit;font-weight:600;color:inherit;\n"
-    "background:none;border:0;padding:0;cursor:pointer}th[aria-sort] button{text-decoration:underline}\n"
-    "#save{font:inherit;padding:.2rem .8rem;margin:.3rem 0;color:var(--ink);background:var(--card);\n"
-    "border:1px solid var(--line);border-radius:6px;cursor:pointer}\n"
-    "@media print{body{max-width:none;padding:0;font-size:10pt}#save{display:none}.scroll{overflow:visible}}\n";
 
 /* Sorts by a column, numbers as numbers; what has no number comes last. Saves the table as CSV. */
 static const char script[] =
@@ -182,11 +158,6 @@ static smp_code find_twins(page *p, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ first screen */
 
-static void put_count(FILE *to, size_t count, const char *one, const char *many)
-{
-    fprintf(to, "%zu %s", count, count == 1 ? one : many);
-}
-
 static void put_sizes(page *p)
 {
     int64_t width[2] = {INT64_MAX, 0}, height[2] = {INT64_MAX, 0};
@@ -217,27 +188,26 @@ static void put_sizes(page *p)
 
 static void put_head(page *p, size_t failed)
 {
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-          "content=\"width=device-width,initial-scale=1\">\n<title>smempipe measure: ",
-          p->to);
-    put_count(p->to, p->file_count, "file", "files");
-    fprintf(p->to, "</title>\n<style>\n%s</style></head>\n<body>\n<h1>", style);
-    put_count(p->to, p->file_count, "file", "files");
+    char title[64];
+    snprintf(title, sizeof title, "smempipe measure: %zu files", p->file_count);
+    smp_page_begin(p->to, title, "");
+    fputs("<h1>", p->to);
+    smp_page_count(p->to, p->file_count, "file", "files");
     fputs("</h1>\n<p>", p->to);
     if (p->far) {
-        put_count(p->to, p->far, "file stands", "files stand");
+        smp_page_count(p->to, p->far, "file stands", "files stand");
         fputs(" out.", p->to);
     } else {
         fputs(p->file_count < LEAST_FILES ? "Too few to say what is usual." : "None stands out.", p->to);
     }
     if (p->twin_count) {
         fputs(" ", p->to);
-        put_count(p->to, p->twin_count, "is a double", "are doubles");
+        smp_page_count(p->to, p->twin_count, "is a double", "are doubles");
         fputs(" of another.", p->to);
     }
     if (failed) {
         fputs(" <span class=\"bad\">", p->to);
-        put_count(p->to, failed, "more file", "more files");
+        smp_page_count(p->to, failed, "more file", "more files");
         fputs(" could not be read.</span>", p->to);
     }
     put_sizes(p);
@@ -511,7 +481,8 @@ smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *tota
     if (!code) {
         put_spreads(&p);
         put_table(&p);
-        fprintf(to, "<p class=\"soft\">smempipe %s</p>\n<script>\n%s</script>\n</body></html>\n", SMP_VERSION, script);
+        fprintf(to, "<script>\n%s</script>\n", script);
+        smp_page_end(to);
     }
     smp_free(values);
     smp_free(p.spreads);

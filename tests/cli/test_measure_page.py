@@ -13,7 +13,7 @@ from harness import SAMPLES, CliCase
 
 class Page(html.parser.HTMLParser):
     """The text of a page, and the rows of its table of files. Fails on tags that are not closed."""
-    EMPTY = {"meta", "img", "rect", "path", "br"}
+    EMPTY = {"meta", "img", "input", "rect", "path", "br"}
 
     def __init__(self, text):
         super().__init__()
