@@ -31,7 +31,8 @@ wheel() {
     "$python" -m pip wheel --quiet --no-deps --config-settings=build-dir="$PWD/build/wheel" -w "$work/made" ./src/python
     name=$(ls "$work"/made/smempipe-*.whl)
     if "$python" -m auditwheel --version > /dev/null 2>&1; then
-        PATH="$(dirname "$(command -v "$python")"):$PATH" "$python" -m auditwheel repair -w "$work/repaired" "$name" > "$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
+        PATH="$(dirname "$(command -v "$python")"):$PATH" "$python" -m auditwheel repair -w "$work/repaired" "$name" \
+            > "$work/log" 2>&1 || { tail "$work/log" >&2; exit 1; }
         name=$(ls "$work"/repaired/smempipe-*.whl)
     else
         echo "there is no auditwheel: the wheel wants the libraries that it was linked with" >&2

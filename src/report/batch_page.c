@@ -12,9 +12,8 @@
 enum { PAIR = 360 /* px */ };
 
 static const char style[] =
-    ".pair{position:relative;--x:50%}.pair img{width:100%;height:auto;margin:0}\n"
-    ".pair img+img{position:absolute;left:0;top:0;width:100%;height:calc(100% - 2rem);clip-path:inset(0 0 0 "
-    "var(--x))}\n"
+    ".pair{--x:50%}.pair div{position:relative}.pair img{width:100%;height:auto;margin:0}\n"
+    ".pair img+img{position:absolute;left:0;top:0;width:100%;height:100%;clip-path:inset(0 0 0 var(--x))}\n"
     ".pair input{width:100%;height:2rem;margin:0;accent-color:var(--bar)}\n"
     ".time{display:grid;grid-template-columns:9rem 1fr 9rem;gap:.4rem .8rem;align-items:center}\n"
     ".time i{display:block;height:1.1rem;background:var(--bar);border-radius:3px}\n"
@@ -96,7 +95,7 @@ static void put_pairs(FILE *to, const smp_batch_page *page, const smp_limits *li
                 fputs("<h2>Before and after</h2>\n<div class=\"grid wide\">\n", to);
             open = true;
             fprintf(to,
-                    "<figure class=\"card\"><div class=\"pair\">%s%s<input type=\"range\" value=\"50\" "
+                    "<figure class=\"card\"><div class=\"pair\"><div>%s%s</div><input type=\"range\" value=\"50\" "
                     "aria-label=\"how much is shown of before\" "
                     "oninput=\"this.parentNode.style.setProperty('--x',this.value+'%%')\"></div><figcaption><b>",
                     before, after);
