@@ -107,7 +107,7 @@ smempipe_code smp_api_fail(smempipe_error **out, const smp_error *err, const smp
         *out = NULL;
     if (!out || !code)
         return code;
-    const bool many = diags && diags->errors && diags->count;
+    const bool many = diags && diags->errors && diags->count && err->code == SMP_E_PIPE; /* else: why it stopped */
     bool failed = false;
     smempipe_error *made = *out = smp_alloc(sizeof *made);
     if (made) {

@@ -8,6 +8,7 @@
 #include "suite.h"
 
 #include "api/smempipe.h"
+#include "base/alloc.h"
 
 enum { WIDTH = 37, HEIGHT = 23, CHANNELS = 3, GUARD = 0xa5 };
 
@@ -84,7 +85,7 @@ static void a_stage_changes_every_sample(void **state)
 static void rows_may_have_gaps(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"gaussian 2px", "sobel",     "median 3px", "transpose", "levels",
+    static const char *const texts[] = {"gaussian 2px", "sobel",         "median 3px", "transpose", "levels",
                                         "resize 50%",   "flip vertical", "equalize",   "box 5px",   "gray"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         smempipe_pipeline *pipeline = compile(texts[i]);
@@ -377,6 +378,51 @@ static void files_fail_as_the_command_does(void **state)
     smempipe_pipeline_free(pipeline);
 }
 
+/* Compiles, plans, runs, measures, and makes an error; the first that fails. */
+static smempipe_code try_all(smempipe_error **error)
+{
+    smempipe_pipeline *pipeline = NULL, *wrong = NULL;
+    smempipe_result *result = NULL;
+    smempipe_buffer in = make_picture(WIDTH * CHANNELS), out = {.data = NULL};
+    smempipe_code code = smempipe_compile("param s = 2px\ngaussian $s\nstats name=all", NULL, &pipeline, error);
+    if (!code)
+        code = smempipe_run(pipeline, device, &in, &out, &result, error);
+    if (!code && smempipe_compile("gaussian sigam=2px", NULL, &wrong, error) == SMEMPIPE_E_MEMORY)
+        code = SMEMPIPE_E_MEMORY;
+    else if (!code) { /* the mistake is told, or there was no memory to tell it */
+        assert_null(wrong);
+        code = smempipe_error_code(*error) == SMEMPIPE_E_MEMORY ? SMEMPIPE_E_MEMORY : SMEMPIPE_OK;
+        if (!code)
+            smempipe_error_free(*error);
+    }
+    smempipe_free(out.data);
+    smempipe_result_free(result);
+    smempipe_pipeline_free(pipeline);
+    free(in.data);
+    return code;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    const uint64_t live = smp_alloc_live();
+    uint64_t nth = 1;
+    for (smempipe_code code = SMEMPIPE_E_MEMORY; code; nth++) {
+        smempipe_error *error = NULL;
+        smp_alloc_fail_at(nth);
+        code = try_all(&error);
+        smp_alloc_fail_at(0);
+        if (code) {
+            assert_int_equal(code, SMEMPIPE_E_MEMORY);
+            assert_non_null(strstr(smempipe_error_text(error), "memory"));
+            smempipe_error_free(error);
+        }
+        assert_int_equal(smp_alloc_live(), live);
+        assert_true(nth < 10000);
+    }
+    assert_true(nth > 50);
+}
+
 /* ------------------------------------------------------------------------------------------------ threads */
 
 typedef struct work {
@@ -438,6 +484,7 @@ SMP_SUITE(library)
         cmocka_unit_test(mistakes_have_places),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(files_fail_as_the_command_does),
+        cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(threads_share_a_pipeline),
     };
     return cmocka_run_group_tests_name("library", tests, open_device, close_device);
