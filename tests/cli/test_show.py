@@ -81,6 +81,23 @@ class Show(CliCase):
         self.assertTrue(all(line.endswith("\033[0m") for line in text.splitlines()))
         self.assertEqual(self.shown("--as", "blocks", "--width", "4").count("\u2580"), 4 * 1)
 
+    def test_levels(self):
+        numpy.save(self.folder / "in.npy", PICTURE)
+        lines = self.smp("info", "--levels", "in.npy").stdout.splitlines()[-3:]
+        for line, channel in zip(lines, numpy.moveaxis(PICTURE, 2, 0)):
+            bars, least, most = re.match(r"  channel \d    \|(.{64})\|  (\d+)\.\.(\d+)$", line).groups()
+            self.assertEqual((int(least), int(most)), (channel.min(), channel.max()))
+            counts = numpy.bincount(channel.ravel() // 4, minlength=64)
+            self.assertEqual([bar != " " for bar in bars], [count > 0 for count in counts])
+            self.assertEqual(bars[counts.argmax()], "\u2588")
+        self.smp("run", "-e", "fade in=1s", "-e", "gain -20dB", SAMPLES / "chirp.wav", "quiet.wav")
+        (line,) = self.smp("info", "--levels", "quiet.wav").stdout.splitlines()[-1:]
+        bars, peak = re.match(r"  channel 0    \|(.{64})\|  peak (-[\d.]+) dB$", line).groups()
+        self.assertLess(float(peak), -19)
+        self.assertLess(bars[0], max(bars))
+        (self.folder / "cut.npy").write_bytes((self.folder / "in.npy").read_bytes()[:200])
+        self.smp("info", "--levels", "cut.npy", status=3)
+
     def test_sizes_and_mistakes(self):
         text = self.smp("show", SAMPLES / "chelsea.png", "--as", "kitty", "--width", "45").stdout
         self.assertIn("s=45,v=30,", text)
