@@ -34,8 +34,8 @@ void smp_wide_shorten(smp_wide *wide);
 
 /* Writes the table as CSV, with such names. Sounds of one channel beside others of several have their values in the
  * columns of channel 0. sort: a column's name, with '-' in front for the largest first; null: rows in their order. Rows
- * of things that have no value of their own in that column stay with their file's. Rows without a value in it come last.
- * SMP_E_USAGE, with the existing columns, when there is no such column. */
+ * of things that have no value of their own in that column stay with their file's. Rows without a value in it come
+ * last. SMP_E_USAGE, with the existing columns, when there is no such column. */
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err);
 void smp_wide_free(smp_wide *wide);
 
