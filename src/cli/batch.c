@@ -55,8 +55,11 @@ const smp_option smp_batch_options[] = {
     {0},
 };
 
-/* Of batch alone: what clusters need. */
+/* Of batch alone: a page, and what clusters need. */
 static const smp_option share_options[] = {
+    {"html", 0, SMP_O_STRING, offsetof(smp_batch_settings, html), .argument = "FILE",
+     .help = "write a page about the run: a sample of pictures before and after, failures, where the time went",
+     .flags = SMP_O_ADVANCED},
     {"list", 0, SMP_O_STRING, offsetof(smp_batch_settings, work_list), .argument = "FILE",
      .help = "do the files of a list that 'smempipe list' made, a piece at a time, instead of those in folders",
      .flags = SMP_O_ADVANCED},

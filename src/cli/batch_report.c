@@ -1,4 +1,4 @@
-/* batch --report: one JSON object a file. */
+/* batch --report and --html: one JSON object a file; a page. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/paths.h"
 #include "cli/outputs.h"
 
@@ -71,16 +72,11 @@ static smp_code check_files(const smp_batch_job *job, const char *path, const sm
     return code;
 }
 
-smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *program, const smp_diags *diags,
-                                smp_error *err)
+/* What both refuse: a file of the work. */
+static smp_code check_path(const smp_batch_job *job, const char *path, const smp_program *program,
+                           const smp_diags *diags, smp_error *err)
 {
     const smp_batch_settings *s = job->settings;
-    struct stat status;
-    if (!s->report)
-        return SMP_OK;
-    char *path = report_path(job);
-    if (!path)
-        return smp_fail_memory(err, "a path", strlen(s->report));
     smp_code code = smp_cli_refuse_report(path, s->many.pipe, err);
     for (size_t i = 0; !code && i < diags->source_count; i++)
         if (diags->sources[i].included)
@@ -89,12 +85,45 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
         code = smp_cli_refuse_report(path, program->files[i].path, err);
     if (!code && s->work_list)
         code = smp_cli_refuse_report(path, s->work_list, err);
+    return code;
+}
+
+static smp_code fail_exists(const char *path, const char *how, smp_error *err)
+{
+    smp_fail(err, SMP_E_WRITE, "the file exists already");
+    smp_hint(err, "replace it with --force, %sor give another name", how);
+    return smp_at(err, "%s", path);
+}
+
+static smp_code check_page(const smp_batch_job *job, const smp_program *program, const smp_diags *diags, smp_error *err)
+{
+    const smp_batch_settings *s = job->settings;
+    struct stat status;
+    if (!s->html)
+        return SMP_OK;
+    if (!strcmp(s->html, "-"))
+        return smp_fail(err, SMP_E_USAGE, "--html takes a file's name");
+    smp_code code = check_path(job, s->html, program, diags, err);
+    if (!code && !s->many.plan.base.common.force && stat(s->html, &status) == 0)
+        code = fail_exists(s->html, "", err);
+    return code || s->work_list ? code : check_files(job, s->html, program, err);
+}
+
+smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *program, const smp_diags *diags,
+                                smp_error *err)
+{
+    const smp_batch_settings *s = job->settings;
+    struct stat status;
+    smp_code code = check_page(job, program, diags, err);
+    if (code || !s->report)
+        return code;
+    char *path = report_path(job);
+    if (!path)
+        return smp_fail_memory(err, "a path", strlen(s->report));
+    code = check_path(job, path, program, diags, err);
     if (!code && strcmp(path, "-") != 0 && !s->resume && !s->many.plan.base.common.force && stat(path, &status) == 0 &&
-        S_ISREG(status.st_mode)) {
-        smp_fail(err, SMP_E_WRITE, "the file exists already");
-        smp_hint(err, "replace it with --force, add to it with --resume, or give another name");
-        code = smp_at(err, "%s", path);
-    }
+        S_ISREG(status.st_mode))
+        code = fail_exists(path, "add to it with --resume, ", err);
     if (!code && strcmp(path, "-") != 0 && !s->work_list)
         code = check_files(job, path, program, err);
     smp_free(path);
@@ -104,6 +133,10 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
 smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err)
 {
     const smp_batch_settings *s = job->settings;
+    if (s->html && !(job->html = fopen(s->html, s->many.plan.base.common.force ? "we" : "wxe"))) {
+        smp_fail(err, SMP_E_WRITE, "cannot write the page: %s", strerror(errno));
+        return smp_at(err, "%s", s->html);
+    }
     if (!s->report)
         return SMP_OK;
     char *path = report_path(job);
@@ -121,15 +154,29 @@ smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err)
     return job->report ? SMP_OK : SMP_E_WRITE;
 }
 
+static smp_code close_file(FILE *file, const char *path, smp_error *err)
+{
+    const bool failed = ferror(file) != 0;
+    if (fclose(file) == 0 && !failed)
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
+    return smp_at(err, "%s", path);
+}
+
 smp_code smp_batch_report_close(smp_batch_job *job, smp_error *err)
 {
-    if (!job->report || job->report == stdout)
-        return SMP_OK;
-    bool failed = ferror(job->report) != 0;
-    if (fclose(job->report) == 0 && !failed)
-        return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
-    return smp_at(err, "%s", job->settings->report);
+    smp_code code = SMP_OK;
+    if (job->html) {
+        smp_batch_page_write(job->html, &job->page, smp_now() - job->began,
+                             &job->settings->many.plan.base.common.limits);
+        code = close_file(job->html, job->settings->html, err);
+    }
+    smp_batch_page_free(&job->page);
+    if (job->report && job->report != stdout) {
+        const smp_code closed = close_file(job->report, job->settings->report, err);
+        code = code ? code : closed;
+    }
+    return code;
 }
 
 void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion)

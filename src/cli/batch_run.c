@@ -28,6 +28,8 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
         smp_remarks_add(&b->remarks, report);
     if (!b->journal.code)
         smp_todo_done(&b->todo, index, report->status != SMP_OK, &b->journal);
+    if (b->html)
+        smp_batch_page_add(&b->page, report, err);
     if (b->report) {
         smp_report_line(b->report, report, report->status ? "failed" : "done", err);
         fflush(b->report);

@@ -18,10 +18,13 @@ typedef struct explain_settings {
     smp_plan_settings plan;
     const char *pipe, *in, *out;
     bool json;
+    const char *svg;
 } explain_settings;
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(explain_settings, json), .help = "machine-readable"},
+    {"svg", 0, SMP_O_STRING, offsetof(explain_settings, svg), .argument = "FILE",
+     .help = "draw the plan: steps, and on the edges types, rows and memory; - is standard output"},
     {0},
 };
 
@@ -127,6 +130,19 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     return variant && !e->device->host_memory ? explain_launches(e, step, variant, out, err) : SMP_OK;
 }
 
+static smp_code draw(const explain_settings *settings, smp_explanation *e, smp_error *err)
+{
+    const size_t places = 2 * (e->plan->step_count + e->plan->sink_count);
+    e->places = smp_alloc_array(places, sizeof *e->places);
+    smp_code code = e->places ? SMP_OK : smp_fail_memory(err, "a drawing", places * sizeof *e->places);
+    if (!code && !strcmp(settings->svg, "-"))
+        smp_explanation_svg(stdout, e);
+    else if (!code)
+        code = smp_cli_write_file(settings->svg, settings->plan.base.common.force, smp_explanation_svg, e, err);
+    smp_free(e->places);
+    return code;
+}
+
 static smp_code explain_plan(const explain_settings *settings, smp_explanation *e, smp_error *err)
 {
     const smp_plan *plan = e->plan;
@@ -143,9 +159,11 @@ static smp_code explain_plan(const explain_settings *settings, smp_explanation *
     }
     for (size_t i = 0; !code && i < plan->step_count; i++)
         code = explain_step(e, (int)i, &windows[i], settings->plan.variant, err);
+    if (!code && settings->svg)
+        code = draw(settings, e, err);
     if (!code && settings->json)
         smp_explanation_json(stdout, e);
-    else if (!code)
+    else if (!code && !(settings->svg && !strcmp(settings->svg, "-")))
         smp_explanation_table(stdout, e, smp_cli_color(&settings->plan.base.common, STDOUT_FILENO));
     for (size_t i = 0; e->steps && i < plan->step_count; i++)
         smp_free(e->steps[i].text);
@@ -348,10 +366,24 @@ static smp_code explain_either(void *given, const smp_program *program, smp_diag
     return settings->in ? explain_input(settings, program, diags, err) : explain_program(settings, program, err);
 }
 
+static smp_code check_svg(const explain_settings *settings, smp_error *err)
+{
+    if (!settings->in) {
+        smp_fail(err, SMP_E_USAGE, "--svg draws a plan, and a plan is for an input");
+        return smp_hint(err, "name one: smempipe explain P.pipe IN --svg plan.svg");
+    }
+    if (settings->json && !strcmp(settings->svg, "-"))
+        return smp_fail(err, SMP_E_USAGE, "only one of --json and --svg can go to standard output");
+    smp_code code = smp_cli_refuse_report(settings->svg, settings->in, err);
+    return code ? code : smp_cli_refuse_report(settings->svg, settings->pipe, err);
+}
+
 static smp_code explain(void *given, smp_error *err)
 {
     explain_settings *settings = given;
     smp_code code = smp_cli_check_variant(&settings->plan, err);
+    if (!code && settings->svg)
+        code = check_svg(settings, err);
     if (!code && settings->in)
         code = smp_cli_check_input(settings->pipe, settings->in, err);
     return code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, explain_either, settings, err);
@@ -365,10 +397,11 @@ const smp_command smp_command_explain = {
              "shared memory, how many of its blocks run on an SM together, and what keeps that from being more.",
     .settings_size = sizeof(explain_settings),
     .one_input = true,
-    .without = SMP_O_OUTPUTS | SMP_O_VERBOSE,
+    .without = SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe explain scan-clean.pipe page.jpg page.png", "the plan for this picture, step by step"},
+                 {"smempipe explain scan-clean.pipe page.jpg --svg plan.svg", "the same as a drawing"},
                  {"smempipe explain -e '{stencil}'", "one stage with its defaults filled in"}},
     .run = explain,
 };

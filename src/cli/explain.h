@@ -25,10 +25,12 @@ typedef struct smp_explanation {
     int64_t stream_bytes, thread_bytes, bytes; /* of rows between codecs and steps; of threads, on a CPU; of all */
     uint64_t limit;
     smp_explain_step *steps; /* plan->step_count of them */
+    int *places;             /* for the SVG: two for each step and output */
 } smp_explanation;
 
 void smp_explanation_table(FILE *to, const smp_explanation *explanation, bool color);
 void smp_explanation_json(FILE *to, const smp_explanation *explanation);
+void smp_explanation_svg(FILE *to, const void *explanation);
 
 /* "stage name=value ...", from smp_alloc. */
 char *smp_explain_statement(const smp_stage *stage, const void *params);

@@ -3,18 +3,23 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/info.h"
 #include "report/json.h"
 #include "report/text.h"
 
 typedef struct info_settings {
     smp_common common;
     smp_strings files;
-    bool json;
+    bool json, levels;
 } info_settings;
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(info_settings, json),
      .help = "machine-readable: one object a line, a line a file"},
+    {"levels", 0, SMP_O_FLAG, offsetof(info_settings, levels),
+     .help =
+         "also draw what the samples are: a histogram of each channel; of a sound its peaks over the time, from -60 "
+         "to 0 dB"},
     {0},
 };
 
@@ -189,6 +194,11 @@ static smp_code info(void *given, smp_error *err)
             put_json(path, smp_reader_media(reader));
         else
             put_text(path, smp_reader_media(reader), settings->common.verbose);
+        if (settings->levels && !settings->json && (code = smp_info_levels(reader, err))) {
+            smp_at(err, "%s", path);
+            smp_cli_error(&settings->common, err);
+            first = first ? first : code;
+        }
         smp_cli_notes(&settings->common, path, false, smp_reader_notes(reader));
         smp_reader_close(reader);
     }
@@ -198,7 +208,8 @@ static smp_code info(void *given, smp_error *err)
 const smp_command smp_command_info = {
     .name = "info",
     .help = "format, size, channels and metadata of files",
-    .about = "Reads headers only. Goes on after a file that cannot be read and says so with its exit code. -v shows "
+    .about = "Reads headers only, but for --levels. Goes on after a file that cannot be read and says so with its exit "
+             "code. -v shows "
              "texts too.",
     .settings_size = sizeof(info_settings),
     .one_input = true,
@@ -206,6 +217,7 @@ const smp_command smp_command_info = {
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe info photos/*.jpg", "what these pictures are"},
+                 {"smempipe info --levels talk.wav", "and where it is loud"},
                  {"smempipe info --json in.png | jq .width", "one value for a script"}},
     .run = info,
 };

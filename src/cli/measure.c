@@ -1,4 +1,5 @@
 /* smempipe measure: what a pipeline's measuring stages find in files, and in all of them together. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,10 @@ static const smp_option options[] = {
      .help = "write CSV: a row a file, a column a value (mean_r, p50_g)"},
     {"long", 0, SMP_O_FLAG, offsetof(smp_measure_settings, long_form),
      .help = "with --csv: a row a value, also those of histograms"},
+    {"html", 0, SMP_O_STRING, offsetof(smp_measure_settings, html), .argument = "FILE",
+     .help =
+         "write a page instead: what stands out, histograms, how values are spread over the files, a table to sort; "
+         "- is standard output"},
     {"sort", 0, SMP_O_STRING, offsetof(smp_measure_settings, sort), .argument = "COLUMN",
      .help = "with --csv: files in the order of this column, the largest first with - before its name"},
     {"together", 't', SMP_O_FLAG, offsetof(smp_measure_settings, totals_only),
@@ -47,14 +52,35 @@ void smp_measuring_begin(smp_measuring *m, const smp_measure_settings *settings)
     *m = (smp_measuring){.common = common,
                          .settings = settings,
                          .output = {.to = stdout,
-                                    .format = settings->json        ? SMP_MEASURE_JSON
+                                    .format = settings->html        ? SMP_MEASURE_HTML
+                                              : settings->json      ? SMP_MEASURE_JSON
                                               : settings->long_form ? SMP_MEASURE_LONG
                                               : settings->csv       ? SMP_MEASURE_CSV
                                                                     : SMP_MEASURE_TABLE,
                                     .sort = settings->sort,
+                                    .limits = &common->limits,
                                     .color = smp_cli_color(common, STDOUT_FILENO),
                                     .totals_only = settings->totals_only}};
-    smp_measure_begin(&m->output);
+    if (settings->html && strcmp(settings->html, "-") != 0)
+        m->output.to = open_memstream(&m->page, &m->page_size);
+    if (m->output.to)
+        smp_measure_begin(&m->output);
+}
+
+static void render_page(FILE *to, const void *given)
+{
+    const smp_measuring *m = given;
+    fwrite(m->page, 1, m->page_size, to);
+}
+
+static smp_code write_page(smp_measuring *m, smp_error *err)
+{
+    const bool failed = ferror(m->output.to) != 0;
+    const bool closed = fclose(m->output.to) == 0;
+    m->output.to = NULL;
+    if (failed || !closed)
+        return smp_fail_memory(err, "the page", m->page_size);
+    return smp_cli_write_file(m->settings->html, m->common->force, render_page, m, err);
 }
 
 smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, const smp_error *why, smp_error *err)
@@ -64,15 +90,21 @@ smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, cons
         return SMP_OK;
     }
     smp_remarks_add(&m->remarks, report);
+    if (!m->output.to)
+        return smp_fail_memory(err, "the page", 0);
     return smp_measure_file(&m->output, report, err);
 }
 
 smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_error *err)
 {
     const char *sort = m->settings->sort;
-    if (m->output.wide.lists && !m->common->quiet)
+    if (!m->output.to)
+        return smp_fail_memory(err, "the page", 0);
+    if (m->output.wide.lists && !m->settings->html && !m->common->quiet)
         smp_cli_warning(m->common, "histograms have no columns; --csv --long writes them");
     smp_code code = smp_measure_end(&m->output, &m->totals, done, failed, err);
+    if (!code && m->settings->html && m->output.to != stdout)
+        code = write_page(m, err);
     if (code)
         return code;
     if (m->output.unsorted && !m->common->quiet)
@@ -94,6 +126,9 @@ void smp_measuring_others(const smp_common *common, uint64_t count, const char *
 
 void smp_measuring_free(smp_measuring *m)
 {
+    if (m->settings->html && m->output.to && m->output.to != stdout)
+        fclose(m->output.to);
+    free(m->page);
     smp_wide_free(&m->output.wide);
     smp_failures_free(&m->failures);
     smp_remarks_free(&m->remarks);
@@ -306,7 +341,7 @@ static smp_code check_list(const smp_measure_settings *s, smp_error *err)
 
 static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
 {
-    const bool tells = s->json || s->csv || s->long_form || s->sort;
+    const bool tells = s->json || s->csv || s->long_form || s->sort || s->html;
     if (s->merge && (s->shard || s->partial || s->work_list || s->many.pipe || s->many.plan.base.stages.count)) {
         smp_fail(err, SMP_E_USAGE, "--merge reads parts; it measures nothing");
         return smp_hint(err, "write smempipe measure --merge PART...");
@@ -322,13 +357,25 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--shard measures a part of the files, which tells nothing of all");
         return smp_hint(err, "write it to a file: --shard %s --partial FILE; --merge joins all parts", s->shard);
     }
-    if (s->many.plan.base.common.force && !s->partial) {
-        smp_fail(err, SMP_E_USAGE, "--force replaces the file of --partial, and there is none");
+    if (s->html && (s->json || s->csv || s->totals_only)) {
+        smp_fail(err, SMP_E_USAGE, "--html and %s exclude each other",
+                 s->json  ? "--json"
+                 : s->csv ? "--csv"
+                          : "--together");
+        return smp_hint(err, "the page has the files and all of them together");
+    }
+    if (s->html && strcmp(s->html, "-") && !s->many.plan.base.common.force && access(s->html, F_OK) == 0) {
+        smp_fail(err, SMP_E_WRITE, "the file exists already");
+        smp_hint(err, "replace it with --force, or give another name");
+        return smp_at(err, "%s", s->html);
+    }
+    if (s->many.plan.base.common.force && !s->partial && !s->html) {
+        smp_fail(err, SMP_E_USAGE, "--force replaces the file of --partial or --html, and there is none");
         return smp_hint(err, "measure writes no other files: leave out --force");
     }
     if (s->partial && tells) {
         smp_fail(err, SMP_E_USAGE, "--partial writes a file for --merge, which chooses how results are told");
-        return smp_hint(err, "leave out --json, --csv, --long and --sort; give them to measure --merge");
+        return smp_hint(err, "leave out --json, --csv, --long, --sort and --html; give them to measure --merge");
     }
     if (s->json && s->csv) {
         smp_fail(err, SMP_E_USAGE, "--json and --csv exclude each other");
@@ -387,6 +434,7 @@ const smp_command smp_command_measure = {
     .examples = {{"smempipe measure -e '{reduce}' photo.jpg", "a table of one file"},
                  {"smempipe measure dataset-stats train/ -r -t --json",
                   "mean and deviation of a data set, to normalise by"},
+                 {"smempipe measure dataset-stats train/ -r --html train.html", "a data set at a glance"},
                  {"smempipe measure focus-report photos/ --csv --sort -deviation", "a row a file, the sharpest first"},
                  {"smempipe measure dataset-stats train/ -r -t --shard 2/4 --partial 2.part", "the second of 4 parts"},
                  {"smempipe measure --merge *.part -t --json", "what all parts say together"}},

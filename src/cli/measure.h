@@ -13,7 +13,7 @@
 typedef struct smp_measure_settings {
     smp_many_settings many;
     bool json, csv, long_form, totals_only, merge;
-    const char *sort, *shard, *partial, *work_list;
+    const char *sort, *shard, *partial, *work_list, *html;
 } smp_measure_settings;
 
 /* A piece that a rank was dealt. */
@@ -49,6 +49,8 @@ typedef struct smp_measuring {
     const smp_common *common;
     const smp_measure_settings *settings;
     smp_measure_output output;
+    char *page; /* of --html, until it is written: from open_memstream */
+    size_t page_size;
     smp_totals totals; /* the caller adds to them */
     smp_failures failures;
     smp_remarks remarks;

@@ -5,6 +5,7 @@
 #include "batch/todo.h"
 #include "cli/many.h"
 #include "cli/write_options.h"
+#include "report/batch_page.h"
 
 typedef struct smp_run_settings {
     smp_plan_settings plan;
@@ -20,7 +21,7 @@ smp_code smp_cli_run(smp_run_settings *settings, smp_error *err);
 
 typedef struct smp_batch_settings {
     smp_many_settings many;
-    const char *folder, *pattern, *to, *report, *shard, *work_list, *retake, *grace;
+    const char *folder, *pattern, *to, *report, *html, *shard, *work_list, *retake, *grace;
     bool skip_existing, resume, redo_changed, dry_run, claim;
     int on_error;    /* index into continue, stop */
     int sync;        /* index into file, piece */
@@ -43,20 +44,21 @@ typedef struct smp_batch_job {
     smp_progress progress;
     smp_failures failures;
     smp_remarks remarks;
-    FILE *report;
+    FILE *report, *html; /* html: of the page, which is written at the end */
+    smp_batch_page page;
     bool told;         /* that it is being stopped, */
     double stopped;    /* when, and */
     double grace;      /* how long files in flight may take then; 0: as long as they do */
     smp_error journal; /* the first that could not be noted */
     double began;
-    pthread_mutex_t lock; /* of failures, remarks, report and journal, while the batch runs */
+    pthread_mutex_t lock; /* of failures, remarks, report, page and journal, while the batch runs */
 } smp_batch_job;
 
 /* batch_run.c: does what is to be done. */
 smp_code smp_batch_do(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);
 
-/* --report (batch_report.c): the report may be none of the files of the work, whatever --force and --resume say; it is
- * opened, and closed. The name of a shard's report has the shard in it. */
+/* --report and --html (batch_report.c): the report may be none of the files of the work, whatever --force and --resume
+ * say; it is opened, and closed. The name of a shard's report has the shard in it. */
 smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *program, const smp_diags *diags,
                                 smp_error *err);
 smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err);

@@ -1,11 +1,9 @@
-/* Pipelines named on the command line: a file, or -e stages; reading of included files; printing of diagnostics. */
+/* Pipelines named on the command line: a file, or -e stages; printing of diagnostics. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/pipe_text.h"
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/cli.h"
@@ -14,8 +12,6 @@
 #include "io/worker.h"
 #include "pipe/diag.h"
 #include "report/json.h"
-
-enum { PIPE_FILE_MAX = 1 << 20 }; /* bytes: a pipeline is written by hand */
 
 static const char *const diagnostics_words[] = {"text", "json", NULL};
 
@@ -32,159 +28,6 @@ const smp_option smp_pipeline_options[] = {
      .choices = diagnostics_words},
     {0},
 };
-
-/* The whole of an open file; regular: refuse anything else (an included device or pipe would never end). */
-static smp_code read_all(int fd, bool regular, char **out, size_t *length, smp_error *err)
-{
-    struct stat status;
-    char *text = NULL;
-    size_t used = 0, capacity = 0;
-    smp_code code = SMP_OK;
-    if (fstat(fd, &status) != 0)
-        return smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
-    if (S_ISDIR(status.st_mode))
-        return smp_fail(err, SMP_E_READ, "is a directory, not a pipeline");
-    if (regular && !S_ISREG(status.st_mode))
-        return smp_fail(err, SMP_E_READ, "is not a regular file");
-    for (;;) {
-        if (!smp_grow(&text, &capacity, used + 4096, 1)) {
-            code = smp_fail_memory(err, "pipeline text", used + 4096);
-            break;
-        }
-        ssize_t n = read(fd, text + used, capacity - used - 1);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            code = smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
-            break;
-        }
-        if (n == 0)
-            break;
-        used += (size_t)n;
-        if (used > PIPE_FILE_MAX) {
-            code = smp_fail(err, SMP_E_LIMIT, "is larger than a pipeline may be (%d bytes)", PIPE_FILE_MAX);
-            break;
-        }
-    }
-    if (code) {
-        smp_free(text);
-        return code;
-    }
-    text[used] = '\0';
-    *out = text;
-    *length = used;
-    return SMP_OK;
-}
-
-static smp_code read_path(const char *path, bool regular, char **out, size_t *length, smp_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (regular ? O_NONBLOCK : 0));
-    if (fd < 0)
-        return smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno)); /* errno stays for the caller */
-    smp_code code = read_all(fd, regular, out, length, err);
-    close(fd);
-    return code;
-}
-
-/* ------------------------------------------------------------------------------------------------ what may be read */
-
-/* The folders that a pipeline may read in, links resolved. A text from somebody else is not trusted with more. */
-typedef struct readable {
-    char **folders;
-    size_t count, capacity;
-} readable;
-
-static smp_code add_readable(readable *may, const char *folder, smp_error *err)
-{
-    char *real = smp_real_path(folder);
-    if (!real || !smp_grow(&may->folders, &may->capacity, may->count + 1, sizeof *may->folders)) {
-        smp_free(real);
-        return smp_fail_memory(err, "a path", strlen(folder));
-    }
-    may->folders[may->count++] = real;
-    return SMP_OK;
-}
-
-static smp_code add_folder_of(readable *may, const char *path, smp_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? smp_strndup(path, (size_t)(slash - path) + 1) : smp_strdup(".");
-    smp_code code = folder ? add_readable(may, folder, err) : smp_fail_memory(err, "a path", strlen(path));
-    smp_free(folder);
-    return code;
-}
-
-static void free_readable(readable *may)
-{
-    for (size_t i = 0; i < may->count; i++)
-        smp_free(may->folders[i]);
-    smp_free(may->folders);
-}
-
-/* What the user wrote on the command line may name any file. */
-static bool users_own(const char *source)
-{
-    return !strcmp(source, "-e") || !strcmp(source, "--set");
-}
-
-static bool may_read(const readable *may, const char *path, bool *failed)
-{
-    char *real = smp_real_path(path);
-    bool allowed = false;
-    *failed = !real;
-    for (size_t i = 0; real && !allowed && i < may->count; i++)
-        allowed = smp_path_within(real, may->folders[i]);
-    smp_free(real);
-    return allowed;
-}
-
-/* The pictures that a pipeline names: those that it may not read become diagnostics. */
-static smp_code check_files(const readable *may, const smp_program *program, smp_diags *diags, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    for (size_t i = 0; i < program->file_count; i++) {
-        const smp_operand_file *file = &program->files[i];
-        bool failed;
-        if (users_own(diags->sources[file->source].name) || may_read(may, file->path, &failed))
-            continue;
-        if (failed)
-            return smp_fail_memory(err, "a path", strlen(file->path));
-        smp_diag *diag =
-            smp_diags_add(diags, SMP_ERROR, file->span, "'%.200s' lies outside the pipe file's folder", file->path);
-        smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
-        code = smp_fail(err, SMP_E_PIPE, "the pipeline names files that it may not read");
-    }
-    return code;
-}
-
-/* An included path is relative to the folder of the file that includes it. */
-static smp_code load_include(void *context, const char *including, const char *path, char **text, size_t *length,
-                             smp_error *err)
-{
-    readable *may = context;
-    bool own = !including || users_own(including), failed = false;
-    *text = NULL;
-    *length = 0;
-    const char *slash = including ? strrchr(including, '/') : NULL;
-    char *full = path[0] == '/' || !slash ? smp_strdup(path)
-                                          : smp_asprintf("%.*s%s", (int)(slash + 1 - including), including, path);
-    if (!full)
-        return smp_fail_memory(err, "path", strlen(path));
-    smp_code code = SMP_OK;
-    if (own) /* what that file names lies beside it */
-        code = add_folder_of(may, full, err);
-    else if (!may_read(may, full, &failed))
-        code = failed ? smp_fail_memory(err, "path", strlen(path))
-                      : smp_fail(err, SMP_E_READ,
-                                 "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
-                                 "read below DIR");
-    if (!code)
-        code = read_path(full, true, text, length, err);
-    if (code)
-        smp_at(err, "%s", full);
-    smp_free(full);
-    return code;
-}
 
 /* name=value pairs as two texts each; names are copies that the caller frees. */
 static smp_code split_settings(const smp_strings *pairs, smp_setting **out, smp_error *err)
@@ -218,12 +61,12 @@ static smp_code fail_pipe(const char *path, const smp_shipped *shipped, smp_erro
 static smp_code read_pipe(const char *path, const smp_shipped *shipped, char **name, char **text, size_t *length,
                           smp_error *err)
 {
-    smp_code code = read_path(path, false, text, length, err);
+    smp_code code = smp_pipe_read(path, false, text, length, err);
     int why = errno;
     *name = (code && smp_is_folder(path)) || (code && why == ENOENT) ? smp_shipped_find(path) : NULL;
     if (*name) {
         *err = (smp_error){.code = SMP_OK};
-        code = read_path(*name, false, text, length, err);
+        code = smp_pipe_read(*name, false, text, length, err);
     } else if (!(*name = smp_strdup(path)))
         return smp_fail_memory(err, "a path", strlen(path));
     if (!code)
@@ -248,29 +91,31 @@ static smp_code check_stages(const smp_strings *stages, smp_error *err)
 }
 
 static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *path, const smp_shipped *shipped,
-                           readable *may, const smp_setting *pairs, smp_diags *diags, smp_program **out, smp_error *err)
+                           smp_readable *may, const smp_setting *pairs, smp_diags *diags, smp_program **out,
+                           smp_error *err)
 {
     char *text = NULL, *name = NULL;
     size_t length = 0, count = settings->settings.count;
     bool standard = path && !strcmp(path, "-");
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < settings->readable.count; i++)
-        code = add_readable(may, settings->readable.items[i], err);
+        code = smp_readable_add(may, settings->readable.items[i], err);
     if (!code && !path)
         code = check_stages(&settings->stages, err);
     if (!code && !path)
-        return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, load_include, may,
-                                       diags, out, err);
+        return smp_program_parse_lines(settings->stages.items, settings->stages.count, pairs, count, smp_pipe_include,
+                                       may, diags, out, err);
     if (!code && standard) {
-        code = read_all(STDIN_FILENO, false, &text, &length, err);
+        code = smp_pipe_read_open(STDIN_FILENO, false, &text, &length, err);
         if (code)
             smp_at(err, "standard input");
     } else if (!code)
         code = read_pipe(path, shipped, &name, &text, &length, err);
     if (!code)
-        code = add_folder_of(may, name ? name : ".", err);
+        code = smp_readable_add_folder_of(may, name ? name : ".", err);
     if (!code)
-        code = smp_program_parse(name ? name : path, text, length, pairs, count, load_include, may, diags, out, err);
+        code =
+            smp_program_parse(name ? name : path, text, length, pairs, count, smp_pipe_include, may, diags, out, err);
     smp_free(text);
     smp_free(name);
     return code;
@@ -282,7 +127,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     *out = NULL;
     smp_setting *pairs = NULL;
     smp_shipped shipped = {0};
-    readable may = {0};
+    smp_readable may = {0};
     smp_code code = split_settings(&settings->settings, &pairs, err);
     if (!code)
         code = smp_shipped_list(&shipped, err);
@@ -292,7 +137,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     diags->lines_name = settings->stages_from;
     if (!code)
         code = parse_pipe(settings, path, &shipped, &may, pairs, diags, out, err);
-    if (!code && (code = check_files(&may, *out, diags, err)) != SMP_OK) {
+    if (!code && (code = smp_readable_check(&may, *out, diags, err)) != SMP_OK) {
         smp_program_free(*out);
         *out = NULL;
     }
@@ -303,7 +148,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
         smp_free((void *)(uintptr_t)pairs[i].name);
     smp_free(pairs);
     smp_shipped_free(&shipped);
-    free_readable(&may);
+    smp_readable_free(&may);
     return code;
 }
 

@@ -1,18 +1,23 @@
 # Run by cpack over the files that are to be packed: what Debian asks of a package besides. Manual pages are compressed;
-# the copyright file and the changelog, of which the log of the sources is the longer form, are in /usr/share/doc/smempipe.
-set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX})
-if(NOT IS_DIRECTORY ${root})
-  set(root ${CPACK_TEMPORARY_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX})
-endif()
+# the copyright file and the changelog, of which the log of the sources is the longer form, are in /usr/share/doc/PACKAGE.
 get_filename_component(sources ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
-set(doc ${root}/share/doc/smempipe)
-
 file(READ ${sources}/LICENSE licence)
 string(REGEX REPLACE "^[^\n]*\n\n[^\n]*\n\n" "" licence "${licence}") # its title and the line of the copyright
 string(REGEX REPLACE "\n+$" "" licence "${licence}")
 string(REPLACE "\n\n" "\n.\n" licence "${licence}")
 string(REPLACE "\n" "\n " licence "${licence}")
-file(WRITE ${doc}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+file(TIMESTAMP ${sources}/CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
+
+# The folder of each package, by its component.
+set(packages Unspecified smempipe library ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} development libsmempipe-dev)
+while(packages)
+  list(POP_FRONT packages component package)
+  set(root ${CPACK_TEMPORARY_DIRECTORY}/${component}${CPACK_PACKAGING_INSTALL_PREFIX})
+  if(NOT IS_DIRECTORY ${root})
+    continue()
+  endif()
+  set(doc ${root}/share/doc/${package})
+  file(WRITE ${doc}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: smempipe
 
 Files: *
@@ -21,19 +26,19 @@ License: Expat
  ${licence}
 ")
 
-file(TIMESTAMP ${sources}/CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
-file(WRITE ${doc}/changelog "smempipe (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
+  file(WRITE ${doc}/changelog "smempipe (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
   * Release ${CPACK_PACKAGE_VERSION}; NEWS.gz says what is new.
 
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
-configure_file(${sources}/CHANGELOG.md ${doc}/NEWS COPYONLY)
-file(GLOB texts ${root}/share/man/*/*.[1-9] ${doc}/changelog ${doc}/NEWS)
-execute_process(COMMAND gzip -9nf ${texts} COMMAND_ERROR_IS_FATAL ANY)
-file(GLOB packed ${root}/share/man/*/* ${doc}/*)
-file(CHMOD ${packed} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-file(GLOB libraries ${root}/lib/*/smempipe/*.so)
-if(libraries)
-  file(CHMOD ${libraries} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-endif()
+  configure_file(${sources}/CHANGELOG.md ${doc}/NEWS COPYONLY)
+  file(GLOB texts ${root}/share/man/*/*.[1-9] ${doc}/changelog ${doc}/NEWS)
+  execute_process(COMMAND gzip -9nf ${texts} COMMAND_ERROR_IS_FATAL ANY)
+  file(GLOB packed ${root}/share/man/*/* ${doc}/*)
+  file(CHMOD ${packed} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+  file(GLOB libraries ${root}/lib/*/smempipe/*.so)
+  if(libraries)
+    file(CHMOD ${libraries} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+  endif()
+endwhile()

@@ -1,5 +1,6 @@
-# Packages, by cpack in a build folder: smempipe_VERSION_ARCH.deb, whose needs dpkg-shlibdeps finds, so it fits the release
-# of Debian or Ubuntu that it was built on. src/packages/make.sh builds and tries them.
+# Packages, by cpack in a build folder: smempipe (the command), libsmempipe1 (the library) and libsmempipe-dev, whose needs
+# dpkg-shlibdeps finds, so they fit the release of Debian or Ubuntu that they were built on. src/packages/make.sh builds and
+# tries them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME smempipe)
 set(CPACK_PACKAGE_VENDOR "The smempipe authors")
@@ -25,6 +26,24 @@ set(CPACK_PACKAGE_FILE_NAME "smempipe-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL Unspecified library development)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME smempipe)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libsmempipe${SMP_SOVERSION})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "Runs chains of stages (resize, blur, levels, loudness, ...) that a text
+describes over pictures and sounds in memory or in files, on CPUs and on
+NVIDIA GPUs. This package has the shared library.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libsmempipe-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libsmempipe${SMP_SOVERSION} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Runs chains of stages (resize, blur, levels, loudness, ...) that a text
+describes over pictures and sounds in memory or in files. This package has
+the header and what pkg-config reads.")
+file(WRITE ${CMAKE_BINARY_DIR}/debian/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/debian/triggers)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/src/packages/debian_scripts.cmake)
 set(CPACK_DEBIAN_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

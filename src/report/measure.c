@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "report/measure_page.h"
 #include "report/text.h"
 
 /* ------------------------------------------------------------------------------------------------ CSV */
@@ -101,7 +102,7 @@ smp_code smp_measure_file(smp_measure_output *o, const smp_run_report *report, s
         put_file(&o->json, report);
         return SMP_OK;
     }
-    if (o->format == SMP_MEASURE_CSV)
+    if (o->format == SMP_MEASURE_CSV || o->format == SMP_MEASURE_HTML)
         return smp_wide_file(&o->wide, report, err);
     smp_paint paint = smp_paint_for(o->color);
     if (o->format == SMP_MEASURE_TABLE) {
@@ -150,8 +151,8 @@ static smp_code put_together(smp_measure_output *o, const smp_total *total, cons
 smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t done, size_t failed, smp_error *err)
 {
     smp_code code = SMP_OK;
-    bool json = o->format == SMP_MEASURE_JSON,
-         together = o->totals_only || json || (done > 1 && o->format != SMP_MEASURE_CSV);
+    bool json = o->format == SMP_MEASURE_JSON, page = o->format == SMP_MEASURE_HTML,
+         together = !page && (o->totals_only || json || (done > 1 && o->format != SMP_MEASURE_CSV));
     if (json) {
         if (!o->totals_only)
             smp_json_end(&o->json, ']');
@@ -170,6 +171,10 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
         smp_json_end(&o->json, ']');
         smp_json_end(&o->json, '}');
     }
+    if (page)
+        smp_wide_shorten(&o->wide);
+    if (!code && page)
+        code = smp_measure_page(o->to, &o->wide, totals, done, failed, o->limits, err);
     if (!code && o->format == SMP_MEASURE_CSV)
         code = smp_wide_write(&o->wide, o->to, o->sort, err);
     o->rows = o->wide.row_count;

@@ -2,20 +2,23 @@
 #ifndef SMP_REPORT_MEASURE_H
 #define SMP_REPORT_MEASURE_H
 
+#include "base/limits.h"
 #include "report/measure_wide.h"
 
 typedef enum smp_measure_format {
     SMP_MEASURE_TABLE,
     SMP_MEASURE_JSON,
-    SMP_MEASURE_CSV, /* a row for each file */
-    SMP_MEASURE_LONG /* CSV, a row for each value */
+    SMP_MEASURE_CSV,  /* a row for each file */
+    SMP_MEASURE_LONG, /* CSV, a row for each value */
+    SMP_MEASURE_HTML  /* one page, see measure_page.h */
 } smp_measure_format;
 
 typedef struct smp_measure_output {
     FILE *to;
     smp_measure_format format;
     bool color, totals_only;
-    const char *sort; /* CSV: a column, see smp_wide_write; may be null */
+    const char *sort;         /* CSV: a column, see smp_wide_write; may be null */
+    const smp_limits *limits; /* HTML: for reading files again that are shown */
     smp_json json;
     smp_wide wide;
     size_t rows, unsorted; /* of the CSV; those without a value to be sorted by */

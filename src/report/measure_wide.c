@@ -292,8 +292,7 @@ static void put_row(const smp_wide *wide, FILE *to, const smp_wide_row *row, con
     fputc('\n', to);
 }
 
-/* Removes a prefix such as "after." when all columns begin with it. */
-static void drop_common_name(smp_wide *wide)
+void smp_wide_shorten(smp_wide *wide)
 {
     const char *dot = wide->column_count ? strchr(wide->columns[0], '.') : NULL;
     size_t length = dot ? (size_t)(dot + 1 - wide->columns[0]) : 0;
@@ -370,7 +369,7 @@ static void join_channels(smp_wide *wide)
 
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err)
 {
-    drop_common_name(wide);
+    smp_wide_shorten(wide);
     join_channels(wide);
     key *keys = smp_alloc_array(wide->row_count, sizeof *keys);
     smp_code code = keys ? sorted(wide, sort, keys, err) : no_memory(err, wide->row_count);

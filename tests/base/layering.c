@@ -163,6 +163,7 @@ static const struct {
     {"cudart", 7},
     {"report", 7},
     {"run", 8},
+    {"api", 9},
     {"batch", 9},
     {"compare", 9},
     {"bench", 9},

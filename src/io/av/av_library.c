@@ -2,6 +2,7 @@
 #include "io/av/av_library.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,17 +30,15 @@ static void *open_library(const char *name, int major)
     return dlopen(file, RTLD_LAZY | RTLD_LOCAL);
 }
 
-bool smp_av_load(void)
+static bool loaded;
+
+static void load(void)
 {
-    static enum { UNKNOWN, LOADED, MISSING } state; /* the first call comes before any thread */
-    if (state != UNKNOWN)
-        return state == LOADED;
-    state = MISSING;
     void *avformat = open_library("avformat", LIBAVFORMAT_VERSION_MAJOR),
          *avcodec = open_library("avcodec", LIBAVCODEC_VERSION_MAJOR),
          *avutil = open_library("avutil", LIBAVUTIL_VERSION_MAJOR);
     if (!avformat || !avcodec || !avutil)
-        return false;
+        return;
     bool all = true;
 #define TAKE(library, function)                                                                                        \
     {                                                                                                                  \
@@ -49,10 +48,16 @@ bool smp_av_load(void)
     }
     SMP_AV_FUNCTIONS(TAKE)
 #undef TAKE
-    state = all ? LOADED : MISSING;
+    loaded = all;
     if (all)
         smp_av_functions.av_log_set_level(AV_LOG_QUIET);
-    return all;
+}
+
+bool smp_av_load(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return loaded;
 }
 
 #else

@@ -1,0 +1,157 @@
+/* Reading texts of pipelines and what they include: see pipe_text.h. */
+#include "api/pipe_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+
+enum { PIPE_FILE_MAX = 1 << 20 }; /* bytes: a pipeline is written by hand */
+
+smp_code smp_pipe_read_open(int fd, bool regular, char **out, size_t *length, smp_error *err)
+{
+    struct stat status;
+    char *text = NULL;
+    size_t used = 0, capacity = 0;
+    smp_code code = SMP_OK;
+    if (fstat(fd, &status) != 0)
+        return smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return smp_fail(err, SMP_E_READ, "is a directory, not a pipeline");
+    if (regular && !S_ISREG(status.st_mode))
+        return smp_fail(err, SMP_E_READ, "is not a regular file");
+    for (;;) {
+        if (!smp_grow(&text, &capacity, used + 4096, 1)) {
+            code = smp_fail_memory(err, "pipeline text", used + 4096);
+            break;
+        }
+        ssize_t n = read(fd, text + used, capacity - used - 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            code = smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
+            break;
+        }
+        if (n == 0)
+            break;
+        used += (size_t)n;
+        if (used > PIPE_FILE_MAX) {
+            code = smp_fail(err, SMP_E_LIMIT, "is larger than a pipeline may be (%d bytes)", PIPE_FILE_MAX);
+            break;
+        }
+    }
+    if (code) {
+        smp_free(text);
+        return code;
+    }
+    text[used] = '\0';
+    *out = text;
+    *length = used;
+    return SMP_OK;
+}
+
+smp_code smp_pipe_read(const char *path, bool regular, char **out, size_t *length, smp_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (regular ? O_NONBLOCK : 0));
+    if (fd < 0)
+        return smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno)); /* errno stays for the caller */
+    smp_code code = smp_pipe_read_open(fd, regular, out, length, err);
+    close(fd);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ what may be read */
+
+smp_code smp_readable_add(smp_readable *may, const char *folder, smp_error *err)
+{
+    char *real = smp_real_path(folder);
+    if (!real || !smp_grow(&may->folders, &may->capacity, may->count + 1, sizeof *may->folders)) {
+        smp_free(real);
+        return smp_fail_memory(err, "a path", strlen(folder));
+    }
+    may->folders[may->count++] = real;
+    return SMP_OK;
+}
+
+smp_code smp_readable_add_folder_of(smp_readable *may, const char *path, smp_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? smp_strndup(path, (size_t)(slash - path) + 1) : smp_strdup(".");
+    smp_code code = folder ? smp_readable_add(may, folder, err) : smp_fail_memory(err, "a path", strlen(path));
+    smp_free(folder);
+    return code;
+}
+
+void smp_readable_free(smp_readable *may)
+{
+    for (size_t i = 0; i < may->count; i++)
+        smp_free(may->folders[i]);
+    smp_free(may->folders);
+}
+
+/* What the user wrote on the command line or in a program may name any file. */
+static bool users_own(const smp_readable *may, const char *source)
+{
+    return !strcmp(source, "-e") || !strcmp(source, "--set") || (may->own && !strcmp(source, may->own));
+}
+
+static bool may_read(const smp_readable *may, const char *path, bool *failed)
+{
+    char *real = smp_real_path(path);
+    bool allowed = false;
+    *failed = !real;
+    for (size_t i = 0; real && !allowed && i < may->count; i++)
+        allowed = smp_path_within(real, may->folders[i]);
+    smp_free(real);
+    return allowed;
+}
+
+smp_code smp_readable_check(const smp_readable *may, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; i < program->file_count; i++) {
+        const smp_operand_file *file = &program->files[i];
+        bool failed;
+        if (users_own(may, diags->sources[file->source].name) || may_read(may, file->path, &failed))
+            continue;
+        if (failed)
+            return smp_fail_memory(err, "a path", strlen(file->path));
+        smp_diag *diag =
+            smp_diags_add(diags, SMP_ERROR, file->span, "'%.200s' lies outside the pipe file's folder", file->path);
+        smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
+        code = smp_fail(err, SMP_E_PIPE, "the pipeline names files that it may not read");
+    }
+    return code;
+}
+
+smp_code smp_pipe_include(void *context, const char *including, const char *path, char **text, size_t *length,
+                          smp_error *err)
+{
+    smp_readable *may = context;
+    bool own = !including || users_own(may, including), failed = false;
+    *text = NULL;
+    *length = 0;
+    const char *slash = including ? strrchr(including, '/') : NULL;
+    char *full = path[0] == '/' || !slash ? smp_strdup(path)
+                                          : smp_asprintf("%.*s%s", (int)(slash + 1 - including), including, path);
+    if (!full)
+        return smp_fail_memory(err, "path", strlen(path));
+    smp_code code = SMP_OK;
+    if (own) /* what that file names lies beside it */
+        code = smp_readable_add_folder_of(may, full, err);
+    else if (!may_read(may, full, &failed))
+        code = failed ? smp_fail_memory(err, "path", strlen(path))
+                      : smp_fail(err, SMP_E_READ,
+                                 "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
+                                 "read below DIR");
+    if (!code)
+        code = smp_pipe_read(full, true, text, length, err);
+    if (code)
+        smp_at(err, "%s", full);
+    smp_free(full);
+    return code;
+}

@@ -1,0 +1,305 @@
+/* Pipelines, their plans, and the shapes that callers give. */
+#include "api/api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/pipe_text.h"
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "run/file_source.h"
+#include "run/run.h"
+
+const char *smempipe_version(void)
+{
+    return SMP_VERSION;
+}
+
+void smempipe_free(void *memory)
+{
+    smp_free(memory);
+}
+
+/* ------------------------------------------------------------------------------------------------ pipelines */
+
+bool smp_api_sources(const smp_diags *from, smp_diags *to)
+{
+    *to = (smp_diags){.sources = NULL};
+    for (size_t i = 0; i < from->source_count; i++) {
+        const smp_diag_source *source = &from->sources[i];
+        const int index = smp_diags_add_source(to, source->name, source->text, source->length);
+        if (index < 0)
+            return false;
+        to->sources[index].included = source->included;
+        to->sources[index].from = source->from;
+    }
+    return true;
+}
+
+/* Names and values in turn, ended by a null. */
+static smp_code take_settings(const char *const *pairs, smp_setting **out, size_t *count, smp_error *err)
+{
+    *count = 0;
+    for (size_t i = 0; pairs && pairs[i]; i++)
+        if (i % 2)
+            ++*count;
+        else if (!pairs[i + 1])
+            return smp_fail(err, SMP_E_USAGE, "the parameter '%.100s' has no value", pairs[i]);
+    *out = smp_alloc_array(*count, sizeof **out);
+    for (size_t i = 0; *out && i < *count; i++)
+        (*out)[i] = (smp_setting){pairs[2 * i], pairs[2 * i + 1]};
+    return *out ? SMP_OK : smp_fail_memory(err, "settings", *count * sizeof **out);
+}
+
+static smp_code compile(const char *path, const char *text, const char *const *settings, smempipe_pipeline *pipeline,
+                        smp_error *err)
+{
+    smp_setting *pairs = NULL;
+    size_t count = 0, length = text ? strlen(text) : 0;
+    char *read = NULL;
+    smp_readable may = {.own = text ? SMP_API_TEXT : NULL};
+    smp_code code = take_settings(settings, &pairs, &count, err);
+    if (!code && !text && (code = smp_pipe_read(path, false, &read, &length, err)))
+        smp_at(err, "%s", path);
+    if (!code && !text)
+        code = smp_readable_add_folder_of(&may, path, err);
+    if (!code)
+        code = smp_program_parse(text ? SMP_API_TEXT : path, text ? text : read, length, pairs, count, smp_pipe_include,
+                                 &may, &pipeline->diags, &pipeline->program, err);
+    if (!code)
+        code = smp_readable_check(&may, pipeline->program, &pipeline->diags, err);
+    if (!code && pipeline->diags.warnings && !(pipeline->warnings = smp_diags_text(&pipeline->diags, false)))
+        code = smp_fail_memory(err, "warnings", (uint64_t)pipeline->diags.warnings);
+    smp_readable_free(&may);
+    smp_free(read);
+    smp_free(pairs);
+    return code;
+}
+
+static smempipe_code make_pipeline(const char *path, const char *text, const char *const *settings,
+                                   smempipe_pipeline **out, smempipe_error **error)
+{
+    smp_error err = {.code = SMP_OK};
+    if (error)
+        *error = NULL;
+    if (!out)
+        return smp_api_wrong(error, "there is no place for the pipeline: 'pipeline' is null");
+    *out = NULL;
+    if (!path && !text)
+        return smp_api_wrong(error, "there is no pipeline: the text is null");
+    smempipe_pipeline *pipeline = smp_alloc(sizeof *pipeline);
+    if (!pipeline) {
+        smp_fail_memory(&err, "a pipeline", sizeof *pipeline);
+        return smp_api_fail(error, &err, NULL);
+    }
+    atomic_init(&pipeline->users, 1);
+    smp_code code = compile(path, text, settings, pipeline, &err);
+    if (code) {
+        smempipe_code failed = smp_api_fail(error, &err, &pipeline->diags);
+        smempipe_pipeline_free(pipeline);
+        return failed;
+    }
+    *out = pipeline;
+    return SMEMPIPE_OK;
+}
+
+smempipe_code smempipe_compile(const char *text, const char *const *settings, smempipe_pipeline **pipeline,
+                               smempipe_error **error)
+{
+    return make_pipeline(NULL, text, settings, pipeline, error);
+}
+
+smempipe_code smempipe_compile_file(const char *path, const char *const *settings, smempipe_pipeline **pipeline,
+                                    smempipe_error **error)
+{
+    return make_pipeline(path, NULL, settings, pipeline, error);
+}
+
+const char *smempipe_pipeline_warnings(const smempipe_pipeline *pipeline)
+{
+    return pipeline && pipeline->warnings ? pipeline->warnings : "";
+}
+
+void smp_api_keep(const smempipe_pipeline *pipeline)
+{
+    atomic_fetch_add(&((smempipe_pipeline *)(uintptr_t)pipeline)->users, 1);
+}
+
+void smempipe_pipeline_free(smempipe_pipeline *pipeline)
+{
+    if (!pipeline || atomic_fetch_sub(&pipeline->users, 1) > 1)
+        return;
+    smp_program_free(pipeline->program);
+    smp_diags_free(&pipeline->diags);
+    smp_free(pipeline->warnings);
+    smp_free(pipeline);
+}
+
+/* ------------------------------------------------------------------------------------------------ shapes */
+
+bool smp_api_bytes(const smempipe_shape *shape, int64_t *row, size_t *all)
+{
+    int64_t samples, bytes;
+    const bool counted = smp_mul_i64(shape->width, shape->channels, &samples) &&
+                         smp_mul_i64(samples, smp_sample_size(shape->format), row) &&
+                         smp_mul_i64(*row, shape->height, &bytes);
+    *all = counted ? (size_t)bytes : 0;
+    return counted;
+}
+
+smp_code smp_api_shape(const smempipe_shape *from, smp_shape *to, smp_error *err)
+{
+    int64_t row;
+    size_t all;
+    *to = (smp_shape){.kind = SMP_KIND_NONE};
+    if (from->kind != SMEMPIPE_PICTURE && from->kind != SMEMPIPE_SOUND)
+        return smp_fail(err, SMP_E_USAGE, "a shape of kind %d: there are pictures (1) and sounds (2)", from->kind);
+    if (from->format < SMEMPIPE_U8 || from->format > SMEMPIPE_F32)
+        return smp_fail(err, SMP_E_USAGE, "samples of format %d: there are u8 (0), u16 (1) and f32 (2)", from->format);
+    if (from->width < 1 || from->height < 1 || from->channels < 1 || from->channels > SMEMPIPE_MOST_CHANNELS)
+        return smp_fail(err, SMP_E_USAGE, "a picture of %lld x %lld pixels with %d channels cannot be worked on",
+                        (long long)from->width, (long long)from->height, from->channels);
+    if (from->alpha < 0 || from->alpha > 1 || (from->alpha && from->channels < 2))
+        return smp_fail(err, SMP_E_USAGE, "%d channels of which the last is alpha: there are 2 or more of such",
+                        from->channels);
+    if (from->kind == SMEMPIPE_SOUND &&
+        (from->width != 1 || from->format != SMEMPIPE_F32 || from->alpha || !(from->rate > 0)))
+        return smp_fail(err, SMP_E_USAGE, "a sound has the width 1, f32 samples, no alpha and a rate");
+    if (!smp_api_bytes(from, &row, &all))
+        return smp_fail(err, SMP_E_LIMIT, "a picture of %lld x %lld pixels is too large to be counted",
+                        (long long)from->width, (long long)from->height);
+    *to = (smp_shape){.kind = (smp_kind)from->kind,
+                      .width = from->width,
+                      .height = from->height,
+                      .channels = from->channels,
+                      .alpha = from->alpha != 0,
+                      .format = (smp_format)from->format,
+                      .rate = from->kind == SMEMPIPE_SOUND ? from->rate : 0};
+    return SMP_OK;
+}
+
+void smp_api_public_shape(const smp_shape *from, smempipe_shape *to)
+{
+    *to = (smempipe_shape){.kind = (int32_t)from->kind,
+                           .format = (int32_t)from->format,
+                           .width = from->width,
+                           .height = from->height,
+                           .channels = from->channels,
+                           .alpha = from->alpha,
+                           .rate = from->rate};
+}
+
+/* ------------------------------------------------------------------------------------------------ plans */
+
+/* Memory holds any shape. */
+static smp_code accepts_all(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
+    (void)context, (void)path, (void)err;
+    *out = *shape;
+    return SMP_OK;
+}
+
+smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape, bool measure, smp_device *device,
+                      const smp_view *in, smp_diags *diags, smp_plan **out, smp_error *err)
+{
+    smp_plan_request ask = {.program = pipeline->program,
+                            .input = *shape,
+                            .output = measure ? NULL : "memory",
+                            .accepts = accepts_all,
+                            .probe = smp_file_probe,
+                            .fuse = true};
+    *out = NULL;
+    if (!measure && pipeline->program->save_count) {
+        const smp_save *save = &pipeline->program->saves[0];
+        int line, column;
+        smp_diags_locate(diags, save->span, &line, &column);
+        smp_fail(err, SMP_E_USAGE, "a pipeline that saves files does not run on pictures in memory");
+        smp_hint(err, "run it from file to file (smempipe_run_file), or leave 'save' out");
+        return smp_at(err, "%s:%d:%d", diags->sources[save->span.source].name, line, column);
+    }
+    smp_code code = in ? smp_plan_memory(&ask, diags, device, in, out, err) : smp_plan_make(&ask, diags, out, err);
+    if (!code && (*out)->looks >= 0) {
+        smp_plan_free(*out);
+        *out = NULL;
+        smp_fail(err, SMP_E_USAGE, "the size of the output depends on the samples");
+        code = smp_hint(err, "run it without a plan (smempipe_run), which sees them");
+    }
+    return code;
+}
+
+/* From open_memstream; null: out of memory. */
+static char *steps_text(const smp_plan *plan)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
+    for (size_t i = 0; to && i < plan->step_count; i++) {
+        char type[64];
+        smp_shape_text(&plan->steps[i].out, plan->steps[i].storage, type, sizeof type);
+        fprintf(to, "%s  %s\n", plan->steps[i].label, type);
+    }
+    if (to && fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+smempipe_code smempipe_plan_make(const smempipe_pipeline *pipeline, const smempipe_shape *shape, int measure,
+                                 smempipe_plan **out, smempipe_error **error)
+{
+    smp_error err = {.code = SMP_OK};
+    smp_diags diags = {.sources = NULL};
+    if (error)
+        *error = NULL;
+    if (!out || !pipeline || !shape)
+        return smp_api_wrong(error, "a null where a pipeline, a shape and a place for the plan belong");
+    *out = NULL;
+    smempipe_plan *made = smp_alloc(sizeof *made);
+    if (!made || !smp_api_sources(&pipeline->diags, &diags)) {
+        smp_fail_memory(&err, "a plan", sizeof *made);
+        goto fail;
+    }
+    made->shape = *shape;
+    if (smp_api_shape(shape, &made->input, &err) ||
+        smp_api_plan(pipeline, &made->input, measure != 0, NULL, NULL, &diags, &made->plan, &err))
+        goto fail;
+    if (!(made->text = steps_text(made->plan))) {
+        smp_fail_memory(&err, "a plan", made->plan->step_count);
+        goto fail;
+    }
+    smp_api_keep(pipeline);
+    made->pipeline = (smempipe_pipeline *)(uintptr_t)pipeline;
+    smp_diags_free(&diags);
+    *out = made;
+    return SMEMPIPE_OK;
+
+fail:
+    smempipe_plan_free(made);
+    smempipe_code code = smp_api_fail(error, &err, &diags);
+    smp_diags_free(&diags);
+    return code;
+}
+
+smempipe_shape smempipe_plan_output(const smempipe_plan *plan)
+{
+    smempipe_shape shape = {.kind = 0};
+    if (plan && plan->plan->sink_count)
+        smp_api_public_shape(&plan->plan->sinks[0].shape, &shape);
+    return shape;
+}
+
+const char *smempipe_plan_text(const smempipe_plan *plan)
+{
+    return plan ? plan->text : "";
+}
+
+void smempipe_plan_free(smempipe_plan *plan)
+{
+    if (!plan)
+        return;
+    smp_plan_free(plan->plan);
+    smempipe_pipeline_free(plan->pipeline);
+    free(plan->text);
+    smp_free(plan);
+}

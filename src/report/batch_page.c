@@ -1,0 +1,186 @@
+/* A batch on a page: see batch_page.h. */
+#include "report/batch_page.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/page.h"
+#include "report/text.h"
+#include "report/thumbnail.h"
+
+enum { PAIR = 360 /* px */ };
+
+static const char style[] =
+    ".pair{--x:50%}.pair div{position:relative}.pair img{width:100%;height:auto;margin:0}\n"
+    ".pair img+img{position:absolute;left:0;top:0;width:100%;height:100%;clip-path:inset(0 0 0 var(--x))}\n"
+    ".pair input{width:100%;height:2rem;margin:0;accent-color:var(--bar)}\n"
+    ".time{display:grid;grid-template-columns:9rem 1fr 9rem;gap:.4rem .8rem;align-items:center}\n"
+    ".time i{display:block;height:1.1rem;background:var(--bar);border-radius:3px}\n"
+    ".wide{grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr))}dt{font-weight:600}\n"
+    "dd{margin:0 0 .5rem}\n";
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return hash;
+}
+
+/* Puts a file where it belongs among at most `most`, the least keys first; the last goes. */
+static void keep(smp_page_file *files, size_t *count, size_t most, const char *input, const char *text, uint64_t key)
+{
+    if (*count == most && key >= files[most - 1].key)
+        return;
+    smp_page_file fresh = {.input = smp_strdup(input), .text = smp_strdup(text), .key = key};
+    if (!fresh.input || !fresh.text) {
+        smp_free(fresh.input);
+        smp_free(fresh.text);
+        return;
+    }
+    if (*count == most) {
+        --*count;
+        smp_free(files[*count].input);
+        smp_free(files[*count].text);
+    }
+    size_t at = (*count)++;
+    for (; at > 0 && files[at - 1].key > key; at--)
+        files[at] = files[at - 1];
+    files[at] = fresh;
+}
+
+void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, const smp_error *err)
+{
+    char why[sizeof err->message + sizeof err->hint + 8];
+    page->done += report->status == SMP_OK;
+    page->failed += report->status != SMP_OK;
+    page->read += report->read_seconds;
+    page->compute += report->device_seconds + report->upload_seconds + report->download_seconds;
+    page->write += report->write_seconds;
+    page->input_bytes += (double)report->input_bytes;
+    if (report->status) {
+        snprintf(why, sizeof why, "%s%s%s", report->error, err && err->hint[0] ? " \xE2\x80\x93 " : "",
+                 err ? err->hint : "");
+        keep(page->failures, &page->failure_count, SMP_PAGE_FAILURES, report->input, why, page->failed);
+        return;
+    }
+    snprintf(why, sizeof why, "%.0f ms", report->wall_seconds * 1e3);
+    const double past = report->wall_seconds * 1e6;
+    keep(page->slow, &page->slow_count, SMP_PAGE_SLOW, report->input, why, UINT64_MAX - (uint64_t)past);
+    if (report->shape.kind != SMP_AUDIO && report->output)
+        keep(page->pairs, &page->pair_count, SMP_PAGE_PAIRS, report->input, report->output, hash_of(report->input));
+}
+
+/* The <img> of a file; null: it cannot be shown. From open_memstream. */
+static char *picture_of(const char *path, const smp_limits *limits)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    const bool made = to && !smp_thumbnail(to, path, limits, PAIR, &(smp_error){.code = SMP_OK});
+    if (to && fclose(to) == 0 && made)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void put_pairs(FILE *to, const smp_batch_page *page, const smp_limits *limits)
+{
+    bool open = false;
+    for (size_t i = 0; i < page->pair_count; i++) {
+        char *before = picture_of(page->pairs[i].input, limits), *after = picture_of(page->pairs[i].text, limits);
+        if (before && after) {
+            if (!open)
+                fputs("<h2>Before and after</h2>\n<div class=\"grid wide\">\n", to);
+            open = true;
+            fprintf(to,
+                    "<figure class=\"card\"><div class=\"pair\"><div>%s%s</div><input type=\"range\" value=\"50\" "
+                    "aria-label=\"how much is shown of before\" "
+                    "oninput=\"this.parentNode.style.setProperty('--x',this.value+'%%')\"></div><figcaption><b>",
+                    before, after);
+            smp_text_xml(to, page->pairs[i].input);
+            fputs("</b><span class=\"soft\">left: before; right: ", to);
+            smp_text_xml(to, page->pairs[i].text);
+            fputs("</span></figcaption></figure>\n", to);
+        }
+        free(before);
+        free(after);
+    }
+    if (open)
+        fputs("</div>\n", to);
+}
+
+static void put_failures(FILE *to, const smp_batch_page *page)
+{
+    if (!page->failed)
+        return;
+    fputs("<h2>What failed</h2>\n<dl>\n", to);
+    for (size_t i = 0; i < page->failure_count; i++) {
+        fputs("<dt>", to);
+        smp_text_xml(to, page->failures[i].input);
+        fputs("</dt><dd class=\"bad\">", to);
+        smp_text_xml(to, page->failures[i].text);
+        fputs("</dd>\n", to);
+    }
+    fputs("</dl>\n", to);
+    if (page->failure_count < page->failed)
+        fprintf(to, "<p>%zu more failed.</p>\n", page->failed - page->failure_count);
+}
+
+static void put_time(FILE *to, const char *what, double seconds, double all)
+{
+    const double percent = all > 0 ? 100 * seconds / all : 0;
+    fprintf(to, "<span>%s</span><i style=\"width:%.1f%%\"></i><span class=\"soft\">%.3g s, %.0f %%</span>\n", what,
+            percent > .3 ? percent : .3, seconds, percent);
+}
+
+void smp_batch_page_write(FILE *to, const smp_batch_page *page, double wall_seconds, const smp_limits *limits)
+{
+    const double all = page->read + page->compute + page->write;
+    char bytes[24], title[80];
+    smp_text_bytes(bytes, sizeof bytes, page->input_bytes);
+    snprintf(title, sizeof title, "smempipe batch: %zu files", page->done + page->failed);
+    smp_page_begin(to, title, style);
+    fputs("<h1>", to);
+    smp_page_count(to, page->done, "file", "files");
+    fputs(" done", to);
+    if (page->failed)
+        fprintf(to, ", <span class=\"bad\">%zu failed</span>", page->failed);
+    fprintf(to, "</h1>\n<p>%s of input in %.3g seconds", bytes, wall_seconds);
+    if (wall_seconds > 0 && page->done)
+        fprintf(to, ", %.3g files a second", (double)page->done / wall_seconds);
+    fputs(".</p>\n", to);
+    put_failures(to, page);
+    put_pairs(to, page, limits);
+    fputs("<h2>Where the time went</h2>\n<p class=\"soft\">Seconds of all files added up; in several threads they "
+          "overlap.</p>\n<div class=\"time\">\n",
+          to);
+    put_time(to, "read, decode", page->read, all);
+    put_time(to, "compute", page->compute, all);
+    put_time(to, "encode, write", page->write, all);
+    fputs("</div>\n<h3>The slowest</h3>\n<div class=\"scroll\"><table>\n", to);
+    for (size_t i = 0; i < page->slow_count; i++) {
+        fputs("<tr><td>", to);
+        smp_text_xml(to, page->slow[i].input);
+        fprintf(to, "</td><td>%s</td></tr>\n", page->slow[i].text);
+    }
+    fputs("</table></div>\n", to);
+    smp_page_end(to);
+}
+
+static void free_files(smp_page_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        smp_free(files[i].input);
+        smp_free(files[i].text);
+    }
+}
+
+void smp_batch_page_free(smp_batch_page *page)
+{
+    free_files(page->pairs, page->pair_count);
+    free_files(page->slow, page->slow_count);
+    free_files(page->failures, page->failure_count);
+    *page = (smp_batch_page){.done = 0};
+}

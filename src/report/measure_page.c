@@ -1,0 +1,495 @@
+/* A data set at a glance: see measure_page.h. */
+#include "report/measure_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/page.h"
+#include "report/spread.h"
+#include "report/text.h"
+#include "report/thumbnail.h"
+
+enum {
+    MOST_CARDS = 12,   /* files that stand out */
+    MOST_ROWS = 5000,  /* of the table: more would make browsers slow */
+    MOST_SPREADS = 48, /* columns with a drawing */
+    LEAST_FILES = 5,   /* fewer say nothing of what is usual */
+    THUMBNAIL = 160    /* px */
+};
+static const double least_part = .1; /* of the whole spread: less is not seen in the drawing */
+static const double far_out = 5; /* smp_spread_distance: one of 1.7 million, were the values of a normal distribution */
+
+typedef struct page {
+    FILE *to;
+    const smp_wide *wide;
+    smp_spread *spreads; /* of each column */
+    const smp_wide_row **files;
+    size_t file_count;
+    size_t *worst;   /* of each file: the column in which it lies out most; column_count: none */
+    size_t *ranking; /* files, those that lie out most first */
+    double *scores;  /* of each file: the distance there */
+    size_t *twins;   /* of each file: an earlier one with the same values; its own number: none */
+    size_t far, twin_count;
+} page;
+
+/* Sorts by a column, numbers as numbers; what has no number comes last. Saves the table as CSV. */
+static const char script[] =
+    "const t=document.getElementById('files'),b=t.tBodies[0];\n"
+    "t.tHead.addEventListener('click',e=>{const h=e.target.closest('th');if(!h)return;const i=h.cellIndex,\n"
+    "d=h.getAttribute('aria-sort')==='descending'?1:-1;for(const o of "
+    "h.parentNode.cells)o.removeAttribute('aria-sort');\n"
+    "h.setAttribute('aria-sort',d<0?'descending':'ascending');const v=r=>r.cells[i].textContent,n=x=>x===''?NaN:+x;\n"
+    "b.append(...[...b.rows].sort((p,q)=>{const x=n(v(p)),y=n(v(q));if(i===0)return d*v(q).localeCompare(v(p))*-1;\n"
+    "return isNaN(x)?isNaN(y)?0:1:isNaN(y)?-1:d*(x-y)}))});\n"
+    "document.getElementById('save').onclick=()=>{const "
+    "q=s=>/[\",\\n]/.test(s)?'\"'+s.replaceAll('\"','\"\"')+'\"':s,\n"
+    "x=[...t.rows].map(r=>[...r.cells].map(c=>q(c.textContent)).join(',')).join('\\n')+'\\n',\n"
+    "a=document.createElement('a');a.href=URL.createObjectURL(new Blob([x],{type:'text/csv'}));\n"
+    "a.download='measure.csv';a.click()};\n";
+
+static double value_of(const smp_wide_row *row, size_t column)
+{
+    return column < row->value_count ? row->values[column] : (double)NAN;
+}
+
+static void put_number(FILE *to, double value)
+{
+    char text[SMP_NUMBER_TEXT] = "";
+    if (isfinite(value))
+        snprintf(text, sizeof text, "%.5g", value);
+    fputs(text, to);
+}
+
+/* ------------------------------------------------------------------------------------------------ finding */
+
+static void find_spreads(page *p, double *values, double *scratch)
+{
+    for (size_t c = 0; c < p->wide->column_count; c++) {
+        size_t count = 0;
+        for (size_t i = 0; i < p->file_count; i++)
+            if (!isnan(value_of(p->files[i], c)))
+                values[count++] = value_of(p->files[i], c);
+        smp_spread_find(values, count, scratch, &p->spreads[c]);
+    }
+}
+
+static void find_far(page *p)
+{
+    for (size_t i = 0; i < p->file_count; i++) {
+        p->worst[i] = p->wide->column_count;
+        p->scores[i] = 0;
+        for (size_t c = 0; c < p->wide->column_count; c++) {
+            if (p->spreads[c].count < LEAST_FILES)
+                continue;
+            const smp_spread *spread = &p->spreads[c];
+            const double value = value_of(p->files[i], c), score = fabs(smp_spread_distance(spread, value));
+            const bool seen = fabs(value - spread->middle) > least_part * (spread->most - spread->least);
+            if (seen && score > far_out && score > p->scores[i]) {
+                p->scores[i] = score;
+                p->worst[i] = c;
+            }
+        }
+        p->far += p->worst[i] < p->wide->column_count;
+    }
+    for (size_t i = 0; i < p->file_count; i++) { /* insertion: few lie out, and the others keep their order */
+        size_t at = i;
+        if (!(p->scores[i] > 0)) {
+            p->ranking[i] = i;
+            continue;
+        }
+        for (; at > 0 && p->scores[p->ranking[at - 1]] < p->scores[i]; at--)
+            p->ranking[at] = p->ranking[at - 1];
+        p->ranking[at] = i;
+    }
+}
+
+static int compare_rows(const smp_wide_row *a, const smp_wide_row *b)
+{
+    if (a->width != b->width || a->height != b->height || a->channels != b->channels)
+        return a->width < b->width || (a->width == b->width &&
+                                       (a->height < b->height || (a->height == b->height && a->channels < b->channels)))
+                   ? -1
+                   : 1;
+    for (size_t c = 0; c < a->value_count || c < b->value_count; c++) {
+        const double x = value_of(a, c), y = value_of(b, c);
+        if (isnan(x) != isnan(y))
+            return isnan(x) ? -1 : 1;
+        if (x < y || x > y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const smp_wide_row *const x = *(const smp_wide_row *const *)a, *const y = *(const smp_wide_row *const *)b;
+    const int order = compare_rows(x, y);
+    return order ? order : x < y ? -1 : x > y; /* rows of the table lie in the order of files */
+}
+
+/* Files of one size of which all values agree to the last digit hold, as a rule, the same picture. */
+static smp_code find_twins(page *p, smp_error *err)
+{
+    const smp_wide_row **sorted = smp_alloc_array(p->file_count, sizeof *sorted);
+    if (!sorted)
+        return smp_fail_memory(err, "the page", p->file_count * sizeof *sorted);
+    memcpy(sorted, p->files, p->file_count * sizeof *sorted);
+    if (p->file_count)
+        qsort(sorted, p->file_count, sizeof *sorted, by_row);
+    size_t varied = 0; /* columns in which files differ: without any, all would be twins */
+    for (size_t c = 0; c < p->wide->column_count; c++)
+        varied += p->spreads[c].most > p->spreads[c].least;
+    for (size_t i = 0, first = 0; i < p->file_count; i++) {
+        if (i && compare_rows(sorted[i - 1], sorted[i]) != 0)
+            first = i;
+        for (size_t k = 0; i != first && varied && k < p->file_count; k++)
+            if (p->files[k] == sorted[i])
+                for (size_t n = 0; n < k; n++)
+                    if (p->files[n] == sorted[first]) {
+                        p->twins[k] = n;
+                        p->twin_count++;
+                    }
+    }
+    smp_free(sorted);
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ first screen */
+
+static void put_sizes(page *p)
+{
+    int64_t width[2] = {INT64_MAX, 0}, height[2] = {INT64_MAX, 0};
+    double seconds[2] = {INFINITY, 0};
+    bool pictures = false, sounds = false;
+    for (size_t i = 0; i < p->file_count; i++) {
+        const smp_wide_row *row = p->files[i];
+        if (row->rate > 0) {
+            sounds = true;
+            seconds[0] = fmin(seconds[0], (double)row->height / row->rate);
+            seconds[1] = fmax(seconds[1], (double)row->height / row->rate);
+            continue;
+        }
+        pictures = true;
+        width[0] = row->width < width[0] ? row->width : width[0];
+        width[1] = row->width > width[1] ? row->width : width[1];
+        height[0] = row->height < height[0] ? row->height : height[0];
+        height[1] = row->height > height[1] ? row->height : height[1];
+    }
+    if (pictures && width[0] == width[1] && height[0] == height[1])
+        fprintf(p->to, " Pictures are %lld x %lld.", (long long)width[0], (long long)height[0]);
+    else if (pictures)
+        fprintf(p->to, " Pictures are %lld to %lld wide and %lld to %lld high.", (long long)width[0],
+                (long long)width[1], (long long)height[0], (long long)height[1]);
+    if (sounds)
+        fprintf(p->to, " Sounds are %.3g to %.3g seconds long.", seconds[0], seconds[1]);
+}
+
+static void put_head(page *p, size_t failed)
+{
+    char title[64];
+    snprintf(title, sizeof title, "smempipe measure: %zu files", p->file_count);
+    smp_page_begin(p->to, title, "");
+    fputs("<h1>", p->to);
+    smp_page_count(p->to, p->file_count, "file", "files");
+    fputs("</h1>\n<p>", p->to);
+    if (p->far) {
+        smp_page_count(p->to, p->far, "file stands", "files stand");
+        fputs(" out.", p->to);
+    } else {
+        fputs(p->file_count < LEAST_FILES ? "Too few to say what is usual." : "None stands out.", p->to);
+    }
+    if (p->twin_count) {
+        fputs(" ", p->to);
+        smp_page_count(p->to, p->twin_count, "is a double", "are doubles");
+        fputs(" of another.", p->to);
+    }
+    if (failed) {
+        fputs(" <span class=\"bad\">", p->to);
+        smp_page_count(p->to, failed, "more file", "more files");
+        fputs(" could not be read.</span>", p->to);
+    }
+    put_sizes(p);
+    fputs("</p>\n", p->to);
+}
+
+/* "deviation 3.1, far below the others (mostly 35 to 48)" */
+static void put_why(page *p, size_t file)
+{
+    const size_t column = p->worst[file];
+    const smp_spread *spread = &p->spreads[column];
+    const double value = value_of(p->files[file], column);
+    smp_text_xml(p->to, p->wide->columns[column]);
+    fputs(" ", p->to);
+    put_number(p->to, value);
+    fprintf(p->to, ", far %s the others (half of them ", value < spread->middle ? "below" : "above");
+    put_number(p->to, spread->low);
+    fputs(" to ", p->to);
+    put_number(p->to, spread->high);
+    fputs(")", p->to);
+}
+
+static void put_card(page *p, size_t file, const smp_limits *limits)
+{
+    const smp_wide_row *row = p->files[file];
+    fputs("<figure class=\"card\">", p->to);
+    if (!(row->rate > 0))
+        (void)smp_thumbnail(p->to, row->path, limits, THUMBNAIL, &(smp_error){.code = SMP_OK}); /* may be gone */
+    fputs("<figcaption><b>", p->to);
+    smp_text_xml(p->to, row->path);
+    fputs("</b><span class=\"soft\">", p->to);
+}
+
+static void put_far(page *p, const smp_limits *limits)
+{
+    const size_t shown = p->far < MOST_CARDS ? p->far : MOST_CARDS;
+    if (!shown)
+        return;
+    fputs("<h2>What stands out</h2>\n", p->to);
+    if (shown < p->far)
+        fprintf(p->to, "<p class=\"soft\">The %zu that lie farthest out, of %zu.</p>\n", shown, p->far);
+    fputs("<div class=\"grid\">\n", p->to);
+    for (size_t i = 0; i < shown; i++) {
+        put_card(p, p->ranking[i], limits);
+        put_why(p, p->ranking[i]);
+        fputs("</span></figcaption></figure>\n", p->to);
+    }
+    fputs("</div>\n", p->to);
+}
+
+static void put_twins(page *p, const smp_limits *limits)
+{
+    size_t shown = 0;
+    if (!p->twin_count)
+        return;
+    fputs("<h2>Doubles</h2>\n<p class=\"soft\">Of one size, and all values agree to the last digit.</p>\n"
+          "<div class=\"grid\">\n",
+          p->to);
+    for (size_t i = 0; i < p->file_count && shown < MOST_CARDS; i++) {
+        if (p->twins[i] == i)
+            continue;
+        put_card(p, i, limits);
+        fputs("as ", p->to);
+        smp_text_xml(p->to, p->files[p->twins[i]]->path);
+        fputs("</span></figcaption></figure>\n", p->to);
+        shown++;
+    }
+    fputs("</div>\n", p->to);
+}
+
+/* ------------------------------------------------------------------------------------------------ together */
+
+static const char *tone_of(const smp_total *total, int channel)
+{
+    static const char *const colours[] = {"r", "g", "b"};
+    const int count = total->channels - total->alpha;
+    return total->kind != SMP_AUDIO && count == 3 && channel >= 0 && channel < 3 ? colours[channel] : "gray";
+}
+
+/* The lists of one name and length, a channel each. */
+static void put_histogram(page *p, const smp_total *total, const smp_findings *findings, size_t first)
+{
+    enum { MOST = 8 };
+    const smp_finding *head = &findings->items[first];
+    const double *counts[MOST];
+    const char *tones[MOST];
+    size_t channels = 0;
+    for (size_t i = first; i < findings->count && channels < MOST; i++) {
+        const smp_finding *item = &findings->items[i];
+        if (!item->list || item->values || item->list_len != head->list_len || strcmp(item->name, head->name) != 0)
+            continue;
+        tones[channels] = tone_of(total, item->channel);
+        counts[channels++] = item->list;
+    }
+    fputs("<p class=\"soft\">", p->to);
+    smp_text_xml(p->to, head->name);
+    fprintf(p->to, ", %zu bins from none to full scale</p>\n", head->list_len);
+    smp_histogram_svg(p->to, counts, tones, channels, head->list_len);
+}
+
+/* A row for each name, a column for each channel. */
+static void put_scalars(page *p, const smp_findings *findings)
+{
+    bool open = false;
+    for (size_t i = 0; i < findings->count; i++) {
+        const smp_finding *item = &findings->items[i];
+        bool told = item->list != NULL;
+        for (size_t k = 0; k < i && !told; k++)
+            told = !findings->items[k].list && !strcmp(findings->items[k].name, item->name);
+        if (told)
+            continue;
+        fputs(open ? "<tr><td>" : "<div class=\"scroll\"><table>\n<tr><td>", p->to);
+        open = true;
+        smp_text_xml(p->to, item->name);
+        for (size_t k = i; k < findings->count; k++)
+            if (!findings->items[k].list && !strcmp(findings->items[k].name, item->name)) {
+                fputs("</td><td>", p->to);
+                put_number(p->to, findings->items[k].value);
+            }
+        fputs("</td></tr>\n", p->to);
+    }
+    if (open)
+        fputs("</table></div>\n", p->to);
+}
+
+static smp_code put_total(page *p, const smp_total *total, smp_error *err)
+{
+    smp_findings findings = {.items = NULL};
+    char type[64];
+    if (!total->partial) /* cannot be added up */
+        return SMP_OK;
+    smp_code code = smp_total_findings(total, &findings, err);
+    if (!code) {
+        smp_total_type(total, type, sizeof type);
+        fputs("<h3>", p->to);
+        smp_text_xml(p->to, total->name[0] ? total->name : total->label);
+        fprintf(p->to, " <span class=\"soft\">%s, %zu file%s</span></h3>\n", type, total->files,
+                total->files == 1 ? "" : "s");
+        for (size_t i = 0; i < findings.count; i++) {
+            const smp_finding *item = &findings.items[i];
+            const bool first = !i || strcmp(findings.items[i - 1].name, item->name) != 0;
+            if (item->list && !item->values && first)
+                put_histogram(p, total, &findings, i);
+        }
+        put_scalars(p, &findings);
+    }
+    smp_findings_free(&findings);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ spreads, table */
+
+static void put_spreads(page *p)
+{
+    size_t shown = 0, same = 0, more = 0;
+    if (p->file_count < 2)
+        return;
+    fputs("<h2>Over the files</h2>\n<p class=\"soft\">A bar is how many files have such a value; the line is the "
+          "median.</p>\n<div class=\"grid\">\n",
+          p->to);
+    for (size_t c = 0; c < p->wide->column_count; c++) {
+        const smp_spread *spread = &p->spreads[c];
+        if (!(spread->most > spread->least)) {
+            same += spread->count > 0;
+            continue;
+        }
+        if (shown == MOST_SPREADS) {
+            more++;
+            continue;
+        }
+        shown++;
+        fputs("<figure class=\"card\"><figcaption><b>", p->to);
+        smp_text_xml(p->to, p->wide->columns[c]);
+        fputs("</b></figcaption>", p->to);
+        smp_spread_svg(p->to, spread);
+        fputs("<div class=\"soft ends\"><span>", p->to);
+        put_number(p->to, spread->least);
+        fputs("</span><span>median ", p->to);
+        put_number(p->to, spread->middle);
+        fputs("</span><span>", p->to);
+        put_number(p->to, spread->most);
+        fputs("</span></div></figure>\n", p->to);
+    }
+    fputs("</div>\n", p->to);
+    if (same) {
+        fputs("<p class=\"soft\">The same in all files: ", p->to);
+        for (size_t c = 0, n = 0; c < p->wide->column_count; c++)
+            if (p->spreads[c].count && !(p->spreads[c].most > p->spreads[c].least)) {
+                fputs(n++ ? ", " : "", p->to);
+                smp_text_xml(p->to, p->wide->columns[c]);
+                fputs(" ", p->to);
+                put_number(p->to, p->spreads[c].middle);
+            }
+        fputs(".</p>\n", p->to);
+    }
+    if (more)
+        fprintf(p->to, "<p class=\"soft\">%zu more columns are in the table.</p>\n", more);
+}
+
+static void put_table(page *p)
+{
+    const size_t shown = p->file_count < MOST_ROWS ? p->file_count : MOST_ROWS;
+    fputs("<h2>Files</h2>\n<p class=\"soft\">A click on a column's name sorts by it. ", p->to);
+    if (shown < p->file_count)
+        fprintf(p->to, "The first %zu of %zu files; measure --csv has them all. ", shown, p->file_count);
+    fputs("</p>\n<button id=\"save\">Save as CSV</button>\n<div class=\"scroll\"><table id=\"files\"><thead><tr>",
+          p->to);
+    static const char *const fixed[] = {"path", "width", "height", "channels", "format"};
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        fprintf(p->to, "<th><button>%s</button></th>", fixed[i]);
+    for (size_t c = 0; c < p->wide->column_count; c++) {
+        fputs("<th><button>", p->to);
+        smp_text_xml(p->to, p->wide->columns[c]);
+        fputs("</button></th>", p->to);
+    }
+    fputs("</tr></thead><tbody>\n", p->to);
+    for (size_t i = 0; i < shown; i++) {
+        const smp_wide_row *row = p->files[i];
+        fputs("<tr><td>", p->to);
+        smp_text_xml(p->to, row->path);
+        fputs("</td><td>", p->to);
+        if (row->width)
+            fprintf(p->to, "%lld", (long long)row->width);
+        fprintf(p->to, "</td><td>%lld</td><td>%lld</td><td>%s</td>", (long long)row->height, (long long)row->channels,
+                row->format);
+        for (size_t c = 0; c < p->wide->column_count; c++) {
+            char text[SMP_NUMBER_TEXT] = "";
+            if (isfinite(value_of(row, c)))
+                smp_json_number_text(text, value_of(row, c));
+            fprintf(p->to, "<td>%s</td>", text);
+        }
+        fputs("</tr>\n", p->to);
+    }
+    fputs("</tbody></table></div>\n", p->to);
+}
+
+smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *totals, size_t done, size_t failed,
+                          const smp_limits *limits, smp_error *err)
+{
+    page p = {.to = to, .wide = wide};
+    (void)done;
+    const size_t rows = wide->row_count, columns = wide->column_count;
+    double *values = smp_alloc_array(2 * rows + 1, sizeof *values);
+    p.spreads = smp_alloc_array(columns, sizeof *p.spreads);
+    p.files = smp_alloc_array(rows, sizeof *p.files);
+    p.worst = smp_alloc_array(rows, sizeof *p.worst);
+    p.ranking = smp_alloc_array(rows, sizeof *p.ranking);
+    p.scores = smp_alloc_array(rows, sizeof *p.scores);
+    p.twins = smp_alloc_array(rows, sizeof *p.twins);
+    smp_code code = values && p.spreads && p.files && p.worst && p.ranking && p.scores && p.twins
+                        ? SMP_OK
+                        : smp_fail_memory(err, "the page", rows * sizeof *values);
+    for (size_t i = 0; !code && i < rows; i++)
+        if (!wide->rows[i].item) /* things within files have no place here */
+            p.files[p.file_count++] = &wide->rows[i];
+    for (size_t i = 0; !code && i < p.file_count; i++)
+        p.twins[i] = i;
+    if (!code) {
+        find_spreads(&p, values, values + rows);
+        find_far(&p);
+        code = find_twins(&p, err);
+    }
+    if (!code) {
+        put_head(&p, failed);
+        put_far(&p, limits);
+        put_twins(&p, limits);
+        fputs("<h2>All files together</h2>\n", to);
+    }
+    for (size_t i = 0; !code && i < totals->count; i++)
+        code = put_total(&p, &totals->items[i], err);
+    if (!code) {
+        put_spreads(&p);
+        put_table(&p);
+        fprintf(to, "<script>\n%s</script>\n", script);
+        smp_page_end(to);
+    }
+    smp_free(values);
+    smp_free(p.spreads);
+    smp_free(p.files);
+    smp_free(p.worst);
+    smp_free(p.ranking);
+    smp_free(p.scores);
+    smp_free(p.twins);
+    return code;
+}

@@ -1,0 +1,54 @@
+"""batch --html: pictures before and after, failures, times; the page is none of the files of the work."""
+import base64
+import re
+import shutil
+import unittest
+
+import numpy
+
+from harness import SAMPLES, CliCase
+from test_measure_page import Page
+
+
+class BatchPage(CliCase):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "in").mkdir()
+        for i in range(9):
+            numpy.save(self.folder / f"in/p{i}.npy", numpy.full((20, 30, 3), i, numpy.uint8))
+        (self.folder / "in/bad <1>.npy").write_bytes(b"nonsense")
+
+    def test_before_and_after(self):
+        self.smp("batch", "-e", "invert", "in", "-o", "out", "--html", "page.html", status=1)
+        text = (self.folder / "page.html").read_text()
+        page = Page(text)
+        self.assertIn("9 files done, 1 failed", page.text)
+        self.assertIn("in/bad <1>.npy", page.text)
+        self.assertIn("is in no known format", page.text)
+        for part in ("read, decode", "compute", "encode, write", "The slowest", "files a second"):
+            self.assertIn(part, page.text)
+        pictures = [base64.b64decode(data) for data in re.findall(r'src="data:image/bmp;base64,([^"]+)"', text)]
+        self.assertEqual(len(pictures), 2 * 6)
+        for before, after in zip(pictures[::2], pictures[1::2]):
+            self.assertEqual(before[54] + after[54], 255)
+        self.assertEqual(text.count('type="range"'), 6)
+        self.assertNotRegex(text, r"(src|href)=\"http|@import|url\(")
+
+    def test_sounds_have_no_pictures(self):
+        (self.folder / "sounds").mkdir()
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "sounds")
+        self.smp("batch", "-e", "gain -6dB", "sounds", "-o", "out", "--html", "page.html")
+        self.assertNotIn("Before and after", Page((self.folder / "page.html").read_text()).text)
+
+    def test_no_file_of_the_work(self):
+        for page, status in (("in/p1.npy", 4), ("in/p2.npy", 4), ("-", 2)):
+            self.smp("batch", "-e", "invert", "in", "-o", "out", "--html", page, "--force", status=status)
+        self.smp("batch", "-e", "invert", "in", "-o", "out", "--html", "out/p3.npy", "--force", status=4)
+        self.assertEqual(numpy.load(self.folder / "in/p1.npy")[0, 0, 0], 1)
+        (self.folder / "page.html").write_text("mine")
+        self.smp("batch", "-e", "invert", "in", "-o", "out", "--html", "page.html", status=4)
+        self.assertEqual((self.folder / "page.html").read_text(), "mine")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,51 @@
+"""What is drawn: explain --svg is well-formed, and says what the table says."""
+import unittest
+import xml.etree.ElementTree as xml
+
+from harness import SAMPLES, CliCase
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(svg):
+    return ["".join(node.itertext()) for node in xml.fromstring(svg).iter(SVG + "text")]
+
+
+class Drawings(CliCase):
+    def test_every_step_and_edge(self):
+        files = SAMPLES / "page.jpg", "a & b.png"
+        svg = self.smp("explain", "scan-clean", *files, "--svg", "-", "--device", "cpu").stdout
+        found = " ".join(texts(svg))
+        for text in ("(orient orientation=6)", "gaussian sigma=25px", "reads rows around: 100 above, 100 below",
+                     "pass 4 of 4", "u8x3 640x480", "kept whole", "a & b.png", "rows are passed on",
+                     "(measure) levels"):
+            self.assertIn(text, found)
+        root = xml.fromstring(svg)
+        edges = [node.get("class") for node in root.iter(SVG + "path") if node.get("class").startswith("edge")]
+        self.assertEqual(edges.count("edge by"), 1)
+        self.assertEqual(edges.count("edge found"), 2)
+        self.assertEqual(len(edges), 10 + 3)
+        width = float(root.get("width"))
+        for box in root.iter(SVG + "rect"):
+            self.assertLess(float(box.get("x")) + float(box.get("width")), width)
+        self.assertNotIn("http", svg.replace(SVG[1:-1], ""))
+
+    def test_long_statements_are_broken(self):
+        stage = "convolve kernel=[" + "; ".join(["1 2 3 4 5 6 7 8 9"] * 9) + "]"
+        svg = self.smp("explain", "-e", stage, SAMPLES / "chelsea.png", "--svg", "-", "--device", "cpu").stdout
+        self.assertTrue(any(text.endswith("...") for text in texts(svg)))
+        self.assertLess(max(map(len, texts(svg))), 120)
+
+    def test_files(self):
+        plan = self.folder / "plan.svg"
+        self.smp("explain", "blur", SAMPLES / "chelsea.png", "--svg", plan)
+        self.assertIn("</svg>", plan.read_text())
+        again = self.smp("explain", "blur", SAMPLES / "chelsea.png", "--svg", plan, status=4)
+        self.assertIn("--force", again.stderr)
+        self.smp("explain", "blur", SAMPLES / "chelsea.png", "--svg", plan, "--force")
+        self.assertIn("input", self.smp("explain", "blur", "--svg", "-", status=2).stderr)
+        self.smp("explain", "blur", SAMPLES / "chelsea.png", "--svg", "-", "--json", status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

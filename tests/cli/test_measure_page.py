@@ -1,0 +1,108 @@
+"""measure --html: what stands out, doubles, histograms, spreads, and a table with all that --csv has."""
+import csv
+import html.parser
+import io
+import re
+import shutil
+import unittest
+
+import numpy
+
+from harness import SAMPLES, CliCase
+
+
+class Page(html.parser.HTMLParser):
+    """The text of a page, and the rows of its table of files. Fails on tags that are not closed."""
+    EMPTY = {"meta", "img", "input", "rect", "path", "br"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.text, self.rows, self.table = [], "", [], False
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+        self.table |= ("id", "files") in attributes
+        if self.table and tag == "tr":
+            self.rows.append([])
+        if self.table and tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if tag not in self.EMPTY:
+            assert self.open.pop() == tag, tag
+        self.table &= tag != "table"
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.text += data
+        if self.table and self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data.strip()
+
+
+class MeasurePage(CliCase):
+    def pictures(self):
+        random = numpy.random.default_rng(1)
+        for i in range(12):
+            numpy.save(self.folder / f"p{i:02}.npy", random.integers(60, 180, (20, 30, 3), dtype=numpy.uint8))
+        numpy.save(self.folder / "q<black>.npy", numpy.zeros((20, 30, 3), numpy.uint8))
+        shutil.copy(self.folder / "p03.npy", self.folder / "s.npy")
+
+    def test_a_data_set(self):
+        self.pictures()
+        (self.folder / "bad.npy").write_bytes(b"no array")
+        self.smp("measure", "dataset-stats", ".", "--html", "page.html", status=1)
+        text = (self.folder / "page.html").read_text()
+        page = Page(text)
+        self.assertIn("14 files", page.text)
+        self.assertIn("1 file stands out", page.text)
+        self.assertIn("1 is a double of another", page.text)
+        self.assertIn("1 more file could not be read", page.text)
+        self.assertIn("Pictures are 30 x 20", page.text)
+        self.assertIn("q<black>.npy", page.text)
+        self.assertRegex(page.text, r"s\.npyas (\./)?p03\.npy")
+        self.assertEqual(text.count("<img "), 2)
+        self.assertIn('class="histogram"', text)
+        self.assertNotRegex(text, r"(src|href)=\"http|@import|url\(")
+        rows = list(csv.reader(io.StringIO(self.smp("measure", "dataset-stats", ".", "--csv", status=1).stdout)))
+        self.assertEqual(page.rows[0], rows[0])
+        self.assertEqual(page.rows[1:], rows[1:])
+
+    def test_thumbnails_are_pictures(self):
+        shutil.copy(SAMPLES / "chelsea.png", self.folder / "cat.png")
+        for i in range(6):
+            numpy.save(self.folder / f"n{i}.npy", numpy.full((8, 8, 3), 10 + i % 3, numpy.uint8))
+        text = self.smp("measure", "-e", "stats", ".", "--html", "-").stdout
+        (data,) = re.findall(r'<img alt="" width="160" height="106" src="data:image/bmp;base64,([^"]+)"', text)
+        import base64
+        bmp = base64.b64decode(data)
+        self.assertEqual((bmp[:2], len(bmp)), (b"BM", 54 + 160 * 3 * 106))
+        self.assertEqual(int.from_bytes(bmp[2:6], "little"), len(bmp))
+        (self.folder / "small.bmp").write_bytes(bmp)
+        self.smp("measure", "-e", "stats", "cat.png", "small.bmp", "--csv")
+        means = [[float(row[f"mean_{c}"]) for c in "rgb"] for row in csv.DictReader(io.StringIO(
+            self.smp("measure", "-e", "stats", "cat.png", "small.bmp", "--csv").stdout))]
+        for whole, small in zip(*means):
+            self.assertAlmostEqual(whole, small, delta=1)
+
+    def test_few_files_and_sounds(self):
+        page = Page(self.smp("measure", "loudness-report", SAMPLES / "chirp.wav", "--html", "-").stdout)
+        self.assertIn("1 file", page.text)
+        self.assertIn("Too few", page.text)
+        self.assertRegex(page.text, r"Sounds are [\d.]+ to [\d.]+ seconds long")
+
+    def test_mistakes(self):
+        self.pictures()
+        (self.folder / "page.html").write_text("mine")
+        self.assertIn("--force", self.smp("measure", "-e", "stats", ".", "--html", "page.html", status=4).stderr)
+        self.assertEqual((self.folder / "page.html").read_text(), "mine")
+        self.smp("measure", "-e", "stats", ".", "--html", "page.html", "--force")
+        self.assertIn("</html>", (self.folder / "page.html").read_text())
+        self.smp("measure", "-e", "stats", ".", "--html", "-", "--csv", status=2)
+        self.smp("measure", "-e", "stats", ".", "--html", "-", "--together", status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

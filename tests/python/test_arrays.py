@@ -1,0 +1,212 @@
+"""smempipe over NumPy arrays, against NumPy and scipy.ndimage: any shape, any strides, any channels."""
+import math
+import pickle
+import threading
+
+import hypothesis.extra.numpy as arrays
+import numpy as np
+import pytest
+import scipy.ndimage as ndimage
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import smempipe
+
+settings.register_profile("few", max_examples=25, deadline=None, derandomize=True, database=None,
+                          suppress_health_check=list(HealthCheck))
+settings.load_profile("few")
+
+SIDES = st.integers(1, 24)
+SHAPES = st.one_of(st.tuples(SIDES, SIDES), st.tuples(SIDES, SIDES, st.integers(1, 8)))
+BYTES = arrays.arrays(np.uint8, SHAPES)
+INTEGERS = st.sampled_from([np.uint8, np.uint16]).flatmap(lambda kind: arrays.arrays(kind, SHAPES))
+FLOATS = arrays.arrays(np.float32, SHAPES, elements=st.floats(0, 1, width=32))
+
+
+def planes(function, array):
+    """A filter of scipy for each channel."""
+    if array.ndim == 2:
+        return function(array)
+    return np.stack([function(array[..., c]) for c in range(array.shape[2])], axis=-1)
+
+
+@given(INTEGERS)
+def test_invert(array):
+    assert np.array_equal(smempipe.run("invert", array), np.iinfo(array.dtype).max - array)
+
+
+@given(INTEGERS)
+def test_transpose(array):
+    assert np.array_equal(smempipe.run("transpose", array), np.swapaxes(array, 0, 1))
+
+
+@given(BYTES)
+def test_median(array):
+    assert np.array_equal(smempipe.run("median 3px", array),
+                          planes(lambda plane: ndimage.median_filter(plane, 3, mode="nearest"), array))
+
+
+@given(BYTES)
+def test_dilate(array):
+    assert np.array_equal(smempipe.run("dilate 5px", array),
+                          planes(lambda plane: ndimage.grey_dilation(plane, (5, 5), mode="nearest"), array))
+
+
+@given(FLOATS, st.floats(0.5, 3))
+def test_gaussian(array, sigma):
+    got = smempipe.run(f"gaussian {sigma:.6f}px", array)
+    sigma = float(f"{sigma:.6f}")
+    how = {"mode": "nearest", "radius": math.ceil(4 * sigma)}
+    wanted = planes(lambda plane: ndimage.gaussian_filter(plane.astype(float), sigma, **how), array)
+    assert got.dtype == np.float32 and np.allclose(got, wanted, atol=2e-6)
+
+
+@given(BYTES)
+def test_measure(array):
+    found = smempipe.measure("stats\nhistogram bins=256 name=all", array)
+    channels = array.reshape(array.shape[0] * array.shape[1], -1)
+    assert np.allclose(found["stats"]["mean"], channels.mean(axis=0))
+    assert np.array_equal(found["stats"]["max"], channels.max(axis=0))
+    counts = np.stack([np.bincount(column, minlength=256) for column in channels.T])
+    assert np.array_equal(found["all"]["counts"], counts)
+
+
+VIEWS = [lambda a: a[::-1], lambda a: a[:, ::-1], lambda a: a[::2], lambda a: a[:, ::2], lambda a: a[1:, 1:],
+         lambda a: a[..., ::-1] if a.ndim == 3 else a, lambda a: np.asfortranarray(a), lambda a: np.swapaxes(a, 0, 1),
+         lambda a: np.broadcast_to(a[:1], a.shape), lambda a: np.lib.stride_tricks.as_strided(a[:1, :1], a.shape)]
+
+
+@given(st.sampled_from([np.uint8, np.uint16, np.float32]), st.sampled_from(VIEWS), st.sampled_from([None, 1, 3, 4]))
+def test_views(kind, view, channels):
+    """Whatever the strides are, the result is that of a copy, and the input is untouched."""
+    shape = (13, 11) if channels is None else (13, 11, channels)
+    array = (np.arange(np.prod(shape)) * 37 % 251).reshape(shape).astype(kind)
+    if kind == np.float32:
+        array /= 256
+    seen = view(array)
+    before = seen.copy()
+    assert np.array_equal(smempipe.run("box 3px", seen), smempipe.run("box 3px", before))
+    assert np.array_equal(seen, before)
+
+
+def test_rows_with_gaps_are_read_where_they_lie():
+    wide = np.arange(40 * 60, dtype=np.uint8).reshape(40, 60)
+    part = wide[5:35, 7:50]
+    _, pixels = smempipe._layout(part, None, False)
+    assert np.shares_memory(pixels, wide)
+
+
+def test_out_is_written_in_place():
+    picture = np.arange(20 * 30 * 3, dtype=np.uint16).reshape(20, 30, 3)
+    frame = np.zeros((24, 40, 3), np.uint16)
+    out = frame[2:22, 5:35]
+    assert smempipe.run("invert", picture, out=out) is out
+    assert np.array_equal(out, 65535 - picture)
+    frame[2:22, 5:35] = 0
+    assert not frame.any()
+    for wrong in (np.empty((20, 30), np.uint16), np.empty((20, 30, 3), np.uint8), picture[..., ::-1], picture):
+        with pytest.raises(ValueError):
+            smempipe.run("invert", picture, out=wrong)
+
+
+def test_channels_follow_the_input():
+    colour = np.zeros((6, 5, 3), np.uint8)
+    assert smempipe.run("gray", colour).shape == (6, 5)
+    assert smempipe.run("invert", colour[..., :1]).shape == (6, 5, 1)
+    assert smempipe.run("depth 16bit", colour).dtype == np.uint16
+    clear = np.zeros((6, 5, 4), np.uint8)
+    assert np.array_equal(smempipe.run("invert", clear, alpha=True)[..., 3], clear[..., 3])
+
+
+def test_sound():
+    wave = np.sin(np.arange(48000) / 10).astype(np.float32) / 2
+    assert smempipe.run("gain 0dB", wave, rate=48000).shape == wave.shape
+    stereo = np.stack([wave, -wave], axis=1)
+    assert np.abs(smempipe.run("gain -6.0206dB", stereo, rate=48000) - stereo / 2).max() < 1e-6
+    quiet = np.concatenate([np.zeros(20000, np.float32), wave, np.zeros(20000, np.float32)])
+    assert len(wave) <= len(smempipe.run("trim auto", quiet, rate=48000)) < len(quiet)
+    assert smempipe.run("resample 24kHz", wave, rate=48000).shape == (24000,)
+
+
+def test_mistakes_have_places():
+    with pytest.raises(smempipe.PipelineError) as caught:
+        smempipe.Pipeline("gray\ngaussian sigam=2px\nsobbel")
+    error = caught.value
+    assert (error.line, error.column, error.file) == (2, 10, "<text>")
+    assert "sigma" in error.hint and "^" in str(error) and len(error.problems) == 2
+    assert error.problems[1].line == 3 and isinstance(error, ValueError)
+    again = pickle.loads(pickle.dumps(error))
+    assert again.line == 2 and str(again) == str(error)
+    with pytest.raises(smempipe.PipelineError) as caught:  # when the shape is known
+        smempipe.run("invert\ncrop width=50px height=5px", np.zeros((9, 9), np.uint8))
+    assert caught.value.line == 2
+    with pytest.raises(smempipe.FileError) as caught:
+        smempipe.probe("/no/such.png")
+    assert caught.value.file == "/no/such.png"
+
+
+@pytest.mark.parametrize("array", [np.zeros((4, 4)), np.zeros(4, np.uint8), np.zeros((0, 4), np.uint8),
+                                   np.zeros((4, 4), ">u2"), np.zeros((2, 2, 2, 2), np.uint8), np.zeros((4, 4), bool)])
+def test_what_is_no_picture(array):
+    with pytest.raises((TypeError, ValueError)):
+        smempipe.run("invert", array)
+
+
+def test_buffers_and_interfaces():
+    class Interface:
+        def __init__(self, array):
+            self.array = array
+            self.__array_interface__ = array.__array_interface__
+
+    class Gpu:
+        __cuda_array_interface__ = {}
+
+        def __init__(self, array):
+            self.array = array
+
+        def get(self):
+            return self.array
+
+    picture = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    for held in (Interface(picture), memoryview(picture), Gpu(picture)):
+        assert np.array_equal(smempipe.run("invert", held), 255 - picture)
+    view = memoryview(bytes(8)).cast("B", (2, 4))
+    assert np.array_equal(smempipe.run("invert", view), np.full((2, 4), 255, np.uint8))
+
+
+def test_files(tmp_path):
+    np.save(tmp_path / "in.npy", np.full((10, 12, 3), 3, np.uint8))
+    steps = []
+    found = smempipe.Pipeline("param by = 1\nstats\nadd {$by}", by="0.5").run_file(
+        tmp_path / "in.npy", tmp_path / "out.npy", progress=lambda done, all: steps.append((done, all)))
+    assert np.array_equal(found["stats"]["mean"], [3, 3, 3]) and steps
+    assert np.load(tmp_path / "out.npy")[0, 0, 0] == 130 or np.load(tmp_path / "out.npy")[0, 0, 0] == 131
+    with pytest.raises(smempipe.FileError):
+        smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "out.npy")
+    smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "out.npy", force=True)
+    assert np.load(tmp_path / "out.npy")[0, 0, 0] == 252
+
+    def fail(done, all):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError):
+        smempipe.Pipeline("invert").run_file(tmp_path / "in.npy", tmp_path / "other.npy", progress=fail)
+    assert not (tmp_path / "other.npy").exists()
+
+
+def test_threads_and_pickles():
+    pipeline = pickle.loads(pickle.dumps(smempipe.Pipeline("param s = 2px\ngaussian $s", s="1px")))
+    pictures = [np.full((20, 20 + i), i, np.uint8) for i in range(24)]
+    results = [None] * len(pictures)
+
+    def work(first):
+        for i in range(first, len(pictures), 4):
+            results[i] = pipeline.run(pictures[i])
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(a, b) for a, b in zip(pictures, results))
+    assert "gaussian" in pipeline.explain((20, 20, 3))
