@@ -12,10 +12,12 @@
 #include "cli/shipped.h"
 #include "io/av/av_library.h"
 #include "io/raw/raw_spec.h"
+#include "io/source.h"
 #include "io/worker.h"
 #include "pipe/diag.h"
 
 enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
+enum { STDIN_HEAD = 512 /* bytes */, STDIN_WAIT = 3 /* seconds that a pipe may take to begin */ };
 
 /* Files opened later must not land on descriptors 0 to 2 that the caller closed. What takes their place is open the
  * wrong way round, so that using it fails as the closed one would. */
@@ -117,12 +119,18 @@ static bool names_av(const char *argument)
     return false;
 }
 
+static bool stdin_is_av(void)
+{
+    uint8_t head[STDIN_HEAD];
+    return smp_av_sniff(head, smp_stdin_begins(head, sizeof head, STDIN_WAIT));
+}
+
 /* What a confined decoder could not open itself. Folders and lists may hold anything. */
 static void open_libraries(int argc, char **argv)
 {
     struct stat status;
     for (int i = 0; i < argc; i++)
-        if (names_av(argv[i]) || !strncmp(argv[i], "--list", 6) || !strncmp(argv[i], "--files-from", 12) ||
+        if (names_av(argv[i]) || (!strcmp(argv[i], "-") && stdin_is_av()) || !strncmp(argv[i], "--list", 6) || !strncmp(argv[i], "--files-from", 12) ||
             (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
             (void)smp_av_load();
             return;

@@ -179,6 +179,20 @@ static smp_code run_frames(const smp_run_settings *settings, smp_run_request *re
     return code;
 }
 
+/* Warns of options that do nothing to this output, nor to a file that the pipeline saves. */
+static void warn_of_idle_options(const smp_run_settings *settings, const smp_program *program)
+{
+    enum { MOST_FORMATS = 16 };
+    const char *as = settings->format ? settings->format + (settings->format[0] == '.') : NULL;
+    const char *formats[MOST_FORMATS] = {smp_writer_format(settings->out, as)};
+    size_t count = 1;
+    for (size_t i = 0; i < program->save_count && count < MOST_FORMATS; i++)
+        if ((formats[count] = smp_writer_format(program->saves[i].path, NULL)))
+            count++;
+    if (formats[0] && !settings->frames)
+        smp_cli_idle_options(&settings->plan.base.common, &settings->write, formats, count);
+}
+
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_run_settings *settings = given;
@@ -192,6 +206,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
     if (code)
         return code;
+    warn_of_idle_options(settings, program);
     smp_cli_confine_run(settings, program);
     code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {

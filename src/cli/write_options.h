@@ -3,6 +3,7 @@
 #ifndef SMP_CLI_WRITE_OPTIONS_H
 #define SMP_CLI_WRITE_OPTIONS_H
 
+#include "cli/cli.h"
 #include "cli/options.h"
 #include "io/media.h"
 
@@ -25,6 +26,11 @@ smp_code smp_cli_check_extension(const char *option, const char *extension, smp_
 
 /* Whether --NAME is one of these options. */
 bool smp_cli_is_write_option(const char *name);
+
+/* Warns of those that are given and are for none of the formats that are written (smp_writer_format). count: at least
+ * 1. */
+void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *const *formats,
+                          size_t count);
 
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);

@@ -208,6 +208,9 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 
+/* The format that a file of this name is written in, as smp_media.file_format; null: none, or not known yet. */
+const char *smp_writer_format(const char *path, const char *format);
+
 /* Whether files of this name are in the format of that name (smp_media.file_format). */
 bool smp_writer_is(const char *path, const char *format, const char *file_format);
 

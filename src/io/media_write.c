@@ -232,6 +232,15 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
     return code;
 }
 
+const char *smp_writer_format(const char *path, const char *as)
+{
+    const smp_file_format *format;
+    const char *extension;
+    if (!strcmp(path, "-") && !as)
+        return NULL;
+    return find_writer(path, as, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->name : NULL;
+}
+
 bool smp_writer_is(const char *path, const char *as, const char *file_format)
 {
     const smp_file_format *format;
