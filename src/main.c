@@ -130,8 +130,8 @@ static void open_libraries(int argc, char **argv)
 {
     struct stat status;
     for (int i = 0; i < argc; i++)
-        if (names_av(argv[i]) || (!strcmp(argv[i], "-") && stdin_is_av()) || !strncmp(argv[i], "--list", 6) || !strncmp(argv[i], "--files-from", 12) ||
-            (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
+        if (names_av(argv[i]) || (!strcmp(argv[i], "-") && stdin_is_av()) || !strncmp(argv[i], "--list", 6) ||
+            !strncmp(argv[i], "--files-from", 12) || (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
             (void)smp_av_load();
             return;
         }

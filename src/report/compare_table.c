@@ -231,6 +231,17 @@ static void put_head(FILE *to, const smp_compare *compare, const smp_paint *pain
         }
 }
 
+/* A picture that does not fill a GPU a few times says little about its kernels: starting them takes longer. */
+static void put_waves(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
+{
+    const double ENOUGH = 4, waves = smp_compare_waves(compare, step);
+    if (waves <= 0 || waves >= ENOUGH || !step->variants[0].sample_count)
+        return;
+    const int64_t before = compare->enlarged > 1 ? compare->enlarged : 1;
+    fprintf(to, "  %stoo small to fill this GPU: %.2g waves of blocks; --enlarge %.0f repeats the picture%s\n",
+            paint->yellow, waves, ceil(sqrt(ENOUGH / waves) * (double)before), paint->off);
+}
+
 static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
 {
     char crop[120];
@@ -239,6 +250,7 @@ static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_
     if (step->fits_cache && compare->hot)
         fprintf(to, "  %sall of its data fits in the cache, so it can be faster than a copy%s\n", paint->dim,
                 paint->off);
+    put_waves(to, compare, step, paint);
     if (smp_compare_crop(step, crop, sizeof crop)[0])
         fprintf(to, "  %scounts are of a crop: %s%s\n", paint->yellow, crop, paint->off);
     for (size_t i = 0; i < step->variant_count; i++) {

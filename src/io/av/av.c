@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/audio/sound.h"
+#include "io/bytes.h"
 
 static const char *const extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov",  "3gp", "aac", "mkv", "mka", "webm", "avi",
                                          "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr", NULL};
@@ -65,9 +66,9 @@ typedef struct av_state {
     int at;          /* samples of the frame that are taken */
     bool held;       /* the frame has some */
     bool flushed, ended;
-    bool watches; /* reads the packets of other streams too, for: */
-    bool cut;     /* a packet is not whole */
-    double last;  /* seconds from the file's beginning at which the last packet ends */
+    bool watches;   /* reads the packets of other streams too, for: */
+    bool cut;       /* a packet is not whole */
+    double last;    /* seconds from the file's beginning at which the last packet ends */
     uint64_t bytes; /* of all packets */
     int channels, rate;
 } av_state;
@@ -268,6 +269,21 @@ static smp_code fail_missing(smp_error *err)
                     "... -");
 }
 
+/* The bytes that the header of an ASF says the file has; 0: it does not. Source: Microsoft, Advanced Systems Format,
+ * revision 01.20, 3.2. */
+static uint64_t asf_size(const smp_source *source)
+{
+    static const uint8_t properties[] = {0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11,
+                                         0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65};
+    enum { HEAD = 8192, SIZE_AT = 16 + 8 + 16 };
+    uint8_t head[HEAD];
+    const size_t size = source->size < HEAD ? (size_t)source->size : HEAD;
+    const uint8_t *at = smp_source_look(source, 0, head, size) ? memmem(head, size, properties, 16) : NULL;
+    if (!at || (size_t)(head + size - at) < SIZE_AT + 8)
+        return 0;
+    return smp_get_le(at + SIZE_AT, 4) | (uint64_t)smp_get_le(at + SIZE_AT + 4, 4) << 32;
+}
+
 /* Formats without an index end without a word where the file does. Most say in their header how long they are, which
  * may be by their pictures; others are made of packets of one size, or of frames without gaps. */
 static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
@@ -276,10 +292,14 @@ static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
     const double sound = (double)frames / s->rate, said = (double)s->file->duration / AV_TIME_BASE;
     const bool told = s->file->duration > 0 && s->file->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
     const bool bare = !strcmp(s->kind, "aac") || !strcmp(s->kind, "ac3") || !strcmp(s->kind, "amr");
-    const uint64_t size = s->source->size;
+    const uint64_t size = s->source->size, promised = strcmp(s->kind, "asf") ? 0 : asf_size(s->source);
     if (told && said > fmax(s->last, sound) + 0.5)
         smp_note(&reader->notes, "its header says %.1f s, and it has %.1f s of sound: it may be truncated", said,
                  sound);
+    else if (promised > size)
+        smp_note(&reader->notes,
+                 "its header says %llu bytes, and it has %llu, with %.1f s of sound: it may be truncated",
+                 (unsigned long long)promised, (unsigned long long)size, sound);
     else if (s->cut || (!strcmp(s->kind, "mpegts") && size % TS_PACKET))
         smp_note(&reader->notes, "it ends in the middle of a packet, with %.1f s of sound: it may be truncated", sound);
     else if (bare && size > s->bytes + BETWEEN)

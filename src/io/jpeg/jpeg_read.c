@@ -201,8 +201,8 @@ static void read_header(void *context)
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
     const smp_source *source = &state->reader->source;
     if (whole && source->seekable)
-        check_scans(state, smp_jpeg_count_scans(source, source->position - state->source.bytes_in_buffer,
-                                                state->most_scans));
+        check_scans(state,
+                    smp_jpeg_count_scans(source, source->position - state->source.bytes_in_buffer, state->most_scans));
     check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
     /* A Huffman code takes at least one bit for each block. Arithmetic coding has no such minimum. */
