@@ -189,6 +189,10 @@ static void warn_of_idle_options(const smp_run_settings *settings, const smp_pro
     for (size_t i = 0; i < program->save_count && count < MOST_FORMATS; i++)
         if ((formats[count] = smp_writer_format(program->saves[i].path, NULL)))
             count++;
+    const char *in = !strcmp(settings->in, "-") ? "standard input" : smp_writer_format(settings->in, NULL);
+    if (settings->plan.base.common.limits.fast_decode && in && strcmp(in, "JPEG") != 0)
+        smp_cli_warning(&settings->plan.base.common, "--fast-decode does nothing: it is for JPEG files, and this is %s",
+                        in);
     if (formats[0] && !settings->frames)
         smp_cli_idle_options(&settings->plan.base.common, &settings->write, formats, count);
 }

@@ -293,7 +293,7 @@ static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
     const bool told = s->file->duration > 0 && s->file->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
     const bool bare = !strcmp(s->kind, "aac") || !strcmp(s->kind, "ac3") || !strcmp(s->kind, "amr");
     const uint64_t size = s->source->size, promised = strcmp(s->kind, "asf") ? 0 : asf_size(s->source);
-    if (told && said > fmax(s->last, sound) + 0.5)
+    if (told && said > fmax(s->last, sound) + fmin(0.5, said / 5))
         smp_note(&reader->notes, "its header says %.1f s, and it has %.1f s of sound: it may be truncated", said,
                  sound);
     else if (promised > size)
