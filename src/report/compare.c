@@ -1,6 +1,8 @@
 /* Shared by the outputs of a comparison: rates, and verdicts for scripts. See compare.h. */
 #include "report/compare.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 
 void smp_compare_free(smp_compare *compare)
@@ -85,6 +87,15 @@ double smp_compare_waves(const smp_compare *compare, const smp_compare_step *ste
             most = waves > most ? waves : most;
         }
     return most;
+}
+
+int64_t smp_compare_enlarge(const smp_compare *compare, const smp_compare_step *step)
+{
+    const double ENOUGH = 4, waves = smp_compare_waves(compare, step);
+    if (waves <= 0 || waves >= ENOUGH || !step->variant_count || !step->variants[0].sample_count)
+        return 0;
+    const double before = compare->enlarged > 1 ? (double)compare->enlarged : 1;
+    return (int64_t)ceil(sqrt(ENOUGH / waves) * before);
 }
 
 smp_count_kind smp_compare_source(const smp_compare_variant *variant)

@@ -119,6 +119,9 @@ smp_count_kind smp_compare_source(const smp_compare_variant *variant);
  * GPU that is not full a few times tells little about kernels. 0: not known, or no GPU. */
 double smp_compare_waves(const smp_compare *compare, const smp_compare_step *step);
 
+/* What --enlarge would make it fill the GPU; 0: it does, or that is not known, or nothing was timed. */
+int64_t smp_compare_enlarge(const smp_compare *compare, const smp_compare_step *step);
+
 /* Whether any variant is WRONG, is slower than naive, or has different counts by model and sass. */
 bool smp_compare_any_wrong(const smp_compare *compare);
 bool smp_compare_any_slower(const smp_compare *compare);

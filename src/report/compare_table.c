@@ -1,6 +1,5 @@
 /* The comparison on a terminal: for every step a block of times and a block of shared-memory counts. They are separate
  * because on a CPU they are of different kernels. */
-#include <math.h>
 #include <string.h>
 
 #include "report/compare.h"
@@ -234,12 +233,10 @@ static void put_head(FILE *to, const smp_compare *compare, const smp_paint *pain
 /* A picture that does not fill a GPU a few times says little about its kernels: starting them takes longer. */
 static void put_waves(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
 {
-    const double ENOUGH = 4, waves = smp_compare_waves(compare, step);
-    if (waves <= 0 || waves >= ENOUGH || !step->variants[0].sample_count)
-        return;
-    const int64_t before = compare->enlarged > 1 ? compare->enlarged : 1;
-    fprintf(to, "  %stoo small to fill this GPU: %.2g waves of blocks; --enlarge %.0f repeats the picture%s\n",
-            paint->yellow, waves, ceil(sqrt(ENOUGH / waves) * (double)before), paint->off);
+    const int64_t enlarge = smp_compare_enlarge(compare, step);
+    if (enlarge)
+        fprintf(to, "  %stoo small to fill this GPU: %.2g waves of blocks; --enlarge %lld repeats the picture%s\n",
+                paint->yellow, smp_compare_waves(compare, step), (long long)enlarge, paint->off);
 }
 
 static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
