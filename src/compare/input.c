@@ -170,11 +170,11 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
 {
     *out = (smp_compare){.input = run->input, .device = run->device->info, .threads = run->device->info.units};
     whole_input input = {.reader = NULL};
-    char hash[65];
+    char hash[65] = "";
     smp_device_info host;
-    smp_code code = hash_file(run->input, hash, err);
+    smp_code code = whole_input_open(run, request->enlarge, &input, err);
     if (!code)
-        code = whole_input_open(run, request->enlarge, &input, err);
+        code = hash_file(run->input, hash, err);
     if (!code) {
         smp_compare_request made = *request;
         made.plan = input.plan;

@@ -135,9 +135,9 @@ static smp_code fail_unknown(smp_source *source, smp_error *err)
             memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
             what = foreign[i].name;
     if (what)
-        smp_fail(err, SMP_E_DECODE, "is %s, which is not supported", what);
+        smp_fail(err, SMP_E_DECODE, "the file is %s, which is not supported", what);
     else
-        smp_fail(err, SMP_E_DECODE, "is in no known format");
+        smp_fail(err, SMP_E_DECODE, "the file is in no known format");
     return smp_hint(err, "formats read (whatever the file is called): %s", known);
 }
 

@@ -272,13 +272,27 @@ static uint8_t sample_of(const bmp_channel *channel, uint32_t pixel)
     return (uint8_t)(((uint64_t)value * 255 + channel->max / 2) / channel->max);
 }
 
+/* size: bytes that a byte of indices becomes, a constant of the caller. */
+static inline void spread_bytes(const bmp_reader *bmp, const uint8_t *from, int64_t count, uint8_t *to, size_t size)
+{
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + (size_t)i * size, bmp->spread[from[i]], size);
+}
+
 static void convert_row(const bmp_reader *bmp, const smp_shape *shape, const uint8_t *from, uint8_t *to)
 {
     const int bits = (int)bmp->bits, channels = shape->channels;
     if (bits <= 8) {
         const int64_t a_byte = 8 / bits, whole = shape->width / a_byte;
-        for (int64_t i = 0; i < whole; i++, to += 3 * a_byte)
-            memcpy(to, bmp->spread[from[i]], (size_t)(3 * a_byte));
+        if (bits == 1)
+            spread_bytes(bmp, from, whole, to, 24);
+        else if (bits == 2)
+            spread_bytes(bmp, from, whole, to, 12);
+        else if (bits == 4)
+            spread_bytes(bmp, from, whole, to, 6);
+        else
+            spread_bytes(bmp, from, whole, to, 3);
+        to += whole * a_byte * 3;
         if (shape->width % a_byte)
             memcpy(to, bmp->spread[from[whole]], (size_t)(3 * (shape->width % a_byte)));
     } else if (bits == 24 && bmp->coding == BMP_PLAIN) {
