@@ -53,13 +53,17 @@ class HostileFiles(CliCase):
         rng = np.random.default_rng(3)
         cases = [(depth, color, extra) for depth in (1, 2, 4, 8) for color, extra in
                  ((0, b""), (0, chunk(b"tRNS", struct.pack(">H", 1))), (3, PALETTE),
-                  (3, PALETTE + chunk(b"tRNS", b"\0\x80")))] + [(8, 2, b""), (8, 6, b""), (16, 0, b"")]
+                  (3, PALETTE + chunk(b"tRNS", b"\0\x80")))]
+        cases += [(8, 2, b""), (8, 6, b""), (16, 0, b""), (16, 2, b""), (16, 4, b""), (16, 6, b""),
+                  (8, 2, chunk(b"tRNS", bytes(6)))]
+        sizes = ((11, 19), (1, 1), (1, 5), (2, 3), (5, 1), (9, 2))
         for number, (depth, color, extra) in enumerate(cases):
-            channels = {0: 1, 2: 3, 3: 1, 6: 4}[color]
+            channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[color]
             most = 5 if color == 3 and depth > 2 else 2 ** depth
-            samples = rng.integers(0, most, (11, 19, channels)) if depth < 16 else rng.integers(0, 65536, (11, 19, 1))
+            height, width = sizes[0 if number % 2 else number // 2 % len(sizes)]
+            samples = rng.integers(0, most, (height, width, channels))
             rows = [packed(row.ravel(), depth) for row in samples]
-            self.write(f"{number}.png", png_bytes(rows, 19, depth, color, extra))
+            self.write(f"{number}.png", png_bytes(rows, width, depth, color, extra))
             self.write(f"{number}i.png", interlaced(samples, depth, color, extra))
             for name in (f"{number}", f"{number}i"):
                 self.smp("convert", f"{name}.png", f"{name}.npy")

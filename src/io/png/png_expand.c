@@ -56,13 +56,29 @@ int smp_png_expand_channels(const smp_png_expand *expand)
     return expand->channels;
 }
 
+/* channels: a constant of the caller. */
+static inline void expand_row(const smp_png_expand *e, const uint8_t *from, uint8_t *to, int64_t width, size_t channels)
+{
+    const unsigned bits = (unsigned)e->bits, mask = (1U << bits) - 1;
+    const unsigned shift = bits == 1 ? 3 : bits == 2 ? 2 : bits == 4 ? 1 : 0, within = (1U << shift) - 1;
+    for (uint64_t x = 0; x < (uint64_t)width; x++, to += channels)
+        memcpy(to, e->samples[from[x >> shift] >> ((within - (x & within)) * bits) & mask], channels);
+}
+
 void smp_png_expand_row(const smp_png_expand *expand, const uint8_t *from, uint8_t *to, int64_t width)
 {
-    const int bits = expand->bits, a_byte = 8 / bits, mask = (1 << bits) - 1;
-    const size_t channels = (size_t)expand->channels;
-    for (int64_t x = 0; x < width; x++, to += channels) {
-        const int shift = 8 - bits - (int)(x % a_byte) * bits;
-        memcpy(to, expand->samples[from[x / a_byte] >> shift & mask], channels);
+    switch (expand->channels) {
+    case 1:
+        expand_row(expand, from, to, width, 1);
+        break;
+    case 2:
+        expand_row(expand, from, to, width, 2);
+        break;
+    case 3:
+        expand_row(expand, from, to, width, 3);
+        break;
+    default:
+        expand_row(expand, from, to, width, 4);
     }
 }
 

@@ -46,6 +46,11 @@ void smp_png_limit(smp_png *state);
 /* Inside a guard: counts a chunk by its length and type, and stops where the file has too many. */
 void smp_png_count_chunk(smp_png *state, const uint8_t *frame);
 
+/* Inside a guard: reads all passes of an interlaced picture of so many bits a pixel into rows of `row` bytes, which are
+ * zero. line: room for a row. In png_interlace.c. */
+void smp_png_read_passes(png_structp png, int bits, uint32_t width, uint32_t height, uint8_t *line, uint8_t *whole,
+                         size_t row);
+
 /* Samples of a stored row of gray or palette indices of 1 to 8 bits, as libpng would make them. In png_expand.c. */
 typedef struct smp_png_expand smp_png_expand;
 smp_png_expand *smp_png_expand_new(png_structp png, png_infop info); /* null: no memory */

@@ -18,13 +18,15 @@ enum {
 typedef struct png_reader {
     smp_png base;
     smp_reader *reader;
-    uint8_t frame[8];     /* libpng's last read of this size: the length and type of the chunk where it stopped */
-    smp_png_plain *plain; /* reads the rows instead of libpng */
-    bool plain_format;    /* png_plain.h can read it */
-    png_infop behind;     /* what follows the picture in a long pipe */
-    bool again;           /* the header is read for the second time: nothing of it is kept */
-    uint8_t *whole;       /* interlaced: the finished picture, its rows as they are stored */
-    png_bytep *pointers;
+    uint8_t frame[8];       /* libpng's last read of this size: the length and type of the chunk where it stopped */
+    smp_png_plain *plain;   /* reads the rows instead of libpng */
+    bool plain_format;      /* png_plain.h can read it */
+    png_infop behind;       /* what follows the picture in a long pipe */
+    bool again;             /* the header is read for the second time: nothing of it is kept */
+    uint8_t *whole;         /* interlaced: the finished picture, its rows as they are stored */
+    uint8_t *line;          /* room for one more */
+    size_t row;             /* bytes of each */
+    int pixel;              /* bits of a pixel in them */
     smp_png_expand *expand; /* interlaced, of 8 bits a pixel or less: makes samples of stored rows */
     int64_t stride;
     /* of the call in progress */
@@ -172,8 +174,6 @@ static void read_header(void *context)
         png_set_tRNS_to_alpha(png);
     if (depth == 16 && smp_little_endian())
         png_set_swap(png);
-    if (interlaced)
-        png_set_interlace_handling(png);
     png_read_update_info(png, info);
     if (expand) {
         smp_png_expand_free(state->expand);
@@ -202,11 +202,11 @@ static void read_header(void *context)
     if (interlaced) {
         size_t size;
         need(state, smp_mul_size(row, height, &size), "an interlaced picture", SIZE_MAX);
-        state->whole = smp_alloc_raw(size);
-        state->pointers = smp_alloc_array(height, sizeof *state->pointers);
-        need(state, state->whole && state->pointers, "an interlaced picture", size);
-        for (size_t y = 0; y < height; y++)
-            state->pointers[y] = state->whole + y * row;
+        state->whole = smp_alloc(size);
+        state->line = smp_alloc_raw(row);
+        need(state, state->whole && state->line, "an interlaced picture", size);
+        state->row = row;
+        state->pixel = expand ? depth : (int)png_get_bit_depth(png, info) * png_get_channels(png, info);
     }
 }
 
@@ -267,13 +267,14 @@ static void read_rows(void *context)
 {
     png_reader *state = context;
     if (state->whole) {
+        const smp_shape *shape = &state->reader->media.shape;
         if (state->reader->next_row == 0)
-            png_read_image(state->base.png, state->pointers);
+            smp_png_read_passes(state->base.png, state->pixel, (uint32_t)shape->width, (uint32_t)shape->height,
+                                state->line, state->whole, state->row);
         for (int64_t i = 0; i < state->rows; i++) {
-            const uint8_t *from = state->pointers[state->reader->next_row + i];
+            const uint8_t *from = state->whole + (size_t)(state->reader->next_row + i) * state->row;
             if (state->expand)
-                smp_png_expand_row(state->expand, from, state->to + i * state->to_stride,
-                                   state->reader->media.shape.width);
+                smp_png_expand_row(state->expand, from, state->to + i * state->to_stride, shape->width);
             else
                 memcpy(state->to + i * state->to_stride, from, (size_t)state->stride);
         }
@@ -359,7 +360,7 @@ void smp_png_read_close(smp_reader *reader)
         png_destroy_info_struct(state->base.png, &state->behind);
     smp_png_destroy(&state->base, true);
     smp_free(state->whole);
-    smp_free(state->pointers);
+    smp_free(state->line);
     smp_png_expand_free(state->expand);
     smp_free(state);
     reader->state = NULL;
