@@ -15,9 +15,17 @@ static bool lists(const char *names, const char *name)
     return false;
 }
 
-void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s, const char *const *formats,
-                          size_t count)
+void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s, const char *output, const char *as,
+                          const smp_program *program)
 {
+    enum { MOST_FORMATS = 16 };
+    const char *formats[MOST_FORMATS] = {smp_writer_format(output, as ? as + (as[0] == '.') : NULL)};
+    size_t count = 1;
+    for (size_t i = 0; i < program->save_count && count < MOST_FORMATS; i++)
+        if ((formats[count] = smp_writer_format(program->saves[i].path, NULL)))
+            count++;
+    if (!formats[0]) /* not known before the input is */
+        return;
     const struct {
         const char *name;
         bool given;

@@ -179,22 +179,15 @@ static smp_code run_frames(const smp_run_settings *settings, smp_run_request *re
     return code;
 }
 
-/* Warns of options that do nothing to this output, nor to a file that the pipeline saves. */
+/* Warns of options that do nothing to this input and output. */
 static void warn_of_idle_options(const smp_run_settings *settings, const smp_program *program)
 {
-    enum { MOST_FORMATS = 16 };
-    const char *as = settings->format ? settings->format + (settings->format[0] == '.') : NULL;
-    const char *formats[MOST_FORMATS] = {smp_writer_format(settings->out, as)};
-    size_t count = 1;
-    for (size_t i = 0; i < program->save_count && count < MOST_FORMATS; i++)
-        if ((formats[count] = smp_writer_format(program->saves[i].path, NULL)))
-            count++;
+    const smp_common *common = &settings->plan.base.common;
     const char *in = !strcmp(settings->in, "-") ? "standard input" : smp_writer_format(settings->in, NULL);
-    if (settings->plan.base.common.limits.fast_decode && in && strcmp(in, "JPEG") != 0)
-        smp_cli_warning(&settings->plan.base.common, "--fast-decode does nothing: it is for JPEG files, and this is %s",
-                        in);
-    if (formats[0] && !settings->frames)
-        smp_cli_idle_options(&settings->plan.base.common, &settings->write, formats, count);
+    if (common->limits.fast_decode && in && strcmp(in, "JPEG") != 0)
+        smp_cli_warning(common, "--fast-decode does nothing: it is for JPEG files, and this is %s", in);
+    if (!settings->frames)
+        smp_cli_idle_options(common, &settings->write, settings->out, settings->format, program);
 }
 
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)

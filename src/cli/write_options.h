@@ -27,10 +27,10 @@ smp_code smp_cli_check_extension(const char *option, const char *extension, smp_
 /* Whether --NAME is one of these options. */
 bool smp_cli_is_write_option(const char *name);
 
-/* Warns of those that are given and are for none of the formats that are written (smp_writer_format). count: at least
- * 1. */
-void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *const *formats,
-                          size_t count);
+/* Warns of those that are given and are neither for the output, of a name or as --format and --to say (null: by its
+ * name), nor for a file that the pipeline saves. */
+void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *output,
+                          const char *as, const smp_program *program);
 
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);

@@ -47,7 +47,8 @@ class Compare(CliCase):
         told = self.smp("compare", *options, "--enlarge", "3").stdout
         self.assertIn("(u8x3 99x63, of the file 3 times each way)", told)
         self.assertIn("u8x3 99x63 -> u8x3 63x99", told)
-        self.assertEqual(json.loads(self.smp("compare", *options, "--enlarge", "3", "--json", "-").stdout)["enlarged"], 3)
+        found = json.loads(self.smp("compare", *options, "--enlarge", "3", "--json", "-").stdout)
+        self.assertEqual(found["enlarged"], 3)
         self.assertIn("--max-pixels", self.smp("compare", *options, "--enlarge", "900", "--max-pixels", "1000000",
                                                status=6).stderr)
 

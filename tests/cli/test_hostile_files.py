@@ -43,8 +43,8 @@ def jpeg_of_scans(side, scans):
     file += marker(0xDA, b"\1\1\0\0\0\0") + bytes(blocks // 8)
     empty = bytes(-(-(-(-blocks // 16384) * 15) // 8))
     for k in range(scans - 1):
-        file += marker(0xDA, bytes([1, 1, 0, 1 + k % 63, 1 + k % 63, 13 - k // 63 | (14 - k // 63 << 4 if k > 62 else 0)]))
-        file += empty
+        bit = 13 - k // 63
+        file += marker(0xDA, bytes([1, 1, 0, 1 + k % 63, 1 + k % 63, bit | (bit + 1 << 4 if k > 62 else 0)])) + empty
     return file + b"\xff\xd9"
 
 
@@ -116,7 +116,8 @@ class HostileFiles(CliCase):
     def test_a_folder_of_500_damaged_files_names_500_and_leaves_nothing(self):
         rng = random.Random(5)
         self.small_png("whole.png", 60, 40)
-        sources = {"png": (self.folder / "whole.png").read_bytes(), "jpg": (SAMPLES / "rocket.jpg").read_bytes()[:30000]}
+        sources = {"png": (self.folder / "whole.png").read_bytes(),
+                   "jpg": (SAMPLES / "rocket.jpg").read_bytes()[:30000]}
         (self.folder / "whole.png").unlink()
         (self.folder / "in").mkdir()
         for i in range(500):

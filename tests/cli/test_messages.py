@@ -166,6 +166,8 @@ class Messages(CliCase):
                 told = self.smp("convert", "-f", *arguments).stderr
                 self.assertIn(said, told)
                 self.assertEqual(told.count("\n"), 1 if said else 0, told)
+        self.assertIn("--png-palette does nothing", self.smp("convert", "a.png", "-o", "jpgs", "--to", "jpg",
+                                                             "--png-palette").stderr)
         self.assertEqual(self.smp("run", "-e", 'save "s.png"', "a.png", "c.jpg", "--png-palette").stderr, "")
         self.assertEqual(self.smp("batch", "-e", "gray", "a.png", "-o", "out", "--quality", "50").stderr.count("\n"), 1)
 
