@@ -40,14 +40,14 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s,
         {"jpeg-subsampling", s->jpeg_sampling > 0, "JPEG"},
         {"jpeg-progressive", s->jpeg_progressive, "JPEG"},
         {"tiff-compression", s->tiff_compression > 0, "TIFF"},
-        {"samples", s->samples > 0, "WAV, AIFF, FLAC, OGG, Opus, MP3, NPY, RAW"}, /* those of sound */
+        {"samples", s->samples > 0 && strcmp(smp_cli_sample_words[s->samples], "f16") != 0, "WAV, AIFF, FLAC, RAW"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         bool taken = !all[i].given;
         for (size_t k = 0; k < count && !taken; k++)
             taken = lists(all[i].formats, formats[k]);
         if (!taken)
-            smp_cli_warning(common, "--%s does nothing: it is for %s, and a %s is written", all[i].name,
-                            !strcmp(all[i].name, "samples") ? "sound" : all[i].formats, formats[0]);
+            smp_cli_warning(common, "--%s does nothing: it is for %s, and a %s is written", all[i].name, all[i].formats,
+                            formats[0]);
     }
 }

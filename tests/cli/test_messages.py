@@ -157,7 +157,7 @@ class Messages(CliCase):
             (("a.png", "b.jpg", "--png-palette"), "--png-palette does nothing: it is for PNG, and a JPEG is written"),
             (("a.png", "b.png", "--quality", "50"), "--quality does nothing: it is for JPEG, WebP"),
             (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression does nothing"),
-            (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for sound, and a PNG is written"),
+            (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, AIFF, FLAC, RAW, and a PNG"),
             (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
             (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
             (("a.png", "b.png", "--png-level", "9", "--png-palette"), ""),
@@ -166,6 +166,9 @@ class Messages(CliCase):
                 told = self.smp("convert", "-f", *arguments).stderr
                 self.assertIn(said, told)
                 self.assertEqual(told.count("\n"), 1 if said else 0, told)
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        self.assertIn("--samples does nothing", self.smp("convert", "s.wav", "s.npy", "--samples", "24").stderr)
+        self.assertEqual(self.smp("convert", "s.wav", "t.wav", "--samples", "24").stderr, "")
         self.assertIn("--png-palette does nothing", self.smp("convert", "a.png", "-o", "jpgs", "--to", "jpg",
                                                              "--png-palette").stderr)
         self.assertEqual(self.smp("run", "-e", 'save "s.png"', "a.png", "c.jpg", "--png-palette").stderr, "")
