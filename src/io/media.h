@@ -227,6 +227,10 @@ uint64_t smp_writer_clipped(const smp_writer *writer);
 /* Notes about what the file cannot hold. */
 const smp_notes *smp_writer_notes(const smp_writer *writer);
 
+/* Finishes files that will be committed, from the last to the first, and makes them safe together: see
+ * smp_outputs_sync. */
+smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *err);
+
 /* Finishes the file, checks every close, fsyncs, and puts it in place. Always frees the writer. On failure nothing is
  * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
