@@ -251,6 +251,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
                               err);
     if (!code)
         code = smp_batch_report_check(&job, program, diags, err);
+    if (!code && settings->to)
+        smp_cli_idle_options(&settings->many.plan.base.common, &settings->write, "-", settings->to, program);
     if (!code && settings->dry_run)
         code = smp_batch_dry_run(&job, program, diags, err);
     else if (!code)

@@ -25,7 +25,8 @@ const smp_option smp_common_options[] = {
      .help = "what computes: auto, or one that 'smempipe devices' lists", .flags = SMP_O_DEVICE},
     {"threads", 0, SMP_O_INT, offsetof(smp_common, threads), .fallback = "0", .argument = "N",
      .help = "threads that compute; 0: one for each processor that affinity, control group, Slurm, PBS, Grid Engine or "
-             "OMP_NUM_THREADS grant", .min = 0, .max = 4096, .flags = SMP_O_THREADS},
+             "OMP_NUM_THREADS grant",
+     .min = 0, .max = 4096, .flags = SMP_O_THREADS},
 #define L(field, option, value, text)                                                                                  \
     {option,          0,                                                                                               \
      SMP_O_SIZE,      offsetof(smp_common, limits.field),                                                              \

@@ -13,7 +13,7 @@ typedef struct compare_settings {
     smp_plan_settings plan;
     const char *pipe, *in;
     const char *variants, *stages; /* separated by commas; null: all */
-    int64_t repeat;
+    int64_t repeat, enlarge;
     double time_limit;
     bool hot, explain, fuse;
     int fail_on; /* index into fail_words */
@@ -32,6 +32,10 @@ static const smp_option options[] = {
     {"time-limit", 0, SMP_O_NUMBER, offsetof(compare_settings, time_limit), .fallback = "6", .argument = "S", .min = 0,
      .max = 86400,
      .help = "go on for about S seconds in all, or until medians are known to 0.5 %; half of it is for counts"},
+    {"enlarge", 0, SMP_O_INT, offsetof(compare_settings, enlarge), .fallback = "1", .argument = "N", .min = 1,
+     .max = 1000, .flags = SMP_O_SILENT,
+     .help =
+         "repeat the picture N times to the right and downwards (a sound behind itself): small ones do not fill a GPU"},
     {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
      .help = "time with the caches as a run of the same variant leaves them (else they are emptied)"},
     {"fail-on", 0, SMP_O_CHOICE, offsetof(compare_settings, fail_on), .fallback = "wrong", .argument = "WHAT",
@@ -203,6 +207,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
     smp_device *device = NULL;
     smp_progress progress;
     smp_compare_request request = {
+        .enlarge = settings->enlarge,
         .repeat = settings->repeat,
         .time_limit = settings->time_limit,
         .hot = settings->hot,

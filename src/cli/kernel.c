@@ -277,7 +277,7 @@ static smp_code kernel(void *given, smp_error *err)
         count = one.kernel[0] != 0;
     } else if (!code)
         code = smp_kernel_program(settings, ptx, program, &results, &count, err);
-    if (count)
+    if (count && (!settings->common.quiet || settings->json || settings->csv))
         show(settings, results, count);
     for (size_t i = 0; i < count; i++) {
         found |= found_in(&results[i]);

@@ -192,7 +192,7 @@ smp_hash smp_many_list(const smp_found_list *found)
 
 /* ------------------------------------------------------------------------------------------------ failures */
 
-enum { MOST_SHOWN = 100 };
+enum { MOST_KEPT = 1000 }; /* lines; a report has all */
 
 /* "*.txt", of a file whose name says that it is neither picture nor sound; null where there is no such extension. */
 static char *pattern_of(const char *input)
@@ -209,7 +209,7 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
     failures->count++;
     if (!failures->pattern && err->code == SMP_E_DECODE)
         failures->pattern = pattern_of(input);
-    if (failures->kept == MOST_SHOWN ||
+    if (failures->kept == MOST_KEPT ||
         !smp_grow(&failures->lines, &failures->capacity, failures->kept + 1, sizeof *failures->lines))
         return;
     bool cut = strlen(err->where) == sizeof err->where - 1; /* a long path has its beginning there */
@@ -241,7 +241,7 @@ void smp_failures_show(smp_failures *failures, const smp_common *common, size_t 
         fputc('\n', stderr);
     }
     if (failures->count > failures->kept)
-        fprintf(stderr, "  and %zu more\n", failures->count - failures->kept);
+        fprintf(stderr, "  and %zu more: a report (--report FILE) names all\n", failures->count - failures->kept);
     if (failures->pattern)
         fprintf(stderr, "  = hint: --exclude '%s' passes such files over\n", failures->pattern);
 }
@@ -263,7 +263,7 @@ static void add_remarks(smp_remarks *remarks, const char *path, bool written, co
         path = written ? "standard output" : "standard input";
     remarks->count += (size_t)(notes->count + notes->more);
     for (int i = 0; path && i < notes->count; i++) {
-        if (remarks->kept == MOST_SHOWN ||
+        if (remarks->kept == MOST_KEPT ||
             !smp_grow(&remarks->lines, &remarks->capacity, remarks->kept + 1, sizeof *remarks->lines))
             return;
         char *line = smp_asprintf("%s: %s", path, notes->items[i]);
@@ -289,13 +289,52 @@ void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report)
     }
 }
 
-/* In the order of names, whatever ended first. */
+/* Whether two lines say the same of two files, but for numbers. */
+static bool are_alike(const char *a, const char *b)
+{
+    while (*a && *b) {
+        const size_t x = strspn(a, "0123456789."), y = strspn(b, "0123456789.");
+        a += x;
+        b += y;
+        if (*a != *b || (x > 0) != (y > 0))
+            return false;
+        a += *a != 0;
+        b += *b != 0;
+    }
+    return *a == *b;
+}
+
+/* What a line says, behind the file's name. */
+static const char *said(const char *line)
+{
+    const char *at = strstr(line, ": ");
+    return at ? at + 2 : line;
+}
+
+/* In the order of names, whatever ended first. Of many files of which the same is said, the first are named. */
 void smp_remarks_show(smp_remarks *remarks, const smp_common *common)
 {
+    enum { NAMED = 3 };
+    bool told[MOST_KEPT] = {false};
     if (remarks->kept)
         qsort(remarks->lines, remarks->kept, sizeof *remarks->lines, by_text);
-    for (size_t i = 0; i < remarks->kept; i++)
-        smp_cli_warning(common, "%s", remarks->lines[i]);
+    for (size_t i = 0; i < remarks->kept; i++) {
+        const char *text = said(remarks->lines[i]);
+        size_t alike = 0;
+        for (size_t k = i; k < remarks->kept && !told[i]; k++)
+            alike += !told[k] && are_alike(text, said(remarks->lines[k]));
+        const size_t named = alike <= NAMED + 1 ? alike : NAMED; /* a line about one more is no shorter than its own */
+        size_t left = alike;
+        for (size_t k = i; left; k++)
+            if (!told[k] && are_alike(text, said(remarks->lines[k]))) {
+                if (alike - left < named)
+                    smp_cli_warning(common, "%s", remarks->lines[k]);
+                told[k] = true;
+                left--;
+            }
+        if (alike > named)
+            smp_cli_warning(common, "%zu more files: %s", alike - named, text);
+    }
     if (remarks->count > remarks->kept)
         smp_cli_warning(common, "%zu more notes", remarks->count - remarks->kept);
 }

@@ -102,6 +102,11 @@ smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_err
         return smp_fail_memory(err, "the page", 0);
     if (m->output.wide.lists && !m->settings->html && !m->common->quiet)
         smp_cli_warning(m->common, "histograms have no columns; --csv --long writes them");
+    const bool wide = m->output.format == SMP_MEASURE_CSV && m->output.totals_only;
+    for (size_t i = 0; wide && i < m->totals.count; i++)
+        if (!m->totals.items[i].partial)
+            smp_cli_warning(m->common, "'%s': these results do not add up over files, and have no row",
+                            m->totals.items[i].label);
     smp_code code = smp_measure_end(&m->output, &m->totals, done, failed, err);
     if (!code && m->settings->html && m->output.to != stdout)
         code = write_page(m, err);

@@ -314,6 +314,52 @@ static bool replaced(const smp_command *command, const smp_argument_row *row, co
     return false;
 }
 
+/* Adds to a text, as far as it holds. */
+static void add_text(char *text, size_t size, const char *gap, const char *word, const char *quote)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s%s%s", gap, quote, word, quote);
+}
+
+/* The command line as it would be with all arguments: those that are there, the options that take the place of one,
+ * and the names of those that miss. */
+static void complete(const smp_command *command, const smp_strings *words, const void *settings, char *text,
+                     size_t size)
+{
+    static const char special[] = " \t'\"$&()*?;<>|\\`#";
+    size_t next = 0;
+    const smp_option *option;
+    snprintf(text, size, "smempipe %s", command->name);
+    for (const smp_argument_row *row = command->arguments; row && row->name; row++) {
+        bool taken = false;
+        for (size_t i = 0; row->unless && !taken && (option = smp_command_option(command, i, NULL)); i++)
+            if (smp_argument_unless(row, option->name) && given(option, settings)) {
+                const bool list = option->type == SMP_O_LIST;
+                const smp_strings *items = (const void *)((const char *)settings + option->offset);
+                const char letter[3] = {'-', option->letter};
+                for (size_t k = 0; k < (list ? items->count : 1); k++) {
+                    add_text(text, size, " ", option->letter ? letter : "--", "");
+                    add_text(text, size, "", option->letter ? "" : option->name, "");
+                    add_text(text, size, " ", list ? items->items[k] : option->argument, list ? "'" : "");
+                }
+                taken = true;
+            }
+        const char *word = next < words->count ? words->items[next] : row->usage ? row->usage : row->name;
+        if (!taken && (next < words->count || !row->optional))
+            add_text(text, size, " ", word, next < words->count && word[strcspn(word, special)] ? "'" : "");
+        next += !taken;
+    }
+}
+
+static smp_code fail_missing(const smp_command *command, const smp_argument_row *row, const smp_strings *words,
+                             const void *settings, smp_error *err)
+{
+    char line[200];
+    complete(command, words, settings, line, sizeof line);
+    smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
+    return smp_hint(err, "write %s; %s is %s", line, row->name, row->help);
+}
+
 static smp_code place_arguments(const smp_command *command, const smp_strings *words, void *settings, smp_error *err)
 {
     size_t next = 0;
@@ -324,8 +370,7 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
         if (next == words->count) {
             if (row->optional)
                 continue;
-            smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
-            return smp_hint(err, "smempipe %s --help shows what it takes", command->name);
+            return fail_missing(command, row, words, settings, err);
         }
         if (row->refuse && row->refuse(command, words, next, err))
             return err->code;
@@ -340,8 +385,10 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
         }
     }
     if (next < words->count) {
+        char line[200];
+        complete(command, &(smp_strings){0}, settings, line, sizeof line);
         smp_fail(err, SMP_E_USAGE, "unexpected argument '%s'", words->items[next]);
-        return smp_hint(err, "smempipe %s --help shows what it takes", command->name);
+        return smp_hint(err, "the command is %s; more: smempipe %s --help", line, command->name);
     }
     return SMP_OK;
 }

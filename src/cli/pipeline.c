@@ -50,8 +50,10 @@ static smp_code split_settings(const smp_strings *pairs, smp_setting **out, smp_
 static smp_code fail_pipe(const char *path, const smp_shipped *shipped, smp_error *err)
 {
     const char *near = smp_nearest(path, strlen(path), (const char *const *)shipped->names, shipped->count);
-    if (errno != ENOENT || strchr(path, '/'))
+    if (errno != ENOENT)
         return err->code;
+    if (strchr(path, '/'))
+        return smp_hint(err, "check the spelling of the path; smempipe pipelines lists those that have a name");
     return near ? smp_hint(err, "did you mean the pipeline '%s'?", near)
                 : smp_hint(err, "smempipe pipelines lists those that are installed");
 }

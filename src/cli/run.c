@@ -179,6 +179,17 @@ static smp_code run_frames(const smp_run_settings *settings, smp_run_request *re
     return code;
 }
 
+/* Warns of options that do nothing to this input and output. */
+static void warn_of_idle_options(const smp_run_settings *settings, const smp_program *program)
+{
+    const smp_common *common = &settings->plan.base.common;
+    const char *in = !strcmp(settings->in, "-") ? "standard input" : smp_writer_format(settings->in, NULL);
+    if (common->limits.fast_decode && in && strcmp(in, "JPEG") != 0)
+        smp_cli_warning(common, "--fast-decode does nothing: it is for JPEG files, and this is %s", in);
+    if (!settings->frames)
+        smp_cli_idle_options(common, &settings->write, settings->out, settings->format, program);
+}
+
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_run_settings *settings = given;
@@ -192,6 +203,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
     if (code)
         return code;
+    warn_of_idle_options(settings, program);
     smp_cli_confine_run(settings, program);
     code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {

@@ -5,8 +5,8 @@
 
 const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", NULL};              /* as smp_tiff_compression */
 const char *const smp_cli_sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* as smp_jpeg_sampling */
-const char *const smp_cli_sample_words[] = {"keep",  "8",      "16",   "24",    "32",
-                                            "float", "double", "alaw", "mulaw", "f16", NULL};
+const char *const smp_cli_sample_words[] = {"keep",   "8",    "16",    "24",  "32", "float",
+                                            "double", "alaw", "mulaw", "f16", NULL};
 const char *const smp_cli_layout_words[] = {"hwc", "chw", NULL};
 
 bool smp_cli_is_write_option(const char *name)

@@ -3,6 +3,7 @@
 #ifndef SMP_CLI_WRITE_OPTIONS_H
 #define SMP_CLI_WRITE_OPTIONS_H
 
+#include "cli/cli.h"
 #include "cli/options.h"
 #include "io/media.h"
 
@@ -25,6 +26,11 @@ smp_code smp_cli_check_extension(const char *option, const char *extension, smp_
 
 /* Whether --NAME is one of these options. */
 bool smp_cli_is_write_option(const char *name);
+
+/* Warns of those that are given and are neither for the output, of a name or as --format and --to say (null: by its
+ * name), nor for a file that the pipeline saves. */
+void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *output,
+                          const char *as, const smp_program *program);
 
 /* Takes them over into what writers are asked for. */
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options);

@@ -16,6 +16,7 @@ typedef struct smp_compare_request {
     size_t variant_count;
     const char *const *stages; /* only these: names of stages, or numbers of steps. count 0: all */
     size_t stage_count;
+    int64_t enlarge;   /* the input is repeated so often in each direction (a sound: behind itself); 0: once */
     int64_t repeat;    /* samples of each variant, at least */
     double time_limit; /* seconds in all: half for times, half for counts */
     bool hot; /* each sample finds the caches as a run of the same variant left them; false: caches are flushed */

@@ -56,8 +56,38 @@ static smp_code hash_file(const char *path, char text[65], smp_error *err)
     return code ? smp_at(err, "%s", path) : SMP_OK;
 }
 
+/* The shape of an input that is repeated. */
+static smp_code enlarge_shape(const smp_limits *limits, int64_t times, smp_shape *shape, smp_error *err)
+{
+    const bool wide = shape->kind != SMP_AUDIO;
+    int64_t pixels;
+    if ((wide && !smp_mul_i64(shape->width, times, &shape->width)) ||
+        !smp_mul_i64(shape->height, times, &shape->height) || !smp_mul_i64(shape->width, shape->height, &pixels) ||
+        shape->width > INT32_MAX || (limits->max_pixels && (uint64_t)pixels > limits->max_pixels)) {
+        smp_fail(err, SMP_E_LIMIT, "the input enlarged %lld times has more pixels than --max-pixels allows",
+                 (long long)times);
+        return smp_hint(err, "give a smaller --enlarge");
+    }
+    return SMP_OK;
+}
+
+/* Repeats what was read, the upper left part of the view, over all of it. */
+static void repeat_picture(const smp_shape *read, const smp_shape *whole, const smp_view *view)
+{
+    const size_t row = (size_t)smp_row_bytes(read, read->format), all = (size_t)smp_row_bytes(whole, whole->format);
+    char *data = view->data;
+    for (int64_t y = 0; y < whole->height; y++) {
+        char *to = data + y * view->stride;
+        if (y >= read->height)
+            memcpy(to, to - read->height * view->stride, all);
+        for (size_t x = row; y < read->height && x < all; x += row)
+            memcpy(to + x, to, row);
+    }
+}
+
 static smp_code read_picture(smp_reader *reader, const smp_shape *shape, smp_view *view, smp_error *err)
 {
+    const smp_shape *read = &smp_reader_media(reader)->shape;
     int64_t stride = smp_row_stride(shape, shape->format);
     size_t size;
     if (!smp_mul_size((size_t)stride, (size_t)shape->height, &size))
@@ -66,7 +96,10 @@ static smp_code read_picture(smp_reader *reader, const smp_shape *shape, smp_vie
     if (!memory)
         return smp_fail_memory(err, "the picture", size);
     *view = smp_view_of(shape, shape->format, memory, stride, 0, 0, shape->height);
-    return smp_reader_rows(reader, memory, stride, shape->height, err);
+    smp_code code = smp_reader_rows(reader, memory, stride, read->height, err);
+    if (!code)
+        repeat_picture(read, shape, view);
+    return code;
 }
 
 /* The copy rate that the report relates rates to. The emulator's memory says nothing about its kernels. */
@@ -95,19 +128,23 @@ static void locate(const smp_run_request *run, smp_compare *out)
 typedef struct whole_input {
     smp_reader *reader;
     smp_plan *plan;
-    smp_view view; /* owned */
+    smp_shape shape; /* of the view */
+    smp_view view;   /* owned */
 } whole_input;
 
 /* *out is filled also on failure: close it. */
-static smp_code whole_input_open(const smp_run_request *run, whole_input *out, smp_error *err)
+static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, whole_input *out, smp_error *err)
 {
     *out = (whole_input){.reader = NULL};
     smp_code code = smp_reader_open(run->input, &run->limits, &out->reader, err);
     if (code)
         return code;
     const smp_media *media = smp_reader_media(out->reader);
+    out->shape = media->shape;
+    if (enlarge > 1 && (code = enlarge_shape(&run->limits, enlarge, &out->shape, err)))
+        return code;
     smp_plan_request ask = {.program = run->program,
-                            .input = media->shape,
+                            .input = out->shape,
                             .orientation = media->orientation,
                             .output = run->output ? run->output : "memory",
                             .accepts = run->output ? accepts_file : accepts_all,
@@ -116,7 +153,7 @@ static smp_code whole_input_open(const smp_run_request *run, whole_input *out, s
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,
                             .fuse = smp_run_fuses(run)};
-    code = read_picture(out->reader, &media->shape, &out->view, err);
+    code = read_picture(out->reader, &out->shape, &out->view, err);
     return code ? code : smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->plan, err);
 }
 
@@ -133,11 +170,11 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
 {
     *out = (smp_compare){.input = run->input, .device = run->device->info, .threads = run->device->info.units};
     whole_input input = {.reader = NULL};
-    char hash[65];
+    char hash[65] = "";
     smp_device_info host;
-    smp_code code = hash_file(run->input, hash, err);
+    smp_code code = whole_input_open(run, request->enlarge, &input, err);
     if (!code)
-        code = whole_input_open(run, &input, err);
+        code = hash_file(run->input, hash, err);
     if (!code) {
         smp_compare_request made = *request;
         made.plan = input.plan;
@@ -148,9 +185,13 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
     if (!code && request->times && out->step_count)
         code = measure_copy(run->device, out, err);
     out->input = run->input;
-    if (input.reader) {
-        const smp_shape *shape = &smp_reader_media(input.reader)->shape;
-        smp_shape_text(shape, shape->format, out->input_type, sizeof out->input_type);
+    out->enlarged = request->enlarge;
+    if (input.reader)
+        smp_shape_text(&input.shape, input.shape.format, out->input_type, sizeof out->input_type);
+    if (out->enlarged > 1) {
+        const size_t used = strlen(out->input_type);
+        snprintf(out->input_type + used, sizeof out->input_type - used, ", of the file %lld times%s",
+                 (long long)out->enlarged, input.shape.kind == SMP_AUDIO ? "" : " each way");
     }
     memcpy(out->input_hash, hash, sizeof out->input_hash);
     smp_cpu_info(&host);

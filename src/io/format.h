@@ -74,7 +74,7 @@ struct smp_writer {
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;
-    bool broken;
+    bool broken, finished;
     void *state; /* the format's */
     char *name;  /* the path, for messages */
 };

@@ -135,9 +135,9 @@ static smp_code fail_unknown(smp_source *source, smp_error *err)
             memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
             what = foreign[i].name;
     if (what)
-        smp_fail(err, SMP_E_DECODE, "is %s, which is not supported", what);
+        smp_fail(err, SMP_E_DECODE, "the file is %s, which is not supported", what);
     else
-        smp_fail(err, SMP_E_DECODE, "is in no known format");
+        smp_fail(err, SMP_E_DECODE, "the file is in no known format");
     return smp_hint(err, "formats read (whatever the file is called): %s", known);
 }
 
@@ -181,6 +181,20 @@ smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
+/* A row costs time however few pixels it has. --max-pixels bounds rows too, unless the file has a byte for each: then
+ * it is what it seems, as a table of numbers is. */
+static smp_code check_rows(const smp_reader *reader, smp_error *err)
+{
+    enum { PIXELS_A_ROW = 512 };
+    const smp_shape *shape = &reader->media.shape;
+    const uint64_t rows = (uint64_t)shape->height, most = reader->limits.max_pixels / PIXELS_A_ROW;
+    if (shape->kind != SMP_IMAGE || !most || rows <= most || rows <= reader->source.size)
+        return SMP_OK;
+    smp_fail(err, SMP_E_LIMIT, "the picture has %llu rows in a file of %llu bytes, more than the limit of %llu",
+             (unsigned long long)rows, (unsigned long long)reader->source.size, (unsigned long long)most);
+    return smp_hint(err, "raise the limit with --max-pixels %llu", (unsigned long long)rows * PIXELS_A_ROW);
+}
+
 /* Takes over the opened source; closes it on failure. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err)
@@ -223,6 +237,9 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
         goto fail;
     }
     code = format->read_open(reader, err);
+    if (code != SMP_OK)
+        goto fail;
+    code = check_rows(reader, err);
     if (code != SMP_OK)
         goto fail;
     reader->media.shape.speakers = reader->media.meta.sound.mask;

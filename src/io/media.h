@@ -222,6 +222,9 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                          const smp_write_options *options, smp_writer **out, smp_error *err);
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 
+/* The format that a file of this name is written in, as smp_media.file_format; null: none, or not known yet. */
+const char *smp_writer_format(const char *path, const char *format);
+
 /* Whether files of this name are in the format of that name (smp_media.file_format). */
 bool smp_writer_is(const char *path, const char *format, const char *file_format);
 
@@ -237,6 +240,10 @@ uint64_t smp_writer_clipped(const smp_writer *writer);
 
 /* Notes about what the file cannot hold. */
 const smp_notes *smp_writer_notes(const smp_writer *writer);
+
+/* Finishes files that will be committed, from the last to the first, and makes them safe together: see
+ * smp_outputs_sync. */
+smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *err);
 
 /* Finishes the file, checks every close, fsyncs, and puts it in place. Always frees the writer. On failure nothing is
  * left. */

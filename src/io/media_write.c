@@ -240,6 +240,15 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
     return code;
 }
 
+const char *smp_writer_format(const char *path, const char *as)
+{
+    const smp_file_format *format;
+    const char *extension;
+    if (!strcmp(path, "-") && !as)
+        return NULL;
+    return find_writer(path, as, SMP_BOTH, &format, &extension, NULL) == SMP_OK ? format->name : NULL;
+}
+
 bool smp_writer_is(const char *path, const char *as, const char *file_format)
 {
     const smp_file_format *format;
@@ -281,7 +290,8 @@ const smp_notes *smp_writer_notes(const smp_writer *writer)
     return &writer->notes;
 }
 
-smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
+/* Writes what belongs behind the last row. */
+static smp_code finish(smp_writer *writer, smp_error *err)
 {
     smp_code code = SMP_OK;
     if (writer->broken)
@@ -289,8 +299,32 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
     else if (!writer->options.scan.width && writer->next_row != rows_shape(writer)->height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
                         (long long)rows_shape(writer)->height);
-    else if (writer->format->write_end)
+    else if (writer->format->write_end && !writer->finished)
         code = writer->format->write_end(writer, err);
+    writer->finished = code == SMP_OK;
+    writer->broken |= code != SMP_OK;
+    return code;
+}
+
+smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *err)
+{
+    smp_output **outputs = smp_alloc_array(count, sizeof *outputs);
+    smp_code code = outputs ? SMP_OK : smp_fail_memory(err, "outputs", count * sizeof *outputs);
+    for (size_t i = 0; !code && i < count; i++) {
+        outputs[i] = writers[i]->output;
+        code = finish(writers[i], err);
+        if (code)
+            smp_at(err, "%s", writers[i]->name);
+    }
+    if (!code)
+        code = smp_outputs_sync(outputs, count, err);
+    smp_free(outputs);
+    return code;
+}
+
+smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
+{
+    smp_code code = finish(writer, err);
     if (code == SMP_OK) {
         smp_output *output = writer->output;
         writer->output = NULL;

@@ -365,6 +365,39 @@ smp_code smp_output_commit(smp_output *output, smp_error *err)
     return code;
 }
 
+static bool in_one_folder(const smp_output *a, const smp_output *b)
+{
+    char folders[2][PATH_MAX];
+    return a->target && b->target && smp_folder_of(a->target, folders[0], PATH_MAX) &&
+           smp_folder_of(b->target, folders[1], PATH_MAX) && !strcmp(folders[0], folders[1]);
+}
+
+smp_code smp_outputs_sync(smp_output *const *outputs, size_t count, smp_error *err)
+{
+    const smp_output *first = NULL;
+    struct stat place, status;
+    for (size_t i = 0; i < count; i++) {
+        smp_output *output = outputs[i];
+        smp_code code = output->failed ? fail_write(output->target, output->failed, err)
+                                       : write_all(output, output->buffer, output->used, err);
+        if (code)
+            return smp_at(err, "%s", output->target ? output->target : "standard output"), code;
+        output->used = 0;
+        first = !first && output->target ? output : first;
+    }
+#ifdef __linux__
+    if (!first || fstat(first->fd, &place) != 0 || syncfs(first->fd) != 0)
+        return SMP_OK;
+    for (size_t i = 0; i < count; i++) {
+        outputs[i]->lazy_sync |= fstat(outputs[i]->fd, &status) == 0 && status.st_dev == place.st_dev;
+        outputs[i]->lazy_folder |= i && in_one_folder(outputs[i], outputs[i - 1]);
+    }
+#else
+    (void)first, (void)place, (void)status, (void)in_one_folder;
+#endif
+    return SMP_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------ folders */
 
 smp_code smp_make_folders(const char *path, smp_error *err)

@@ -37,6 +37,10 @@ smp_code smp_output_patch(smp_output *output, uint64_t position, const void *dat
  * failure the target is as it was. */
 smp_code smp_output_commit(smp_output *output, smp_error *err);
 
+/* Makes files safe together that will be committed in the order from the last to the first: their file system is asked
+ * once, and each folder when its last file is in place. Only a saving: commit syncs what was not synced here. */
+smp_code smp_outputs_sync(smp_output *const *outputs, size_t count, smp_error *err);
+
 /* Removes the temporary file and frees the output; null is allowed. */
 void smp_output_abort(smp_output *output);
 

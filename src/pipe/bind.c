@@ -389,6 +389,8 @@ static bool bind_defaults(smp_builder *b, const smp_ast_statement *statement, co
             smp_param_domain(param, domain, sizeof domain);
             smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "stage '%s' needs '%s'",
                                            stage->name, param->name);
+            if (stage->example && strcmp(stage->example, stage->name) != 0)
+                smp_diag_fix(b->diags, diag, "as in `%s`", stage->example);
             smp_diag_note(b->diags, diag, "%s: %s; %s", param->name, param->help ? param->help : "", domain);
             continue;
         }

@@ -1,6 +1,8 @@
 /* Shared by the outputs of a comparison: rates, and verdicts for scripts. See compare.h. */
 #include "report/compare.h"
 
+#include <math.h>
+
 #include "base/alloc.h"
 
 void smp_compare_free(smp_compare *compare)
@@ -56,6 +58,44 @@ const char *smp_compare_crop(const smp_compare_step *step, char *text, size_t si
         snprintf(text, size, "rows %lld to %lld of %lld, all %lld column%s", from, from + rows - 1,
                  (long long)step->height, columns, columns == 1 ? "" : "s");
     return text;
+}
+
+/* By threads, blocks and shared memory of compute capabilities 7.0 to 9.0, whose numbers differ little; registers may
+ * leave room for fewer. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
+static double waves_of(const smp_device_info *device, const smp_compare_launch *launch)
+{
+    enum { MOST_THREADS = 2048, MOST_BLOCKS = 32 };
+    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2],
+                   shared = device->shared_per_unit > 0 ? (uint64_t)device->shared_per_unit : 0;
+    uint64_t beside = threads ? MOST_THREADS / threads : 1; /* blocks on an SM */
+    if (shared && launch->shared_bytes && shared / launch->shared_bytes < beside)
+        beside = shared / launch->shared_bytes;
+    beside = beside < 1 ? 1 : beside > MOST_BLOCKS ? MOST_BLOCKS : beside;
+    const double blocks = (double)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    return blocks / ((double)beside * device->units);
+}
+
+double smp_compare_waves(const smp_compare *compare, const smp_compare_step *step)
+{
+    double most = 0;
+    char crop[120];
+    if (!compare->device.compute_major || compare->device.units < 1 || smp_compare_crop(step, crop, sizeof crop)[0])
+        return 0;
+    for (size_t i = 0; i < step->variant_count; i++)
+        for (size_t k = 0; k < step->variants[i].launch_count; k++) {
+            const double waves = waves_of(&compare->device, &step->variants[i].launches[k]);
+            most = waves > most ? waves : most;
+        }
+    return most;
+}
+
+int64_t smp_compare_enlarge(const smp_compare *compare, const smp_compare_step *step)
+{
+    const double ENOUGH = 4, waves = smp_compare_waves(compare, step);
+    if (waves <= 0 || waves >= ENOUGH || !step->variant_count || !step->variants[0].sample_count)
+        return 0;
+    const double before = compare->enlarged > 1 ? (double)compare->enlarged : 1;
+    return (int64_t)ceil(sqrt(ENOUGH / waves) * before);
 }
 
 smp_count_kind smp_compare_source(const smp_compare_variant *variant)

@@ -78,7 +78,8 @@ typedef struct smp_compare_step {
 
 typedef struct smp_compare {
     const char *pipe, *input;            /* set by the caller; null: unknown */
-    char input_type[48], input_hash[65]; /* SHA-256 of the file in hexadecimal; "" when it cannot be read twice */
+    char input_type[96], input_hash[65]; /* SHA-256 of the file in hexadecimal; "" when it cannot be read twice */
+    int64_t enlarged;                    /* the input was repeated so often in each direction; 0 or 1: it was not */
     smp_device_info device;
     char device_note[160];
     char driver[64], toolkit[64], host[96]; /* GPU driver, CUDA that compiled the kernels, processor; "": unknown */
@@ -113,6 +114,13 @@ double smp_compare_ways(const smp_shared_count *count);
 
 /* The source whose counts are shown: sass where it was measured, else model. SMP_COUNT_KINDS: none. */
 smp_count_kind smp_compare_source(const smp_compare_variant *variant);
+
+/* How many times the blocks of a step's largest launch fill the GPU, where all of its variants' launches are known: a
+ * GPU that is not full a few times tells little about kernels. 0: not known, or no GPU. */
+double smp_compare_waves(const smp_compare *compare, const smp_compare_step *step);
+
+/* What --enlarge would make it fill the GPU; 0: it does, or that is not known, or nothing was timed. */
+int64_t smp_compare_enlarge(const smp_compare *compare, const smp_compare_step *step);
 
 /* Whether any variant is WRONG, is slower than naive, or has different counts by model and sass. */
 bool smp_compare_any_wrong(const smp_compare *compare);

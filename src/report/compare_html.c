@@ -1,112 +1,13 @@
-/* The comparison as one page: bars for each step and variant, a roofline, a map of the banks for each access. No script
- * and no network. It fits a phone, follows dark mode and prints. */
+/* The comparison as one page: what it found, bars for each step and variant, a map of the banks for each access, a
+ * roofline. No script and no network. It fits a phone, follows dark mode and prints. */
 #include <math.h>
 #include <string.h>
 
 #include "report/bank_map.h"
 #include "report/compare.h"
+#include "report/compare_html.h"
 #include "report/compare_roofline.h"
 #include "report/text.h"
-
-static const char style[] =
-    ":root{--ink:#1d2330;--soft:#586172;--line:#d8dce3;--paper:#fff;--track:#eef0f4;--bar:#3a6ac4;--base:#8a93a3;\n"
-    "--good:#257a3e;--bad:#b3261e;--warn:#8a5a00}\n"
-    "@media screen and (prefers-color-scheme:dark){:root{--ink:#e8eaee;--soft:#a5adba;--line:#3a404b;--paper:#15181d;\n"
-    "--track:#262b33;--bar:#6d9bf0;--base:#8a93a3;--good:#6fcf8b;--bad:#ff8a80;--warn:#e6b450}}\n"
-    "*{box-sizing:border-box}\n"
-    "body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:0 auto;padding:1rem;\n"
-    "max-width:60rem;overflow-wrap:anywhere;-webkit-print-color-adjust:exact;print-color-adjust:exact}\n"
-    "h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.2rem;margin:2.2rem 0 .2rem;border-top:1px solid var(--line);\n"
-    "padding-top:1.2rem}h3{font-size:1rem;margin:1.2rem 0 .4rem}\n"
-    "p{margin:.3rem 0}.soft{color:var(--soft)}.bad{color:var(--bad)}.good{color:var(--good)}.warn{color:var(--warn)}\n"
-    "code,.mono{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em}\n"
-    ".row{display:grid;grid-template-columns:7em 1fr 19em;gap:.1rem .8rem;align-items:center;margin:.3rem 0}\n"
-    ".row .value{font-variant-numeric:tabular-nums;white-space:nowrap}\n"
-    ".track{position:relative;height:1.3rem;background:var(--track);border-radius:3px;overflow:hidden}\n"
-    ".track i{position:absolute;top:0;bottom:0;left:0;background:var(--bar)}.track i.base{background:var(--base)}\n"
-    ".track i.more{background:var(--bad)}\n"
-    ".track b{position:absolute;top:50%;height:2px;margin-top:-1px;background:var(--ink);min-width:2px}\n"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.88rem}\n"
-    "th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\n"
-    "th:first-child,td:first-child{text-align:left;padding-left:0}dl{display:grid;grid-template-columns:auto 1fr;\n"
-    "gap:.1rem .8rem;font-size:.9rem;margin:.6rem 0}dt{color:var(--soft)}dd{margin:0}\n"
-    "figure{margin:.8rem 0;break-inside:avoid}figcaption{font-size:.9rem}\n"
-    "figure .scroll svg.bank-map{min-width:34rem}summary{cursor:pointer;margin:.6rem 0}\n"
-    "svg.roofline{width:100%;height:auto;font:13px system-ui,sans-serif}svg.roofline text{fill:var(--ink)}\n"
-    "svg.roofline .grid{stroke:var(--line)}svg.roofline .roof{stroke:var(--bad);stroke-width:2;fill:none}\n"
-    "svg.roofline .peak{stroke-dasharray:6 4}svg.roofline .label{fill:var(--soft)}\n"
-    "@media(max-width:40rem){body{padding:.8rem}.row{grid-template-columns:1fr auto}.row .track{grid-column:1/3;\n"
-    "grid-row:2}.row .value{font-size:.85rem;text-align:right;white-space:normal}.row .none{display:none}\n"
-    "svg.roofline{font-size:19px}}\n"
-    "@media "
-    "print{body{max-width:none;padding:0;font-size:11pt}h2,h3,summary{break-after:avoid}.row{break-inside:avoid}\n"
-    "figure .scroll svg.bank-map{min-width:0;width:100%}.scroll{overflow:visible}}\n";
-
-/* ------------------------------------------------------------------------------------------------ head */
-
-static void put_pair(FILE *to, const char *name, const char *text)
-{
-    if (!text || !text[0])
-        return;
-    fprintf(to, "<dt>%s</dt><dd>", name);
-    smp_text_xml(to, text);
-    fputs("</dd>\n", to);
-}
-
-static void put_head(FILE *to, const smp_compare *compare)
-{
-    const smp_device_info *device = &compare->device;
-    char text[200];
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>smempipe compare: ",
-          to);
-    smp_text_xml(to, compare->pipe ? compare->pipe : compare->input ? compare->input : "");
-    fprintf(to, "</title>\n<style>\n%s%s</style></head>\n<body>\n<h1>", style, smp_bank_map_css());
-    smp_text_xml(to, compare->pipe ? compare->pipe : "stages");
-    fputs(" on ", to);
-    smp_text_xml(to, compare->input ? compare->input : "?");
-    fputs(
-        "</h1>\n<p class=\"soft\">Every step ran by itself on its real input, once in each variant of its stage. Times "
-        "are medians; the thin line across a bar's end spans the quartiles.</p>\n<dl>\n",
-        to);
-    put_pair(to, "input", compare->input_type);
-    put_pair(to, "SHA-256", compare->input_hash);
-    snprintf(text, sizeof text, "%s: %s", device->kind, device->name);
-    put_pair(to, "device", text);
-    put_pair(to, "note", compare->device_note);
-    if (!device->compute_major) {
-        snprintf(text, sizeof text, "%d", compare->threads);
-        put_pair(to, "threads", text);
-        put_pair(to, "instructions", device->isa);
-    } else {
-        put_pair(to, "host", compare->host);
-    }
-    put_pair(to, "driver", compare->driver);
-    put_pair(to, "CUDA toolkit", compare->toolkit);
-    if (compare->sm_clock) {
-        snprintf(text, sizeof text, "%d MHz; %lld samples left out as throttled", compare->sm_clock,
-                 (long long)compare->dropped);
-        put_pair(to, "SM clock", text);
-    }
-    if (compare->copy_gbs > 0) {
-        snprintf(text, sizeof text, "%.4g GB/s (quartiles %.4g to %.4g)", compare->copy_gbs, compare->copy_low,
-                 compare->copy_high);
-        put_pair(to, "copy here", text);
-    }
-    if (device->peak_gbs > 0) {
-        snprintf(text, sizeof text, "%.4g GB/s", device->peak_gbs);
-        put_pair(to, "datasheet", text);
-    }
-    put_pair(to, "caches", compare->hot ? "left as they are between samples" : "emptied before each sample");
-    put_pair(to, "counts for", compare->counter_device);
-    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
-        if (compare->source_note[kind][0]) {
-            snprintf(text, sizeof text, "no %s counts", smp_count_kind_name((smp_count_kind)kind));
-            put_pair(to, text, compare->source_note[kind]);
-        }
-    put_pair(to, "smempipe", SMP_VERSION);
-    fputs("</dl>\n", to);
-}
 
 /* ------------------------------------------------------------------------------------------------ times */
 
@@ -175,11 +76,35 @@ static void put_times(FILE *to, const smp_compare *compare, const smp_compare_st
     fprintf(to, "<h3>Time on %s</h3>\n", compare->device.kind);
     for (size_t i = 0; i < step->variant_count; i++)
         put_time_bar(to, step, &step->variants[i], most * 1.001);
+    const int64_t enlarge = smp_compare_enlarge(compare, step);
+    if (enlarge)
+        fprintf(to,
+                "<p class=\"warn\">The picture is too small to fill this GPU: %.2g waves of blocks. --enlarge %lld "
+                "repeats it.</p>\n",
+                smp_compare_waves(compare, step), (long long)enlarge);
     if (step->timed_out)
         fputs("<p class=\"warn\">Fewer samples than asked for: the time limit had long passed.</p>\n", to);
 }
 
 /* ------------------------------------------------------------------------------------------------ counts */
+
+/* Sources that counted the same, as "model = sass". */
+static void put_sources(FILE *to, const smp_compare_variant *variant, smp_count_kind first)
+{
+    const smp_shared_count *total = &variant->counts[first].total;
+    fprintf(to, " <span class=\"soft\">%s", smp_count_kind_name(first));
+    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
+        const smp_compare_count *count = &variant->counts[kind];
+        if (kind == (int)first || !count->known)
+            continue;
+        if (count->total.wavefronts == total->wavefronts && count->total.ideal == total->ideal)
+            fprintf(to, " = %s", smp_count_kind_name((smp_count_kind)kind));
+        else
+            fprintf(to, "; %s %llu", smp_count_kind_name((smp_count_kind)kind),
+                    (unsigned long long)count->total.wavefronts);
+    }
+    fputs("</span>", to);
+}
 
 static void put_count_bar(FILE *to, const smp_compare_variant *variant, smp_count_kind kind, double most)
 {
@@ -188,12 +113,6 @@ static void put_count_bar(FILE *to, const smp_compare_variant *variant, smp_coun
     uint64_t conflicts = total->wavefronts - total->ideal;
     fputs("<div class=\"row\">", to);
     put_name(to, variant);
-    if (!count->known || !total->instructions) {
-        fputs("<span class=\"none\"></span><span class=\"value soft\">", to);
-        smp_text_xml(to, count->known ? "uses no shared memory" : count->why);
-        fputs("</span></div>\n", to);
-        return;
-    }
     double scale = most > 0 ? 100 / most : 0, ideal = (double)total->ideal * scale;
     fprintf(
         to,
@@ -204,7 +123,30 @@ static void put_count_bar(FILE *to, const smp_compare_variant *variant, smp_coun
         fprintf(to, " <span class=\"bad\">%.2f-way</span>", smp_compare_ways(total));
     else
         fputs(" <span class=\"good\">no conflict</span>", to);
-    fprintf(to, " <span class=\"soft\">%s</span></span></div>\n", smp_count_kind_name(kind));
+    put_sources(to, variant, kind);
+    fputs("</span></div>\n", to);
+}
+
+/* Variants that have no bar: those without shared memory in one line, each that was not counted with its reason. */
+static void put_uncounted(FILE *to, const smp_compare_step *step)
+{
+    size_t without = 0;
+    for (size_t i = 0; i < step->variant_count; i++) {
+        const smp_compare_variant *variant = &step->variants[i];
+        const smp_count_kind kind = smp_compare_source(variant);
+        if (kind < SMP_COUNT_KINDS && !variant->counts[kind].total.instructions)
+            fprintf(to, "%s%s", without++ ? ", " : "<p class=\"soft\">No shared memory: ", variant->name);
+    }
+    fputs(without ? ".</p>\n" : "", to);
+    for (size_t i = 0; i < step->variant_count; i++) {
+        const smp_compare_variant *variant = &step->variants[i];
+        const char *why = variant->counts[SMP_COUNT_MODEL].why;
+        if (smp_compare_source(variant) < SMP_COUNT_KINDS || !why[0])
+            continue;
+        fprintf(to, "<p class=\"soft\">%s: ", variant->name);
+        smp_text_xml(to, why);
+        fputs("</p>\n", to);
+    }
 }
 
 static void put_counts(FILE *to, const smp_compare_step *step)
@@ -219,16 +161,17 @@ static void put_counts(FILE *to, const smp_compare_step *step)
         }
     if (!some)
         return;
-    fputs("<h3>Shared memory on a GPU</h3>\n<p class=\"soft\">Wavefronts: those that the width of the accesses needs, "
-          "and "
-          "<span class=\"bad\">those beyond, which are bank conflicts</span>.</p>\n",
-          to);
-    for (size_t i = 0; i < step->variant_count; i++)
-        for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
-            const smp_compare_count *count = &step->variants[i].counts[kind];
-            if (count->known || (kind == SMP_COUNT_MODEL && count->why[0]))
-                put_count_bar(to, &step->variants[i], (smp_count_kind)kind, most);
-        }
+    fputs("<h3>Shared memory on a GPU</h3>\n", to);
+    if (most > 0)
+        fputs("<p class=\"soft\">Wavefronts: <span class=\"key\">&#9632;</span> those that the width of the accesses "
+              "needs, and <span class=\"bad\">&#9632; those beyond, which are bank conflicts</span>.</p>\n",
+              to);
+    for (size_t i = 0; i < step->variant_count; i++) {
+        const smp_count_kind kind = smp_compare_source(&step->variants[i]);
+        if (kind < SMP_COUNT_KINDS && step->variants[i].counts[kind].total.instructions)
+            put_count_bar(to, &step->variants[i], kind, most);
+    }
+    put_uncounted(to, step);
     char crop[120];
     if (smp_compare_crop(step, crop, sizeof crop)[0])
         fprintf(to, "<p class=\"warn\">Counts are of a crop: %s.</p>\n", crop);
@@ -257,18 +200,14 @@ static void put_cell(FILE *to, const char *format, double value, bool known)
     fputs("</td>", to);
 }
 
-static void put_numbers(FILE *to, const smp_compare *compare, const smp_compare_step *step)
+static void put_times_table(FILE *to, const smp_compare *compare, const smp_compare_step *step)
 {
-    fputs(
-        "<details><summary>All numbers</summary><div class=\"scroll\"><table>\n<tr><th>variant<th>samples<th>median ms"
-        "<th>quartiles ms<th>GB/s<th>% copy<th>% peak<th>&times; naive<th>source<th>shared instr<th>wavefronts<th>ideal"
-        "<th>conflicts<th>n-way</tr>\n",
-        to);
+    fputs("<div class=\"scroll\"><table>\n<tr><th>variant<th>samples<th>median ms<th>quartiles ms<th>GB/s<th>% copy"
+          "<th>% peak<th>&times; naive</tr>\n",
+          to);
     for (size_t i = 0; i < step->variant_count; i++) {
         const smp_compare_variant *variant = &step->variants[i];
         bool timed = variant->sample_count > 0;
-        smp_count_kind kind = smp_compare_source(variant);
-        const smp_shared_count *total = kind < SMP_COUNT_KINDS ? &variant->counts[kind].total : NULL;
         fputs("<tr><td>", to);
         smp_text_xml(to, variant->name);
         fprintf(to, "</td><td>%zu</td>", variant->sample_count);
@@ -281,7 +220,23 @@ static void put_numbers(FILE *to, const smp_compare *compare, const smp_compare_
         put_cell(to, "%.1f", 100 * smp_compare_of_copy(compare, step, variant), timed && compare->copy_gbs > 0);
         put_cell(to, "%.1f", 100 * smp_compare_of_peak(compare, step, variant), timed && compare->device.peak_gbs > 0);
         put_cell(to, "%.3g", smp_compare_speedup(step, variant), timed);
-        fprintf(to, "<td>%s</td>", total ? smp_count_kind_name(kind) : "&ndash;");
+        fputs("</tr>\n", to);
+    }
+    fputs("</table></div>\n", to);
+}
+
+static void put_counts_table(FILE *to, const smp_compare_step *step)
+{
+    fputs("<div class=\"scroll\"><table>\n<tr><th>variant<th>source<th>shared instr<th>wavefronts<th>ideal"
+          "<th>conflicts<th>n-way</tr>\n",
+          to);
+    for (size_t i = 0; i < step->variant_count; i++) {
+        const smp_compare_variant *variant = &step->variants[i];
+        smp_count_kind kind = smp_compare_source(variant);
+        const smp_shared_count *total = kind < SMP_COUNT_KINDS ? &variant->counts[kind].total : NULL;
+        fputs("<tr><td>", to);
+        smp_text_xml(to, variant->name);
+        fprintf(to, "</td><td>%s</td>", total ? smp_count_kind_name(kind) : "&ndash;");
         put_cell(to, "%.0f", total ? (double)total->instructions : 0, total);
         put_cell(to, "%.0f", total ? (double)total->wavefronts : 0, total);
         put_cell(to, "%.0f", total ? (double)total->ideal : 0, total);
@@ -289,7 +244,15 @@ static void put_numbers(FILE *to, const smp_compare *compare, const smp_compare_
         put_cell(to, "%.2f", total ? smp_compare_ways(total) : 0, total);
         fputs("</tr>\n", to);
     }
-    fputs("</table></div></details>\n", to);
+    fputs("</table></div>\n", to);
+}
+
+static void put_numbers(FILE *to, const smp_compare *compare, const smp_compare_step *step)
+{
+    fputs("<details><summary>All numbers</summary>\n", to);
+    put_times_table(to, compare, step);
+    put_counts_table(to, step);
+    fputs("</details>\n", to);
 }
 
 /* ------------------------------------------------------------------------------------------------ banks */
@@ -302,21 +265,62 @@ static void put_site(FILE *to, const smp_compare_variant *variant, const smp_com
     smp_bank_cost cost = smp_bank_cost_of(&site->example, SMP_BANKS_CC5);
     snprintf(title, sizeof title, "%s: %s of %d byte%s at %s", variant->name, smp_shared_op_name(site->op), site->width,
              site->width == 1 ? "" : "s", site->where);
-    fputs("<figure><figcaption><b>", to);
+    const bool conflicts = count->wavefronts > count->ideal;
+    fprintf(to, "<figure%s><figcaption><b>", conflicts ? "" : " class=\"free\"");
     smp_text_xml(to, title);
     fputs("</b> <span class=\"soft mono\">", to);
     smp_text_xml(to, site->kernel);
     fprintf(to, "</span><br>%llu instructions, %llu wavefronts, %llu ideal: ", (unsigned long long)count->instructions,
             (unsigned long long)count->wavefronts, (unsigned long long)count->ideal);
-    if (count->wavefronts > count->ideal)
-        fprintf(to, "<span class=\"bad\">%.2f-way</span>. Below, the worst of them: %d wavefronts where %d would do.",
-                smp_compare_ways(count), cost.wavefronts, cost.ideal);
+    const bool shown = !conflicts || cost.wavefronts > cost.ideal;
+    if (conflicts)
+        fprintf(to, "<span class=\"bad\">%.2f-way</span>. ", smp_compare_ways(count));
     else
         fputs("<span class=\"good\">no conflict</span>. Below, one of them.", to);
-    fputs("</figcaption><div class=\"scroll\">", to);
+    if (conflicts && shown)
+        fprintf(to, "Below, the worst of them: %d wavefronts where %d would do.", cost.wavefronts, cost.ideal);
+    else if (conflicts)
+        fputs(
+            "A map of one access has no conflict to show: the ideal is that of full accesses, and in these fewer lanes "
+            "or bytes are wanted.",
+            to);
+    fputs("</figcaption>", to);
     smp_bank_map_svg_options options = {.most_wavefronts = MOST_WAVEFRONTS};
-    smp_bank_map_svg(to, &site->example, SMP_BANKS_CC5, &options);
-    fputs("</div></figure>\n", to);
+    if (shown) {
+        fputs("<div class=\"scroll\">", to);
+        smp_bank_map_svg(to, &site->example, SMP_BANKS_CC5, &options);
+        fputs("</div>", to);
+    }
+    fputs("</figure>\n", to);
+}
+
+/* The sites with conflicts, or those without. The worst is open, so that a page is read and not scrolled through. */
+static void put_sites(FILE *to, const smp_compare_step *step, bool bad, size_t count)
+{
+    const smp_compare_site *worst = NULL;
+    const smp_compare_variant *of = NULL;
+    for (size_t i = 0; bad && i < step->variant_count; i++)
+        for (size_t k = 0; k < step->variants[i].site_count; k++) {
+            const smp_compare_site *site = &step->variants[i].sites[k];
+            if (site->count.wavefronts > site->count.ideal &&
+                (!worst || site->count.wavefronts - site->count.ideal > worst->count.wavefronts - worst->count.ideal)) {
+                worst = site;
+                of = &step->variants[i];
+            }
+        }
+    if (worst)
+        put_site(to, of, worst);
+    if (count <= (worst ? 1 : 0))
+        return;
+    fprintf(to, "<details><summary>%zu%s %s</summary>\n", count - (worst ? 1 : 0), worst ? " more" : "",
+            bad ? "with conflicts" : "without conflict");
+    for (size_t i = 0; i < step->variant_count; i++)
+        for (size_t k = 0; k < step->variants[i].site_count; k++) {
+            const smp_compare_site *site = &step->variants[i].sites[k];
+            if ((site->count.wavefronts > site->count.ideal) == bad && site != worst)
+                put_site(to, &step->variants[i], site);
+        }
+    fputs("</details>\n", to);
 }
 
 static void put_banks(FILE *to, const smp_compare_step *step)
@@ -329,26 +333,21 @@ static void put_banks(FILE *to, const smp_compare_step *step)
         }
     if (!sites)
         return;
-    fprintf(to,
-            "<details%s><summary>The banks, access by access (%zu, %zu with conflicts)</summary>\n<p class=\"soft\">32 "
-            "banks "
-            "across, a line for each wavefront; a number is the lane that the bank serves then, + more than one.</p>\n",
-            conflicts ? " open" : "", sites, conflicts);
-    for (int bad = 1; bad >= 0; bad--) /* those with conflicts first */
-        for (size_t i = 0; i < step->variant_count; i++)
-            for (size_t k = 0; k < step->variants[i].site_count; k++) {
-                const smp_compare_site *site = &step->variants[i].sites[k];
-                if ((site->count.wavefronts > site->count.ideal) == bad)
-                    put_site(to, &step->variants[i], site);
-            }
-    fputs("</details>\n", to);
+    fputs(
+        "<h3>The banks, access by access</h3>\n<p class=\"soft\">32 banks across, a line for each wavefront; a number "
+        "is the lane that the bank serves then, + more than one. <span class=\"good\">&#9632; at its first "
+        "turn</span>, "
+        "<span class=\"bad\">&#9632; later, since lanes want different words of a bank</span>.</p>\n",
+        to);
+    put_sites(to, step, true, conflicts);
+    put_sites(to, step, false, sites - conflicts);
 }
 
 /* ------------------------------------------------------------------------------------------------ the page */
 
 static void put_step(FILE *to, const smp_compare *compare, const smp_compare_step *step)
 {
-    fprintf(to, "<section><h2>%d. <code>", step->number);
+    fprintf(to, "<section id=\"step%d\"><h2>%d. <code>", step->number, step->number);
     smp_text_xml(to, step->label);
     fputs("</code></h2>\n<p class=\"soft\">", to);
     smp_text_xml(to, step->type_in);
@@ -367,11 +366,12 @@ static void put_step(FILE *to, const smp_compare *compare, const smp_compare_ste
 
 void smp_compare_html(FILE *to, const smp_compare *compare)
 {
-    put_head(to, compare);
+    smp_compare_html_head(to, compare);
     if (!compare->step_count)
         fputs("<p>Nothing to compare.</p>\n", to);
     for (size_t i = 0; i < compare->step_count; i++)
         put_step(to, compare, &compare->steps[i]);
     smp_compare_roofline(to, compare);
+    smp_compare_html_environment(to, compare);
     fputs("</body></html>\n", to);
 }

@@ -201,6 +201,7 @@ void smp_compare_json(FILE *to, const smp_compare *compare)
     smp_json_string(json, "pipeline", compare->pipe);
     smp_json_string(json, "input", compare->input);
     smp_json_string(json, "input_type", compare->input_type);
+    smp_json_integer(json, "enlarged", compare->enlarged > 1 ? compare->enlarged : 1);
     smp_json_string(json, "input_sha256", text_or_null(compare->input_hash));
     smp_json_integer(json, "repeat", compare->repeat);
     smp_json_number(json, "time_limit_seconds", compare->time_limit);

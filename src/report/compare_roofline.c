@@ -141,6 +141,17 @@ static void put_dots(FILE *to, const plot *p, const smp_compare_step *step, cons
                 step->number);
 }
 
+/* Whether a variant is faster than memory would let it be. */
+static bool any_above(const smp_compare *compare)
+{
+    const double roof = 1.02 * fmax(compare->copy_gbs, compare->device.peak_gbs) * 1e9; /* a copy is measured, too */
+    for (size_t i = 0; roof > 0 && i < compare->step_count; i++)
+        for (size_t k = 0; k < compare->steps[i].variant_count; k++)
+            if (rate(&compare->steps[i], &compare->steps[i].variants[k]) > intensity(&compare->steps[i]) * roof)
+                return true;
+    return false;
+}
+
 void smp_compare_roofline(FILE *to, const smp_compare *compare)
 {
     plot p;
@@ -158,6 +169,10 @@ void smp_compare_roofline(FILE *to, const smp_compare *compare)
         compare->device.peak_gbs > 0 ? "; dashed: the datasheet" : "");
     for (int i = 0; i < count; i++)
         fprintf(to, "<span style=\"color:%s\">&#9679;</span> %s &ensp;", colours[i % COLOURS], names[i]);
+    if (any_above(compare))
+        fputs("</p>\n<p class=\"warn\">Dots above the line are faster than memory: what they read, or write, stays in "
+              "a cache.",
+              to);
     fprintf(to, "</p>\n<figure><svg class=\"roofline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"roofline\">\n",
             WIDTH, HEIGHT);
     put_axes(to, &p);

@@ -1,6 +1,5 @@
 /* The comparison on a terminal: for every step a block of times and a block of shared-memory counts. They are separate
  * because on a CPU they are of different kernels. */
-#include <math.h>
 #include <string.h>
 
 #include "report/compare.h"
@@ -231,6 +230,15 @@ static void put_head(FILE *to, const smp_compare *compare, const smp_paint *pain
         }
 }
 
+/* A picture that does not fill a GPU a few times says little about its kernels: starting them takes longer. */
+static void put_waves(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
+{
+    const int64_t enlarge = smp_compare_enlarge(compare, step);
+    if (enlarge)
+        fprintf(to, "  %stoo small to fill this GPU: %.2g waves of blocks; --enlarge %lld repeats the picture%s\n",
+                paint->yellow, smp_compare_waves(compare, step), (long long)enlarge, paint->off);
+}
+
 static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_step *step, const smp_paint *paint)
 {
     char crop[120];
@@ -239,6 +247,7 @@ static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_
     if (step->fits_cache && compare->hot)
         fprintf(to, "  %sall of its data fits in the cache, so it can be faster than a copy%s\n", paint->dim,
                 paint->off);
+    put_waves(to, compare, step, paint);
     if (smp_compare_crop(step, crop, sizeof crop)[0])
         fprintf(to, "  %scounts are of a crop: %s%s\n", paint->yellow, crop, paint->off);
     for (size_t i = 0; i < step->variant_count; i++) {

@@ -148,6 +148,8 @@ smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *
 
 smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err)
 {
+    if (!total->partial) /* what does not add up has no row */
+        return SMP_OK;
     const smp_shape shape = {
         .kind = total->kind, .channels = total->channels, .alpha = total->alpha, .format = total->format};
     smp_wide_row *row = add_row(wide, "(together)", smp_format_name(total->format));

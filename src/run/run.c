@@ -372,10 +372,28 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     return code;
 }
 
-static smp_code commit_all(const smp_plan *plan, smp_run_output *outputs, smp_run_report *report, smp_error *err)
+/* A disk takes some milliseconds for each file that it is asked to make safe, or as long for all of them. */
+static smp_code sync_together(const smp_run_request *request, const smp_run_output *outputs, size_t count,
+                              smp_error *err)
 {
-    smp_code code = SMP_OK;
+    enum { MANY = 16 };
+    if (count < MANY || request->write.lazy_sync)
+        return SMP_OK;
+    smp_writer **writers = smp_alloc_array(count, sizeof *writers);
+    if (!writers)
+        return smp_fail_memory(err, "outputs", count * sizeof *writers);
+    for (size_t i = 0; i < count; i++)
+        writers[i] = outputs[i].writer;
+    smp_code code = smp_writers_sync(writers, count, err);
+    smp_free(writers);
+    return code;
+}
+
+static smp_code commit_all(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
+                           smp_run_report *report, smp_error *err)
+{
     double start = smp_now();
+    smp_code code = sync_together(request, outputs, plan->sink_count, err);
     for (size_t i = plan->sink_count; !code && i-- > 0;) { /* [0], the main output, last: then all are complete */
         report->output_clipped += smp_writer_clipped(outputs[i].writer);
         smp_notes_add(&report->output_notes, smp_writer_notes(outputs[i].writer));
@@ -500,7 +518,7 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
     if (!code)
         code = smp_looks_report(&looks, report, err);
     if (!code)
-        code = commit_all(plan, outputs, report, err);
+        code = commit_all(request, plan, outputs, report, err);
     if (!code && media->leftover) { /* what is whole was written */
         code = smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s no whole frame", media->leftover,
                         media->leftover == 1 ? "" : "s", media->leftover == 1 ? "is" : "are");

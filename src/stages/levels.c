@@ -155,6 +155,7 @@ const smp_stage smp_stage_levels = {
     .variants = smp_levels_variants,
     .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"level", "levels"},
+                                   {"contrast", "levels auto"},
                                    {"autolevels", "levels auto per=channel"},
                                    {"autolevel", "levels auto per=channel"},
                                    {"autocontrast", "levels auto"},

@@ -31,11 +31,11 @@ static const smp_param table[] = {
     {"frames", offsetof(params, frames), SMP_T_INT, SMP_UNIT_NONE, 1, 1e15, "auto", "instead of end: how many frames",
      NULL, SMP_P_AUTO},
     {"silence", offsetof(params, silence), SMP_T_FLOAT, SMP_UNIT_DB, -200, 0, "auto",
-     "trim auto: every channel stays below it where it is silent; auto: -50dBFS", NULL, SMP_P_AUTO},
+     "every channel stays below it where it is silent; makes it trim auto; auto: -50dBFS", NULL, SMP_P_AUTO},
     {"keep", offsetof(params, keep), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0.1s",
      "trim auto: silence that is left before and after sound", NULL, 0},
     {"inside", offsetof(params, inside), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "auto",
-     "trim auto: silences inside of at least this length are cut too; auto: none", NULL, SMP_P_AUTO},
+     "silences inside of at least this length are cut too; makes it trim auto; auto: none", NULL, SMP_P_AUTO},
     {0},
 };
 

@@ -220,9 +220,9 @@ static void wrong_values_say_what_is_taken(void **state)
 static void missing_arguments_are_named(void **state)
 {
     (void)state;
-    expect_refused("", "P.pipe is missing", "smempipe try --help shows what it takes");
-    expect_refused("p", "IN is missing", "smempipe try --help shows what it takes");
-    expect_refused("-e|x", "IN is missing", "smempipe try --help shows what it takes");
+    expect_refused("", "P.pipe is missing", "write smempipe try P.pipe IN; P.pipe is x");
+    expect_refused("p q", "IN is missing", "write smempipe try 'p q' IN; IN is x");
+    expect_refused("-e|x", "IN is missing", "write smempipe try -e 'x' IN; IN is x");
 }
 
 static void sizes_are_whole_numbers_of_units(void **state)

@@ -42,6 +42,16 @@ class Compare(CliCase):
         self.assertEqual(len(counts(done.stdout)), 4)
         self.assertEqual(counts(text), counts(done.stdout))
 
+    def test_a_small_picture_is_repeated_on_request(self):
+        options = ("-e", "transpose", self.small_png(), "--device", "cpu", *QUICK)
+        told = self.smp("compare", *options, "--enlarge", "3").stdout
+        self.assertIn("(u8x3 99x63, of the file 3 times each way)", told)
+        self.assertIn("u8x3 99x63 -> u8x3 63x99", told)
+        found = json.loads(self.smp("compare", *options, "--enlarge", "3", "--json", "-").stdout)
+        self.assertEqual(found["enlarged"], 3)
+        self.assertIn("--max-pixels", self.smp("compare", *options, "--enlarge", "900", "--max-pixels", "1000000",
+                                               status=6).stderr)
+
     def test_explain_tells_what_every_column_means(self):
         done = self.smp("compare", "-e", "invert", self.small_png(), "--device", "cpu", "--explain", *QUICK)
         table, _, text = done.stdout.partition("\n\n  check")

@@ -55,7 +55,12 @@ class Page(CliCase):
         parser = Balanced()
         parser.feed(text)
         self.assertEqual(parser.open, [])
-        self.assertEqual(parser.counts["h2"], 3)  # two steps and the roofline
+        self.assertEqual(parser.counts["h2"], 4)  # two steps, the roofline, what it was measured on
+        self.assertLess(text.index("<table class=\"summary\">"), text.index("<h2>1."))
+        self.assertGreater(text.index("Measured on</h2>"), text.index("Roofline</h2>"))
+        self.assertEqual(text.count("No shared memory: naive"), 2)  # once a step
+        self.assertEqual(text.count("<figure class=\"free\">") + text.count("<figure><figcaption>"),
+                         text.count("<figcaption>"))
         self.assertGreater(parser.counts["figure"], 6)
         outside = re.search(r"https?:|url\(|@import|<script|<link|<img", text)
         self.assertIsNone(outside)

@@ -136,6 +136,44 @@ class Messages(CliCase):
         self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
         self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
 
+    def test_what_is_missing_is_told_as_a_whole_command(self):
+        self.small_png("a b.png")
+        for arguments, said in (
+            (("run",), "write smempipe run P.pipe IN OUT; P.pipe is the pipeline"),
+            (("run", "blur"), "write smempipe run blur IN OUT; IN is the file to read"),
+            (("run", "blur", "a b.png"), "write smempipe run blur 'a b.png' OUT; OUT is the file to write"),
+            (("run", "-e", "gaussian 2px", "a b.png"), "write smempipe run -e 'gaussian 2px' 'a b.png' OUT"),
+            (("run", "blur", "a b.png", "b.png", "c.png"), "the command is smempipe run P.pipe IN OUT"),
+            (("compare",), "write smempipe compare P.pipe IN"),
+            (("diff", "a b.png"), "write smempipe diff 'a b.png' B; B is"),
+            (("batch", "blur", "--files-from", "list", "-o", "o"), "cannot open"),  # nothing is missing
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp(*arguments, status=(2, 3)).stderr)
+
+    def test_options_that_do_nothing_are_named(self):
+        self.small_png("a.png")
+        for arguments, said in (
+            (("a.png", "b.jpg", "--png-palette"), "--png-palette does nothing: it is for PNG, and a JPEG is written"),
+            (("a.png", "b.png", "--quality", "50"), "--quality does nothing: it is for JPEG, WebP"),
+            (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression does nothing"),
+            (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, AIFF, FLAC"),
+            (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
+            (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
+            (("a.png", "b.png", "--png-level", "9", "--png-palette"), ""),
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                told = self.smp("convert", "-f", *arguments).stderr
+                self.assertIn(said, told)
+                self.assertEqual(told.count("\n"), 1 if said else 0, told)
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        self.assertIn("--samples does nothing", self.smp("convert", "s.wav", "s.npy", "--samples", "24").stderr)
+        self.assertEqual(self.smp("convert", "s.wav", "t.wav", "--samples", "24").stderr, "")
+        self.assertIn("--png-palette does nothing", self.smp("convert", "a.png", "-o", "jpgs", "--to", "jpg",
+                                                             "--png-palette").stderr)
+        self.assertEqual(self.smp("run", "-e", 'save "s.png"', "a.png", "c.jpg", "--png-palette").stderr, "")
+        self.assertEqual(self.smp("batch", "-e", "gray", "a.png", "-o", "out", "--quality", "50").stderr.count("\n"), 1)
+
     def test_values_of_other_programs_are_told_as_they_are_written_here(self):
         self.small_png("a.png")
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")

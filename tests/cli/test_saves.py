@@ -10,6 +10,15 @@ from harness import CliCase
 
 
 class Saves(CliCase):
+    def test_many_files_are_made_safe_together(self):
+        self.small_png()
+        saves = [word for i in range(30) for word in ("-e", f'save "{"ab"[i % 2]}/{i}.png"')]
+        self.smp("run", "-e", "gray", *saves, "in.png", "out.png")
+        whole = (self.folder / "out.png").read_bytes()
+        for i in range(30):
+            self.assertEqual((self.folder / f"{'ab'[i % 2]}/{i}.png").read_bytes(), whole)
+        self.assertEqual(len(self.files()), 32)
+
     def test_folders_are_made_for_what_is_saved(self):
         self.small_png()
         stages = ("-e", "invert", "-e", 'save "sub/deep/x.npy"')

@@ -115,7 +115,17 @@ class Sound(CliCase):
         self.assertTrue((self.folder / "converted/whole.wav").exists())
         self.smp("convert", "--files-from", "-", "-o", "named", "--to", "wav", input="in/whole.m4a\n")
         self.smp("run", "-e", 'append by="in/whole.m4a"', "converted/whole.wav", "twice.wav")
+        with open(DATA / "tone.m4a", "rb") as file:  # a pipe's beginning is seen before decoders are confined
+            piped = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
+            self.smp("run", "-e", "remix mono", "-", "piped.wav", stdin=piped.stdout)
+            piped.stdout.close()
+            piped.wait()
+        with open(DATA / "tone.m4a", "rb") as file:
+            self.smp("run", "-e", "remix mono", "-", "stdin.wav", stdin=file)
+        for name in ("piped.wav", "stdin.wav"):
+            self.assertEqual((self.folder / name).read_bytes(), (self.folder / "out/whole.wav").read_bytes())
         self.write("cut.mkv", (DATA / "film.mkv").read_bytes()[:4000])
+        self.assertIn("may be truncated", self.smp("info", "cut.mkv", status=(0, 3)).stderr)
         self.write("cut.m4a", data[:len(data) // 2])
         self.write("none.m4a", b"#EXTM3U\nfile:///etc/passwd\n")  # no playlist is followed
         for name, status in (("cut.m4a", 3), ("none.m4a", (3, 4))):

@@ -62,6 +62,24 @@ class Verdicts(BatchCase):
         self.assertEqual(json.loads(done.stderr.splitlines()[-1])["input"], "in/a.png")
         self.assertNotIn("first with", self.smp("run", *large, "a.png", status=2).stderr)
 
+    def test_the_same_about_many_files_is_said_once(self):
+        (self.folder / "in").mkdir()
+        for i in range(9):
+            shutil.copy(SAMPLES / "speech.flac", self.folder / f"in/{i}.flac")
+        lines = self.smp("batch", "-e", "normalize lufs=-16", "in", "-o", "out").stderr.splitlines()
+        self.assertEqual([line.partition(": 'normalize'")[0] for line in lines[:3]],
+                         [f"smempipe: warning: out/{i}.flac" for i in range(3)])
+        self.assertTrue(lines[3].startswith("smempipe: warning: 6 more files: 'normalize' leaves it"), lines)
+        self.assertEqual(len(lines), 5)
+
+    def test_totals_have_no_rows_without_values(self):
+        for i in range(2):
+            shutil.copy(SAMPLES / "speech.flac", self.folder / f"{i}.flac")
+        self.small_png("a.png")
+        done = self.smp("measure", "-e", "silence -50dBFS", "--together", "--csv", "0.flac", "1.flac")
+        self.assertEqual(done.stdout, "path,channels,format\n")
+        self.assertIn("'silence -50dBFS': these results do not add up over files", done.stderr)
+
     def test_too_little_memory_is_the_reason_given(self):
         for command in (("run", "blur"), ("convert",), ("run", "-e", "gray")):
             done = self.smp(*command, "--max-memory", "1K", SAMPLES / "chelsea.png", "a.png", status=2)

@@ -338,7 +338,7 @@ static char *render(void (*print)(FILE *, const smp_compare *), const smp_compar
     else
         smp_compare_table(to, c, true, false);
     assert_int_equal(fclose(to), 0);
-    if (print != smp_compare_csv) /* a file's text is kept, in quotes */
+    if (print != smp_compare_csv)          /* a file's text is kept, in quotes */
         assert_null(strchr(text, '\033')); /* nothing drives a terminal */
     return text;
 }
@@ -384,6 +384,46 @@ static void awkward_results_stay_text_in_files(void **state)
     free(json);
     free(csv);
     free(html);
+}
+
+/* By threads, an SM of an H100 holds eight blocks of 256: 1056 of them are a wave. By shared memory, two of 100 KB. */
+static void a_picture_that_does_not_fill_the_gpu_is_told(void **state)
+{
+    (void)state;
+    static double seconds[] = {1e-4};
+    static const struct {
+        unsigned blocks;
+        uint64_t shared;
+        int64_t rows, before, enlarge; /* rows: of the output that were counted, of 300 */
+        double waves;
+    } cases[] = {{528, 0, 300, 1, 3, 0.5},
+                 {528, 0, 300, 3, 9, 0.5},
+                 {4224, 0, 300, 1, 0, 4},
+                 {528, 100 << 10, 300, 1, 2, 2},
+                 {528, 0, 100, 1, 0, 0}}; /* a crop tells nothing */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        smp_compare_launch launch = {.grid = {cases[i].blocks, 1, 1}, .block = {256, 1, 1}};
+        launch.shared_bytes = cases[i].shared;
+        smp_compare_variant naive = {.name = "naive",
+                                     .check = SMP_CHECK_RIGHT,
+                                     .samples = seconds,
+                                     .sample_count = 1,
+                                     .launches = &launch,
+                                     .launch_count = 1};
+        smp_compare_step step = {.height = 300, .width = 451, .count_rows = cases[i].rows, .count_columns = 451};
+        step.variants = &naive;
+        step.variant_count = 1;
+        smp_compare c = {.input = "in.png", .steps = &step, .step_count = 1, .enlarged = cases[i].before};
+        c.device = (smp_device_info){.compute_major = 9, .units = 132, .shared_per_unit = 228 << 10};
+        assert_true(fabs(smp_compare_waves(&c, &step) - cases[i].waves) < 1e-9);
+        assert_int_equal(smp_compare_enlarge(&c, &step), cases[i].enlarge);
+        char *text = render(NULL, &c), *page = render(smp_compare_html, &c), want[80];
+        snprintf(want, sizeof want, "--enlarge %d repeats", (int)cases[i].enlarge);
+        assert_int_equal(strstr(text, want) != NULL, cases[i].enlarge > 0);
+        assert_int_equal(strstr(page, want) != NULL, cases[i].enlarge > 0);
+        free(text);
+        free(page);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ failures */
@@ -432,6 +472,7 @@ SMP_SUITE(compare)
         cmocka_unit_test(awkward_results_stay_inside_the_table),
         cmocka_unit_test(awkward_results_stay_text_in_files),
         cmocka_unit_test(a_gpus_caches_are_emptied_by_reading),
+        cmocka_unit_test(a_picture_that_does_not_fill_the_gpu_is_told),
         cmocka_unit_test(out_of_memory_anywhere_is_an_error_and_leaks_nothing),
         cmocka_unit_test(a_large_matrix_product_is_counted_on_a_corner),
         cmocka_unit_test(a_large_picture_is_counted_on_whole_blocks_of_rows),

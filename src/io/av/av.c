@@ -3,11 +3,13 @@
  * that no playlist is taken for one. It is decoded twice, since no header says how many frames a decoder gives. */
 #include "io/av/av_library.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/audio/sound.h"
+#include "io/bytes.h"
 
 static const char *const extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov",  "3gp", "aac", "mkv", "mka", "webm", "avi",
                                          "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr", NULL};
@@ -40,7 +42,7 @@ static const char *kind_of(const uint8_t *head, size_t size)
     return NULL;
 }
 
-static bool sniff(const uint8_t *head, size_t size)
+bool smp_av_sniff(const uint8_t *head, size_t size)
 {
     return kind_of(head, size) != NULL;
 }
@@ -64,6 +66,10 @@ typedef struct av_state {
     int at;          /* samples of the frame that are taken */
     bool held;       /* the frame has some */
     bool flushed, ended;
+    bool watches;   /* reads the packets of other streams too, for: */
+    bool cut;       /* a packet is not whole */
+    double last;    /* seconds from the file's beginning at which the last packet ends */
+    uint64_t bytes; /* of all packets */
     int channels, rate;
 } av_state;
 
@@ -126,6 +132,9 @@ static smp_code open_file(av_state *s, smp_error *err)
     s->packets = 0;
     s->at = 0;
     s->held = s->flushed = s->ended = false;
+    s->cut = false;
+    s->last = 0;
+    s->bytes = 0;
     s->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, s->source, source_read, NULL, source_seek) : NULL;
     if (!s->io)
         av->av_free(buffer);
@@ -140,7 +149,7 @@ static smp_code open_file(av_state *s, smp_error *err)
     if (!format || av->avformat_open_input(&s->file, NULL, format, NULL) < 0) /* frees s->file when it fails */
         return fail_damaged(s, "its header is not complete", err);
     for (unsigned i = 0; i < s->file->nb_streams; i++)
-        if (s->file->streams[i]->codecpar->codec_type != AVMEDIA_TYPE_AUDIO)
+        if (s->file->streams[i]->codecpar->codec_type != AVMEDIA_TYPE_AUDIO && !s->watches)
             s->file->streams[i]->discard = AVDISCARD_ALL;
     if (av->avformat_find_stream_info(s->file, NULL) < 0)
         return fail_damaged(s, "its streams are not described", err);
@@ -150,17 +159,35 @@ static smp_code open_file(av_state *s, smp_error *err)
     if (s->stream < 0 || !codec)
         return fail_damaged(s, "this build of it has no decoder for the sound", err);
     for (unsigned i = 0; i < s->file->nb_streams; i++)
-        if ((int)i != s->stream)
+        if ((int)i != s->stream && !s->watches)
             s->file->streams[i]->discard = AVDISCARD_ALL;
     return open_codec(s, codec, err);
+}
+
+/* What a packet tells about the file's end. */
+static void watch(av_state *s)
+{
+    const AVPacket *packet = s->packet;
+    const AVStream *stream = s->file->streams[packet->stream_index];
+    const int64_t time = packet->pts != AV_NOPTS_VALUE ? packet->pts : packet->dts;
+    const double begin = s->file->start_time != AV_NOPTS_VALUE ? (double)s->file->start_time / AV_TIME_BASE : 0;
+    const double unit = (double)stream->time_base.num / stream->time_base.den;
+    s->cut |= (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;
+    if (time != AV_NOPTS_VALUE)
+        s->last = fmax(s->last, (double)(time + packet->duration) * unit - begin);
+    s->bytes += (uint64_t)packet->size;
 }
 
 /* Gives the decoder the next packet of the stream. */
 static smp_code send_packet(av_state *s, smp_error *err)
 {
     int got;
-    while ((got = av->av_read_frame(s->file, s->packet)) >= 0 && s->packet->stream_index != s->stream)
+    while ((got = av->av_read_frame(s->file, s->packet)) >= 0) {
+        watch(s);
+        if (s->packet->stream_index == s->stream)
+            break;
         av->av_packet_unref(s->packet);
+    }
     const int64_t said = s->file->streams[s->stream]->nb_frames;
     if (got < 0 && (got != AVERROR_EOF || s->packets < said || s->source->failed || s->source->over_limit))
         return fail_damaged(s, "it is truncated", err);
@@ -242,15 +269,42 @@ static smp_code fail_missing(smp_error *err)
                     "... -");
 }
 
-/* Matroska and others end without a word where the file does; their headers say how long they are. That of a film may
- * be of its pictures. */
-static void compare_length(smp_reader *reader, const av_state *s, int64_t frames)
+/* The bytes that the header of an ASF says the file has; 0: it does not. Source: Microsoft, Advanced Systems Format,
+ * revision 01.20, 3.2. */
+static uint64_t asf_size(const smp_source *source)
 {
-    const double there = (double)frames / s->rate, said = (double)s->file->duration / AV_TIME_BASE;
+    static const uint8_t properties[] = {0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11,
+                                         0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65};
+    enum { HEAD = 8192, SIZE_AT = 16 + 8 + 16 };
+    uint8_t head[HEAD];
+    const size_t size = source->size < HEAD ? (size_t)source->size : HEAD;
+    const uint8_t *at = smp_source_look(source, 0, head, size) ? memmem(head, size, properties, 16) : NULL;
+    if (!at || (size_t)(head + size - at) < SIZE_AT + 8)
+        return 0;
+    return smp_get_le(at + SIZE_AT, 4) | (uint64_t)smp_get_le(at + SIZE_AT + 4, 4) << 32;
+}
+
+/* Formats without an index end without a word where the file does. Most say in their header how long they are, which
+ * may be by their pictures; others are made of packets of one size, or of frames without gaps. */
+static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
+{
+    enum { TS_PACKET = 188, BETWEEN = 16 /* bytes of a bare stream that are none of its frames, at most */ };
+    const double sound = (double)frames / s->rate, said = (double)s->file->duration / AV_TIME_BASE;
     const bool told = s->file->duration > 0 && s->file->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
-    if (told && s->file->nb_streams == 1 && said > there + 0.5)
+    const bool bare = !strcmp(s->kind, "aac") || !strcmp(s->kind, "ac3") || !strcmp(s->kind, "amr");
+    const uint64_t size = s->source->size, promised = strcmp(s->kind, "asf") ? 0 : asf_size(s->source);
+    if (told && said > fmax(s->last, sound) + fmin(0.5, said / 5))
         smp_note(&reader->notes, "its header says %.1f s, and it has %.1f s of sound: it may be truncated", said,
-                 there);
+                 sound);
+    else if (promised > size)
+        smp_note(&reader->notes,
+                 "its header says %llu bytes, and it has %llu, with %.1f s of sound: it may be truncated",
+                 (unsigned long long)promised, (unsigned long long)size, sound);
+    else if (s->cut || (!strcmp(s->kind, "mpegts") && size % TS_PACKET))
+        smp_note(&reader->notes, "it ends in the middle of a packet, with %.1f s of sound: it may be truncated", sound);
+    else if (bare && size > s->bytes + BETWEEN)
+        smp_note(&reader->notes, "the last %llu bytes are no frame of sound: it may be truncated",
+                 (unsigned long long)(size - s->bytes));
 }
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
@@ -267,6 +321,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "a decoder", sizeof *s);
     s->source = source;
     s->kind = name;
+    s->watches = strncmp(name, "mov,", 4) != 0; /* whose index is checked */
     smp_code code = source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (!code)
         code = open_file(s, err);
@@ -281,9 +336,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     reader->media.meta.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
     reader->media.meta.sound.type = SMP_SOUND_VORBIS; /* one that loses some: 16 bits hold what is left */
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
-    compare_length(reader, s, frames);
+    look_for_cut(reader, s, frames);
     code = take_tags(reader, s, err);
     close_file(s);
+    s->watches = false;
     return code ? code : open_file(s, err);
 }
 
@@ -383,7 +439,7 @@ const smp_file_format smp_format_av = {
     .name = "M4A and video",
     .extensions = extensions,
     .kind = SMP_AUDIO,
-    .sniff = sniff,
+    .sniff = smp_av_sniff,
     .read_open = read_open,
     .read_rows = read_rows,
     .read_close = read_close,

@@ -4,9 +4,14 @@
 #define SMP_IO_AV_AV_LIBRARY_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Whether a file of that name may need them. */
 bool smp_av_name(const char *path);
+
+/* Whether a file that begins so needs them. */
+bool smp_av_sniff(const uint8_t *head, size_t size);
 
 /* Opens them once. False: they are not there, or this build is without. A confined process cannot open them: who starts
  * one calls this before. */

@@ -208,6 +208,15 @@ static smp_code open_pixels(smp_reader *reader, bmp_reader *bmp, smp_error *err)
     return code == SMP_OK ? smp_check_size(&reader->source, smp_stored_rows_end(&bmp->stored), err) : code;
 }
 
+/* The pixels that each value of a byte stands for, side by side. */
+static void spread_palette(bmp_reader *bmp)
+{
+    const int bits = (int)bmp->bits, a_byte = 8 / bits;
+    for (int value = 0; value < 256; value++)
+        for (int i = 0; i < a_byte; i++)
+            memcpy(bmp->spread[value] + 3 * i, bmp->palette[value >> (8 - bits - i * bits) & ((1 << bits) - 1)], 3);
+}
+
 smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -245,6 +254,8 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
     smp_source_skip(source, end);
     if (bmp->bits <= 8)
         code = read_palette(reader, bmp, end, bmp->header >= 36 ? smp_get_le(head + 46, 4) : 0, err);
+    if (bmp->bits <= 8)
+        spread_palette(bmp);
     if (code == SMP_OK)
         code = open_pixels(reader, bmp, err);
     media->bits = bmp->bits <= 8 ? (int)bmp->bits : 8;
@@ -261,15 +272,29 @@ static uint8_t sample_of(const bmp_channel *channel, uint32_t pixel)
     return (uint8_t)(((uint64_t)value * 255 + channel->max / 2) / channel->max);
 }
 
+/* size: bytes that a byte of indices becomes, a constant of the caller. */
+static inline void spread_bytes(const bmp_reader *bmp, const uint8_t *from, int64_t count, uint8_t *to, size_t size)
+{
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + (size_t)i * size, bmp->spread[from[i]], size);
+}
+
 static void convert_row(const bmp_reader *bmp, const smp_shape *shape, const uint8_t *from, uint8_t *to)
 {
     const int bits = (int)bmp->bits, channels = shape->channels;
     if (bits <= 8) {
-        const int a_byte = 8 / bits;
-        for (int64_t x = 0; x < shape->width; x++, to += 3) {
-            int index = from[x / a_byte] >> (8 - bits - x % a_byte * bits) & ((1 << bits) - 1);
-            memcpy(to, bmp->palette[index], 3);
-        }
+        const int64_t a_byte = 8 / bits, whole = shape->width / a_byte;
+        if (bits == 1)
+            spread_bytes(bmp, from, whole, to, 24);
+        else if (bits == 2)
+            spread_bytes(bmp, from, whole, to, 12);
+        else if (bits == 4)
+            spread_bytes(bmp, from, whole, to, 6);
+        else
+            spread_bytes(bmp, from, whole, to, 3);
+        to += whole * a_byte * 3;
+        if (shape->width % a_byte)
+            memcpy(to, bmp->spread[from[whole]], (size_t)(3 * (shape->width % a_byte)));
     } else if (bits == 24 && bmp->coding == BMP_PLAIN) {
         for (int64_t x = 0; x < shape->width; x++, from += 3, to += 3) {
             to[0] = from[2];

@@ -18,6 +18,12 @@ enum {
     BIAS = 128 + 8      /* of the exponent, with integer mantissas */
 };
 
+typedef struct hdr {
+    float unit[256]; /* of a mantissa, by exponent */
+    bool planar;     /* the row is one channel after another, not one pixel after another */
+    uint8_t row[];
+} hdr;
+
 static bool sniff(const uint8_t *head, size_t size)
 {
     return (size >= 11 && memcmp(head, "#?RADIANCE\n", 11) == 0) || (size >= 7 && memcmp(head, "#?RGBE\n", 7) == 0);
@@ -87,9 +93,14 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     code = smp_check_picture(&reader->limits, shape->width, shape->height, bytes, err);
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, (uint64_t)shape->width * (uint64_t)shape->height / PIXELS_A_BYTE, err);
-    if (code == SMP_OK && !(reader->state = smp_alloc_raw((size_t)bytes)))
-        code = smp_fail_memory(err, "a row", bytes);
-    return code;
+    if (code != SMP_OK)
+        return code;
+    hdr *state = reader->state = smp_alloc_raw(sizeof *state + (size_t)bytes);
+    if (!state)
+        return smp_fail_memory(err, "a row", sizeof *state + bytes);
+    for (int i = 0; i < 256; i++)
+        state->unit[i] = i ? ldexpf(1.f, i - BIAS) : 0;
+    return SMP_OK;
 }
 
 static smp_code fail_runs(smp_error *err)
@@ -97,12 +108,12 @@ static smp_code fail_runs(smp_error *err)
     return smp_fail(err, SMP_E_DECODE, "the HDR is damaged: a run goes past its row");
 }
 
-/* Decodes the four channels of a row one after another, each run-length coded. */
+/* Decodes the four channels of a row, which follow one another, each run-length coded. */
 static smp_code read_channels(smp_source *source, uint8_t *row, int64_t width, smp_error *err)
 {
     for (int c = 0; c < PIXEL; c++)
         for (int64_t x = 0; x < width;) {
-            uint8_t code, bytes[128];
+            uint8_t code, *to = row + c * width + x;
             if (smp_source_read(source, &code, 1) != 1)
                 return smp_source_ended(source, err);
             const bool repeats = code > 128;
@@ -110,10 +121,11 @@ static smp_code read_channels(smp_source *source, uint8_t *row, int64_t width, s
             if (!count || count > width - x)
                 return fail_runs(err);
             size_t size = repeats ? 1 : (size_t)count;
-            if (smp_source_read(source, bytes, size) != size)
+            if (smp_source_read(source, to, size) != size)
                 return smp_source_ended(source, err);
-            for (int i = 0; i < count; i++)
-                row[(x++) * PIXEL + c] = bytes[repeats ? 0 : i];
+            if (repeats)
+                memset(to, *to, (size_t)count);
+            x += count;
         }
     return SMP_OK;
 }
@@ -144,31 +156,36 @@ static smp_code read_pixels(smp_source *source, uint8_t *row, int64_t width, smp
 
 static smp_code read_row(smp_reader *reader, smp_error *err)
 {
-    uint8_t *row = reader->state;
+    hdr *state = reader->state;
+    uint8_t *row = state->row;
     smp_source *source = &reader->source;
     const int64_t width = reader->media.shape.width;
+    state->planar = false;
     if (smp_source_read(source, row, PIXEL) != PIXEL)
         return smp_source_ended(source, err);
     if (width < RUN_WIDTH || width >= RUN_WIDTH_END || row[0] != 2 || row[1] != 2 || row[2] >= 128)
         return read_pixels(source, row, width, err);
     if ((row[2] << 8 | row[3]) != width)
         return smp_fail(err, SMP_E_DECODE, "the HDR is damaged: a row has another width than the picture");
+    state->planar = true;
     return read_channels(source, row, width, err);
 }
 
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
-    const uint8_t *row = reader->state;
+    const hdr *state = reader->state;
+    const int64_t width = reader->media.shape.width;
     for (int64_t i = 0; i < rows; i++) {
         smp_code code = read_row(reader, err);
         if (code != SMP_OK)
             return code;
         float *out = (float *)(void *)((uint8_t *)to + i * stride);
-        for (int64_t x = 0; x < reader->media.shape.width; x++) {
-            const uint8_t *pixel = row + x * PIXEL;
-            const float unit = pixel[3] ? ldexpf(1.f, pixel[3] - BIAS) : 0;
+        const int64_t channel = state->planar ? width : 1, step = state->planar ? 1 : PIXEL;
+        const uint8_t *pixel = state->row;
+        for (int64_t x = 0; x < width; x++, pixel += step) {
+            const float unit = state->unit[pixel[3 * channel]];
             for (int c = 0; c < 3; c++)
-                out[3 * x + c] = (float)pixel[c] * unit;
+                out[3 * x + c] = (float)pixel[c * channel] * unit;
         }
     }
     return SMP_OK;

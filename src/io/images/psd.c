@@ -322,6 +322,21 @@ static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t 
     }
 }
 
+/* Most files: 8 bits, samples as they are stored. */
+static bool put_plain(const psd *state, const uint8_t *const *planes, int64_t width, uint8_t *to)
+{
+    if (state->bits != 8 || (state->mode == MODE_RGB ? state->planes != 3 : state->mode != MODE_GRAY))
+        return false;
+    if (state->planes == 1)
+        memcpy(to, planes[0], (size_t)width);
+    for (int64_t x = 0; state->planes == 3 && x < width; x++, to += 3) {
+        to[0] = planes[0][x];
+        to[1] = planes[1][x];
+        to[2] = planes[2][x];
+    }
+    return state->planes == 1 || state->planes == 3;
+}
+
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     const psd *state = reader->state;
@@ -334,6 +349,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
                 return code;
         }
         void *row = (uint8_t *)to + i * stride;
+        if (put_plain(state, planes, shape->width, row))
+            continue;
         for (int64_t x = 0; x < shape->width; x++) {
             uint32_t samples[MOST_PLANES] = {0};
             convert_pixel(state, planes, x, samples);

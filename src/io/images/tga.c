@@ -181,6 +181,19 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     return open_pixels(reader, palette_bits, err);
 }
 
+/* Repeats the first pixel at `to`, of `size` bytes, `count` times in all. */
+static void repeat_pixel(uint8_t *to, size_t size, size_t count)
+{
+    if (size == 1) {
+        memset(to, *to, count);
+        return;
+    }
+    for (size_t done = 1, n; done < count; done += n) {
+        n = done < count - done ? done : count - done;
+        memcpy(to + done * size, to, n * size);
+    }
+}
+
 /* A packet may continue in the next row. */
 static smp_code unpack_row(smp_reader *reader, uint8_t *to, smp_error *err)
 {
@@ -201,11 +214,12 @@ static smp_code unpack_row(smp_reader *reader, uint8_t *to, smp_error *err)
         size_t size = (size_t)count * unit;
         if (!state->repeats && smp_source_read(&reader->source, bytes, size) != size)
             return smp_source_ended(&reader->source, err);
-        for (size_t i = 0; state->repeats && i < size; i++)
-            bytes[i] = state->pixel[i % unit];
-        smp_code code = convert_pixels(reader, bytes, count, to, err);
+        smp_code code =
+            convert_pixels(reader, state->repeats ? state->pixel : bytes, state->repeats ? 1 : count, to, err);
         if (code != SMP_OK)
             return code;
+        if (state->repeats)
+            repeat_pixel(to, (size_t)channels, (size_t)count);
         to += count * channels;
         state->left -= count;
         left -= count;

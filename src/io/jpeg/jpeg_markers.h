@@ -27,6 +27,10 @@ void smp_jpeg_watch_markers(struct jpeg_decompress_struct *jpeg);
 /* Inside a guard: joins the parts of the ICC profile. An incomplete profile is left out, with a note. */
 void smp_jpeg_keep_icc(smp_jpeg *base, smp_blob *icc);
 
+/* The scans of the picture whose first scan has begun at `position`; at most one more than `most`, where it stops. The
+ * source must be able to seek. In jpeg_scans.c. */
+int smp_jpeg_count_scans(const smp_source *source, uint64_t position, int most);
+
 void smp_jpeg_free_markers(smp_jpeg_markers *markers);
 
 #endif

@@ -157,15 +157,21 @@ static void describe_picture(jpeg_reader *state)
              jpeg->progressive_mode ? ", progressive" : "", jpeg->arith_code ? ", arithmetic coding" : "");
 }
 
-static void count_scans(j_common_ptr cinfo)
+static void check_scans(jpeg_reader *state, int scans)
 {
-    jpeg_reader *state = reader_of((j_decompress_ptr)cinfo);
-    if (state->jpeg.input_scan_number <= state->most_scans)
+    if (scans <= state->most_scans)
         return;
     smp_fail(state->base.err, SMP_E_LIMIT, "the JPEG has more than %d scans, too many for its %u x %u pixels",
              state->most_scans, state->jpeg.image_width, state->jpeg.image_height);
     smp_hint(state->base.err, "if the file is to be trusted, save it as a baseline JPEG or PNG with another program");
     smp_jpeg_stop(&state->base, SMP_E_LIMIT);
+}
+
+/* What libjpeg calls on the way: of a pipe, scans are counted as they come. */
+static void count_scans(j_common_ptr cinfo)
+{
+    jpeg_reader *state = reader_of((j_decompress_ptr)cinfo);
+    check_scans(state, state->jpeg.input_scan_number);
 }
 
 static void read_header(void *context)
@@ -195,6 +201,10 @@ static void read_header(void *context)
     uint64_t blocks = count_blocks(jpeg), scans = SCANNED_BLOCKS / (blocks ? blocks : 1);
     state->most_scans = scans < LEAST_SCANS ? LEAST_SCANS : scans > MOST_SCANS ? MOST_SCANS : (int)scans;
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
+    const smp_source *source = &state->reader->source;
+    if (whole && source->seekable)
+        check_scans(state,
+                    smp_jpeg_count_scans(source, source->position - state->source.bytes_in_buffer, state->most_scans));
     check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
     /* A Huffman code takes at least one bit for each block. Arithmetic coding has no such minimum. */

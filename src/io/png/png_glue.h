@@ -20,6 +20,7 @@ typedef struct smp_png {
     smp_notes *notes;    /* reading: the reader's */
     bool icc_damaged;    /* reading: the profile's CRC is wrong */
     char icc_fault[100]; /* reading: libpng's complaint about the profile */
+    uint32_t chunks;     /* reading: beside those of pictures */
     smp_source *source;  /* reading */
     smp_output *output;  /* writing */
     smp_code fault;      /* the code for libpng's messages other than memory and input: SMP_E_DECODE or SMP_E_WRITE */
@@ -41,6 +42,21 @@ enum { SMP_PNG_METADATA_CAP = 64 << 20 }; /* bytes that libpng may hold while re
 
 /* Reading: sets the limits for every file. */
 void smp_png_limit(smp_png *state);
+
+/* Inside a guard: counts a chunk by its length and type, and stops where the file has too many. */
+void smp_png_count_chunk(smp_png *state, const uint8_t *frame);
+
+/* Inside a guard: reads all passes of an interlaced picture of so many bits a pixel into rows of `row` bytes, which are
+ * zero. line: room for a row. In png_interlace.c. */
+void smp_png_read_passes(png_structp png, int bits, uint32_t width, uint32_t height, uint8_t *line, uint8_t *whole,
+                         size_t row);
+
+/* Samples of a stored row of gray or palette indices of 1 to 8 bits, as libpng would make them. In png_expand.c. */
+typedef struct smp_png_expand smp_png_expand;
+smp_png_expand *smp_png_expand_new(png_structp png, png_infop info); /* null: no memory */
+int smp_png_expand_channels(const smp_png_expand *expand);
+void smp_png_expand_row(const smp_png_expand *expand, const uint8_t *from, uint8_t *to, int64_t width);
+void smp_png_expand_free(smp_png_expand *expand);
 
 /* Inside a guard: copies the texts and EXIF that libpng has read to media. */
 void smp_png_keep_texts(smp_png *state, smp_media *media);

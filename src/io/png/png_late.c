@@ -11,6 +11,7 @@ enum {
     CHUNKS_CAP = 1000,    /* texts and other chunks to keep */
     LATE_CAP = 64,        /* chunks after the picture to keep */
     WALK_CAP = 1 << 20,   /* chunks to walk over */
+    MOST_CHUNKS = 10000,  /* beside those of pictures; files have a few dozen */
     SIGNATURE = 8,        /* bytes */
     FRAME = 12            /* bytes of a chunk besides its data: length, type, CRC */
 };
@@ -25,6 +26,25 @@ void smp_png_limit(smp_png *state)
 #ifdef PNG_SKIP_sRGB_CHECK_PROFILE
     png_set_option(state->png, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON); /* keep old sRGB profiles as they are */
 #endif
+}
+
+/* Whether a chunk holds a part of a picture, or of an animation: large ones have many. */
+static bool is_of_picture(const uint8_t *type)
+{
+    static const char types[][5] = {"IDAT", "fcTL", "fdAT"};
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (memcmp(type, types[i], 4) == 0)
+            return true;
+    return false;
+}
+
+void smp_png_count_chunk(smp_png *state, const uint8_t *frame)
+{
+    if (is_of_picture(frame + 4) || ++state->chunks <= MOST_CHUNKS)
+        return;
+    smp_fail(state->err, SMP_E_LIMIT, "the PNG has more than %d chunks beside its picture's", MOST_CHUNKS);
+    smp_hint(state->err, "if the file is to be trusted, remove its metadata with another program first");
+    smp_png_stop(state, SMP_E_LIMIT);
 }
 
 static void need(smp_png *state, bool done, const char *what, size_t size)
@@ -140,8 +160,11 @@ static int find_chunks(const smp_source *source, span *chunks)
     uint64_t position = SIGNATURE;
     uint8_t frame[8];
     bool behind = false;
-    int count = 0;
+    int count = 0, others = 0;
     for (int i = 0; i < WALK_CAP && count < LATE_CAP && smp_source_look(source, position, frame, 8); i++) {
+        others += !is_of_picture(frame + 4);
+        if (others > MOST_CHUNKS) /* reading the picture will report them */
+            break;
         const uint64_t size = smp_get_be(frame, 4);
         if (memcmp(frame + 4, "IEND", 4) == 0)
             break;
@@ -201,8 +224,12 @@ static void feed_rest(png_structp png, png_bytep to, size_t size)
         state->given++;
         size--;
     }
-    if (size && smp_source_read(state->base.source, to, size) != size)
+    if (!size)
+        return;
+    if (smp_source_read(state->base.source, to, size) != size)
         smp_png_stop(&state->base, smp_source_ended(state->base.source, state->base.err));
+    if (size == 8)
+        smp_png_count_chunk(&state->base, to);
 }
 
 static void read_rest(void *context)

@@ -18,13 +18,16 @@ enum {
 typedef struct png_reader {
     smp_png base;
     smp_reader *reader;
-    uint8_t frame[8];     /* libpng's last read of this size: the length and type of the chunk where it stopped */
-    smp_png_plain *plain; /* reads the rows instead of libpng */
-    bool plain_format;    /* png_plain.h can read it */
-    png_infop behind;     /* what follows the picture in a long pipe */
-    bool again;           /* the header is read for the second time: nothing of it is kept */
-    uint8_t *whole;       /* interlaced: the finished picture */
-    png_bytep *pointers;
+    uint8_t frame[8];       /* libpng's last read of this size: the length and type of the chunk where it stopped */
+    smp_png_plain *plain;   /* reads the rows instead of libpng */
+    bool plain_format;      /* png_plain.h can read it */
+    png_infop behind;       /* what follows the picture in a long pipe */
+    bool again;             /* the header is read for the second time: nothing of it is kept */
+    uint8_t *whole;         /* interlaced: the finished picture, its rows as they are stored */
+    uint8_t *line;          /* room for one more */
+    size_t row;             /* bytes of each */
+    int pixel;              /* bits of a pixel in them */
+    smp_png_expand *expand; /* interlaced, of 8 bits a pixel or less: makes samples of stored rows */
     int64_t stride;
     /* of the call in progress */
     uint8_t *to;
@@ -41,8 +44,10 @@ static void feed(png_structp png, png_bytep to, size_t size)
     smp_png *state = png_get_io_ptr(png);
     if (smp_source_read(state->source, to, size) != size)
         smp_png_stop(state, smp_source_ended(state->source, state->err));
-    if (size == sizeof((png_reader *)state)->frame)
+    if (size == sizeof((png_reader *)state)->frame) {
         memcpy(((png_reader *)state)->frame, to, size);
+        smp_png_count_chunk(state, to);
+    }
 }
 
 /* Checks the limits from the bytes of the header, before libpng sees them. */
@@ -63,7 +68,8 @@ static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error 
         return smp_fail(err, SMP_E_DECODE, "the PNG is damaged: its size is not possible");
     static const uint8_t expanded[] = {2, 0, 4, 4, 2, 0, 4}; /* channels, at most */
     *row_bytes = width * (head[25] < sizeof expanded ? expanded[head[25]] : 4) * (depth == 16 ? 2 : 1);
-    uint64_t held = *row_bytes * (head[INTERLACED] ? height + ROWS_HELD : ROWS_HELD);
+    const uint64_t kept = bits <= 8 ? (width * bits + 7) / 8 : *row_bytes; /* of a row, where all are */
+    uint64_t held = *row_bytes * ROWS_HELD + (head[INTERLACED] ? kept * height : 0);
     smp_code code = smp_check_picture(&reader->limits, (int64_t)width, (int64_t)height, held, err);
     if (code == SMP_OK)
         code = smp_source_read_ahead(&reader->source, AHEAD, err);
@@ -158,23 +164,25 @@ static void read_header(void *context)
     png_uint_32 width, height;
     int depth, colour, interlace;
     png_get_IHDR(png, info, &width, &height, &depth, &colour, &interlace, NULL, NULL);
-    bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
-    if (colour == PNG_COLOR_TYPE_PALETTE)
+    bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0, interlaced = interlace != PNG_INTERLACE_NONE;
+    const bool expand = interlaced && depth <= 8 && (colour == PNG_COLOR_TYPE_PALETTE || colour == PNG_COLOR_TYPE_GRAY);
+    if (colour == PNG_COLOR_TYPE_PALETTE && !expand)
         png_set_palette_to_rgb(png);
-    if (colour == PNG_COLOR_TYPE_GRAY && depth < 8)
+    if (colour == PNG_COLOR_TYPE_GRAY && depth < 8 && !expand)
         png_set_expand_gray_1_2_4_to_8(png);
-    if (transparent)
+    if (transparent && !expand)
         png_set_tRNS_to_alpha(png);
     if (depth == 16 && smp_little_endian())
         png_set_swap(png);
-    bool interlaced = interlace != PNG_INTERLACE_NONE;
-    if (interlaced)
-        png_set_interlace_handling(png);
     png_read_update_info(png, info);
+    if (expand) {
+        smp_png_expand_free(state->expand);
+        need(state, (state->expand = smp_png_expand_new(png, info)) != NULL, "a palette", sizeof(void *));
+    }
 
     media->shape.width = width;
     media->shape.height = height;
-    media->shape.channels = png_get_channels(png, info);
+    media->shape.channels = expand ? smp_png_expand_channels(state->expand) : png_get_channels(png, info);
     media->shape.alpha = media->shape.channels == 2 || media->shape.channels == 4;
     media->shape.format = depth == 16 ? SMP_U16 : SMP_U8;
     media->bits = depth;
@@ -182,7 +190,8 @@ static void read_header(void *context)
     snprintf(media->detail, sizeof media->detail, "%s%s%s", names[colour], transparent ? ", transparent colour" : "",
              interlaced ? ", interlaced" : "");
     state->stride = smp_row_bytes(&media->shape);
-    if ((size_t)state->stride != png_get_rowbytes(png, info))
+    const size_t row = png_get_rowbytes(png, info);
+    if ((size_t)state->stride != row && !expand)
         png_error(png, "unexpected row size");
     if (!state->again)
         keep_metadata(state);
@@ -192,12 +201,12 @@ static void read_header(void *context)
     state->plain_format = !interlaced && !transparent && depth >= 8 && colour != PNG_COLOR_TYPE_PALETTE;
     if (interlaced) {
         size_t size;
-        need(state, smp_mul_size((size_t)state->stride, height, &size), "an interlaced picture", SIZE_MAX);
-        state->whole = smp_alloc_raw(size);
-        state->pointers = smp_alloc_array(height, sizeof *state->pointers);
-        need(state, state->whole && state->pointers, "an interlaced picture", size);
-        for (size_t y = 0; y < height; y++)
-            state->pointers[y] = state->whole + y * (size_t)state->stride;
+        need(state, smp_mul_size(row, height, &size), "an interlaced picture", SIZE_MAX);
+        state->whole = smp_alloc(size);
+        state->line = smp_alloc_raw(row);
+        need(state, state->whole && state->line, "an interlaced picture", size);
+        state->row = row;
+        state->pixel = expand ? depth : (int)png_get_bit_depth(png, info) * png_get_channels(png, info);
     }
 }
 
@@ -258,11 +267,17 @@ static void read_rows(void *context)
 {
     png_reader *state = context;
     if (state->whole) {
+        const smp_shape *shape = &state->reader->media.shape;
         if (state->reader->next_row == 0)
-            png_read_image(state->base.png, state->pointers);
-        for (int64_t i = 0; i < state->rows; i++)
-            memcpy(state->to + i * state->to_stride, state->pointers[state->reader->next_row + i],
-                   (size_t)state->stride);
+            smp_png_read_passes(state->base.png, state->pixel, (uint32_t)shape->width, (uint32_t)shape->height,
+                                state->line, state->whole, state->row);
+        for (int64_t i = 0; i < state->rows; i++) {
+            const uint8_t *from = state->whole + (size_t)(state->reader->next_row + i) * state->row;
+            if (state->expand)
+                smp_png_expand_row(state->expand, from, state->to + i * state->to_stride, shape->width);
+            else
+                memcpy(state->to + i * state->to_stride, from, (size_t)state->stride);
+        }
         return;
     }
     for (int64_t i = 0; i < state->rows; i++)
@@ -345,7 +360,8 @@ void smp_png_read_close(smp_reader *reader)
         png_destroy_info_struct(state->base.png, &state->behind);
     smp_png_destroy(&state->base, true);
     smp_free(state->whole);
-    smp_free(state->pointers);
+    smp_free(state->line);
+    smp_png_expand_free(state->expand);
     smp_free(state);
     reader->state = NULL;
 }
