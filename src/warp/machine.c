@@ -169,6 +169,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
             }
             return true;
         case WARP_JUMP: {
+            if (inst->sources) /* a second condition */
+                lanes &= inst->negate_source ? ~warp_pred(frame, inst->s[0]) : warp_pred(frame, inst->s[0]);
             const bool back = inst->target <= pc;
             if (lanes != group && lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);

@@ -36,7 +36,7 @@ typedef enum warp_flow {
     WARP_NEXT,     /* execute, then the next instruction */
     WARP_MEMBERS,  /* the same once all lanes of a mask are here */
     WARP_CONVERGE, /* the same, of the hardware's own: lanes of the mask that ended are not waited for */
-    WARP_JUMP,     /* lanes whose guard holds go to target */
+    WARP_JUMP,     /* lanes whose guard holds, and a source if there is one, go to target */
     WARP_JUMP_TO,  /* each lane goes where the row s[0] says, in bytes of code */
     WARP_EXIT,     /* threads end */
     WARP_RETURN,   /* lanes leave the function; in a kernel: end */
@@ -72,6 +72,7 @@ struct warp_inst {
     bool parts;         /* 64 bits are two rows of words (SASS); addresses are such a row, with `add` added */
     bool columns;       /* matrices: column by column, or transposed */
     bool result_unused; /* atomics */
+    bool spins;         /* an atomic that is repeated until it succeeds */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
     uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */

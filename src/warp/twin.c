@@ -63,12 +63,18 @@ static total total_of(const smp_warp_result *r, const kind *k)
     return t;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void note_line(smp_warp_result *result, const kind *k, const total *ptx, const total *sass)
 {
     static const char *const ops[] = {"load", "store", "atomic", "copy"};
-    const char *slash = strrchr(k->file, '/'), *space = k->space == SMP_WARP_SHARED ? "shared" : "global";
+    const char *space = k->space == SMP_WARP_SHARED ? "shared" : "global";
     char where[120];
-    snprintf(where, sizeof where, "%.90s:%u", slash ? slash + 1 : k->file, k->line);
+    snprintf(where, sizeof where, "%.90s:%u", base_name(k->file), k->line);
     if (sass->widest > ptx->widest && ptx->widest)
         smp_warp_note(result, "%s: ptxas joined %s %ss of %u bytes into some of %u", where, space, ops[k->op],
                       ptx->widest, sass->widest);
@@ -79,6 +85,8 @@ static void note_line(smp_warp_result *result, const kind *k, const total *ptx, 
         smp_warp_note(result, "%s: ptxas made no %s %s of it", where, space, ops[k->op]);
     else if (!ptx->instructions)
         smp_warp_note(result, "%s: ptxas made a %s %s of it that the PTX does not have", where, space, ops[k->op]);
+    else if (sass->instructions == ptx->instructions)
+        smp_warp_note(result, "%s: ptxas has other lanes take part in the %s %s", where, space, ops[k->op]);
     else
         smp_warp_note(result, "%s: the PTX has %llu warp instructions (%s %s), the SASS %llu", where,
                       (unsigned long long)ptx->instructions, space, ops[k->op], (unsigned long long)sass->instructions);
@@ -100,6 +108,18 @@ static void note_lines(smp_warp_result *result, const smp_warp_result *ptx)
                 continue;
             note_line(result, &k, &a, &b);
         }
+}
+
+/* A swap that is tried until no other thread came between: on the hardware warps disturb each other, here they do not.
+ */
+static void note_spins(smp_warp_result *result, const smp_warp_kernel *sass)
+{
+    for (size_t i = 0; i < sass->code.count; i++) {
+        const warp_inst *inst = &sass->code.insts[i];
+        if (inst->spins && inst->file < sass->code.file_count)
+            smp_warp_note(result, "%s:%u: a loop that repeats until its swap succeeds: a GPU may repeat it more often",
+                          base_name(sass->code.files[inst->file]), inst->line);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ results */
@@ -180,6 +200,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
                           (unsigned long long)bytes, place);
         result->differing_bytes = bytes;
         note_lines(result, &ptx);
+        note_spins(result, sass);
         if (!take_findings(result, &ptx))
             code = smp_fail_memory(err, "findings", 0);
     }

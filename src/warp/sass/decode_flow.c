@@ -13,8 +13,8 @@ static bool jump_to(sass_parser *parser, const sass_line *line, const sass_opera
     return true;
 }
 
-/* BRA {p,} label. BRA.DIV UR4, label leaves for a slower way where lanes of UR4 are elsewhere: here they are waited
- * for. */
+/* BRA {p,} label, under a guard or not. BRA.DIV UR4, label leaves for a slower way where lanes of UR4 are elsewhere:
+ * here they are waited for. */
 static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     const sass_operand *last = line->count ? &line->operands[line->count - 1] : NULL;
@@ -27,11 +27,12 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
         return (line->count == 2 && inst->s[0] != WARP_NO_ROW && !line->operands[0].invert) ||
                sass_refuse(parser, line, "this form");
     }
-    if (line->count == 2 && sass_is_predicate(&line->operands[0]) && inst->guard == WARP_NO_ROW) {
-        inst->guard = sass_predicate(parser, &line->operands[0]);
-        inst->guard_not = line->operands[0].invert;
+    if (line->count == 2 && sass_is_predicate(&line->operands[0])) {
+        inst->s[0] = sass_predicate(parser, &line->operands[0]);
+        inst->negate_source = line->operands[0].invert;
+        inst->sources = 1;
     } else if (line->count != 1)
-        return sass_refuse(parser, line, "a jump with two conditions");
+        return sass_refuse(parser, line, "this form");
     inst->flow = WARP_JUMP;
     return jump_to(parser, line, last);
 }

@@ -149,6 +149,7 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     }
     inst->sources = 3;
     inst->result_unused = counts;
+    inst->spins = sass_has(line, "SPIN");
     inst->kind = WARP_UPDATES_MEMORY;
     inst->execute = ptx_run_atomic;
     return set_address(parser, line, at, is_shared ? WARP_SHARED : is_global ? WARP_GLOBAL : WARP_GENERIC, inst);
