@@ -121,6 +121,20 @@ static void link_jumps(sass_parser *parser)
     }
 }
 
+/* Threads that run past the text end. */
+static void end_code(sass_parser *parser)
+{
+    warp_code *code = parser->code;
+    if (!smp_grow(&code->insts, &code->capacity, code->count + 1, sizeof *code->insts)) {
+        parser->failed = true;
+        smp_fail_memory(&parser->error, "instructions", sizeof *code->insts);
+        return;
+    }
+    memset(&code->insts[code->count], 0, sizeof *code->insts);
+    code->insts[code->count].flow = WARP_EXIT;
+    code->insts[code->count++].guard = WARP_NO_ROW;
+}
+
 /* What was read since the section's beginning is a kernel. */
 static void end_section(sass_parser *parser)
 {
@@ -153,6 +167,8 @@ static void end_section(sass_parser *parser)
         sass_decode(parser, &parser->lines[i]);
     if (!parser->failed)
         link_jumps(parser);
+    if (!parser->failed)
+        end_code(parser);
 }
 
 static void begin_section(sass_parser *parser, sass_text name)
@@ -200,19 +216,21 @@ static void read_text(sass_parser *parser)
 /* The shared memory that the code may use, and shapes that the PTX knows better. */
 static void settle(sass_parser *parser, const smp_warp_module *ptx)
 {
-    enum { RESERVED = 0x400, FIRST = 90, PARAM_BASE_90 = 0x210, PARAM_BASE_OLD = 0x160 };
+    enum { RESERVED = 0x400, FIRST = 90, PARAM_BASE_90 = 0x210, PARAM_BASE_OLD = 0x160, PARAM_BASE_LEAST = 0x140 };
     for (size_t i = 0; i < parser->module->kernel_count; i++) {
         warp_code *code = &parser->module->kernels[i]->code;
         bool many;
         const smp_warp_kernel *twin = ptx ? smp_warp_kernel_find(ptx, code->symbol, &many) : NULL;
         const bool reserves = parser->architecture >= FIRST && code->shared_bytes >= RESERVED;
+        if (twin)
+            code->param_bytes = twin->code.param_bytes;
         code->shared_bytes = twin ? twin->code.shared_bytes : code->shared_bytes - (reserves ? RESERVED : 0);
         if (twin && twin->code.array_count == 1 && /* of several, ptxas may choose another order */
             (code->arrays = smp_alloc(sizeof *code->arrays))) {
             code->arrays[0] = twin->code.arrays[0];
             code->array_count = 1;
         }
-        if (!code->param_base)
+        if (code->param_base < PARAM_BASE_LEAST)
             code->param_base = parser->architecture >= FIRST ? PARAM_BASE_90 : PARAM_BASE_OLD;
     }
 }
@@ -239,7 +257,7 @@ smp_code smp_warp_load_sass(const char *name, const char *text, size_t length, c
     smp_code code = parser.failed ? parser.error.code : SMP_OK;
     if (code)
         *err = parser.error;
-    else
+    else if (cubin)
         code = sass_read_cubin(cubin, cubin_size, module, ptx, memory, err);
     if (!code)
         settle(&parser, ptx);
