@@ -69,7 +69,7 @@ static bool decode_multiply(sass_parser *parser, const sass_line *line, warp_ins
             return false;
     if (full && op->change[2])
         return sass_refuse(parser, line, "a 64-bit sum that is changed");
-    if ((op->pred_to[0] != WARP_NO_ROW && !op->wide) || (sass_has(line, "X") && full))
+    if (op->pred_to[0] != WARP_NO_ROW && !full)
         return sass_refuse(parser, line, "a carry of this form");
     op->carry = sass_has(line, "X");
     sass_condition(parser, line, op, 0, op->carry ? at : line->count, false);

@@ -53,12 +53,34 @@ RUN(multiply)
     sass_put(frame, op, r, lanes);
 }
 
+/* 64 bits of a product and a sum, with carries in and out. */
+static inline void multiply_carry(warp_frame *frame, const sass_op *op, const uint32_t *a, const uint32_t *b,
+                                  uint32_t r[WARP_LANES], uint32_t upper[WARP_LANES], uint32_t lanes)
+{
+    const uint32_t *low = warp_words(frame, op->source[2]), *high = warp_words(frame, op->source[2] + SASS_WORD_ROW);
+    const uint32_t in = sass_holds(frame, op, 0);
+    uint32_t out = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        const uint64_t product =
+            op->is_signed ? (uint64_t)((int64_t)(int32_t)a[l] * (int32_t)b[l]) : (uint64_t)a[l] * b[l];
+        const uint64_t sum = product + (low[l] | (uint64_t)high[l] << 32), whole = sum + (in >> l & 1);
+        out |= (uint32_t)(sum < product || whole < sum) << l;
+        r[l] = (uint32_t)whole;
+        upper[l] = (uint32_t)(whole >> 32);
+    }
+    sass_put_pred(frame, op, 0, out, lanes);
+}
+
 RUN(multiply_wide)
 {
-    BEGIN TAKE(0, a) TAKE(1, b) const uint32_t *low = warp_words(frame, op->source[2]),
-                                               *high = warp_words(frame, op->source[2] + SASS_WORD_ROW);
-    uint32_t upper[WARP_LANES], carry = 0;
-    if (op->is_signed)
+    BEGIN
+    TAKE(0, a)
+    TAKE(1, b)
+    const uint32_t *low = warp_words(frame, op->source[2]), *high = warp_words(frame, op->source[2] + SASS_WORD_ROW);
+    uint32_t upper[WARP_LANES];
+    if (op->carry || op->pred_to[0] != WARP_NO_ROW)
+        multiply_carry(frame, op, a, b, r, upper, lanes);
+    else if (op->is_signed)
         WARP_EACH_LANE
         {
             const uint64_t sum =
@@ -73,13 +95,6 @@ RUN(multiply_wide)
             r[l] = (uint32_t)sum;
             upper[l] = (uint32_t)(sum >> 32);
         }
-    if (op->pred_to[0] != WARP_NO_ROW) {
-        for (uint32_t l = 0; l < WARP_LANES; l++) {
-            const uint64_t sum = r[l] | (uint64_t)upper[l] << 32;
-            carry |= (uint32_t)(sum < (low[l] | (uint64_t)high[l] << 32)) << l;
-        }
-        sass_put_pred(frame, op, 0, carry, lanes);
-    }
     if (op->wide)
         sass_put_row(frame, op->to + SASS_WORD_ROW, upper, sass_lanes(op, lanes));
     sass_put(frame, op, op->high ? upper : r, lanes);
