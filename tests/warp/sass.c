@@ -160,6 +160,12 @@ static void instructions_compute(void **state)
         {"REDUX.SUM UR8, R1;MOV R4, UR8", 3, 0, 0, 96},
         {"STS [R0.X4+0x400], R1;LDS R4, [R0.X4+0x400]", 77, 0, 0, 77},
         {"MOV R5, 0x400;ATOMS.POPC.INC.32 RZ, [R5];ATOMS.ADD R4, [R5], R1;MOV R4, 0x9", 1, 0, 0, 9},
+        {"IDP.4A.S8.U8 R4, R1, R2, R3", 0x01ff0203, 0x02030405, 100, 122},
+        {"IDP.2A.HI.U16.U8 R4, R1, R2, RZ", 0x00020003, 0x04050000, 0, 23},
+        {"FSET.BF.GT.AND R4, R1, R2, PT", 0x40000000, 0x3f800000, 0, 0x3f800000},
+        {"MOV R10, RZ;MOV R11, R1;DSETP.MAX.AND P0, P1, R10, 1.5, PT;SEL R4, 0x1, RZ, P0", 0x40000000, 0, 0, 1},
+        {"MOV R10, RZ;MOV R11, R1;DSETP.MIN.AND P0, P1, R10, 1.5, PT;SEL R4, 0x1, RZ, P0", 0x40000000, 0, 0, 0},
+        {"I2F.F16 R4, R1", 3, 0, 0, 0x4200},
         {"LEPC R4, `(.L_a)\n.L_a:\n", 0, 0, 0, 0x70},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

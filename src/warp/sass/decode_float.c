@@ -87,6 +87,34 @@ static bool decode_compare(sass_parser *parser, const sass_line *line, warp_inst
     return sass_source(parser, line, op, 0, 2, words, true) && sass_source(parser, line, op, 1, 3, words, true);
 }
 
+/* DSETP.MAX.AND p, q, a, b, PT */
+static bool decode_double_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    op->lut = sass_has(line, "MAX") ? SASS_MAX : sass_has(line, "MIN") ? SASS_MIN : 0;
+    if (!op->lut)
+        return decode_compare(parser, line, inst, op);
+    if (line->count != 5 || line->operands[4].number != SASS_PT || line->operands[4].invert)
+        return sass_refuse(parser, line, "this form");
+    op->pred_to[0] = sass_predicate_to(parser, &line->operands[0]);
+    op->pred_to[1] = sass_predicate_to(parser, &line->operands[1]);
+    inst->execute = sass_function_of(SASS_DCOMPARE);
+    return sass_source(parser, line, op, 0, 2, 2, true) && sass_source(parser, line, op, 1, 3, 2, true);
+}
+
+/* FSET.BF.GT.AND to, a, b, with */
+static bool decode_set(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    set_modes(line, op);
+    op->wide = true;
+    op->high = sass_has(line, "BF");
+    if (!comparison(line, op))
+        return sass_refuse(parser, line, "this comparison");
+    sass_condition(parser, line, op, 0, 3, true);
+    inst->execute = sass_function_of(SASS_FCOMPARE);
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
+           sass_source(parser, line, op, 1, 2, 1, true);
+}
+
 static bool decode_mufu(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     static const char *const functions[] = {"RCP", "RSQ", "SQRT", "EX2",    "LG2",
@@ -125,8 +153,9 @@ static bool decode_from_integer(sass_parser *parser, const sass_line *line, warp
     set_modes(line, op);
     set_integer(line, op);
     op->wide = sass_has(line, "F64");
-    if (sass_has(line, "F16"))
-        return sass_refuse(parser, line, "a half of an integer");
+    op->high = sass_has(line, "F16");
+    if (op->high && (op->rounding || op->lut == 64))
+        return sass_refuse(parser, line, "a half of this integer");
     inst->execute = sass_run_from_integer;
     return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->lut == 64 ? 2 : 1, false);
 }
@@ -282,10 +311,11 @@ const sass_decoder_row sass_float_decoders[] = {
     {"FFMA", decode_arithmetic, ROUNDINGS},
     {"FMNMX", decode_minmax, "FTZ NAN"},
     {"FSETP", decode_compare, TESTS},
-    {"DSETP", decode_compare, TESTS},
+    {"DSETP", decode_double_compare, TESTS " MAX MIN"},
+    {"FSET", decode_set, TESTS " BF"},
     {"MUFU", decode_mufu, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H"},
     {"FCHK", decode_check, "DIVIDE"},
-    {"I2F", decode_from_integer, "F64 F32 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"I2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
     {"I2FP", decode_from_integer, "F32 U32 S32 RN RM RP RZ"},
     {"F2I", decode_to_integer, "FTZ U32 S32 U64 S64 F64 F32 TRUNC FLOOR CEIL NTZ"},
     {"F2F", decode_convert, "F16 F32 F64 BF16 FTZ RN"},

@@ -252,10 +252,11 @@ static bool decode_match(sass_parser *parser, const sass_line *line, warp_inst *
 static bool decode_reduce(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     static const char *const kinds[] = {"SUM", "MIN", "MAX", "AND", "OR", "XOR"};
+    enum { AND = 3 }; /* what REDUX without a word does */
     const int kind = choice(line, kinds, 6);
-    if (line->count != 2 || kind < 0)
+    if (line->count != 2)
         return sass_refuse(parser, line, "this form");
-    op->mode = (uint8_t)kind;
+    op->mode = (uint8_t)(kind < 0 ? AND : kind);
     op->is_signed = sass_has(line, "S32");
     op->to = sass_to(parser, &line->operands[0]);
     inst->execute = sass_run_reduce;

@@ -254,7 +254,23 @@ static bool decode_first(sass_parser *parser, const sass_line *line, warp_inst *
     return result(parser, line, op, 0) && sass_source(parser, line, op, 0, line->count - 1, 1, false);
 }
 
+/* IDP.4A.S8.U8 to, a, b, c: four products of bytes and a sum; IDP.2A.LO.S16.S8: two of halves and low bytes */
+static bool decode_dot(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    const bool four = sass_has(line, "4A");
+    if (line->word_count < 4 || (!four && !sass_has(line, "2A")))
+        return sass_refuse(parser, line, "this form");
+    op->wide = !four;
+    op->high = sass_has(line, "HI");
+    op->mode = line->words[line->word_count - 2][0] == 'S';
+    op->submode = line->words[line->word_count - 1][0] == 'S';
+    inst->execute = sass_run_dot;
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false) &&
+           sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
+}
+
 const sass_decoder_row sass_integer_decoders[] = {
+    {"IDP", decode_dot, "4A 2A LO HI S8 U8 S16 U16"},
     {"MOV", decode_copy, ""},
     {"UMOV", decode_copy, ""},
     {"IADD3", decode_add3, "X"},

@@ -92,6 +92,15 @@ RUN(fminmax)
     put_floats(frame, op, d, lanes);
 }
 
+/* FSET: all ones, or with .BF 1.0f, where a comparison holds. */
+static inline void put_set(warp_frame *frame, const sass_op *op, uint32_t holds, uint32_t lanes)
+{
+    uint32_t r[WARP_LANES];
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = !(holds >> l & 1) ? 0 : op->high ? 0x3f800000 : UINT32_MAX;
+    sass_put(frame, op, r, lanes);
+}
+
 static inline void put_comparison(warp_frame *frame, const sass_op *op, uint32_t less, uint32_t equal, uint32_t greater,
                                   uint32_t lanes)
 {
@@ -101,6 +110,10 @@ static inline void put_comparison(warp_frame *frame, const sass_op *op, uint32_t
     holds |= op->mode & SASS_EQUAL ? equal : 0;
     holds |= op->mode & SASS_GREATER ? greater : 0;
     holds |= op->mode & SASS_UNORDERED ? ~(less | equal | greater) : 0;
+    if (op->wide) {
+        put_set(frame, op, sass_join(op->submode, holds, with), lanes);
+        return;
+    }
     sass_put_pred(frame, op, 0, sass_join(op->submode, holds, with), lanes);
     sass_put_pred(frame, op, 1, sass_join(op->submode, ~holds, with), lanes);
 }
@@ -204,6 +217,20 @@ RUN(doubles)
     sass_put_long(frame, op, bits, lanes);
 }
 
+/* DSETP.MAX, .MIN: whether the first is the result, and whether both are NaN; -0 is less than +0. */
+static inline void choose_double(warp_frame *frame, const sass_op *op, const double *a, const double *b, uint32_t lanes)
+{
+    uint32_t first = 0, both = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        const double x = op->lut == SASS_MAX ? b[l] : a[l], y = op->lut == SASS_MAX ? a[l] : b[l];
+        const bool less = x < y || (x == y && signbit(x) && !signbit(y));
+        first |= (uint32_t)(a[l] == a[l] && (b[l] != b[l] || less)) << l;
+        both |= (uint32_t)(a[l] != a[l] && b[l] != b[l]) << l;
+    }
+    sass_put_pred(frame, op, 0, first, lanes);
+    sass_put_pred(frame, op, 1, both, lanes);
+}
+
 RUN(dcompare)
 {
     const sass_op *op = inst->extra;
@@ -216,6 +243,10 @@ RUN(dcompare)
         less |= (uint32_t)(a[l] < b[l]) << l;
         equal |= (uint32_t)(a[l] == b[l]) << l;
         greater |= (uint32_t)(a[l] > b[l]) << l;
+    }
+    if (op->lut) {
+        choose_double(frame, op, a, b, lanes);
+        return;
     }
     put_comparison(frame, op, less, equal, greater, lanes);
 }

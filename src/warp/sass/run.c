@@ -112,6 +112,28 @@ void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     sass_put(frame, op, r, lanes);
 }
 
+static int32_t part_of(uint32_t word, uint32_t from, uint32_t bits, bool is_signed)
+{
+    const uint32_t part = word >> from & ((UINT32_C(1) << bits) - 1);
+    return is_signed && part >> (bits - 1) ? (int32_t)part - (int32_t)(UINT32_C(1) << bits) : (int32_t)part;
+}
+
+void sass_run_dot(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], c_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    const uint32_t *c = sass_take(frame, op, 2, c_room);
+    const uint32_t count = op->wide ? 2 : 4, bits = op->wide ? 16 : 8, first = op->high ? 16 : 0;
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        r[l] = c[l];
+        for (uint32_t k = 0; k < count; k++)
+            r[l] += (uint32_t)(part_of(a[l], k * bits, bits, op->mode) * part_of(b[l], first + 8 * k, 8, op->submode));
+    }
+    sass_put(frame, op, r, lanes);
+}
+
 /* ------------------------------------------------------------------------------------------------ predicates */
 
 static uint32_t by_table(uint32_t table, uint32_t a, uint32_t b, uint32_t c)

@@ -121,7 +121,7 @@ void sass_run_from_integer(warp_block *block, warp_frame *frame, const warp_inst
         volatile double d = op->is_signed ? (double)(int64_t)value : (double)value;
         volatile float f = op->is_signed ? (float)(int64_t)value : (float)value;
         wide[l] = double_bits(d);
-        r[l] = warp_float_bits(f);
+        r[l] = op->high ? warp_half_bits(d) : warp_float_bits(f);
     }
     fesetround(FE_TONEAREST);
     if (op->wide)

@@ -127,6 +127,8 @@ extern warp_execute *const sass_functions_v3[SASS_FUNCTIONS];
 enum { SASS_LESS = 1, SASS_EQUAL = 2, SASS_GREATER = 4, SASS_UNORDERED = 8 };
 /* How a comparison joins a predicate. */
 enum { SASS_AND, SASS_OR, SASS_XOR };
+/* DSETP.MAX and .MIN, in lut */
+enum { SASS_MAX = 1, SASS_MIN };
 /* modes of SASS_UNARY */
 enum { SASS_POPC, SASS_FLO, SASS_FLO_SHIFT, SASS_BREV, SASS_IABS };
 /* modes of SASS_HALVES and SASS_DOUBLES */
@@ -214,7 +216,7 @@ warp_execute sass_run_nothing, sass_run_enter, sass_run_break, sass_run_special,
     sass_run_shuffle, sass_run_vote, sass_run_match, sass_run_reduce, sass_run_call, sass_run_plop3,
     sass_run_pack_preds, sass_run_unpack_preds, sass_run_mufu, sass_run_from_integer, sass_run_to_integer,
     sass_run_convert, sass_run_round, sass_run_check_division, sass_run_pack_halves, sass_run_widen_half,
-    sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare;
+    sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare, sass_run_dot;
 
 /* ------------------------------------------------------------------------------------------------ cubin.c */
 
