@@ -67,7 +67,7 @@ static bool decode_multiply(sass_parser *parser, const sass_line *line, warp_ins
     for (int i = 0; i < 3; i++)
         if (!sass_source(parser, line, op, i, at++, i == 2 && full ? 2 : 1, false))
             return false;
-    if (full && op->change[2])
+    if (full && op->change[2] && (op->change[2] != SASS_NEGATE || at < line->count || op->pred_to[0] != WARP_NO_ROW))
         return sass_refuse(parser, line, "a 64-bit sum that is changed");
     if (op->pred_to[0] != WARP_NO_ROW && !full)
         return sass_refuse(parser, line, "a carry of this form");
@@ -208,6 +208,15 @@ static bool decode_unary(sass_parser *parser, const sass_line *line, warp_inst *
     return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false);
 }
 
+/* VABSDIFF to, a, b, c: |a - b| + c */
+static bool decode_difference(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    op->is_signed = !sass_has(line, "U32");
+    inst->execute = sass_run_difference;
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false) &&
+           sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
+}
+
 /* BMSK to, from, length; SGXT to, a, bits */
 static bool decode_mask(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
@@ -305,6 +314,7 @@ const sass_decoder_row sass_integer_decoders[] = {
     {"UBMSK", decode_mask, "W C"},
     {"SGXT", decode_mask, "W U32"},
     {"USGXT", decode_mask, "W U32"},
+    {"VABSDIFF", decode_difference, "U32"},
     {"PLOP3", decode_plop3, "LUT"},
     {"UPLOP3", decode_plop3, "LUT"},
     {"P2R", decode_packed, ""},

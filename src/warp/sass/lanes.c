@@ -63,7 +63,8 @@ static inline void multiply_carry(warp_frame *frame, const sass_op *op, const ui
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         const uint64_t product =
             op->is_signed ? (uint64_t)((int64_t)(int32_t)a[l] * (int32_t)b[l]) : (uint64_t)a[l] * b[l];
-        const uint64_t sum = product + (low[l] | (uint64_t)high[l] << 32), whole = sum + (in >> l & 1);
+        const uint64_t given = low[l] | (uint64_t)high[l] << 32;
+        const uint64_t sum = product + (op->change[2] ? 0 - given : given), whole = sum + (in >> l & 1);
         out |= (uint32_t)(sum < product || whole < sum) << l;
         r[l] = (uint32_t)whole;
         upper[l] = (uint32_t)(whole >> 32);
@@ -78,7 +79,7 @@ RUN(multiply_wide)
     TAKE(1, b)
     const uint32_t *low = warp_words(frame, op->source[2]), *high = warp_words(frame, op->source[2] + SASS_WORD_ROW);
     uint32_t upper[WARP_LANES];
-    if (op->carry || op->pred_to[0] != WARP_NO_ROW)
+    if (op->carry || op->pred_to[0] != WARP_NO_ROW || op->change[2])
         multiply_carry(frame, op, a, b, r, upper, lanes);
     else if (op->is_signed)
         WARP_EACH_LANE

@@ -112,6 +112,20 @@ void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     sass_put(frame, op, r, lanes);
 }
 
+void sass_run_difference(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], c_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    const uint32_t *c = sass_take(frame, op, 2, c_room);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const bool less = op->is_signed ? (int32_t)a[l] < (int32_t)b[l] : a[l] < b[l];
+        r[l] = (less ? b[l] - a[l] : a[l] - b[l]) + c[l];
+    }
+    sass_put(frame, op, r, lanes);
+}
+
 static int32_t part_of(uint32_t word, uint32_t from, uint32_t bits, bool is_signed)
 {
     const uint32_t part = word >> from & ((UINT32_C(1) << bits) - 1);
