@@ -23,6 +23,8 @@ enum { WARP_LANES = 32, WARP_BARRIERS = 16, WARP_MOST_WARPS = SMP_WARP_MAX_THREA
 #define WARP_LOCAL_WINDOW  (UINT64_C(1) << 61)
 #define WARP_PARAM_WINDOW  (UINT64_C(3) << 60)
 #define WARP_WINDOW_MASK   (UINT64_C(7) << 60)
+/* Of local memory: whose it is, the depth of the call plus 1; 0: that of the function which accesses it. */
+enum { WARP_DEPTH_SHIFT = 48 };
 
 typedef struct warp_inst warp_inst;
 typedef struct warp_code warp_code;
@@ -221,6 +223,7 @@ struct warp_frame {
     uint32_t avoid;                         /* lanes that spun long enough: others go first */
     uint32_t spins;
     uint32_t depth; /* 0: the kernel */
+    const struct warp_frame *caller;
     uint32_t warp;
     uint32_t turn; /* __syncwarp calls so far in this interval: orders accesses of the warp */
     uint8_t barrier[WARP_LANES];

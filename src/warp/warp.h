@@ -58,8 +58,9 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
                            smp_warp_module **out, smp_error *err);
 
 /* Reads SASS as `nvdisasm -c -gi` writes it, of the cubin that is given too (null: there are no
- * constants, and the PTX tells the shape). ptx: the same program, whose variables it shares; null: it has its own. Its launches count accesses and do not look for races and uninitialised reads, since
- * ptxas removes the barriers of a warp that do nothing on the hardware. */
+ * constants, and the PTX tells the shape). ptx: the same program, whose variables it shares; null: it has its own. Its
+ * launches count accesses and do not look for races and uninitialised reads, since ptxas removes the barriers of a warp
+ * that do nothing on the hardware. */
 smp_code smp_warp_load_sass(const char *name, const char *text, size_t length, const void *cubin, size_t cubin_size,
                             const smp_warp_module *ptx, smp_warp_memory *memory, smp_warp_module **out, smp_error *err);
 void smp_warp_module_free(smp_warp_module *module); /* null is allowed */

@@ -168,9 +168,10 @@ static const char *bytes_at(const warp_block *block, const warp_frame *frame, ui
 {
     uint64_t start;
     if (ptx_space_of(address) == WARP_LOCAL) {
-        const uint64_t offset = address & ~WARP_WINDOW_MASK;
-        *size = offset < frame->code->local_bytes ? frame->code->local_bytes - offset : 0;
-        return *size ? (const char *)ptx_local(frame, lane, offset) : NULL;
+        uint64_t offset = address & ~WARP_WINDOW_MASK;
+        const warp_frame *owner = ptx_frame_of(frame, &offset);
+        *size = offset < owner->code->local_bytes ? owner->code->local_bytes - offset : 0;
+        return *size ? (const char *)ptx_local(owner, lane, offset) : NULL;
     }
     if (!smp_warp_buffer_of(block->launch->memory, address, &start, size))
         return NULL;
@@ -306,6 +307,7 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     inner->local = local;
     inner->live = inner->ready = lanes;
     inner->depth = frame->depth + 1;
+    inner->caller = frame;
     inner->warp = frame->warp;
     inner->turn = frame->turn;
     warp_fill_rows(block, inner);

@@ -29,6 +29,8 @@ void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64
 
 /* Where generic addresses of a warp lead. */
 warp_space ptx_space_of(uint64_t address);
+/* The frame whose local memory an address means, and the place in it. */
+const warp_frame *ptx_frame_of(const warp_frame *frame, uint64_t *offset);
 unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset);
 
 #endif

@@ -18,8 +18,18 @@ warp_space ptx_space_of(uint64_t address)
     }
 }
 
+const warp_frame *ptx_frame_of(const warp_frame *frame, uint64_t *offset)
+{
+    const uint64_t owner = *offset >> WARP_DEPTH_SHIFT;
+    *offset &= (UINT64_C(1) << WARP_DEPTH_SHIFT) - 1;
+    while (owner && frame->depth + 1 > owner && frame->caller)
+        frame = frame->caller;
+    return frame;
+}
+
 unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset)
 {
+    frame = ptx_frame_of(frame, &offset);
     return frame->local + (size_t)lane * frame->code->local_bytes + (size_t)offset;
 }
 
@@ -111,11 +121,12 @@ static void store_bytes(const warp_frame *frame, const warp_inst *inst, uint32_t
 static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
                          uint32_t bytes)
 {
-    if (offset + bytes <= frame->code->local_bytes)
+    const warp_frame *owner = ptx_frame_of(frame, &offset);
+    if (offset + bytes <= owner->code->local_bytes)
         return true;
     warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
                "accesses byte %llu of its local memory, of which a thread has %u", (unsigned long long)offset,
-               frame->code->local_bytes);
+               owner->code->local_bytes);
     return false;
 }
 
@@ -411,8 +422,9 @@ void ptx_run_to_window(warp_block *block, warp_frame *frame, const warp_inst *in
 {
     uint64_t result[WARP_LANES];
     const uint64_t *from = warp_longs(frame, inst->s[0]);
+    const uint64_t own = (uint64_t)(frame->depth + 1) << WARP_DEPTH_SHIFT;
     const uint64_t window = inst->space == WARP_SHARED  ? WARP_SHARED_WINDOW
-                            : inst->space == WARP_LOCAL ? WARP_LOCAL_WINDOW
+                            : inst->space == WARP_LOCAL ? WARP_LOCAL_WINDOW | own
                             : inst->space == WARP_PARAM ? WARP_PARAM_WINDOW
                                                         : 0;
     (void)block;
