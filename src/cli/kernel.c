@@ -35,13 +35,17 @@ static const smp_option options[] = {
      .help = "the C++ of a .cu file"},
     {"arch", 0, SMP_O_STRING, offsetof(smp_kernel_settings, arch), .fallback = "sm_90", .argument = "ARCH",
      .help = "the GPU to compile for: sm_80, sm_90, ..."},
+    {"code", 0, SMP_O_STRING, offsetof(smp_kernel_settings, code), .argument = "CODE",
+     .help = "what is counted: sass, as ptxas makes it for --arch, or ptx; by default sass where nvdisasm is"},
+    {"each", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, each), .help = "a row an instruction, not a source line"},
     {"json", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, json), .help = "machine-readable"},
     {"csv", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, csv), .help = "the rows as CSV"},
     {0},
 };
 
 static const smp_argument_row arguments[] = {
-    {"FILE", offsetof(smp_kernel_settings, file), .help = "a CUDA source (.cu), or PTX of any compiler (.ptx)"},
+    {"FILE", offsetof(smp_kernel_settings, file),
+     .help = "a CUDA source (.cu), PTX of any compiler (.ptx), or a .cubin"},
     {"ARGUMENT", offsetof(smp_kernel_settings, program_args), .optional = true, .many = true,
      .help = "what the program of a .cu file is given, after --"},
     {0},
@@ -143,6 +147,24 @@ static smp_code read_text(const char *path, char **text, size_t *size, smp_error
     return SMP_OK;
 }
 
+/* nvdisasm's text at a path, and the cubin beside it. */
+static smp_code load_sass(const char *path, const smp_warp_module *ptx, smp_warp_memory *memory, smp_warp_module **out,
+                          smp_error *err)
+{
+    char *text = NULL, *cubin = NULL;
+    size_t size, cubin_size;
+    char *beside = smp_asprintf("%.*s.cubin", (int)(strrchr(path, '.') - path), path);
+    smp_code code = beside ? read_text(path, &text, &size, err) : smp_fail_memory(err, path, 0);
+    if (!code)
+        code = read_text(beside, &cubin, &cubin_size, err);
+    if (!code)
+        code = smp_warp_load_sass(path, text, size, cubin, cubin_size, ptx, memory, out, err);
+    smp_free(text);
+    smp_free(cubin);
+    smp_free(beside);
+    return code;
+}
+
 static smp_code find_kernel(const smp_warp_module *module, const char *file, const char *name,
                             const smp_warp_kernel **out, smp_error *err)
 {
@@ -175,23 +197,28 @@ static smp_code find_kernel(const smp_warp_module *module, const char *file, con
     return smp_at(err, "%s", file);
 }
 
-/* A kernel that stops is told with what was counted: it is no failure of the command alone. */
-static smp_code run_one(const smp_kernel_settings *settings, const char *path, smp_warp_result *result, smp_error *err)
+/* A kernel that stops is told with what was counted: it is no failure of the command alone. path: PTX; null: SASS
+ * alone. sass: null, or what load_sass takes. */
+static smp_code run_one(const smp_kernel_settings *settings, const char *path, const char *sass,
+                        smp_warp_result *result, smp_error *err)
 {
     char *text = NULL;
     size_t size;
     smp_warp_memory *memory = NULL;
-    smp_warp_module *module = NULL;
+    smp_warp_module *module = NULL, *code_module = NULL;
+    bool many;
     smp_warp_launch launch = {0};
     void *params = NULL;
     uint64_t *blocks = NULL;
-    smp_code code = read_text(path, &text, &size, err);
+    smp_code code = path ? read_text(path, &text, &size, err) : SMP_OK;
     if (!code)
         code = smp_warp_memory_open(&memory, err);
-    if (!code)
+    if (!code && path)
         code = smp_warp_load_ptx(path, text, size, memory, &module, err);
+    if (!code && sass)
+        code = load_sass(sass, module, memory, &code_module, err);
     if (!code)
-        code = find_kernel(module, settings->file, settings->only, &launch.kernel, err);
+        code = find_kernel(module ? module : code_module, settings->file, settings->only, &launch.kernel, err);
     if (!code && smp_warp_kernel_problem(launch.kernel)) {
         *err = *smp_warp_kernel_problem(launch.kernel);
         code = err->code;
@@ -215,8 +242,14 @@ static smp_code run_one(const smp_kernel_settings *settings, const char *path, s
         launch.memory = memory;
         launch.blocks = blocks;
         launch.print = settings->json || settings->csv ? stderr : stdout;
-        code = smp_warp_run(&launch, result, err);
+        launch.each_instruction = settings->each;
+        code = module && code_module
+                   ? smp_warp_run_both(&launch,
+                                       smp_warp_kernel_find(code_module, smp_warp_kernel_symbol(launch.kernel), &many),
+                                       result, err)
+                   : smp_warp_run(&launch, result, err);
     }
+    smp_warp_module_free(code_module);
     smp_warp_module_free(module);
     smp_warp_memory_close(memory);
     smp_free(blocks);
@@ -227,16 +260,28 @@ static smp_code run_one(const smp_kernel_settings *settings, const char *path, s
 
 /* ------------------------------------------------------------------------------------------------ the command */
 
-static void show(const smp_kernel_settings *settings, const smp_warp_result *results, size_t count)
+static void say_what(const smp_kernel_settings *settings, const char *sass, const char *why)
+{
+    if (settings->common.quiet)
+        return;
+    if (sass)
+        printf("counts of the SASS that ptxas makes of %s for sm_%s; mistakes are found in its PTX\n", settings->file,
+               smp_kernel_arch(settings->arch));
+    else
+        printf("counts of the PTX of %s, since %s: ptxas may join accesses into wider ones, or split them\n",
+               settings->file, why);
+}
+
+static void show(const smp_kernel_settings *settings, const smp_warp_result *results, size_t count, const char *sass,
+                 const char *why)
 {
     smp_lab_sources sources = {0};
     if (settings->json)
-        smp_lab_json(stdout, results, count, "ptx", &sources);
+        smp_lab_json(stdout, results, count, sass ? "sass" : "ptx", &sources);
     else if (settings->csv)
         smp_lab_csv(stdout, results, count, &sources);
     else {
-        if (!settings->common.quiet)
-            printf("counts of the PTX of %s: ptxas may join accesses into wider ones, or split them\n", settings->file);
+        say_what(settings, sass, why);
         for (size_t i = 0; i < count; i++) {
             putchar('\n');
             smp_lab_table(stdout, &results[i], &sources, smp_cli_color(&settings->common, STDOUT_FILENO));
@@ -257,28 +302,34 @@ static smp_code kernel(void *given, smp_error *err)
     smp_warp_result one = {0}, *results = NULL;
     size_t count = 0;
     unsigned wanted, found = 0;
-    char *ptx = NULL, *program = NULL;
+    char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_KERNEL_WHY] = "";
     const bool is_cuda = ends_with(settings->file, ".cu") || ends_with(settings->file, ".cuh");
-    const bool is_ptx = ends_with(settings->file, ".ptx");
+    const bool is_ptx = ends_with(settings->file, ".ptx"), is_cubin = ends_with(settings->file, ".cubin");
     smp_code code = read_failures(settings->fail_on, &wanted, err);
-    if (!code && !is_cuda && !is_ptx) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no .cu and no .ptx file", settings->file);
+    if (!code && settings->code && strcmp(settings->code, "sass") != 0 && strcmp(settings->code, "ptx") != 0) {
+        smp_fail(err, SMP_E_USAGE, "--code %s is unknown", settings->code);
+        code = smp_hint(err, "sass or ptx");
+    }
+    if (!code && !is_cuda && !is_ptx && !is_cubin) {
+        smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx and no .cubin file", settings->file);
         code = smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
     }
-    if (!code && settings->program_args.count && (is_ptx || settings->only)) {
+    if (!code && settings->program_args.count && (!is_cuda || settings->only)) {
         smp_fail(err, SMP_E_USAGE, "'%s' is one argument too many: no program runs", settings->program_args.items[0]);
         code = smp_hint(err, "the kernel's parameters go into --args");
     }
     if (!code && is_cuda)
         code = smp_kernel_compile(settings, &ptx, settings->only ? NULL : &program, err);
-    if (!code && (is_ptx || settings->only)) {
-        code = run_one(settings, is_ptx ? settings->file : ptx, &one, err);
+    if (!code && (!is_ptx || settings->only))
+        code = smp_kernel_sass(settings, is_cuda ? ptx : settings->file, &sass, why, err);
+    if (!code && (!is_cuda || settings->only)) {
+        code = run_one(settings, is_cubin ? NULL : is_ptx ? settings->file : ptx, sass, &one, err);
         results = &one;
         count = one.kernel[0] != 0;
     } else if (!code)
-        code = smp_kernel_program(settings, ptx, program, &results, &count, err);
+        code = smp_kernel_program(settings, ptx, sass, program, &results, &count, err);
     if (count && (!settings->common.quiet || settings->json || settings->csv))
-        show(settings, results, count);
+        show(settings, results, count, sass, why);
     for (size_t i = 0; i < count; i++) {
         found |= found_in(&results[i]);
         if (!code && results[i].stopped) {
@@ -291,6 +342,7 @@ static smp_code kernel(void *given, smp_error *err)
         smp_free(results);
     smp_free(ptx);
     smp_free(program);
+    smp_free(sass);
     if (code && !err->code)
         smp_fail(err, code, "a kernel stopped");
     return !code && found & wanted ? SMP_E_DIFFERENT : code;

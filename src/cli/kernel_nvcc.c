@@ -64,16 +64,16 @@ static char *if_runs(char *path)
     return NULL;
 }
 
-/* The wheels nvidia-cuda-nvcc put it below site-packages/nvidia. */
-static char *find_in_wheels(void)
+/* The wheels nvidia-cuda-nvcc and nvidia-cuda-nvdisasm put them below site-packages/nvidia. */
+static char *find_in_wheels(const char *tool)
 {
-    static const char packages[] = "nvidia/*/bin/nvcc";
     const char *home = getenv("HOME"), *environment = getenv("VIRTUAL_ENV");
     char patterns[4][PATH_MAX];
-    snprintf(patterns[0], PATH_MAX, "%s/lib/python3*/site-packages/%s", environment ? environment : "", packages);
-    snprintf(patterns[1], PATH_MAX, "%s/.local/lib/python3*/site-packages/%s", home ? home : "", packages);
-    snprintf(patterns[2], PATH_MAX, "/usr/local/lib/python3*/*-packages/%s", packages);
-    snprintf(patterns[3], PATH_MAX, "/usr/lib/python3/dist-packages/%s", packages);
+    snprintf(patterns[0], PATH_MAX, "%s/lib/python3*/site-packages/nvidia/*/bin/%s", environment ? environment : "",
+             tool);
+    snprintf(patterns[1], PATH_MAX, "%s/.local/lib/python3*/site-packages/nvidia/*/bin/%s", home ? home : "", tool);
+    snprintf(patterns[2], PATH_MAX, "/usr/local/lib/python3*/*-packages/nvidia/*/bin/%s", tool);
+    snprintf(patterns[3], PATH_MAX, "/usr/lib/python3/dist-packages/nvidia/*/bin/%s", tool);
     char *path = NULL;
     for (size_t i = 0; i < 4 && !path; i++) {
         glob_t found;
@@ -85,20 +85,20 @@ static char *find_in_wheels(void)
     return path;
 }
 
-static char *find_nvcc(void)
+char *smp_kernel_tool(const char *name)
 {
     const char *path = getenv("PATH"), *home = getenv("CUDA_HOME");
     for (const char *at = path ? path : ""; *at;) {
         const size_t size = strcspn(at, ":");
-        char *found = size ? if_runs(smp_asprintf("%.*s/nvcc", (int)size, at)) : NULL;
+        char *found = size ? if_runs(smp_asprintf("%.*s/%s", (int)size, at, name)) : NULL;
         if (found)
             return found;
         at += size + (at[size] == ':');
     }
-    char *found = home ? if_runs(smp_asprintf("%s/bin/nvcc", home)) : NULL;
+    char *found = home ? if_runs(smp_asprintf("%s/bin/%s", home, name)) : NULL;
     if (!found)
-        found = if_runs(smp_strdup("/usr/local/cuda/bin/nvcc"));
-    return found ? found : find_in_wheels();
+        found = if_runs(smp_asprintf("/usr/local/cuda/bin/%s", name));
+    return found ? found : find_in_wheels(name);
 }
 
 /* ------------------------------------------------------------------------------------------------ the hash */
@@ -174,7 +174,7 @@ static void hash_sources(const smp_kernel_settings *settings, const char *const 
 /* ------------------------------------------------------------------------------------------------ compiling */
 
 /* Makes a folder and those above it. */
-static bool make_folders(char *path)
+bool smp_kernel_make_folders(char *path)
 {
     for (char *at = path + 1; *at; at++)
         if (*at == '/') {
@@ -185,7 +185,7 @@ static bool make_folders(char *path)
     return !mkdir(path, 0777) || smp_is_folder(path);
 }
 
-static char *cache_folder(void)
+char *smp_kernel_cache(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (cache && cache[0] == '/')
@@ -215,7 +215,7 @@ static void remove_folder(const char *folder)
 }
 
 /* "90" of "sm_90". */
-static const char *arch_number(const char *arch)
+const char *smp_kernel_arch(const char *arch)
 {
     const char *digits = arch + strcspn(arch, "0123456789");
     return *digits ? digits : "90";
@@ -245,7 +245,7 @@ static void add_owned(words *w, char *word)
 static void command_of(const smp_kernel_settings *settings, const char *nvcc, const char *runtime, bool program,
                        words *w)
 {
-    const char *number = arch_number(settings->arch);
+    const char *number = smp_kernel_arch(settings->arch);
     add(w, nvcc);
     add_owned(w, smp_asprintf("-std=%s", settings->std));
     add(w, "--extended-lambda");
@@ -277,7 +277,7 @@ static smp_code compile(const smp_kernel_settings *settings, words *w, char *fol
     smp_code code;
     char *work = smp_asprintf("%s.%d", folder, (int)getpid());
     char *real = smp_real_path(settings->file); /* so that .loc names it wherever this is called again */
-    if (!work || !real || !make_folders(work)) {
+    if (!work || !real || !smp_kernel_make_folders(work)) {
         smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", work ? work : folder, strerror(errno));
         smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
         smp_free(work);
@@ -320,7 +320,8 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, char **ptx, cha
         smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
         return smp_at(err, "%s", settings->file);
     }
-    char *nvcc = find_nvcc(), *runtime = program ? smp_kernel_runtime_folder() : NULL, *cache = cache_folder();
+    char *nvcc = smp_kernel_tool("nvcc"), *runtime = program ? smp_kernel_runtime_folder() : NULL,
+         *cache = smp_kernel_cache();
     char *folder = NULL;
     if (!nvcc)
         code = no_nvcc(err);

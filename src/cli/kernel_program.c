@@ -57,7 +57,7 @@ static smp_code read_results(FILE *from, smp_warp_result **results, size_t *coun
     }
 }
 
-smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx, const char *program,
+smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx, const char *sass, const char *program,
                             smp_warp_result **results, size_t *count, smp_error *err)
 {
     char path[] = "/tmp/smempipe-lab-XXXXXX";
@@ -73,8 +73,12 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx
     argv[0] = (char *)(uintptr_t)program;
     for (size_t i = 0; i < settings->program_args.count; i++)
         argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
-    char *environment[] = {smp_asprintf(SMP_LAB_PTX "=%s", ptx), smp_asprintf(SMP_LAB_RESULTS "=%s", path),
-                           smp_asprintf(SMP_LAB_BLOCKS "=%s", settings->blocks ? settings->blocks : "all"), NULL};
+    char *environment[] = {smp_asprintf(SMP_LAB_PTX "=%s", ptx),
+                           smp_asprintf(SMP_LAB_RESULTS "=%s", path),
+                           smp_asprintf(SMP_LAB_BLOCKS "=%s", settings->blocks ? settings->blocks : "all"),
+                           smp_asprintf(SMP_LAB_SASS "=%s", sass ? sass : ""),
+                           settings->each ? smp_asprintf(SMP_LAB_EACH "=1") : NULL,
+                           NULL};
     smp_code code =
         smp_kernel_spawn(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
     FILE *from = fdopen(fd, "r");

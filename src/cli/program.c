@@ -14,11 +14,13 @@
 #include "cli/team.h"
 #include "io/av/av_library.h"
 #include "io/raw/raw_spec.h"
+#include "io/source.h"
 #include "io/worker.h"
 #include "pipe/diag.h"
 
 enum { COLOR_AUTO = 0, COLOR_NEVER = 2 }; /* of --color */
 enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
+enum { STDIN_HEAD = 512 /* bytes */, STDIN_WAIT = 3 /* seconds that a pipe may take to begin */ };
 
 /* Files opened later must not land on descriptors 0 to 2 that the caller closed. What takes their place is open the
  * wrong way round, so that using it fails as the closed one would. */

@@ -15,8 +15,8 @@ typedef struct entry {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static smp_warp_memory *memory;
-static smp_warp_module *module;
-static entry *entries; /* functions and variables */
+static smp_warp_module *module, *sass; /* sass: null where there is none */
+static entry *entries;                 /* functions and variables */
 static size_t entry_count, entry_capacity;
 static smp_warp_result *results;
 static size_t result_count, result_capacity;
@@ -56,29 +56,61 @@ smp_warp_memory *lab_memory(void)
     return memory;
 }
 
+/* A whole file, with a zero behind it. */
+static char *read_file(const char *path, size_t *size)
+{
+    char *text = NULL;
+    size_t capacity = 0, got;
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    *size = 0;
+    if (!file)
+        return NULL;
+    do {
+        if (!smp_grow(&text, &capacity, *size + 65537, 1))
+            exit(1);
+        got = fread(text + *size, 1, 65536, file);
+        *size += got;
+    } while (got);
+    fclose(file);
+    text[*size] = 0;
+    return text;
+}
+
+/* SMEMPIPE_LAB_SASS is nvdisasm's text, and the cubin lies beside it. Without them, or where they cannot be read, PTX
+ * is counted. */
+static void load_sass(void)
+{
+    const char *path = getenv("SMEMPIPE_LAB_SASS");
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    char cubin[4096];
+    smp_error err = {0};
+    size_t size, cubin_size;
+    if (!dot)
+        return;
+    snprintf(cubin, sizeof cubin, "%.*s.cubin", (int)(dot - path), path);
+    char *text = read_file(path, &size), *binary = read_file(cubin, &cubin_size);
+    if (text && binary && smp_warp_load_sass(path, text, size, binary, cubin_size, module, lab_memory(), &sass, &err))
+        fprintf(stderr, "smempipe kernel: the SASS cannot be read (%s): PTX is counted\n", err.message);
+    smp_free(text);
+    smp_free(binary);
+}
+
 smp_warp_module *lab_module(void)
 {
     smp_error err = {0};
+    size_t size;
     const char *path = getenv("SMEMPIPE_LAB_PTX");
-    char *text = NULL;
-    size_t capacity = 0, size = 0, got;
     if (module)
         return module;
-    FILE *file = path ? fopen(path, "rb") : NULL;
-    if (!file) {
+    char *text = read_file(path, &size);
+    if (!text) {
         smp_fail(&err, SMP_E_READ, "this program was built for smempipe kernel and is run by it");
         die(&err);
     }
-    do {
-        if (!smp_grow(&text, &capacity, size + 65537, 1))
-            exit(1);
-        got = fread(text + size, 1, 65536, file);
-        size += got;
-    } while (got);
-    fclose(file);
     if (smp_warp_load_ptx(path, text, size, lab_memory(), &module, &err))
         die(&err);
     smp_free(text);
+    load_sass();
     return module;
 }
 
@@ -234,9 +266,12 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                                    .memory = lab_memory(),
                                    .print = stdout,
                                    .blocks = blocks,
-                                   .block_count = count};
+                                   .block_count = count,
+                                   .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL};
+    bool many;
+    const smp_warp_kernel *twin = sass ? smp_warp_kernel_find(sass, smp_warp_kernel_symbol(kernel), &many) : NULL;
     if (!code)
-        code = smp_warp_run(&given, &result, &err);
+        code = smp_warp_run_both(&given, twin, &result, &err);
     if (code && !result.kernel[0]) { /* it never began */
         snprintf(result.kernel, sizeof result.kernel, "%s", smp_warp_kernel_name(kernel));
         snprintf(result.symbol, sizeof result.symbol, "%s", smp_warp_kernel_symbol(kernel));

@@ -115,7 +115,7 @@ static void put_row(FILE *to, const smp_warp_result *result, const smp_warp_row 
     const char *path = row->file < result->file_count ? result->files[row->file] : "";
     char text[40];
     fprintf(to, "  %5u  ", row->line);
-    smp_text_column(to, smp_lab_line(sources, path, row->line), SOURCE);
+    smp_text_column(to, row->instruction[0] ? row->instruction : smp_lab_line(sources, path, row->line), SOURCE);
     fprintf(to, "  %-*s %*u", ACCESS, access_name(row), BYTES, row->width);
     put_number(to, row->instructions, COUNT);
     if (row->space == SMP_WARP_SHARED) {
@@ -232,6 +232,19 @@ static void put_findings(FILE *to, const smp_warp_result *result, const smp_pain
     }
 }
 
+static void put_notes(FILE *to, const smp_warp_result *result, const smp_paint *paint)
+{
+    for (const char *at = result->notes; *at;) {
+        char line[400];
+        const size_t size = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)size, at);
+        fprintf(to, "  %snote%s  ", paint->yellow, paint->off);
+        smp_text_clean(to, line);
+        fputc('\n', to);
+        at += size + (at[size] == '\n');
+    }
+}
+
 void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool color)
 {
     const smp_paint paint = smp_paint_for(color);
@@ -245,5 +258,6 @@ void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sou
         put_row(to, result, &result->rows[i], sources, &paint);
     }
     put_advice(to, result);
+    put_notes(to, result, &paint);
     put_findings(to, result, &paint);
 }

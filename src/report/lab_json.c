@@ -24,6 +24,11 @@ static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row
     smp_json_string(json, "space", spaces[row->space]);
     smp_json_string(json, "op", ops[row->op]);
     put_count(json, "width", row->width);
+    if (row->instruction[0]) {
+        put_count(json, "place", row->place);
+        smp_json_string(json, "instruction", row->instruction);
+        put_count(json, "executed", row->instructions + row->skipped);
+    }
     put_count(json, "instructions", row->instructions);
     put_count(json, "lanes", row->lanes);
     if (row->space == SMP_WARP_SHARED) {
@@ -67,6 +72,9 @@ void smp_lab_json(FILE *to, const smp_warp_result *results, size_t count, const 
         smp_json_object(&json, NULL);
         smp_json_string(&json, "kernel", r->kernel);
         smp_json_string(&json, "symbol", r->symbol);
+        smp_json_string(&json, "code", r->code);
+        smp_json_string(&json, "notes", r->notes[0] ? r->notes : NULL);
+        put_count(&json, "differing_bytes", r->differing_bytes);
         put_triple(&json, "grid", r->grid);
         put_triple(&json, "block", r->block);
         put_count(&json, "shared_bytes", (uint64_t)r->shared + r->dynamic_shared);

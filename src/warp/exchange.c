@@ -26,9 +26,15 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
     fprintf(to, "K\t%s\t%s", r->kernel, r->symbol);
     for (int i = 0; i < 3; i++)
         fprintf(to, "\t%" PRIu32 "\t%" PRIu32, r->grid[i], r->block[i]);
-    fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.9g\n",
+    fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.9g",
             r->shared, r->dynamic_shared, r->launches, r->blocks_run, r->blocks, r->instructions, r->lane_instructions,
             r->seconds);
+    fprintf(to, "\t%s\t%" PRIu64 "\n", r->code, r->differing_bytes);
+    for (const char *at = r->notes; *at;) {
+        const size_t size = strcspn(at, "\n");
+        fprintf(to, "N\t%.*s\n", (int)size, at);
+        at += size + (at[size] == '\n');
+    }
     for (size_t i = 0; i < r->file_count; i++) {
         fputs("F\t", to);
         put_text(to, r->files[i]);
@@ -48,6 +54,8 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
             fprintf(to, "\t%" PRIu32, w->worst_offset[l]);
         fputc('\t', to);
         put_text(to, w->array);
+        fprintf(to, "\t%" PRIu64 "\t%" PRIu32 "\t", w->skipped, w->place);
+        put_text(to, w->instruction);
         fputc('\n', to);
     }
     for (size_t i = 0; i < r->finding_count; i++) {
@@ -114,6 +122,8 @@ static void read_head(char **f, smp_warp_result *r)
     r->instructions = number(f[14]);
     r->lane_instructions = number(f[15]);
     r->seconds = strtod(f[16], NULL);
+    snprintf(r->code, sizeof r->code, "%s", f[17]);
+    r->differing_bytes = number(f[18]);
 }
 
 static void read_row(char **f, smp_warp_row *w)
@@ -132,6 +142,9 @@ static void read_row(char **f, smp_warp_row *w)
     for (int l = 0; l < SMP_WARP; l++)
         w->worst_offset[l] = small(f[18 + l]);
     snprintf(w->array, sizeof w->array, "%s", f[18 + SMP_WARP]);
+    w->skipped = number(f[19 + SMP_WARP]);
+    w->place = small(f[20 + SMP_WARP]);
+    snprintf(w->instruction, sizeof w->instruction, "%s", f[21 + SMP_WARP]);
 }
 
 static void read_place(char **f, smp_warp_place *p)
@@ -150,7 +163,7 @@ static void read_finding(char **f, smp_warp_finding *x)
 
 smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_error *err)
 {
-    enum { HEAD = 17, ROW = 19 + SMP_WARP, FINDING = 17, STOP = 5 };
+    enum { HEAD = 19, ROW = 22 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
     char line[LINE], *f[FIELDS];
     size_t row_capacity = 0, finding_capacity = 0, file_capacity = 0;
     bool begun = false;
@@ -163,6 +176,8 @@ smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_err
         if (f[0][0] == 'K' && count == HEAD && !begun) {
             read_head(f, r);
             begun = true;
+        } else if (f[0][0] == 'N' && count == NOTE && begun) {
+            smp_warp_note(r, "%s", f[1]);
         } else if (f[0][0] == 'F' && count == 2 && begun) {
             if (!smp_grow(&r->files, &file_capacity, r->file_count + 1, sizeof *r->files) ||
                 !(r->files[r->file_count] = smp_strdup(f[1])))

@@ -23,7 +23,7 @@ static const char *inst_where(const warp_block *block, const warp_inst *inst, ch
     if (inst->line && inst->file < code->file_count && code->files[inst->file])
         snprintf(text, size, "%s:%u", code->files[inst->file], inst->line);
     else
-        snprintf(text, size, "line %u of the PTX", inst->text_line);
+        snprintf(text, size, "line %u of the %s", inst->text_line, code->param_base ? "SASS" : "PTX");
     return text;
 }
 
@@ -127,8 +127,9 @@ static void release_stuck_members(warp_block *block, warp_frame *frame)
         group |= (uint32_t)(frame->pc[l] == low) << l;
     }
     const warp_inst *inst = &frame->code->insts[low];
-    warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, (uint32_t)__builtin_ctz(group)), UINT32_MAX, 0,
-               "a warp operation names lanes that never reach it");
+    if (inst->flow == WARP_MEMBERS)
+        warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, (uint32_t)__builtin_ctz(group)), UINT32_MAX,
+                   0, "a warp operation names lanes that never reach it");
     inst->execute(block, frame, inst, group);
     frame->at_members &= ~group;
     frame->ready |= group;
@@ -152,9 +153,24 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
         case WARP_NEXT:
             if (lanes)
                 inst->execute(block, frame, inst, lanes);
+            else
+                block->counts[inst->index].skipped++;
             pc++;
             break;
+        case WARP_JUMP_TO:
+            set_pc(frame, group & ~lanes, pc + 1);
+            WARP_ACTIVE_LANES(lanes)
+            {
+                frame->pc[l] = (warp_words(frame, inst->s[0])[l] + (uint32_t)inst->offset) / inst->width;
+                if (frame->pc[l] >= frame->code->count) {
+                    warp_stop(block, frame, inst, "a jump out of the code");
+                    return false;
+                }
+            }
+            return true;
         case WARP_JUMP: {
+            if (inst->sources) /* a second condition */
+                lanes &= inst->negate_source ? ~warp_pred(frame, inst->s[0]) : warp_pred(frame, inst->s[0]);
             const bool back = inst->target <= pc;
             if (lanes != group && lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);
@@ -201,6 +217,7 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
                 warp_arrive(block, frame, inst, lanes);
             return !block->stop;
         case WARP_MEMBERS:
+        case WARP_CONVERGE:
             if (lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);
                 if (!gather_members(block, frame, inst, pc, lanes) || lanes != group) {
@@ -325,6 +342,7 @@ void warp_fill_rows(const warp_block *block, warp_frame *frame)
                 warp_words(frame, s->row)[l] = (uint32_t)value;
         }
     }
+    warp_fill_bank_rows(block, frame);
 }
 
 /* ------------------------------------------------------------------------------------------------ blocks */
@@ -432,7 +450,7 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
     if (!block->register_file || !block->local_file || !block->shared || !block->granules || !block->counts ||
         !block->memos)
         return smp_fail_memory(err, "a block", (uint64_t)block->warps * code->register_bytes);
-    return SMP_OK;
+    return code->param_base ? warp_open_banks(block, err) : SMP_OK;
 }
 
 static void close_block(warp_block *block)
@@ -444,6 +462,7 @@ static void close_block(warp_block *block)
     smp_free(block->counts);
     smp_free(block->memos);
     smp_free(block->faults);
+    warp_close_banks(block);
     smp_free(block);
 }
 

@@ -23,6 +23,8 @@ enum { WARP_LANES = 32, WARP_BARRIERS = 16, WARP_MOST_WARPS = SMP_WARP_MAX_THREA
 #define WARP_LOCAL_WINDOW  (UINT64_C(1) << 61)
 #define WARP_PARAM_WINDOW  (UINT64_C(3) << 60)
 #define WARP_WINDOW_MASK   (UINT64_C(7) << 60)
+/* Of local memory: whose it is, the depth of the call plus 1; 0: that of the function which accesses it. */
+enum { WARP_DEPTH_SHIFT = 48 };
 
 typedef struct warp_inst warp_inst;
 typedef struct warp_code warp_code;
@@ -33,11 +35,13 @@ typedef void warp_execute(warp_block *block, warp_frame *frame, const warp_inst 
 typedef void warp_alu(void *d, const void *a, const void *b, const void *c);
 
 typedef enum warp_flow {
-    WARP_NEXT,    /* execute, then the next instruction */
-    WARP_MEMBERS, /* the same once all lanes of a mask are here */
-    WARP_JUMP,    /* lanes whose guard holds go to target */
-    WARP_EXIT,    /* threads end */
-    WARP_RETURN,  /* lanes leave the function; in a kernel: end */
+    WARP_NEXT,     /* execute, then the next instruction */
+    WARP_MEMBERS,  /* the same once all lanes of a mask are here */
+    WARP_CONVERGE, /* the same, of the hardware's own: lanes of the mask that ended are not waited for */
+    WARP_JUMP,     /* lanes whose guard holds, and a source if there is one, go to target */
+    WARP_JUMP_TO,  /* each lane goes where the row s[0] says, in bytes of code */
+    WARP_EXIT,     /* threads end */
+    WARP_RETURN,   /* lanes leave the function; in a kernel: end */
     WARP_BARRIER
 } warp_flow;
 
@@ -67,15 +71,23 @@ struct warp_inst {
     uint8_t space, width, vec; /* memory: bytes of an element, elements */
     uint8_t type, from_type;   /* the decoder's */
     bool address_wide, source_wide;
+    bool parts;         /* 64 bits are two rows of words (SASS); addresses are such a row, with `add` added */
     bool columns;       /* matrices: column by column, or transposed */
     bool result_unused; /* atomics */
+    bool spins;         /* an atomic that is repeated until it succeeds */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
+    uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */
+    bool add_wide;           /* it has 64 bits */
+    uint8_t scale;           /* the address's row is shifted to the left */
+    uint32_t bias;           /* with parts: where shared memory begins */
     int64_t offset, offset2; /* of addresses */
     uint32_t file, line;     /* in the source */
-    uint32_t text_line;      /* of the PTX */
-    uint32_t index;          /* in the whole module */
-    const void *extra;       /* of calls */
+    uint32_t text_line;      /* of the PTX, or of nvdisasm's text */
+    const char *text;        /* of SASS: the instruction; null: PTX */
+    uint32_t text_size;
+    uint32_t index;    /* in the whole module */
+    const void *extra; /* of calls */
 };
 
 /* A row that holds the same in all lanes. */
@@ -127,6 +139,24 @@ typedef struct warp_shared_array {
     uint32_t offset, size;
 } warp_shared_array;
 
+/* A row that holds the same in all lanes, from a constant bank of the launch. */
+typedef struct warp_bank_row {
+    uint32_t row, bank, offset;
+} warp_bank_row;
+
+/* What a constant bank holds: fixed bytes, and variables that the host may write between launches. */
+enum { WARP_BANKS = 8 };
+typedef struct warp_bank_part {
+    uint32_t offset, size;
+    const void *memory;
+} warp_bank_part;
+typedef struct warp_bank {
+    unsigned char *bytes;
+    uint32_t size;
+    warp_bank_part *parts;
+    size_t part_count, part_capacity;
+} warp_bank;
+
 /* A kernel or a function. */
 struct warp_code {
     char *symbol, *name;
@@ -143,6 +173,12 @@ struct warp_code {
     size_t param_count, param_capacity, result_count, result_capacity;
     uint32_t granule; /* bytes: the narrowest element that it accesses in shared memory */
     bool entry;
+    bool counts_only;     /* races and uninitialised reads are not looked for */
+    uint32_t param_base;  /* SASS: where parameters lie in constant bank 0; 0: PTX */
+    uint32_t first_local; /* SASS: the stack pointer at the beginning */
+    warp_bank banks[WARP_BANKS];
+    warp_bank_row *bank_rows;
+    size_t bank_row_count, bank_row_capacity;
     smp_error problem;
     char *const *files; /* of the module */
     size_t file_count;
@@ -152,6 +188,28 @@ struct smp_warp_kernel {
     warp_code code;
     const warp_inst *const *insts; /* of the whole module, by index */
     size_t inst_count;
+};
+
+typedef struct warp_function {
+    struct warp_function *next;
+    warp_code code;
+} warp_function;
+
+struct smp_warp_module {
+    char **files; /* by the numbers of .file */
+    size_t file_count, file_capacity;
+    struct smp_warp_kernel **kernels;
+    size_t kernel_count, kernel_capacity;
+    warp_function *functions;
+    const warp_inst **insts;
+    size_t inst_count;
+    struct {
+        char *name;
+        void *memory;
+        size_t size;
+    } * variables;
+    size_t variable_count, variable_capacity;
+    char *text; /* of SASS, into which instructions point */
 };
 
 /* The lanes of a warp in one function. */
@@ -165,13 +223,14 @@ struct warp_frame {
     uint32_t avoid;                         /* lanes that spun long enough: others go first */
     uint32_t spins;
     uint32_t depth; /* 0: the kernel */
+    const struct warp_frame *caller;
     uint32_t warp;
     uint32_t turn; /* __syncwarp calls so far in this interval: orders accesses of the warp */
     uint8_t barrier[WARP_LANES];
 };
 
 typedef struct warp_count {
-    uint64_t runs;
+    uint64_t skipped; /* runs in which no lane's guard held */
     uint64_t instructions, lanes, wavefronts, ideal, packed, conflicts, sectors, sectors_ideal;
     uint8_t seen_space; /* bit WARP_SHARED, WARP_GLOBAL */
     uint64_t shared_instructions, shared_lanes;
@@ -234,6 +293,8 @@ struct warp_block {
     size_t fault_count, fault_capacity;
     uint64_t instructions, lane_instructions, jumps, calls;
     uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
+    const unsigned char *banks[WARP_BANKS];
+    uint32_t bank_sizes[WARP_BANKS];
     bool stop;
     smp_error error;
 };
@@ -293,6 +354,15 @@ void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst
 /* Runs the lanes of a called function until they have returned. */
 bool warp_run_frame(warp_block *block, warp_frame *frame);
 void warp_fill_rows(const warp_block *block, warp_frame *frame);
+
+/* Numbers the instructions of a whole module (module.c). */
+bool warp_number_module(smp_warp_module *module);
+
+/* Constant banks of a launch (banks.c). */
+smp_code warp_open_banks(warp_block *block, smp_error *err);
+void warp_close_banks(warp_block *block);
+void warp_fill_bank_rows(const warp_block *block, warp_frame *frame);
+void warp_free_bank(warp_bank *bank);
 
 /* Barriers of a block (barrier.c). */
 void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);

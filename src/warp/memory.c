@@ -4,20 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "warp/buffers.h"
 #include "warp/machine.h"
 
-enum { ALIGNMENT = 512, SECTOR = 32, NAME = 48 };
-
-typedef struct buffer {
-    uint64_t start, size;
-    void *owned; /* null once it is freed: kept to say that */
-    char name[NAME];
-} buffer;
-
-struct smp_warp_memory {
-    buffer *buffers; /* by start */
-    size_t count, capacity;
-};
+enum { ALIGNMENT = 512, SECTOR = 32, NAME = WARP_BUFFER_NAME };
 
 smp_code smp_warp_memory_open(smp_warp_memory **out, smp_error *err)
 {
@@ -62,7 +52,7 @@ void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
     size_t at = search(memory, start);
     at = at == memory->count && (!memory->count || memory->buffers[0].start > start) ? 0 : at + 1;
     memmove(memory->buffers + at + 1, memory->buffers + at, (memory->count - at) * sizeof *memory->buffers);
-    memory->buffers[at] = (buffer){.start = start, .size = size, .owned = owned};
+    memory->buffers[at] = (warp_buffer){.start = start, .size = size, .owned = owned};
     snprintf(memory->buffers[at].name, NAME, "%s", name ? name : "");
     memory->count++;
     return (void *)(uintptr_t)start;
@@ -95,10 +85,10 @@ bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_
 static void describe(const smp_warp_memory *memory, uint64_t address, char *text, size_t size)
 {
     const size_t at = search(memory, address);
-    const buffer *before = at < memory->count ? &memory->buffers[at] : NULL;
-    const buffer *after = at + 1 < memory->count ? &memory->buffers[at + 1]
-                          : memory->count        ? &memory->buffers[0]
-                                                 : NULL;
+    const warp_buffer *before = at < memory->count ? &memory->buffers[at] : NULL;
+    const warp_buffer *after = at + 1 < memory->count ? &memory->buffers[at + 1]
+                               : memory->count        ? &memory->buffers[0]
+                                                      : NULL;
     char name[NAME + 16];
     if (before && address - before->start < UINT64_C(1) << 32) {
         snprintf(name, sizeof name, before->name[0] ? "'%s'" : "a buffer%s", before->name);

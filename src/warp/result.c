@@ -18,12 +18,14 @@ static smp_warp_op op_of(const warp_block *block, const warp_count *count, uint3
 
 static bool same_row(const smp_warp_row *a, const smp_warp_row *b)
 {
-    return a->file == b->file && a->line == b->line && a->space == b->space && a->op == b->op && a->width == b->width;
+    return a->place == b->place && a->file == b->file && a->line == b->line && a->space == b->space && a->op == b->op &&
+           a->width == b->width;
 }
 
 static void add_row(smp_warp_row *to, const smp_warp_row *from)
 {
     to->instructions += from->instructions;
+    to->skipped += from->skipped;
     to->lanes += from->lanes;
     to->wavefronts += from->wavefronts;
     to->ideal += from->ideal;
@@ -59,6 +61,12 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     smp_warp_row row = {.file = inst->file, .line = inst->line, .space = space};
     row.op = op_of(block, c, index, space);
     row.width = (uint32_t)inst->width * (inst->vec ? inst->vec : 1);
+    row.skipped = c->skipped;
+    if (block->launch->each_instruction) {
+        row.place = (uint32_t)(inst - block->code->insts);
+        snprintf(row.instruction, sizeof row.instruction, "%.*s", inst->text ? (int)inst->text_size : 0,
+                 inst->text ? inst->text : "");
+    }
     if (space == SMP_WARP_GLOBAL) {
         row.instructions = c->instructions;
         row.lanes = c->lanes;
@@ -85,6 +93,8 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
 static int by_line(const void *a, const void *b)
 {
     const smp_warp_row *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     if (x->line != y->line)
@@ -129,6 +139,15 @@ static void add_finding(const warp_block *block, const warp_fault_key *f, smp_wa
     result->findings[result->finding_count++] = finding;
 }
 
+/* Whether an instruction of which no lane ever took part would have been counted in a space. */
+static bool counts_there(const warp_block *block, size_t inst, int space)
+{
+    const warp_inst *i = block->insts[inst];
+    if (!i->parts || !i->width || !block->launch->each_instruction || block->counts[inst].seen_space)
+        return false;
+    return space == SMP_WARP_SHARED ? i->space == WARP_SHARED : i->space == WARP_GLOBAL;
+}
+
 smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err)
 {
     const smp_warp_launch *launch = block->launch;
@@ -142,6 +161,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     snprintf(result->symbol, sizeof result->symbol, "%s", block->code->symbol);
     memcpy(result->grid, launch->grid, sizeof result->grid);
     memcpy(result->block, launch->block, sizeof result->block);
+    snprintf(result->code, sizeof result->code, "%s", block->code->param_base ? "sass" : "ptx");
     result->shared = block->code->shared_bytes;
     result->dynamic_shared = launch->dynamic_shared;
     result->instructions = block->instructions;
@@ -154,7 +174,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     }
     for (size_t i = 0; i < all; i++)
         for (int space = SMP_WARP_SHARED; space <= SMP_WARP_GLOBAL; space++)
-            if (block->counts[i].seen_space >> space & 1)
+            if (block->counts[i].seen_space >> space & 1 || (block->counts[i].skipped && counts_there(block, i, space)))
                 result->rows[result->row_count++] = row_of(block, (uint32_t)i, (smp_warp_space)space);
     qsort(result->rows, result->row_count, sizeof *result->rows, by_line);
     size_t kept = 0;
@@ -179,6 +199,19 @@ void smp_warp_result_free(smp_warp_result *result)
     memset(result, 0, sizeof *result);
 }
 
+/* Lines that the sum does not have. */
+static void add_notes(smp_warp_result *sum, const char *notes)
+{
+    while (*notes) {
+        const size_t size = strcspn(notes, "\n");
+        char line[400];
+        snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : sizeof line - 1), notes);
+        if (!strstr(sum->notes, line))
+            smp_warp_note(sum, "%s", line);
+        notes += size + (notes[size] == '\n');
+    }
+}
+
 bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
 {
     if (sum->stopped && more->stopped && !strcmp(sum->symbol, more->symbol)) {
@@ -187,7 +220,7 @@ bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
     }
     if (strcmp(sum->symbol, more->symbol) != 0 || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
         memcmp(sum->block, more->block, sizeof sum->block) != 0 || sum->dynamic_shared != more->dynamic_shared ||
-        sum->stopped || more->stopped)
+        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped)
         return false;
     const size_t rows = sum->row_count + more->row_count, findings = sum->finding_count + more->finding_count;
     size_t row_capacity = 0, finding_capacity = 0;
@@ -229,6 +262,8 @@ bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
     sum->instructions += more->instructions;
     sum->lane_instructions += more->lane_instructions;
     sum->seconds += more->seconds;
+    sum->differing_bytes += more->differing_bytes;
+    add_notes(sum, more->notes);
     sum->launches += more->launches;
     return true;
 }

@@ -251,6 +251,8 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
         return 0;
     banks->active = lanes;
     warp_count_shared(block, inst->index, banks);
+    if (block->code->counts_only)
+        return lanes;
     if (access->how == WARP_READS && access->width <= UINT32_C(1) << block->granule_shift)
         check_reads(block, frame, inst, lanes, offset);
     else

@@ -32,6 +32,15 @@ bool smp_warp_buffer_free(smp_warp_memory *memory, void *start);
 /* The buffer in which an address lies; false: none. */
 bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_t *start, uint64_t *size);
 
+/* A copy of what all buffers hold. Null: no memory. */
+typedef struct smp_warp_copy smp_warp_copy;
+smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory);
+void smp_warp_copy_free(smp_warp_copy *copy); /* null is allowed */
+/* Writes it back; false: the buffers are others since. */
+bool smp_warp_copy_back(smp_warp_memory *memory, const smp_warp_copy *copy);
+/* How many bytes are not as in the copy; place: where the first lies. */
+uint64_t smp_warp_copy_differs(const smp_warp_memory *memory, const smp_warp_copy *copy, char *place, size_t size);
+
 /* ------------------------------------------------------------------------------------------------ modules */
 
 typedef struct smp_warp_module smp_warp_module;
@@ -47,6 +56,13 @@ typedef struct smp_warp_param {
  * failure. */
 smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, smp_warp_memory *memory,
                            smp_warp_module **out, smp_error *err);
+
+/* Reads SASS as `nvdisasm -c -gi` writes it, of the cubin that is given too (null: there are no
+ * constants, and the PTX tells the shape). ptx: the same program, whose variables it shares; null: it has its own. Its
+ * launches count accesses and do not look for races and uninitialised reads, since ptxas removes the barriers of a warp
+ * that do nothing on the hardware. */
+smp_code smp_warp_load_sass(const char *name, const char *text, size_t length, const void *cubin, size_t cubin_size,
+                            const smp_warp_module *ptx, smp_warp_memory *memory, smp_warp_module **out, smp_error *err);
 void smp_warp_module_free(smp_warp_module *module); /* null is allowed */
 
 size_t smp_warp_kernel_count(const smp_warp_module *module);
@@ -80,6 +96,7 @@ typedef struct smp_warp_launch {
     FILE *print;            /* where the kernel's printf goes */
     const uint64_t *blocks; /* the blocks that run, ascending; null: all */
     uint64_t block_count;
+    bool each_instruction; /* rows are of instructions, not of source lines */
 } smp_warp_launch;
 
 enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024 };
@@ -99,7 +116,10 @@ typedef struct smp_warp_row {
     uint32_t worst_wavefronts, worst_ideal, worst_active; /* of one instruction: the worst */
     uint32_t worst_offset[SMP_WARP];
     smp_bank_op worst_op;
-    char array[64]; /* the shared array where that is known, else "" */
+    char array[64];       /* the shared array where that is known, else "" */
+    uint64_t skipped;     /* of SASS: warp instructions of which no lane took part */
+    uint32_t place;       /* with each_instruction: its number in the kernel */
+    char instruction[80]; /* SASS, with each_instruction; else "" */
 } smp_warp_row;
 
 typedef enum smp_warp_fault {
@@ -132,6 +152,9 @@ typedef struct smp_warp_result {
     uint32_t grid[3], block[3], shared, dynamic_shared;
     uint64_t launches, blocks_run, blocks, instructions, lane_instructions;
     double seconds;
+    char code[8];             /* what was counted: "ptx", "sass" */
+    char notes[2000];         /* lines: where PTX and SASS disagree, why PTX was counted */
+    uint64_t differing_bytes; /* of memory, between PTX and SASS */
     char **files;
     size_t file_count;
     smp_warp_row *rows; /* by file and line */
@@ -146,6 +169,13 @@ typedef struct smp_warp_result {
  * tells what was counted until then. Owner of the result: the caller (smp_warp_result_free), also on failure. */
 smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, smp_error *err);
 void smp_warp_result_free(smp_warp_result *result);
+
+/* Runs launch->kernel, which is of PTX, and then the same kernel's SASS on the memory as it was before: counts are the
+ * SASS's, findings the PTX's. Without SASS (null, or one that has a problem or stops) counts are the PTX's, and a note
+ * says why. */
+smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result,
+                           smp_error *err);
+void smp_warp_note(smp_warp_result *result, const char *format, ...) SMP_PRINTF(2, 3);
 
 /* The blocks that "all", "first,middle,last" or a number mean, of a grid of `blocks`. *list is null for all, else from
  * smp_alloc. A wrong text is SMP_E_USAGE. */

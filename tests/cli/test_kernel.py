@@ -1,4 +1,7 @@
-"""smempipe kernel: the table, --json, --csv, --fail-on and messages on PTX; whole programs where there is nvcc."""
+"""smempipe kernel: the table, --json, --csv, --fail-on and messages on PTX; whole programs where there is nvcc, counted
+as an H100 counts them where there is nvdisasm too."""
+import collections
+import concurrent.futures
 import csv
 import io
 import json
@@ -13,8 +16,11 @@ LAB = os.path.join(ROOT, "tests", "lab")
 TRANSPOSE = os.path.join(LAB, "transpose.ptx")
 BUGS = os.path.join(LAB, "bugs.ptx")
 TILED = ("--only", "transposeTiled", "--grid", "2x2", "--block", "32x8", "--args",
-         "out=f32[64x64] in=f32[64x64] w=64 h=64")  # fmt: skip
+         "out=f32[64x64] in=f32[64x64] w=64 h=64", "--code", "ptx")  # fmt: skip
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
+NO_SASS = "no nvdisasm or ptxas: pip install nvidia-cuda-nvdisasm nvidia-cuda-nvcc, and have them in PATH"
 
 
 class Kernel(CliCase):
@@ -40,7 +46,8 @@ class Kernel(CliCase):
         self.assertEqual((found["kernels"][0]["blocks"], found["kernels"][0]["blocks_run"]), (4, 2))
 
     def test_what_is_found_fails_a_test(self):
-        race = (BUGS, "--only", "raceNoSync", "--grid", "1", "--block", "256", "--args", "in=f32[256] out=f32[256]")
+        race = (BUGS, "--only", "raceNoSync", "--grid", "1", "--block", "256", "--code", "ptx",
+                "--args", "in=f32[256] out=f32[256]")  # fmt: skip
         self.smp("kernel", *race)
         self.smp("kernel", *race, "--fail-on", "races", status=7)
         done = self.smp("kernel", *race, "-q", "--fail-on", "races", status=7)
@@ -49,7 +56,8 @@ class Kernel(CliCase):
         self.smp("kernel", *race, "--fail-on", "bounds,conflicts,barriers")
         self.smp("kernel", TRANSPOSE, *TILED, "--fail-on", "races,conflicts", status=7)
         self.smp("kernel", TRANSPOSE, *TILED, "--fail-on", "uncoalesced,races,bounds,uninitialised,barriers")
-        outside = (BUGS, "--only", "outsideGlobal", "--grid", "2", "--block", "256", "--args", "out=f32[256] n=256")
+        outside = (BUGS, "--only", "outsideGlobal", "--grid", "2", "--block", "256", "--args", "out=f32[256] n=256",
+                   "--code", "ptx")  # fmt: skip
         text = self.smp("kernel", *outside, "--fail-on", "bounds", status=7).stdout
         self.assertIn("thread 0,0,0, block 1,0,0: writes 4 bytes 0 bytes past the end of 'out' (1024 bytes)", text)
 
@@ -63,7 +71,8 @@ class Kernel(CliCase):
             ((TRANSPOSE, *TILED[:4], "--block", "32x80", *TILED[6:]), 2, ("32 x 80", "1024")),
             ((TRANSPOSE, *TILED, "--fail-on", "rases"), 2, ("'rases'", "races")),
             ((TRANSPOSE, *TILED, "--blocks", "some"), 2, ("'some'", "first,middle,last")),
-            (("kernel.txt",), 2, ("no .cu and no .ptx", "nvcc -ptx")),
+            ((TRANSPOSE, *TILED, "--code", "mass"), 2, ("--code mass", "sass or ptx")),
+            (("kernel.txt",), 2, ("no .cu, no .ptx and no .cubin", "nvcc -ptx")),
             (("none.ptx", "--only", "f"), 3, ("none.ptx", "No such file")),
         ):
             error = self.smp("kernel", *arguments, status=code).stderr
@@ -91,23 +100,143 @@ class Kernel(CliCase):
             self.assertIn("pip install nvidia-cuda-nvcc", error)
 
 
+@unittest.skipUnless(PTXAS and NVDISASM, NO_SASS)
+class Sass(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.cache = tempfile.TemporaryDirectory()
+        self.addCleanup(self.cache.cleanup)
+        self.environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name}
+
+    def sass(self, *arguments, **more):
+        return self.smp("kernel", *arguments, env=self.environment, **more)
+
+    def test_the_first_line_says_what_is_counted(self):
+        both = TILED[:-2]
+        text = self.sass(TRANSPOSE, *both).stdout
+        self.assertIn("counts of the SASS that ptxas makes of", text)
+        self.assertRegex(text, r"\n +24 .*shared load +4 +128 +4096 +128 +3968 +32 +32")
+        self.assertIn("counts of the PTX of", self.sass(TRANSPOSE, *both, "--code", "ptx").stdout)
+        found = json.loads(self.sass(TRANSPOSE, *both, "--json").stdout)["kernels"][0]
+        self.assertEqual((found["code"], found["differing_bytes"], found["notes"]), ("sass", 0, None))
+
+    def test_a_cubin_runs_alone(self):
+        cubin = os.path.join(self.cache.name, "transpose.cubin")
+        self.sass(TRANSPOSE, *TILED[:-2], "--quiet")
+        made = next(folder for folder, _, files in os.walk(self.cache.name) if "code.cubin" in files)
+        shutil.copy(os.path.join(made, "code.cubin"), cubin)
+        text = self.sass(cubin, *TILED[:-2]).stdout
+        self.assertRegex(text, r"shared load +4 +128 +4096 +128 +3968 +32 +32")
+
+    def test_what_ptxas_joins_is_told(self):
+        source = os.path.join(self.cache.name, "join.ptx")
+        with open(source, "w") as file:
+            file.write(JOINED)
+        text = self.sass(source, "--only", "sum", "--grid", "1", "--block", "32", "--args", "out=f32[32]").stdout
+        self.assertRegex(text, r"note .*:7: ptxas joined shared loads of 4 bytes into some of 16")
+
+
+JOINED = """.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "sum.cu"
+.visible .entry sum(.param .u64 p0)
+{
+.reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<3>;
+.shared .align 16 .b8 s[512];
+.loc 1 5 1
+mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, s; add.s32 %r3, %r2, %r1;
+cvt.rn.f32.u32 %f0, %r0; st.shared.f32 [%r3], %f0;
+bar.sync 0;
+.loc 1 7 1
+ld.shared.f32 %f1, [s]; ld.shared.f32 %f2, [s+4]; ld.shared.f32 %f3, [s+8]; ld.shared.f32 %f4, [s+12];
+.loc 1 8 1
+add.f32 %f1, %f1, %f2; add.f32 %f3, %f3, %f4; add.f32 %f1, %f1, %f3;
+ld.param.u64 %d0, [p0]; mul.wide.u32 %d1, %r0, 4; add.s64 %d0, %d0, %d1; st.global.f32 [%d0], %f1;
+ret;
+}
+"""
+
+
 @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer, which must come first in a program")
 class Programs(CliCase):
-    """Some of tests/lab: all take minutes of nvcc. SMEMPIPE_LAB_ALL=1 runs all."""
+    """The programs of tests/lab, of which nvcc takes most of the time: all where their SASS is counted, else some."""
 
-    some = ("k01_transpose", "k15_misc")
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        names = sorted(n[:-3] for n in os.listdir(LAB) if n.endswith(".cu"))
+        names = names if NVDISASM else ["k01_transpose", "k15_misc"]
+        with tempfile.TemporaryDirectory() as cache, concurrent.futures.ThreadPoolExecutor(2) as pool:
+            environment = {**os.environ, "XDG_CACHE_HOME": cache}
+            case = cls("run_one")
+            case.folder = cache
+            runs = {n: pool.submit(case.run_one, n, environment) for n in names}
+            cls.done = {name: run.result() for name, run in runs.items()}
+
+    def run_one(self, name, environment):
+        return self.smp("kernel", os.path.join(LAB, name + ".cu"), "--each", "--json", env=environment)
+
+    def kernels(self, name):
+        return json.loads(self.done[name].stdout)["kernels"]
 
     def test_programs_pass_and_only_wrong_ones_have_findings(self):
-        names = sorted(n[:-3] for n in os.listdir(LAB) if n.endswith(".cu"))
-        for name in names if os.environ.get("SMEMPIPE_LAB_ALL") else self.some:
-            with self.subTest(name), tempfile.TemporaryDirectory() as cache:
-                environment = {**os.environ, "XDG_CACHE_HOME": cache}
-                done = self.smp("kernel", os.path.join(LAB, name + ".cu"), "--json", env=environment)
+        for name, done in self.done.items():
+            with self.subTest(name):
                 if name != "k16_bugs":
                     self.assertIn("PASS", done.stderr)
-                found = {f["kind"] for k in json.loads(done.stdout)["kernels"] for f in k["findings"]}
+                found = {f["kind"] for k in self.kernels(name) for f in k["findings"]}
                 expected = {"k04_reduce": {"race"}, "k15_misc": {"bounds"}, "k16_bugs": {"race", "uninitialised"}}
                 self.assertEqual(found, expected.get(name, set()))
+
+    @unittest.skipUnless(NVDISASM, NO_SASS)
+    def test_sass_leaves_the_bytes_that_ptx_leaves(self):
+        for name in self.done:
+            for kernel in self.kernels(name):
+                with self.subTest(name, kernel=kernel["symbol"]):
+                    self.assertEqual((kernel["code"], kernel["differing_bytes"]), ("sass", 0))
+
+    @unittest.skipUnless(NVDISASM, NO_SASS)
+    def test_each_instruction_counts_as_on_an_h100(self):
+        """But for the two instructions of a loop that repeats a swap, by timing."""
+        with open(os.path.join(LAB, "h100_sass_counts.csv")) as file:
+            rows = list(csv.DictReader(line for line in file if line[0] != "#"))
+        launches = collections.defaultdict(list)
+        for row in rows:
+            launches[row["program"], row["launch"], row["kernel"]].append(row)
+        spins, equal = 0, 0
+        for (name, launch, title), expected in launches.items():
+            with self.subTest(name, launch=launch, kernel=title):
+                candidates = [counts_of(k) for k in self.kernels(name) if k["kernel"] == title.split("<")[0]]
+                differ = min((differing(expected, c) for c in candidates), key=len)
+                equal += len(expected) - len(differ)
+                if title == "weighted":
+                    spins += len(differ)
+                    differ = [r for r in differ if not r["sass"].startswith(("ATOMS.CAST.SPIN", "LDS R4, [R6+UR4]"))]
+                    self.assertIn("a GPU may repeat it more often", self.kernels(name)[-1]["notes"])
+                self.assertEqual(differ, [])
+        self.assertEqual((equal, spins), (826, 4))
+
+
+def counted(row):
+    columns = ("warp_instructions", "wavefronts_shared", "wavefronts_shared_ideal", "sectors_global")
+    return (row["sass"], *(int(row[c]) for c in columns), int(row["sectors_global_ideal"]))
+
+
+def differing(expected, counts):
+    return [r for r in expected if counts.get(int(r["instruction"])) != counted(r)]
+
+
+def counts_of(kernel):
+    """The same of each instruction of a kernel that was executed here; its launches of one shape are summed."""
+    counts = {}
+    for row in kernel["rows"]:
+        at = counts.setdefault(row["place"], [row["instruction"], 0, 0, 0, 0, 0])
+        at[1] = row["executed"] // kernel["launches"]
+        keys = ("wavefronts", "packed_ideal") if row["space"] == "shared" else ("sectors", "sectors_ideal")
+        for i, key in enumerate(keys, 2 if row["space"] == "shared" else 4):
+            at[i] += row[key] // kernel["launches"]
+    return {place: tuple(c) for place, c in counts.items()}
 
 
 if __name__ == "__main__":

@@ -237,6 +237,33 @@ static void functions_are_called(void **state)
     close_lab(&l);
 }
 
+/* A function that is given the address of the caller's local variable changes that one. */
+static void a_function_writes_to_its_callers_variable(void **state)
+{
+    (void)state;
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".func add(.param .u64 a, .param .u32 b)\n{\n.reg .b32 %r<4>; .reg .b64 %d<4>;\n"
+        ".local .align 4 .b8 own[16];\nld.param.u64 %d0, [a]; ld.param.u32 %r0, [b]; mov.u32 %r2, 9;\n"
+        "st.local.u32 [own], %r2; ld.u32 %r1, [%d0]; add.s32 %r1, %r1, %r0; st.u32 [%d0], %r1; ret;\n}\n"
+        ".visible .entry op(.param .u64 p0)\n{\n.reg .b32 %r<4>; .reg .b64 %d<6>;\n.local .align 4 .b8 mine[16];\n"
+        "ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; st.local.u32 [mine+4], %r0; mov.u64 %d1, mine;\n"
+        "add.u64 %d2, %d1, 4; cvta.local.u64 %d3, %d2; mov.u32 %r1, 100;\n"
+        "{\n.param .b64 x; st.param.b64 [x], %d3; .param .b32 y; st.param.b32 [y], %r1; call.uni add, (x, y);\n}\n"
+        "ld.local.u32 %r2, [mine+4]; mul.wide.u32 %d4, %r0, 4; add.u64 %d4, %d0, %d4; st.global.u32 [%d4], %r2;\n"
+        "ret;\n}\n";
+    lab l;
+    open_lab(&l, text);
+    if (l.code)
+        fail_msg("%s", l.err.message);
+    uint32_t *out = smp_warp_buffer(l.memory, 32 * sizeof *out, "out");
+    const uint64_t address = (uint64_t)(uintptr_t)out;
+    run(&l, "op", 1, 16, &address);
+    assert_int_equal(l.code, SMP_OK);
+    assert_int_equal(out[7], 107);
+    close_lab(&l);
+}
+
 /* ------------------------------------------------------------------------------------------------ counts */
 
 static void transpose(lab *l, const char *name)
@@ -397,6 +424,7 @@ SMP_SUITE(lab)
         cmocka_unit_test(an_unknown_instruction_is_named),
         cmocka_unit_test(what_is_no_ptx_is_refused),
         cmocka_unit_test(functions_are_called),
+        cmocka_unit_test(a_function_writes_to_its_callers_variable),
         cmocka_unit_test(a_column_conflicts_and_a_pad_helps),
         cmocka_unit_test(some_blocks_are_enough),
         cmocka_unit_test(planted_mistakes_are_found),

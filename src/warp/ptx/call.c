@@ -168,9 +168,10 @@ static const char *bytes_at(const warp_block *block, const warp_frame *frame, ui
 {
     uint64_t start;
     if (ptx_space_of(address) == WARP_LOCAL) {
-        const uint64_t offset = address & ~WARP_WINDOW_MASK;
-        *size = offset < frame->code->local_bytes ? frame->code->local_bytes - offset : 0;
-        return *size ? (const char *)ptx_local(frame, lane, offset) : NULL;
+        uint64_t offset = address & ~WARP_WINDOW_MASK;
+        const warp_frame *owner = ptx_frame_of(frame, &offset);
+        *size = offset < owner->code->local_bytes ? owner->code->local_bytes - offset : 0;
+        return *size ? (const char *)ptx_local(owner, lane, offset) : NULL;
     }
     if (!smp_warp_buffer_of(block->launch->memory, address, &start, size))
         return NULL;
@@ -237,22 +238,30 @@ static const char *print_one(FILE *to, const warp_block *block, const warp_frame
     return format;
 }
 
-static void print(warp_block *block, warp_frame *frame, const call *c, uint32_t lane)
+void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format_at, uint64_t arguments_at)
 {
-    uint64_t pointers[2], format_size = 0, size = 0, at = 0;
+    uint64_t format_size = 0, size = 0, at = 0;
     FILE *to = block->launch->print;
-    if (!to || c->argument_count < 2)
+    if (!to)
         return;
-    memcpy(&pointers[0], ptx_local(frame, lane, c->arguments[0]), 8);
-    memcpy(&pointers[1], ptx_local(frame, lane, c->arguments[1]), 8);
-    const char *format = bytes_at(block, frame, lane, pointers[0], &format_size);
-    const char *arguments = pointers[1] ? bytes_at(block, frame, lane, pointers[1], &size) : NULL;
+    const char *format = bytes_at(block, frame, lane, format_at, &format_size);
+    const char *arguments = arguments_at ? bytes_at(block, frame, lane, arguments_at, &size) : NULL;
     const char *end = format ? memchr(format, 0, (size_t)format_size) : NULL;
     while (end && format < end)
         if (*format != '%')
             fputc(*format++, to);
         else
             format = print_one(to, block, frame, lane, format, end, arguments ? arguments : "", size, &at);
+}
+
+static void print(warp_block *block, warp_frame *frame, const call *c, uint32_t lane)
+{
+    uint64_t pointers[2];
+    if (c->argument_count < 2)
+        return;
+    memcpy(&pointers[0], ptx_local(frame, lane, c->arguments[0]), 8);
+    memcpy(&pointers[1], ptx_local(frame, lane, c->arguments[1]), 8);
+    ptx_print(block, frame, lane, pointers[0], pointers[1]);
 }
 
 /* __assertfail(message, file, line, function, size) */
@@ -298,6 +307,7 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     inner->local = local;
     inner->live = inner->ready = lanes;
     inner->depth = frame->depth + 1;
+    inner->caller = frame;
     inner->warp = frame->warp;
     inner->turn = frame->turn;
     warp_fill_rows(block, inner);
@@ -436,11 +446,11 @@ void ptx_link_calls(struct smp_warp_module *module)
 {
     for (size_t i = 0; i < module->kernel_count; i++)
         link_code(module, &module->kernels[i]->code);
-    for (ptx_function *f = module->functions; f; f = f->next)
+    for (warp_function *f = module->functions; f; f = f->next)
         link_code(module, &f->code);
     for (bool changed = true; changed;) {
         changed = false;
-        for (ptx_function *f = module->functions; f; f = f->next)
+        for (warp_function *f = module->functions; f; f = f->next)
             changed = inherit_problem(&f->code) || changed;
         for (size_t i = 0; i < module->kernel_count; i++)
             changed = inherit_problem(&module->kernels[i]->code) || changed;

@@ -11,7 +11,9 @@ warp_execute ptx_run_alu, ptx_run_flushed, ptx_run_test, ptx_run_set, ptx_run_pa
 /* Writes lanes of a result: its class is the instruction's. */
 void ptx_blend(warp_frame *frame, uint32_t row, char row_class, const void *result, uint32_t lanes);
 
-/* memory.c */
+/* memory.c. Modes of atomics are in the order of their decoder's list; SASS has one more, whose result is whether the
+ * value was swapped. */
+enum { PTX_ATOM_SWAP = 7, PTX_ATOM_SWAPPED = 10 };
 warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_to_window, ptx_run_is_space,
     ptx_run_param;
 
@@ -20,10 +22,15 @@ warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_r
 
 /* convert.c, matrix.c, call.c */
 warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix,
-    ptx_run_mma, ptx_run_call;
+    ptx_run_stmatrix, ptx_run_mma, ptx_run_call;
+
+/* printf for one thread: generic addresses of the format and of the arguments' bytes. */
+void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format, uint64_t arguments);
 
 /* Where generic addresses of a warp lead. */
 warp_space ptx_space_of(uint64_t address);
+/* The frame whose local memory an address means, and the place in it. */
+const warp_frame *ptx_frame_of(const warp_frame *frame, uint64_t *offset);
 unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset);
 
 #endif

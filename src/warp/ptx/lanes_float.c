@@ -29,8 +29,15 @@ F(sqrt_f32, sqrtf(a[l]))
 D(sqrt_f64, sqrt(a[l]))
 F(rsqrt_f32, (float)(1.0 / sqrt((double)a[l])))
 D(rsqrt_f64, 1.0 / sqrt(a[l]))
-F(sin_f32, sinf(a[l]))
-F(cos_f32, cosf(a[l]))
+/* ptxas divides by a turn first, rounding to zero, and the unit takes turns. */
+static double in_turns(float x)
+{
+    const double turn = 6.283185307179586, exact = (double)x * (double)0.15915493667125701904f;
+    const float near = (float)exact;
+    return (double)(fabs((double)near) > fabs(exact) ? nextafterf(near, 0) : near) * turn;
+}
+F(sin_f32, (float)sin(in_turns(a[l])))
+F(cos_f32, (float)cos(in_turns(a[l])))
 F(ex2_f32, exp2f(a[l]))
 F(lg2_f32, log2f(a[l]))
 F(tanh_f32, tanhf(a[l]))

@@ -159,6 +159,11 @@ static void count_once(warp_block *block, const warp_inst *inst, warp_space spac
 
 static uint64_t base_of(const warp_frame *frame, const warp_inst *inst, uint32_t lane, warp_space *space)
 {
+    if (inst->parts) { /* SASS has matrices in shared memory alone */
+        const uint32_t more = inst->add == WARP_NO_ROW ? 0 : warp_words(frame, inst->add)[lane];
+        *space = WARP_SHARED;
+        return (uint32_t)(warp_words(frame, inst->s[0])[lane] + more + (uint32_t)inst->offset - inst->bias);
+    }
     const uint64_t base =
         (inst->address_wide ? warp_longs(frame, inst->s[0])[lane] : warp_words(frame, inst->s[0])[lane]) +
         (uint64_t)inst->offset;
@@ -193,6 +198,28 @@ void ptx_run_ldmatrix(warp_block *block, warp_frame *frame, const warp_inst *ins
         if (inst->d[m] != WARP_NO_ROW)
             ptx_blend(frame, inst->d[m], 'w', result[m], lanes);
     }
+}
+
+/* stmatrix: what ldmatrix reads, written; registers in d. */
+void ptx_run_stmatrix(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint64_t address[WARP_LANES];
+    warp_space space;
+    (void)lanes;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        address[l] = base_of(frame, inst, l, &space);
+    for (uint32_t m = 0; m < inst->dests; m++) {
+        unsigned char *at[WARP_LANES];
+        touch(block, frame, inst, UINT32_C(0xff) << (8 * m), WARP_SHARED, address, LINE_BYTES, true, at);
+        for (uint32_t l = 0; l < WARP_LANES; l++)
+            for (uint32_t k = 0; k < 2; k++) {
+                const uint32_t line = inst->columns ? l % 4 * 2 + k : l / 4, to = inst->columns ? l / 4 : l % 4 * 2 + k;
+                const uint16_t half = (uint16_t)(warp_words(frame, inst->d[m])[l] >> (16 * k));
+                if (at[8 * m + line])
+                    memcpy(at[8 * m + line] + HALF_BYTES * to, &half, HALF_BYTES);
+            }
+    }
+    count_once(block, inst, WARP_SHARED, inst->dests);
 }
 
 /* Row and column of value `k` of a lane's sums: PTX ISA, fragments of m16n8, two of them side by side. */

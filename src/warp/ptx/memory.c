@@ -18,16 +18,54 @@ warp_space ptx_space_of(uint64_t address)
     }
 }
 
+const warp_frame *ptx_frame_of(const warp_frame *frame, uint64_t *offset)
+{
+    const uint64_t owner = *offset >> WARP_DEPTH_SHIFT;
+    *offset &= (UINT64_C(1) << WARP_DEPTH_SHIFT) - 1;
+    while (owner && frame->depth + 1 > owner && frame->caller)
+        frame = frame->caller;
+    return frame;
+}
+
 unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset)
 {
+    frame = ptx_frame_of(frame, &offset);
     return frame->local + (size_t)lane * frame->code->local_bytes + (size_t)offset;
+}
+
+/* SASS: a row of low words, one of high words behind it, a uniform row and a constant. Addresses of shared memory are
+ * of 32 bits and begin at `bias`, also in their window. */
+static void addresses_of_parts(const warp_frame *frame, const warp_inst *inst, uint32_t row, uint32_t add,
+                               warp_space space, bool wide, int64_t offset, uint64_t address[WARP_LANES])
+{
+    enum { WORD_ROW = 4 * WARP_LANES };
+    const uint32_t *low = warp_words(frame, row), *high = warp_words(frame, row + WORD_ROW);
+    for (int l = 0; l < WARP_LANES; l++)
+        address[l] = (low[l] << inst->scale | (wide ? (uint64_t)high[l] << 32 : 0)) + (uint64_t)offset;
+    if (add != WARP_NO_ROW) {
+        const uint32_t *more = warp_words(frame, add), *most = warp_words(frame, add + WORD_ROW);
+        for (int l = 0; l < WARP_LANES; l++)
+            address[l] += more[l] | (inst->add_wide ? (uint64_t)most[l] << 32 : 0);
+    }
+    if (space == WARP_SHARED)
+        for (int l = 0; l < WARP_LANES; l++)
+            address[l] = (uint32_t)(address[l] - inst->bias);
+    else if (space == WARP_LOCAL)
+        for (int l = 0; l < WARP_LANES; l++)
+            address[l] = (uint32_t)address[l];
+    else if (space == WARP_GENERIC)
+        for (int l = 0; l < WARP_LANES; l++)
+            if (ptx_space_of(address[l]) == WARP_SHARED)
+                address[l] = WARP_SHARED_WINDOW | (uint32_t)(address[l] - inst->bias);
 }
 
 /* The addresses of a source row, with the constant added. */
 static void addresses_of(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
                          uint64_t address[WARP_LANES])
 {
-    if (wide) {
+    if (inst->parts) {
+        addresses_of_parts(frame, inst, inst->s[slot], inst->add, (warp_space)inst->space, wide, offset, address);
+    } else if (wide) {
         const uint64_t *row = warp_longs(frame, inst->s[slot]);
         for (int l = 0; l < WARP_LANES; l++)
             address[l] = row[l] + (uint64_t)offset;
@@ -83,11 +121,12 @@ static void store_bytes(const warp_frame *frame, const warp_inst *inst, uint32_t
 static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
                          uint32_t bytes)
 {
-    if (offset + bytes <= frame->code->local_bytes)
+    const warp_frame *owner = ptx_frame_of(frame, &offset);
+    if (offset + bytes <= owner->code->local_bytes)
         return true;
     warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
                "accesses byte %llu of its local memory, of which a thread has %u", (unsigned long long)offset,
-               frame->code->local_bytes);
+               owner->code->local_bytes);
     return false;
 }
 
@@ -205,6 +244,18 @@ void ptx_run_param(warp_block *block, warp_frame *frame, const warp_inst *inst, 
 
 /* ------------------------------------------------------------------------------------------------ atomics */
 
+/* A value of 4 or 8 bytes. */
+static uint64_t value_of(const warp_frame *frame, const warp_inst *inst, int slot, uint32_t lane)
+{
+    enum { WORD_ROW = 4 * WARP_LANES };
+    if (inst->width != 8)
+        return warp_words(frame, inst->s[slot])[lane];
+    if (inst->parts)
+        return warp_words(frame, inst->s[slot])[lane] | (uint64_t)warp_words(frame, inst->s[slot] + WORD_ROW)[lane]
+                                                            << 32;
+    return warp_longs(frame, inst->s[slot])[lane];
+}
+
 static uint64_t as_signed(uint64_t value, uint32_t width)
 {
     return width == 4 ? (uint64_t)(int64_t)(int32_t)value : value;
@@ -251,7 +302,8 @@ static uint64_t apply(const warp_inst *inst, uint64_t old, uint64_t value, uint6
         return old ^ value;
     case 6:
         return value;
-    case 7:
+    case PTX_ATOM_SWAP:
+    case PTX_ATOM_SWAPPED:
         return old == value ? swap : old;
     case 8:
         return old >= value ? 0 : old + 1;
@@ -304,11 +356,16 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
             uint64_t old = 0;
             memcpy(&old, at, inst->width);
             const uint64_t mask = wide ? UINT64_MAX : (UINT64_C(1) << (8 * inst->width)) - 1;
-            const uint64_t value = (wide ? warp_longs(frame, inst->s[1])[l] : warp_words(frame, inst->s[1])[l]) & mask;
-            const uint64_t swap = (wide ? warp_longs(frame, inst->s[2])[l] : warp_words(frame, inst->s[2])[l]) & mask;
+            const uint64_t value = value_of(frame, inst, 1, l) & mask;
+            const uint64_t swap = inst->sources > 2 ? value_of(frame, inst, 2, l) & mask : 0;
             const uint64_t result = apply(inst, old, value, swap);
             memcpy(at, &result, inst->width);
-            if (inst->dests && wide)
+            if (inst->mode == PTX_ATOM_SWAPPED)
+                old = old == value;
+            if (inst->dests && wide && inst->parts) {
+                warp_words(frame, inst->d[0])[l] = (uint32_t)old;
+                warp_words(frame, inst->d[1])[l] = (uint32_t)(old >> 32);
+            } else if (inst->dests && wide)
                 warp_longs(frame, inst->d[0])[l] = old;
             else if (inst->dests)
                 warp_words(frame, inst->d[0])[l] = (uint32_t)old;
@@ -324,8 +381,13 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     uint64_t to[WARP_LANES], from[WARP_LANES];
     uint32_t offset[WARP_LANES], fills = 0;
     const uint32_t *wanted = inst->sources > 2 ? warp_words(frame, inst->s[2]) : NULL;
-    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, to);
-    addresses_of(frame, inst, 1, true, inst->offset2, from);
+    if (inst->parts) {
+        addresses_of_parts(frame, inst, inst->s[0], inst->add, WARP_SHARED, false, inst->offset, to);
+        addresses_of_parts(frame, inst, inst->s[1], inst->s[3], WARP_GLOBAL, true, inst->offset2, from);
+    } else {
+        addresses_of(frame, inst, 0, inst->address_wide, inst->offset, to);
+        addresses_of(frame, inst, 1, true, inst->offset2, from);
+    }
     for (int l = 0; l < WARP_LANES; l++)
         offset[l] = (uint32_t)to[l];
     uint32_t reads = lanes;
@@ -360,8 +422,9 @@ void ptx_run_to_window(warp_block *block, warp_frame *frame, const warp_inst *in
 {
     uint64_t result[WARP_LANES];
     const uint64_t *from = warp_longs(frame, inst->s[0]);
+    const uint64_t own = (uint64_t)(frame->depth + 1) << WARP_DEPTH_SHIFT;
     const uint64_t window = inst->space == WARP_SHARED  ? WARP_SHARED_WINDOW
-                            : inst->space == WARP_LOCAL ? WARP_LOCAL_WINDOW
+                            : inst->space == WARP_LOCAL ? WARP_LOCAL_WINDOW | own
                             : inst->space == WARP_PARAM ? WARP_PARAM_WINDOW
                                                         : 0;
     (void)block;

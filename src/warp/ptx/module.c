@@ -238,7 +238,7 @@ static warp_code *new_code(ptx_parser *parser, bool entry)
 {
     struct smp_warp_module *module = parser->module;
     if (!entry) {
-        ptx_function *f = smp_alloc(sizeof *f);
+        warp_function *f = smp_alloc(sizeof *f);
         if (!f)
             return NULL;
         f->next = module->functions;
@@ -385,39 +385,6 @@ static void read_module(ptx_parser *parser)
         ptx_fail(parser, parser->text, "this is no PTX: it does not begin with .version");
 }
 
-/* Numbers the instructions of all functions, for counts. */
-static bool number_instructions(struct smp_warp_module *module)
-{
-    size_t all = 0, at = 0;
-    for (size_t i = 0; i < module->kernel_count; i++)
-        all += module->kernels[i]->code.count;
-    for (ptx_function *f = module->functions; f; f = f->next)
-        all += f->code.count;
-    module->insts = smp_alloc_array(all + 1, sizeof *module->insts);
-    if (!module->insts)
-        return false;
-    module->inst_count = all;
-    ptx_function *f = module->functions;
-    for (size_t i = 0; i < module->kernel_count || f; i++) {
-        warp_code *code = i < module->kernel_count ? &module->kernels[i]->code : NULL;
-        if (!code) {
-            code = &f->code;
-            f = f->next;
-        }
-        code->files = module->files;
-        code->file_count = module->file_count;
-        for (size_t k = 0; k < code->count; k++) {
-            code->insts[k].index = (uint32_t)at;
-            module->insts[at++] = &code->insts[k];
-        }
-    }
-    for (size_t i = 0; i < module->kernel_count; i++) {
-        module->kernels[i]->insts = module->insts;
-        module->kernels[i]->inst_count = all;
-    }
-    return true;
-}
-
 smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, smp_warp_memory *memory,
                            smp_warp_module **out, smp_error *err)
 {
@@ -448,7 +415,7 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
         }
     if (!parser->failed)
         ptx_link_calls(module);
-    if (!parser->failed && !number_instructions(module)) {
+    if (!parser->failed && !warp_number_module(module)) {
         parser->failed = true;
         smp_fail_memory(&parser->error, "instructions", 0);
     }
@@ -467,71 +434,10 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ use */
-
-static void free_code(warp_code *code)
-{
-    for (size_t i = 0; i < code->count; i++)
-        smp_free((void *)(uintptr_t)code->insts[i].extra);
-    smp_free(code->symbol);
-    smp_free(code->name);
-    smp_free(code->insts);
-    smp_free(code->constants);
-    smp_free(code->specials);
-    smp_free(code->arrays);
-    smp_free(code->params);
-    smp_free(code->results);
-}
-
-void smp_warp_module_free(smp_warp_module *module)
-{
-    if (!module)
-        return;
-    for (size_t i = 0; i < module->file_count; i++)
-        smp_free(module->files[i]);
-    for (size_t i = 0; i < module->kernel_count; i++) {
-        free_code(&module->kernels[i]->code);
-        smp_free(module->kernels[i]);
-    }
-    while (module->functions) {
-        ptx_function *f = module->functions;
-        module->functions = f->next;
-        free_code(&f->code);
-        smp_free(f);
-    }
-    for (size_t i = 0; i < module->variable_count; i++)
-        smp_free(module->variables[i].name);
-    smp_free(module->variables);
-    smp_free(module->files);
-    smp_free(module->kernels);
-    smp_free(module->insts);
-    smp_free(module);
-}
-
 warp_code *ptx_function_of(const struct smp_warp_module *module, const char *name)
 {
-    for (ptx_function *f = module->functions; f; f = f->next)
+    for (warp_function *f = module->functions; f; f = f->next)
         if (f->code.count && f->code.symbol && !strcmp(f->code.symbol, name))
             return &f->code;
     return NULL;
-}
-
-void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t *size)
-{
-    for (size_t i = 0; i < module->variable_count; i++)
-        if (module->variables[i].name && !strcmp(module->variables[i].name, name)) {
-            *size = module->variables[i].size;
-            return module->variables[i].memory;
-        }
-    return NULL;
-}
-
-size_t smp_warp_kernel_count(const smp_warp_module *module)
-{
-    return module->kernel_count;
-}
-
-const smp_warp_kernel *smp_warp_kernel_at(const smp_warp_module *module, size_t index)
-{
-    return module->kernels[index];
 }

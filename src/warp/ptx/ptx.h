@@ -63,11 +63,6 @@ typedef struct ptx_jump {
     uint32_t inst, depth;
 } ptx_jump;
 
-typedef struct ptx_function {
-    struct ptx_function *next;
-    warp_code code;
-} ptx_function;
-
 typedef struct ptx_parser {
     const char *name; /* of the file */
     char *text;       /* comments blanked */
@@ -88,22 +83,6 @@ typedef struct ptx_parser {
     bool failed;
     smp_error error;
 } ptx_parser;
-
-struct smp_warp_module {
-    char **files; /* by the numbers of .file */
-    size_t file_count, file_capacity;
-    struct smp_warp_kernel **kernels;
-    size_t kernel_count, kernel_capacity;
-    ptx_function *functions;
-    const warp_inst **insts;
-    size_t inst_count;
-    struct {
-        char *name;
-        void *memory;
-        size_t size;
-    } * variables;
-    size_t variable_count, variable_capacity;
-};
 
 /* An instruction that is being decoded. */
 typedef struct ptx_statement {

@@ -1,0 +1,126 @@
+/* Makes SASS of PTX, and text of SASS, once each: ptxas and nvdisasm. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "cli/kernel.h"
+
+/* Runs a tool whose result is a file: under another name first, so that the file is whole or not there. to_stdout: the
+ * result is what the tool prints. */
+static smp_code make_file(char *const *argv, const char *work, const char *path, bool to_stdout, bool *made,
+                          smp_error *err)
+{
+    int status = 1;
+    const int fd = to_stdout ? open(work, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDERR_FILENO;
+    if (fd < 0) {
+        smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
+        return smp_at(err, "%s", work);
+    }
+    const smp_code code = smp_kernel_spawn(argv, NULL, fd, &status, err);
+    if (to_stdout)
+        close(fd);
+    *made = !code && !status && !rename(work, path);
+    if (!*made)
+        unlink(work);
+    return code;
+}
+
+/* Where a file's cubin and text are kept: by its bytes and the architecture. */
+static char *folder_of(const smp_kernel_settings *settings, const char *file)
+{
+    smp_sha256 hash;
+    char text[65], bytes[4096];
+    size_t got;
+    FILE *from = fopen(file, "rb");
+    if (!from)
+        return NULL;
+    smp_sha256_begin(&hash);
+    smp_sha256_add(&hash, settings->arch, strlen(settings->arch) + 1);
+    while ((got = fread(bytes, 1, sizeof bytes, from)))
+        smp_sha256_add(&hash, bytes, got);
+    fclose(from);
+    smp_sha256_end(&hash, text);
+    char *cache = smp_kernel_cache(), *folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
+    smp_free(cache);
+    return folder;
+}
+
+static bool is_cubin(const char *file)
+{
+    const size_t size = strlen(file);
+    return size > 6 && !strcmp(file + size - 6, ".cubin");
+}
+
+typedef struct tools {
+    char *ptxas, *nvdisasm;
+} tools;
+
+static smp_code make(const smp_kernel_settings *settings, const tools *t, const char *file, const char *folder,
+                     char **sass, char why[SMP_KERNEL_WHY], smp_error *err)
+{
+    char cubin[PATH_MAX], text[PATH_MAX], work[PATH_MAX + 16], arch[40];
+    bool made = true;
+    smp_code code = SMP_OK;
+    snprintf(cubin, sizeof cubin, "%s/code.cubin", folder);
+    snprintf(text, sizeof text, "%s/code.sass", folder);
+    snprintf(work, sizeof work, "%s/code.%d", folder, (int)getpid());
+    snprintf(arch, sizeof arch, "-arch=sm_%s", smp_kernel_arch(settings->arch));
+    if (access(cubin, R_OK)) {
+        char *const compiles[] = {
+            t->ptxas, arch, (char *)(uintptr_t) "-lineinfo", (char *)(uintptr_t)file, (char *)(uintptr_t) "-o",
+            work,     NULL};
+        char *const copies[] = {(char *)(uintptr_t) "cp", (char *)(uintptr_t) "--", (char *)(uintptr_t)file, work,
+                                NULL};
+        code = make_file(is_cubin(file) ? copies : compiles, work, cubin, false, &made, err);
+        if (!code && !made)
+            snprintf(why, SMP_KERNEL_WHY, "ptxas cannot compile it for sm_%s", smp_kernel_arch(settings->arch));
+    }
+    if (!code && made && access(text, R_OK)) {
+        char *const prints[] = {t->nvdisasm, (char *)(uintptr_t) "-c", (char *)(uintptr_t) "-gi", cubin, NULL};
+        code = make_file(prints, work, text, true, &made, err);
+        if (!code && !made)
+            snprintf(why, SMP_KERNEL_WHY, "nvdisasm cannot read it");
+    }
+    if (!code && made && !(*sass = smp_strdup(text)))
+        code = smp_fail_memory(err, "a path", PATH_MAX);
+    return code;
+}
+
+smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, char **sass, char why[SMP_KERNEL_WHY],
+                         smp_error *err)
+{
+    const bool wanted = settings->code && !strcmp(settings->code, "sass");
+    smp_code code = SMP_OK;
+    *sass = NULL;
+    why[0] = 0;
+    if (settings->code && !strcmp(settings->code, "ptx")) {
+        snprintf(why, SMP_KERNEL_WHY, "--code ptx asks for it");
+        return SMP_OK;
+    }
+    tools t = {smp_kernel_tool("ptxas"), smp_kernel_tool("nvdisasm")};
+    const bool needs_ptxas = !is_cubin(file);
+    if (!t.nvdisasm)
+        snprintf(why, SMP_KERNEL_WHY, "nvdisasm is not on this machine (pip install nvidia-cuda-nvdisasm)");
+    else if (needs_ptxas && !t.ptxas)
+        snprintf(why, SMP_KERNEL_WHY, "ptxas is not on this machine (pip install nvidia-cuda-nvcc)");
+    else {
+        char *folder = folder_of(settings, file);
+        if (folder && smp_kernel_make_folders(folder))
+            code = make(settings, &t, file, folder, sass, why, err);
+        else
+            snprintf(why, SMP_KERNEL_WHY, "the cache's folder cannot be written (XDG_CACHE_HOME)");
+        smp_free(folder);
+    }
+    smp_free(t.ptxas);
+    smp_free(t.nvdisasm);
+    if (!code && !*sass && (wanted || is_cubin(file))) {
+        smp_fail(err, SMP_E_PROCESS, "there is no SASS to count: %s", why);
+        code = smp_at(err, "%s", settings->file);
+    }
+    return code;
+}

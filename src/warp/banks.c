@@ -1,0 +1,73 @@
+/* Constant banks, from which SASS reads the launch's shape (bank 0), its parameters (bank 0, from param_base on),
+ * __constant__ variables (bank 3), addresses of variables (bank 4) and numbers (bank 2). The layout of bank 0 is that
+ * of compute capability 5.0 and newer. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "warp/machine.h"
+
+enum { BLOCK_SHAPE = 0, GRID_SHAPE = 12, LOCAL_WINDOW = 0x20, STACK = 0x28, SLACK = 16 };
+
+void warp_free_bank(warp_bank *bank)
+{
+    smp_free(bank->bytes);
+    smp_free(bank->parts);
+    memset(bank, 0, sizeof *bank);
+}
+
+/* Bank 0 of a launch; null: no memory. */
+static unsigned char *first_bank(const warp_block *block, uint32_t *size)
+{
+    const smp_warp_launch *launch = block->launch;
+    const warp_code *code = block->code;
+    const uint64_t local = WARP_LOCAL_WINDOW;
+    *size = code->param_base + code->param_bytes;
+    unsigned char *bytes = smp_alloc((size_t)*size + SLACK);
+    if (!bytes)
+        return NULL;
+    memcpy(bytes + BLOCK_SHAPE, launch->block, sizeof launch->block);
+    memcpy(bytes + GRID_SHAPE, launch->grid, sizeof launch->grid);
+    memcpy(bytes + LOCAL_WINDOW, &local, sizeof local);
+    memcpy(bytes + STACK, &code->first_local, sizeof code->first_local);
+    if (code->param_bytes)
+        memcpy(bytes + code->param_base, launch->params, code->param_bytes);
+    return bytes;
+}
+
+smp_code warp_open_banks(warp_block *block, smp_error *err)
+{
+    for (uint32_t i = 0; i < WARP_BANKS; i++) {
+        const warp_bank *bank = &block->code->banks[i];
+        if (i && !bank->size)
+            continue;
+        block->bank_sizes[i] = bank->size;
+        unsigned char *bytes = i ? smp_alloc((size_t)bank->size + SLACK) : first_bank(block, &block->bank_sizes[0]);
+        if (!bytes)
+            return smp_fail_memory(err, "a constant bank", bank->size);
+        block->banks[i] = bytes;
+        if (i && bank->bytes)
+            memcpy(bytes, bank->bytes, bank->size);
+        for (size_t k = 0; k < bank->part_count; k++)
+            memcpy(bytes + bank->parts[k].offset, bank->parts[k].memory, bank->parts[k].size);
+    }
+    return SMP_OK;
+}
+
+void warp_close_banks(warp_block *block)
+{
+    for (uint32_t i = 0; i < WARP_BANKS; i++)
+        smp_free((void *)(uintptr_t)block->banks[i]);
+}
+
+void warp_fill_bank_rows(const warp_block *block, warp_frame *frame)
+{
+    const warp_code *code = frame->code;
+    for (size_t i = 0; i < code->bank_row_count; i++) {
+        const warp_bank_row *b = &code->bank_rows[i];
+        uint32_t word = 0;
+        if (b->bank < WARP_BANKS && (uint64_t)b->offset + sizeof word <= block->bank_sizes[b->bank])
+            memcpy(&word, block->banks[b->bank] + b->offset, sizeof word);
+        for (int l = 0; l < WARP_LANES; l++)
+            warp_words(frame, b->row)[l] = word;
+    }
+}

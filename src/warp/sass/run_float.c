@@ -1,0 +1,270 @@
+/* Conversions and the functions of the special function unit, lane by lane: the correctly rounded functions, as PTX's
+ * (ptx/lanes_float.c). */
+#include <fenv.h>
+#include <math.h>
+
+#include "warp/ptx/half.h"
+#include "warp/sass/run.h"
+
+enum { NEAREST, DOWN, UP, TO_ZERO };
+enum { RCP, RSQ, SQRT, EX2, LG2, SIN, COS, TANH, RCP64H, RSQ64H };
+enum { HALF, SINGLE, DOUBLE, BFLOAT };
+
+static double as_double(uint64_t bits)
+{
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+static uint64_t double_bits(double d)
+{
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return bits;
+}
+
+static float mufu(uint32_t function, float x)
+{
+    const double turn = 6.283185307179586; /* sines take what was divided by it */
+    switch (function) {
+    case RCP:
+        return 1.0f / x;
+    case RSQ:
+        return (float)(1.0 / sqrt((double)x));
+    case SQRT:
+        return sqrtf(x);
+    case EX2:
+        return exp2f(x);
+    case LG2:
+        return log2f(x);
+    case SIN:
+        return (float)sin((double)x * turn);
+    case COS:
+        return (float)cos((double)x * turn);
+    default:
+        return tanhf(x);
+    }
+}
+
+void sass_run_mufu(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    const uint32_t *a = sass_take(frame, op, 0, room);
+    (void)block;
+    WARP_ACTIVE_LANES(lanes)
+    if (op->mode >= RCP64H) { /* the high word of a double */
+        const double x = as_double((uint64_t)a[l] << 32);
+        r[l] = (uint32_t)(double_bits(1.0 / (op->mode == RCP64H ? x : sqrt(x))) >> 32);
+    } else
+        r[l] = warp_float_bits(mufu(op->mode, warp_bits_float(a[l])));
+    sass_put(frame, op, r, lanes);
+}
+
+/* Whether a / b needs more care than a reciprocal and two corrections: numbers near the ends of the range. */
+void sass_run_check_division(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { NEAR_ZERO = 30, NEAR_END = 250, FAR = 120 };
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], slow = 0;
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    (void)block;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        const int of_a = (int)(a[l] >> 23 & 255), of_b = (int)(b[l] >> 23 & 255);
+        slow |= (uint32_t)(of_a < NEAR_ZERO || of_a > NEAR_END || of_b < 4 || of_b > NEAR_END || of_a - of_b > FAR ||
+                           of_b - of_a > FAR)
+                << l;
+    }
+    sass_put_pred(frame, op, 0, slow, lanes);
+}
+
+/* ------------------------------------------------------------------------------------------------ integers */
+
+static uint64_t integer_of(const sass_op *op, uint64_t bits)
+{
+    switch (op->lut) {
+    case 8:
+        return op->is_signed ? (uint64_t)(int64_t)(int8_t)bits : bits & 0xff;
+    case 16:
+        return op->is_signed ? (uint64_t)(int64_t)(int16_t)bits : bits & 0xffff;
+    case 32:
+        return op->is_signed ? (uint64_t)(int64_t)(int32_t)bits : bits & UINT32_MAX;
+    default:
+        return bits;
+    }
+}
+
+static int direction(uint32_t rounding)
+{
+    static const int directions[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+    return directions[rounding];
+}
+
+void sass_run_from_integer(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES], wide[WARP_LANES] = {0};
+    (void)block;
+    if (op->lut == 64)
+        sass_take_long(frame, op, 0, from);
+    else {
+        const uint32_t *a = sass_take(frame, op, 0, room);
+        for (int l = 0; l < WARP_LANES; l++)
+            from[l] = a[l];
+    }
+    fesetround(direction(op->rounding));
+    WARP_ACTIVE_LANES(lanes)
+    {
+        volatile uint64_t value = integer_of(op, from[l]);
+        volatile double d = op->is_signed ? (double)(int64_t)value : (double)value;
+        volatile float f = op->is_signed ? (float)(int64_t)value : (float)value;
+        wide[l] = double_bits(d);
+        r[l] = op->high ? warp_half_bits(d) : warp_float_bits(f);
+    }
+    fesetround(FE_TONEAREST);
+    if (op->wide)
+        sass_put_long(frame, op, wide, lanes);
+    else
+        sass_put(frame, op, r, lanes);
+}
+
+static double in_direction(uint32_t rounding, double v)
+{
+    return rounding == TO_ZERO ? trunc(v) : rounding == DOWN ? floor(v) : rounding == UP ? ceil(v) : rint(v);
+}
+
+/* What lies outside the integers becomes the nearest of them; NaN is 0, in 64 bits the sign's bit. */
+static uint64_t to_integer(const sass_op *op, double v)
+{
+    if (v != v)
+        return op->lut == 64 ? UINT64_C(1) << 63 : 0;
+    if (op->is_signed) {
+        const double end = op->lut == 64 ? 0x1p63 : 0x1p31;
+        return v >= end ? (op->lut == 64 ? INT64_MAX : INT32_MAX) : (uint64_t)(v < -end ? (int64_t)-end : (int64_t)v);
+    }
+    const double end = op->lut == 64 ? 0x1p64 : 0x1p32;
+    return v <= 0 ? 0 : v >= end ? (op->lut == 64 ? UINT64_MAX : UINT32_MAX) : (uint64_t)v;
+}
+
+void sass_run_to_integer(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
+    const uint32_t *a = room;
+    (void)block;
+    if (op->wide)
+        sass_take_long(frame, op, 0, from);
+    else
+        a = sass_take(frame, op, 0, room);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        double v = op->wide ? as_double(from[l]) : (double)warp_bits_float(a[l]);
+        if (op->flush && !op->wide && !(a[l] & 0x7f800000))
+            v = 0;
+        wide[l] = to_integer(op, in_direction(op->rounding, v));
+        r[l] = (uint32_t)wide[l];
+    }
+    if (op->lut == 64)
+        sass_put_long(frame, op, wide, lanes);
+    else
+        sass_put(frame, op, r, lanes);
+}
+
+/* ------------------------------------------------------------------------------------------------ floats */
+
+void sass_run_convert(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
+    const uint32_t *a = room;
+    (void)block;
+    if (op->submode == DOUBLE)
+        sass_take_long(frame, op, 0, from);
+    else
+        a = sass_take(frame, op, 0, room);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const double v = op->submode == DOUBLE   ? as_double(from[l])
+                         : op->submode == HALF   ? (double)warp_half_float(a[l] & 0xffff)
+                         : op->submode == BFLOAT ? (double)warp_bf16_float(a[l] & 0xffff)
+                                                 : (double)warp_bits_float(a[l]);
+        wide[l] = double_bits(v);
+        r[l] = op->mode == HALF     ? warp_half_bits(v)
+               : op->mode == BFLOAT ? warp_bf16_bits((float)v)
+                                    : warp_float_bits((float)v);
+        if (op->flush && op->mode == SINGLE && !(r[l] & 0x7f800000))
+            r[l] &= 0x80000000;
+    }
+    if (op->mode == DOUBLE)
+        sass_put_long(frame, op, wide, lanes);
+    else
+        sass_put(frame, op, r, lanes);
+}
+
+void sass_run_round(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES] = {0};
+    (void)block;
+    if (op->wide) {
+        sass_take_long(frame, op, 0, from);
+        WARP_ACTIVE_LANES(lanes)
+        from[l] = double_bits(in_direction(op->rounding, as_double(from[l])));
+        sass_put_long(frame, op, from, lanes);
+        return;
+    }
+    const uint32_t *a = sass_take(frame, op, 0, room);
+    WARP_ACTIVE_LANES(lanes)
+    r[l] = warp_float_bits((float)in_direction(op->rounding, (double)warp_bits_float(a[l])));
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_pack_halves(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const float x = warp_bits_float(a[l]), y = warp_bits_float(b[l]);
+        const uint32_t high = op->submode ? warp_bf16_bits(x) : warp_half_bits((double)x);
+        const uint32_t low = op->submode ? warp_bf16_bits(y) : warp_half_bits((double)y);
+        r[l] = high << 16 | (low & 0xffff);
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_widen_half(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, room);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = warp_float_bits(warp_half_float(a[l] & 0xffff));
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_half_compare(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    const uint32_t with = sass_holds(frame, op, 0);
+    (void)block;
+    for (int half = 0; half < 2; half++) {
+        uint32_t holds = 0;
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            const float x = warp_half_float(a[l] >> 16 * half & 0xffff),
+                        y = warp_half_float(b[l] >> 16 * half & 0xffff);
+            const int is = x < y ? SASS_LESS : x == y ? SASS_EQUAL : x > y ? SASS_GREATER : SASS_UNORDERED;
+            holds |= (uint32_t)((op->mode & is) != 0) << l;
+        }
+        sass_put_pred(frame, op, half, sass_join(op->submode, holds, with), lanes);
+    }
+}

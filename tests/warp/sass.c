@@ -1,0 +1,326 @@
+/* SASS on the warp machine: instructions, convergence, calls, matrices, and what cannot be executed. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+#include "base/alloc.h"
+#include "warp/warp.h"
+
+enum { LANES = 32 };
+
+static const char twin[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                           ".visible .entry op(.param .u64 p0)\n{\n.shared .align 16 .b8 s[65536];\nret;\n}\n";
+
+/* R1, R2, R3 are words of the lane, R4 is its result; UR4 holds the buffer's address. */
+static const char frame[] = "\t.target\tsm_90\n\t.section\t.text.op,\"ax\",@progbits\nop:\n"
+                            "/**/ S2R R0, SR_LANEID ;\n/**/ LDC.64 R8, c[0x0][0x210] ;\n"
+                            "/**/ IMAD.WIDE.U32 R8, R0, 0x4, R8 ;\n"
+                            "/**/ LDG.E R1, desc[UR6][R8.64] ;\n/**/ LDG.E R2, desc[UR6][R8.64+0x80] ;\n"
+                            "/**/ LDG.E R3, desc[UR6][R8.64+0x100] ;\n%s\n"
+                            "/**/ STG.E desc[UR6][R8.64+0x180], R4 ;\n/**/ EXIT ;\n";
+
+typedef struct lab {
+    smp_warp_memory *memory;
+    smp_warp_module *ptx, *sass;
+    smp_warp_result result;
+    uint32_t *words;
+    smp_error err;
+    smp_code code;
+} lab;
+
+static void open_lab(lab *l, const char *instructions)
+{
+    char text[8192];
+    snprintf(text, sizeof text, frame, instructions);
+    memset(l, 0, sizeof *l);
+    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
+    assert_int_equal(smp_warp_load_ptx("a.ptx", twin, strlen(twin), l->memory, &l->ptx, &l->err), SMP_OK);
+    l->code = smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l->ptx, l->memory, &l->sass, &l->err);
+    assert_int_equal(l->code, SMP_OK);
+    l->words = smp_warp_buffer(l->memory, 4 * LANES * sizeof *l->words, "words");
+}
+
+static void close_lab(lab *l)
+{
+    smp_warp_result_free(&l->result);
+    smp_warp_module_free(l->sass);
+    smp_warp_module_free(l->ptx);
+    smp_warp_memory_close(l->memory);
+}
+
+static void run(lab *l)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)l->words;
+    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l->sass, 0),
+                                    .grid = {1, 1, 1},
+                                    .block = {LANES, 1, 1},
+                                    .params = &address,
+                                    .memory = l->memory};
+    smp_warp_result_free(&l->result);
+    l->code = smp_warp_run(&launch, &l->result, &l->err);
+}
+
+/* Runs instructions (";" ends each) on words a, b, c of every lane; the result of lane `lane`. */
+static uint32_t compute(const char *instructions, uint32_t a, uint32_t b, uint32_t c, uint32_t lane)
+{
+    char text[4096] = "";
+    lab l;
+    for (const char *at = instructions; *at;) {
+        const size_t size = strcspn(at, ";\n"), used = strlen(text);
+        const bool label = size && at[size - 1] == ':';
+        if (size)
+            snprintf(text + used, sizeof text - used, "%s%.*s%s\n", label ? "" : "/**/ ", (int)size, at,
+                     label ? "" : ";");
+        at += size + (at[size] != 0);
+    }
+    open_lab(&l, text);
+    for (uint32_t i = 0; i < LANES; i++) {
+        l.words[i] = a;
+        l.words[LANES + i] = b;
+        l.words[2 * LANES + i] = c;
+    }
+    run(&l);
+    if (l.code)
+        fail_msg("%s: %s", instructions, l.err.message);
+    const uint32_t result = l.words[3 * LANES + lane];
+    close_lab(&l);
+    return result;
+}
+
+static void instructions_compute(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t a, b, c, expected;
+    } cases[] = {
+        {"IADD3 R4, R1, -R2, R3", 10, 3, 1, 8},
+        {"IADD3 R5, P0, R1, R2, RZ;IADD3.X R4, R3, RZ, RZ, P0, !PT", 0xffffffff, 1, 7, 8},
+        {"IADD3 R5, P0, R1, -R2, RZ;IADD3.X R4, RZ, ~R3, RZ, P0, !PT", 0, 0, 0, 0},
+        {"IADD3 R5, P0, P1, R1, R2, R3;IADD3.X R4, RZ, RZ, RZ, P0, P1", 0xffffffff, 0xffffffff, 0xffffffff, 2},
+        {"VIADD R4, R1, 0xfffffffe", 5, 0, 0, 3},
+        {"IMAD R4, R1, R2, R3", 3, 0xffffffff, 10, 7},
+        {"IMAD.SHL.U32 R4, R1, 0x8, RZ", 3, 0, 0, 24},
+        {"MOV R10, R3;MOV R11, RZ;IMAD.WIDE R4, R1, R2, R10;MOV R4, R5", 0xffffffff, 2, 1, 0xffffffff},
+        {"IMAD.HI.U32 R4, R1, R2, RZ", 0x80000000, 6, 0, 3},
+        {"MOV R10, R3;MOV R11, R3;IMAD.WIDE.U32 R4, P0, R1, R2, R10;SEL R4, R5, RZ, P0", 0xffffffff, 0xffffffff,
+         0xffffffff, 0xfffffffe},
+        {"ISETP.EQ.AND P1, PT, R1, R1, PT;IMAD.WIDE.U32.X R4, R1, R2, RZ, P1;MOV R4, R5", 0xffffffff, 1, 0, 1},
+        {"LEA R4, R1, R2, 0x2", 3, 100, 0, 112},
+        {"LEA R5, P0, R1, R2, 0x1;LEA.HI.X R4, R1, R3, RZ, 0x1, P0", 0x80000000, 0, 7, 8},
+        {"LEA.HI.X.SX32 R4, R1, R2, 0x2, !PT", 0x80000000, 1, 0, 0xffffffff},
+        {"LOP3.LUT R4, R1, R2, R3, 0x96, !PT", 1, 3, 7, 5},
+        {"LOP3.LUT R4, R1, R2, RZ, 0xc0, !PT", 0xf0, 0x3c, 0, 0x30},
+        {"LOP3.LUT P0, RZ, R1, R2, RZ, 0xc0, !PT;SEL R4, R1, R3, P0", 4, 3, 9, 9},
+        {"SHF.L.U32 R4, R1, R2, RZ", 1, 32, 0, 0},
+        {"SHF.R.S32.HI R4, RZ, R2, R1", 0x80000000, 40, 0, 0xffffffff},
+        {"SHF.L.U64.HI R4, R1, 0x4, R2", 0xf0000000, 1, 0, 0x1f},
+        {"SHF.R.U64 R4, R1, 0x4, R2", 0x10, 3, 0, 0x30000001},
+        {"SHF.L.W.U32.HI R4, R1, R3, R1", 0x80000001, 0, 33, 3},
+        {"ISETP.GT.AND P0, P1, R1, R2, PT;SEL R4, R1, R3, P1", 0xffffffff, 0, 5, 0xffffffff},
+        {"ISETP.GE.U32.AND P0, PT, R1, R2, PT;ISETP.GE.EX.AND P0, PT, R3, RZ, PT, P0;SEL R4, R1, RZ, P0", 1, 2, 0, 0},
+        {"PRMT R4, R1, 0x5410, R2", 0x44332211, 0x88776655, 0, 0x66552211},
+        {"PRMT R4, R1, 0x8888, RZ", 0x80, 0, 0, 0xffffffff},
+        {"VIMNMX R4, R1, R2, PT", 0xffffffff, 3, 0, 0xffffffff},
+        {"VIMNMX.U32 R4, R1, R2, PT", 0xffffffff, 3, 0, 3},
+        {"POPC R4, R1", 0xf0f0, 0, 0, 8},
+        {"FLO.U32 R4, R1", 0x100, 0, 0, 8},
+        {"BREV R4, R1", 1, 0, 0, 0x80000000},
+        {"IABS R4, R1", 0xfffffff0, 0, 0, 16},
+        {"SGXT R4, R1, 0x8", 0xf0, 0, 0, 0xfffffff0},
+        {"BMSK R4, R1, R2", 4, 4, 0, 0xf0},
+        {"FADD R4, R1, -R2", 0x3f800000, 0x40000000, 0, 0xbf800000},
+        {"FFMA R4, R1, R2, R3", 0x3f800001, 0x3f800001, 0xbf800002, 0x28800000},
+        {"FFMA.RP R4, R1, R2, RZ", 0x3f800001, 0x3f800001, 0, 0x3f800003},
+        {"FMUL.SAT R4, R1, R2", 0x40000000, 0x40000000, 0, 0x3f800000},
+        {"FADD.FTZ R4, R1, RZ", 1, 0, 0, 0},
+        {"FMNMX R4, R1, R2, PT", 0x7fc00000, 0x40000000, 0, 0x40000000},
+        {"FSETP.LTU.AND P0, PT, R1, R2, PT;SEL R4, 0x1, RZ, P0", 0x7fc00000, 0, 0, 1},
+        {"FSEL R4, -|R1|, R2, !P0", 0x3f800000, 0, 0, 0xbf800000},
+        {"I2F.U32.RP R4, R1", 0x01000001, 0, 0, 0x4b800001},
+        {"I2FP.F32.S32 R4, R1", 0xffffffff, 0, 0, 0xbf800000},
+        {"I2F.U8 R4, R1.B3", 0x05000000, 0, 0, 0x40a00000},
+        {"F2I.TRUNC.NTZ R4, R1", 0xc0200000, 0, 0, 0xfffffffe},
+        {"F2I.FTZ.U32.TRUNC.NTZ R4, R1", 0xbf800000, 0, 0, 0},
+        {"FRND.FLOOR R4, R1", 0xbfc00000, 0, 0, 0xc0000000},
+        {"MUFU.RCP R4, R1", 0x40800000, 0, 0, 0x3e800000},
+        {"HADD2 R4, R1, R2.H0_H0", 0x40003c00, 0x3c00, 0, 0x42004000},
+        {"HFMA2.MMA R4, -RZ, RZ, 1.875, 2", 0, 0, 0, 0x3f804000},
+        {"HADD2.F32 R4, -RZ, R1.H1_H1", 0x3c000000, 0, 0, 0x3f800000},
+        {"F2FP.F16.F32.PACK_AB R4, R1, R2", 0x3f800000, 0x40000000, 0, 0x3c004000},
+        {"MOV R10, RZ;MOV R11, R1;DADD R4, R10, 1.5;MOV R4, R5", 0x3ff00000, 0, 0, 0x40040000},
+        {"MOV R10, RZ;MOV R11, R1;DFMA R4, R10, R10, -R10;F2F.F32.F64 R4, R4", 0x40000000, 0, 0, 0x40000000},
+        {"ISETP.NE.AND P2, PT, R1, RZ, PT;P2R R4, PR, RZ, 0x4", 1, 0, 0, 4},
+        {"R2P PR, R1, 0x7f;SEL R4, R2, R3, P3", 8, 5, 6, 5},
+        {"PLOP3.LUT P0, PT, PT, PT, PT, 0x8, 0x0;SEL R4, R1, R2, P0", 5, 6, 0, 6},
+        {"ULDC UR8, c[0x0][0x0];UIADD3 UR8, UR8, 0x1, URZ;IMAD.U32 R4, RZ, RZ, UR8", 0, 0, 0, 33},
+        {"R2UR UR8, R1;USHF.L.U32 UR8, UR8, 0x2, URZ;MOV R4, UR8", 5, 0, 0, 20},
+        {"VOTE.ANY R4, PT, PT", 0, 0, 0, 0xffffffff},
+        {"REDUX.SUM UR8, R1;MOV R4, UR8", 3, 0, 0, 96},
+        {"STS [R0.X4+0x400], R1;LDS R4, [R0.X4+0x400]", 77, 0, 0, 77},
+        {"MOV R5, 0x400;ATOMS.POPC.INC.32 RZ, [R5];ATOMS.ADD R4, [R5], R1;MOV R4, 0x9", 1, 0, 0, 9},
+        {"MOV R10, R3;MOV R11, RZ;IMAD.WIDE.U32 R4, R1, R2, -R10", 3, 5, 7, 8},
+        {"VABSDIFF R4, R1, R2, R3", 0xfffffffe, 3, 10, 15},
+        {"MOV R5, 0x90;BRX R5 -0x80 (*\"BRANCH_TARGETS .L_a\"*);MOV R4, 0x1;MOV R4, 0x2", 0, 0, 0, 2},
+        {"IDP.4A.S8.U8 R4, R1, R2, R3", 0x01ff0203, 0x02030405, 100, 122},
+        {"IDP.2A.HI.U16.U8 R4, R1, R2, RZ", 0x00020003, 0x04050000, 0, 23},
+        {"FSET.BF.GT.AND R4, R1, R2, PT", 0x40000000, 0x3f800000, 0, 0x3f800000},
+        {"MOV R10, RZ;MOV R11, R1;DSETP.MAX.AND P0, P1, R10, 1.5, PT;SEL R4, 0x1, RZ, P0", 0x40000000, 0, 0, 1},
+        {"MOV R10, RZ;MOV R11, R1;DSETP.MIN.AND P0, P1, R10, 1.5, PT;SEL R4, 0x1, RZ, P0", 0x40000000, 0, 0, 0},
+        {"I2F.F16 R4, R1", 3, 0, 0, 0x4200},
+        {"LEPC R4, `(.L_a)\n.L_a:\n", 0, 0, 0, 0x70},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
+        if (got != cases[i].expected)
+            fail_msg("%s: 0x%x, not 0x%x", cases[i].text, got, cases[i].expected);
+    }
+}
+
+/* Lanes part at a branch and come together at BSYNC: the vote sees all of them. */
+static void lanes_converge(void **state)
+{
+    (void)state;
+    static const char text[] = "ISETP.GE.U32.AND P0, PT, R0, 0x10, PT;MOV R4, RZ;BSSY B0, `(.L_end);\n"
+                               "@P0 BRA `(.L_else);MOV R4, 0x1;BRA `(.L_end);\n.L_else:\nMOV R4, 0x2;\n.L_end:\n"
+                               "BSYNC B0;VOTE.ANY R5, PT, PT;IMAD R4, R5, 0x10, R4";
+    assert_int_equal(compute(text, 0, 0, 0, 0), 0xfffffff1);
+    assert_int_equal(compute(text, 0, 0, 0, 31), 0xfffffff2);
+}
+
+/* A function's code: the call returns to where the register says. */
+static void calls_return(void **state)
+{
+    (void)state;
+    /* instructions 6 to 8; the function is at 10 */
+    static const char text[] = "MOV R6, 0x80;CALL.REL.NOINC `(f);IADD3 R4, R4, 0x1, RZ;BRA `(.L_end);\nf:\n"
+                               "IADD3 R4, R1, R1, RZ;RET.REL.NODEC R6 `(op);\n.L_end:\nNOP";
+    assert_int_equal(compute(text, 21, 0, 0, 3), 43);
+}
+
+static void what_is_unknown_is_told(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {{"/**/ FROB R4, R1 ;", "unknown operation"},
+                                           {"/**/ IADD3.FROB R4, R1, R2, R3 ;", "'.FROB' is unknown"},
+                                           {"/**/ MOV R4, cx[UR4][0x10] ;", "unknown form"},
+                                           {"/**/ BRA `(.L_nowhere) ;", "another function"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        lab l;
+        open_lab(&l, texts[i][0]);
+        const smp_error *problem = smp_warp_kernel_problem(smp_warp_kernel_at(l.sass, 0));
+        assert_non_null(problem);
+        assert_non_null(strstr(problem->message, texts[i][1]));
+        assert_string_equal(problem->where, "a.sass:10");
+        run(&l);
+        assert_int_equal(l.code, SMP_E_PROCESS);
+        close_lab(&l);
+    }
+}
+
+/* Counts are of SASS, and memory that differs from the PTX's is told: this PTX writes nothing. */
+static void both_are_compared(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "/**/ MOV R4, 0x1 ;");
+    const uint64_t address = (uint64_t)(uintptr_t)l.words;
+    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.ptx, 0),
+                                    .grid = {1, 1, 1},
+                                    .block = {LANES, 1, 1},
+                                    .params = &address,
+                                    .memory = l.memory};
+    assert_int_equal(smp_warp_run_both(&launch, smp_warp_kernel_at(l.sass, 0), &l.result, &l.err), SMP_OK);
+    assert_string_equal(l.result.code, "sass");
+    assert_int_equal(l.result.differing_bytes, LANES);
+    assert_non_null(strstr(l.result.notes, "32 bytes of memory that differ, first byte 384 of 'words' (512 bytes)"));
+    smp_warp_result_free(&l.result);
+    assert_int_equal(smp_warp_run_both(&launch, NULL, &l.result, &l.err), SMP_OK);
+    assert_string_equal(l.result.code, "ptx");
+    close_lab(&l);
+}
+
+/* ------------------------------------------------------------------------------------------------ matrices */
+
+typedef struct pattern {
+    char op[16], name[80];
+    int matrices, transposed, wavefronts, ideal, conflicts;
+    uint32_t offset[LANES];
+} pattern;
+
+static bool read_pattern(char *line, pattern *p)
+{
+    char offsets[400];
+    if (sscanf(line, "%15[^,],%d,%d,%79[^,],%399[^,],%d,%d,%d", p->op, &p->matrices, &p->transposed, p->name, offsets,
+               &p->wavefronts, &p->ideal, &p->conflicts) != 8)
+        return false;
+    char *at = offsets;
+    for (int l = 0; l < LANES; l++)
+        p->offset[l] = (uint32_t)strtoul(at, &at, 10);
+    return true;
+}
+
+static void matrices_cost_what_an_h100_counted(void **state)
+{
+    (void)state;
+    char path[512], line[1024], text[256];
+    pattern p;
+    size_t rows = 0;
+    snprintf(path, sizeof path, "%s/tests/data/h100_matrix_patterns.csv", SMP_SOURCE_DIR);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        lab l;
+        if (!read_pattern(line, &p))
+            continue;
+        const char *size = p.matrices == 4 ? ".4" : p.matrices == 2 ? ".2" : "", *m = p.transposed ? "MT88" : "M88";
+        const bool load = p.op[0] == 'l';
+        snprintf(text, sizeof text, load ? "/**/ LDSM.16.%s%s R4, [R1+0x400] ;" : "/**/ STSM.16.%s%s [R1+0x400], R4 ;",
+                 m, size);
+        open_lab(&l, text);
+        memcpy(l.words, p.offset, sizeof p.offset);
+        run(&l);
+        assert_int_equal(l.code, SMP_OK);
+        const smp_warp_row *found = NULL;
+        for (size_t i = 0; i < l.result.row_count; i++)
+            if (l.result.rows[i].space == SMP_WARP_SHARED)
+                found = &l.result.rows[i];
+        assert_non_null(found);
+        if (found->wavefronts != (uint64_t)p.wavefronts || found->conflicts != (uint64_t)p.conflicts ||
+            found->instructions != 1)
+            fail_msg("%s: %d wavefronts, not %d", line, (int)found->wavefronts, p.wavefronts);
+        close_lab(&l);
+        rows++;
+    }
+    fclose(file);
+    assert_int_equal(rows, 296);
+}
+
+/* What STSM wrote, LDSM reads, transposed twice. */
+static void matrices_hold_their_values(void **state)
+{
+    (void)state;
+    static const char text[] = "IMAD.SHL.U32 R5, R0, 0x10, RZ;IADD3 R5, R5, 0x400, RZ;IMAD R6, R0, 0x10001, R1;\n"
+                               "STSM.16.MT88 [R5], R6;LDSM.16.MT88 R4, [R5]";
+    assert_int_equal(compute(text, 9, 0, 0, 31), 31 * 0x10001 + 9);
+    static const char turned[] = "IMAD.SHL.U32 R5, R0, 0x10, RZ;IADD3 R5, R5, 0x400, RZ;MOV R6, R0;\n"
+                                 "STSM.16.M88 [R5], R6;LDSM.16.MT88 R4, [R5]";
+    /* row l % 4 * 2 of the other: lane 5 has column 1 of rows 2 and 3, of which odd columns are 0 */
+    assert_int_equal(compute(turned, 0, 0, 0, 5), 0);
+    assert_int_equal(compute(turned, 0, 0, 0, 9), 9 | 13 << 16);
+}
+
+SMP_SUITE(sass)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instructions_compute),
+        cmocka_unit_test(lanes_converge),
+        cmocka_unit_test(calls_return),
+        cmocka_unit_test(what_is_unknown_is_told),
+        cmocka_unit_test(both_are_compared),
+        cmocka_unit_test(matrices_cost_what_an_h100_counted),
+        cmocka_unit_test(matrices_hold_their_values),
+    };
+    return cmocka_run_group_tests_name("sass", tests, NULL, NULL);
+}
