@@ -122,13 +122,19 @@ static bool names_av(const char *argument)
     return false;
 }
 
+static bool stdin_is_av(void)
+{
+    uint8_t head[STDIN_HEAD];
+    return smp_av_sniff(head, smp_stdin_begins(head, sizeof head, STDIN_WAIT));
+}
+
 /* What a confined decoder could not open itself. Folders and lists may hold anything. */
 static void open_libraries(int argc, char **argv)
 {
     struct stat status;
     for (int i = 0; i < argc; i++)
-        if (names_av(argv[i]) || !strncmp(argv[i], "--list", 6) || !strncmp(argv[i], "--files-from", 12) ||
-            (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
+        if (names_av(argv[i]) || (!strcmp(argv[i], "-") && stdin_is_av()) || !strncmp(argv[i], "--list", 6) ||
+            !strncmp(argv[i], "--files-from", 12) || (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
             (void)smp_av_load();
             return;
         }
