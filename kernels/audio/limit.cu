@@ -1,4 +1,4 @@
-/* limit on GPUs, in two launches.
+/* limit, compress and gate on GPUs, in two launches.
  *   release  a thread follows the gains of a leaf of frames, from `back` frames before it on, and writes r to the
  *            scratch picture's first channel; integers below 2^24 are exact in f32.
  *   naive    every frame takes its minima and its sum from device memory.
@@ -35,9 +35,9 @@ SMP_DEVICE int32_t limit_at(const smp_io &io, const smp_limit &p, int64_t y)
     return r < 0 ? (int32_t)r : 0;
 }
 
-SMP_DEVICE void limit_put(const smp_io &io, int64_t y, int64_t sum)
+SMP_DEVICE void limit_put(const smp_io &io, const smp_limit &p, int64_t y, int64_t sum)
 {
-    const float factor = smp_limit_factor((int32_t)(sum >> 16));
+    const float factor = smp_limit_factor(&p, (int32_t)(sum >> 16));
     for (int c = 0; c < io.out.channels; c++)
         smp_out<float>(io.out, y)[c] = smp_one_nan(smp_in<float>(io.second, y)[c] * factor);
 }
@@ -52,11 +52,11 @@ SMP_KERNEL(limit_naive_f32_f32, smp_limit, io, p)
     int64_t sum = 0;
     for (int k = 0; k <= p.ahead; k++) {
         int32_t h = 0;
-        for (int i = 0; i <= p.ahead; i++)
+        for (int i = 0; i <= p.window; i++)
             h = min(h, limit_at(io, p, y - k + i));
         sum += (int64_t)weights[k] * h;
     }
-    limit_put(io, y, sum);
+    limit_put(io, p, y, sum);
 }
 
 /* Geometry: a block of SMP_LIMIT_TILE threads for as many frames; dynamic shared memory for r and h. */
@@ -74,7 +74,7 @@ SMP_KERNEL(limit_tiled_f32_f32, smp_limit, io, p)
     __syncthreads();
     for (int i = me; i < used; i += SMP_LIMIT_TILE) {
         int32_t least = 0;
-        for (int k = 0; k <= p.ahead; k++)
+        for (int k = 0; k <= p.window; k++)
             least = min(least, s[i + k]);
         h[i] = least;
     }
@@ -83,6 +83,6 @@ SMP_KERNEL(limit_tiled_f32_f32, smp_limit, io, p)
         int64_t sum = 0;
         for (int k = 0; k <= p.ahead; k++)
             sum += (int64_t)weights[k] * h[me + p.ahead - k];
-        limit_put(io, top + me, sum);
+        limit_put(io, p, top + me, sum);
     }
 }
