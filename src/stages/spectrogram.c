@@ -12,6 +12,7 @@ typedef struct params {
     int64_t size, hop;
     int window, scale, colors;
     double range, top;
+    bool smooth;
 } params;
 
 enum { HANN, HAMMING, BLACKMAN, RECTANGULAR };
@@ -26,6 +27,8 @@ static const smp_param table[] = {
      "samples of a frame, an even number: more tell frequencies apart, fewer tell moments apart", NULL, 0},
     {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 100000, "256",
      "samples from a frame to the next: a column of the picture each", NULL, 0},
+    {"smooth", offsetof(params, smooth), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
+     "yes: in place of `size` the nearest one that the fast transform takes", NULL, 0},
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
      windows, 0},
     {"scale", offsetof(params, scale), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "db",
@@ -146,12 +149,13 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by;
     const params *p = params_;
+    const int64_t size = p->smooth ? 2 * smp_fourier_nearest(p->size / 2) : p->size;
     smp_spectrogram_params *k = (smp_spectrogram_params *)(void *)work->kernel;
     *k = (smp_spectrogram_params){
-        .size = (int32_t)p->size,
+        .size = (int32_t)size,
         .hop = (int32_t)p->hop,
-        .bins = (int32_t)(p->size / 2),
-        .pitch = (int32_t)((p->size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
+        .bins = (int32_t)(size / 2),
+        .pitch = (int32_t)((size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
         .decibels = p->scale == DECIBELS,
         .colored = p->colors == FIRE,
     };
@@ -174,11 +178,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
                                     .height = work->out.height,
                                     .channels = 1,
                                     .format = k->colored ? SMP_U8 : SMP_F32};
-        work->ops = 5 * log2((double)p->size) / work->out.channels;
+        work->ops = 5 * log2((double)size) / work->out.channels;
     } else {
         k->fft.n = 0;
         work->variants = product_variants;
-        work->ops = 4. * (double)p->size / work->out.channels;
+        work->ops = 4. * (double)size / work->out.channels;
     }
     return make_table(k, p->window, work, err);
 }
@@ -301,8 +305,9 @@ const smp_stage smp_stage_spectrogram = {
         "the sample rate, a row every rate / size Hz. Channels lie one above the other, the first on top (`remix mono` "
         "before makes one of them).\n"
         "A frame is weighted with the window and goes through the discrete Fourier transform, in f32: the fast one of "
-        "kernels/lib/fft.h where `size` / 2 has no prime factor above 5, else the product with a matrix of cosines and "
-        "sines. Levels are those of sine waves: one of full scale has 0 "
+        "kernels/lib/fft.h where `size` / 2 has no prime factor above 7, else the product with a matrix of cosines and "
+        "sines, many times slower; smooth=yes takes the nearest size that has none. Levels are those of sine waves: "
+        "one of full scale has 0 "
         "dB. scale=db shows `range` dB below `top`; scale=linear shows magnitudes, `top` being white.\n"
         "colors=none gives levels from 0 to 1 in float: `save` as .npy keeps them. NaN in a sound is black, and NaN "
         "with "

@@ -60,6 +60,8 @@ class Spectrogram(OracleCase):
             (4000, 1, 1024, 256, "hann"),
             (9000, 2, 256, 64, "hamming"),
             (3000, 2, 130, 77, "blackman"),
+            (2000, 1, 882, 441, "hann"),
+            (900, 2, 70, 35, "hamming"),
             (700, 1, 2048, 100, "hann"),
             (1, 1, 16, 1, "rectangular"),
         ):
@@ -74,7 +76,8 @@ class Spectrogram(OracleCase):
 
     def test_every_way_gives_the_same_bytes(self):
         samples = sound(5000, 2)
-        for stage in ("spectrogram size=256 hop=64", "spectrogram size=130 hop=77 colors=none"):
+        for stage in ("spectrogram size=256 hop=64", "spectrogram size=130 hop=77 colors=none",
+                      "spectrogram size=142 smooth=yes hop=64 colors=none"):
             want = self.shown(samples, stage)
             for way in (
                 ("--device", "cpu", "--variant", "naive"),
@@ -84,6 +87,13 @@ class Spectrogram(OracleCase):
                 ("--device", "simt", "--variant", "naive", "--strip-rows", "50"),
             ):
                 self.same(self.shown(samples, stage, *way), want, f"{stage} {' '.join(way)}")
+
+    def test_smooth_takes_the_nearest_size(self):
+        samples = sound(3000, 1)
+        for size, near in ((142, 144), (2028, 2016), (998, 1000), (144, 144)):
+            stage = f"hop=300 colors=none scale=linear"
+            self.same(self.shown(samples, f"spectrogram size={size} smooth=yes {stage}"),
+                      self.shown(samples, f"spectrogram size={near} {stage}"), f"{size}")
 
     def test_a_picture_is_refused(self):
         np.save(self.folder / "in.npy", np.zeros((9, 9), np.uint8))
