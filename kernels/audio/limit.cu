@@ -1,7 +1,7 @@
 /* limit, compress and gate on GPUs, in two launches.
  *   release  a thread follows the gains of a leaf of frames, from `back` frames before it on, and writes r to the
  *            scratch picture's first channel; integers below 2^24 are exact in f32.
- *   naive    every frame takes its minima and its sum from device memory.
+ *   naive    every frame takes its minima and its sum from device memory; a minimum anew where the least value left.
  *   tiled    a block brings r of its frames and of those around them into shared memory, makes each h once, then the
  *            sums: neighbouring lanes read neighbouring words, no conflicts. */
 #include "audio/limit.h"
@@ -50,9 +50,12 @@ SMP_KERNEL(limit_naive_f32_f32, smp_limit, io, p)
     if (y >= io.out.y0 + io.out.rows)
         return;
     int64_t sum = 0;
+    int32_t h = 0;
     for (int k = 0; k <= p.ahead; k++) {
-        int32_t h = 0;
-        for (int i = 0; i <= p.window; i++)
+        const int32_t next = limit_at(io, p, y - k);
+        const bool left = next > h && limit_at(io, p, y - k + p.window + 1) == h; /* the least one perhaps */
+        h = left ? 0 : min(h, next);
+        for (int i = 0; (left || k == 0) && i <= p.window; i++)
             h = min(h, limit_at(io, p, y - k + i));
         sum += (int64_t)weights[k] * h;
     }

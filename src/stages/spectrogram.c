@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/fourier.h"
+#include "stages/shared/framing.h"
 #include "stages/shared/launch_shapes.h"
 
 typedef struct params {
@@ -15,8 +16,6 @@ typedef struct params {
     bool smooth;
 } params;
 
-enum { HANN, HAMMING, BLACKMAN, RECTANGULAR };
-static const char *const windows[] = {"hann", "hamming", "blackman", "rectangular", NULL};
 enum { DECIBELS, LINEAR };
 static const char *const scales[] = {"db", "linear", NULL};
 enum { FIRE, GRAY, NONE };
@@ -30,7 +29,7 @@ static const smp_param table[] = {
     {"smooth", offsetof(params, smooth), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
      "yes: in place of `size` the nearest one that the fast transform takes", NULL, 0},
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
-     windows, 0},
+     smp_taper_names, 0},
     {"scale", offsetof(params, scale), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "db",
      "what brightness stands for: the level in dB, or the magnitude", scales, 0},
     {"range", offsetof(params, range), SMP_T_FLOAT, SMP_UNIT_DB, 1, 400, "80dB",
@@ -60,22 +59,6 @@ static void fill_map(float *map)
     }
 }
 
-/* The periodic windows, as spectral analysis has them (Harris 1978): sample n of n + 1 of a symmetric one. */
-static double window_at(int window, int64_t n, int64_t size)
-{
-    const double turn = 2 * 3.14159265358979323846 * (double)n / (double)size;
-    switch (window) {
-    case HANN:
-        return 0.5 - 0.5 * cos(turn);
-    case HAMMING:
-        return 0.54 - 0.46 * cos(turn);
-    case BLACKMAN:
-        return 0.42 - 0.5 * cos(turn) + 0.08 * cos(2 * turn);
-    default:
-        return 1;
-    }
-}
-
 /* Cosines and sines of every bin under the window, such that a full-scale sine wave has magnitude 1; at frequency 0,
  * which has no partner below it, a constant 1 has. */
 static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int window, smp_error *err)
@@ -86,10 +69,10 @@ static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int wi
         return smp_fail_memory(err, "a table of cosines", (uint64_t)size * sizeof *turns);
     for (int64_t n = 0; n < size; n++) {
         turns[n] = cos(2 * 3.14159265358979323846 * (double)n / (double)size);
-        sum += window_at(window, n, size);
+        sum += smp_taper_at(window, n, size);
     }
     for (int64_t n = 0; n < size; n++) {
-        const double weight = window_at(window, n, size) * 2 / sum;
+        const double weight = smp_taper_at(window, n, size) * 2 / sum;
         for (int64_t bin = 0, at = 0; bin < k->bins; bin++) { /* at: n * bin modulo size */
             /* sin(a) = cos(a - 1/4 turn); a size that 4 does not divide has no such place in the table */
             const double sine = size % 4 ? sin(2 * 3.14159265358979323846 * (double)at / (double)size)
@@ -110,9 +93,9 @@ static void fill_window(float *to, int window, int64_t size)
 {
     double sum = 0;
     for (int64_t n = 0; n < size; n++)
-        sum += window_at(window, n, size);
+        sum += smp_taper_at(window, n, size);
     for (int64_t n = 0; n < size; n++)
-        to[n] = (float)(window_at(window, n, size) / sum);
+        to[n] = (float)(smp_taper_at(window, n, size) / sum);
 }
 
 static smp_code make_table(const smp_spectrogram_params *k, int window, smp_node_plan *work, smp_error *err)

@@ -20,7 +20,7 @@ GOLDEN = ROOT / "tests" / "golden" / "pipelines.json"
 PICTURES = ("chelsea.png", "camera.png", "rocket.jpg", "page.jpg")
 SOUNDS = ("speech-hum.flac", "field.flac", "chirp.wav")
 STEREO_ONLY = ("mid-side",)
-TO_PICTURE = ("spectrogram",)
+TO_PICTURE = ("mel-features", "spectrogram")
 COLOUR_ONLY = ("imagenet",)
 
 

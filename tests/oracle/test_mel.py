@@ -1,0 +1,121 @@
+"""Mel spectrograms, cepstra and short-time spectra against NumPy and scipy; and the same bytes from every device."""
+import pathlib
+import tempfile
+import unittest
+
+import numpy as np
+import scipy.fft
+import scipy.io.wavfile
+
+from harness import SCRATCH, OracleCase, command
+
+RATE = 16000
+WAYS = (
+    ("--device", "cpu", "--variant", "naive"),
+    ("--device", "cpu", "--strip-rows", "7", "--threads", "2"),
+    ("--device", "cpu", "--isa", "base"),
+    ("--device", "simt"),
+    ("--device", "simt", "--variant", "naive", "--strip-rows", "50"),
+)
+PADS = {"zero": "constant", "mirror": "reflect", "clamp": "edge", "reflect": "symmetric"}
+
+
+def sound(frames, channels=1):
+    t = np.arange(frames) / RATE
+    noise = np.random.default_rng(frames).standard_normal((frames, channels)) * 0.01
+    return (noise + 0.3 * np.sin(2 * np.pi * (200 * t + 900 * t * t))[:, None]).astype(np.float32)
+
+
+def framed(samples, size, hop, edge="zero"):
+    """Spectra, (frames, size / 2 + 1), under a Hann window."""
+    padded = np.pad(samples.astype(np.float64), size // 2, mode=PADS[edge])
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(size) / size)
+    starts = range(0, len(samples) // hop * hop + 1, hop)
+    return np.fft.rfft(np.stack([np.pad(padded[s : s + size], (0, max(0, s + size - len(padded)))) * window
+                                 for s in starts]), axis=1)
+
+
+def bank(size, bands, low, high, scale, norm):
+    """Triangles, (bands, bins)."""
+    if scale == "htk":
+        mel, hz = lambda f: 2595 * np.log10(1 + f / 700), lambda m: 700 * (10 ** (m / 2595) - 1)
+    else:
+        step = np.log(6.4) / 27
+        mel = lambda f: np.where(f >= 1000, 15 + np.log(np.maximum(f, 1) / 1000) / step, f * 3 / 200)
+        hz = lambda m: np.where(m >= 15, 1000 * np.exp(step * (m - 15)), m * 200 / 3)
+    edges = hz(np.linspace(mel(np.float64(low)), mel(np.float64(high)), bands + 2))
+    bins = np.arange(size // 2 + 1) * RATE / size
+    left, top, right = edges[:-2, None], edges[1:-1, None], edges[2:, None]
+    weights = np.maximum(0, np.minimum((bins - left) / (top - left), (right - bins) / (right - top)))
+    return weights * (2 / (right - left) if norm == "slaney" else 1)
+
+
+def mel(samples, bands=80, size=400, hop=160, low=0, high=RATE / 2, scale="slaney", norm="slaney", edge="zero",
+        log="none", floor=1e-10, mfcc=0):
+    made = np.abs(framed(samples, size, hop, edge)) ** 2 @ bank(size, bands, low, high, scale, norm).T
+    logs = {"none": lambda v: v, "log10": np.log10, "ln": np.log, "db": lambda v: 10 * np.log10(v)}
+    if log == "whisper":
+        made = np.log10(np.maximum(made[:-1], floor))
+        return (np.maximum(made, made.max() - 8) + 4) / 4
+    made = logs[log](np.maximum(made, floor) if log != "none" else made)
+    return scipy.fft.dct(made, type=2, norm="ortho", axis=1)[:, :mfcc] if mfcc else made
+
+
+class Framed(OracleCase):
+    def setUp(self):
+        self.held = tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH)
+        self.addCleanup(self.held.cleanup)
+        self.folder = pathlib.Path(self.held.name)
+
+    def made(self, samples, stage, *options):
+        scipy.io.wavfile.write(self.folder / "in.wav", RATE, samples)
+        command("run", "-q", "-f", "-e", stage, "in.wav", "out.npy", *options, folder=self.folder)
+        return np.load(self.folder / "out.npy")
+
+
+class Mel(Framed):
+    def test_bands_are_those_of_the_definition(self):
+        for frames, options in (
+            (4000, {}),
+            (3000, {"size": 512, "bands": 40, "scale": "htk", "norm": "none", "edge": "mirror", "log": "db"}),
+            (2500, {"size": 400, "bands": 64, "low": 100, "high": 6000, "log": "ln", "edge": "reflect", "hop": 100}),
+            (1500, {"size": 220, "hop": 441, "bands": 20, "log": "log10", "edge": "clamp"}),
+            (900, {"size": 98, "hop": 49, "bands": 12}),
+            (3000, {"size": 512, "bands": 40, "log": "db", "mfcc": 13}),
+            (4000, {"edge": "mirror", "log": "whisper"}),
+            (100, {"edge": "mirror", "log": "db", "size": 64, "bands": 10}),
+        ):
+            samples = sound(frames)
+            text = "mel " + " ".join(f"{k}={v}" for k, v in options.items())
+            want = mel(samples[:, 0], **options)
+            if options.get("log", "none") == "none":
+                bound = 3e-6 * np.abs(want).max(axis=1, keepdims=True)
+            else:
+                bound = {"db": 1e-3, "ln": 3e-4, "log10": 1e-4, "whisper": 1e-4}[options["log"]]
+            for device in ("cpu", "simt"):
+                got = self.made(samples, text, "--device", device)
+                self.assertEqual(got.shape, want.shape, text)
+                self.assertEqual(got.dtype, np.float32)
+                worst = (np.abs(got - want) - bound).max()
+                self.assertLessEqual(worst, 0, f"{text} {device}")
+
+    def test_every_way_gives_the_same_bytes(self):
+        samples = sound(3000)
+        for text in ("mel 40 log=ln", "mel 20 size=98 hop=50 mfcc=7 log=db edge=mirror", "mel 16 size=176 log=log10",
+                     "mel log=whisper edge=reflect"):
+            want = self.made(samples, text)
+            for way in WAYS:
+                self.same(self.made(samples, text, *way), want, f"{text} {' '.join(way)}")
+
+    def test_what_is_refused(self):
+        scipy.io.wavfile.write(self.folder / "in.wav", RATE, sound(100, 2))
+        for text, says in (("mel", "remix mono"), ("mel size=401", "400"), ("mel mfcc=13", "log=db"),
+                           ("mel high=9000", "high"), ("mel low=3000 high=2000", "begin")):
+            stages = ("-e", "remix mono") if text != "mel" else ()
+            done = command("run", *stages, "-e", text, "in.wav", "out.npy", folder=self.folder, check=False)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn(says, done.stderr, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
