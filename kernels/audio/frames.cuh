@@ -58,4 +58,38 @@ SMP_DEVICE void smp_frames_block(const smp_frames &f, const float *table, const 
     }
 }
 
+/* The samples, times 2 size, of a spectrum, of which number(k) is number k; true where they lie in b: sample n at
+ * smp_frames_sample_of. The transform is the forward one with real and imaginary parts exchanged. number may read b; a
+ * barrier must have passed since other threads wrote what it reads and read a. One follows the last pass. */
+template <typename MEMORY, typename NUMBER>
+SMP_DEVICE bool smp_frames_back(const smp_frames &f, const float *table, const NUMBER &number, const MEMORY &a,
+                                const MEMORY &b)
+{
+    const float *w = table + f.size, *roots = w + smp_fft_twiddles(&f.fft);
+    for (int k = (int)threadIdx.x; k <= f.bins - k; k += (int)blockDim.x) {
+        const int l = f.bins - k;
+        smp_converge();
+        const smp_number u = number(k), v = number(l);
+        float kr = u.v[0], ki = k ? u.v[1] : 0.f, lr = v.v[0], li = k ? v.v[1] : 0.f;
+        smp_fft1_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
+        smp_number to;
+        if (k) {
+            to.v[0] = li, to.v[1] = lr;
+            *a(l) = to;
+        }
+        if (k != l || !k) {
+            to.v[0] = ki, to.v[1] = kr;
+            *a(k) = to;
+        }
+    }
+    __syncthreads();
+    return smp_fft_block(f.fft, w, a, b);
+}
+
+template <typename MEMORY> SMP_DEVICE float smp_frames_sample_of(const MEMORY &z, int n)
+{
+    const smp_number v = *z(n / 2);
+    return n % 2 ? v.v[0] : v.v[1];
+}
+
 #endif

@@ -83,4 +83,48 @@ SMP_INLINE void smp_frames_lanes(const smp_frames *f, const float *table, const 
     }
 }
 
+/* The samples, times 2 size, of a spectrum, which may lie in b; where they are, a or b: sample n at n ^ 1. The
+ * transform is the forward one with real and imaginary parts exchanged. */
+SMP_INLINE const float *smp_frames_back_one(const smp_frames *f, const float *table, const float *spectrum, float *a,
+                                            float *b)
+{
+    const float *w = table + f->size, *roots = w + smp_fft_twiddles(&f->fft);
+    for (int k = 0, l = f->bins; k <= l; k++, l--) {
+        float kr = spectrum[2 * k], ki = k ? spectrum[2 * k + 1] : 0.f;
+        float lr = spectrum[2 * l], li = k ? spectrum[2 * l + 1] : 0.f;
+        smp_fft1_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
+        if (k)
+            a[2 * l] = li, a[2 * l + 1] = lr;
+        a[2 * k] = ki, a[2 * k + 1] = kr;
+    }
+    return smp_fft_one(&f->fft, w, a, b);
+}
+
+SMP_INLINE const smp_fft_vec *smp_frames_back_lanes(const smp_frames *f, const float *table,
+                                                    const smp_fft_vec *spectrum, smp_fft_vec *a, smp_fft_vec *b)
+{
+    const float *w = table + f->size, *roots = w + smp_fft_twiddles(&f->fft);
+    const smp_fft_vec zero = {0};
+    for (int k = 0, l = f->bins; k <= l; k++, l--) {
+        smp_fft_vec kr = spectrum[2 * k], ki = k ? spectrum[2 * k + 1] : zero;
+        smp_fft_vec lr = spectrum[2 * l], li = k ? spectrum[2 * l + 1] : zero;
+        smp_fftv_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
+        if (k)
+            a[2 * l] = li, a[2 * l + 1] = lr;
+        a[2 * k] = ki, a[2 * k + 1] = kr;
+    }
+    return smp_fft_lanes(&f->fft, w, a, b);
+}
+
+/* Adds what frame t's samples are under the window to the sums of samples from .. to-1. from and step: sample n of the
+ * frame is x[(n ^ 1) * step]. */
+SMP_INLINE void smp_frames_add(const smp_frames *f, const float *window, float *restrict sums, int64_t from, int64_t to,
+                               int64_t t, const float *restrict x, int64_t step)
+{
+    const int64_t at = smp_frames_first(f, t), first = at > from ? at : from;
+    const int64_t end = at + f->size < to ? at + f->size : to;
+    for (int64_t j = first; j < end; j++)
+        sums[j - from] = sums[j - from] + x[((j - at) ^ 1) * step] * window[j - at];
+}
+
 #endif

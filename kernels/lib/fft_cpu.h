@@ -79,7 +79,7 @@ SMP_INLINE float *smp_fft_one(const smp_fft *f, const float *w, float *a, float 
         const int32_t m = f->n / (s * r);
         for (int32_t p = 0; p < m; p++)
             for (int32_t q = 0; q < s; q++) {
-                float re[SMP_FFT_RADIX], im[SMP_FFT_RADIX];
+                float re[SMP_FFT_RADIX] = {0}, im[SMP_FFT_RADIX] = {0};
                 for (int j = 0; j < r; j++)
                     re[j] = a[2 * (q + s * (p + m * j))], im[j] = a[2 * (q + s * (p + m * j)) + 1];
                 smp_fft_butterfly(re, im, r, p, m, w);

@@ -225,21 +225,17 @@ static int64_t one_item(const smp_io *io, const void *kernel)
     return 1;
 }
 
-#define NAIVE  "frame by frame through the Fourier transform; on GPUs in shared memory, with conflicts"
-#define PADDED "several frames side by side in vectors; on GPUs a number more after every sixteen: fewer conflicts"
-enum { BAND = 16 /* frames that a CPU thread has side by side */ };
-
 static const smp_variant variants[] = {
     {.name = "naive",
-     .help = NAIVE,
+     .help = SMP_FRAMING_NAIVE,
      .launches =
          {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mel_one), .cuda = "mel_naive", .geometry = naive_geometry}},
      .scratch = scratch},
     {.name = "padded",
-     .help = PADDED,
+     .help = SMP_FRAMING_PADDED,
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mel_lanes), .decide = padded_kernel}},
      .scratch = scratch,
-     .band = BAND},
+     .band = SMP_FRAMING_BAND},
     {0},
 };
 
@@ -258,7 +254,7 @@ static const smp_variant variants[] = {
 
 static const smp_variant whisper_variants[3] = {
     {.name = "naive",
-     .help = NAIVE,
+     .help = SMP_FRAMING_NAIVE,
      .launches = {{.from = SMP_IN,
                    .to = SMP_SCRATCH,
                    .cpu = SMP_CPU(mel_one),
@@ -268,11 +264,11 @@ static const smp_variant whisper_variants[3] = {
                   WHISPER},
      .scratch = scratch},
     {.name = "padded",
-     .help = PADDED,
+     .help = SMP_FRAMING_PADDED,
      .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(mel_lanes), .decide = padded_kernel, .once = true},
                   WHISPER},
      .scratch = scratch,
-     .band = BAND},
+     .band = SMP_FRAMING_BAND},
     {0},
 };
 

@@ -6,6 +6,7 @@ import unittest
 import numpy as np
 import scipy.fft
 import scipy.io.wavfile
+import scipy.signal
 
 from harness import SCRATCH, OracleCase, command
 
@@ -113,6 +114,65 @@ class Mel(Framed):
                            ("mel high=9000", "high"), ("mel low=3000 high=2000", "begin")):
             stages = ("-e", "remix mono") if text != "mel" else ()
             done = command("run", *stages, "-e", text, "in.wav", "out.npy", folder=self.folder, check=False)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn(says, done.stderr, text)
+
+
+class Spectra(Framed):
+    def sound_of(self, spectra, stage, *options):
+        np.save(self.folder / "in.npy", spectra)
+        command("run", "-q", "-f", "-e", stage, "in.npy", "out.wav", *options, folder=self.folder)
+        rate, samples = scipy.io.wavfile.read(self.folder / "out.wav")
+        self.assertEqual(rate, RATE)
+        return samples if samples.ndim == 2 else samples[:, None]
+
+    def test_stft_is_numpys_transform(self):
+        for frames, channels, size, hop, edge in ((3000, 1, 256, 64, "zero"), (2000, 2, 98, 49, "mirror"),
+                                                  (1500, 3, 480, 500, "reflect")):
+            samples = sound(frames, channels)
+            for device in ("cpu", "simt"):
+                got = self.made(samples, f"stft {size} hop={hop} edge={edge}", "--device", device)
+                self.assertEqual(got.shape, (frames // hop + 1, size // 2 + 1, 2 * channels))
+                for c in range(channels):
+                    want = framed(samples[:, c], size, hop, edge)
+                    worst = np.abs(got[..., 2 * c] + 1j * got[..., 2 * c + 1] - want).max() / np.abs(want).max()
+                    self.assertLessEqual(worst, 1e-6, f"{size} {device}")
+
+    def test_istft_is_scipys(self):
+        rng = np.random.default_rng(5)
+        for size, hop, window in ((256, 64, "hann"), (196, 98, "hamming"), (64, 20, "blackman")):
+            spectra = rng.standard_normal((30, size // 2 + 1, 2)).astype(np.float32)
+            both = (spectra[..., 0] + 1j * spectra[..., 1]).T.astype(np.complex128)
+            both[0], both[-1] = both[0].real, both[-1].real
+            taper = scipy.signal.get_window(window, size)
+            _, want = scipy.signal.istft(both / taper.sum(), window=taper, nperseg=size, noverlap=size - hop)
+            for device in ("cpu", "simt"):
+                got = self.sound_of(spectra, f"istft {RATE}Hz hop={hop} window={window}", "--device", device)
+                self.assertEqual(len(got), 29 * hop)
+                self.assertLessEqual(np.abs(got[:, 0] - want[: 29 * hop]).max(), 2e-6 * np.abs(want).max(), device)
+
+    def test_there_and_back_is_the_sound(self):
+        samples = sound(5000, 2)
+        spectra = self.made(samples, "stft 256 hop=100")
+        back = self.sound_of(spectra, f"istft {RATE}Hz hop=100 frames=5000")
+        self.assertLessEqual(np.abs(back - samples).max(), 1e-6)
+
+    def test_every_way_gives_the_same_bytes(self):
+        samples = sound(2500, 2)
+        spectra = self.made(samples, "stft 98 hop=40")
+        back = self.sound_of(spectra, f"istft {RATE}Hz hop=40")
+        for way in WAYS:
+            self.same(self.made(samples, "stft 98 hop=40", *way), spectra, f"stft {' '.join(way)}")
+            self.same(self.sound_of(spectra, f"istft {RATE}Hz hop=40", *way), back, f"istft {' '.join(way)}")
+
+    def test_what_is_refused(self):
+        np.save(self.folder / "in.npy", np.zeros((9, 33, 3), np.float32))
+        np.save(self.folder / "two.npy", np.zeros((9, 33, 2), np.float32))
+        scipy.io.wavfile.write(self.folder / "in.wav", RATE, sound(100, 5))
+        for name, text, says in (("in.npy", "istft 8kHz", "imaginary"), ("two.npy", "istft 8kHz hop=65", "gaps"),
+                                 ("two.npy", "istft 8kHz hop=16 frames=1000", "at most 160"),
+                                 ("in.wav", "stft", "remix"), ("in.wav", "stft 254", "256")):
+            done = command("run", "-e", text, name, "out.wav", folder=self.folder, check=False)
             self.assertEqual(done.returncode, 2, text)
             self.assertIn(says, done.stderr, text)
 

@@ -65,3 +65,13 @@ void smp_framing_grid(const smp_frames *f, int64_t blocks, int64_t numbers, int6
     smp_grid_line(blocks, 1, threads, grid);
     grid->shared_bytes = (unsigned)(2 * numbers * (int64_t)(2 * sizeof(float)) + more * (int64_t)sizeof(float));
 }
+
+smp_code smp_framing_check(int64_t size, smp_error *err)
+{
+    smp_fft known;
+    if (size % 2 == 0 && smp_fourier_plan(size / 2, &known))
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "a frame of %lld samples has no fast transform", (long long)size);
+    return smp_hint(err, "%lld have one: half of an even size, without prime factors above 7",
+                    (long long)(2 * smp_fourier_nearest(size / 2)));
+}

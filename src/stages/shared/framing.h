@@ -18,6 +18,15 @@ void smp_framing_fill(const smp_frames *f, int window, float *table);
 /* An output row for each frame of a sound, which streams: sets height, rows and reach. */
 void smp_framing_rows(const smp_frames *f, const smp_shape *in, smp_node_plan *work);
 
+/* What the variants are called, and how many frames a CPU thread has side by side. */
+#define SMP_FRAMING_NAIVE "frame by frame through the Fourier transform; on GPUs in shared memory, with conflicts"
+#define SMP_FRAMING_PADDED                                                                                             \
+    "several frames side by side in vectors; on GPUs a number more after every sixteen: fewer conflicts"
+enum { SMP_FRAMING_BAND = 16 };
+
+/* Refuses a size that is odd, or has no fast transform. */
+smp_code smp_framing_check(int64_t size, smp_error *err);
+
 /* A block of threads for each of `blocks` frames, whose memories hold `numbers` numbers each, and `more` floats. */
 void smp_framing_grid(const smp_frames *f, int64_t blocks, int64_t numbers, int64_t more, smp_grid *grid);
 
