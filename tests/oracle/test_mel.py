@@ -177,5 +177,71 @@ class Spectra(Framed):
             self.assertIn(says, done.stderr, text)
 
 
+class Denoise(Framed):
+    def cleaned(self, samples, stage, *options):
+        scipy.io.wavfile.write(self.folder / "in.wav", RATE, samples)
+        command("run", "-q", "-f", "-e", stage, "in.wav", "out.wav", *options, folder=self.folder)
+        got = scipy.io.wavfile.read(self.folder / "out.wav")[1]
+        return got if got.ndim == 2 else got[:, None]
+
+    def test_is_the_gate_of_the_definition(self):
+        size, amount, threshold = 256, 15, 6
+        samples = sound(6000)[:, 0] * np.repeat([0, 1, 1], 2000).astype(np.float32)
+        samples += (np.random.default_rng(1).standard_normal(6000) * 0.02).astype(np.float32)
+        window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(size) / size)
+        padded = np.pad(samples.astype(np.float64), size)
+        spectra = lambda hop: np.stack([np.fft.rfft(padded[s : s + size] * window)
+                                        for s in range(size // 2, 6000 + size + 1, hop)])
+        heard = np.abs(spectra(size)[1 : 6000 // size]) ** 2  # frames within the sound
+        classes = np.floor(np.log2(heard) * 2 + 100).astype(int)
+        noise = []
+        for column in classes.T:
+            counts, wanted = np.bincount(column, minlength=160), 0.2 * len(column)
+            at = np.searchsorted(np.cumsum(counts), wanted)
+            noise.append(2 ** ((at + (wanted - counts[:at].sum()) / counts[at] - 100) / 2) / -np.log(0.8))
+        made = spectra(size // 4)
+        open_ = np.pad(np.abs(made) ** 2 > np.array(noise) * 10 ** (threshold / 10), ((0, 0), (2, 2)), mode="edge")
+        five = np.lib.stride_tricks.sliding_window_view(open_, 5, axis=1)
+        share, least = five.mean(axis=2), 10 ** (-amount / 20)
+        factors = np.where(five[..., 2] & (share > 0.3), 1, least + (1 - least) * share)
+        frames = np.fft.irfft(made * factors, axis=1) * window
+        sums, squares = np.zeros(6000 + 3 * size), np.zeros(6000 + 3 * size)
+        for t, frame in enumerate(frames):
+            at = size // 2 + t * size // 4
+            sums[at : at + size] += frame
+            squares[at : at + size] += window**2
+        want = (sums / np.maximum(squares, 1e-10))[size : size + 6000]
+        for device in ("cpu", "simt"):
+            got = self.cleaned(samples, f"denoise {amount}dB threshold={threshold}dB size={size}", "--device", device)
+            off = np.abs(got[:, 0] - want)
+            self.assertLess((off > 2e-6).mean(), 0.02, device)  # powers at a threshold
+            self.assertLess(np.sqrt((off**2).mean()), 1e-3 * np.sqrt((want**2).mean()), device)
+
+    def test_noise_falls_by_the_amount_and_a_tone_stays(self):
+        noise = (np.random.default_rng(2).standard_normal((RATE * 4, 2)) * 0.01).astype(np.float32)
+        tone = 0.3 * np.sin(2 * np.pi * 1000 * np.arange(RATE * 4) / RATE).astype(np.float32)
+        tone[: RATE * 2] = 0
+        for stage in ("denoise 20dB", "denoise 20dB start=0.2s end=1.5s"):
+            got = self.cleaned(noise + tone[:, None], stage)
+            level = lambda part: 20 * np.log10(np.sqrt((part.astype(np.float64) ** 2).mean()))
+            self.assertAlmostEqual(level(noise[: RATE * 2]) - level(got[: RATE * 3 // 2]), 20, delta=1.5)
+            self.assertAlmostEqual(level(got[-RATE:]), level(tone[-RATE:]), delta=0.05)
+
+    def test_every_way_gives_the_same_bytes(self):
+        samples = sound(5000, 2)
+        for stage in ("denoise 12dB size=128", "denoise 9dB start=0s end=0.1s size=256"):
+            want = self.cleaned(samples, stage)
+            for way in WAYS:
+                self.same(self.cleaned(samples, stage, *way), want, f"{stage} {' '.join(way)}")
+
+    def test_what_is_refused(self):
+        scipy.io.wavfile.write(self.folder / "in.wav", RATE, sound(3000))
+        for text, says in (("denoise size=100", "power of two"), ("denoise start=0.1s", "both"),
+                           ("denoise start=0.1s end=0.15s", "at least 2048"), ("denoise start=1s end=0.5s", "begins")):
+            done = command("run", "-e", text, "in.wav", "out.wav", folder=self.folder, check=False)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn(says, done.stderr, text)
+
+
 if __name__ == "__main__":
     unittest.main()
