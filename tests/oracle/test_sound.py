@@ -234,6 +234,20 @@ class Levels(OracleCase):
                 got = run(array, text, options=("--device", device))
                 np.testing.assert_allclose(got, array * 10 ** (want[:, None] / 20), rtol=4e-5, err_msg=text)
 
+    def test_normalize_leaves_what_is_level(self):
+        array = noise(5, 48000)
+        report = {}
+        run(array, "loudness", report=report)
+        lufs = [f["value"] for s in report["steps"] for f in s.get("findings", []) if f["name"] == "lufs"][0]
+        for off, stays in ((0.4, True), (-0.4, True), (0.6, False)):
+            stage = f"normalize lufs={lufs + off:.3f}LUFS within=0.5LU true-peak=0dBTP"
+            got = run(array, stage)
+            if stays:
+                self.same(got, array, stage)
+            else:
+                factor = 10 ** ((round(lufs + off, 3) - lufs) / 20)
+                self.assertLess(np.abs(got - array * factor).max(), 1e-4 * np.abs(array).max(), stage)
+
     def test_gain(self):
         array = noise(1, 1000)
         self.near(run(array, "gain -6dB"), array.astype(np.float64) * 10 ** (-6 / 20), "gain")
