@@ -14,6 +14,7 @@ typedef struct params {
     int window, scale, colors;
     double range, top;
     bool smooth;
+    int64_t width;
 } params;
 
 enum { DECIBELS, LINEAR };
@@ -24,8 +25,11 @@ static const char *const colors[] = {"fire", "gray", "none", NULL};
 static const smp_param table[] = {
     {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_NONE, 16, 8192, "1024",
      "samples of a frame, an even number: more tell frequencies apart, fewer tell moments apart", NULL, 0},
-    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 100000, "256",
-     "samples from a frame to the next: a column of the picture each", NULL, 0},
+    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 1e9, "auto",
+     "samples from a frame to the next: a column of the picture each; auto: 256, or more to have 2000 columns", NULL,
+     SMP_P_AUTO},
+    {"width", offsetof(params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1000000, "auto",
+     "columns at most: the hop grows to fit; auto: as many as `hop` makes", NULL, SMP_P_AUTO},
     {"smooth", offsetof(params, smooth), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
      "yes: in place of `size` the nearest one that the fast transform takes", NULL, 0},
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
@@ -128,15 +132,27 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "write %lld or %lld", (long long)p->size - 1, (long long)p->size + 1);
 }
 
+/* Samples from a column to the next. */
+static int64_t hop_of(const params *p, int64_t frames)
+{
+    enum { HOP = 256, WIDTH = 2000 };
+    const bool given = p->hop > 0;
+    const int64_t width = p->width > 0 ? p->width : given ? INT64_MAX : WIDTH;
+    return smp_max_i64(given ? p->hop : HOP, frames / width + (frames % width != 0));
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
     const params *p = params_;
+    if (hop_of(p, in->height) > INT32_MAX)
+        return smp_fail(err, SMP_E_LIMIT, "the sound is too long for a picture of %lld columns", (long long)p->width);
+    const int64_t hop = hop_of(p, in->height);
     const int64_t size = p->smooth ? 2 * smp_fourier_nearest(p->size / 2) : p->size;
     smp_spectrogram_params *k = (smp_spectrogram_params *)(void *)work->kernel;
     *k = (smp_spectrogram_params){
         .size = (int32_t)size,
-        .hop = (int32_t)p->hop,
+        .hop = (int32_t)hop,
         .bins = (int32_t)(size / 2),
         .pitch = (int32_t)((size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
         .decibels = p->scale == DECIBELS,
@@ -151,7 +167,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->kernel_size = sizeof *k;
     work->out = (smp_shape){
         .kind = SMP_IMAGE,
-        .width = (in->height + p->hop - 1) / p->hop,
+        .width = (in->height + hop - 1) / hop,
         .height = k->bins * (int64_t)in->channels,
         .channels = p->colors == FIRE ? 3 : 1,
         .format = p->colors == NONE ? SMP_F32 : SMP_U8,
@@ -282,7 +298,8 @@ const smp_stage smp_stage_spectrogram = {
     .name = "spectrogram",
     .help = "the frequencies in a sound over time, as a picture",
     .about =
-        "Time runs to the right, a column every `hop` samples: column x shows the `size` samples round sample x * hop, "
+        "Time runs to the right, a column every `hop` samples; unless that or `width` is given, at most 2000 columns. "
+        "Column x shows the `size` samples round sample x * hop, "
         "outside the sound silence. Frequency runs upwards, linearly: `size` / 2 rows from 0 at the bottom to just "
         "below half "
         "the sample rate, a row every rate / size Hz. Channels lie one above the other, the first on top (`remix mono` "

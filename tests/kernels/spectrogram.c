@@ -182,6 +182,7 @@ static void every_instruction_set_gives_the_same_bits(void **state)
         int window, scale, colors;
         double range, top;
         bool smooth;
+        int64_t width;
     } p = {.size = 64, .hop = 5, .range = 80};
     for (int i = 0; i < 6; i++) {
         p.colors = i % 3;

@@ -97,6 +97,14 @@ class Spectrogram(Shown):
             self.same(self.shown(samples, f"spectrogram size={size} smooth=yes {stage}"),
                       self.shown(samples, f"spectrogram size={near} {stage}"), f"{size}")
 
+    def test_long_sounds_fit_a_width(self):
+        samples = sound(2600, 1)
+        for given, hop in (("width=20", 256), ("hop=64 width=20px", 130), ("hop=16 width=100", 26), ("width=5", 520)):
+            self.same(self.shown(samples, f"spectrogram size=64 colors=none {given}"),
+                      self.shown(samples, f"spectrogram size=64 colors=none hop={hop}"), given)
+        long = np.tile(sound(5200, 1), (120, 1))  # 624000 frames
+        self.assertEqual(self.shown(long, "spectrogram size=16 colors=none").shape, (8, 2000))
+
     def test_a_picture_is_refused(self):
         np.save(self.folder / "in.npy", np.zeros((9, 9), np.uint8))
         done = command("run", "-e", "spectrogram", "in.npy", "out.png", folder=self.folder, check=False)
