@@ -50,7 +50,13 @@ static bool same_shape(const smp_shape *a, const smp_shape *b)
            !memcmp(&a->curve, &b->curve, sizeof a->curve) && !(a->rate < b->rate) && !(a->rate > b->rate);
 }
 
-smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, int orientation, const char *output)
+static bool same_scan(const smp_scan *a, const smp_scan *b)
+{
+    return a->shape.width == b->shape.width && a->shape.height == b->shape.height && a->across == b->across &&
+           a->down == b->down;
+}
+
+smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output)
 {
     const char *dot = output ? strrchr(output, '.') : NULL, *slash = output ? strrchr(output, '/') : NULL;
     const char *extension = dot && (!slash || dot > slash) ? dot + 1 : "";
@@ -60,8 +66,9 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, in
     cache->clock++;
     for (int i = 0; i < SMP_CACHED_PLANS; i++) {
         smp_cached_plan *entry = &cache->plans[i];
-        if (entry->plan && entry->orientation == orientation && !strcmp(entry->extension, extension) &&
-            same_shape(&entry->input, input)) {
+        if (entry->plan && entry->orientation == media->orientation && !strcmp(entry->extension, extension) &&
+            same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan) &&
+            !memcmp(&entry->jpeg, &media->meta.jpeg, sizeof entry->jpeg)) {
             entry->used = cache->clock;
             return entry;
         }
@@ -69,8 +76,10 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, in
             oldest = entry;
     }
     smp_cache_drop(oldest);
-    oldest->input = *input;
-    oldest->orientation = orientation;
+    oldest->input = media->shape;
+    oldest->scan = media->scan;
+    oldest->jpeg = media->meta.jpeg;
+    oldest->orientation = media->orientation;
     oldest->used = cache->clock;
     snprintf(oldest->extension, sizeof oldest->extension, "%s", extension);
     return oldest;

@@ -9,6 +9,8 @@
 
 typedef struct smp_cached_plan {
     smp_shape input;
+    smp_scan scan;
+    smp_jpeg_coding jpeg; /* of the input: what the output is coded with, where a device codes */
     int orientation;
     char extension[16]; /* of the output path: it decides what the file can hold; "" without one */
     smp_plan *plan;     /* null: a free entry */
@@ -28,9 +30,9 @@ struct smp_run_cache {
     size_t buffer_capacity;
 };
 
-/* The entry of a key. Its plan is null when the entry is new; a new entry replaces the least recently used one. Null:
- * the extension is too long to be a key. */
-smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, int orientation, const char *output);
+/* The entry for pictures like `media`. Its plan is null when the entry is new; a new entry replaces the least recently
+ * used one. Null: the extension is too long to be a key. */
+smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output);
 
 /* Frees the plan of an entry, or its runner only. */
 void smp_cache_drop(smp_cached_plan *entry);
