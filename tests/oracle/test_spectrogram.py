@@ -1,4 +1,5 @@
-"""Spectrograms and waveforms against NumPy's FFT in double: windows, sizes, hops, channels; and the same bytes from every device."""
+"""Spectrograms and waveforms against NumPy in double: windows, sizes, hops, channels; the same bytes from every device.
+"""
 import pathlib
 import tempfile
 import unittest
