@@ -1,30 +1,9 @@
-/* denoise on GPUs, in shared memory (audio/frames.cuh).
- *   count  a block of threads for each frame: counts go to device memory.
- *   gate   a block for `size` samples of the result: it takes their frames there and back, one after the other.
- * naive has numbers end to end, padded one more after every sixteen: the transform's passes meet more banks. */
+/* denoise on GPUs, in shared memory (audio/frames.cuh): a block of threads for `size` samples of the result, which
+ * takes their frames there and back, one after the other. naive   numbers end to end. padded  a number more after every
+ * sixteen: the transform's passes meet more banks. */
 #include "audio/denoise.h"
 
 #include "audio/frames.cuh"
-
-/* Geometry: a block for each frame that may begin in the strip (x) and channel (y). */
-template <typename MEMORY>
-SMP_DEVICE void denoise_count(const smp_io &io, const smp_denoise &p, smp_number *shared, int numbers)
-{
-    const MEMORY a = {shared}, b = {shared + numbers};
-    const int c = (int)blockIdx.y;
-    unsigned long long *const counts = static_cast<unsigned long long *>(io.result);
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t t = (io.out.y0 + p.f.hop - 1) / p.f.hop + blockIdx.x; t * p.f.hop < end; t += gridDim.x) {
-        if (!smp_denoise_listens(&p, t))
-            continue;
-        __syncthreads(); /* all threads are done with the frame before */
-        smp_frames_block(p.f, static_cast<const float *>(io.table), io.in, c, t, a, b, [=](int k, float re, float im) {
-            const int level = smp_denoise_class(re * re + im * im);
-            if (level >= 0)
-                atomicAdd(counts + smp_denoise_counts(&p, c, k) + level, 1ull);
-        });
-    }
-}
 
 /* Geometry: a block for each `size` samples (x) and channel (y); dynamic shared memory for their sums too. */
 template <typename MEMORY>
@@ -90,7 +69,5 @@ SMP_DEVICE void denoise_gate(const smp_io &io, const smp_denoise &p, smp_number 
         SMP_SMEM_DYNAMIC(smp_number, s);                                                                               \
         body<MEMORY>(io, p, s, numbers);                                                                               \
     }
-DENOISE(denoise_count_naive, denoise_count, smp_fft_plain, p.f.bins + 1)
-DENOISE(denoise_count_padded, denoise_count, smp_frames_padded, p.f.bins + p.f.bins / 16 + 1)
 DENOISE(denoise_naive, denoise_gate, smp_fft_plain, p.f.bins + 1)
 DENOISE(denoise_padded, denoise_gate, smp_frames_padded, p.f.bins + p.f.bins / 16 + 1)
