@@ -1,4 +1,4 @@
-/* limit on the CPU.
+/* limit, compress and gate on the CPU.
  *   naive  step after step over all frames of the call: the definition.
  *   tiled  chunks that stay in cache. Windows double in length from minimum to minimum; sums are exact in double, so
  *          that they need no order; where all gains of a window are equal, the sum is that gain. */
@@ -6,9 +6,9 @@
 
 #include "audio/lanes.h"
 
-SMP_INLINE void put(const smp_io *io, int64_t y, int32_t gain)
+SMP_INLINE void put(const smp_io *io, const smp_limit *p, int64_t y, int32_t gain)
 {
-    const float factor = smp_limit_factor(gain), *from = (const float *)smp_row(&io->in, y);
+    const float factor = smp_limit_factor(p, gain), *from = (const float *)smp_row(&io->in, y);
     float *to = (float *)smp_row(&io->out, y);
     for (int c = 0; c < io->in.channels; c++)
         to[c] = smp_one_nan(from[c] * factor);
@@ -29,14 +29,14 @@ SMP_CPU_KERNEL(limit_naive)
         r[i] = smp_limit_release(p, i ? r[i - 1] : 0, wish_at(p, &io->in, from + i));
     for (int64_t i = p->back; i + ahead < frames; i++) {
         h[i] = 0;
-        for (int64_t k = 0; k <= ahead; k++)
+        for (int64_t k = 0; k <= p->window; k++)
             h[i] = r[i + k] < h[i] ? r[i + k] : h[i];
     }
     for (int64_t y = y0; y < y1; y++) {
         int64_t sum = 0;
         for (int64_t k = 0; k <= ahead; k++)
             sum += (int64_t)weights[k] * h[y - from - k];
-        put(io, y, (int32_t)(sum >> 16));
+        put(io, p, y, (int32_t)(sum >> 16));
     }
 }
 
@@ -138,11 +138,11 @@ SMP_INLINE void sums(int32_t *gains, const double *h, const double *weights, int
         gains[i] = (int32_t)((int64_t)sum[i / SMP_LANE_VECTOR][i % SMP_LANE_VECTOR] >> 16);
 }
 
-SMP_INLINE void put_some(const smp_io *io, int64_t y, const int32_t *gains, int n)
+SMP_INLINE void put_some(const smp_io *io, const smp_limit *p, int64_t y, const int32_t *gains, int n)
 {
     float factors[SIDE];
     for (int k = 0; k < SIDE; k++)
-        factors[k] = smp_limit_factor(gains[k]);
+        factors[k] = smp_limit_factor(p, gains[k]);
     for (int k = 0; k < n; k++) {
         const float *from = (const float *)smp_row(&io->in, y + k);
         float *to = (float *)smp_row(&io->out, y + k);
@@ -172,7 +172,7 @@ SMP_CPU_KERNEL(limit_tiled)
         for (int64_t i = have; i < all; i++)
             r[i] = before = smp_limit_release(p, before, r[i]);
         __builtin_memcpy(least, r, (size_t)all * sizeof *r);
-        least_of(least, n + ahead, ahead + 1);
+        least_of(least, n + ahead, p->window + 1);
         int64_t seen = 0, other = 0; /* frames of h looked at; the last that differs from the one before */
         for (int64_t i = 0; i < n + ahead; i++)
             h[i] = (double)least[i];
@@ -188,7 +188,7 @@ SMP_CPU_KERNEL(limit_tiled)
                     gains[k] = least[i];
             else
                 sums(gains, h + ahead + i, weights, ahead);
-            put_some(io, y + i, gains, (int)(n - i < SIDE ? n - i : SIDE));
+            put_some(io, p, y + i, gains, (int)(n - i < SIDE ? n - i : SIDE));
         }
         have = 2 * ahead;
         for (int64_t i = 0; i < have; i++)

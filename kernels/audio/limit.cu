@@ -1,7 +1,7 @@
-/* limit on GPUs, in two launches.
+/* limit, compress and gate on GPUs, in two launches.
  *   release  a thread follows the gains of a leaf of frames, from `back` frames before it on, and writes r to the
  *            scratch picture's first channel; integers below 2^24 are exact in f32.
- *   naive    every frame takes its minima and its sum from device memory.
+ *   naive    every frame takes its minima and its sum from device memory; a minimum anew where the least value left.
  *   tiled    a block brings r of its frames and of those around them into shared memory, makes each h once, then the
  *            sums: neighbouring lanes read neighbouring words, no conflicts. */
 #include "audio/limit.h"
@@ -35,9 +35,9 @@ SMP_DEVICE int32_t limit_at(const smp_io &io, const smp_limit &p, int64_t y)
     return r < 0 ? (int32_t)r : 0;
 }
 
-SMP_DEVICE void limit_put(const smp_io &io, int64_t y, int64_t sum)
+SMP_DEVICE void limit_put(const smp_io &io, const smp_limit &p, int64_t y, int64_t sum)
 {
-    const float factor = smp_limit_factor((int32_t)(sum >> 16));
+    const float factor = smp_limit_factor(&p, (int32_t)(sum >> 16));
     for (int c = 0; c < io.out.channels; c++)
         smp_out<float>(io.out, y)[c] = smp_one_nan(smp_in<float>(io.second, y)[c] * factor);
 }
@@ -50,13 +50,16 @@ SMP_KERNEL(limit_naive_f32_f32, smp_limit, io, p)
     if (y >= io.out.y0 + io.out.rows)
         return;
     int64_t sum = 0;
+    int32_t h = 0;
     for (int k = 0; k <= p.ahead; k++) {
-        int32_t h = 0;
-        for (int i = 0; i <= p.ahead; i++)
+        const int32_t next = limit_at(io, p, y - k);
+        const bool left = next > h && limit_at(io, p, y - k + p.window + 1) == h; /* the least one perhaps */
+        h = left ? 0 : min(h, next);
+        for (int i = 0; (left || k == 0) && i <= p.window; i++)
             h = min(h, limit_at(io, p, y - k + i));
         sum += (int64_t)weights[k] * h;
     }
-    limit_put(io, y, sum);
+    limit_put(io, p, y, sum);
 }
 
 /* Geometry: a block of SMP_LIMIT_TILE threads for as many frames; dynamic shared memory for r and h. */
@@ -74,7 +77,7 @@ SMP_KERNEL(limit_tiled_f32_f32, smp_limit, io, p)
     __syncthreads();
     for (int i = me; i < used; i += SMP_LIMIT_TILE) {
         int32_t least = 0;
-        for (int k = 0; k <= p.ahead; k++)
+        for (int k = 0; k <= p.window; k++)
             least = min(least, s[i + k]);
         h[i] = least;
     }
@@ -83,6 +86,6 @@ SMP_KERNEL(limit_tiled_f32_f32, smp_limit, io, p)
         int64_t sum = 0;
         for (int k = 0; k <= p.ahead; k++)
             sum += (int64_t)weights[k] * h[me + p.ahead - k];
-        limit_put(io, top + me, sum);
+        limit_put(io, p, top + me, sum);
     }
 }

@@ -55,8 +55,10 @@ SMP_DEVICE bool smp_fft_block(const smp_fft &f, const float *w, const MEMORY &a,
             smp_fft_pass<2>(from, to, w, f.n, s);
         else if (r == 3)
             smp_fft_pass<3>(from, to, w, f.n, s);
-        else
+        else if (r == 5)
             smp_fft_pass<5>(from, to, w, f.n, s);
+        else
+            smp_fft_pass<7>(from, to, w, f.n, s);
         __syncthreads();
         w += 2 * (r - 1) * (f.n / (s * r));
         s *= r;

@@ -1,7 +1,7 @@
 /* The discrete Fourier transform, one written order of operations for every device.
  *
- * A transform of n = 2^a 3^b 5^c complex numbers is Stockham's: passes of radix 4, 2, 3 and 5 from one memory to
- * another, sorted by themselves (Van Loan, "Computational Frameworks for the FFT", 1.7). Before a pass `s` is the
+ * A transform of n = 2^a 3^b 5^c 7^d complex numbers is Stockham's: passes of radix 4, 2, 3, 5 and 7 from one memory
+ * to another, sorted by themselves (Van Loan, "Computational Frameworks for the FFT", 1.7). Before a pass `s` is the
  * product of the radices done; the pass has radix r, m = n / (s r), and for p in 0 .. m-1, q in 0 .. s-1
  *
  *     a[j] = x[q + s (p + m j)],  b = the r-point transform of a,  y[q + s (r p + k)] = b[k] w[p][k]
@@ -17,7 +17,7 @@
 
 #include "lib/view.h"
 
-enum { SMP_FFT_PASSES = 24, SMP_FFT_RADIX = 5 /* the largest */, SMP_FFT_MOST = 1 << 20 };
+enum { SMP_FFT_PASSES = 24, SMP_FFT_RADIX = 7 /* the largest */, SMP_FFT_MOST = 1 << 20 };
 
 typedef struct smp_fft {
     int32_t n, passes;
@@ -31,7 +31,7 @@ SMP_HOST_DEVICE int64_t smp_fft_twiddles(const smp_fft *f)
     return 2 * ((int64_t)f->n - 1);
 }
 
-/* The operations on T, float or a vector of them: NAME2 .. NAME5 transform re[], im[] in place. */
+/* The operations on T, float or a vector of them: NAME2 .. NAME7 transform re[], im[] in place. */
 #define SMP_FFT_OPERATIONS(FN, NAME, T)                                                                                \
     FN void NAME##2(T * re, T * im)                                                                                    \
     {                                                                                                                  \
@@ -73,6 +73,27 @@ SMP_HOST_DEVICE int64_t smp_fft_twiddles(const smp_fft *f)
         re[3] = fr - hi, im[3] = fi + hr;                                                                              \
         re[4] = er - gi, im[4] = ei + gr;                                                                              \
     }                                                                                                                  \
+    FN void NAME##7(T * re, T * im)                                                                                    \
+    {                                                                                                                  \
+        const float c1 = 0.623489801858733531f, c2 = -0.222520933956314404f, c3 = -0.900968867902419126f;              \
+        const float s1 = 0.781831482468029809f, s2 = 0.974927912181823607f, s3 = 0.433883739117558120f;                \
+        const T ar = re[1] + re[6], ai = im[1] + im[6], ur = re[1] - re[6], ui = im[1] - im[6];                        \
+        const T br = re[2] + re[5], bi = im[2] + im[5], vr = re[2] - re[5], vi = im[2] - im[5];                        \
+        const T dr = re[3] + re[4], di = im[3] + im[4], wr = re[3] - re[4], wi = im[3] - im[4];                        \
+        const T er = re[0] + (ar * c1 + br * c2 + dr * c3), ei = im[0] + (ai * c1 + bi * c2 + di * c3);                \
+        const T fr = re[0] + (ar * c2 + br * c3 + dr * c1), fi = im[0] + (ai * c2 + bi * c3 + di * c1);                \
+        const T gr = re[0] + (ar * c3 + br * c1 + dr * c2), gi = im[0] + (ai * c3 + bi * c1 + di * c2);                \
+        const T hr = ur * s1 + vr * s2 + wr * s3, hi = ui * s1 + vi * s2 + wi * s3;                                    \
+        const T kr = ur * s2 - vr * s3 - wr * s1, ki = ui * s2 - vi * s3 - wi * s1;                                    \
+        const T lr = ur * s3 - vr * s1 + wr * s2, li = ui * s3 - vi * s1 + wi * s2;                                    \
+        re[0] = re[0] + (ar + br + dr), im[0] = im[0] + (ai + bi + di);                                                \
+        re[1] = er + hi, im[1] = ei - hr;                                                                              \
+        re[2] = fr + ki, im[2] = fi - kr;                                                                              \
+        re[3] = gr + li, im[3] = gi - lr;                                                                              \
+        re[4] = gr - li, im[4] = gi + lr;                                                                              \
+        re[5] = fr - ki, im[5] = fi + kr;                                                                              \
+        re[6] = er - hi, im[6] = ei + hr;                                                                              \
+    }                                                                                                                  \
     /* The r-point transform; r is a constant after inlining. */                                                       \
     FN void NAME##_points(T *re, T *im, const int r)                                                                   \
     {                                                                                                                  \
@@ -82,8 +103,10 @@ SMP_HOST_DEVICE int64_t smp_fft_twiddles(const smp_fft *f)
             NAME##2(re, im);                                                                                           \
         else if (r == 3)                                                                                               \
             NAME##3(re, im);                                                                                           \
-        else                                                                                                           \
+        else if (r == 5)                                                                                               \
             NAME##5(re, im);                                                                                           \
+        else                                                                                                           \
+            NAME##7(re, im);                                                                                           \
     }                                                                                                                  \
     FN void NAME##_turn(T *re, T *im, float wr, float wi)                                                              \
     {                                                                                                                  \

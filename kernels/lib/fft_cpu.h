@@ -31,16 +31,16 @@ SMP_INLINE void smp_fft_pass(const smp_fft_vec *restrict x, smp_fft_vec *restric
             smp_fft_vec re[SMP_FFT_RADIX], im[SMP_FFT_RADIX];
             const smp_fft_vec *from = x + 2 * (q + s * p);
             smp_fft_vec *to = y + 2 * (q + s * p * r);
-#pragma GCC unroll 5
+#pragma GCC unroll 7
             for (int j = 0; j < r; j++)
                 re[j] = from[2 * s * m * j], im[j] = from[2 * s * m * j + 1];
             smp_fftv_points(re, im, r);
             if (m > 1) {
-#pragma GCC unroll 5
+#pragma GCC unroll 7
                 for (int k = 1; k < r; k++)
                     smp_fftv_turn(&re[k], &im[k], w[2 * k - 2], w[2 * k - 1]);
             }
-#pragma GCC unroll 5
+#pragma GCC unroll 7
             for (int k = 0; k < r; k++)
                 to[2 * s * k] = re[k], to[2 * s * k + 1] = im[k];
         }
@@ -58,8 +58,10 @@ SMP_INLINE smp_fft_vec *smp_fft_lanes(const smp_fft *f, const float *w, smp_fft_
             smp_fft_pass(a, b, w, 2, m, s);
         else if (r == 3)
             smp_fft_pass(a, b, w, 3, m, s);
-        else
+        else if (r == 5)
             smp_fft_pass(a, b, w, 5, m, s);
+        else
+            smp_fft_pass(a, b, w, 7, m, s);
         w += 2 * (r - 1) * m;
         s *= r;
         smp_fft_vec *done = b;
@@ -77,7 +79,7 @@ SMP_INLINE float *smp_fft_one(const smp_fft *f, const float *w, float *a, float 
         const int32_t m = f->n / (s * r);
         for (int32_t p = 0; p < m; p++)
             for (int32_t q = 0; q < s; q++) {
-                float re[SMP_FFT_RADIX], im[SMP_FFT_RADIX];
+                float re[SMP_FFT_RADIX] = {0}, im[SMP_FFT_RADIX] = {0};
                 for (int j = 0; j < r; j++)
                     re[j] = a[2 * (q + s * (p + m * j))], im[j] = a[2 * (q + s * (p + m * j)) + 1];
                 smp_fft_butterfly(re, im, r, p, m, w);

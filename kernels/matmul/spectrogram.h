@@ -5,7 +5,7 @@
  * channel has bins = size / 2 rows, the first channel on top, low frequencies at the bottom: bin b is the frequency b *
  * rate / size (rate / 2 itself is left out).
  *
- * Where size / 2 has no prime factor above 5, each frame by itself goes through the transform of a real sequence
+ * Where size / 2 has no prime factor above 7, each frame by itself goes through the transform of a real sequence
  * (lib/fft.h): samples times the window, which holds the scale, rounded; then the split; bin 0 times 1/2.
  *
  * Other frames are a product with the cosine and sine matrices. For a bin two chains of fmaf run over the frame, n

@@ -39,6 +39,10 @@ const smp_option smp_batch_options[] = {
      .choices = pages_words,
      .help = "of files that hold several pages (TIFF): one, the first or that of --page; all: each to an output of its "
              "own, with its number behind the name, as in scan-1.png, scan-2.png"},
+    {"album", 0, SMP_O_STRING, offsetof(smp_batch_settings, album), .argument = "LEVEL",
+     .help = "one gain for all files: measure them all first, and set the pipeline's parameter `gain` to what brings "
+             "them together to this loudness, as in --album=-16LUFS with the pipeline album",
+     .flags = SMP_O_ADVANCED},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
      .help = "read headers, check outputs, list what would be done, write nothing; damage behind the headers shows in "
              "a run alone"},
@@ -168,6 +172,13 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
         smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
         return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
     }
+    if (settings->album && (settings->work_list || settings->shard || settings->resume)) {
+        smp_fail(err, SMP_E_USAGE, "--album and %s exclude each other: it measures all files together",
+                 settings->work_list ? "--list"
+                 : settings->shard   ? "--shard"
+                                     : "--resume");
+        return smp_hint(err, "measure once, with `smempipe measure`, and write --set gain=");
+    }
     if (settings->pages == PAGES_ALL && settings->many.plan.base.common.limits.page)
         return smp_fail(err, SMP_E_USAGE, "--pages all and --page exclude each other");
     smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
@@ -268,6 +279,9 @@ smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
     smp_code code = check_settings(settings, err);
     if (!code)
         code = smp_many_open(&settings->many, err);
+    char album[64];
+    if (!code && settings->album)
+        code = smp_batch_album(settings, album, sizeof album, err);
     if (!code)
         code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
     smp_many_close(&settings->many);

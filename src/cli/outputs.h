@@ -21,7 +21,7 @@ smp_code smp_cli_run(smp_run_settings *settings, smp_error *err);
 
 typedef struct smp_batch_settings {
     smp_many_settings many;
-    const char *folder, *pattern, *to, *report, *html, *shard, *work_list, *retake, *grace;
+    const char *folder, *pattern, *to, *report, *html, *shard, *work_list, *retake, *grace, *album;
     bool skip_existing, resume, redo_changed, dry_run, claim;
     int on_error;    /* index into continue, stop */
     int sync;        /* index into file, piece */
@@ -53,6 +53,10 @@ typedef struct smp_batch_job {
     double began;
     pthread_mutex_t lock; /* of failures, remarks, report, page and journal, while the batch runs */
 } smp_batch_job;
+
+/* batch_album.c: measures all files, and adds to --set what brings them together to the level of --album. set: room for
+ * its text, which is used from then on. */
+smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, smp_error *err);
 
 /* batch_run.c: does what is to be done. */
 smp_code smp_batch_do(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);

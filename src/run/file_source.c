@@ -77,6 +77,7 @@ smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, c
         return smp_stream_read_strips(reader, plan, step, strip_rows, out, err);
     int64_t rows;
     smp_code code = smp_rows_needed(plan, step, &rows, err);
+    strip_rows = smp_phase_rows(plan, plan->steps[step].phase, strip_rows);
     return code ? code : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
 }
 

@@ -20,6 +20,7 @@ void smp_memory_estimate_views(const smp_plan *plan, const smp_step *step, int64
                                smp_view *out, smp_view *second)
 {
     const smp_step *input = &plan->steps[step->input];
+    strip_rows = smp_phase_rows(plan, step->phase, strip_rows);
     *second = (smp_view){.data = NULL};
     *in = view_of(input, rows_read(step, strip_rows));
     *out = view_of(step, strip_rows);
@@ -39,7 +40,8 @@ int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *devi
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_shape *shape = &plan->steps[i].out;
         const bool by_strips = smp_source_by_strips(plan, (int)i, device);
-        const int64_t rows = by_strips ? windows[i].shown : smp_source_slot(shape, strip_rows);
+        const int64_t rows = by_strips ? windows[i].shown
+                                       : smp_source_slot(shape, smp_phase_rows(plan, plan->steps[i].phase, strip_rows));
         if (plan->steps[i].job == SMP_JOB_SOURCE)
             bytes += smp_stream_bytes(shape, rows, by_strips);
     }
@@ -56,7 +58,8 @@ int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, con
     if (step->job == SMP_JOB_REDUCE)
         bytes += (int64_t)step->work.result_size;
     if (variant && smp_step_uses_scratch(step, plan->steps[step->input].storage, &step->work, variant, gpu))
-        bytes += smp_step_scratch_rows(step, rows_read(step, strip_rows)) * smp_step_scratch_stride(step);
+        bytes += smp_step_scratch_rows(step, rows_read(step, smp_phase_rows(plan, step->phase, strip_rows))) *
+                 smp_step_scratch_stride(step);
     return bytes;
 }
 

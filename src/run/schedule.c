@@ -24,9 +24,30 @@ static int64_t driver_height(const smp_plan *plan, int phase)
     return most;
 }
 
+int64_t smp_phase_rows(const smp_plan *plan, int phase, int64_t strip_rows)
+{
+    enum { BYTES = 1 << 20 };
+    int64_t widest = 1;
+    bool kept = false;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        if (step->phase != phase)
+            continue;
+        if (step->out.kind != SMP_AUDIO)
+            return strip_rows;
+        widest = smp_max_i64(widest, step->out.channels * (int64_t)sizeof(float));
+        kept = kept || step->frame;
+    }
+    for (size_t i = 0; i < plan->sink_count; i++)
+        kept = kept && plan->steps[plan->sinks[i].step].phase != phase;
+    const int64_t multiple = smp_max_i64(1, plan->row_multiple);
+    return kept ? smp_max_i64(strip_rows, (BYTES / widest + multiple - 1) / multiple * multiple) : strip_rows;
+}
+
 int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows)
 {
     int64_t height = driver_height(plan, phase);
+    strip_rows = smp_phase_rows(plan, phase, strip_rows);
     return height ? (height - 1) / strip_rows + 1 : 0;
 }
 
@@ -63,6 +84,7 @@ static int64_t end_of_need(const smp_row_map *reads, int64_t height, int64_t to)
 
 void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_t k, smp_rows *rows)
 {
+    strip_rows = smp_phase_rows(plan, phase, strip_rows);
     int64_t strips = smp_strip_count(plan, phase, strip_rows), highest = driver_height(plan, phase);
     int count = (int)plan->step_count;
     /* Two positions: the rows done before strip k (`from`), and those done after it (`to`). One backward pass gives

@@ -18,6 +18,11 @@ typedef struct smp_window {
     int64_t shown;    /* the most rows of it that one strip sees */
 } smp_window;
 
+/* Rows of a strip in this phase, where strip_rows are asked for. Of a sound that is kept whole for a later phase they
+ * are more: a picture's wide rows are few in a strip, and as many frames would take a turn of every thread for some
+ * bytes. */
+int64_t smp_phase_rows(const smp_plan *plan, int phase, int64_t strip_rows);
+
 /* The number of strips of phase `phase` when drivers advance strip_rows rows at a time (a multiple of
  * plan->row_multiple). */
 int64_t smp_strip_count(const smp_plan *plan, int phase, int64_t strip_rows);

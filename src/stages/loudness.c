@@ -314,6 +314,7 @@ const smp_stage smp_stage_loudness = {
     .partial = make_partial,
     .merge = merge,
     .report = report,
+    .tells_level = "lufs",
     .pack = pack,
     .unpack = unpack,
     .variants = smp_loudness_variants,

@@ -13,6 +13,7 @@ enum { TOGETHER, EACH };
 typedef struct params {
     double peak, rms, lufs, true_peak;
     int channels;
+    double within;
 } params;
 
 static const smp_param table[] = {
@@ -24,6 +25,8 @@ static const smp_param table[] = {
      "loudness by EBU R 128 instead of a level", NULL, SMP_P_AUTO},
     {"true-peak", offsetof(params, true_peak), SMP_T_FLOAT, SMP_UNIT_DB, -60, 20, "auto",
      "with lufs, what no value at or between samples may pass, dBTP; auto: -1dBTP", NULL, SMP_P_AUTO},
+    {"within", offsetof(params, within), SMP_T_FLOAT, SMP_UNIT_DB, 0, 60, "0LU",
+     "with lufs: a sound that is so close to it already stays as it is", NULL, 0},
     {"channels", offsetof(params, channels), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "together",
      "together: one factor for all, which keeps the balance; each: a factor a channel",
      (const char *const[]){"together", "each", NULL}, 0},
@@ -33,6 +36,10 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
+    if (isnan(p->lufs) && p->within > 0) {
+        smp_fail(err, SMP_E_PIPE, "within is how close to lufs a sound stays, which is not given");
+        return smp_hint(err, "normalize lufs=-16LUFS within=%.6gLU", p->within);
+    }
     if (isnan(p->lufs) && !isnan(p->true_peak)) {
         smp_fail(err, SMP_E_PIPE, "true-peak bounds what lufs wants, which is not given");
         return smp_hint(err, "normalize lufs=-16LUFS true-peak=%.6gdBTP", p->true_peak);
@@ -73,7 +80,8 @@ static smp_code reach_loudness(const params *p, const smp_shape *in, const void 
         return code;
     const double most = (isnan(p->true_peak) ? DEFAULT_TRUE_PEAK : p->true_peak) - found.true_peak;
     const bool silent = !isfinite(found.integrated);
-    const double wanted = silent ? 0 : p->lufs - found.integrated, gain = silent ? 0 : fmin(wanted, most);
+    const bool level = fabs(p->lufs - found.integrated) <= p->within && most >= 0;
+    const double wanted = silent || level ? 0 : p->lufs - found.integrated, gain = silent ? 0 : fmin(wanted, most);
     smp_gain_offset_plan(pow(10, gain / 20), work);
     if (silent)
         snprintf(findings->warning, sizeof findings->warning,
@@ -130,7 +138,9 @@ const smp_stage smp_stage_normalize = {
         "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
         "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
         "lufs reaches a loudness by EBU R 128 (see `loudness`), as far as true-peak lets it: missing_lu in the report "
-        "says how much is missing, which `limit` can give. "
+        "says how much is missing, which `limit` can give; within=0.5LU leaves sounds that are level already, and "
+        "whose true "
+        "peak is below the ceiling, as they are. "
         "Silence stays silence; sounds under 0.4 s have no loudness and stay as they are. Samples that are not finite "
         "are left out of the measure.",
     .example = "normalize peak=-3dBFS",

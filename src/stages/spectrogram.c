@@ -6,16 +6,17 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/fourier.h"
+#include "stages/shared/framing.h"
 #include "stages/shared/launch_shapes.h"
 
 typedef struct params {
     int64_t size, hop;
     int window, scale, colors;
     double range, top;
+    bool smooth;
+    int64_t width;
 } params;
 
-enum { HANN, HAMMING, BLACKMAN, RECTANGULAR };
-static const char *const windows[] = {"hann", "hamming", "blackman", "rectangular", NULL};
 enum { DECIBELS, LINEAR };
 static const char *const scales[] = {"db", "linear", NULL};
 enum { FIRE, GRAY, NONE };
@@ -24,10 +25,15 @@ static const char *const colors[] = {"fire", "gray", "none", NULL};
 static const smp_param table[] = {
     {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_NONE, 16, 8192, "1024",
      "samples of a frame, an even number: more tell frequencies apart, fewer tell moments apart", NULL, 0},
-    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 100000, "256",
-     "samples from a frame to the next: a column of the picture each", NULL, 0},
+    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 1e9, "auto",
+     "samples from a frame to the next: a column of the picture each; auto: 256, or more to have 2000 columns", NULL,
+     SMP_P_AUTO},
+    {"width", offsetof(params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1000000, "auto",
+     "columns at most: the hop grows to fit; auto: as many as `hop` makes", NULL, SMP_P_AUTO},
+    {"smooth", offsetof(params, smooth), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
+     "yes: in place of `size` the nearest one that the fast transform takes", NULL, 0},
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
-     windows, 0},
+     smp_taper_names, 0},
     {"scale", offsetof(params, scale), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "db",
      "what brightness stands for: the level in dB, or the magnitude", scales, 0},
     {"range", offsetof(params, range), SMP_T_FLOAT, SMP_UNIT_DB, 1, 400, "80dB",
@@ -57,22 +63,6 @@ static void fill_map(float *map)
     }
 }
 
-/* The periodic windows, as spectral analysis has them (Harris 1978): sample n of n + 1 of a symmetric one. */
-static double window_at(int window, int64_t n, int64_t size)
-{
-    const double turn = 2 * 3.14159265358979323846 * (double)n / (double)size;
-    switch (window) {
-    case HANN:
-        return 0.5 - 0.5 * cos(turn);
-    case HAMMING:
-        return 0.54 - 0.46 * cos(turn);
-    case BLACKMAN:
-        return 0.42 - 0.5 * cos(turn) + 0.08 * cos(2 * turn);
-    default:
-        return 1;
-    }
-}
-
 /* Cosines and sines of every bin under the window, such that a full-scale sine wave has magnitude 1; at frequency 0,
  * which has no partner below it, a constant 1 has. */
 static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int window, smp_error *err)
@@ -83,10 +73,10 @@ static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int wi
         return smp_fail_memory(err, "a table of cosines", (uint64_t)size * sizeof *turns);
     for (int64_t n = 0; n < size; n++) {
         turns[n] = cos(2 * 3.14159265358979323846 * (double)n / (double)size);
-        sum += window_at(window, n, size);
+        sum += smp_taper_at(window, n, size);
     }
     for (int64_t n = 0; n < size; n++) {
-        const double weight = window_at(window, n, size) * 2 / sum;
+        const double weight = smp_taper_at(window, n, size) * 2 / sum;
         for (int64_t bin = 0, at = 0; bin < k->bins; bin++) { /* at: n * bin modulo size */
             /* sin(a) = cos(a - 1/4 turn); a size that 4 does not divide has no such place in the table */
             const double sine = size % 4 ? sin(2 * 3.14159265358979323846 * (double)at / (double)size)
@@ -107,9 +97,9 @@ static void fill_window(float *to, int window, int64_t size)
 {
     double sum = 0;
     for (int64_t n = 0; n < size; n++)
-        sum += window_at(window, n, size);
+        sum += smp_taper_at(window, n, size);
     for (int64_t n = 0; n < size; n++)
-        to[n] = (float)(window_at(window, n, size) / sum);
+        to[n] = (float)(smp_taper_at(window, n, size) / sum);
 }
 
 static smp_code make_table(const smp_spectrogram_params *k, int window, smp_node_plan *work, smp_error *err)
@@ -142,16 +132,29 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "write %lld or %lld", (long long)p->size - 1, (long long)p->size + 1);
 }
 
+/* Samples from a column to the next. */
+static int64_t hop_of(const params *p, int64_t frames)
+{
+    enum { HOP = 256, WIDTH = 2000 };
+    const bool given = p->hop > 0;
+    const int64_t width = p->width > 0 ? p->width : given ? INT64_MAX : WIDTH;
+    return smp_max_i64(given ? p->hop : HOP, frames / width + (frames % width != 0));
+}
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
     const params *p = params_;
+    if (hop_of(p, in->height) > INT32_MAX)
+        return smp_fail(err, SMP_E_LIMIT, "the sound is too long for a picture of %lld columns", (long long)p->width);
+    const int64_t hop = hop_of(p, in->height);
+    const int64_t size = p->smooth ? 2 * smp_fourier_nearest(p->size / 2) : p->size;
     smp_spectrogram_params *k = (smp_spectrogram_params *)(void *)work->kernel;
     *k = (smp_spectrogram_params){
-        .size = (int32_t)p->size,
-        .hop = (int32_t)p->hop,
-        .bins = (int32_t)(p->size / 2),
-        .pitch = (int32_t)((p->size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
+        .size = (int32_t)size,
+        .hop = (int32_t)hop,
+        .bins = (int32_t)(size / 2),
+        .pitch = (int32_t)((size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
         .decibels = p->scale == DECIBELS,
         .colored = p->colors == FIRE,
     };
@@ -164,7 +167,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->kernel_size = sizeof *k;
     work->out = (smp_shape){
         .kind = SMP_IMAGE,
-        .width = (in->height + p->hop - 1) / p->hop,
+        .width = (in->height + hop - 1) / hop,
         .height = k->bins * (int64_t)in->channels,
         .channels = p->colors == FIRE ? 3 : 1,
         .format = p->colors == NONE ? SMP_F32 : SMP_U8,
@@ -174,11 +177,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
                                     .height = work->out.height,
                                     .channels = 1,
                                     .format = k->colored ? SMP_U8 : SMP_F32};
-        work->ops = 5 * log2((double)p->size) / work->out.channels;
+        work->ops = 5 * log2((double)size) / work->out.channels;
     } else {
         k->fft.n = 0;
         work->variants = product_variants;
-        work->ops = 4. * (double)p->size / work->out.channels;
+        work->ops = 4. * (double)size / work->out.channels;
     }
     return make_table(k, p->window, work, err);
 }
@@ -295,14 +298,16 @@ const smp_stage smp_stage_spectrogram = {
     .name = "spectrogram",
     .help = "the frequencies in a sound over time, as a picture",
     .about =
-        "Time runs to the right, a column every `hop` samples: column x shows the `size` samples round sample x * hop, "
+        "Time runs to the right, a column every `hop` samples; unless that or `width` is given, at most 2000 columns. "
+        "Column x shows the `size` samples round sample x * hop, "
         "outside the sound silence. Frequency runs upwards, linearly: `size` / 2 rows from 0 at the bottom to just "
         "below half "
         "the sample rate, a row every rate / size Hz. Channels lie one above the other, the first on top (`remix mono` "
         "before makes one of them).\n"
         "A frame is weighted with the window and goes through the discrete Fourier transform, in f32: the fast one of "
-        "kernels/lib/fft.h where `size` / 2 has no prime factor above 5, else the product with a matrix of cosines and "
-        "sines. Levels are those of sine waves: one of full scale has 0 "
+        "kernels/lib/fft.h where `size` / 2 has no prime factor above 7, else the product with a matrix of cosines and "
+        "sines, many times slower; smooth=yes takes the nearest size that has none. Levels are those of sine waves: "
+        "one of full scale has 0 "
         "dB. scale=db shows `range` dB below `top`; scale=linear shows magnitudes, `top` being white.\n"
         "colors=none gives levels from 0 to 1 in float: `save` as .npy keeps them. NaN in a sound is black, and NaN "
         "with "
@@ -316,9 +321,7 @@ const smp_stage smp_stage_spectrogram = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"stft", "spectrogram"},
-                                   {"fft", "spectrogram"},
-                                   {"sonogram", "spectrogram"},
+    .aliases = (const smp_alias[]){{"sonogram", "spectrogram"},
                                    {"spectrum", "spectrogram"},
                                    {"showspectrumpic", "spectrogram"},
                                    {"specgram", "spectrogram"},

@@ -353,7 +353,8 @@ typedef struct smp_stage {
     bool (*instead)(const char *value, char *text, size_t size);
     /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*looks)(const void *params);
-    smp_kind gives; /* the output's kind where it is another than the input's (a spectrogram); else none */
+    const char *tells_level; /* the finding that says how loud a sound is, in LUFS; may be null */
+    smp_kind gives;          /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
      * one block from smp_alloc that stands by itself. report(partial(result)) adds the findings that finish(result)
      * does. Merging partials in any order and grouping gives the same: equal bytes of pack().

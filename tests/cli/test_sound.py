@@ -1,4 +1,5 @@
 """Sound on the command line: what fits what, pipes, memory, warnings, no traces of the clock."""
+import re
 import subprocess
 import time
 import unittest
@@ -42,6 +43,26 @@ class Sound(CliCase):
         self.make("short.wav", 4800)
         done = self.smp("run", "-f", "-e", "normalize lufs=-30", "short.wav", "out.wav")
         self.assertIn("shorter than 0.4 s, has no loudness", done.stderr)
+
+    def test_an_album_gets_one_gain(self):
+        for i in range(3):
+            self.make(f"s{i}.wav", 48000, seed=i)
+        files = [f"s{i}.wav" for i in range(3)]
+        done = self.smp("batch", "album", *files, "-o", "out", "--album=-20LUFS", "--to", "npy")
+        gain = float(re.search(r"3 files together: .* LUFS; gain=([-+.0-9]+)dB for all", done.stderr)[1])
+        for name in files:
+            with wave.open(str(self.folder / name)) as file:
+                before = np.frombuffer(file.readframes(48000), "<i2").reshape(-1, 2) / 32768
+            after = np.load(self.folder / "out" / name.replace("wav", "npy"))
+            self.assertLess(np.abs(after - before * 10 ** (gain / 20)).max(), 1e-3)
+        for wrong, says in ((("--album=x",), "it takes a loudness"), (("--album=-20", "--shard", "1/2"), "exclude")):
+            done = self.smp("batch", "album", *files, "-o", "other", *wrong, status=2)
+            self.assertIn(says, done.stderr)
+        done = self.smp("batch", "-e", "gain 0dB", *files, "-o", "other", "--album=-20", status=2)
+        self.assertIn("no parameter 'gain'", done.stderr)
+        self.make("mono.wav", 48000, channels=1)
+        self.assertIn("same number of channels",
+                      self.smp("batch", "album", "s1.wav", "mono.wav", "-o", "other", "--album=-20", status=2).stderr)
 
     def test_a_pipeline_says_what_it_is_for(self):
         self.write("p.pipe", "kind audio\ngain -3dB\n")

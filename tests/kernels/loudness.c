@@ -329,6 +329,7 @@ static void gpus_measure_the_same(void **state)
 typedef struct normalize_values { /* as the stage's parameters lie */
     double peak, rms, lufs, true_peak;
     int channels;
+    double within;
 } normalize_values;
 
 static void normalize_reaches_a_loudness_below_its_ceiling(void **state)

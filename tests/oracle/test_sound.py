@@ -18,12 +18,12 @@ def noise(seed, frames, channels=2, level=0.1):
     return (np.random.default_rng(seed).standard_normal((frames, channels)) * level).astype(np.float32)
 
 
-def run(array, *stages, rate=RATE, report=None, made=None):
+def run(array, *stages, rate=RATE, report=None, made=None, options=()):
     """A float array (frames, channels) through stages, by way of float WAV files."""
     with tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH) as name:
         folder = pathlib.Path(name)
         scipy.io.wavfile.write(folder / "in.wav", rate, array)
-        options = [f"--report={folder / 'report.json'}"] if report is not None else []
+        options = [*options, *([f"--report={folder / 'report.json'}"] if report is not None else [])]
         statements = [argument for stage in stages for argument in ("-e", stage)]
         command("run", "-q", *options, *statements, folder / "in.wav", folder / "out.wav")
         if report is not None:
@@ -200,6 +200,53 @@ class Levels(OracleCase):
         self.assertAlmostEqual(found["momentary"], level(blocks.max()), delta=0.001)
         finer = scipy.signal.resample_poly(array.astype(np.float64), 16, 1, axis=0)
         self.assertAlmostEqual(found["true_peak"], 20 * np.log10(np.abs(finer).max()), delta=0.4)
+
+    def test_compress_and_gate_follow_their_curves(self):
+        array = noise(15, 20000) * (0.05 + np.sin(np.arange(20000) / 700) ** 8)[:, None].astype(np.float32)
+        level = 20 * np.log10(np.abs(array.astype(np.float64)).max(axis=1))
+
+        def smoothed(wish, window, attack, release):
+            """Whole 2^-16 dB: the slowest rise, the least of a window, a sum over the attack."""
+            ahead, rise = round(attack * RATE), int(10 / release / RATE * 65536 + 0.5)
+            wish = np.concatenate([np.zeros(ahead), np.minimum(0, np.floor(wish * 65536)), np.zeros(ahead)])
+            ramp = rise * np.arange(wish.size)
+            wish = np.minimum.accumulate(wish - ramp) + ramp
+            least = [wish[i : i + (ahead if window else 0) + 1].min() for i in range(len(array) + ahead)]
+            weights = np.sin(np.pi * np.arange(1, ahead + 2) / (ahead + 2)) ** 2
+            weights = np.floor(weights / weights.sum() * 65536 + 0.5)
+            weights[(ahead + 1) // 2] += 65536 - weights.sum()
+            return np.floor(np.convolve(least, weights, "valid") / 65536) / 65536
+
+        for threshold, ratio, knee, makeup in ((-30, 4, 6, 0), (-40, 2, 0, 5), (-25, 1000, 20, 0)):
+            over = level - threshold
+            if knee:
+                over = np.where(np.abs(over) < knee / 2, (over + knee / 2) ** 2 / (2 * knee), over)
+            want = smoothed((1 / ratio - 1) * np.maximum(0, over), False, 0.002, 0.05) + makeup
+            text = f"compress {threshold}dB ratio={ratio} knee={knee}dB attack=2ms release=50ms makeup={makeup}dB"
+            for device in ("cpu", "simt"):
+                got = run(array, text, options=("--device", device))
+                np.testing.assert_allclose(got, array * 10 ** (want[:, None] / 20), rtol=2e-5, err_msg=text)
+        for threshold, ratio, most in ((-30, 10, 60), (-40, 1.5, 12)):
+            shut = np.maximum(-most, (ratio - 1) * np.minimum(0, level - threshold))
+            want = -most - smoothed(-most - shut, True, 0.003, 0.02)
+            text = f"gate {threshold}dB ratio={ratio} range={most}dB attack=3ms release=20ms"
+            for device in ("cpu", "simt"):
+                got = run(array, text, options=("--device", device))
+                np.testing.assert_allclose(got, array * 10 ** (want[:, None] / 20), rtol=4e-5, err_msg=text)
+
+    def test_normalize_leaves_what_is_level(self):
+        array = noise(5, 48000)
+        report = {}
+        run(array, "loudness", report=report)
+        lufs = [f["value"] for s in report["steps"] for f in s.get("findings", []) if f["name"] == "lufs"][0]
+        for off, stays in ((0.4, True), (-0.4, True), (0.6, False)):
+            stage = f"normalize lufs={lufs + off:.3f}LUFS within=0.5LU true-peak=0dBTP"
+            got = run(array, stage)
+            if stays:
+                self.same(got, array, stage)
+            else:
+                factor = 10 ** ((round(lufs + off, 3) - lufs) / 20)
+                self.assertLess(np.abs(got - array * factor).max(), 1e-4 * np.abs(array).max(), stage)
 
     def test_gain(self):
         array = noise(1, 1000)

@@ -1,4 +1,5 @@
-"""Spectrograms against NumPy's FFT in double: windows, sizes, hops, channels; and the same bytes from every device."""
+"""Spectrograms and waveforms against NumPy in double: windows, sizes, hops, channels; the same bytes from every device.
+"""
 import pathlib
 import tempfile
 import unittest
@@ -40,7 +41,7 @@ def exact(samples, size, hop, window):
     return np.concatenate(rows)
 
 
-class Spectrogram(OracleCase):
+class Shown(OracleCase):
     def setUp(self):
         self.held = tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH)
         self.addCleanup(self.held.cleanup)
@@ -55,11 +56,15 @@ class Spectrogram(OracleCase):
         command("run", "-q", "-f", "-e", stage, "in.wav", "out.npy", *options, folder=self.folder)
         return np.load(self.folder / "out.npy")
 
+
+class Spectrogram(Shown):
     def test_magnitudes(self):
         for frames, channels, size, hop, window in (
             (4000, 1, 1024, 256, "hann"),
             (9000, 2, 256, 64, "hamming"),
             (3000, 2, 130, 77, "blackman"),
+            (2000, 1, 882, 441, "hann"),
+            (900, 2, 70, 35, "hamming"),
             (700, 1, 2048, 100, "hann"),
             (1, 1, 16, 1, "rectangular"),
         ):
@@ -74,7 +79,8 @@ class Spectrogram(OracleCase):
 
     def test_every_way_gives_the_same_bytes(self):
         samples = sound(5000, 2)
-        for stage in ("spectrogram size=256 hop=64", "spectrogram size=130 hop=77 colors=none"):
+        for stage in ("spectrogram size=256 hop=64", "spectrogram size=130 hop=77 colors=none",
+                      "spectrogram size=142 smooth=yes hop=64 colors=none"):
             want = self.shown(samples, stage)
             for way in (
                 ("--device", "cpu", "--variant", "naive"),
@@ -85,11 +91,54 @@ class Spectrogram(OracleCase):
             ):
                 self.same(self.shown(samples, stage, *way), want, f"{stage} {' '.join(way)}")
 
+    def test_smooth_takes_the_nearest_size(self):
+        samples = sound(3000, 1)
+        for size, near in ((142, 144), (2028, 2016), (998, 1000), (144, 144)):
+            stage = "hop=300 colors=none scale=linear"
+            self.same(self.shown(samples, f"spectrogram size={size} smooth=yes {stage}"),
+                      self.shown(samples, f"spectrogram size={near} {stage}"), f"{size}")
+
+    def test_long_sounds_fit_a_width(self):
+        samples = sound(2600, 1)
+        for given, hop in (("width=20", 256), ("hop=64 width=20px", 130), ("hop=16 width=100", 26), ("width=5", 520)):
+            self.same(self.shown(samples, f"spectrogram size=64 colors=none {given}"),
+                      self.shown(samples, f"spectrogram size=64 colors=none hop={hop}"), given)
+        long = np.tile(sound(5200, 1), (120, 1))  # 624000 frames
+        self.assertEqual(self.shown(long, "spectrogram size=16 colors=none").shape, (8, 2000))
+
     def test_a_picture_is_refused(self):
         np.save(self.folder / "in.npy", np.zeros((9, 9), np.uint8))
         done = command("run", "-e", "spectrogram", "in.npy", "out.png", folder=self.folder, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("sound", done.stderr)
+
+
+class Waveform(Shown):
+    def test_least_and_most_of_each_column(self):
+        for frames, channels, width in ((5000, 2, 37), (700, 1, 100), (20, 2, 50), (1, 1, 8)):
+            samples = sound(frames, channels)
+            starts = np.arange(width + 1) * frames // width
+            columns = [samples[s : max(e, s + 1)] / 32768.0 for s, e in zip(starts, starts[1:])]
+            want = np.stack([np.stack([c.min(axis=0), c.max(axis=0)], 1).ravel() for c in columns])
+            for way in ((), ("--device", "cpu", "--variant", "naive"), ("--device", "simt")):
+                got = self.shown(samples, f"waveform {width} colors=none", *way)
+                self.same(got, want.astype(np.float32), f"{frames} {way}")
+            rows = 40 // channels
+            picture = np.zeros((rows * channels, width), np.uint8)
+            for x, column in enumerate(want):
+                for c in range(channels):
+                    low, high = column[2 * c : 2 * c + 2]
+                    top, bottom = (int(np.rint((1 - v) / 2 * (rows - 1))) for v in (high, low))
+                    picture[c * rows + top : c * rows + bottom + 1, x] = 255
+            for way in ((), ("--device", "cpu", "--strip-rows", "7"), ("--device", "simt", "--strip-rows", "9")):
+                self.same(self.shown(samples, f"waveform {width} height=40 colors=gray", *way), picture, f"{way}")
+
+    def test_colors(self):
+        samples = np.zeros((100, 1), "<i2")
+        for colors, on, off in (("light", (24, 78, 158), (255, 255, 255)), ("dark", (110, 220, 130), (0, 0, 0))):
+            got = self.shown(samples, f"waveform 20 height=9 colors={colors}")
+            self.assertEqual(tuple(got[4, 3]), on)
+            self.assertEqual(tuple(got[0, 0]), off)
 
 
 if __name__ == "__main__":

@@ -275,7 +275,7 @@ static void windows_hold_what_a_smaller_picture_reads(void **unused)
 {
     (void)unused;
     for (int i = 0; i < RATIOS; i++) {
-        smp_step steps[2] = {{.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
+        smp_step steps[3] = {{.job = SMP_JOB_SOURCE, .input = -1, .second = -1, .reduced_by = -1},
                              {.job = SMP_JOB_STAGE, .input = 0, .second = -1, .reduced_by = -1, .reads = ratios[i]}};
         smp_sink sink = {.step = 1};
         smp_plan plan = {
@@ -292,6 +292,36 @@ static void windows_hold_what_a_smaller_picture_reads(void **unused)
     }
 }
 
+/* Ten minutes of stereo, kept whole for a picture whose wide rows are few in a strip. */
+static void a_sound_that_is_kept_whole_comes_in_long_strips(void **unused)
+{
+    (void)unused;
+    enum { FRAMES = 26460000, WIDE = 8 /* rows of a strip of the picture */ };
+    smp_step steps[2] = {
+        {.job = SMP_JOB_SOURCE,
+         .out = {.kind = SMP_AUDIO, .width = 1, .height = FRAMES, .channels = 2, .format = SMP_F32},
+         .input = -1,
+         .second = -1,
+         .frame = true},
+        {.job = SMP_JOB_STAGE,
+         .out = {.kind = SMP_IMAGE, .width = 103360, .height = 512, .channels = 3, .format = SMP_U8},
+         .input = 0,
+         .second = -1,
+         .phase = 1,
+         .whole_input = true},
+    };
+    smp_sink sink = {.step = 1};
+    smp_plan plan = {.steps = steps, .step_count = 2, .sinks = &sink, .sink_count = 1, .phases = 2, .row_multiple = 1};
+    assert_int_equal(smp_phase_rows(&plan, 0, WIDE), 131072); /* 1 MiB */
+    assert_int_equal(smp_strip_count(&plan, 0, WIDE), 202);
+    assert_int_equal(smp_strip_count(&plan, 1, WIDE), 64);
+    plan.row_multiple = 100000;
+    assert_int_equal(smp_phase_rows(&plan, 0, WIDE), 200000);
+    sink.step = 0; /* what leaves the phase by strips has those that were asked for */
+    plan.row_multiple = 1;
+    assert_int_equal(smp_phase_rows(&plan, 0, WIDE), WIDE);
+}
+
 SMP_SUITE(schedule)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +332,7 @@ SMP_SUITE(schedule)
         cmocka_unit_test(rows_are_mapped_by_their_centres),
         cmocka_unit_test(rows_outside_stand_for_the_first_and_the_last),
         cmocka_unit_test(windows_hold_what_a_smaller_picture_reads),
+        cmocka_unit_test(a_sound_that_is_kept_whole_comes_in_long_strips),
     };
     return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
 }

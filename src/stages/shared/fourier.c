@@ -9,24 +9,25 @@ static const double pi = 3.14159265358979323846;
 
 bool smp_fourier_plan(int64_t n, smp_fft *f)
 {
-    static const uint8_t radices[] = {4, 2, 3, 5};
+    static const uint8_t radices[] = {4, 2, 3, 5, 7};
     *f = (smp_fft){0};
     if (n < 1 || n > SMP_FFT_MOST)
         return false;
     f->n = (int32_t)n;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         for (; n % radices[i] == 0; n /= radices[i])
             f->radix[f->passes++] = radices[i];
     return n == 1;
 }
 
-int64_t smp_fourier_size(int64_t least)
+int64_t smp_fourier_nearest(int64_t n)
 {
     smp_fft f;
-    for (int64_t n = least < 1 ? 1 : least; n <= SMP_FFT_MOST; n++)
-        if (smp_fourier_plan(n, &f))
-            return n;
-    return 0;
+    for (int64_t away = 0; away < n; away++) /* a power of two lies on the way */
+        for (int64_t side = 1; side >= -1; side -= 2)
+            if (smp_fourier_plan(n + side * away, &f))
+                return n + side * away;
+    return 1;
 }
 
 int64_t smp_fourier_floats(const smp_fft *f, bool real)

@@ -6,11 +6,11 @@
 
 #include "lib/fft.h"
 
-/* The passes of a transform of n numbers; false where n has a prime factor above 5, or is not 1 .. SMP_FFT_MOST. */
+/* The passes of a transform of n numbers; false where n has a prime factor above 7, or is not 1 .. SMP_FFT_MOST. */
 bool smp_fourier_plan(int64_t n, smp_fft *f);
 
-/* The smallest n >= least that has a plan; 0: there is none. */
-int64_t smp_fourier_size(int64_t least);
+/* The number nearest to n that has a plan, of two the larger one; n: 1 .. SMP_FFT_MOST. */
+int64_t smp_fourier_nearest(int64_t n);
 
 /* Floats of the table of a transform; real: with the part that real sequences need (kernels/lib/fft.h). */
 int64_t smp_fourier_floats(const smp_fft *f, bool real);

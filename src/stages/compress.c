@@ -1,0 +1,61 @@
+/* compress: less difference between loud and soft. */
+#include <math.h>
+
+#include "stages/shared/dynamics.h"
+
+typedef struct params {
+    double threshold, ratio, knee, attack, release, makeup;
+} params;
+
+static const smp_param table[] = {
+    {"threshold", offsetof(params, threshold), SMP_T_FLOAT, SMP_UNIT_DB, -100, 0, "-20dB",
+     "level above which the sound is turned down", NULL, SMP_P_MAIN},
+    {"ratio", offsetof(params, ratio), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 1000, "4",
+     "dB above the threshold that become 1 dB", NULL, 0},
+    {"knee", offsetof(params, knee), SMP_T_FLOAT, SMP_UNIT_DB, 0, 60, "6dB",
+     "levels round the threshold over which the ratio sets in", NULL, 0},
+    {"attack", offsetof(params, attack), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 0.5, "5ms",
+     "time in which the level falls after a loud moment begins", NULL, 0},
+    {"release", offsetof(params, release), SMP_T_FLOAT, SMP_UNIT_S, 0.0001, 10, "100ms",
+     "time in which the level rises again by 10 dB", NULL, 0},
+    {"makeup", offsetof(params, makeup), SMP_T_FLOAT, SMP_UNIT_DB, -60, 60, "0dB", "gain of the result", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const smp_limit k = {.ceiling = p->threshold,
+                         .knee = p->knee,
+                         .slope = 1 / p->ratio - 1,
+                         .least = -SMP_DYNAMICS_MOST * SMP_LIMIT_DB,
+                         .base = (int32_t)floor(p->makeup * SMP_LIMIT_DB + 0.5),
+                         .sign = 1};
+    return smp_dynamics_plan(&k, p->attack, "attack", false, 10 / p->release, in, work, err);
+}
+
+const smp_stage smp_stage_compress = {
+    .name = "compress",
+    .help = "turn down what is loud, so that loud and soft differ less",
+    .about =
+        "Of what a peak passes the threshold by, `ratio` dB become 1 dB; within `knee` / 2 of the threshold the curve "
+        "bends from one slope to the other. All channels get the same gain, by the loudest of them. The gain falls "
+        "over the attack, along a smooth curve, after a loud moment begins, so that its first instant passes, and "
+        "rises "
+        "again by 10 dB in each release, on a straight line in dB. It turns down by 60 dB at most. Nothing is delayed. "
+        "What passes full scale is left to `limit`, which belongs behind a `makeup`. Gains are whole numbers of 2^-16 "
+        "dB, so that all devices give the same bytes.",
+    .example = "compress -30dB ratio=3 attack=0.3ms release=0.1ms makeup=6dB",
+    .domain = SMP_AUDIO,
+    .access = SMP_STENCIL,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_dynamics_variants,
+    .aliases = (const smp_alias[]){{"compressor", "compress -20dB ratio=4"},
+                                   {"acompressor", "compress -20dB ratio=4"},
+                                   {"compand", "compress -20dB ratio=4"},
+                                   {"drc", "compress -20dB ratio=4"},
+                                   {0}},
+};

@@ -1,0 +1,116 @@
+/* stft: spectra of a sound's frames as data. */
+#include "audio/stft.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "stages/launch.h"
+#include "stages/shared/framing.h"
+
+typedef struct params {
+    int64_t size, hop;
+    int window, edge;
+} params;
+
+static const int edges[] = {SMP_ZERO, SMP_MIRROR, SMP_CLAMP, SMP_REFLECT};
+
+static const smp_param table[] = {
+    {"size", offsetof(params, size), SMP_T_INT, SMP_UNIT_NONE, 16, 8192, "1024", "samples of a frame, an even number",
+     NULL, SMP_P_MAIN},
+    {"hop", offsetof(params, hop), SMP_T_INT, SMP_UNIT_NONE, 1, 100000, "256", "samples from a frame to the next", NULL,
+     0},
+    {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
+     smp_taper_names, 0},
+    {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "zero", "what lies outside the sound",
+     (const char *const[]){"zero", "mirror", "clamp", "reflect", NULL}, 0},
+    {0},
+};
+
+static smp_code check(const void *given, smp_error *err)
+{
+    return smp_framing_check(((const params *)given)->size, err);
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    if (2 * in->channels > SMP_MAX_CHANNELS) {
+        smp_fail(err, SMP_E_PIPE, "spectra of %d channels have %d; a picture has at most %d", in->channels,
+                 2 * in->channels, SMP_MAX_CHANNELS);
+        return smp_hint(err, "write `remix` before it");
+    }
+    smp_stft *k = (smp_stft *)(void *)work->kernel;
+    *k = (smp_stft){.f = smp_framing(p->size, p->hop, edges[p->edge])};
+    work->kernel_size = sizeof *k;
+    work->out = (smp_shape){
+        .kind = SMP_IMAGE, .width = k->f.bins + 1, .channels = 2 * in->channels, .format = SMP_F32, .curve = 1};
+    smp_framing_rows(&k->f, in, work);
+    work->ops = 5 * log2((double)p->size);
+    work->table_size = (size_t)smp_frames_floats(&k->f) * sizeof(float);
+    work->table = smp_alloc(work->table_size);
+    if (!work->table)
+        return smp_fail_memory(err, "the table of a transform", work->table_size);
+    smp_framing_fill(&k->f, p->window, work->table);
+    return SMP_OK;
+}
+
+static void geometry(const smp_io *io, const smp_stft *k, int64_t numbers, smp_grid *grid)
+{
+    smp_framing_grid(&k->f, io->out.rows, numbers, 0, grid);
+    grid->grid[1] = (unsigned)io->in.channels;
+}
+
+static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    geometry(io, kernel, ((const smp_stft *)kernel)->f.bins, grid);
+}
+
+static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_grid known = *grid;
+    geometry(io, kernel, smp_framing_padded(&((const smp_stft *)kernel)->f), grid);
+    return smp_grid_fits(grid, &known) ? "stft_padded" : NULL;
+}
+
+static size_t scratch(const smp_io *io, const void *kernel)
+{
+    (void)io;
+    return smp_stft_scratch(&((const smp_stft *)kernel)->f);
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = SMP_FRAMING_NAIVE,
+     .launches =
+         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(stft_one), .cuda = "stft_naive", .geometry = naive_geometry}},
+     .scratch = scratch},
+    {.name = "padded",
+     .help = SMP_FRAMING_PADDED,
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(stft_lanes), .decide = padded_kernel}},
+     .scratch = scratch,
+     .band = SMP_FRAMING_BAND},
+    {0},
+};
+
+const smp_stage smp_stage_stft = {
+    .name = "stft",
+    .help = "spectra of a sound's frames, as data",
+    .about =
+        "A row every `hop` samples; row t is the discrete Fourier transform of the `size` samples around sample t * "
+        "hop, "
+        "under the window: librosa's stft with n_fft=size, transposed. Columns are frequencies, from 0 to half the "
+        "rate: column k is k * rate / size. Channels are real and imaginary part, of each channel of the sound. `save` "
+        "as .npy keeps the values, and `istft` makes a sound of them again.\n"
+        "`spectrogram` shows levels as a picture, `mel` makes bands.",
+    .example = "stft 48 hop=200",
+    .domain = SMP_AUDIO,
+    .gives = SMP_IMAGE,
+    .access = SMP_STENCIL,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"fft", "stft"}, {"rfft", "stft"}, {0}},
+};

@@ -1,0 +1,121 @@
+/* waveform: how far a sound swings over time, as a picture. */
+#include "audio/waveform.h"
+
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/stage.h"
+
+typedef struct params {
+    int64_t width, height;
+    int colors;
+} params;
+
+enum { LIGHT, DARK, GRAY, NONE };
+
+static const smp_param table[] = {
+    {"width", offsetof(params, width), SMP_T_INT, SMP_UNIT_PX, 1, 100000, "1800", "columns of the picture", NULL,
+     SMP_P_MAIN},
+    {"height", offsetof(params, height), SMP_T_INT, SMP_UNIT_PX, 8, 20000, "280", "rows, of all channels together",
+     NULL, 0},
+    {"colors", offsetof(params, colors), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "light",
+     "light: blue on white; dark: green on black; gray: white on black, of one channel; none: the numbers as float",
+     (const char *const[]){"light", "dark", "gray", "none", NULL}, 0},
+    {0},
+};
+
+static const smp_variant data_variants[3];
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    static const float on[][3] = {{24, 78, 158}, {110, 220, 130}, {255, 0, 0}}, paper = 255;
+    (void)by, (void)err;
+    const params *p = given;
+    smp_waveform *k = (smp_waveform *)(void *)work->kernel;
+    *k = (smp_waveform){.frames = in->height,
+                        .width = p->width,
+                        .rows = (int32_t)smp_max_i64(1, p->height / in->channels),
+                        .colors = p->colors == GRAY || p->colors == NONE ? 1 : 3};
+    for (int i = 0; i < 3 && p->colors != NONE; i++) {
+        k->on[i] = on[p->colors][i];
+        k->off[i] = p->colors == LIGHT ? paper : 0;
+    }
+    work->kernel_size = sizeof *k;
+    work->ops = 2. * (double)in->height / (double)p->width;
+    if (p->colors == NONE) {
+        work->out = (smp_shape){
+            .kind = SMP_IMAGE, .width = 2 * in->channels, .height = p->width, .channels = 1, .format = SMP_F32};
+        work->variants = data_variants;
+        return SMP_OK;
+    }
+    work->out = (smp_shape){.kind = SMP_IMAGE,
+                            .width = p->width,
+                            .height = k->rows * (int64_t)in->channels,
+                            .channels = k->colors,
+                            .format = SMP_U8};
+    work->between = (smp_shape){.width = 2 * in->channels, .height = p->width, .channels = 1, .format = SMP_F32};
+    return SMP_OK;
+}
+
+static void geometry(const smp_io *io, int64_t each, int threads, smp_grid *grid)
+{
+    smp_grid_line(io->out.rows, each, threads, grid);
+    grid->grid[1] = (unsigned)io->in.channels;
+}
+
+static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    geometry(io, SMP_WAVEFORM_THREADS, SMP_WAVEFORM_THREADS, grid);
+}
+
+static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    geometry(io, 1, SMP_WAVEFORM_THREADS, grid);
+}
+
+#define NAIVE_HELP "sample by sample; on GPUs a column a thread"
+#define TILED_HELP "frames in vectors; on GPUs a column a block, its extremes by a tree in shared memory"
+#define FIND_NAIVE .cpu = SMP_CPU(waveform_naive), .cuda = "waveform_naive", .geometry = naive_geometry
+#define FIND_TILED .cpu = SMP_CPU(waveform_tiled), .cuda = "waveform_tiled", .geometry = tiled_geometry
+#define DRAW                                                                                                           \
+    {                                                                                                                  \
+        .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(waveform_draw), .cuda = "waveform_draw",                    \
+        .geometry = smp_geometry_pixels                                                                                \
+    }
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = NAIVE_HELP,
+     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_NAIVE, .once = true}, DRAW}},
+    {.name = "tiled",
+     .help = TILED_HELP,
+     .launches = {{.from = SMP_IN, .to = SMP_SCRATCH, FIND_TILED, .once = true}, DRAW}},
+    {0},
+};
+
+static const smp_variant data_variants[3] = {
+    {.name = "naive", .help = NAIVE_HELP, .launches = {{.from = SMP_IN, .to = SMP_OUT, FIND_NAIVE}}},
+    {.name = "tiled", .help = TILED_HELP, .launches = {{.from = SMP_IN, .to = SMP_OUT, FIND_TILED}}},
+    {0},
+};
+
+const smp_stage smp_stage_waveform = {
+    .name = "waveform",
+    .help = "how far a sound swings over time, as a picture",
+    .about =
+        "The picture is `width` columns for the whole sound, whatever its length. A column is drawn from the least to "
+        "the most sample of its stretch, full scale being the top and the bottom. Channels lie one above the other, "
+        "`height` / channels rows each.\n"
+        "colors=none gives numbers instead: a row for each column, least and most of the first channel, then of the "
+        "next ones; `save` as .npy keeps them. The whole sound is needed in memory. `spectrogram` shows frequencies.",
+    .example = "waveform 50 height=40",
+    .domain = SMP_AUDIO,
+    .gives = SMP_IMAGE,
+    .access = SMP_WHOLE,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"showwavespic", "waveform"}, {"audiowaveform", "waveform"}, {0}},
+};
