@@ -152,7 +152,15 @@ typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NON
 /* The resolution of colour. Auto: the input's, where its coding is used again, else full from quality 90 on. */
 typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
 
+/* Takes the rows of a picture from row y on, in place of a file of this name. Called from several threads, for pictures
+ * of different names. */
+typedef smp_code smp_take_rows(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows,
+                               const void *from, int64_t stride, smp_error *err);
+
 typedef struct smp_write_options {
+    smp_take_rows
+        *take; /* no file is made: rows go there, in the shape that one of this name would hold. May be null */
+    void *take_context;
     bool force;            /* replace an existing file */
     const smp_blob *coded; /* of a picture in this format (smp_media.coded), instead of rows; null: rows come */
     bool raw_big;          /* 16-bit samples without a header have the highest byte first */

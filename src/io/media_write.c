@@ -179,6 +179,11 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     if (writer->options.sound_type)
         writer->sound.type = writer->options.sound_type;
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
+    if (code == SMP_OK && writer->options.take) {
+        writer->options.inputs = NULL;
+        *out = writer;
+        return SMP_OK;
+    }
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
     if (code == SMP_OK && (writer->options.planes || writer->options.half) && !writer->format->arrays) {
@@ -222,7 +227,10 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
         code = smp_fail(err, SMP_E_PROCESS, "rows %lld to %lld of %lld were given", (long long)writer->next_row,
                         (long long)(writer->next_row + rows), (long long)writer->shape.height);
     else if (rows) {
-        code = writer->format->write_rows(writer, from, stride, rows, err);
+        const smp_write_options *o = &writer->options;
+        code = o->take
+                   ? o->take(o->take_context, writer->name, &writer->shape, writer->next_row, rows, from, stride, err)
+                   : writer->format->write_rows(writer, from, stride, rows, err);
         writer->next_row += rows;
     }
     if (code != SMP_OK) {
@@ -281,9 +289,9 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
     else if (writer->next_row != writer->shape.height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
                         (long long)writer->shape.height);
-    else if (writer->format->write_end)
+    else if (writer->format->write_end && !writer->options.take)
         code = writer->format->write_end(writer, err);
-    if (code == SMP_OK) {
+    if (code == SMP_OK && writer->output) {
         smp_output *output = writer->output;
         writer->output = NULL;
         code = smp_output_commit(output, err);
