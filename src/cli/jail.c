@@ -87,7 +87,8 @@ void smp_cli_confine_many(const smp_many_settings *many, const smp_program *prog
     if (!jail)
         return;
     allow_inputs(jail, many, found);
-    smp_jail_allow_output(jail, output);
+    if (output)
+        smp_jail_allow_output(jail, output);
     smp_jail_close(jail);
 }
 

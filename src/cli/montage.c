@@ -1,5 +1,5 @@
-/* smempipe montage: contact sheets. The files go through a batch, whose outputs are small pictures in memory; they come
- * back in order, and a page is written when its last cell is drawn. */
+/* smempipe montage: contact sheets. Small pictures of the files come in order, and a page is written when its last cell
+ * is drawn. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,14 +53,11 @@ static const smp_argument_row arguments[] = {
     {0},
 };
 
-/* One run. What take() writes belongs to one file's thread at a time; the rest to finished(), one call at a time. */
 typedef struct montage_run {
     const montage_settings *settings;
     smp_montage look;
     smp_found_list found;
     smp_found **files; /* without outputs of an earlier run */
-    char **names;      /* of outputs in memory */
-    smp_montage_picture *pictures;
     size_t count, pages, per_page;
     char **paths; /* of pages */
     const char **inputs;
@@ -68,9 +65,6 @@ typedef struct montage_run {
     size_t drawn; /* pictures on the page */
     size_t written;
     smp_error broken; /* the first page that could not be written */
-    smp_failures failures;
-    smp_remarks remarks;
-    smp_progress progress;
 } montage_run;
 
 /* ------------------------------------------------------------------------------------------------ pages */
@@ -152,32 +146,11 @@ static smp_code write_page(montage_run *r, const char *path, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ files */
 
-/* A small picture's rows. A file that found too little memory comes a second time. */
-static smp_code take(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows, const void *from,
-                     int64_t stride, smp_error *err)
+static void draw(void *context, size_t index, const smp_small_picture *picture)
 {
     montage_run *r = context;
-    smp_montage_picture *p = &r->pictures[strtoull(name, NULL, 10)];
-    const size_t row = (size_t)(shape->width * shape->channels);
-    if (shape->channels - shape->alpha != 1 && shape->channels - shape->alpha != 3)
-        return smp_fail(err, SMP_E_PIPE, "a picture of %d channels has no colours to show", shape->channels);
-    if (y == 0) {
-        smp_free(p->samples);
-        *p = (smp_montage_picture){smp_alloc_array((size_t)shape->height, row), shape->width, shape->height,
-                                   shape->channels};
-        if (!p->samples)
-            return smp_fail_memory(err, "a picture", (uint64_t)shape->height * row);
-    }
-    for (int64_t i = 0; i < rows; i++)
-        memcpy(p->samples + (size_t)(y + i) * row, (const char *)from + i * stride, row);
-    return SMP_OK;
-}
-
-static void draw(montage_run *r, size_t index)
-{
     const size_t at = index % r->per_page, left = r->count - index;
-    smp_montage_picture *picture = &r->pictures[index];
-    if (!at) {
+    if (!at && !r->broken.code) {
         const size_t cells = left < r->per_page ? left : r->per_page;
         const int64_t rows = ((int64_t)cells - 1) / r->look.columns + 1;
         r->drawn = 0;
@@ -193,35 +166,11 @@ static void draw(montage_run *r, size_t index)
     smp_montage_draw(&r->look, &r->page, (int64_t)at, picture, stem ? stem : name);
     smp_free(stem);
     r->drawn += picture->samples != NULL;
-    smp_free(picture->samples);
-    picture->samples = NULL;
     if (at + 1 < r->per_page && left > 1)
         return;
     if (r->drawn && !write_page(r, r->paths[index / r->per_page], &r->broken))
         r->written++;
     smp_montage_page_free(&r->page);
-}
-
-static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
-{
-    montage_run *r = context;
-    if (report->status) {
-        smp_failures_add(&r->failures, report->input, err);
-        smp_free(r->pictures[index].samples);
-        r->pictures[index].samples = NULL;
-    } else {
-        report->output = NULL; /* there is no such file */
-        smp_remarks_add(&r->remarks, report);
-    }
-    if (!r->broken.code)
-        draw(r, index);
-}
-
-static void tick(void *context, const smp_batch_count *count)
-{
-    montage_run *r = context;
-    const size_t ended = count->done + count->failed;
-    smp_progress_files(&r->progress, ended, count->failed, count->files, (double)ended / (double)count->files);
 }
 
 /* Whether a file is a page that an earlier run left in the folder. */
@@ -266,64 +215,30 @@ static smp_code find_files(montage_run *r, const smp_program *program, smp_error
 static smp_code run_files(montage_run *r, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_common *common = &r->settings->many.plan.base.common;
-    smp_batch_file *files = smp_alloc_array(r->count, sizeof *files);
-    smp_batch_request request = smp_many_request(&r->settings->many, program, diags);
-    smp_batch_count count = {0};
-    char note[400] = "";
-    r->names = smp_alloc_array(r->count, sizeof *r->names);
-    r->inputs = smp_alloc_array(r->count + 1, sizeof *r->inputs);
-    r->pictures = smp_alloc_array(r->count, sizeof *r->pictures);
-    smp_code code =
-        files && r->names && r->inputs && r->pictures ? SMP_OK : smp_fail_memory(err, "the files", r->count);
-    for (size_t i = 0; !code && i < r->count; i++) {
-        if (!(r->names[i] = smp_asprintf("%zu.npy", i)))
-            code = smp_fail_memory(err, "a name", 1);
+    size_t failed = 0;
+    if (!(r->inputs = smp_alloc_array(r->count + 1, sizeof *r->inputs)))
+        return smp_fail_memory(err, "the files", r->count);
+    for (size_t i = 0; i < r->count; i++)
         r->inputs[i] = r->files[i]->path;
-        files[i] = (smp_batch_file){.input = r->files[i]->path, .output = r->names[i], .bytes = r->files[i]->size};
-    }
-    if (!code) {
-        request.files = files;
-        request.count = r->count;
-        request.write.take = take;
-        request.write.take_context = r;
-        request.in_order = true;
-        request.finished = finished;
-        request.tick = tick;
-        request.context = r;
-        smp_progress_begin(&r->progress, common, "montage");
-        code = smp_batch_run(&request, &count, note, sizeof note, err);
-        smp_progress_end(&r->progress);
-    }
-    if (common->verbose && !common->quiet && note[0])
-        fprintf(stderr, "smempipe: %s\n", note);
-    smp_free(files);
-    smp_remarks_show(&r->remarks, common);
-    smp_failures_show(&r->failures, common, r->count);
+    smp_code code =
+        smp_small_pictures(&r->settings->many, program, diags, "montage", r->files, r->count, draw, r, &failed, err);
     if (!code && (code = r->broken.code))
         *err = r->broken;
     if (!code && !common->quiet)
         for (size_t i = 0; i < r->pages && r->written; i++)
             if (strcmp(r->paths[i], "-") != 0 && access(r->paths[i], F_OK) == 0)
                 printf("%s\n", r->paths[i]);
-    return code ? code : count.failed ? SMP_E_PROCESS : SMP_OK;
+    return code ? code : failed ? SMP_E_PROCESS : SMP_OK;
 }
 
 static void free_run(montage_run *r)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        smp_free(r->names ? r->names[i] : NULL);
-        smp_free(r->pictures ? r->pictures[i].samples : NULL);
-    }
     for (size_t i = 0; r->paths && r->paths[i]; i++)
         smp_free(r->paths[i]);
-    smp_free(r->names);
-    smp_free(r->pictures);
     smp_free(r->paths);
     smp_free(r->inputs);
     smp_free(r->files);
     smp_montage_page_free(&r->page);
-    smp_failures_free(&r->failures);
-    smp_remarks_free(&r->remarks);
     smp_found_free(&r->found);
 }
 

@@ -92,7 +92,7 @@ void smp_montage_page_free(smp_montage_page *page)
 
 /* Lays the picture on the ground at x, y. */
 static void put_picture(const smp_montage *m, const smp_montage_page *page, int64_t x, int64_t y,
-                        const smp_montage_picture *p)
+                        const smp_small_picture *p)
 {
     const int colours = p->channels < 3 ? 1 : 3;
     const bool alpha = p->channels > colours;
@@ -141,7 +141,7 @@ static void put_label(const smp_montage *m, const smp_montage_page *page, int64_
 }
 
 void smp_montage_draw(const smp_montage *m, const smp_montage_page *page, int64_t index,
-                      const smp_montage_picture *picture, const char *name)
+                      const smp_small_picture *picture, const char *name)
 {
     const int64_t x = m->gap + index % m->columns * (m->cell_width + m->gap),
                   y = m->gap + index / m->columns * (m->cell_height + label_height(m) + m->gap);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "cli/small_pictures.h"
 
 typedef struct smp_montage {
     int64_t columns, rows;           /* of a full page */
@@ -16,13 +16,6 @@ typedef struct smp_montage {
     int scale; /* of labels: px a dot of the font */
     uint8_t ground[3], ink[3];
 } smp_montage;
-
-/* A picture of at most a cell's size, 8 bits a sample: gray or RGB, with alpha or without. */
-typedef struct smp_montage_picture {
-    uint8_t *samples; /* without gaps; null: there is none, and the cell says so */
-    int64_t width, height;
-    int channels;
-} smp_montage_picture;
 
 typedef struct smp_montage_page {
     uint8_t *samples; /* from smp_alloc */
@@ -41,8 +34,9 @@ smp_code smp_montage_page_make(const smp_montage *montage, int64_t rows, uint64_
                                smp_error *err);
 void smp_montage_page_free(smp_montage_page *page);
 
-/* Draws the picture into the middle of cell `index`, counted along rows from 0, and the name below it. */
+/* Draws the picture, which is no larger than a cell, into the middle of cell `index`, counted along rows from 0, and
+ * the name below it. Without samples the cell is crossed out. */
 void smp_montage_draw(const smp_montage *montage, const smp_montage_page *page, int64_t index,
-                      const smp_montage_picture *picture, const char *name);
+                      const smp_small_picture *picture, const char *name);
 
 #endif
