@@ -47,6 +47,12 @@ typedef struct smp_jpeg_coding {
     uint8_t across[3], down[3]; /* sampling factors */
 } smp_jpeg_coding;
 
+/* How few bits a PNG had. Writers of PNG keep that where the samples still fit, even with --strip. */
+typedef struct smp_png_coding {
+    int bits; /* of a gray sample (1, 2, 4) or an index (1, 2, 4, 8); 0: neither */
+    bool palette;
+} smp_png_coding;
+
 /* How a video's pictures are coded. Writers of videos keep it even with --strip. */
 typedef struct smp_video {
     bool known;         /* the input was a video */
@@ -83,6 +89,7 @@ typedef struct smp_meta {
     size_t text_count, text_capacity;
     smp_sound sound;
     smp_jpeg_coding jpeg;
+    smp_png_coding png;
     smp_video video;
 } smp_meta;
 
@@ -147,7 +154,7 @@ const smp_notes *smp_reader_notes(const smp_reader *reader);
 /* Seconds that the operating system took to read bytes so far. The rest of a call's time is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
-typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE } smp_tiff_compression;
+typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE, SMP_TIFF_ZSTD } smp_tiff_compression;
 
 /* The resolution of colour. Auto: the input's, where its coding is used again, else full from quality 90 on. */
 typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
@@ -176,6 +183,7 @@ typedef struct smp_write_options {
     int jpeg_sampling;     /* an smp_jpeg_sampling */
     bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
+    int tiff_tile;        /* sides of tiles, px, a multiple of 16; 0: strips */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
     bool planes;          /* arrays: channels first, a plane after the other */
     bool half;            /* arrays of floats: 16 bits */
