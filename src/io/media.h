@@ -102,6 +102,7 @@ bool smp_meta_copy(smp_meta *to, const smp_meta *from);
 typedef struct smp_change {
     bool changed;          /* samples moved or have other values */
     bool toned;            /* they have other values */
+    bool srgb;             /* their colours are sRGB now, whatever profile the input had */
     bool swapped;          /* rows became columns */
     int64_t width, height; /* of the output; 0: unknown */
 } smp_change;

@@ -50,8 +50,10 @@ static bool same_shape(const smp_shape *a, const smp_shape *b)
            !memcmp(&a->curve, &b->curve, sizeof a->curve) && !(a->rate < b->rate) && !(a->rate > b->rate);
 }
 
-smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, int orientation, const char *output)
+smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output)
 {
+    smp_hash profile = smp_hash_start();
+    smp_hash_add(&profile, media->meta.icc.data, media->meta.icc.size);
     const char *dot = output ? strrchr(output, '.') : NULL, *slash = output ? strrchr(output, '/') : NULL;
     const char *extension = dot && (!slash || dot > slash) ? dot + 1 : "";
     smp_cached_plan *oldest = &cache->plans[0];
@@ -60,8 +62,9 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, in
     cache->clock++;
     for (int i = 0; i < SMP_CACHED_PLANS; i++) {
         smp_cached_plan *entry = &cache->plans[i];
-        if (entry->plan && entry->orientation == orientation && !strcmp(entry->extension, extension) &&
-            same_shape(&entry->input, input)) {
+        if (entry->plan && entry->orientation == media->orientation && entry->profile.a == profile.a &&
+            entry->profile.b == profile.b && !strcmp(entry->extension, extension) &&
+            same_shape(&entry->input, &media->shape)) {
             entry->used = cache->clock;
             return entry;
         }
@@ -69,8 +72,9 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, in
             oldest = entry;
     }
     smp_cache_drop(oldest);
-    oldest->input = *input;
-    oldest->orientation = orientation;
+    oldest->input = media->shape;
+    oldest->orientation = media->orientation;
+    oldest->profile = profile;
     oldest->used = cache->clock;
     snprintf(oldest->extension, sizeof oldest->extension, "%s", extension);
     return oldest;

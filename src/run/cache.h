@@ -4,12 +4,14 @@
 #ifndef SMP_RUN_CACHE_H
 #define SMP_RUN_CACHE_H
 
+#include "base/hash.h"
 #include "run/run.h"
 #include "run/runner.h"
 
 typedef struct smp_cached_plan {
     smp_shape input;
     int orientation;
+    smp_hash profile;   /* of its colours */
     char extension[16]; /* of the output path: it decides what the file can hold; "" without one */
     smp_plan *plan;     /* null: a free entry */
     smp_runner *runner; /* null until a picture ran; small pictures only */
@@ -30,7 +32,7 @@ struct smp_run_cache {
 
 /* The entry of a key. Its plan is null when the entry is new; a new entry replaces the least recently used one. Null:
  * the extension is too long to be a key. */
-smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_shape *input, int orientation, const char *output);
+smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output);
 
 /* Frees the plan of an entry, or its runner only. */
 void smp_cache_drop(smp_cached_plan *entry);
