@@ -26,6 +26,7 @@ enum { SIZES = sizeof sizes / sizeof sizes[0], PIXELS = sizeof pixels / sizeof p
 static const struct {
     const char *file, *why;
 } apart[] = {{"bench", "measures ceilings (peaks.c); its warps write the same bytes on purpose"},
+             {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
              {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
 enum { APART = sizeof apart / sizeof apart[0] };
 /* Kernels that no input of these reaches: between two stages that both keep floats of a picture of bytes, or, of

@@ -1,9 +1,10 @@
 """Pictures whose shape is found by measuring them: crop auto, against NumPy."""
 import unittest
 
+import cv2
 import numpy as np
 
-from harness import FORMATS, OracleCase, ProgramFailed, picture, run, run_many, white
+from harness import FORMATS, OracleCase, ProgramFailed, findings, picture, run, run_many, white
 
 DEVICES = [("--device", "cpu", "--variant", v) for v in ("naive", "tiled")] + \
           [("--device", "simt", "--variant", v) for v in ("naive", "tiled")]
@@ -76,6 +77,52 @@ class CropAuto(OracleCase):
         for options in DEVICES:
             self.same(run(array, "invert", "flip vertical", "crop auto", options=options), want, f"{options}")
             self.same(run(array, "crop auto", "invert", "flip vertical", options=options), want, f"{options}")
+
+
+def page(angle, shape=(700, 900), light=False):
+    """Lines of words, turned clockwise by an angle."""
+    rng = np.random.default_rng(7)
+    sheet = np.full(shape, 235, np.uint8)
+    for y in range(90, shape[0] - 90, 22):
+        x = 90
+        while x < shape[1] - 120:
+            width = int(rng.integers(12, 60))
+            sheet[y:y + 9, x:x + width] = 30
+            x += width + 9
+    turn = cv2.getRotationMatrix2D(((shape[1] - 1) / 2, (shape[0] - 1) / 2), -angle, 1)
+    sheet = cv2.warpAffine(sheet, turn, shape[::-1], flags=cv2.INTER_LINEAR, borderValue=235)
+    return 255 - sheet if light else sheet
+
+
+class Deskew(OracleCase):
+    def test_known_angles_are_found(self):
+        for angle, light in ((0, False), (3.3, False), (-7.85, True), (12.2, False), (-0.4, False)):
+            array = page(angle, light=light)
+            found = findings(array, "deskew")
+            self.assertLessEqual(abs(found[0]["angle", -1] - angle), 0.1, angle)
+            if angle:
+                got = run(array, "deskew fill=[92%]" if not light else "deskew fill=[8%]")
+                want = page(0, light=light).astype(float)
+                self.assertLess(np.abs(got - want).mean(), 0.35 * np.abs(array - want).mean(), angle)
+
+    def test_every_device_and_format_is_the_same(self):
+        array = page(4.4, (180, 240))
+        colour = np.dstack([array] * 3)
+        want = run(array, "deskew")
+        for options in DEVICES:
+            self.same(run(array, "deskew", options=(*options, "--strip-rows", 7)), want, f"{options}")
+            self.same(run(colour, "deskew", options=options), np.dstack([want] * 3), f"colour {options}")
+            deep = findings(array.astype(np.uint16) * 257, "deskew", options=options)
+            self.assertEqual(deep, findings(array, "deskew"))
+
+    def test_a_known_angle(self):
+        array = page(4.4, (180, 240))
+        self.same(run(array, "deskew angle=4.4"), run(array, "warp -4.4 fill=[1]"), "as warp")
+
+    def test_nothing_to_see(self):
+        flat = np.full((60, 70), 200, np.uint8)
+        self.same(run(flat, "deskew"), flat, "flat")
+        self.same(run(page(0), "deskew"), page(0), "level")
 
 
 if __name__ == "__main__":
