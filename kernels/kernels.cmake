@@ -41,12 +41,12 @@ if(SMP_CUDA AND SMP_NVCC)
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
       OUTPUT_VARIABLE archs RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(failed OR NOT archs MATCHES "^[0-9]+\\.[0-9]")
-      # No GPU will run them here: where nvcc offers it, a faster compilation of slower code.
+      # No GPU will run them here: where nvcc offers it, a compilation of slower code in a fifth of the time.
       set(archs 75)
-      execute_process(COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -Ofc mid -std=c++17 -fatbin -o ${probe}.fatbin ${probe}
+      execute_process(COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -Ofc max -std=c++17 -fatbin -o ${probe}.fatbin ${probe}
         RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
       if(NOT failed)
-        list(APPEND SMP_NVCC_FLAGS -Ofc mid)
+        list(APPEND SMP_NVCC_FLAGS -Ofc max)
         set(hurried ", compiled in a hurry because there is no GPU here: for one elsewhere say -DSMP_CUDA_ARCHS")
       endif()
     endif()

@@ -62,10 +62,46 @@ part() {
     fi
 }
 
+# in_parts NAME COMMAND...: a process for every Nth stage, one a core up to 16, since most of the work is the processor's.
+# Their outputs are $work/NAME.0 and so on; of those that fail the end is shown, and one's status returned.
+in_parts() {
+    over=$1; shift
+    parts_of=$(nproc 2> /dev/null || echo 1)
+    [ "$parts_of" -le 16 ] || parts_of=16
+    k=0
+    while [ $k -lt "$parts_of" ]; do
+        (
+            SMP_MATRIX_PART=$k/$parts_of "$@"
+            echo $? > "$work/$over.status.$k"
+        ) > "$work/$over.$k" 2>&1 &
+        k=$((k + 1))
+    done
+    wait
+    status=0 k=0
+    while [ $k -lt "$parts_of" ]; do
+        own=$(cat "$work/$over.status.$k" 2> /dev/null || echo 1)
+        if [ "$own" -ne 0 ]; then
+            status=$own
+            tail -n 30 "$work/$over.$k"
+        fi
+        k=$((k + 1))
+    done
+    return $status
+}
+
 matrix() {
-    SMP_TEST_DEVICE=$device "$build/tests/unit_tests" gpu_matrix
+    in_parts matrix env SMP_TEST_DEVICE="$device" "$build/tests/unit_tests" gpu_matrix
     status=$?
-    grep -h '^matrix on' "$work/matrix.out" > "$work/detail"
+    cat "$work"/matrix.[0-9]* | awk -v parts="$parts_of" '
+        /^matrix on/ {
+            for (i = 2; i <= NF; i++) {
+                if ($i == "runs") runs += $(i - 1)
+                if ($i == "inputs;") inputs += $(i - 1)
+            }
+            sub(/: .*/, "")
+            name = $0
+        }
+        END { if (name) print name ": " runs " runs over " inputs " inputs, in " parts " processes" }' > "$work/detail"
     return $status
 }
 
@@ -119,28 +155,13 @@ sanitize() {
     tool=$1
     options=
     [ "$tool" = memcheck ] && options="--leak-check full"
-    # Sanitizers work on the processor mostly: every Nth stage each in a process of its own.
-    parts_of=$(nproc 2> /dev/null || echo 1)
-    [ "$parts_of" -le 16 ] || parts_of=16
-    k=0
-    while [ $k -lt "$parts_of" ]; do
-        (
-            SMP_TEST_DEVICE=$device SMP_MATRIX=reduced SMP_MATRIX_PART=$k/$parts_of \
-                compute-sanitizer --tool "$tool" $options --error-exitcode 9 "$build/tests/unit_tests" gpu_matrix
-            echo $? > "$work/$tool.status.$k"
-        ) > "$work/$tool.$k" 2>&1 &
-        k=$((k + 1))
-    done
-    wait
-    status=0 k=0
-    while [ $k -lt "$parts_of" ]; do
-        own=$(cat "$work/$tool.status.$k" 2> /dev/null || echo 1)
-        grep -q 'SUMMARY: 0' "$work/$tool.$k" || [ "$own" -ne 0 ] || own=1
-        if [ "$own" -ne 0 ]; then # shown, when the part has failed, are its last lines
-            status=$own
-            grep -h '^=========\|FAILED\|error:' "$work/$tool.$k" | head -n 30
-        fi
-        k=$((k + 1))
+    in_parts "$tool" env SMP_TEST_DEVICE="$device" SMP_MATRIX=reduced \
+        compute-sanitizer --tool "$tool" $options --error-exitcode 9 "$build/tests/unit_tests" gpu_matrix
+    status=$?
+    for own in "$work/$tool".[0-9]*; do
+        grep -q 'SUMMARY: 0' "$own" && continue
+        [ $status -ne 0 ] || status=1
+        grep -h '^=========\|FAILED\|error:' "$own" | head -n 30
     done
     grep -h 'SUMMARY' "$work/$tool".[0-9]* | sed 's/^=* *//' | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /' | tr '\n' ' ' > "$work/detail"
     return $status

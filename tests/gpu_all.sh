@@ -160,9 +160,9 @@ check 60 pipelines
 for which in transpose histogram stencil5 stencil15 matmul reduction bench; do
     ladder 60 $which
 done
-check 60 counts
+check 150 counts
 for part in memcheck initcheck synccheck; do
-    check 60 $part
+    check 150 $part
 done
 check 200 racecheck # the longest, and the emulator's traces look for races too
 limits 250

@@ -9,6 +9,7 @@ enum {
     FIR_PAIRS = FIR_HALF / 2 / SMP_FIR_FFT_THREADS + 1
 };
 static_assert(FIR_HALF / 2 % SMP_FIR_FFT_THREADS == 0, "the last pair is one thread's");
+static_assert(FIR_HALF / 4 % SMP_FIR_FFT_THREADS == 0, "the first pass reads what its thread has loaded");
 
 struct fir_memory {
     smp_number a[FIR_HALF], b[FIR_HALF];
@@ -47,8 +48,7 @@ SMP_KERNEL_BOUNDS(SMP_FIR_FFT_THREADS, 4, fir_fft_f32_f32, smp_fir, io, p)
                 smp_number v;
                 v.v[0] = fir_sample(io.in, first + 2 * i, c), v.v[1] = fir_sample(io.in, first + 2 * i + 1, c);
                 *a(i) = v;
-            }
-            __syncthreads();
+            } /* no wait: the first pass reads numbers a multiple of the threads apart, which its thread has loaded */
             const smp_fft_plain z = smp_fft_block(p.fft, w, a, b) ? b : a;
 #pragma unroll
             for (int i = 0; i < FIR_PAIRS; i++) {
@@ -61,7 +61,7 @@ SMP_KERNEL_BOUNDS(SMP_FIR_FFT_THREADS, 4, fir_fft_f32_f32, smp_fir, io, p)
                 fir_add_product(sum[i][1], y.v[0], y.v[1], h + 2 * l);
             }
         }
-        __syncthreads();
+        /* no wait: a thread writes over the numbers that it alone has just read */
 #pragma unroll
         for (int i = 0; i < FIR_PAIRS; i++) {
             const int k = me + i * SMP_FIR_FFT_THREADS, l = FIR_HALF - k;

@@ -87,8 +87,7 @@ template <typename IN, int PITCH, bool FINAL> SMP_DEVICE void integral_walk(cons
                 }
                 if (!FINAL)
                     static_cast<double *>(io.result)[at + i] = smp_integral_one_nan(sum);
-            }
-            __syncwarp();
+            } /* no wait: a thread loads into the column that it alone has just read */
         }
     }
 }

@@ -20,20 +20,25 @@ typedef struct smp_limits { /* also how an input is to be read */
 #define L(field, option, value, help) uint64_t field;
 #include "base/limit_list.def"
 #undef L
-    double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
-    int64_t page;      /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
-    smp_raw raw;       /* the input has no header, and this is what it would say */
-    bool frames;       /* all pictures of a file are wanted, one after another */
-    bool fast_decode;  /* pictures that are scaled down may be decoded smaller */
-    int shrink;        /* decode at 1/2, 1/4, 1/8 of the size, where the format can; 0: whole */
-    bool coded;        /* give the coded data of a picture instead of its rows, where the format can */
-    bool no_verify;    /* do not check the checksums of decoded data */
+    double time_limit;  /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
+    int64_t page;       /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
+    smp_raw raw;        /* the input has no header, and this is what it would say */
+    bool frames;        /* all pictures of a file are wanted, one after another */
+    bool fast_decode;   /* pictures that are scaled down may be decoded smaller */
+    int shrink;         /* decode at 1/2, 1/4, 1/8 of the size, where the format can; 0: whole */
+    uint64_t scan_from; /* pixels from which on the coded scan of a picture is given instead of its rows, where the
+                           format can (smp_media.scan); 0: never */
+    uint64_t gpu_jpeg;  /* pixels from which on a run on a GPU asks for that; 0: never */
+    bool coded;         /* give the coded data of a picture instead of its rows, where the format can */
+    bool no_verify;     /* do not check the checksums of decoded data */
 } smp_limits;
 
+#define SMP_GPU_JPEG       (UINT64_C(1) << 20) /* below, a processor is as quick */
 #define SMP_MEMORY_DEFAULT (UINT64_C(16) << 30) /* without asking the machine: see smp_default_memory() */
 static inline smp_limits smp_limits_default(void)
 {
     smp_limits limits = {
+        .gpu_jpeg = SMP_GPU_JPEG,
 #define L(field, option, value, help) .field = (value),
 #include "base/limit_list.def"
 #undef L

@@ -68,10 +68,16 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
             continue;
         if (smp_reader_open(request->files[i].input, &request->limits, &reader, &unread))
             continue;
-        const smp_shape *shape = &smp_reader_media(reader)->shape;
+        const smp_media *media = smp_reader_media(reader);
+        const smp_shape *shape = &media->shape;
+        const double pixels = (double)shape->width * (double)shape->height;
+        const bool large = request->limits.gpu_jpeg && pixels >= (double)request->limits.gpu_jpeg;
+        const bool from = large && !strcmp(media->file_format, "JPEG");
+        const bool to = large && request->files[i].output && smp_writer_is(request->files[i].output, NULL, "JPEG");
         double samples = (double)shape->width * (double)shape->height * shape->channels * files;
         ask->work_bytes = samples * 2 * (double)sizeof(float) * (double)request->program->node_count;
-        ask->transfer_bytes = samples * 2 * (double)smp_sample_size((int)shape->format);
+        ask->transfer_bytes = samples * (2 - from - to) * (double)smp_sample_size((int)shape->format);
+        ask->jpeg_pixels = pixels * (from + to) * files;
         smp_reader_close(reader);
         return;
     }

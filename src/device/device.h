@@ -65,11 +65,13 @@ typedef struct smp_device_request {
     const char *isa;
     double work_bytes;     /* an estimate of all bytes that stages read and write; 0: unknown */
     double transfer_bytes; /* an estimate of the bytes copied to and from a GPU */
+    double jpeg_pixels;    /* of JPEGs that a GPU would decode and code, each counted for either */
 } smp_device_request;
 
 /* Estimates for `auto`, biased towards the CPU: seconds for the stages of a pipeline on the CPU with so many threads,
- * and on a GPU with its start time. Decoding and encoding are left out: they cost the same on both. */
-void smp_device_times(double work_bytes, double transfer_bytes, int threads, double *cpu, double *gpu);
+ * and on a GPU with its start time. Of decoding and encoding, JPEGs alone that a GPU would take over: the rest costs
+ * the same on both. */
+void smp_device_times(const smp_device_request *request, int threads, double *cpu, double *gpu);
 
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
                          smp_error *err);

@@ -273,7 +273,7 @@ const smp_notes *smp_reader_notes(const smp_reader *reader)
 
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
-    const smp_shape *shape = &reader->media.shape;
+    const smp_shape *shape = smp_media_rows(&reader->media);
     smp_code code = reader->broken;
     if (code != SMP_OK)
         smp_fail(err, code, "an earlier failure stopped the reading of this file");

@@ -110,8 +110,15 @@ typedef struct smp_change {
 /* Adapts metadata to the changed picture: removes the thumbnail, swaps axes, sets sizes. */
 void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes);
 
+/* A picture whose rows are those of its coded scan: bytes, which the stage with SMP_ROLE_JPEG decodes. */
+typedef struct smp_scan {
+    smp_shape shape;  /* of the rows; its kind is none where the rows are the picture's */
+    int across, down; /* pixels that share a sample of chroma */
+} smp_scan;
+
 typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
+    smp_scan scan;           /* with smp_limits.scan_from */
     int orientation;         /* EXIF 1..8; 1 when absent */
     const char *file_format; /* "PNG", "JPEG", ... */
     int64_t pages;           /* how many the file holds; 0: the format has one */
@@ -123,6 +130,12 @@ typedef struct smp_media {
     char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
 } smp_media;
+
+/* The shape of the rows that a reader gives. */
+static inline const smp_shape *smp_media_rows(const smp_media *media)
+{
+    return media->scan.shape.kind ? &media->scan.shape : &media->shape;
+}
 
 typedef struct smp_reader smp_reader;
 
@@ -194,6 +207,7 @@ typedef struct smp_write_options {
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
     bool lazy_sync;         /* the caller will sync the file, and all others of its file system */
     double *output_seconds; /* gets the operating system's seconds for the file added; may be null */
+    smp_shape scan;         /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
 } smp_write_options;
 
 smp_write_options smp_write_options_default(void);

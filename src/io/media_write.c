@@ -154,6 +154,12 @@ static void free_writer(smp_writer *writer)
     smp_free(writer);
 }
 
+/* The picture whose rows the writer gets. */
+static const smp_shape *rows_shape(const smp_writer *writer)
+{
+    return writer->options.scan.width ? &writer->options.scan : &writer->shape;
+}
+
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err)
 {
@@ -191,6 +197,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                         writer->options.planes ? "--layout chw" : "--samples f16", writer->format->name);
         smp_hint(err, "write a .npy");
     }
+    if (code == SMP_OK && writer->options.scan.width && writer->format != &smp_format_jpeg)
+        code = smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
     writer->options.inputs = NULL;
     if (code == SMP_OK)
         smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder,
@@ -207,7 +215,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     if (code != SMP_OK)
         goto fail;
     if (writer->options.coded)
-        writer->next_row = shape->height;
+        writer->next_row = rows_shape(writer)->height;
     writer->options.coded = NULL;
     *out = writer;
     return SMP_OK;
@@ -222,10 +230,10 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
     smp_code code = SMP_OK;
     if (writer->broken)
         code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
-    else if (rows < 0 || rows > writer->shape.height - writer->next_row ||
-             (rows > 1 && stride < smp_row_bytes(&writer->shape)))
+    else if (rows < 0 || rows > rows_shape(writer)->height - writer->next_row ||
+             (rows > 1 && stride < smp_row_bytes(rows_shape(writer))))
         code = smp_fail(err, SMP_E_PROCESS, "rows %lld to %lld of %lld were given", (long long)writer->next_row,
-                        (long long)(writer->next_row + rows), (long long)writer->shape.height);
+                        (long long)(writer->next_row + rows), (long long)rows_shape(writer)->height);
     else if (rows) {
         const smp_write_options *o = &writer->options;
         code = o->take
@@ -244,7 +252,7 @@ bool smp_writer_is(const char *path, const char *as, const char *file_format)
 {
     const smp_file_format *format;
     const char *extension;
-    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && format->name == file_format;
+    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && !strcmp(format->name, file_format);
 }
 
 bool smp_writer_streams(const char *path, const char *as)
@@ -286,10 +294,15 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
     smp_code code = SMP_OK;
     if (writer->broken)
         code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
-    else if (writer->next_row != writer->shape.height)
+    else if (!writer->options.scan.width && writer->next_row != rows_shape(writer)->height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
+<<<<<<< HEAD
                         (long long)writer->shape.height);
     else if (writer->format->write_end && !writer->options.take)
+=======
+                        (long long)rows_shape(writer)->height);
+    else if (writer->format->write_end)
+>>>>>>> main
         code = writer->format->write_end(writer, err);
     if (code == SMP_OK && writer->output) {
         smp_output *output = writer->output;

@@ -262,7 +262,7 @@ static smp_code read_packed(smp_reader *reader, smp_blob *rows, int64_t row, int
 static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
 {
     proxy *p = reader->state;
-    const int64_t row = smp_row_bytes(&reader->media.shape);
+    const int64_t row = smp_row_bytes(smp_media_rows(&reader->media));
     const int64_t most = smp_min_i64(rows, smp_max_i64(1, COPIED / row));
     smp_code code = SMP_OK;
     if (p->shared)
@@ -290,7 +290,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     const uintptr_t at = (uintptr_t)to, from = (uintptr_t)w->map;
     if (!p->shared || at < from || at >= from + w->mapped)
         return read_and_copy(reader, to, stride, rows, err);
-    const uint64_t last = (uint64_t)(rows - 1) * (uint64_t)stride + (uint64_t)smp_row_bytes(&reader->media.shape);
+    const uint64_t row = (uint64_t)smp_row_bytes(smp_media_rows(&reader->media));
+    const uint64_t last = (uint64_t)(rows - 1) * (uint64_t)stride + row;
     if (last > w->mapped - (at - from))
         return smp_fail(err, SMP_E_PROCESS, "rows are wanted past the memory that was taken for them");
     return read_into_arena(reader, at - from, stride, rows, err);

@@ -187,6 +187,22 @@ static bool is_shape(const smp_shape *shape)
            smp_mul_i64(row, shape->height, &whole);
 }
 
+static void pass_scan(smp_wire *w, smp_scan *scan)
+{
+    bool given = scan->shape.kind != SMP_KIND_NONE;
+    pass_bool(w, &given);
+    pass(w, &scan->shape.width, sizeof scan->shape.width);
+    pass(w, &scan->shape.height, sizeof scan->shape.height);
+    pass_int(w, &scan->across);
+    pass_int(w, &scan->down);
+    if (!w->reading || !given)
+        return;
+    scan->shape.kind = SMP_IMAGE;
+    scan->shape.channels = 1;
+    scan->shape.format = SMP_U8;
+    w->failed |= !is_shape(&scan->shape) || scan->across < 1 || scan->across > 2 || scan->down < 1 || scan->down > 2;
+}
+
 static void pass_media(smp_wire *w, smp_media *media)
 {
     smp_shape *shape = &media->shape;
@@ -211,6 +227,7 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_bool(w, &media->shrinks);
     pass_bool(w, &media->copies);
     pass_blob(w, &media->coded);
+    pass_scan(w, &media->scan);
     pass_chars(w, media->detail, sizeof media->detail);
     pass_meta(w, &media->meta);
     if (!w->reading)

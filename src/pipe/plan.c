@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "pipe/fuse.h"
 #include "pipe/phases.h"
+#include "stages/shared/jpeg_params.h"
 
 typedef struct planner {
     const smp_plan_request *request;
@@ -20,6 +21,7 @@ typedef struct planner {
     int origin;        /* the step that `@input` means */
     int *converted;    /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
     size_t converted_capacity;
+    const smp_jpeg_params *coding; /* of the step that is being inserted */
     smp_error *err;
 } planner;
 
@@ -110,11 +112,21 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
         ((smp_convert_params *)params)->format = (int)value;
     else if (role == SMP_ROLE_ORIENT)
         ((smp_orient_params *)params)->orientation = value;
+    else if (role == SMP_ROLE_JPEG)
+        *(smp_jpeg_source *)params = (smp_jpeg_source){.width = p->request->input.width,
+                                                       .height = p->request->input.height,
+                                                       .channels = p->request->input.channels,
+                                                       .across = p->request->across,
+                                                       .down = p->request->down};
+    else if (role == SMP_ROLE_JPEG_ENCODE)
+        *(smp_jpeg_params *)params = *p->coding;
     else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
         ((smp_light_params *)params)->curve = fmax(0, p->plan->steps[from].out.curve);
     if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
         return SMP_STEP_NONE;
     smp_step *step = &p->plan->steps[index];
+    if (role == SMP_ROLE_JPEG)
+        step->out = step->work.out = p->request->input;
     snprintf(step->label, sizeof step->label, "(%s)", stage->name);
     step->premultiplied = role == SMP_ROLE_PREMULTIPLY || (role != SMP_ROLE_STRAIGHT && step->premultiplied);
     step->linear = role == SMP_ROLE_LINEAR || (role != SMP_ROLE_ENCODED && step->linear);
@@ -488,6 +500,28 @@ static smp_code store_sinks(planner *p)
     return SMP_OK;
 }
 
+/* Steps that code what goes to files, where they should. Two outputs of one step are coded twice. */
+static smp_code code_sinks(planner *p)
+{
+    smp_plan *plan = p->plan;
+    for (size_t i = 0; i < plan->sink_count; i++) {
+        smp_sink *sink = &plan->sinks[i];
+        smp_jpeg_params coding;
+        sink->rows = sink->shape;
+        if (!p->request->codes || !p->request->codes(p->request->codes_context, sink->path, &sink->shape, &coding))
+            continue;
+        p->coding = &coding;
+        const int step = insert(p, SMP_ROLE_JPEG_ENCODE, sink->step, 0);
+        if (step < 0)
+            return p->err ? p->err->code : SMP_E_PROCESS;
+        plan->steps[step].storage = SMP_U8;
+        sink->step = step;
+        sink->rows = plan->steps[step].out;
+        sink->coded = true;
+    }
+    return SMP_OK;
+}
+
 /* ---------------------------------------------------------------------------------------------- the whole */
 
 static smp_code finish_plan(planner *p)
@@ -502,6 +536,8 @@ static smp_code finish_plan(planner *p)
         find_last_stores(p->plan, last, used);
         choose_storage(p->plan, last, used, integers, p->request->plain_storage);
         code = store_sinks(p);
+        if (!code)
+            code = code_sinks(p);
     }
     smp_free(flags);
     smp_free(moved);
@@ -546,10 +582,12 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
         goto done;
     }
     source->job = SMP_JOB_SOURCE;
-    source->in = source->out = source->work.out = request->input;
+    source->in = source->out = source->work.out = request->scan.kind ? request->scan : request->input;
     snprintf(source->label, sizeof source->label, "(input)");
-    if (request->orientation > 1) {
-        p.origin = insert(&p, SMP_ROLE_ORIENT, 0, request->orientation);
+    if (request->scan.kind && (p.origin = insert(&p, SMP_ROLE_JPEG, 0, 0)) < 0)
+        code = p.err->code;
+    if (!code && request->orientation > 1) {
+        p.origin = insert(&p, SMP_ROLE_ORIENT, p.origin, request->orientation);
         code = p.origin < 0 ? p.err->code : SMP_OK;
     }
     p.plan->looks = SMP_NODE_NONE;

@@ -56,6 +56,8 @@ typedef struct smp_sink {
     int save;         /* index into program->saves, or -1: the pipeline's output */
     const char *path; /* owned by the caller or program */
     smp_shape shape;  /* as smp_writer_shape gave it */
+    smp_shape rows;   /* of the rows that the writer gets: the shape, or bytes of a coded scan */
+    bool coded;       /* the latter */
     bool drops_alpha; /* the file cannot hold the alpha of the step: colour is laid on black */
 } smp_sink;
 
@@ -73,6 +75,10 @@ typedef struct smp_plan {
  * shape. */
 typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err);
 
+/* Whether the plan's last step should code what goes to a file of that name, and how: smp_jpeg_scan_serves. */
+struct smp_jpeg_params;
+typedef bool smp_codes(void *context, const char *path, const smp_shape *shape, struct smp_jpeg_params *params);
+
 /* The shape and EXIF orientation of a file that the program names, from its header. */
 typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
 
@@ -86,10 +92,14 @@ typedef struct smp_seen {
 typedef struct smp_plan_request {
     const smp_program *program;
     smp_shape input;
+    smp_shape scan;     /* the input's rows, where they are a coded scan (smp_media.scan); else its kind is none */
+    int across, down;   /* the same: pixels that share a sample of chroma */
     int orientation;    /* EXIF, applied first */
     const char *output; /* path of the main output; null: none is written (measure, explain) */
     smp_accepts *accepts;
     void *accepts_context;
+    smp_codes *codes; /* null: writers code */
+    void *codes_context;
     smp_probe *probe; /* null: programs that name files cannot be planned */
     void *probe_context;
     bool plain_storage;    /* keep every edge in f32 (tests) */

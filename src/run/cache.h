@@ -10,6 +10,8 @@
 
 typedef struct smp_cached_plan {
     smp_shape input;
+    smp_scan scan;
+    smp_jpeg_coding jpeg; /* of the input: what the output is coded with, where a device codes */
     int orientation;
     smp_hash profile;   /* of its colours */
     char extension[16]; /* of the output path: it decides what the file can hold; "" without one */
@@ -30,8 +32,13 @@ struct smp_run_cache {
     size_t buffer_capacity;
 };
 
+<<<<<<< HEAD
 /* The entry of a key. Its plan is null when the entry is new; a new entry replaces the least recently used one. Null:
  * the extension is too long to be a key. */
+=======
+/* The entry for pictures like `media`. Its plan is null when the entry is new; a new entry replaces the least recently
+ * used one. Null: the extension is too long to be a key. */
+>>>>>>> main
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output);
 
 /* Frees the plan of an entry, or its runner only. */

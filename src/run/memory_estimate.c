@@ -44,7 +44,7 @@ int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *devi
             bytes += smp_stream_bytes(shape, rows, by_strips);
     }
     for (size_t i = 0; i < plan->sink_count; i++)
-        bytes += smp_stream_bytes(&plan->sinks[i].shape, strip_rows, true);
+        bytes += smp_stream_bytes(&plan->sinks[i].rows, strip_rows, true);
     return bytes;
 }
 

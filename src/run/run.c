@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/paths.h"
+#include "io/jpeg/jpeg_by_device.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/look.h"
@@ -62,7 +63,8 @@ static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_
     for (size_t i = 0; limits->max_pixels && i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
         int64_t pixels;
-        if (step->job != SMP_JOB_STAGE || (step->out.width <= step->in.width && step->out.height <= step->in.height) ||
+        if (step->job != SMP_JOB_STAGE || step->stage->role == SMP_ROLE_JPEG_ENCODE ||
+            (step->out.width <= step->in.width && step->out.height <= step->in.height) ||
             (smp_mul_i64(step->out.width, step->out.height, &pixels) && (uint64_t)pixels <= limits->max_pixels))
             continue;
         if (step->out.kind == SMP_AUDIO)
@@ -76,16 +78,34 @@ static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_
     return SMP_OK;
 }
 
+/* What a plan's output is coded with depends on the input too. */
+typedef struct coding {
+    const smp_run_request *request;
+    const smp_media *media;
+} coding;
+
+static bool codes(void *context, const char *path, const smp_shape *shape, smp_jpeg_params *params)
+{
+    const coding *c = context;
+    return (uint64_t)shape->width * (uint64_t)shape->height >= c->request->limits.scan_from &&
+           smp_jpeg_scan_serves(path, &c->request->write, shape, &c->media->meta.jpeg, params);
+}
+
 static smp_code make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
                           smp_plan **plan, smp_error *err)
 {
     smp_plan_request ask = {
         .program = request->program,
         .input = media->shape,
+        .scan = media->scan.shape,
+        .across = media->scan.across,
+        .down = media->scan.down,
         .orientation = media->orientation,
         .output = request->output,
         .accepts = accepts,
         .accepts_context = (void *)(uintptr_t)request,
+        .codes = request->limits.scan_from ? codes : NULL,
+        .codes_context = &(coding){request, media},
         .probe = smp_file_probe,
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
@@ -134,7 +154,7 @@ static bool is_form(const smp_stage *stage)
 {
     const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
     return role == SMP_ROLE_CONVERT || role == SMP_ROLE_PREMULTIPLY || role == SMP_ROLE_STRAIGHT ||
-           role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED;
+           role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED || role == SMP_ROLE_JPEG || role == SMP_ROLE_JPEG_ENCODE;
 }
 
 bool smp_run_is_form(const smp_step *step, bool turned)
@@ -176,11 +196,14 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     if (sink->drops_alpha)
         smp_note(&report->output_notes, "the file's format has no transparency: colour is laid on black");
     smp_meta changed;
+    smp_write_options here = *options;
+    if (sink->coded)
+        here.scan = sink->rows;
     smp_change change = find_change(plan, sink);
     if (!smp_meta_copy(&changed, meta))
         return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
     smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
-    smp_code code = smp_writer_open(path, &sink->shape, &changed, options, writer, err);
+    smp_code code = smp_writer_open(path, &sink->shape, &changed, &here, writer, err);
     smp_meta_free(&changed);
     return code;
 }
@@ -232,7 +255,7 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     if (!code)
         code = smp_source_stream(reader, plan, 0, request->device, strip_rows, &source.stream, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
-        code = smp_stream_write(outputs[i].writer, &plan->sinks[i].shape, strip_rows, &outputs[i].stream, err);
+        code = smp_stream_write(outputs[i].writer, &plan->sinks[i].rows, strip_rows, &outputs[i].stream, err);
         sinks[i].stream = outputs[i].stream;
     }
     if (!code) {
@@ -300,7 +323,7 @@ static bool is_small(const smp_plan *plan)
     bool fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &in) && in <= SMALL;
     for (size_t i = 0; fits && i < plan->sink_count; i++) {
         int64_t bytes;
-        shape = &plan->sinks[i].shape;
+        shape = &plan->sinks[i].rows;
         fits = smp_mul_i64(smp_row_stride(shape, shape->format), shape->height, &bytes) && bytes <= SMALL;
         out += fits ? bytes : 0;
     }
@@ -318,7 +341,7 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     if (!code)
         code = buffer_view(request->cache, 0, reader, &plan->steps[0].out, &source.view, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++)
-        code = buffer_view(request->cache, i + 1, NULL, &plan->sinks[i].shape, &sinks[i].view, err);
+        code = buffer_view(request->cache, i + 1, NULL, &plan->sinks[i].rows, &sinks[i].view, err);
     double start = smp_now();
     int64_t rows = 0;
     if (!code)
@@ -420,7 +443,8 @@ static smp_code look(const smp_run_request *request, smp_reader **reader, int64_
     return code;
 }
 
-smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
+/* *scanned: the device was to decode or code a file. */
+static smp_code run_once(const smp_run_request *request, smp_run_report *report, bool *scanned, smp_error *err)
 {
     *report = (smp_run_report){.input = request->input, .output = request->output};
     double start = smp_now();
@@ -433,9 +457,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     smp_looks looks = {.count = 0};
     bool owned = true;
     int64_t again;
-    smp_error local = {0};
-    if (!err)
-        err = &local;
+    *scanned = false;
     smp_alloc_limit(request->limits.max_memory);
     report->device = request->device->info;
     report->threads = request->device->info.units;
@@ -444,6 +466,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     if (code)
         goto done;
     const smp_media *media = smp_reader_media(reader);
+    *scanned = media->scan.shape.kind != SMP_KIND_NONE;
     report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
@@ -468,6 +491,8 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
         goto done;
     }
     output_count = plan->sink_count;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        *scanned |= plan->sinks[i].coded;
     if (output_count)
         smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
     if ((code = open_outputs(request, plan, media, outputs, report, err)))
@@ -475,6 +500,8 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
     smp_run_locate(request, report);
+    if (!code && report->doubts)
+        code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
     if (!code)
         code = smp_looks_report(&looks, report, err);
     if (!code)
@@ -506,6 +533,32 @@ done:
     report->peak_bytes = smp_alloc_peak();
     report->wall_seconds = smp_now() - start;
     return code;
+}
+
+/* Whether the device may decode the input. Not where it is read twice, or not as it is. */
+static bool may_scan(const smp_run_request *request)
+{
+    return !request->device->host_memory && strcmp(request->input, "-") != 0 && request->program->node_count > 0 &&
+           !request->plain_storage && !request->limits.fast_decode && !request->limits.raw.given &&
+           !smp_program_looks(request->program);
+}
+
+smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
+{
+    smp_error local = {0};
+    smp_run_request asked = *request;
+    bool scanned;
+    if (!err)
+        err = &local;
+    asked.limits.scan_from = may_scan(request) ? request->limits.gpu_jpeg : 0;
+    smp_code code = run_once(&asked, report, &scanned, err);
+    if (!code || !scanned || code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
+        return code;
+    /* Any doubt: the usual reader judges the file, and words the error. */
+    smp_run_report_free(report);
+    *err = (smp_error){0};
+    asked.limits.scan_from = 0;
+    return run_once(&asked, report, &scanned, err);
 }
 
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)

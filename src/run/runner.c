@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "io/jpeg/jpeg_by_device.h"
 #include "run/file_source.h"
 #include "run/schedule.h"
 #include "run/step.h"
@@ -258,17 +259,21 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
                              smp_error *err)
 {
     const smp_step *step = &r->plan->steps[sink->step];
-    for (int64_t y = done->from; y < done->to;) {
+    int64_t end = done->to;
+    if (sink->coded && done->from > 0)
+        end = smp_min_i64(end, endpoint->last);
+    for (int64_t y = done->from; y < end;) {
         void *rows;
         int64_t count, stride;
+        const bool head = sink->coded && y == 0; /* says how many rows there are */
         if (endpoint->stream) {
-            smp_code code = smp_stream_room(endpoint->stream, done->to - y, 1, &rows, &count, err);
+            smp_code code = smp_stream_room(endpoint->stream, head ? 1 : end - y, 1, &rows, &count, err);
             if (code)
                 return code;
             stride = smp_stream_stride(endpoint->stream);
         } else {
             rows = smp_row(&endpoint->view, endpoint->at);
-            count = done->to - y;
+            count = head ? 1 : end - y;
             stride = endpoint->view.stride;
         }
         smp_view from = view_of(r, sink->step, y, count);
@@ -278,6 +283,10 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
         r->download_seconds += smp_now() - start;
         if (code)
             return code;
+        if (head) {
+            endpoint->last = smp_jpeg_scan_row_count(rows, &sink->rows);
+            end = smp_min_i64(end, endpoint->last);
+        }
         if (endpoint->stream)
             smp_stream_put(endpoint->stream, count);
         endpoint->at += count;
@@ -388,6 +397,11 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
         smp_code code = smp_step_clipped(run, &to->clipped, err);
         if (code)
             return code;
+        if (run->work.doubts) {
+            report->doubts += to->clipped;
+            to->counts_clipping = false;
+            to->clipped = 0;
+        }
         to->findings = run->findings;
         run->findings = (smp_findings){0};
         to->stage = step->stage;

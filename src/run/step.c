@@ -197,7 +197,7 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
     }
     if (!code && step->job == SMP_JOB_REDUCE)
         code = device->ops->alloc(device, run->work.result_size, &run->result, err);
-    if (!code && step->job == SMP_JOB_STAGE && run->work.clips && step->storage != SMP_F32)
+    if (!code && step->job == SMP_JOB_STAGE && ((run->work.clips && step->storage != SMP_F32) || run->work.doubts))
         code = device->ops->alloc(device, sizeof *run->clipped, (void **)&run->clipped, err);
     return code ? code : smp_step_reset(run, err);
 }

@@ -192,7 +192,7 @@ static smp_stream *make(const smp_shape *shape, int64_t slot_rows, int slots, sm
 
 smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_stream **out, smp_error *err)
 {
-    smp_stream *s = make(&smp_reader_media(reader)->shape, slot_rows, SMALL_SLOTS, out, err);
+    smp_stream *s = make(smp_media_rows(smp_reader_media(reader)), slot_rows, SMALL_SLOTS, out, err);
     if (!s)
         return SMP_E_MEMORY;
     s->reader = reader;
@@ -203,7 +203,7 @@ smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, sm
 smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int step, int64_t strip_rows,
                                 smp_stream **out, smp_error *err)
 {
-    smp_stream *s = make(&smp_reader_media(reader)->shape, 1, STRIP_SLOTS, out, err);
+    smp_stream *s = make(smp_media_rows(smp_reader_media(reader)), 1, STRIP_SLOTS, out, err);
     if (!s)
         return SMP_E_MEMORY;
     s->reader = reader;
@@ -315,6 +315,8 @@ smp_code smp_stream_close(smp_stream *s, bool stop, double *busy_seconds, smp_er
 {
     if (!s)
         return SMP_OK;
+    if (s->writer && !stop && s->at > 0) /* a coded scan is shorter than its room */
+        pass_on(s);
     smp_ring_end(&s->ring, stop);
     pthread_join(s->thread, NULL);
     smp_code code = s->error.code;

@@ -238,7 +238,7 @@ static void frame_geometry(const smp_io *io, int bins, int numbers, smp_grid *gr
 {
     enum { WARP = 32, MOST = 256 };
     const int threads = (int)smp_clamp_i64((bins / 4 + WARP - 1) / WARP * WARP, WARP, MOST);
-    smp_grid_line(io->out.width, 1, threads, grid);
+    smp_grid_striding_line(io->out.width, 1, threads, grid);
     grid->grid[1] = (unsigned)io->in.channels;
     grid->shared_bytes = (unsigned)(2 * numbers * (int)(2 * sizeof(float)));
 }

@@ -129,7 +129,7 @@ typedef enum smp_result_kind {
 } smp_result_kind;
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
-enum { SMP_MAX_LAUNCHES = 3 };     /* of a variant */
+enum { SMP_MAX_LAUNCHES = 8 };     /* of a variant */
 enum { SMP_ROW_MAP_MOST = 1 << 30 };
 
 /* What plan() works out for one node; zeroed before the call. */
@@ -150,6 +150,8 @@ typedef struct smp_node_plan {
     bool makes_srgb;         /* the colours come out as sRGB, whatever profile the input had */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
+    bool doubts;             /* kernels count in io->clipped what they cannot decide: the result is then not used, and
+                                the input read in another way */
     smp_sample_op op; /* of a kind where a sample's result depends on that sample alone, and this operation makes it */
     _Alignas(16) unsigned char kernel[SMP_KERNEL_PARAMS]; /* the kernel parameter struct */
     size_t kernel_size;
@@ -289,8 +291,10 @@ typedef enum smp_role {
     SMP_ROLE_LINEAR,      /* encoded values to linear light: smp_light_params */
     SMP_ROLE_ENCODED,     /* back */
     SMP_ROLE_ORIENT,      /* EXIF orientation 1..8: smp_orient_params */
+    SMP_ROLE_JPEG,        /* the coded scan of a JPEG to its picture: smp_jpeg_source */
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
                              parameters */
+    SMP_ROLE_JPEG_ENCODE, /* a picture to a JPEG's scan: smp_jpeg_params (stages/shared/jpeg_params.h) */
     SMP_ROLES
 } smp_role;
 
@@ -304,6 +308,11 @@ typedef struct smp_orient_params {
 typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
     double curve;                 /* as in smp_shape; 0: sRGB */
 } smp_light_params;
+
+typedef struct smp_jpeg_source {
+    int64_t width, height, channels; /* of the picture */
+    int64_t across, down;            /* pixels that share a sample of chroma */
+} smp_jpeg_source;
 
 enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_stage.instead */
 

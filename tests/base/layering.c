@@ -148,6 +148,7 @@ static const struct {
     {"kernels/reduce", 2},
     {"kernels/stencil", 2},
     {"kernels/geometry", 2},
+    {"kernels/jpeg", 2},
     {"kernels/matmul", 2},
     {"kernels/audio", 2},
     {"kernels/bench", 2},

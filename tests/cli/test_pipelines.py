@@ -15,7 +15,7 @@ import numpy as np
 import scipy.io.wavfile
 from PIL import Image
 
-from harness import PIPELINES, ROOT, SAMPLES, CliCase
+from harness import PIPELINES, ROOT, SAMPLES, SANITIZED, CliCase
 
 GOLDEN = ROOT / "tests" / "golden" / "pipelines.json"
 PICTURES = ("chelsea.png", "camera.png", "rocket.jpg", "page.jpg")
@@ -29,6 +29,11 @@ MARKED = ("watermark",)
 def digest(array):
     head = f"{array.dtype.str} {array.shape}".encode()
     return hashlib.sha256(head + np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
+def some(samples, turn):
+    """All of them; of a sanitized program one, which the turn says: hashes are the release build's to check."""
+    return samples[turn % len(samples):][:1] if SANITIZED else samples
 
 
 class Pipelines(CliCase):
@@ -51,23 +56,25 @@ class Pipelines(CliCase):
         return scipy.io.wavfile.read(self.folder / "out.wav")
 
     def test_golden(self):
-        found = {}
-        for pipe in sorted(PIPELINES.glob("*.pipe")):
+        found, golden = {}, json.loads(GOLDEN.read_text())
+        for i, pipe in enumerate(sorted(PIPELINES.glob("*.pipe"))):
             if "\nkind audio" in pipe.read_text():
-                for sound in ("field.flac",) if pipe.stem in STEREO_ONLY else SOUNDS:
+                for sound in ("field.flac",) if pipe.stem in STEREO_ONLY else some(SOUNDS, i):
                     if pipe.stem in TO_PICTURE:
                         found[f"{pipe.stem} {sound}"] = digest(self.result(pipe.stem, sound))
                         continue
                     rate, samples = self.sound(pipe.stem, sound)
                     found[f"{pipe.stem} {sound}"] = f"{rate} {digest(samples)}"
                 continue
-            for picture in PICTURES:
+            for picture in some(PICTURES, i):
                 if picture == "camera.png" and pipe.stem in COLOUR_ONLY:  # a gray picture
                     continue
                 found[f"{pipe.stem} {picture}"] = digest(self.result(pipe.stem, picture))
         if os.environ.get("SMP_UPDATE_GOLDEN") == "1":
             GOLDEN.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
-        self.assertEqual(found, json.loads(GOLDEN.read_text()))
+        if SANITIZED:
+            golden = {name: golden[name] for name in found}
+        self.assertEqual(found, golden)
 
     def test_joined_steps_change_nothing(self):
         for pipe in sorted(PIPELINES.glob("*.pipe")):

@@ -18,9 +18,9 @@ static void small_work_never_pays_for_the_start(void **state)
     (void)state;
     double cpu, gpu;
     /* a 24 megapixel photo through one stage, on one core */
-    smp_device_times(24e6 * 3 * 8, 24e6 * 3 * 2, 1, &cpu, &gpu);
+    smp_device_times(&(smp_device_request){.work_bytes = 24e6 * 3 * 8, .transfer_bytes = 24e6 * 3 * 2}, 1, &cpu, &gpu);
     assert_true(cpu < gpu);
-    smp_device_times(0, 0, 1, &cpu, &gpu);
+    smp_device_times(&(smp_device_request){.work_bytes = 0, .transfer_bytes = 0}, 1, &cpu, &gpu);
     assert_true(cpu == 0 && gpu > 0.3 && gpu < 0.4);
 }
 
@@ -29,13 +29,27 @@ static void much_work_goes_to_the_gpu_and_more_cores_delay_that(void **state)
     (void)state;
     double cpu, gpu, more, same;
     /* a gigapixel scan through ten stages */
-    smp_device_times(1e9 * 8 * 10, 1e9 * 2, 8, &cpu, &gpu);
+    smp_device_times(&(smp_device_request){.work_bytes = 1e9 * 8 * 10, .transfer_bytes = 1e9 * 2}, 8, &cpu, &gpu);
     assert_true(gpu < cpu);
-    smp_device_times(1e9 * 8 * 10, 1e9 * 2, 4, &more, &same);
+    smp_device_times(&(smp_device_request){.work_bytes = 1e9 * 8 * 10, .transfer_bytes = 1e9 * 2}, 4, &more, &same);
     assert_true(more > cpu && same == gpu);
     /* one stage over data that has to travel: many cores have done it before it is there and back */
-    smp_device_times(1e9 * 8, 1e9 * 8, 64, &cpu, &gpu);
+    smp_device_times(&(smp_device_request){.work_bytes = 1e9 * 8, .transfer_bytes = 1e9 * 8}, 64, &cpu, &gpu);
     assert_true(cpu < gpu);
+}
+
+static void a_folder_of_jpegs_goes_to_the_gpu(void **state)
+{
+    (void)state;
+    double cpu, gpu;
+    const double pixels = 200 * 24e6;
+    smp_device_request blur = {.work_bytes = pixels * 3 * 2, .transfer_bytes = pixels * 3 * 2};
+    smp_device_times(&blur, 16, &cpu, &gpu);
+    assert_true(cpu < gpu); /* what a GPU does not decode has to travel */
+    blur.transfer_bytes = 0;
+    blur.jpeg_pixels = 2 * pixels;
+    smp_device_times(&blur, 16, &cpu, &gpu);
+    assert_true(gpu < cpu);
 }
 
 static smp_device *open_device(const smp_device_request *request, char note[160])
@@ -100,6 +114,7 @@ SMP_SUITE(device_auto)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_work_never_pays_for_the_start),
+        cmocka_unit_test(a_folder_of_jpegs_goes_to_the_gpu),
         cmocka_unit_test(much_work_goes_to_the_gpu_and_more_cores_delay_that),
         cmocka_unit_test(the_choice_comes_with_its_reason),
         cmocka_unit_test(cuda_never_falls_back),

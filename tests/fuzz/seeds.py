@@ -252,6 +252,12 @@ def files():
                               ("gif", (".gif",))):
             if path.suffix in endings:
                 seed(name, path.name, path.read_bytes())
+    for name in ("tone.m4a", "film.mkv"):
+        seed("av", name, (ROOT / "tests" / "data" / name).read_bytes())
+    words("av", ["ftyp", "M4A ", "isom", "moov", "mvhd", "trak", "tkhd", "mdia", "mdhd", "hdlr", "soun", "minf", "stbl",
+          "stsd", "mp4a", "esds", "stts", "stsc", "stsz", "stco", "co64", "udta", "ilst", "mdat", "free", "moof",
+          "traf", b"\x1a\x45\xdf\xa3", b"\x18\x53\x80\x67", b"\x15\x49\xa9\x66", b"\x16\x54\xae\x6b",
+          b"\x1f\x43\xb6\x75", "A_AAC", "A_OPUS", "webm", "matroska"])
     words("tiff", ["II*\0", "MM\0*", "II+\0"] + [struct.pack("<H", tag) for tag in
           (256, 257, 258, 259, 262, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 338, 339, 347, 530, 34675)])
     words("webp", ["RIFF", "WEBP", "VP8 ", "VP8L", "VP8X", "ALPH", "ANIM", "ANMF", "ICCP", "EXIF", "XMP ",
@@ -306,6 +312,22 @@ def totals():
     words("totals", ["stats", "histogram", "loudness", bytes(8), b"\x80\x80\x01", struct.pack("<d", 50)])
 
 
+def sniffs():
+    """The smallest file of each kind, and with ID3 tags in front."""
+    tag = b"ID3\4\0\0\0\0\0\x0a" + bytes(10)
+    kinds, lines = {}, set()
+    for path in sorted((FOLDER / "seeds").glob("*/*")):
+        if path.parent.name not in ("pipe", "totals", "png_data", "sniff"):
+            kinds.setdefault(path.suffix, []).append(path.read_bytes())
+    for kind, files_of_kind in sorted(kinds.items()):
+        least = min(files_of_kind, key=len)
+        seed("sniff", "plain" + kind, least)
+        seed("sniff", "tagged" + kind, tag + least)
+    for name in ("png", "jpeg", "npy", "pictures", "sound", "tiff", "webp", "heif", "gif", "av"):
+        lines.update((FOLDER / (name + ".dict")).read_text().splitlines())
+    (FOLDER / "sniff.dict").write_text("\n".join(sorted(lines)) + "\n")
+
+
 pngs()
 npys()
 others()
@@ -314,4 +336,5 @@ made()
 files()
 pipes()
 totals()
+sniffs()
 (FOLDER / "seeds" / "done").write_text("")

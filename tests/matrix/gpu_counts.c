@@ -130,13 +130,13 @@ static void check_input(const input *c)
 {
     smp_program *program = input_parse(c);
     smp_plan *plan = NULL;
-    if (program && plan_lines(program, &c->shape, c->mode == PLAIN, &plan)) {
+    if (program && plan_lines(program, &c->shape, mode_is_plain(c->mode), &plan)) {
         const char *names[MAX_NAMES];
         int count = variant_names(c->subject->stage, names);
         picture in = input_picture(c);
         for (int i = 0; i < count && smp_now() < state.until; i++) {
             bool all = true;
-            each_kernel(plan, names[i], see_kernel, &all);
+            each_kernel(plan, names[i], NULL, see_kernel, &all);
             if (all)
                 check_variant(c, plan, &in, names[i]);
         }

@@ -3,8 +3,9 @@
  * round the output. Made from the descriptors alone, so that a stage cannot be forgotten.
  *
  * The GPU is the emulator; with SMP_TEST_DEVICE=cuda (or cuda:N) a real one, and then every input comes once more at a
- * size of many blocks. What is varied beyond the full product above: sizes, the words of enumerations and switches
- * (each edge with each format and channel count), storage between stages, strips of 7 rows and all at once.
+ * size of many blocks. What is varied beyond the full product above: sizes, the words of enumerations and switches,
+ * storage between stages, strips of 7 rows and all at once. On a GPU, and with SMP_FULL=1, each edge meets each format
+ * with each channel count; else each format and each channel count.
  * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers), SMP_MATRIX_PART=K/N every Nth
  * stage from the Kth. Stages or variants without GPU kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets
  * them pass. */
@@ -23,7 +24,7 @@ static const smp_format formats[] = {SMP_U8, SMP_U16, SMP_F32};
 
 static struct state {
     smp_device *gpu, *cpu, *reference; /* the reference has one thread and no vector instructions */
-    bool real, reduced, lenient;
+    bool real, reduced, full, lenient;
     long inputs, runs, refused;
     char missing[MISSING][64]; /* "stage variant" */
     int missing_count;
@@ -53,7 +54,7 @@ static void see_kernel(void *all, const planned_kernel *kernel)
 static bool has_kernels(const smp_plan *plan, const char *variant)
 {
     bool all = true;
-    each_kernel(plan, variant, see_kernel, &all);
+    each_kernel(plan, variant, NULL, see_kernel, &all);
     return all;
 }
 
@@ -97,7 +98,7 @@ static bool check_input(const input *c, bool at_large)
         state.refused++;
         return false;
     }
-    if (!plan_lines(program, &c->shape, c->mode == PLAIN, &plan))
+    if (!plan_lines(program, &c->shape, mode_is_plain(c->mode), &plan))
         input_fail(c, "any", "any", 0, "planned with one storage, refused with the other");
     picture in = input_picture(c);
     outcome want = {0}, other = {0};
@@ -110,8 +111,9 @@ static bool check_input(const input *c, bool at_large)
     const int64_t strips[] = {0, at_large ? 200 : state.reduced ? 23 : 7};
     run_plan(plan, &in, names[count - 1], strips[1], state.cpu, &other);
     check_run(c, plan, &in, state.cpu, names[count - 1], 0, &want, &other);
-    for (int i = 0; i < count; i++)
-        for (int s = 0; s < 2 && has_kernels(plan, names[i]); s++)
+    for (int i = 0; i < count; i++) /* reduced: strips and no strips in turn */
+        for (int s = state.reduced ? (int)(state.inputs + i) % 2 : 0; s < 2 && has_kernels(plan, names[i]);
+             s += state.reduced ? 2 : 1)
             check_run(c, plan, &in, state.gpu, names[i], strips[s], &want, &other);
     outcome_free(&other);
     outcome_free(&want);
@@ -146,12 +148,14 @@ static void check_subject(const subject *s)
     for (int f = 0; f < 3; f++)
         for (int k = 0; k < 3; k++) {
             const int first = state.reduced ? f + 3 * k : 0;
-            bool enough = false; /* reduced: the first that the stage takes */
-            for (int turn = first; turn < first + turns && !enough; turn++) {
-                bool taken = check_turn(s, formats[f], channel_counts[k], turn, false);
-                done += taken;
-                enough = taken && state.reduced;
-            }
+            int taken = 0;
+            for (int turn = first; turn < first + turns && !(taken && state.reduced); turn++)
+                if (state.full || state.reduced || (turn + f + k) % 3 == 0)
+                    taken += check_turn(s, formats[f], channel_counts[k], turn, false);
+            for (int turn = 0; turn < turns && !taken && !state.full && !state.reduced; turn++)
+                if ((turn + f + k) % 3) /* the stage has refused its share */
+                    taken += check_turn(s, formats[f], channel_counts[k], turn, false);
+            done += taken;
             if (state.real && !state.reduced)
                 done += check_turn(s, formats[f], channel_counts[k], f + 3 * k, true);
         }
@@ -182,12 +186,13 @@ static int open_devices(void **given)
 {
     (void)given;
     const char *spec = getenv("SMP_TEST_DEVICE"), *matrix = getenv("SMP_MATRIX");
-    const char *all = getenv("SMP_TEST_ALL_KERNELS");
+    const char *all = getenv("SMP_TEST_ALL_KERNELS"), *full = getenv("SMP_FULL");
     smp_device_request gpu = {.spec = spec && spec[0] ? spec : "simt"}, cpu = {.spec = "cpu"},
                        reference = {.spec = "cpu", .threads = 1, .isa = "base"};
     smp_error err = {0};
     state.real = strcmp(gpu.spec, "simt") != 0;
     state.reduced = matrix && !strcmp(matrix, "reduced");
+    state.full = !state.reduced && (state.real || (full && !strcmp(full, "1")));
     state.lenient = all && !strcmp(all, "0");
     if (smp_device_open(&gpu, &state.gpu, NULL, 0, &err) || smp_device_open(&cpu, &state.cpu, NULL, 0, &err) ||
         smp_device_open(&reference, &state.reference, NULL, 0, &err)) {

@@ -1,13 +1,13 @@
-/* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads: the
- * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
- * barrier that some threads miss. Made from the descriptors alone: of all
- * inputs (formats, channels, storage on both sides, words, sizes of numbers) those are run that reach a kernel which
- * has not had its share yet: one picture as a whole on a device whose grids are small, so that blocks take turns as on
- * huge pictures, and one in strips; and, where a stage takes numbers, one with a large number.
+/* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads, strips in
+ * three: the definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses
+ * outside, no barrier that some threads miss. Made from the descriptors alone: of all inputs (formats, channels,
+ * storage on both sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet:
+ * one picture as a whole on a device whose grids are small, so that blocks take turns as on huge pictures, and one in
+ * strips; and, where a stage takes numbers, one with a large number.
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_COUNTS=FILE, to be told what
- * their shared accesses cost. */
+ * their shared accesses cost; SMP_TEST_ORDERS=1, since no other order is counted. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -29,26 +29,20 @@ static const struct {
              {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
              {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
 enum { APART = sizeof apart / sizeof apart[0] };
-/* Kernels that no input of these reaches: between two stages that both keep floats of a picture of bytes, or, of
- * histogram_private_1, on another size of the device (the mutants' runs launch it). */
-static const char *const elsewhere[] = {"clahe_tiled_f32_f32", "local_threshold_tiled_f32_f32",
-                                        "histogram_private_1_f32_f32", "spectrogram_fft_f32_f32",
-                                        "spectrogram_fft_padded_f32_f32", "spectrogram_paint_f32_f32",
-                                        "spectrogram_paint_f32_u8"};
-enum { ELSEWHERE = sizeof elsewhere / sizeof elsewhere[0] };
-enum { SEEN = 4096, SHARE = 2 /* inputs of each kernel */ };
+enum { SEEN = 4096, SHARE = 2 /* inputs of each kernel */, STRIP_ORDERS = 3 };
 enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES, STRIDE = 37 /* no divisor of it */ };
 
 static struct state {
     const smp_kernel_file *only; /* SMP_TEST_KERNELS */
     FILE *counts;                /* SMP_TEST_COUNTS */
     bool failed;
+    int orders;  /* at most */
     int share;   /* inputs for each kernel at present */
     int wanting; /* kernels that have not had their share */
     long planned, inputs, runs;
     struct {
         const smp_simt_kernel *kernel;
-        int planned, launched; /* inputs; with less shared memory than the plan hoped for another kernel is launched */
+        int planned, launched; /* inputs */
         smp_shared_count cost;
     } seen[SEEN];
     int seen_count;
@@ -153,11 +147,25 @@ static void check_order(const input *c, const smp_plan *plan, const picture *in,
     smp_trace_free(&trace);
 }
 
+static void each_launched(const smp_plan *plan, const char *variant, kernel_seen *see, void *context)
+{
+    const smp_device_info *info = &device_of(false)->info;
+    const smp_grid known = {.units = (unsigned)info->units, .shared_most = (unsigned)info->shared_per_block};
+    each_kernel(plan, variant, &known, see, context);
+}
+
+/* Three strips, or some of 7 rows. */
+static int64_t strip_rows_of(const smp_plan *plan)
+{
+    const int64_t third = plan->sinks[0].shape.height / 3 + 1;
+    return third < 7 ? 7 : third;
+}
+
 /* in, want: made when the first variant needs them. */
 static void check_variant(const input *c, const smp_plan *plan, const char *variant, picture *in, outcome *want)
 {
     int least = state.share;
-    each_kernel(plan, variant, see_kernel, &least);
+    each_launched(plan, variant, see_kernel, &least);
     if (least == state.share)
         return;
     if (!in->memory)
@@ -166,9 +174,10 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
         run_plan(plan, in, "naive", 0, gpu_reference(), want);
         state.inputs++;
     }
-    each_kernel(plan, variant, count_planned, NULL);
-    for (int order = 0; order < GPU_ORDERS; order++)
-        check_order(c, plan, in, variant, least == 1 ? 7 : 0, order, want);
+    each_launched(plan, variant, count_planned, NULL);
+    const int64_t strip_rows = least == 1 ? strip_rows_of(plan) : 0;
+    for (int order = 0; order < (strip_rows ? STRIP_ORDERS : GPU_ORDERS) && order < state.orders; order++)
+        check_order(c, plan, in, variant, strip_rows, order, want);
 }
 
 /* Plans it. A sound may be made longer: to more than twice the frames that the stage takes at a time, which its reach
@@ -176,14 +185,14 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
 static bool plan_input(smp_program *program, input *c, bool longer, smp_plan **plan)
 {
     enum { MORE = 100 };
-    if (!plan_lines(program, &c->shape, c->mode == PLAIN, plan))
+    if (!plan_lines(program, &c->shape, mode_is_plain(c->mode), plan))
         return false;
     if (!longer)
         return true;
     c->shape.height = 2 * (*plan)->row_multiple + MORE;
     smp_plan_free(*plan);
     *plan = NULL;
-    if (!plan_lines(program, &c->shape, c->mode == PLAIN, plan))
+    if (!plan_lines(program, &c->shape, mode_is_plain(c->mode), plan))
         return false;
     for (size_t i = 0; i < (*plan)->step_count; i++)
         if ((*plan)->steps[i].reads.up >= c->shape.height - MORE)
@@ -237,19 +246,37 @@ static void check_subject(const subject *s)
     }
 }
 
-/* The last word is a number: as large as the stage takes it. */
+/* The last word is a number: as large as the stage takes it. Of lists all: filters have kernels for short and for long
+ * ones. */
 static void check_largest(const subject *s)
 {
     smp_shape shape = subject_shape(s->stage, first_size[0], first_size[1], 1, false, SMP_F32);
     bool done = false;
     state.share = SHARE + 1;
-    const int last = s->words[s->word_count - 1]->type == SMP_T_MATRIX ? SIDES - 1 : NUMBERS - 1;
-    for (int level = last; level >= last - 1 && !done; level--) {
+    const bool matrix = s->words[s->word_count - 1]->type == SMP_T_MATRIX;
+    const int last = matrix ? SIDES - 1 : NUMBERS - 1;
+    for (int level = last; level >= last - 1 && (matrix || !done); level--) {
         int levels[MAX_WORDS] = {0};
         levels[s->word_count - 1] = level;
         input c = input_make(s, levels, &shape, AS_PLANNED, 1);
         done = check_input(&c, false);
     }
+    state.share = SHARE;
+}
+
+/* The last word is a count of a stage of sound, larger than any of its blocks: filters add up parts then. */
+static void check_parts(const subject *s)
+{
+    enum { COUNT = SOUND_FRAMES + 1, LEVEL = NUMBERS - 2 + COUNT }; /* number_text() */
+    smp_shape shape = subject_shape(s->stage, first_size[0], first_size[1], 1, false, SMP_F32);
+    const int last = s->word_count - 1;
+    int levels[MAX_WORDS] = {0};
+    if (shape.kind != SMP_AUDIO || s->words[last]->type != SMP_T_INT)
+        return;
+    levels[last] = LEVEL;
+    input c = input_make(s, levels, &shape, AS_PLANNED, 1);
+    state.share = SHARE + 2; /* one for check_largest() */
+    check_input(&c, false);
     state.share = SHARE;
 }
 
@@ -289,12 +316,12 @@ static void check_stage(void **given)
         check_subject(&subjects[i]);
     for (const smp_param *p = stage->params; p && p->name; p++) {
         subject s = subjects[0];
-        int last = s.word_count < MAX_WORDS ? s.word_count++ : MAX_WORDS - 1;
-        s.words[last] = p;
+        s.words[s.word_count++] = p;
         if (!is_size(p))
             continue;
         check_subject(&s);
         check_largest(&s);
+        check_parts(&s);
     }
     check_long(&subjects[0]);
     gpu_set_order(0);
@@ -312,8 +339,6 @@ static void every_kernel_was_launched(void **given)
             bool seen = false;
             for (int i = 0; i < state.seen_count; i++)
                 seen = seen || (state.seen[i].kernel == kernel && state.seen[i].launched > 0);
-            for (int i = 0; i < ELSEWHERE; i++)
-                seen = seen || !strcmp(elsewhere[i], kernel->name);
             all++;
             missed += !seen;
             if (!seen)
@@ -334,7 +359,8 @@ static int take_kernels(void)
 {
     static smp_kernel_file mutant[2];
     const char *name = getenv("SMP_TEST_KERNELS"), *library = getenv("SMP_TEST_MUTANT");
-    const char *counts = getenv("SMP_TEST_COUNTS");
+    const char *counts = getenv("SMP_TEST_COUNTS"), *orders = getenv("SMP_TEST_ORDERS");
+    state.orders = orders ? atoi(orders) : GPU_ORDERS;
     for (const smp_kernel_file *file = smp_kernel_files; name && file->name; file++)
         if (!strcmp(file->name, name))
             state.only = file;

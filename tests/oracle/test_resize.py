@@ -6,7 +6,7 @@ import unittest
 
 import cv2
 import numpy as np
-from harness import FORMATS, OracleCase, command, picture, run, run_many
+from harness import FORMATS, OracleCase, command, picture, run, run_many, some
 from PIL import Image
 
 PILLOW = {"lanczos3": Image.LANCZOS, "bicubic": Image.BICUBIC, "bilinear": Image.BILINEAR, "box": Image.BOX}
@@ -63,8 +63,8 @@ def resized(array, width, height, name, antialias=True, box=None):
     left, top, bw, bh = box or (0.0, 0.0, float(w), float(h))
     across = weights(w, width, name, antialias, left, bw) if (w, 0, w) != (width, left, bw) else np.eye(w)
     down = weights(h, height, name, antialias, top, bh) if (h, 0, h) != (height, top, bh) else np.eye(h)
-    value = np.einsum("yj,xi,ji...->yx...", down, across, array.astype(np.float64))
-    terms = np.einsum("yj,xi,ji...->yx...", abs(down), abs(across), abs(array.astype(np.float64)))
+    value = np.einsum("yj,xi,ji...->yx...", down, across, array.astype(np.float64), optimize=True)
+    terms = np.einsum("yj,xi,ji...->yx...", abs(down), abs(across), abs(array.astype(np.float64)), optimize=True)
     return value, terms
 
 
@@ -77,7 +77,7 @@ def formula(width, height, channels=1):
 class Resize(OracleCase):
     def test_fixed_has_pillows_bytes(self):
         """500 random pictures and sizes."""
-        rng = np.random.default_rng(32)
+        rng, chosen = np.random.default_rng(32), some(range(25))
         for seed in range(25):
             shape = (int(rng.integers(1, 80)), int(rng.integers(1, 80)), 3)
             array = picture(seed, shape if seed % 2 else shape[:2], np.uint8)
@@ -90,6 +90,8 @@ class Resize(OracleCase):
                 text = f"resize width={width} height={height} fit=stretch filter={name} arithmetic=fixed"
                 branches[text] = [text]
                 want[text] = np.asarray(image.resize((width, height), PILLOW[name]))
+            if seed not in chosen:
+                continue
             for text, got in run_many(array, branches).items():
                 self.same(got, want[text], f"{text} of {array.shape}")
 
@@ -97,7 +99,7 @@ class Resize(OracleCase):
         for shape, size in (((3, 6000), (2, 2)), ((5, 3000, 3), (1, 4)), ((6000, 3), (3, 1)), ((40, 900, 3), (2700, 7)),
                             ((7, 2600, 4), (3, 20)), ((300, 1200, 3), (1100, 9))):
             array = picture(shape[1], shape, np.uint8)
-            for name in ("lanczos3", "box"):
+            for name in some(("lanczos3", "box")):
                 text = f"resize width={size[0]} height={size[1]} fit=stretch filter={name}"
                 got = run(array, text)
                 self.same(run(array, text, options=("--variant", "naive")), got, f"{text} of {shape}")
@@ -134,7 +136,7 @@ class Resize(OracleCase):
             scale = max(width / 61, height / 45)
             bw, bh = width / scale, height / scale
             box = ((61 - bw) / 2, (45 - bh) / 2, bw, bh)
-            for name in ("lanczos3", "area", "box"):
+            for name in some(("lanczos3", "area", "box")):
                 got = run(array, f"resize width={width} height={height} fit=cover filter={name}")
                 self.near(got, resized(array, width, height, name, True, box)[0], f"cover {width}x{height} {name}")
 
@@ -152,11 +154,11 @@ class Resize(OracleCase):
 
     def test_nearest_moves_samples(self):
         for dtype in FORMATS:
-            for channels in (1, 2, 3, 4):
+            for channels in some((1, 2, 3, 4)):
                 array = picture(channels, (23, 31) + (channels,) * (channels > 1), dtype)
                 if dtype == np.float32:
                     array[3, 4], array[10, 2] = np.nan, -0.0
-                for w, h in ((7, 5), (31, 40), (100, 23), (62, 46)):
+                for w, h in some(((7, 5), (31, 40), (100, 23), (62, 46))):
                     rows, columns = (2 * np.arange(h) + 1) * 23 // (2 * h), (2 * np.arange(w) + 1) * 31 // (2 * w)
                     got = run(array, f"resize width={w} height={h} fit=stretch filter=nearest")
                     self.same(got, array[rows][:, columns], f"nearest {w}x{h} {array.dtype} x{channels}")

@@ -12,7 +12,7 @@ BT709 = (0.2126, 0.7152, 0.0722)
 class Point(OracleCase):
     def test_invert_is_exact(self):
         for dtype in FORMATS:
-            for seed, shape in enumerate(shapes(channels=(1, 3))):
+            for seed, shape in shapes(channels=(1, 3)):
                 array = picture(seed, shape, dtype)
                 want = (dtype(white(array)) - array).astype(dtype)
                 self.same(run(array, "invert"), want, f"{array.dtype} {shape}")
@@ -175,7 +175,7 @@ class Point(OracleCase):
         self.same(run(array, "threshold method=otsu"), want, "channel by channel")
 
     def test_equalize_each_equals_opencv(self):
-        for seed, shape in enumerate(shapes(channels=(1, 3))):
+        for seed, shape in shapes(channels=(1, 3)):
             array = picture(seed, shape, np.uint8, 0.1, 0.6)
             self.same(run(array, "equalize each"),
                       per_channel(lambda p: cv2.equalizeHist(np.ascontiguousarray(p)), array), f"{shape}")

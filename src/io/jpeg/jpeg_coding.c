@@ -4,6 +4,11 @@
 
 #include "io/jpeg/jpeg_glue.h"
 
+enum {
+    DEFAULT_QUALITY = 90,
+    FULL_COLOUR = 90 /* from this quality on colour has full resolution (4:4:4), as in vips */
+};
+
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding)
 {
     *coding = (smp_jpeg_coding){.components = 0};
@@ -38,7 +43,8 @@ static bool sampling_is_usual(const smp_jpeg_coding *coding)
     return coding->across[0] >= 1 && coding->across[0] <= 2 && coding->down[0] >= 1 && coding->down[0] <= 2;
 }
 
-bool smp_jpeg_put_coding(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding)
+/* After jpeg_set_defaults. False when the coding is for another kind of picture. */
+static bool put_coding(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding)
 {
     const int components = jpeg->num_components;
     if (coding->components < components || !sampling_is_usual(coding))
@@ -56,4 +62,41 @@ bool smp_jpeg_put_coding(struct jpeg_compress_struct *jpeg, const smp_jpeg_codin
         jpeg->comp_info[i].v_samp_factor = components == 1 ? 1 : coding->down[i];
     }
     return true;
+}
+
+static void set_sampling(struct jpeg_compress_struct *jpeg, int across, int down)
+{
+    if (jpeg->num_components != 3)
+        return;
+    jpeg->comp_info[0].h_samp_factor = across;
+    jpeg->comp_info[0].v_samp_factor = down;
+    for (int i = 1; i < 3; i++)
+        jpeg->comp_info[i].h_samp_factor = jpeg->comp_info[i].v_samp_factor = 1;
+}
+
+void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
+                         const smp_jpeg_coding *coding)
+{
+    const int asked = options->jpeg_quality ? options->jpeg_quality : options->quality;
+    const int quality = asked >= 1 && asked <= 100 ? asked : DEFAULT_QUALITY;
+    const bool again = !asked && put_coding(jpeg, coding);
+    if (!again)
+        jpeg_set_quality(jpeg, quality, TRUE);
+    switch (options->jpeg_sampling) {
+    case SMP_JPEG_444:
+        set_sampling(jpeg, 1, 1);
+        break;
+    case SMP_JPEG_422:
+        set_sampling(jpeg, 2, 1);
+        break;
+    case SMP_JPEG_420:
+        set_sampling(jpeg, 2, 2);
+        break;
+    default:
+        if (!again && quality >= FULL_COLOUR)
+            set_sampling(jpeg, 1, 1);
+        break;
+    }
+    if (options->jpeg_progressive)
+        jpeg_simple_progression(jpeg);
 }

@@ -54,10 +54,16 @@ _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code);
  * first marker to EOI. Leaves it empty where the file is not plain: it must be decoded then. In jpeg_coded.c. */
 smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err);
 
-/* Keeps how the picture is coded, after its header was read; and codes another so, after jpeg_set_defaults: false when
- * the coding is for another kind of picture. In jpeg_coding.c. */
+/* The scan that begins `at` in the source, after the header was read: *rows, of shape as->shape, from smp_alloc. Null,
+ * without an error: it is not plain. *followed: another JPEG comes behind it. In jpeg_scan.c. */
+smp_code smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
+                            const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed, smp_error *err);
+
+/* Keeps how the picture is coded, after its header was read; and says how one is to be coded, after jpeg_set_defaults:
+ * so as the input was, unless a quality is asked for. In jpeg_coding.c. */
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding);
-bool smp_jpeg_put_coding(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding);
+void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
+                         const smp_jpeg_coding *coding);
 
 /* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);

@@ -23,6 +23,8 @@ typedef struct jpeg_reader {
     smp_reader *reader;
     bool created;
     uint8_t *cmyk; /* a row, when it must be converted */
+    uint8_t *scan; /* its rows, when they are given instead of the picture's */
+    bool followed; /* with a scan: another JPEG comes behind it */
     /* of the call in progress */
     uint8_t *to;
     int64_t stride, rows;
@@ -236,6 +238,14 @@ static void read_header(void *context)
     keep_metadata(state);
 }
 
+static bool wants_scan(const smp_reader *reader)
+{
+    const smp_limits *limits = &reader->limits;
+    const smp_shape *shape = &reader->media.shape;
+    return limits->scan_from && limits->shrink <= 1 && !limits->coded && !limits->frames &&
+           (uint64_t)shape->width * (uint64_t)shape->height >= limits->scan_from;
+}
+
 smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
 {
     jpeg_reader *state = smp_alloc(sizeof *state);
@@ -247,6 +257,10 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     state->base.notes = &reader->notes;
     state->markers.meta = &reader->media.meta;
     smp_code code = smp_jpeg_guard(&state->base, read_header, state, err);
+    if (!code && wants_scan(reader))
+        code =
+            smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,
+                               &reader->limits, &reader->media.scan, &state->scan, &state->followed, err);
     return !code && reader->limits.coded ? smp_jpeg_keep_coded(reader, err) : code;
 }
 
@@ -281,6 +295,11 @@ static void read_rows(void *context)
 smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     jpeg_reader *state = reader->state;
+    const int64_t row = reader->media.scan.shape.width;
+    for (int64_t i = 0; state->scan && i < rows; i++)
+        memcpy((uint8_t *)to + i * stride, state->scan + (reader->next_row + i) * row, (size_t)row);
+    if (state->scan)
+        return SMP_OK;
     state->to = to;
     state->stride = stride;
     state->rows = rows;
@@ -300,6 +319,11 @@ static bool is_followed(jpeg_reader *state)
     return smp_jpeg_sniff(head, have + rest);
 }
 
+static void note_next(jpeg_reader *state)
+{
+    smp_note(state->base.notes, "another JPEG follows; only the first is read");
+}
+
 static void read_end(void *context)
 {
     jpeg_reader *state = context;
@@ -309,13 +333,17 @@ static void read_end(void *context)
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
     jpeg_finish_decompress(&state->jpeg);
     if (state->markers.pictures < 2 && is_followed(state))
-        smp_note(state->base.notes, "another JPEG follows; only the first is read");
+        note_next(state);
 }
 
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err)
 {
     jpeg_reader *state = reader->state;
-    return smp_jpeg_guard(&state->base, read_end, state, err);
+    if (!state->scan)
+        return smp_jpeg_guard(&state->base, read_end, state, err);
+    if (state->markers.pictures < 2 && state->followed)
+        note_next(state);
+    return SMP_OK;
 }
 
 void smp_jpeg_read_close(smp_reader *reader)
@@ -325,6 +353,7 @@ void smp_jpeg_read_close(smp_reader *reader)
         jpeg_destroy_decompress(&state->jpeg);
     smp_jpeg_free_markers(&state->markers);
     smp_free(state->cmyk);
+    smp_free(state->scan);
     smp_free(state);
     reader->state = NULL;
 }

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/jpeg/jpeg_by_device.h"
 #include "io/jpeg/jpeg_glue.h"
 
 #include <jerror.h>
 
 enum {
-    DEFAULT_QUALITY = 90,
-    FULL_COLOUR = 90,     /* from this quality on colour has full resolution (4:4:4), as in vips */
     OUT_SIZE = 1 << 16,   /* bytes of a write to the output */
     MARKER_BYTES = 65533, /* the most that a marker holds */
     ICC_PREFIX = 14,      /* "ICC_PROFILE\0", number, count */
@@ -26,7 +25,8 @@ typedef struct jpeg_writer {
     smp_writer *writer;
     const smp_meta *meta; /* during write_open only */
     bool created, copied;
-    uint8_t *marker; /* a marker under construction */
+    smp_jpeg_scan_rows scan; /* where rows hold a scan */
+    uint8_t *marker;         /* a marker under construction */
     /* of the call in progress */
     const uint8_t *from;
     int64_t stride, rows;
@@ -171,45 +171,6 @@ static void put_metadata(jpeg_writer *state)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-static void set_sampling(struct jpeg_compress_struct *jpeg, int across, int down)
-{
-    if (jpeg->num_components != 3)
-        return;
-    jpeg->comp_info[0].h_samp_factor = across;
-    jpeg->comp_info[0].v_samp_factor = down;
-    for (int i = 1; i < 3; i++)
-        jpeg->comp_info[i].h_samp_factor = jpeg->comp_info[i].v_samp_factor = 1;
-}
-
-/* As the input was coded, unless a quality is asked for. */
-static void set_coding(jpeg_writer *state)
-{
-    struct jpeg_compress_struct *jpeg = &state->jpeg;
-    const smp_write_options *options = &state->writer->options;
-    const int asked = options->jpeg_quality ? options->jpeg_quality : options->quality;
-    const int quality = asked >= 1 && asked <= 100 ? asked : DEFAULT_QUALITY;
-    const bool again = !asked && smp_jpeg_put_coding(jpeg, &state->writer->jpeg);
-    if (!again)
-        jpeg_set_quality(jpeg, quality, TRUE);
-    switch (options->jpeg_sampling) {
-    case SMP_JPEG_444:
-        set_sampling(jpeg, 1, 1);
-        break;
-    case SMP_JPEG_422:
-        set_sampling(jpeg, 2, 1);
-        break;
-    case SMP_JPEG_420:
-        set_sampling(jpeg, 2, 2);
-        break;
-    default:
-        if (!again && quality >= FULL_COLOUR)
-            set_sampling(jpeg, 1, 1);
-        break;
-    }
-    if (options->jpeg_progressive)
-        jpeg_simple_progression(jpeg);
-}
-
 static void write_header(void *context)
 {
     jpeg_writer *state = context;
@@ -231,7 +192,7 @@ static void write_header(void *context)
     jpeg->input_components = shape->channels;
     jpeg->in_color_space = shape->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
-    set_coding(state);
+    smp_jpeg_set_coding(jpeg, &state->writer->options, &state->writer->jpeg);
     jpeg->dct_method = JDCT_ISLOW;
     if (state->meta)
         put_density(jpeg, state->meta);
@@ -239,10 +200,14 @@ static void write_header(void *context)
     if (state->meta)
         put_metadata(state);
     const smp_blob *coded = state->writer->options.coded;
+    if (!coded && !state->writer->options.scan.width)
+        return;
+    if (!coded)
+        jpeg_write_scanlines(jpeg, NULL, 0); /* writes the headers of frame and scan */
+    destination_end(jpeg);                   /* what libjpeg has written by now: of coded pictures, JFIF and metadata */
+    destination_start(jpeg);
     if (!coded)
         return;
-    destination_end(jpeg); /* JFIF and metadata, which libjpeg has written by now */
-    destination_start(jpeg);
     smp_code code = smp_output_write(state->writer->output, coded->data, coded->size, state->base.err);
     if (code != SMP_OK)
         smp_jpeg_stop(&state->base, code);
@@ -279,6 +244,8 @@ static void write_rows(void *context)
 smp_code smp_jpeg_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     jpeg_writer *state = writer->state;
+    if (writer->options.scan.width)
+        return smp_jpeg_scan_write(&state->scan, writer, from, stride, rows, err);
     state->from = from;
     state->stride = stride;
     state->rows = rows;
@@ -294,6 +261,8 @@ static void write_end(void *context)
 smp_code smp_jpeg_write_end(smp_writer *writer, smp_error *err)
 {
     jpeg_writer *state = writer->state;
+    if (writer->options.scan.width)
+        return smp_jpeg_scan_end(&state->scan, writer, err);
     return state->copied ? SMP_OK : smp_jpeg_guard(&state->base, write_end, state, err);
 }
 

@@ -30,7 +30,8 @@ static const char *naive_kernel(const smp_io *io, const void *params, smp_grid *
         return "fir_naive";
     }
     const int64_t end = io->out.y0 + io->out.rows;
-    smp_grid_line((end + SMP_FIR_STEP - 1) / SMP_FIR_STEP - io->out.y0 / SMP_FIR_STEP, 1, SMP_FIR_FFT_THREADS, grid);
+    const int64_t first = io->out.y0 / SMP_FIR_STEP, bound = (end + SMP_FIR_STEP - 1) / SMP_FIR_STEP;
+    smp_grid_striding_line(bound - first, 1, SMP_FIR_FFT_THREADS, grid);
     grid->grid[1] = (unsigned)io->in.channels;
     return "fir_fft";
 }
@@ -38,7 +39,7 @@ static const char *naive_kernel(const smp_io *io, const void *params, smp_grid *
 static const char *tiled_kernel(const smp_io *io, const void *params, smp_grid *grid)
 {
     const smp_fir *fir = params;
-    smp_grid_line(io->out.rows, SMP_FIR_TILE, SMP_FIR_TILE, grid);
+    smp_grid_striding_line(io->out.rows, SMP_FIR_TILE, SMP_FIR_TILE, grid);
     grid->grid[1] = (unsigned)io->in.channels;
     return fir->parts ? NULL : "fir_tiled";
 }

@@ -83,6 +83,13 @@ void smp_grid_line(int64_t items, int64_t each, int threads, smp_grid *grid)
     *grid = (smp_grid){.grid = {blocks_for(items, each, INT32_MAX), 1, 1}, .block = {(unsigned)threads, 1, 1}};
 }
 
+void smp_grid_striding_line(int64_t items, int64_t each, int threads, smp_grid *grid)
+{
+    const int64_t most = smp_grid_most(grid);
+    smp_grid_line(items, each, threads, grid);
+    grid->grid[0] = blocks_for(items, each, most);
+}
+
 void smp_grid_sample_tiles(const smp_io *io, const smp_tiles *tiles, smp_grid *grid)
 {
     *grid = (smp_grid){

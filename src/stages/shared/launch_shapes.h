@@ -34,6 +34,10 @@ void smp_geometry_pixels(const smp_io *io, const void *params, smp_grid *grid);
 /* Blocks in x over `items`, `each` of them a block: at least one, as many as a GPU can have. */
 void smp_grid_line(int64_t items, int64_t each, int threads, smp_grid *grid);
 
+/* The same for kernels that stride over the items: no more blocks than the device takes in y, so that tests' devices of
+ * small grids make them stride. */
+void smp_grid_striding_line(int64_t items, int64_t each, int threads, smp_grid *grid);
+
 /* Blocks over tiles of the output: smp_launch.tiles. For a stage's own geometry or decision; it sets dynamic shared
  * memory afterwards. */
 void smp_grid_sample_tiles(const smp_io *io, const smp_tiles *tiles, smp_grid *grid);

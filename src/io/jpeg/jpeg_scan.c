@@ -1,0 +1,250 @@
+/* The entropy-coded scan of a baseline JPEG as rows of bytes, for GPUs, which decode it (kernels/jpeg/jpeg_decode.h
+ * says how it is laid out). Files that are not plain are left to libjpeg: several scans, arithmetic coding, other
+ * samplings, markers in places where none belongs, data that end early. Source: ITU-T T.81, annexes B, C and F. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/jpeg/jpeg_glue.h"
+#include "jpeg/jpeg_decode.h"
+
+enum { EOI = 0xD9, RST_0 = 0xD0, LARGEST = 1 << 28, WIDE_FROM = 1 << 20 /* bytes */ };
+
+typedef struct interval { /* between restart markers: bytes of the data without stuffing */
+    size_t start, end;
+} interval;
+
+typedef struct scan {
+    uint8_t *data; /* of the file, from the scan on; then without stuffing */
+    size_t size;
+    interval *intervals;
+    size_t interval_count, capacity;
+    size_t tail; /* in the file's bytes: behind EOI */
+} scan;
+
+/* ------------------------------------------------------------------------------------------------ which files */
+
+static bool is_plain(const struct jpeg_decompress_struct *jpeg)
+{
+    const int components = jpeg->num_components;
+    bool plain = !jpeg->progressive_mode && !jpeg->arith_code && jpeg->data_precision == 8 &&
+                 jpeg->comps_in_scan == components && jpeg->Ss == 0 && jpeg->Se == DCTSIZE2 - 1 && !jpeg->Ah &&
+                 !jpeg->Al &&
+                 ((components == 1 && jpeg->jpeg_color_space == JCS_GRAYSCALE) ||
+                  (components == 3 && jpeg->jpeg_color_space == JCS_YCbCr));
+    for (int i = 0; plain && i < components; i++) {
+        const jpeg_component_info *c = &jpeg->comp_info[i];
+        const int most = components == 3 && i == 0 ? 2 : 1;
+        plain = jpeg->cur_comp_info[i] == c && c->h_samp_factor <= most && c->v_samp_factor <= most &&
+                c->dc_tbl_no < 2 && c->ac_tbl_no < 2 && c->quant_tbl_no >= 0 && c->quant_tbl_no < NUM_QUANT_TBLS &&
+                jpeg->quant_tbl_ptrs[c->quant_tbl_no] && jpeg->dc_huff_tbl_ptrs[c->dc_tbl_no] &&
+                jpeg->ac_huff_tbl_ptrs[c->ac_tbl_no];
+    }
+    return plain;
+}
+
+/* ------------------------------------------------------------------------------------------------ bits */
+
+static bool add_interval(scan *s, size_t start, size_t end)
+{
+    if (!smp_grow(&s->intervals, &s->capacity, s->interval_count + 1, sizeof *s->intervals))
+        return false;
+    s->intervals[s->interval_count++] = (interval){start, end};
+    return true;
+}
+
+/* Takes out stuffed zeros and restart markers, up to EOI. False: it is not plain. */
+static bool take_out(scan *s)
+{
+    size_t from = 0, to = 0, start = 0;
+    while (from < s->size) {
+        const uint8_t *mark = memchr(s->data + from, 0xFF, s->size - from);
+        const size_t plain = mark ? (size_t)(mark - s->data) - from : s->size - from;
+        memmove(s->data + to, s->data + from, plain);
+        from += plain;
+        to += plain;
+        if (from + 2 > s->size)
+            return false;
+        const int marker = s->data[from + 1];
+        from += 2;
+        if (marker == 0) {
+            s->data[to++] = 0xFF;
+            continue;
+        }
+        if (!add_interval(s, start, to))
+            return false;
+        start = to;
+        if (marker == EOI) {
+            s->tail = from;
+            s->size = to;
+            return true;
+        }
+        if (marker != RST_0 + (int)((s->interval_count - 1) % 8))
+            return false;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------ tables */
+
+/* False: these are no codes. */
+static bool make_table(const JHUFF_TBL *from, smp_jpeg_table *to)
+{
+    uint32_t code = 0, index = 0;
+    *to = (smp_jpeg_table){.look = {0}};
+    for (uint32_t length = 1; length <= 16; length++) {
+        const uint32_t count = from->bits[length], room = 1u << length;
+        if (index + count > 256 || code + count > room)
+            return false;
+        to->first[length] = (int32_t)index - (int32_t)code;
+        for (uint32_t i = 0; i < count; i++, index++, code++) {
+            to->symbols[index] = from->huffval[index];
+            if (length > SMP_JPEG_LOOK)
+                continue;
+            const uint32_t spare = SMP_JPEG_LOOK - length;
+            for (uint32_t k = 0; k < 1u << spare; k++)
+                to->look[(code << spare) + k] = (uint16_t)(length << 8 | from->huffval[index]);
+        }
+        to->end[length] = code << (16 - length);
+        code *= 2;
+    }
+    return true;
+}
+
+static bool make_head(const struct jpeg_decompress_struct *jpeg, smp_jpeg_scan *head)
+{
+    static const uint8_t natural[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                        12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                        35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                        58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+    *head = (smp_jpeg_scan){.magic = SMP_SCAN_MAGIC};
+    memcpy(head->natural, natural, sizeof natural);
+    for (int i = 0; i < jpeg->num_components; i++) {
+        const jpeg_component_info *c = &jpeg->comp_info[i];
+        head->chosen |= (uint32_t)(c->dc_tbl_no << i | c->ac_tbl_no << (4 + i));
+        memcpy(head->steps[i], jpeg->quant_tbl_ptrs[c->quant_tbl_no]->quantval, sizeof head->steps[i]);
+    }
+    bool good = true;
+    for (int i = 0; i < 2; i++) {
+        if (jpeg->dc_huff_tbl_ptrs[i])
+            good &= make_table(jpeg->dc_huff_tbl_ptrs[i], &head->tables[i]);
+        if (jpeg->ac_huff_tbl_ptrs[i])
+            good &= make_table(jpeg->ac_huff_tbl_ptrs[i], &head->tables[2 + i]);
+    }
+    return good;
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+static uint32_t subs_of(const interval *part)
+{
+    const uint64_t bits = (uint64_t)(part->end - part->start) * 8;
+    return (uint32_t)smp_max_i64(1, (int64_t)((bits + SMP_JPEG_SUB_BITS - 1) / SMP_JPEG_SUB_BITS));
+}
+
+static void put_subs(const scan *s, uint32_t blocks, uint32_t interval_blocks, smp_jpeg_sub *sub)
+{
+    for (size_t i = 0; i < s->interval_count; i++) {
+        const interval *part = &s->intervals[i];
+        const uint32_t count = subs_of(part), first = (uint32_t)i * interval_blocks;
+        const uint32_t begin = (uint32_t)part->start * 8, end = (uint32_t)part->end * 8;
+        for (uint32_t k = 0; k < count; k++)
+            *sub++ = (smp_jpeg_sub){
+                .start = begin + k * SMP_JPEG_SUB_BITS,
+                .end = k + 1 < count ? begin + (k + 1) * SMP_JPEG_SUB_BITS : end,
+                .block = first,
+                .block_end = blocks - first < interval_blocks ? blocks : first + interval_blocks,
+                .place = (k == 0 ? SMP_JPEG_FIRST : 0u) | (k + 1 == count ? SMP_JPEG_LAST : 0u),
+            };
+    }
+}
+
+static void put_words(const scan *s, uint32_t *to, size_t words)
+{
+    const uint8_t *from = s->data;
+    for (size_t i = 0; i < s->size / 4; i++, from += 4)
+        to[i] = (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
+    for (size_t i = s->size / 4; i < words; i++)
+        to[i] = 0;
+    for (size_t i = 0; i < s->size % 4; i++)
+        to[s->size / 4] |= (uint32_t)from[i] << (24 - 8 * i);
+}
+
+/* Heights are few, so that plans and memory serve many files: eighths between powers of two. */
+static int64_t round_rows(int64_t rows)
+{
+    int64_t step = 1;
+    while (step * 16 <= rows)
+        step *= 2;
+    return (rows + step - 1) / step * step;
+}
+
+/* *rows stays null where the scan is not plain. */
+static smp_code put_rows(const struct jpeg_decompress_struct *jpeg, const scan *s, smp_scan *as, uint8_t **rows,
+                         smp_error *err)
+{
+    const int across = jpeg->comp_info[0].h_samp_factor, down = jpeg->comp_info[0].v_samp_factor;
+    const bool colour = jpeg->num_components == 3;
+    as->across = colour ? across : 1;
+    as->down = colour ? down : 1;
+    const uint32_t mcus_across = (jpeg->image_width + (uint32_t)as->across * 8 - 1) / ((uint32_t)as->across * 8);
+    const uint32_t mcus_down = (jpeg->image_height + (uint32_t)as->down * 8 - 1) / ((uint32_t)as->down * 8);
+    const uint32_t mcu_blocks = colour ? (uint32_t)(as->across * as->down) + 2 : 1;
+    const uint64_t mcus = (uint64_t)mcus_across * mcus_down;
+    const uint64_t every = jpeg->restart_interval ? jpeg->restart_interval : mcus;
+    if (mcus * mcu_blocks > INT32_MAX || s->interval_count != (mcus + every - 1) / every)
+        return SMP_OK;
+    uint64_t subs = 0;
+    for (size_t i = 0; i < s->interval_count; i++)
+        subs += subs_of(&s->intervals[i]);
+
+    enum { ALIGN = 16 };
+    const size_t words = (s->size + 3) / 4;
+    const size_t subs_at = (sizeof(smp_jpeg_scan) + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t words_at = (subs_at + (size_t)subs * sizeof(smp_jpeg_sub) + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t bytes = words_at + (words + 1) * 4;
+    if (!words || bytes > LARGEST || subs > bytes / SMP_JPEG_LEAST_BYTES)
+        return SMP_OK;
+    const int64_t width = bytes >= WIDE_FROM ? SMP_JPEG_ROW : SMP_JPEG_SMALL_ROW;
+    const int64_t height = round_rows(((int64_t)bytes + width - 1) / width);
+    uint8_t *to = smp_alloc((size_t)(width * height));
+    if (!to)
+        return smp_fail_memory(err, "a JPEG", (uint64_t)(width * height));
+    smp_jpeg_scan *head = (smp_jpeg_scan *)(void *)to;
+    if (!make_head(jpeg, head)) {
+        smp_free(to);
+        return SMP_OK;
+    }
+    head->subs = (uint32_t)subs;
+    head->subs_at = (uint32_t)subs_at;
+    head->words = (uint32_t)words;
+    head->words_at = (uint32_t)words_at;
+    put_subs(s, (uint32_t)mcus * mcu_blocks, (uint32_t)every * mcu_blocks, (smp_jpeg_sub *)(void *)(to + subs_at));
+    put_words(s, (uint32_t *)(void *)(to + words_at), words + 1);
+    as->shape = (smp_shape){.kind = SMP_IMAGE, .width = width, .height = height, .channels = 1, .format = SMP_U8};
+    *rows = to;
+    return SMP_OK;
+}
+
+smp_code smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
+                            const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed, smp_error *err)
+{
+    *rows = NULL;
+    *followed = false;
+    if (!is_plain(jpeg) || source->size == UINT64_MAX || source->size <= at || source->size - at > LARGEST)
+        return SMP_OK;
+    scan s = {.size = (size_t)(source->size - at)};
+    smp_code code = smp_check_picture(limits, jpeg->image_width, jpeg->image_height, 3 * (uint64_t)s.size, err);
+    if (code)
+        return code;
+    if (!(s.data = smp_alloc_raw(s.size)))
+        return smp_fail_memory(err, "a JPEG", s.size);
+    const size_t all = s.size;
+    if (smp_source_look(source, at, s.data, s.size) && take_out(&s)) {
+        *followed = smp_jpeg_sniff(s.data + s.tail, all - s.tail);
+        code = put_rows(jpeg, &s, as, rows, err);
+    }
+    smp_free(s.data);
+    smp_free(s.intervals);
+    return code;
+}

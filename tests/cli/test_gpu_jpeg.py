@@ -1,0 +1,82 @@
+"""JPEGs that a GPU decodes and codes: the bytes of the CPU's files, whatever the input."""
+import io
+import os
+import random
+import unittest
+
+import numpy as np
+import PIL.Image
+
+from harness import SANITIZED, CliCase
+
+FAILED = 1  # of files in a batch
+# A sanitizer's run takes about twenty times as long.
+COUNT = 60 if SANITIZED else 300
+SIZES = [(1, 1), (3, 2), (8, 8), (9, 7), (16, 16), (17, 33), (31, 40), (64, 48), (97, 61), (200, 3), (2, 150), (1024, 1)]
+
+
+def picture(rng, number):
+    width, height = SIZES[number % len(SIZES)]
+    y, x = np.mgrid[:height, :width]
+    smooth = np.stack([x * 255 // width, y * 255 // height, (x * 3 + y * 5) % 256], -1)
+    noise = rng.integers(0, 256, smooth.shape)
+    share = [0, 0.1, 1][number % 3]
+    array = (smooth * (1 - share) + noise * share).astype(np.uint8)
+    return array[:, :, 0] if number % 5 == 4 else array
+
+
+def jpeg(rng, number):
+    options = {"quality": [1, 20, 50, 75, 90, 95, 100][number % 7], "subsampling": number // 3 % 3}
+    if number % 4 == 1:
+        options["optimize"] = True
+    if number % 11 == 10:
+        options["progressive"] = True
+    if number % 6 == 5:
+        options["restart_marker_blocks" if number % 2 else "restart_marker_rows"] = 1 + number % 3
+    if number % 9 == 8:
+        options["exif"] = b"Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"  # a quarter turn
+    file = io.BytesIO()
+    PIL.Image.fromarray(picture(rng, number)).save(file, "JPEG", **options)
+    return file.getvalue()
+
+
+class GpuJpeg(CliCase):
+    def outputs(self, status):
+        """The outputs of the CPU and of the emulator, by name."""
+        out = []
+        for device in (["--device", "cpu"], ["--device", "simt", "--gpu-jpeg", "1"]):
+            to = self.folder / device[1]
+            self.smp("batch", "-e", "invert", self.folder / "in", "-o", to, *device, status=status)
+            out.append({file.name: file.read_bytes() for file in sorted(to.glob("*.jpg"))})
+        return out
+
+    def fill(self, files):
+        os.mkdir(self.folder / "in")
+        for number, data in enumerate(files):
+            self.write(f"in/{number:04}.jpg", data)
+
+    def test_files_of_all_kinds_become_the_same(self):
+        rng = np.random.default_rng(5)
+        self.fill(jpeg(rng, number) for number in range(COUNT))
+        right, made = self.outputs(0)
+        self.assertEqual(len(right), COUNT)
+        self.assertEqual([name for name in right if right[name] != made.get(name)], [])
+
+    def test_damaged_files_get_the_cpus_verdict(self):
+        rng, chance = np.random.default_rng(6), random.Random(7)
+        files = []
+        for number in range(COUNT // 3):
+            data = bytearray(jpeg(rng, number))
+            for _ in range(1 + number % 4):
+                data[chance.randrange(2, len(data))] = chance.randrange(256)
+            files.append(bytes(data[:chance.randrange(2, len(data))] if number % 8 == 7 else data))
+        self.fill(files)
+        right, made = self.outputs(FAILED)
+        self.assertEqual(sorted(right), sorted(made))
+        self.assertEqual([name for name in right if right[name] != made[name]], [])
+        self.assertLess(len(right), len(files))
+        self.assertGreater(len(right), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,15 @@
+/* libFuzzer entry: M4A and the sound of video, FFmpeg's libraries behind them; nothing where these are not installed.
+ */
+#include "fuzz_media.h"
+
+#include "io/av/av_library.h"
+
+FUZZ_WITHOUT_LEAKS /* of FFmpeg's own, which damaged files bring about */
+
+    int
+    LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (smp_format_sniff(data, size) == &smp_format_av && smp_av_load())
+        fuzz_media(data, size);
+    return 0;
+}

@@ -1,0 +1,331 @@
+/* JPEGs whose coded scan a device decodes: the samples of libjpeg-turbo, and its verdict on damaged files. */
+#include "suite.h"
+
+#include "media_fixture.h"
+
+#include <jpeglib.h>
+
+#include "device/device.h"
+#include "pipe/program.h"
+#include "run/run.h"
+
+typedef struct sort {
+    int width, height, channels;
+    int across, down, quality, restart; /* restart: MCUs of an interval */
+    bool optimised, noise;
+} sort;
+
+/* The next of a sequence of pseudo-random numbers (Numerical Recipes' quick generator); its high bits are good. */
+static uint32_t next_random(void)
+{
+    static uint32_t state = 1;
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+static uint8_t sample_of(const sort *s, int x, int y, int c)
+{
+    if (s->noise)
+        return (uint8_t)(next_random() >> 11);
+    return (uint8_t)(90 + 60 * ((x / 5 + y / 7) % 2) + (x * 3 + y * (c + 1)) % 37 + c * 20);
+}
+
+static uint8_t *encode(const sort *s, size_t *size)
+{
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    unsigned long length = 0;
+    unsigned char *out = NULL;
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &out, &length);
+    jpeg.image_width = (JDIMENSION)s->width;
+    jpeg.image_height = (JDIMENSION)s->height;
+    jpeg.input_components = s->channels;
+    jpeg.in_color_space = s->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_quality(&jpeg, s->quality, TRUE);
+    jpeg.comp_info[0].h_samp_factor = s->across;
+    jpeg.comp_info[0].v_samp_factor = s->down;
+    jpeg.restart_interval = (unsigned)s->restart;
+    jpeg.optimize_coding = s->optimised;
+    jpeg_start_compress(&jpeg, TRUE);
+    uint8_t *row = malloc((size_t)s->width * (size_t)s->channels);
+    for (int y = 0; y < s->height; y++) {
+        for (int i = 0; i < s->width * s->channels; i++)
+            row[i] = sample_of(s, i / s->channels, y, i % s->channels);
+        JSAMPROW line = row;
+        jpeg_write_scanlines(&jpeg, &line, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    free(row);
+    *size = length;
+    return out;
+}
+
+/* ------------------------------------------------------------------------------------------------ decoding */
+
+static smp_device *cpu, *simt;
+
+static int open_devices(void **state)
+{
+    smp_error err = {0};
+    (void)state;
+    return smp_device_open(&(smp_device_request){.spec = "cpu", .threads = 1}, &cpu, NULL, 0, &err) ||
+           smp_device_open(&(smp_device_request){.spec = "simt"}, &simt, NULL, 0, &err);
+}
+
+static int close_devices(void **state)
+{
+    (void)state;
+    smp_device_close(cpu);
+    smp_device_close(simt);
+    return 0;
+}
+
+/* The rows of the coded scan; their data is null where the file is not plain. */
+static picture read_scan(const uint8_t *file, size_t size, smp_media *media)
+{
+    smp_error err = {0};
+    smp_limits limits = smp_limits_default();
+    smp_reader *reader;
+    picture rows = {.data = NULL};
+    limits.scan_from = 1;
+    if (smp_reader_open_memory(file, size, &limits, &reader, &err))
+        return rows;
+    *media = *smp_reader_media(reader);
+    if (media->scan.shape.kind) {
+        rows = new_picture(media->scan.shape.width, media->scan.shape.height, 1, false, SMP_U8);
+        assert_ok(smp_reader_rows(reader, rows.data, (int64_t)rows.row, rows.shape.height, &err));
+    }
+    smp_reader_close(reader);
+    return rows;
+}
+
+static smp_view view_of(const picture *p)
+{
+    return (smp_view){.data = p->data,
+                      .stride = (int64_t)p->row,
+                      .width = p->shape.width,
+                      .height = p->shape.height,
+                      .rows = p->shape.height,
+                      .channels = p->shape.channels,
+                      .format = (int32_t)p->shape.format,
+                      .white = smp_white(p->shape.format)};
+}
+
+static smp_program *parse(const char *line)
+{
+    smp_program *program = NULL;
+    smp_diags diags = {0};
+    smp_error err = {0};
+    assert_ok(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err));
+    smp_diags_free(&diags);
+    return program;
+}
+
+/* Decodes and inverts; *doubts counts what could not be decided. */
+static picture decode(const picture *rows, const smp_media *media, smp_device *device, const char *variant,
+                      uint64_t *doubts)
+{
+    smp_error err = {0};
+    smp_program *program = parse("invert");
+    smp_plan *plan = NULL;
+    const smp_plan_request ask = {.program = program,
+                                  .input = media->shape,
+                                  .scan = media->scan.shape,
+                                  .across = media->scan.across,
+                                  .down = media->scan.down,
+                                  .output = "memory"};
+    assert_ok(smp_plan_make(&ask, NULL, &plan, &err));
+    picture out = new_picture(media->shape.width, media->shape.height, media->shape.channels, false, SMP_U8);
+    const smp_view from = view_of(rows), to = view_of(&out);
+    smp_run_report report;
+    memset(out.data, 0x5A, out.size);
+    assert_ok(smp_run_memory(plan, device, variant, 0, &from, &to, &report, &err));
+    *doubts = report.doubts;
+    smp_run_report_free(&report);
+    smp_plan_free(plan);
+    smp_program_free(program);
+    return out;
+}
+
+static void expect_inverted(const picture *inverted, const picture *right, const char *what)
+{
+    for (size_t i = 0; i < right->size; i++)
+        if (inverted->data[i] != 255 - right->data[i])
+            fail_msg("%s: sample %zu is %d, libjpeg's is %d", what, i, 255 - inverted->data[i], right->data[i]);
+}
+
+static void check_on(const picture *rows, const smp_media *media, smp_device *device, const char *variant,
+                     const picture *right, const sort *s)
+{
+    char what[160];
+    uint64_t doubts;
+    picture made = decode(rows, media, device, variant, &doubts);
+    snprintf(what, sizeof what, "%s %s: %dx%dx%d, sampled %dx%d, quality %d, restart %d", device->info.kind, variant,
+             s->width, s->height, s->channels, s->across, s->down, s->quality, s->restart);
+    if (doubts)
+        fail_msg("%s is in doubt", what);
+    expect_inverted(&made, right, what);
+    free_picture(&made);
+}
+
+static void expect_libjpegs_samples(const sort *s, bool all)
+{
+    static const char *const variants[] = {"naive", "tiled", "padded"};
+    smp_error err = {0};
+    smp_media media;
+    size_t size;
+    picture right;
+    uint8_t *file = encode(s, &size);
+    assert_ok(read_memory(file, size, &right, &err));
+    picture rows = read_scan(file, size, &media);
+    assert_non_null(rows.data);
+    check_on(&rows, &media, cpu, "naive", &right, s);
+    for (size_t i = all ? 0 : 2; i < 3; i++)
+        check_on(&rows, &media, simt, variants[i], &right, s);
+    free_picture(&rows);
+    free_picture(&right);
+    free(file);
+}
+
+static void every_sampling_size_and_quality(void **state)
+{
+    static const int samplings[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}};
+    static const int sizes[][2] = {{1, 1},   {2, 3},   {5, 4},   {8, 8},   {16, 16},  {17, 9},
+                                   {31, 33}, {64, 40}, {129, 5}, {300, 7}, {4096, 1}, {1, 517}};
+    (void)state;
+    for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++)
+        for (size_t i = 0; i < 5; i++) {
+            const bool gray = i == 4;
+            const sort s = {.width = sizes[size][0],
+                            .height = sizes[size][1],
+                            .channels = gray ? 1 : 3,
+                            .across = gray ? 1 : samplings[i][0],
+                            .down = gray ? 1 : samplings[i][1],
+                            .quality = (int[]){1, 30, 75, 92, 100}[(size + i) % 5],
+                            .restart = (int[]){0, 1, 0, 7}[(size + i) % 4],
+                            .optimised = (size + i) % 3 == 0,
+                            .noise = (size + 2 * i) % 4 == 1};
+            expect_libjpegs_samples(&s, size % 4 == i % 4);
+        }
+}
+
+static void many_subsequences_find_their_beginnings(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const sort s = {.width = 200 + 37 * i,
+                        .height = 160,
+                        .channels = i == 1 ? 1 : 3,
+                        .across = i == 1 ? 1 : 2,
+                        .down = i == 2   ? 1
+                                : i == 1 ? 1
+                                         : 2,
+                        .quality = 95,
+                        .noise = true,
+                        .optimised = i == 2};
+        expect_libjpegs_samples(&s, i == 0); /* more than 128 of them: several blocks of threads */
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ damage */
+
+static void damaged_files_are_in_doubt_or_right(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 60 };
+    int doubted = 0;
+    const sort s = {.width = 90, .height = 70, .channels = 3, .across = 2, .down = 2, .quality = 85, .restart = 5};
+    size_t size;
+    uint8_t *file = encode(&s, &size), *changed = malloc(size);
+    for (int round = 0; round < ROUNDS; round++) {
+        smp_error err = {0};
+        smp_media media;
+        uint64_t doubts = 0;
+        picture right;
+        memcpy(changed, file, size);
+        for (int k = 0; k < 1 + round % 3; k++) /* behind most of the header */
+            changed[300 + next_random() % (size - 300)] = (uint8_t)(next_random() >> 7);
+        picture rows = read_scan(changed, size, &media);
+        if (!rows.data)
+            continue;
+        const smp_code verdict = read_memory(changed, size, &right, &err);
+        picture made = decode(&rows, &media, simt, "padded", &doubts);
+        picture same = decode(&rows, &media, cpu, "naive", &(uint64_t){0});
+        assert_int_equal(memcmp(made.data, same.data, made.size), 0);
+        if (!doubts && verdict)
+            fail_msg("round %d: libjpeg refuses what the device decodes: %s", round, err.message);
+        if (!doubts)
+            expect_inverted(&made, &right, "a damaged file");
+        doubted += doubts > 0;
+        free_picture(&made);
+        free_picture(&same);
+        free_picture(&right);
+        free_picture(&rows);
+    }
+    assert_true(doubted > ROUNDS / 10);
+    free(changed);
+    free(file);
+}
+
+/* Whatever the process that decodes sends: kernels touch their own memory alone. */
+static void rows_that_lie_do_no_harm(void **state)
+{
+    (void)state;
+    const sort s = {.width = 70, .height = 50, .channels = 3, .across = 2, .down = 1, .quality = 80, .restart = 3};
+    smp_media media;
+    size_t size;
+    uint8_t *file = encode(&s, &size);
+    picture rows = read_scan(file, size, &media);
+    assert_non_null(rows.data);
+    uint8_t *right = malloc(rows.size);
+    memcpy(right, rows.data, rows.size);
+    for (int round = 0; round < 40; round++) {
+        memcpy(rows.data, right, rows.size);
+        for (int k = 0; k < 8; k++)
+            rows.data[next_random() % (k < 3 ? 24 : rows.size)] = (uint8_t)(next_random() >> 9);
+        uint64_t on_gpu, on_cpu;
+        picture a = decode(&rows, &media, simt, "padded", &on_gpu), b = decode(&rows, &media, cpu, "naive", &on_cpu);
+        if (!on_gpu && !on_cpu)
+            assert_memory_equal(a.data, b.data, a.size);
+        free_picture(&a);
+        free_picture(&b);
+    }
+    free(right);
+    free(file);
+    free_picture(&rows);
+}
+
+static void files_that_are_not_plain_are_left_alone(void **state)
+{
+    (void)state;
+    const sort s = {.width = 40, .height = 30, .channels = 3, .across = 2, .down = 2, .quality = 80, .restart = 2};
+    smp_media media;
+    size_t size;
+    uint8_t *file = encode(&s, &size);
+    picture rows = read_scan(file, size - 2, &media); /* no EOI */
+    assert_null(rows.data);
+    for (size_t i = size; i-- > 0;) /* the restart markers in another order */
+        if (file[i] == 0xD1 && file[i - 1] == 0xFF) {
+            file[i] = 0xD3;
+            break;
+        }
+    rows = read_scan(file, size, &media);
+    assert_null(rows.data);
+    free(file);
+}
+
+SMP_SUITE(jpeg_scan)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_sampling_size_and_quality),
+        cmocka_unit_test(many_subsequences_find_their_beginnings),
+        cmocka_unit_test(damaged_files_are_in_doubt_or_right),
+        cmocka_unit_test(rows_that_lie_do_no_harm),
+        cmocka_unit_test(files_that_are_not_plain_are_left_alone),
+    };
+    return cmocka_run_group_tests_name("jpeg_scan", tests, open_devices, close_devices);
+}
