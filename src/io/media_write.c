@@ -296,13 +296,8 @@ smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
         code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
     else if (!writer->options.scan.width && writer->next_row != rows_shape(writer)->height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
-<<<<<<< HEAD
-                        (long long)writer->shape.height);
-    else if (writer->format->write_end && !writer->options.take)
-=======
                         (long long)rows_shape(writer)->height);
-    else if (writer->format->write_end)
->>>>>>> main
+    else if (writer->format->write_end && !writer->options.take)
         code = writer->format->write_end(writer, err);
     if (code == SMP_OK && writer->output) {
         smp_output *output = writer->output;

@@ -50,15 +50,12 @@ static bool same_shape(const smp_shape *a, const smp_shape *b)
            !memcmp(&a->curve, &b->curve, sizeof a->curve) && !(a->rate < b->rate) && !(a->rate > b->rate);
 }
 
-<<<<<<< HEAD
-=======
 static bool same_scan(const smp_scan *a, const smp_scan *b)
 {
     return a->shape.width == b->shape.width && a->shape.height == b->shape.height && a->across == b->across &&
            a->down == b->down;
 }
 
->>>>>>> main
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output)
 {
     smp_hash profile = smp_hash_start();
@@ -71,15 +68,10 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     cache->clock++;
     for (int i = 0; i < SMP_CACHED_PLANS; i++) {
         smp_cached_plan *entry = &cache->plans[i];
-<<<<<<< HEAD
-        if (entry->plan && entry->orientation == media->orientation && entry->profile.a == profile.a &&
-            entry->profile.b == profile.b && !strcmp(entry->extension, extension) &&
-            same_shape(&entry->input, &media->shape)) {
-=======
         if (entry->plan && entry->orientation == media->orientation && !strcmp(entry->extension, extension) &&
+            entry->profile.a == profile.a && entry->profile.b == profile.b &&
             same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan) &&
             !memcmp(&entry->jpeg, &media->meta.jpeg, sizeof entry->jpeg)) {
->>>>>>> main
             entry->used = cache->clock;
             return entry;
         }
@@ -88,14 +80,10 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     }
     smp_cache_drop(oldest);
     oldest->input = media->shape;
-<<<<<<< HEAD
-    oldest->orientation = media->orientation;
-    oldest->profile = profile;
-=======
     oldest->scan = media->scan;
     oldest->jpeg = media->meta.jpeg;
     oldest->orientation = media->orientation;
->>>>>>> main
+    oldest->profile = profile;
     oldest->used = cache->clock;
     snprintf(oldest->extension, sizeof oldest->extension, "%s", extension);
     return oldest;

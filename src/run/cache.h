@@ -32,13 +32,8 @@ struct smp_run_cache {
     size_t buffer_capacity;
 };
 
-<<<<<<< HEAD
-/* The entry of a key. Its plan is null when the entry is new; a new entry replaces the least recently used one. Null:
- * the extension is too long to be a key. */
-=======
 /* The entry for pictures like `media`. Its plan is null when the entry is new; a new entry replaces the least recently
  * used one. Null: the extension is too long to be a key. */
->>>>>>> main
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output);
 
 /* Frees the plan of an entry, or its runner only. */
