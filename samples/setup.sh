@@ -36,6 +36,7 @@ need_for_build() {
     need libjpeg-dev "reads and writes JPEG" has_library libjpeg libjpeg-dev
     need libisal-dev "reads and writes PNG several times as fast as zlib" has_library libisal libisal-dev
     need libtiff-dev "reads TIFF" has_library libtiff-4 libtiff-dev
+    need libzstd-dev "writes TIFF with Zstandard" has_library libzstd libzstd-dev
     need libwebp-dev "reads and writes WebP" has_library libwebp libwebp-dev
     need libheif-dev "reads HEIC, reads and writes AVIF" has_library libheif libheif-dev
     need libgif-dev "reads GIF" has_library libgif libgif-dev

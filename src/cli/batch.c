@@ -204,6 +204,7 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
                                write->jpeg_sampling,
                                write->jpeg_progressive,
                                write->tiff_compression,
+                               write->tiff_tile,
                                write->samples,
                                write->layout,
                                write->png_bits,

@@ -14,6 +14,7 @@ typedef struct diff_settings {
     const char *a, *b;
     double max_abs;
     const char *psnr; /* null: not asked for; "": shown; else the least that passes, dB */
+    const char *ssim; /* the same, 0 to 1 */
     bool json;
 } diff_settings;
 
@@ -24,6 +25,9 @@ static const smp_option options[] = {
     {"psnr", 0, SMP_O_STRING, offsetof(diff_settings, psnr), .argument = "DB", .flags = SMP_O_OPTIONAL,
      .help =
          "print the peak signal-to-noise ratio alone; with a value, the files are the same when it is at least that"},
+    {"ssim", 0, SMP_O_STRING, offsetof(diff_settings, ssim), .argument = "INDEX", .flags = SMP_O_OPTIONAL,
+     .help = "print the structural similarity of two pictures alone, 1 where they are the same; with a value, they are "
+             "the same when it is at least that"},
     {"json", 0, SMP_O_FLAG, offsetof(diff_settings, json), .help = "machine-readable"},
     {0},
 };
@@ -33,6 +37,8 @@ static const smp_argument_row arguments[] = {
     {"B", offsetof(diff_settings, b), .help = "what it is compared with; - is standard input"},
     {0},
 };
+
+#define SIMILARITY "quality by=\"%s\""
 
 typedef struct place {
     int64_t x, y; /* of a sound, y is the frame */
@@ -207,9 +213,72 @@ static void put_text(const diff_settings *settings, const difference *d, bool sa
     }
 }
 
+/* ------------------------------------------------------------------------------------------------ --ssim */
+
+typedef struct similarity {
+    const diff_settings *settings;
+    double ssim;
+} similarity;
+
+static smp_code measure_ssim(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    similarity *s = given;
+    smp_plan_settings plan = {.base = {.common = s->settings->common}};
+    smp_run_report report = {.input = NULL};
+    smp_cli_job job;
+    plan.base.common.device = "cpu";
+    smp_code code = smp_cli_job_open(&plan, program, diags, s->settings->a, &job, err);
+    if (!code)
+        code = smp_run_file(&job.request, &report, err);
+    smp_cli_job_close(&job);
+    s->ssim = NAN;
+    for (size_t i = 0; !code && i < report.step_count; i++)
+        for (size_t k = 0; k < report.steps[i].findings.count; k++) {
+            const smp_finding *f = &report.steps[i].findings.items[k];
+            if (f->channel < 0 && !strcmp(f->name, "ssim"))
+                s->ssim = f->value;
+        }
+    if (!code && isnan(s->ssim))
+        code = smp_fail(err, SMP_E_PIPE, "pictures less than 11 pixels wide or high have no structural similarity");
+    smp_run_report_free(&report);
+    return code;
+}
+
+/* By the stage that measures it, with the second file as its operand. */
+static smp_code diff_ssim(const diff_settings *settings, smp_error *err)
+{
+    similarity s = {.settings = settings};
+    char *end = NULL;
+    const double least = settings->ssim[0] ? strtod(settings->ssim, &end) : 0;
+    if (end && (*end || !(least >= -1 && least <= 1))) {
+        smp_fail(err, SMP_E_USAGE, "'%s' is no value for --ssim", settings->ssim);
+        return smp_hint(err, "it takes a number up to 1, like --ssim=0.98");
+    }
+    if (!strcmp(settings->a, "-") || !strcmp(settings->b, "-") || strpbrk(settings->b, "\"\n\\"))
+        return smp_fail(err, SMP_E_USAGE, "--ssim compares files whose names can stand in a pipeline, not '%s'",
+                        strcmp(settings->a, "-") ? settings->b : "-");
+    if (settings->psnr || settings->json)
+        return smp_fail(err, SMP_E_USAGE, "--ssim and --%s exclude each other", settings->json ? "json" : "psnr");
+    char *text = smp_asprintf(SIMILARITY, settings->b);
+    const char *items[] = {text};
+    const smp_pipeline_settings pipeline = {.common = settings->common, .stages = {.items = items, .count = 1}};
+    smp_code code = text ? smp_cli_with_program(&pipeline, NULL, measure_ssim, &s, err)
+                         : smp_fail_memory(err, "a stage", strlen(settings->b));
+    smp_free(text);
+    if (!code && !settings->common.quiet)
+        printf("%.6f\n", s.ssim);
+    if (!code && end && !(s.ssim >= least)) {
+        code = smp_fail(err, SMP_E_DIFFERENT, "the files differ");
+        err->message[0] = '\0'; /* said on stdout */
+    }
+    return code;
+}
+
 static smp_code diff(void *given, smp_error *err)
 {
     diff_settings *settings = given;
+    if (settings->ssim)
+        return diff_ssim(settings, err);
     smp_reader *a = NULL, *b = NULL;
     difference d = {0};
     double least = 0;

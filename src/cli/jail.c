@@ -81,6 +81,18 @@ static void allow_inputs(smp_jail *jail, const smp_many_settings *many, const sm
         smp_jail_allow_temporary(jail);
 }
 
+void smp_cli_confine_many(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,
+                          const char *output)
+{
+    smp_jail *jail = begin(&many->plan.base.common, program);
+    if (!jail)
+        return;
+    allow_inputs(jail, many, found);
+    if (output)
+        smp_jail_allow_output(jail, output);
+    smp_jail_close(jail);
+}
+
 /* Folders in the output folder may be links, and so may outputs that are there. */
 static void allow_outputs(smp_jail *jail, const smp_todo *todo)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", NULL};              /* as smp_tiff_compression */
+const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", "zstd", NULL};      /* as smp_tiff_compression */
 const char *const smp_cli_sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* as smp_jpeg_sampling */
 const char *const smp_cli_sample_words[] = {"keep",   "8",    "16",    "24",  "32", "float",
                                             "double", "alaw", "mulaw", "f16", NULL};
@@ -41,6 +41,7 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
     options->jpeg_sampling = settings->jpeg_sampling;
     options->jpeg_progressive = settings->jpeg_progressive;
     options->tiff_compression = settings->tiff_compression;
+    options->tiff_tile = (int)settings->tiff_tile;
 }
 
 smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err)

@@ -11,7 +11,8 @@ typedef struct smp_write_settings {
     bool strip;
     int64_t png_level, png_bits, quality, jpeg_quality, bitrate;
     bool lossless, jpeg_progressive, png_palette;
-    int jpeg_sampling;    /* an index into the words */
+    int jpeg_sampling; /* an index into the words */
+    int64_t tiff_tile;
     int tiff_compression; /* an index into the words */
     int samples, layout;  /* indices into the words */
 } smp_write_settings;

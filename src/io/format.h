@@ -70,6 +70,7 @@ struct smp_writer {
     smp_write_options options; /* `inputs` is not valid after open */
     smp_sound sound;           /* of the input, if it was a sound */
     smp_jpeg_coding jpeg;      /* of the input, if it was a JPEG */
+    smp_png_coding png;        /* of the input, if it was a PNG of few bits */
     smp_video video;           /* of the input, if it was a video */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;

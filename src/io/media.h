@@ -47,6 +47,12 @@ typedef struct smp_jpeg_coding {
     uint8_t across[3], down[3]; /* sampling factors */
 } smp_jpeg_coding;
 
+/* How few bits a PNG had. Writers of PNG keep that where the samples still fit, even with --strip. */
+typedef struct smp_png_coding {
+    int bits; /* of a gray sample (1, 2, 4) or an index (1, 2, 4, 8); 0: neither */
+    bool palette;
+} smp_png_coding;
+
 /* How a video's pictures are coded. Writers of videos keep it even with --strip. */
 typedef struct smp_video {
     bool known;         /* the input was a video */
@@ -83,6 +89,7 @@ typedef struct smp_meta {
     size_t text_count, text_capacity;
     smp_sound sound;
     smp_jpeg_coding jpeg;
+    smp_png_coding png;
     smp_video video;
 } smp_meta;
 
@@ -95,6 +102,7 @@ bool smp_meta_copy(smp_meta *to, const smp_meta *from);
 typedef struct smp_change {
     bool changed;          /* samples moved or have other values */
     bool toned;            /* they have other values */
+    bool srgb;             /* their colours are sRGB now, whatever profile the input had */
     bool swapped;          /* rows became columns */
     int64_t width, height; /* of the output; 0: unknown */
 } smp_change;
@@ -160,12 +168,20 @@ const smp_notes *smp_reader_notes(const smp_reader *reader);
 /* Seconds that the operating system took to read bytes so far. The rest of a call's time is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
-typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE } smp_tiff_compression;
+typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE, SMP_TIFF_ZSTD } smp_tiff_compression;
 
 /* The resolution of colour. Auto: the input's, where its coding is used again, else full from quality 90 on. */
 typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
 
+/* Takes the rows of a picture from row y on, in place of a file of this name. Called from several threads, for pictures
+ * of different names. */
+typedef smp_code smp_take_rows(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows,
+                               const void *from, int64_t stride, smp_error *err);
+
 typedef struct smp_write_options {
+    smp_take_rows
+        *take; /* no file is made: rows go there, in the shape that one of this name would hold. May be null */
+    void *take_context;
     bool force;            /* replace an existing file */
     const smp_blob *coded; /* of a picture in this format (smp_media.coded), instead of rows; null: rows come */
     bool raw_big;          /* 16-bit samples without a header have the highest byte first */
@@ -181,6 +197,7 @@ typedef struct smp_write_options {
     int jpeg_sampling;     /* an smp_jpeg_sampling */
     bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
+    int tiff_tile;        /* sides of tiles, px, a multiple of 16; 0: strips */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
     bool planes;          /* arrays: channels first, a plane after the other */
     bool half;            /* arrays of floats: 16 bits */

@@ -181,10 +181,15 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->shape = *shape;
     writer->options = options ? *options : smp_write_options_default();
     if (meta)
-        writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->video = meta->video;
+        writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->png = meta->png, writer->video = meta->video;
     if (writer->options.sound_type)
         writer->sound.type = writer->options.sound_type;
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
+    if (code == SMP_OK && writer->options.take) {
+        writer->options.inputs = NULL;
+        *out = writer;
+        return SMP_OK;
+    }
     if (code == SMP_OK)
         code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
     if (code == SMP_OK && (writer->options.planes || writer->options.half) && !writer->format->arrays) {
@@ -230,7 +235,10 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
         code = smp_fail(err, SMP_E_PROCESS, "rows %lld to %lld of %lld were given", (long long)writer->next_row,
                         (long long)(writer->next_row + rows), (long long)rows_shape(writer)->height);
     else if (rows) {
-        code = writer->format->write_rows(writer, from, stride, rows, err);
+        const smp_write_options *o = &writer->options;
+        code = o->take
+                   ? o->take(o->take_context, writer->name, &writer->shape, writer->next_row, rows, from, stride, err)
+                   : writer->format->write_rows(writer, from, stride, rows, err);
         writer->next_row += rows;
     }
     if (code != SMP_OK) {
@@ -299,7 +307,7 @@ static smp_code finish(smp_writer *writer, smp_error *err)
     else if (!writer->options.scan.width && writer->next_row != rows_shape(writer)->height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
                         (long long)rows_shape(writer)->height);
-    else if (writer->format->write_end && !writer->finished)
+    else if (writer->format->write_end && !writer->finished && !writer->options.take)
         code = writer->format->write_end(writer, err);
     writer->finished = code == SMP_OK;
     writer->broken |= code != SMP_OK;
@@ -310,14 +318,16 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
 {
     smp_output **outputs = smp_alloc_array(count, sizeof *outputs);
     smp_code code = outputs ? SMP_OK : smp_fail_memory(err, "outputs", count * sizeof *outputs);
+    size_t files = 0;
     for (size_t i = 0; !code && i < count; i++) {
-        outputs[i] = writers[i]->output;
+        if (writers[i]->output)
+            outputs[files++] = writers[i]->output;
         code = finish(writers[i], err);
         if (code)
             smp_at(err, "%s", writers[i]->name);
     }
-    if (!code)
-        code = smp_outputs_sync(outputs, count, err);
+    if (!code && files)
+        code = smp_outputs_sync(outputs, files, err);
     smp_free(outputs);
     return code;
 }
@@ -325,7 +335,7 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
 {
     smp_code code = finish(writer, err);
-    if (code == SMP_OK) {
+    if (code == SMP_OK && writer->output) {
         smp_output *output = writer->output;
         writer->output = NULL;
         code = smp_output_commit(output, err);

@@ -149,6 +149,15 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
         smp_exif_drop_thumbnail(&meta->exif);
         smp_xmp_drop_thumbnails(xmp_of(meta));
     }
+    if (change->srgb) {
+        enum { RELATIVE_COLORIMETRIC = 1 };
+        smp_free(meta->icc.data);
+        meta->icc = (smp_blob){.data = NULL};
+        meta->icc_name[0] = '\0';
+        meta->gamma = 0;
+        meta->has_chrm = meta->has_cicp = false;
+        meta->srgb_intent = RELATIVE_COLORIMETRIC;
+    }
     if (change->toned && (meta->has_mdcv || meta->has_clli)) {
         smp_note(notes, "the light levels that the input states (mDCV, cLLI) are left out: stages changed its samples");
         meta->has_mdcv = meta->has_clli = false;

@@ -59,6 +59,9 @@ smp_code smp_source_spool(smp_source *source, smp_error *err);
 /* A file without a name for smp_source_spool; -1: no folder takes one. */
 int smp_spool_file(void);
 
+/* Writes to it. folder: for the message; null: not known. */
+smp_code smp_spool_put(int file, const char *folder, const void *from, size_t size, smp_error *err);
+
 /* Skips the first `bytes` of the input; positions then count from there. Only before anything was consumed. False: the
  * input is shorter. */
 bool smp_source_begin(smp_source *source, uint64_t bytes);

@@ -59,15 +59,16 @@ static int take_spool(smp_source *source, const char **folder)
     return file;
 }
 
-static smp_code put(int file, const char *folder, const uint8_t *from, size_t size, smp_error *err)
+smp_code smp_spool_put(int file, const char *folder, const void *from, size_t size, smp_error *err)
 {
+    const uint8_t *bytes = from;
     for (size_t done = 0; done < size;) {
-        ssize_t n = write(file, from + done, size - done);
+        ssize_t n = write(file, bytes + done, size - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
             char text[128];
-            smp_fail(err, SMP_E_READ, "cannot keep the input in %s: %s", folder,
+            smp_fail(err, SMP_E_READ, "cannot keep the input%s%s: %s", folder ? " in " : "", folder ? folder : "",
                      smp_os_error(errno, text, sizeof text));
             return smp_hint(err, "set TMPDIR to a folder with more room, or give the input as a file");
         }
@@ -81,9 +82,9 @@ static smp_code go_on_in_file(smp_source *source, int file, const char *folder, 
                               smp_error *err)
 {
     uint64_t size = used;
-    smp_code code = put(file, folder, begun, used, err);
+    smp_code code = smp_spool_put(file, folder, begun, used, err);
     for (size_t got; code == SMP_OK && (got = smp_source_read(source, begun, MOST_IN_MEMORY)) > 0; size += got)
-        code = put(file, folder, begun, got, err);
+        code = smp_spool_put(file, folder, begun, got, err);
     if (code == SMP_OK && (source->failed || source->over_limit))
         code = smp_source_ended(source, err);
     if (code != SMP_OK) {

@@ -170,6 +170,8 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass(w, &meta->sound.mask, sizeof meta->sound.mask);
     pass_bool(w, &meta->sound.rf64);
     pass_coding(w, &meta->jpeg);
+    pass_int(w, &meta->png.bits);
+    pass_bool(w, &meta->png.palette);
     pass_video(w, &meta->video);
     pass_texts(w, meta);
 }

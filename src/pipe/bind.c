@@ -269,12 +269,13 @@ static void suggest_instead(smp_builder *b, const smp_stage *stage, const smp_pa
 static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
 {
     smp_program *program = b->program;
-    const char *path = smp_join_path(&b->owned->arena, b->diags->sources[scope->source].name, value->text);
     size_t at = 0;
     int source = value->span.source;
     for (size_t i = 0; value->param && i < scope->param_count; i++)
         if (!strcmp(scope->params[i].name, value->param))
             source = scope->params[i].value.span.source;
+    /* relative to the text that it was written in: from --set, to where the command runs */
+    const char *path = smp_join_path(&b->owned->arena, b->diags->sources[source].name, value->text);
     if (!path)
         return false;
     while (at < program->file_count && strcmp(program->files[at].path, path) != 0)

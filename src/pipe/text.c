@@ -53,34 +53,6 @@ char *smp_text_take(smp_text *text)
     return data;
 }
 
-size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code)
-{
-    const unsigned char *b = (const unsigned char *)bytes;
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    *code = b[0];
-    if (b[0] < 0x80)
-        return 1;
-    size_t more = b[0] >= 0xF0 && b[0] < 0xF8 ? 3 : b[0] >= 0xE0 ? 2 : 1;
-    if (b[0] < 0xC2 || b[0] >= 0xF8 || more >= length) {
-        *code = SMP_UTF8_INVALID;
-        return 1;
-    }
-    uint32_t value = b[0] & (0x3Fu >> more);
-    for (size_t i = 1; i <= more; i++) {
-        if ((b[i] & 0xC0) != 0x80) {
-            *code = SMP_UTF8_INVALID;
-            return 1;
-        }
-        value = value << 6 | (b[i] & 0x3Fu);
-    }
-    if (value < least[more] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) {
-        *code = SMP_UTF8_INVALID;
-        return 1;
-    }
-    *code = value;
-    return more + 1;
-}
-
 typedef struct range {
     uint32_t first, last;
 } range;

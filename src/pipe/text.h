@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 typedef struct smp_text {
     char *data;
@@ -19,12 +20,6 @@ void smp_text_print(smp_text *text, const char *format, ...) SMP_PRINTF(2, 3);
 
 /* The string, from smp_alloc; null: out of memory. *text is empty afterwards. */
 char *smp_text_take(smp_text *text);
-
-#define SMP_UTF8_INVALID UINT32_MAX
-
-/* Decodes one code point of length > 0 bytes; returns the bytes it takes. Invalid UTF-8 (also overlong forms and
- * surrogates) gives SMP_UTF8_INVALID and takes one byte. */
-size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
 
 /* Terminal cells of a code point: 0 (combining, zero-width), 1, or 2 (East Asian wide, emoji), after Unicode Standard
  * Annex 11 for the ranges that occur in practice. Control characters count 1: their replacement is shown. */

@@ -58,6 +58,8 @@ static bool same_scan(const smp_scan *a, const smp_scan *b)
 
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output)
 {
+    smp_hash profile = smp_hash_start();
+    smp_hash_add(&profile, media->meta.icc.data, media->meta.icc.size);
     const char *dot = output ? strrchr(output, '.') : NULL, *slash = output ? strrchr(output, '/') : NULL;
     const char *extension = dot && (!slash || dot > slash) ? dot + 1 : "";
     smp_cached_plan *oldest = &cache->plans[0];
@@ -67,6 +69,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     for (int i = 0; i < SMP_CACHED_PLANS; i++) {
         smp_cached_plan *entry = &cache->plans[i];
         if (entry->plan && entry->orientation == media->orientation && !strcmp(entry->extension, extension) &&
+            entry->profile.a == profile.a && entry->profile.b == profile.b &&
             same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan) &&
             !memcmp(&entry->jpeg, &media->meta.jpeg, sizeof entry->jpeg)) {
             entry->used = cache->clock;
@@ -80,6 +83,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     oldest->scan = media->scan;
     oldest->jpeg = media->meta.jpeg;
     oldest->orientation = media->orientation;
+    oldest->profile = profile;
     oldest->used = cache->clock;
     snprintf(oldest->extension, sizeof oldest->extension, "%s", extension);
     return oldest;

@@ -4,6 +4,7 @@
 #ifndef SMP_RUN_CACHE_H
 #define SMP_RUN_CACHE_H
 
+#include "base/hash.h"
 #include "run/run.h"
 #include "run/runner.h"
 
@@ -12,6 +13,7 @@ typedef struct smp_cached_plan {
     smp_scan scan;
     smp_jpeg_coding jpeg; /* of the input: what the output is coded with, where a device codes */
     int orientation;
+    smp_hash profile;   /* of its colours */
     char extension[16]; /* of the output path: it decides what the file can hold; "" without one */
     smp_plan *plan;     /* null: a free entry */
     smp_runner *runner; /* null until a picture ran; small pictures only */

@@ -110,16 +110,9 @@ static smp_code copy_pipe(int file, uint64_t most, smp_error *err)
             smp_fail(err, SMP_E_LIMIT, "the input is larger than the limit of %llu bytes", (unsigned long long)most);
             return smp_hint(err, "raise the limit with --max-file");
         }
-        for (ssize_t done = 0; done < got;) {
-            const ssize_t put = write(file, buffer + done, (size_t)(got - done));
-            if (put < 0 && errno == EINTR)
-                continue;
-            if (put < 0) {
-                smp_fail(err, SMP_E_READ, "cannot keep the input: %s", smp_os_error(errno, text, sizeof text));
-                return smp_hint(err, "set TMPDIR to a folder with more room, or give the input as a file");
-            }
-            done += put;
-        }
+        const smp_code code = smp_spool_put(file, NULL, buffer, (size_t)got, err);
+        if (code)
+            return code;
     }
 }
 

@@ -113,6 +113,10 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
         .found = looks->found,
         .found_count = looks->count,
     };
+    if (media->meta.icc.size) {
+        ask.input.icc = media->meta.icc.data;
+        ask.input.icc_size = media->meta.icc.size;
+    }
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
@@ -175,6 +179,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
         bool moves = step->work.exactness == SMP_MOVE;
         change.changed = true;
         change.toned |= !moves;
+        change.srgb |= step->work.makes_srgb;
         change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
     if (step->path) /* samples of another file */

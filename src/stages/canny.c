@@ -9,6 +9,7 @@
 #include "reduce/bits.h"
 #include "stages/shared/components.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/one_channel.h"
 
 enum { L1, L2 };
 
@@ -58,10 +59,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     const double white = (double)smp_white(in->format);
     smp_canny *k = (smp_canny *)(void *)work->kernel;
-    if (in->channels - in->alpha != 1) {
-        smp_fail(err, SMP_E_PIPE, "'canny' works on one channel, and this picture has %d", in->channels - in->alpha);
-        return smp_hint(err, "write 'gray' before it");
-    }
+    const smp_code code = smp_one_channel(in, "canny", "write 'gray' before it", err);
+    if (code)
+        return code;
     if (in->width > INT32_MAX - 128 ||
         !smp_mul_size((size_t)smp_bits_words(in->width) * sizeof(uint32_t), (size_t)in->height, &work->table_size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to find edges in");

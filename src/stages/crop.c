@@ -1,15 +1,22 @@
-/* crop: a rectangle of a picture. */
+/* crop: a rectangle of a picture, given or found. */
 #include "geometry/crop.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/checked.h"
+#include "reduce/content.h"
 #include "stages/shared/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
+enum { BOX, AUTO };
+
 typedef struct crop_params {
+    int kind;
+    double tolerance; /* NaN: auto */
+    int64_t margin;
     int64_t width, height, x, y, left, right, top, bottom; /* INT64_MIN: auto */
     double aspect;                                         /* NaN: auto */
     int anchor;
@@ -21,6 +28,9 @@ typedef struct crop_params {
 #name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags           \
     }
 static const smp_param params[] = {
+    {"kind", offsetof(crop_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "box",
+     "box: a rectangle by size and place; auto: cut off what is like the corners",
+     (const char *const[]){"box", "auto", NULL}, SMP_P_MAIN},
     PIXELS(width, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_WIDTH),
     PIXELS(height, 1, 1e6, "auto", "of the rectangle; auto: the picture's", SMP_P_AUTO | SMP_P_OF_HEIGHT),
     {"aspect", offsetof(crop_params, aspect), SMP_T_FLOAT, SMP_UNIT_NONE, 0.001, 1000, "auto",
@@ -35,6 +45,10 @@ static const smp_param params[] = {
     PIXELS(bottom, 0, 1e6, "0", "what to cut off at the bottom", SMP_P_OF_HEIGHT),
     {"clip", offsetof(crop_params, clip), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
      "yes: keep the part of the rectangle that lies in the picture; no: all of it must", NULL, 0},
+    {"tolerance", offsetof(crop_params, tolerance), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "auto",
+     "crop auto: how far a channel may be from the corners' median, of full scale; auto: 2%", NULL,
+     SMP_P_AUTO | SMP_P_LEVEL},
+    PIXELS(margin, 0, 1e6, "0", "crop auto: what is left round the content", 0),
     {0},
 };
 
@@ -47,9 +61,21 @@ static bool has_margins(const crop_params *p)
     return p->left || p->right || p->top || p->bottom;
 }
 
+/* Whether it goes by content: asked for, or implied by what only then has a meaning. */
+static bool looks(const void *params_)
+{
+    const crop_params *p = params_;
+    return p->kind == AUTO || !isnan(p->tolerance);
+}
+
 static smp_code check(const void *params_, smp_error *err)
 {
     const crop_params *p = params_;
+    if (looks(p) && (given(p->width) || given(p->height) || given(p->x) || given(p->y) || !isnan(p->aspect) ||
+                     has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip)) {
+        smp_fail(err, SMP_E_PIPE, "the rectangle is given, and 'auto' finds one");
+        return smp_hint(err, "write two stages: `crop auto`, then the other crop");
+    }
     const bool size = given(p->width) || given(p->height),
                place = given(p->x) || given(p->y) || p->anchor != SMP_ANCHOR_AUTO;
     if (size + !isnan(p->aspect) + has_margins(p) > 1)
@@ -96,11 +122,115 @@ static void clip_to(int64_t whole, int64_t *from, int64_t *length)
     *length = end - *from;
 }
 
+static void plan_box(const rectangle *r, const smp_shape *in, smp_node_plan *work)
+{
+    memcpy(work->kernel, &(smp_crop){r->x, r->y}, sizeof(smp_crop));
+    work->kernel_size = sizeof(smp_crop);
+    work->out.width = r->width;
+    work->out.height = r->height;
+    work->nothing = r->width == in->width && r->height == in->height;
+    work->rows_add = r->y;
+    work->exactness = SMP_MOVE;
+}
+
+/* ------------------------------------------------------------------------------------------------ by content */
+
+static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_plan *work)
+{
+    static const double usual = 0.02;
+    if (work->found) {
+        rectangle r;
+        memcpy(&r, work->found, sizeof r);
+        plan_box(&r, in, work);
+        work->already = work->nothing;
+        return SMP_OK;
+    }
+    smp_content *k = (smp_content *)(void *)work->kernel;
+    k->tolerance = (float)((isnan(p->tolerance) ? usual : p->tolerance) * (double)smp_white(in->format));
+    work->kernel_size = sizeof *k;
+    work->looks = work->whole = true;
+    work->access = SMP_ADJUST;
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = (size_t)in->height * sizeof(smp_content_row);
+    work->ops = 2;
+    return SMP_OK;
+}
+
+static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const crop_params *p = params_;
+    const smp_content_row *rows = result;
+    int64_t left = in->width, right = -1, top = in->height, bottom = -1;
+    (void)work;
+    for (int64_t y = 0; y < in->height; y++) {
+        if (rows[y].last < 0)
+            continue;
+        left = smp_min_i64(left, rows[y].first);
+        right = smp_max_i64(right, rows[y].last);
+        top = smp_min_i64(top, y);
+        bottom = y;
+    }
+    if (bottom < 0) {
+        smp_fail(err, SMP_E_PIPE, "nothing is left: all of the picture is like its corners");
+        return smp_hint(err, "a smaller tolerance tells more apart: crop auto tolerance=0.5%%");
+    }
+    left = smp_max_i64(0, left - p->margin), top = smp_max_i64(0, top - p->margin);
+    right = smp_min_i64(in->width - 1, right + p->margin), bottom = smp_min_i64(in->height - 1, bottom + p->margin);
+    const rectangle r = {left, top, right - left + 1, bottom - top + 1};
+    findings->found = smp_alloc(sizeof r);
+    if (!findings->found)
+        return smp_fail_memory(err, "a rectangle", sizeof r);
+    memcpy(findings->found, &r, sizeof r);
+    findings->found_size = sizeof r;
+    smp_code code = smp_findings_add(findings, "x", -1, (double)r.x, err);
+    if (!code)
+        code = smp_findings_add(findings, "y", -1, (double)r.y, err);
+    if (!code)
+        code = smp_findings_add(findings, "width", -1, (double)r.width, err);
+    return code ? code : smp_findings_add(findings, "height", -1, (double)r.height, err);
+}
+
+static void rows_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    smp_grid_line(io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
+}
+
+static void warps_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    enum { LANES = 32 };
+    (void)kernel;
+    smp_grid_line(io->out.rows, SMP_BLOCK_THREADS / LANES, SMP_BLOCK_THREADS, grid);
+}
+
+static const smp_variant content_variants[] = {
+    {.name = "naive",
+     .help = "pixel by pixel; on GPUs a thread a row",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(content_naive),
+                   .cuda = "content_naive",
+                   .geometry = rows_geometry}}},
+    {.name = "tiled",
+     .help = "from both ends of a row in vectors; on GPUs a warp a row, and a ballot finds the ends",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(content_tiled),
+                   .cuda = "content_tiled",
+                   .geometry = warps_geometry}}},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ the stage */
+
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const crop_params *p = params_;
     rectangle r = wanted(p, in);
     (void)by;
+    if (looks(p))
+        return plan_auto(p, in, work);
     if (r.width < 1 || r.height < 1)
         return smp_fail(err, SMP_E_PIPE, "nothing is left: the picture has %lldx%lld pixels", (long long)in->width,
                         (long long)in->height);
@@ -112,13 +242,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
                  (long long)r.height, (long long)r.x, (long long)r.y, (long long)in->width, (long long)in->height);
         return inside.width < 1 || inside.height < 1 ? SMP_E_PIPE : smp_hint(err, "clip=yes keeps what lies inside");
     }
-    memcpy(work->kernel, &(smp_crop){inside.x, inside.y}, sizeof(smp_crop));
-    work->kernel_size = sizeof(smp_crop);
-    work->out.width = inside.width;
-    work->out.height = inside.height;
-    work->nothing = inside.width == in->width && inside.height == in->height;
-    work->rows_add = inside.y;
-    work->exactness = SMP_MOVE;
+    plan_box(&inside, in, work);
     return SMP_OK;
 }
 
@@ -143,7 +267,10 @@ const smp_stage smp_stage_crop = {
         "out(i, j) = in(i + x0, j + y0). The rectangle has width x height pixels, or is the largest of a ratio: W = "
         "min(w, round(h * aspect)), H = min(h, round(w / aspect)), or what left, right, top and bottom leave. "
         "anchor puts it at floor((w - W) * a), with a = 0, 1/2 or 1, and x and y move it on. Streams: rows above "
-        "it are read and dropped, rows below it are not read.",
+        "it are read and dropped, rows below it are not read.\n"
+        "`crop auto` keeps the box of all pixels that differ from the median of the four corners by more than "
+        "tolerance in a channel, and margin round it; colour counts as much as it is opaque. It reads the picture "
+        "twice, and keeps all of it the first time.",
     .example = "crop aspect=1 anchor=centre",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
@@ -151,7 +278,16 @@ const smp_stage smp_stage_crop = {
     .params_size = sizeof(crop_params),
     .check = check,
     .plan = plan,
+    .looks = looks,
+    .finish = finish,
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){{"extract", "crop"}, {"extract_area", "crop"}, {"cut", "crop"}, {"chop", "crop"}, {0}},
+    .reducers = content_variants,
+    .aliases = (const smp_alias[]){{"extract", "crop"},
+                                   {"extract_area", "crop"},
+                                   {"cut", "crop"},
+                                   {"chop", "crop"},
+                                   {"find_trim", "crop auto"},
+                                   {"autocrop", "crop auto"},
+
+                                   {0}},
 };

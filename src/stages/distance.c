@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/one_channel.h"
 
 typedef struct params {
     double level;
@@ -29,10 +30,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)by;
     const params *p = given;
     smp_distance *k = (smp_distance *)(void *)work->kernel;
-    if (in->channels - in->alpha != 1) {
-        smp_fail(err, SMP_E_PIPE, "'distance' works on one channel, and this picture has %d", in->channels - in->alpha);
-        return smp_hint(err, "write 'gray' before it");
-    }
+    const smp_code code = smp_one_channel(in, "distance", "write 'gray' before it", err);
+    if (code)
+        return code;
     if (in->width >= INT32_MAX / 4 || in->height >= INT32_MAX / 4 ||
         !smp_mul_size((size_t)blocks_of(in) * 2 * sizeof(int32_t), (size_t)in->width, &work->table_size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large for distances");

@@ -41,7 +41,8 @@ const smp_stage smp_stage_dither = {
     .about =
         "out = in + (u1 - u2) 2^(1 - bits): triangular noise of one step of the integers to either side, from "
         "Philox4x32-10 with the frame and the channel as counter and seed as key, so that every run and device gives "
-        "the same noise. Last in a pipeline, before a file of so many bits: faint sounds then fade into noise and not "
+        "the same noise. For pictures: `posterise 2 dither=bayer8`. Last in a pipeline, before a file of so many bits: "
+        "faint sounds then fade into noise and not "
         "into distortion. Files are written without dither unless this is asked for.",
     .example = "dither 16bit",
     .domain = SMP_AUDIO,

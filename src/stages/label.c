@@ -7,6 +7,7 @@
 #include "reduce/label.h"
 #include "stages/shared/components.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/one_channel.h"
 
 enum { MASK, LABELS, INPUT };
 
@@ -48,10 +49,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     smp_label *k = (smp_label *)(void *)work->kernel;
     const double level = p->level * (double)smp_white(in->format);
     size_t bits, pixels;
-    if (in->channels - in->alpha != 1) {
-        smp_fail(err, SMP_E_PIPE, "'label' works on one channel, and this picture has %d", in->channels - in->alpha);
-        return smp_hint(err, "write 'gray' before it, or 'local-threshold' and then 'gray'");
-    }
+    const smp_code code =
+        smp_one_channel(in, "label", "write 'gray' before it, or 'local-threshold' and then 'gray'", err);
+    if (code)
+        return code;
     if (in->width > INT32_MAX - 128 ||
         !smp_mul_size((size_t)smp_bits_words(in->width) * sizeof(uint32_t), (size_t)in->height, &bits) ||
         !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels))

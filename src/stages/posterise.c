@@ -1,20 +1,39 @@
 /* posterise: a few evenly spaced values a channel. */
+#include "elementwise/ordered.h"
 #include "stages/shared/elementwise.h"
+
+enum { NEAREST, BAYER8 };
 
 typedef struct params {
     int64_t levels;
+    int dither;
 } params;
 
 static const smp_param table[] = {
     {"levels", offsetof(params, levels), SMP_T_INT, SMP_UNIT_NONE, 2, 256, NULL, "how many values", NULL,
      SMP_P_MAIN | SMP_P_REQUIRED},
+    {"dither", offsetof(params, dither), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",
+     "none: the nearest value; bayer8: two values take turns in a pattern of 8 x 8 pixels, so that areas keep their "
+     "brightness",
+     (const char *const[]){"none", "bayer8", NULL}, 0},
     {0},
 };
+
+SMP_TWO_VARIANTS(ordered, "vectorised blocks in the first-level cache; GPU: 16 bytes a thread", smp_geometry_samples,
+                 smp_geometry_packs);
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by, (void)err;
     work->ops = 6;
+    if (((const params *)given)->dither == BAYER8) {
+        smp_ordered *k = (smp_ordered *)(void *)work->kernel;
+        *k = (smp_ordered){(float)(((const params *)given)->levels - 1), smp_white(in->format)};
+        work->kernel_size = sizeof *k;
+        work->variants = smp_ordered_variants;
+        work->ops = 20;
+        return SMP_OK;
+    }
     return SMP_ELEMENTWISE_PLAN(work, posterise, (float)(((const params *)given)->levels - 1), smp_white(in->format));
 }
 
@@ -22,7 +41,10 @@ SMP_ELEMENTWISE_VARIANTS(posterise, tables);
 const smp_stage smp_stage_posterise = {
     .name = "posterise",
     .help = "few evenly spaced values a channel, from black to white",
-    .about = "out = round(in / white * (levels - 1)) / (levels - 1) * white, ties to even, in 0..white; alpha stays.",
+    .about = "out = round(in / white * (levels - 1)) / (levels - 1) * white, ties to even, in 0..white; alpha stays.\n"
+             "dither=bayer8 takes the value above floor(in / white * (levels - 1)) where the fraction is larger than "
+             "(b + 1/2) / 64, with Bayer's matrix b of 8 x 8 in every channel: few levels that look like many from "
+             "afar. `posterise 2 dither=bayer8` and --png-bits 1 make a small file of black and white.",
     .example = "posterise 4",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
@@ -31,5 +53,9 @@ const smp_stage smp_stage_posterise = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_posterise_variants,
-    .aliases = (const smp_alias[]){{"posterize", "posterise 4"}, {"quantize", "posterise 4"}, {0}},
+    .aliases = (const smp_alias[]){{"posterize", "posterise 4"},
+                                   {"quantize", "posterise 4"},
+                                   {"halftone", "posterise 2 dither=bayer8"},
+                                   {"bayer", "posterise 2 dither=bayer8"},
+                                   {0}},
 };

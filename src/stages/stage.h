@@ -90,6 +90,8 @@ typedef struct smp_shape {
     smp_format format; /* the nominal format: what a file of this data would hold */
     double rate;       /* Hz; 0 for pictures */
     uint32_t speakers; /* sound: the channels' places, as bits of WAV's dwChannelMask; 0: the usual ones */
+    const void *icc;   /* its colour profile; null: none is known. Lives while plans are made, and no longer */
+    size_t icc_size;   /* bytes */
     double curve;      /* of a picture's values: linear light is value^curve; or SMP_CURVE_SRGB, SMP_CURVE_OTHER */
 } smp_shape;
 
@@ -145,6 +147,7 @@ typedef struct smp_node_plan {
     smp_exactness exactness; /* preset to SMP_REAL */
     bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
+    bool makes_srgb;         /* the colours come out as sRGB, whatever profile the input had */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     bool doubts;             /* kernels count in io->clipped what they cannot decide: the result is then not used, and

@@ -5,6 +5,7 @@ import json
 import struct
 import unittest
 
+import cv2
 import numpy as np
 
 from harness import ROOT, CliCase
@@ -82,7 +83,7 @@ class Formats(CliCase):
         self.needs("TIFF")
         self.small_png()
         want, sizes = self.digest("in.png"), []
-        for kind in ("none", "lzw", "deflate"):
+        for kind in ("none", "lzw", "deflate", "zstd"):
             for threads in ("1", "3"):
                 name = f"{kind}{threads}.tif"
                 self.smp("run", "-e", "stats", "in.png", name, "--tiff-compression", kind, "--threads", threads)
@@ -93,6 +94,25 @@ class Formats(CliCase):
         self.smp("batch", "-e", "stats", "in.png", "-o", "out", "--name", "{stem}.tif", "--tiff-compression", "lzw")
         self.assertEqual((self.folder / "out/in.tif").read_bytes(), (self.folder / "lzw1.tif").read_bytes())
         self.smp("run", "-e", "stats", "in.png", "o.tif", "--tiff-compression", "zip", status=2)
+
+    def test_tiffs_of_tiles(self):
+        self.needs("TIFF")
+        rng = np.random.default_rng(1)
+        for shape, dtype in (((70, 100, 3), np.uint8), ((33, 16), np.uint16), ((15, 130), np.float32)):
+            array = (rng.random(shape) * 255).astype(dtype)
+            np.save(self.folder / "in.npy", array)
+            written = []
+            for kind in ("none", "lzw", "deflate", "zstd"):
+                for threads in ("1", "3"):
+                    self.smp("run", "-f", "-e", "stats", "in.npy", "o.tif", "--tiff-compression", kind, "--tiff-tile",
+                             "32", "--threads", threads)
+                    written.append((self.folder / "o.tif").read_bytes())
+                    got = cv2.imread(str(self.folder / "o.tif"), cv2.IMREAD_UNCHANGED)
+                    self.assertTrue(np.array_equal(got[..., ::-1] if got.ndim == 3 else got, array), (kind, shape))
+                self.assertEqual(written[-1], written[-2])
+                self.assertIn("tiles", self.smp("info", "o.tif").stdout)
+        self.assertIn("multiple of 16", self.smp("run", "-e", "stats", "in.npy", "no.tif", "--tiff-tile", "40",
+                                                 status=2).stderr)
 
     def test_hostile_tiffs(self):
         self.needs("TIFF")

@@ -1,5 +1,6 @@
 """What pictures mean: every kind of PNG, EXIF orientation, depths, metadata, the other formats. OpenCV is the second
 opinion."""
+import json
 import struct
 import unittest
 import zlib
@@ -282,6 +283,20 @@ class Pictures(CliCase):
         self.assertEqual(got.shape, (16, 16, 3))
         self.assertLess(got[:, :6].max(), 30)
         self.assertGreater(got[:, 10:, 0].min(), 225)
+
+    def test_structural_similarity(self):
+        picture = cv2.imread(str(SAMPLES / "camera.png"), cv2.IMREAD_UNCHANGED)
+        cv2.imwrite(str(self.folder / "a b.png"), picture)
+        cv2.imwrite(str(self.folder / "c.png"), cv2.GaussianBlur(picture, (0, 0), 1))
+        self.assertEqual(self.smp("diff", "--ssim", "a b.png", "a b.png").stdout, "1.000000\n")
+        told = float(self.smp("diff", "--ssim", "c.png", "a b.png").stdout)
+        found = json.loads(self.smp("measure", "-e", "quality by=\"a b.png\"", "c.png", "--json").stdout)
+        self.assertIn(f"{told:.6f}"[:8], json.dumps(found))
+        self.assertTrue(0.5 < told < 0.99)
+        self.smp("diff", f"--ssim={told - 0.01}", "c.png", "a b.png")
+        self.smp("diff", f"--ssim={told + 0.01}", "-q", "c.png", "a b.png", status=7)
+        self.assertIn("0.98", self.smp("diff", "--ssim=2", "c.png", "a b.png", status=2).stderr)
+        self.smp("diff", "--ssim", "c.png", SAMPLES / "chelsea.png", status=2)
 
 
 def icc_profile():

@@ -13,6 +13,7 @@ import unittest
 import cv2
 import numpy as np
 import scipy.io.wavfile
+from PIL import Image
 
 from harness import PIPELINES, ROOT, SAMPLES, SANITIZED, CliCase
 
@@ -23,6 +24,7 @@ STEREO_ONLY = ("mid-side",)
 TO_PICTURE = ("mel-features", "spectrogram")
 COLOUR_ONLY = ("imagenet",)
 SETTINGS = {"album": ("--set", "gain=-3dB")}  # without which they change nothing
+MARKED = ("watermark",)
 
 
 def digest(array):
@@ -36,7 +38,15 @@ def some(samples, turn):
 
 
 class Pipelines(CliCase):
+    def setUp(self):
+        super().setUp()
+        mark = np.zeros((40, 60), np.uint8)  # a white disk, transparent round it
+        cv2.circle(mark, (30, 20), 18, 255, -1)
+        Image.fromarray(np.dstack([mark, mark])).save(self.folder / "mark.png")
+
     def result(self, pipe, picture, *options):
+        if pipe in MARKED:
+            options = ("--set", "mark=mark.png", *options)
         done = self.smp("run", PIPELINES / f"{pipe}.pipe", SAMPLES / picture, "out.npy", "--force", *options)
         self.assertEqual(done.stderr, "", f"{pipe} on {picture} has something to say")
         return np.load(self.folder / "out.npy")
@@ -87,6 +97,14 @@ class Pipelines(CliCase):
         area = cv2.resize(picture, (64, 43), interpolation=cv2.INTER_AREA).astype(float)
         self.assertLess(np.abs(got - area).mean(), 4)
         self.assertTrue(np.array_equal(self.result("thumbnail", "chelsea.png", "--set", "size=451px"), picture))
+
+    def test_a_watermark_lies_in_the_corner(self):
+        picture = cv2.imread(str(SAMPLES / "chelsea.png"))[..., ::-1].astype(float)
+        got = self.result("watermark", "chelsea.png", "--set", "opacity=25%")
+        y, x = 300 - 16 - 40 + 20, 451 - 16 - 60 + 30  # the disk's centre
+        self.assertEqual(got[y, x].tolist(), np.rint(picture[y, x] * 0.75 + 63.75).tolist())
+        picture[y - 20:y + 20, x - 30:x + 30] = got[y - 20:y + 20, x - 30:x + 30]
+        self.assertTrue(np.array_equal(got, picture))
 
     def test_letterbox_has_the_size_and_bars(self):
         size = ("--set", "width=400px", "--set", "height=300px", "--set", "bars=50%")

@@ -4,6 +4,7 @@ import unittest
 
 import cv2
 import numpy as np
+from PIL import Image
 
 from harness import SAMPLES, CliCase
 
@@ -55,6 +56,32 @@ class PngBits(CliCase):
         self.assertEqual(struct.unpack(">IIBB", small[16:26]), (451, 300, 1, 0))
         self.assertEqual(b"tEXt" in plain, b"tEXt" in small)
         self.smp("diff", "plain.png", "small.png")
+
+    def test_an_input_of_few_bits_stays_so_where_it_fits(self):
+        rng = np.random.default_rng(3)
+        page = rng.integers(0, 2, (40, 50), np.uint8) * 255
+        Image.fromarray(page).convert("1").save(self.folder / "page.png")
+        colours = rng.integers(0, 256, (200, 3), np.uint8)
+        picture = colours[np.concatenate([np.arange(200), rng.integers(0, 200, 1800)])].reshape(40, 50, 3)
+        Image.fromarray(picture).quantize(256).save(self.folder / "palette.png")
+        self.assertTrue(np.array_equal(np.array(Image.open(self.folder / "palette.png").convert("RGB")), picture))
+        for name, stage, head, want in (
+            ("page.png", "flip vertical", (1, 0), page[::-1]),
+            ("page.png", "gaussian 1px", (8, 0), None),
+            ("page.png", "depth 16bit", (16, 0), page.astype(np.uint16) * 257),
+            ("palette.png", "flip vertical", (8, 3), picture[::-1]),
+            ("palette.png", "crop width=1 height=2", (1, 3), picture[19:21, 24:25]),
+            ("palette.png", "resize 3", (8, 2), None),
+            ("palette.png", "gray", (8, 0), None),
+        ):
+            self.smp("run", "-f", "-e", stage, name, "out.png", "--strip")
+            self.assertEqual(tuple((self.folder / "out.png").read_bytes()[24:26]), head, (name, stage))
+            self.smp("run", "-f", "-e", stage, name, "out.npy")
+            exact = np.load(self.folder / "out.npy")
+            got = cv2.imread(str(self.folder / "out.png"), cv2.IMREAD_UNCHANGED)
+            self.assertTrue(np.array_equal(got[..., ::-1] if got.ndim == 3 else got, exact), (name, stage))
+            if want is not None:
+                self.assertTrue(np.array_equal(exact, want), (name, stage))
 
     def test_what_does_not_fit_is_refused(self):
         photo = SAMPLES / "chelsea.png"

@@ -87,6 +87,8 @@ static void refuses_what_it_cannot_keep(void **state)
         {"crop top=1 aspect=1", "the size is given twice"},
         {"crop left=1 x=2", "leave out x"},
         {"crop left=1 anchor=left", "leave out anchor"},
+        {"crop auto width=3", "the rectangle is given, and 'auto' finds one"},
+        {"crop tolerance=1% clip=yes", "the rectangle is given, and 'auto' finds one"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char message[512];

@@ -26,7 +26,9 @@ enum { SIZES = sizeof sizes / sizeof sizes[0], PIXELS = sizeof pixels / sizeof p
 static const struct {
     const char *file, *why;
 } apart[] = {{"bench", "measures ceilings (peaks.c); its warps write the same bytes on purpose"},
-             {"denoise_count", "looks at a sound before its plan is made (tests/oracle/test_mel.py)"}};
+             {"denoise_count", "looks at a sound before its plan is made (tests/oracle/test_mel.py)"},
+             {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
+             {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
 enum { APART = sizeof apart / sizeof apart[0] };
 enum { SEEN = 4096, SHARE = 2 /* inputs of each kernel */, STRIP_ORDERS = 3 };
 enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES, STRIDE = 37 /* no divisor of it */ };

@@ -34,6 +34,30 @@ class Point(OracleCase):
             array = picture(2, (61, 45), dtype)
             self.same(run(array, "gray"), array, "gray of gray")
 
+    def test_ordered_dithering_is_exact(self):
+        bayer = np.zeros((1, 1), int)
+        for _ in range(3):
+            bayer = np.block([[4 * bayer, 4 * bayer + 2], [4 * bayer + 3, 4 * bayer + 1]])
+        self.assertEqual(bayer[0].tolist(), [0, 32, 8, 40, 2, 34, 10, 42])
+        for dtype in FORMATS:
+            for levels, shape in ((2, (21, 70)), (4, (9, 300, 3)), (16, (33, 5, 4))):
+                array = picture(levels, shape, dtype)
+                y, x = np.mgrid[0:shape[0], 0:shape[1]]
+                threshold = (bayer[y % 8, x % 8] + 0.5) / 64
+                threshold = threshold if array.ndim == 2 else threshold[..., None]
+                top, one = np.float32(white(array)), np.float32(levels - 1)
+                at = array.astype(np.float32) / top * one
+                level = np.floor(at) + (at - np.floor(at) > threshold.astype(np.float32))
+                want = level.astype(np.float32) * top / one
+                want = want if dtype == np.float32 else np.rint(want).astype(dtype)
+                for device in ("cpu", "simt"):
+                    for variant in ("naive", "tiled"):
+                        got = run(array, f"posterise {levels} dither=bayer8",
+                                  options=("--device", device, "--variant", variant, "--strip-rows", 5))
+                        self.same(got, want, f"{levels} {shape} {device} {variant}")
+        even = run(np.full((64, 64), 77, np.uint8), "posterise 2 dither=bayer8")
+        self.assertLess(abs(even.mean() - 77), 2)
+
     def test_posterise_is_exact(self):
         for dtype in FORMATS:
             array = picture(3, (61, 45, 3), dtype)

@@ -45,6 +45,19 @@ void smp_png_pack_close(smp_png_pack *pack)
     smp_free(pack);
 }
 
+smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding, smp_png_pack **out, smp_error *err)
+{
+    enum { MOST_BYTES = 256 << 20 }; /* that are kept for it */
+    const smp_write_options options = {.png_palette = coding->palette || shape->channels == 1};
+    int64_t row, size;
+    *out = NULL;
+    if (!coding->bits || !options.png_palette || shape->format != SMP_U8 || shape->channels == 2 ||
+        !smp_mul_i64(shape->width, shape->channels, &row) || !smp_mul_i64(row, shape->height, &size) ||
+        size > MOST_BYTES)
+        return SMP_OK;
+    return smp_png_pack_open(shape, &options, out, err);
+}
+
 void smp_png_pack_put(smp_png_pack *pack, int64_t y, const void *from, int64_t stride, int64_t rows)
 {
     const int64_t row = pack->width * pack->channels;
@@ -71,7 +84,14 @@ static int gray_bits(const smp_png_pack *pack)
     return 8;
 }
 
-/* Makes indices of pixels and the palette of colours; false: there are more than 256. */
+/* The pixel's colour, in as many bytes as samples. */
+static void restore(smp_png_pack *pack, int64_t pixels)
+{
+    for (int64_t i = pixels; i-- > 0;)
+        memcpy(pack->rows + i * pack->channels, pack->palette[pack->rows[i]], (size_t)pack->channels);
+}
+
+/* Makes indices of pixels and the palette of colours; false: there are more than 256, and pixels are as they were. */
 static bool make_palette(smp_png_pack *pack)
 {
     int16_t slots[SLOTS];
@@ -87,8 +107,10 @@ static bool make_palette(smp_png_pack *pack)
         while (slots[slot] != NO_INDEX && memcmp(pack->palette[slots[slot]], colour, sizeof colour) != 0)
             slot = (slot + 1) % SLOTS;
         if (slots[slot] == NO_INDEX) {
-            if (pack->colours == MOST)
+            if (pack->colours == MOST) {
+                restore(pack, i);
                 return false;
+            }
             slots[slot] = (int16_t)pack->colours;
             memcpy(pack->palette[pack->colours++], colour, sizeof colour);
         }

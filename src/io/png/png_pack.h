@@ -25,7 +25,10 @@ smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *opti
                            smp_error *err);
 void smp_png_pack_put(smp_png_pack *pack, int64_t y, const void *from, int64_t stride, int64_t rows);
 
-/* Behind the last row: chooses, and packs; fails where samples do not fit. */
+/* For an input of few bits: asks for as many as do. *pack is null where the picture, or its size, does not suit. */
+smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding, smp_png_pack **pack, smp_error *err);
+
+/* Behind the last row: chooses, and packs; fails where samples do not fit. Rows are then as they came. */
 smp_code smp_png_pack_finish(smp_png_pack *pack, smp_error *err);
 void smp_png_pack_close(smp_png_pack *pack);
 

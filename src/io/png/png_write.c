@@ -29,6 +29,7 @@ typedef struct png_writer {
     size_t text_count;
     smp_png_blocks *blocks;
     smp_png_pack *pack; /* a PNG of fewer bits; else null */
+    bool kept;          /* such because the input was; any other will do */
     smp_meta chunks;    /* of the metadata: what write_chunks puts; no pointers */
 } png_writer;
 
@@ -296,6 +297,11 @@ smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error 
     if (!code && smp_png_pack_wanted(&writer->options))
         return smp_png_pack_open(&writer->shape, &writer->options, &state->pack, err);
     if (!code)
+        code = smp_png_pack_keep(&writer->shape, &writer->png, &state->pack, err);
+    state->kept = state->pack != NULL;
+    if (state->kept || code)
+        return code;
+    if (!code)
         code = smp_png_guard(&state->base, write_header, state, err);
     return code ? code : open_blocks(state, err);
 }
@@ -327,11 +333,28 @@ smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride
     return SMP_OK;
 }
 
+/* The picture that does not fit few bits, as any other. */
+static smp_code write_kept(smp_writer *writer, smp_error *err)
+{
+    png_writer *state = writer->state;
+    smp_png_pack *pack = state->pack;
+    state->pack = NULL;
+    smp_code code = smp_png_guard(&state->base, write_header, state, err);
+    if (!code)
+        code = open_blocks(state, err);
+    if (!code)
+        code = put_rows(writer, pack->rows, smp_row_bytes(&writer->shape), pack->height, err);
+    state->pack = pack; /* closed with the writer; blocks may still read it */
+    return code;
+}
+
 static smp_code write_packed(smp_writer *writer, smp_error *err)
 {
     png_writer *state = writer->state;
     smp_png_pack *pack = state->pack;
-    smp_code code = smp_png_pack_finish(pack, err);
+    smp_code code = smp_png_pack_finish(pack, state->kept ? NULL : err);
+    if (code && state->kept)
+        return write_kept(writer, err);
     if (!code)
         code = smp_png_guard(&state->base, write_packed_header, state, err);
     if (!code)

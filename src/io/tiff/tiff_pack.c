@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include <zlib.h>
+#ifdef SMP_HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #include "base/alloc.h"
 #include "io/bytes.h"
@@ -12,7 +15,7 @@
 #include "io/png/png_deflate.h"
 #include "io/tiff/tiff_lzw.h"
 
-enum { LEVEL = 1, SAMPLE = 1 << 15 /* bytes that decide how a strip is deflated */ };
+enum { LEVEL = 1, ZSTD_LEVEL = 3, SAMPLE = 1 << 15 /* bytes that decide how a strip is deflated */ };
 enum { ZLIB_HEADER = 2, ZLIB_END = 2 + 4 /* an empty last block, Adler-32 */ };
 
 struct smp_tiff_packer {
@@ -22,7 +25,21 @@ struct smp_tiff_packer {
     smp_lzw *lzw;
     uint8_t *line; /* a row of floats, by bytes */
     uint8_t *out;
+#ifdef SMP_HAVE_ZSTD
+    ZSTD_CCtx *zstd;
+    size_t room; /* of out */
+#endif
 };
+
+bool smp_tiff_packs(smp_tiff_compression compression)
+{
+#ifdef SMP_HAVE_ZSTD
+    (void)compression;
+    return true;
+#else
+    return compression != SMP_TIFF_ZSTD;
+#endif
+}
 
 smp_tiff_packer *smp_tiff_packer_open(const smp_shape *shape, smp_tiff_compression compression, size_t most)
 {
@@ -41,6 +58,14 @@ smp_tiff_packer *smp_tiff_packer_open(const smp_shape *shape, smp_tiff_compressi
         packer->out = smp_alloc_raw(smp_lzw_room(most));
         done = packer->lzw && packer->out;
     }
+#ifdef SMP_HAVE_ZSTD
+    if (compression == SMP_TIFF_ZSTD) {
+        packer->zstd = ZSTD_createCCtx();
+        packer->room = ZSTD_compressBound(most);
+        packer->out = smp_alloc_raw(packer->room);
+        done = packer->zstd && packer->out;
+    }
+#endif
     if (compression != SMP_TIFF_NONE && shape->format == SMP_F32)
         done = (packer->line = smp_alloc_raw((size_t)smp_row_bytes(shape))) != NULL && done;
     if (done)
@@ -55,6 +80,9 @@ void smp_tiff_packer_close(smp_tiff_packer *packer)
         return;
     if (packer->deflate)
         smp_png_deflate_close(packer->deflate);
+#ifdef SMP_HAVE_ZSTD
+    ZSTD_freeCCtx(packer->zstd);
+#endif
     smp_free(packer->lzw);
     smp_free(packer->line);
     smp_free(packer->out);
@@ -137,6 +165,12 @@ const uint8_t *smp_tiff_packer_strip(smp_tiff_packer *packer, uint8_t *rows, siz
     *packed = size;
     if (packer->compression == SMP_TIFF_NONE)
         return rows;
+#ifdef SMP_HAVE_ZSTD
+    if (packer->zstd) {
+        *packed = ZSTD_compressCCtx(packer->zstd, packer->out, packer->room, rows, size, ZSTD_LEVEL);
+        return ZSTD_isError(*packed) ? NULL : packer->out;
+    }
+#endif
     *packed = packer->deflate ? deflate_strip(packer, rows, size) : smp_lzw_pack(packer->lzw, rows, size, packer->out);
     return packer->out;
 }

@@ -1,4 +1,5 @@
-/* Strips of a TIFF, made smaller: differences of neighbours, then Deflate or LZW. The bytes depend on the strip alone.
+/* Strips of a TIFF, made smaller: differences of neighbours, then Deflate, LZW or Zstandard. The bytes depend on the
+ * strip alone.
  */
 #ifndef SMP_IO_TIFF_TIFF_PACK_H
 #define SMP_IO_TIFF_TIFF_PACK_H
@@ -11,7 +12,10 @@ typedef struct smp_tiff_packer smp_tiff_packer;
 smp_tiff_packer *smp_tiff_packer_open(const smp_shape *shape, smp_tiff_compression compression, size_t most);
 void smp_tiff_packer_close(smp_tiff_packer *packer);
 
-/* Packs whole rows, which are changed. The result is valid until the next call. */
+/* Whether this build has it. */
+bool smp_tiff_packs(smp_tiff_compression compression);
+
+/* Packs whole rows, which are changed. The result is valid until the next call; null: the library failed. */
 const uint8_t *smp_tiff_packer_strip(smp_tiff_packer *packer, uint8_t *rows, size_t size, size_t *packed);
 
 #endif

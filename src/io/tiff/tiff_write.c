@@ -1,6 +1,6 @@
-/* Writes TIFF without a library: little-endian, one pixel after another, in strips of about 512 KB, which several
- * threads pack. BigTIFF where the samples alone pass 4 GB. The directory comes last, when the strips' sizes are known;
- * no time is written, so that the same picture gives the same bytes. */
+/* Writes TIFF without a library: little-endian, one pixel after another, in strips of about 512 KB, or in tiles, which
+ * several threads pack. BigTIFF where the samples alone pass 4 GB. The directory comes last, when the strips' sizes are
+ * known; no time is written, so that the same picture gives the same bytes. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@
 
 enum { STRIP = 512 << 10 /* bytes */, SPARE_STRIPS = 2, LARGEST_SIDE = INT32_MAX };
 
-typedef struct strip {
+typedef struct strip { /* or a tile */
     uint8_t *rows;
     size_t size;
     smp_tiff_packer *packer;
@@ -23,10 +23,13 @@ typedef struct strip {
 
 typedef struct tiff_writer {
     smp_shape shape;
+    smp_shape part; /* of a strip or tile: its width */
     bool big;
+    int64_t tile;              /* a tile's sides; 0: strips */
+    int64_t across;            /* tiles side by side; 1: strips */
     int64_t strip_rows, total; /* rows of a strip; strips */
     int64_t filled, written;   /* strips */
-    int64_t rows;              /* in the strip that is being filled */
+    int64_t rows;              /* in the strips that are being filled */
     int room;
     strip *strips; /* room of them */
     smp_tasks *tasks;
@@ -57,10 +60,10 @@ static void pack(void *context, int thread, int64_t task)
 
 static smp_code open_strips(tiff_writer *state, const smp_write_options *options, smp_error *err)
 {
-    const uint64_t row = (uint64_t)smp_row_bytes(&state->shape), most = row * (uint64_t)state->strip_rows;
+    const uint64_t row = (uint64_t)smp_row_bytes(&state->part), most = row * (uint64_t)state->strip_rows;
     const int asked = options->threads > 0 ? options->threads : smp_pool_cores();
     const int threads = (int)smp_clamp_i64(asked, 1, state->total);
-    state->room = (int)smp_min_i64(threads > 1 ? threads + SPARE_STRIPS : 1, state->total);
+    state->room = (int)smp_min_i64(state->across + (threads > 1 ? threads + SPARE_STRIPS - 1 : 0), state->total);
     state->strips = smp_alloc_array((size_t)state->room, sizeof *state->strips);
     state->places = smp_alloc_array((size_t)state->total, sizeof *state->places);
     state->sizes = smp_alloc_array((size_t)state->total, sizeof *state->sizes);
@@ -68,7 +71,7 @@ static smp_code open_strips(tiff_writer *state, const smp_write_options *options
     for (int i = 0; i < state->room && done; i++) {
         strip *s = &state->strips[i];
         s->rows = smp_alloc_raw((size_t)most);
-        s->packer = smp_tiff_packer_open(&state->shape, (smp_tiff_compression)options->tiff_compression, (size_t)most);
+        s->packer = smp_tiff_packer_open(&state->part, (smp_tiff_compression)options->tiff_compression, (size_t)most);
         done = s->rows && s->packer;
     }
     return done ? smp_tasks_open(threads, state->room, pack, state, &state->tasks, err)
@@ -83,7 +86,8 @@ static bool put_number(tiff_writer *state, uint32_t tag, uint32_t type, uint64_t
 /* What the directory says of the picture, but where its strips are. */
 static bool put_picture(tiff_writer *state, const smp_write_options *options)
 {
-    static const uint64_t codes[] = {[SMP_TIFF_DEFLATE] = 8, [SMP_TIFF_LZW] = 5, [SMP_TIFF_NONE] = 1};
+    static const uint64_t codes[] = {
+        [SMP_TIFF_DEFLATE] = 8, [SMP_TIFF_LZW] = 5, [SMP_TIFF_NONE] = 1, [SMP_TIFF_ZSTD] = 50000};
     const smp_shape *shape = &state->shape;
     const uint64_t bits = 8 * (uint64_t)smp_sample_size((int)shape->format), each[] = {bits, bits, bits, bits};
     static const uint64_t floats[] = {3, 3, 3, 3};
@@ -94,7 +98,9 @@ static bool put_picture(tiff_writer *state, const smp_write_options *options)
            put_number(state, TIFF_COMPRESSION, TYPE_SHORT, codes[options->tiff_compression]) &&
            put_number(state, TIFF_PHOTOMETRIC, TYPE_SHORT, samples >= 3 ? TIFF_RGB : TIFF_BLACK_IS_ZERO) &&
            put_number(state, TIFF_SAMPLES, TYPE_SHORT, samples) &&
-           put_number(state, TIFF_ROWS_PER_STRIP, TYPE_LONG, (uint64_t)state->strip_rows) &&
+           (state->tile ? put_number(state, TIFF_TILE_WIDTH, TYPE_LONG, (uint64_t)state->tile) &&
+                              put_number(state, TIFF_TILE_HEIGHT, TYPE_LONG, (uint64_t)state->tile)
+                        : put_number(state, TIFF_ROWS_PER_STRIP, TYPE_LONG, (uint64_t)state->strip_rows)) &&
            put_number(state, TIFF_PLANAR, TYPE_SHORT, 1) &&
            (options->tiff_compression == SMP_TIFF_NONE ||
             put_number(state, TIFF_PREDICTOR, TYPE_SHORT, shape->format == SMP_F32 ? 3 : 2)) &&
@@ -129,8 +135,22 @@ smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     const uint64_t row = (uint64_t)smp_row_bytes(&state->shape);
     uint64_t bytes;
     state->big = __builtin_mul_overflow(row, (uint64_t)state->shape.height, &bytes) || bytes > most;
+    state->part = state->shape;
+    state->across = 1;
     state->strip_rows = smp_clamp_i64((int64_t)(STRIP / row), 1, state->shape.height);
-    state->total = (state->shape.height + state->strip_rows - 1) / state->strip_rows;
+    if (writer->options.tiff_tile) {
+        state->tile = state->strip_rows = state->part.width = writer->options.tiff_tile;
+        state->across = (state->shape.width + state->tile - 1) / state->tile;
+    }
+    state->total = (state->shape.height + state->strip_rows - 1) / state->strip_rows * state->across;
+    if (writer->options.tiff_tile % 16) { /* TIFF 6.0, section 15 */
+        smp_fail(err, SMP_E_USAGE, "%d is no size for tiles", writer->options.tiff_tile);
+        return smp_hint(err, "a multiple of 16, as in --tiff-tile 256");
+    }
+    if (!smp_tiff_packs((smp_tiff_compression)writer->options.tiff_compression)) {
+        smp_fail(err, SMP_E_USAGE, "this build writes no TIFF with Zstandard: it was made without libzstd");
+        return smp_hint(err, "--tiff-compression deflate");
+    }
     if (!put_picture(state, &writer->options) ||
         (meta && !smp_tiff_put_meta(meta, state->shape.channels - (state->shape.alpha ? 1 : 0), &state->tags,
                                     &state->exif, &state->gps, &writer->notes)))
@@ -146,6 +166,8 @@ static smp_code write_strip(tiff_writer *state, smp_writer *writer, smp_error *e
 {
     smp_tasks_await(state->tasks);
     const strip *s = &state->strips[state->written % state->room];
+    if (!s->packed)
+        return smp_fail(err, SMP_E_WRITE, "libzstd cannot pack a strip");
     if (!state->big && s->packed_size > UINT32_MAX - state->position)
         return smp_fail(err, SMP_E_WRITE, "the TIFF becomes larger than 4 GB");
     state->places[state->written] = state->position;
@@ -154,22 +176,48 @@ static smp_code write_strip(tiff_writer *state, smp_writer *writer, smp_error *e
     return smp_output_write(writer->output, s->packed, s->packed_size, err);
 }
 
+/* Shares a row out among the strip, or the tiles side by side, that are being filled. */
+static void take_row(tiff_writer *state, const uint8_t *from)
+{
+    const size_t whole = (size_t)smp_row_bytes(&state->shape), part = (size_t)smp_row_bytes(&state->part);
+    for (int64_t k = 0; k < state->across; k++) {
+        strip *s = &state->strips[(state->filled + k) % state->room];
+        const size_t at = (size_t)k * part, size = whole - at < part ? whole - at : part;
+        uint8_t *to = s->rows + (size_t)state->rows * part;
+        memcpy(to, from + at, size);
+        memset(to + size, 0, part - size);
+    }
+    state->rows++;
+}
+
+static void begin_strips(tiff_writer *state)
+{
+    const size_t part = (size_t)smp_row_bytes(&state->part);
+    for (int64_t k = 0; k < state->across; k++) {
+        strip *s = &state->strips[state->filled % state->room];
+        s->size = (size_t)state->rows * part;
+        if (state->tile) { /* tiles are complete, also at the lower edge */
+            memset(s->rows + s->size, 0, (size_t)(state->tile - state->rows) * part);
+            s->size = (size_t)state->tile * part;
+        }
+        state->filled++;
+        smp_tasks_begin(state->tasks);
+    }
+    state->rows = 0;
+}
+
 smp_code smp_tiff_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     tiff_writer *state = writer->state;
-    const size_t row = (size_t)smp_row_bytes(&state->shape);
     smp_code code = SMP_OK;
     for (int64_t i = 0; i < rows && !code; i++) {
-        if (!state->rows && state->filled - state->written == state->room)
+        while (!code && !state->rows && state->filled + state->across - state->written > state->room)
             code = write_strip(state, writer, err);
-        strip *s = &state->strips[state->filled % state->room];
-        memcpy(s->rows + (size_t)state->rows++ * row, (const uint8_t *)from + i * stride, row);
-        if (state->rows < state->strip_rows && writer->next_row + i + 1 < state->shape.height)
-            continue;
-        s->size = (size_t)state->rows * row;
-        state->rows = 0;
-        state->filled++;
-        smp_tasks_begin(state->tasks);
+        if (code)
+            break;
+        take_row(state, (const uint8_t *)from + i * stride);
+        if (state->rows == state->strip_rows || writer->next_row + i + 1 == state->shape.height)
+            begin_strips(state);
     }
     return code;
 }
@@ -219,8 +267,10 @@ smp_code smp_tiff_write_end(smp_writer *writer, smp_error *err)
         code = write_strip(state, writer, err);
     if (code)
         return code;
-    if (!smp_tiff_tags_numbers(&state->tags, TIFF_STRIP_OFFSETS, type, total, state->places) ||
-        !smp_tiff_tags_numbers(&state->tags, TIFF_STRIP_BYTES, type, total, state->sizes) ||
+    const uint32_t offsets = state->tile ? TIFF_TILE_OFFSETS : TIFF_STRIP_OFFSETS,
+                   bytes = state->tile ? TIFF_TILE_BYTES : TIFF_STRIP_BYTES;
+    if (!smp_tiff_tags_numbers(&state->tags, offsets, type, total, state->places) ||
+        !smp_tiff_tags_numbers(&state->tags, bytes, type, total, state->sizes) ||
         (state->exif.count && !put_number(state, TIFF_EXIF_FOLDER, type, 0)) ||
         (state->gps.count && !put_number(state, TIFF_GPS_FOLDER, type, 0)))
         return smp_fail_memory(err, "the directory of a TIFF", 16 * total);

@@ -1,0 +1,14 @@
+/* UTF-8, a code point at a time. */
+#ifndef SMP_BASE_UTF8_H
+#define SMP_BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SMP_UTF8_INVALID UINT32_MAX
+
+/* Decodes one code point of length > 0 bytes; returns the bytes it takes. Invalid UTF-8 (also overlong forms and
+ * surrogates) gives SMP_UTF8_INVALID and takes one byte. */
+size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
+
+#endif

@@ -1,0 +1,145 @@
+/* deskew: turn a scanned page so that its lines are level. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "reduce/brightness.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/shared/skew.h"
+#include "stages/shared/warping.h"
+
+typedef struct params {
+    double limit, angle; /* angle NaN: auto */
+    int size;
+    smp_matrix fill;
+} params;
+
+static const smp_param table[] = {
+    {"limit", offsetof(params, limit), SMP_T_FLOAT, SMP_UNIT_DEG, 0.5, 45, "15deg", "no larger angle is looked for",
+     NULL, SMP_P_MAIN},
+    {"angle", offsetof(params, angle), SMP_T_FLOAT, SMP_UNIT_DEG, -45, 45, "auto",
+     "by which the lines are turned, clockwise, where that is known; auto: is found", NULL, SMP_P_AUTO},
+    {"size", offsetof(params, size), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "keep",
+     "keep: the input's size; fit: as large as the turned page; inside: the largest of the input's ratio that is full",
+     (const char *const[]){"keep", "fit", "inside", NULL}, 0},
+    {"fill", offsetof(params, fill), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[1]",
+     "of corners that come in: one value for all colours, or one a channel", NULL, SMP_P_LEVEL},
+    {0},
+};
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
+    return SMP_OK;
+}
+
+static bool looks(const void *given)
+{
+    return isnan(((const params *)given)->angle);
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    static const double identity[] = {1, 0, 0, 0, 1, 0};
+    const params *p = given;
+    size_t numbers;
+    (void)by;
+    double angle = p->angle;
+    if (work->found)
+        memcpy(&angle, work->found, sizeof angle);
+    if (!isnan(angle)) {
+        const smp_warp_params turn = {.angle = -angle,
+                                      .scale = 1,
+                                      .matrix = {2, 3, identity},
+                                      .fill = p->fill,
+                                      .size = p->size,
+                                      .filter = SMP_WARP_BILINEAR,
+                                      .edge = SMP_CONSTANT};
+        const smp_code code = smp_warp_plan(&turn, in, work, err);
+        work->already = work->nothing;
+        return code;
+    }
+    if (in->width > INT32_MAX || in->height > INT32_MAX ||
+        !smp_mul_size((size_t)smp_brightness_groups(in->width) * sizeof(uint16_t), (size_t)in->height, &numbers))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be looked at");
+    work->looks = true;
+    work->access = SMP_ADJUST;
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = numbers;
+    work->ops = 4;
+    return SMP_OK;
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const params *p = given;
+    double angle;
+    (void)work;
+    smp_code code = smp_skew_find(result, in->width, in->height, p->limit, &angle, err);
+    if (code)
+        return code;
+    if (!(findings->found = smp_alloc(sizeof angle)))
+        return smp_fail_memory(err, "an angle", sizeof angle);
+    memcpy(findings->found, &angle, sizeof angle);
+    findings->found_size = sizeof angle;
+    return smp_findings_add(findings, "angle", -1, angle, err);
+}
+
+static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    smp_grid_line(smp_brightness_groups(io->in.width) * io->out.rows, SMP_BLOCK_THREADS, SMP_BLOCK_THREADS, grid);
+}
+
+static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    smp_grid_line(smp_brightness_groups(io->in.width) * SMP_BRIGHTNESS_GROUP * io->out.rows, SMP_BLOCK_THREADS,
+                  SMP_BLOCK_THREADS, grid);
+}
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "pixel by pixel; on GPUs four pixels a thread",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(brightness_naive),
+                   .cuda = "brightness_naive",
+                   .geometry = naive_geometry}}},
+    {.name = "tiled",
+     .help = "bytes in vectors; on GPUs a pixel a lane, added by shuffles",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(brightness_tiled),
+                   .cuda = "brightness_tiled",
+                   .geometry = tiled_geometry}}},
+    {0},
+};
+
+const smp_stage smp_stage_deskew = {
+    .name = "deskew",
+    .help = "turn a scanned page so that its lines of text are level",
+    .about =
+        "Looks at the picture with four neighbouring pixels of a row as one, divides it into ink and paper (Otsu), and "
+        "finds the angle at which sums along rows differ most from row to row (Leptonica's skew search): every half "
+        "degree up to limit, then every 0.05 degrees round the best. Then it turns as `warp` does, bilinear, about the "
+        "middle. Light text on a dark ground is found too. The picture is read twice. Photographs have no such lines: "
+        "`warp 5` turns by an angle that you know.",
+    .example = "deskew angle=3deg",
+    .domain = SMP_IMAGE,
+    .access = SMP_WHOLE,
+    .neighbourhood = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .plan = plan,
+    .looks = looks,
+    .finish = finish,
+    .variants = smp_warp_variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"auto_rotate", "deskew"}, {"straighten_page", "deskew"}, {0}},
+};

@@ -1,0 +1,146 @@
+/* Colour profiles of a matrix and curves: see icc.h. */
+#include "stages/shared/icc.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { HEADER = 128, MOST_TAGS = 100, MOST_BYTES = 4 << 20, TAG = 12, POINTS = -1 };
+
+typedef struct bytes {
+    const uint8_t *data;
+    size_t size;
+} bytes;
+
+static uint32_t word(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static double fixed(const uint8_t *at) /* s15Fixed16Number */
+{
+    return (double)(int32_t)word(at) / 65536;
+}
+
+/* The data of a tag; no bytes where there is none. */
+static bytes find(const bytes *profile, const char *name)
+{
+    const uint32_t count = word(profile->data + HEADER);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *tag = profile->data + HEADER + 4 + (size_t)TAG * i;
+        const uint32_t at = word(tag + 4), size = word(tag + 8);
+        if (!memcmp(tag, name, 4) && at <= profile->size && size <= profile->size - at)
+            return (bytes){profile->data + at, size};
+    }
+    return (bytes){.data = NULL};
+}
+
+static bool is_type(const bytes *tag, const char *name, size_t least)
+{
+    return tag->size >= least && !memcmp(tag->data, name, 4);
+}
+
+static bool read_curve(const bytes *tag, smp_icc_curve *curve)
+{
+    static const int parameters[] = {1, 3, 4, 5, 7};
+    *curve = (smp_icc_curve){.kind = 0, .values = {1}};
+    if (is_type(tag, "curv", 12)) {
+        const uint32_t count = word(tag->data + 8);
+        if (count > (tag->size - 12) / 2)
+            return false;
+        if (count == 1) /* u8Fixed8Number */
+            curve->values[0] = (tag->data[12] * 256 + tag->data[13]) / 256.;
+        else if (count) {
+            curve->kind = POINTS;
+            curve->points = tag->data + 12;
+            curve->count = count;
+        }
+        return true;
+    }
+    if (!is_type(tag, "para", 12) || tag->data[8] || tag->data[9] > 4)
+        return false;
+    curve->kind = tag->data[9];
+    if (tag->size < 12 + 4 * (size_t)parameters[curve->kind])
+        return false;
+    for (int i = 0; i < parameters[curve->kind]; i++)
+        curve->values[i] = fixed(tag->data + 12 + 4 * i);
+    return true;
+}
+
+const char *smp_icc_read(const void *data, size_t size, smp_icc *to)
+{
+    static const char *const colours[] = {"rXYZ", "gXYZ", "bXYZ"}, *const tones[] = {"rTRC", "gTRC", "bTRC"};
+    const bytes profile = {data, size};
+    *to = (smp_icc){.gray = false};
+    if (size < HEADER + 4 || size > MOST_BYTES || memcmp(profile.data + 36, "acsp", 4) != 0 ||
+        word(profile.data + HEADER) > MOST_TAGS || word(profile.data + HEADER) > (size - HEADER - 4) / TAG)
+        return "is damaged";
+    to->gray = !memcmp(profile.data + 16, "GRAY", 4);
+    if (!to->gray && memcmp(profile.data + 16, "RGB ", 4) != 0)
+        return "is neither of RGB nor of gray";
+    if (memcmp(profile.data + 20, "XYZ ", 4) != 0)
+        return "has tables of colours, which are not read";
+    if (to->gray) {
+        const bytes tone = find(&profile, "kTRC");
+        return read_curve(&tone, &to->curves[0]) ? NULL : "has no curve";
+    }
+    for (int c = 0; c < 3; c++) {
+        const bytes colour = find(&profile, colours[c]), tone = find(&profile, tones[c]);
+        if (!is_type(&colour, "XYZ ", 20) || !read_curve(&tone, &to->curves[c]))
+            return find(&profile, "A2B0").data ? "has tables of colours, which are not read" : "is damaged";
+        for (int i = 0; i < 3; i++)
+            to->colorants[3 * i + c] = fixed(colour.data + 8 + 4 * i);
+    }
+    return NULL;
+}
+
+static double power(double base, double exponent)
+{
+    return base > 0 ? pow(base, exponent) : 0;
+}
+
+/* ICC.1:2010, 10.15: Y of X by the type of curve. */
+static double parametric(const smp_icc_curve *curve, double x)
+{
+    const double *v = curve->values, g = v[0], a = v[1], b = v[2], c = v[3], d = v[4];
+    switch (curve->kind) {
+    case 0:
+        return power(x, g);
+    case 1:
+        return a * x + b >= 0 ? power(a * x + b, g) : 0;
+    case 2:
+        return a * x + b >= 0 ? power(a * x + b, g) + c : c;
+    case 3:
+        return x >= d ? power(a * x + b, g) : c * x;
+    default:
+        return x >= d ? power(a * x + b, g) + v[5] : c * x + v[6];
+    }
+}
+
+double smp_icc_light(const smp_icc_curve *curve, double value)
+{
+    double light;
+    if (curve->kind == POINTS) {
+        const double at = value * (curve->count - 1);
+        const uint32_t i = at < curve->count - 2 ? (uint32_t)at : curve->count - 2;
+        const uint8_t *p = curve->points + 2 * (size_t)i;
+        const double low = p[0] * 256 + p[1], high = p[2] * 256 + p[3];
+        light = (low + (at - i) * (high - low)) / 65535;
+    } else
+        light = parametric(curve, value);
+    return light > 0 ? light < 1 ? light : 1 : 0; /* NaN is 0 */
+}
+
+#define SRGB                                                                                                           \
+    {                                                                                                                  \
+        .kind = 3, .values = { 2.4, 1 / 1.055, .055 / 1.055, 1 / 12.92, .04045 }                                       \
+    }
+#define GAMMA(g)                                                                                                       \
+    {                                                                                                                  \
+        .kind = 0, .values = { g }                                                                                     \
+    }
+const smp_icc smp_icc_display_p3 = {
+    .colorants = {.51512, .29198, .15710, .24120, .69225, .06657, -.00105, .04189, .78407},
+    .curves = {SRGB, SRGB, SRGB}};
+const smp_icc smp_icc_adobe_rgb = {
+    .colorants = {.60974, .20528, .14919, .31111, .62567, .06322, .01947, .06087, .74457},
+    .curves = {GAMMA(2.19921875), GAMMA(2.19921875), GAMMA(2.19921875)}};

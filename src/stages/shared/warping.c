@@ -1,0 +1,222 @@
+/* Warped pictures: see warping.h. */
+#include "stages/shared/warping.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
+
+bool smp_warp_is_identity(const smp_matrix *m)
+{
+    for (int r = 0; r < m->rows; r++)
+        for (int c = 0; c < m->cols; c++)
+            if (m->values[r * m->cols + c] != (r == c))
+                return false;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- the transform */
+
+/* Exact for quarter turns. */
+static void turn(double degrees, double *cosine, double *sine)
+{
+    const double radians = 0.017453292519943295, quarters = degrees / 90;
+    *cosine = cos(degrees * radians);
+    *sine = sin(degrees * radians);
+    if (quarters == floor(quarters)) {
+        *cosine = round(*cosine);
+        *sine = round(*sine);
+    }
+}
+
+static void fit(double cosine, double sine, double scale, const smp_shape *in, smp_shape *out)
+{
+    const double spare = 1e-6, w = (double)in->width, h = (double)in->height;
+    const double c = fabs(cosine) * scale, s = fabs(sine) * scale;
+    out->width = (int64_t)fmax(1, ceil(w * c + h * s - spare));
+    out->height = (int64_t)fmax(1, ceil(w * s + h * c - spare));
+}
+
+/* The largest of the input's ratio whose corners lie in the turned picture. */
+static void fit_inside(double cosine, double sine, double scale, const smp_shape *in, smp_shape *out)
+{
+    const double spare = 1e-6, w = (double)in->width, h = (double)in->height, c = fabs(cosine), s = fabs(sine);
+    const double part = fmin(w / (w * c + h * s), h / (w * s + h * c)) * scale;
+    out->width = (int64_t)fmax(1, floor(w * part + spare));
+    out->height = (int64_t)fmax(1, floor(h * part + spare));
+}
+
+/* Row by row, from output to input pixels. */
+static void inverse_of_turn(double cosine, double sine, double scale, const smp_shape *in, const smp_shape *out,
+                            double inverse[9])
+{
+    const double c = cosine / scale, s = sine / scale, x = ((double)in->width - 1) / 2,
+                 y = ((double)in->height - 1) / 2, u = ((double)out->width - 1) / 2, v = ((double)out->height - 1) / 2;
+    const double rows[9] = {c, s, x - c * u - s * v, -s, c, y + s * u - c * v, 0, 0, 1};
+    memcpy(inverse, rows, sizeof rows);
+}
+
+static smp_code invert(const smp_matrix *matrix, double inverse[9], smp_error *err)
+{
+    double m[9] = {[8] = 1};
+    memcpy(m, matrix->values, sizeof(double) * 3 * (size_t)matrix->rows);
+    const double rows[9] = {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+                            m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+                            m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+    const double determinant = m[0] * rows[0] + m[1] * rows[3] + m[2] * rows[6];
+    double largest = 0;
+    for (int i = 0; i < 9; i++)
+        largest = fmax(largest, fabs(rows[i]));
+    if (!isfinite(determinant) || !isfinite(largest) || fabs(determinant) < 1e-12 * fmax(largest, 1e-30))
+        return smp_fail(err, SMP_E_PIPE, "the matrix is singular: it takes the picture to a line or a point");
+    if (rows[8] == 0 || !isfinite(largest / rows[8])) {
+        smp_fail(err, SMP_E_PIPE, "the matrix puts the horizon on the first output pixel");
+        return smp_hint(err, "move the picture: add to the third number of the first or second row");
+    }
+    for (int i = 0; i < 9; i++)
+        inverse[i] = rows[i] / rows[8];
+    return SMP_OK;
+}
+
+/* Whole 2^-32 pixels. Every place of the picture must stay below 2^29 pixels, so that no sum overflows. */
+static smp_code set_affine(const double inverse[9], const smp_shape *out, smp_warp *warp, smp_error *err)
+{
+    const double far = 536870912, unit = 4294967296;
+    for (int r = 0; r < 2; r++) {
+        const double *m = inverse + 3 * r;
+        if (!(fabs(m[0]) * (double)out->width + fabs(m[1]) * (double)out->height + fabs(m[2]) < far))
+            return smp_fail(err, SMP_E_PIPE, "the transform reaches more than %.0f pixels beyond the picture", far);
+        for (int c = 0; c < 3; c++)
+            warp->affine[3 * r + c] = (int64_t)rint(m[c] * unit);
+    }
+    return SMP_OK;
+}
+
+/* Words of shared memory that a tile's input takes at most; 0: more than there is. */
+static int32_t words_of(const smp_warp *warp, const smp_shape *in, int padded)
+{
+    const int around = smp_warp_before(warp->filter) + smp_warp_after(warp->filter) + 2;
+    int64_t side[2];
+    if (warp->perspective)
+        return SMP_WARP_WORDS;
+    for (int r = 0; r < 2; r++) {
+        const int64_t *m = warp->affine + 3 * r;
+        const double reach =
+            (fabs((double)m[0]) * (SMP_WARP_ACROSS - 1) + fabs((double)m[1]) * (SMP_WARP_DOWN - 1)) / 4294967296;
+        if (reach > SMP_WARP_WORDS)
+            return 0;
+        side[r] = (int64_t)reach + around;
+    }
+    const int64_t words = smp_warp_pitch(side[0] * in->channels, padded) * side[1];
+    return words > SMP_WARP_WORDS ? 0 : (int32_t)words;
+}
+
+/* ---------------------------------------------------------------------------------------------- the plan */
+
+/* *plain: the fill's samples are 0 or full scale. */
+static smp_code plan_fill(const smp_warp_params *p, const smp_shape *in, smp_warp *warp, bool *plain, smp_error *err)
+{
+    const int colours = in->channels - in->alpha, values = p->fill.cols;
+    const double white = (double)smp_white(in->format);
+    double alpha = in->alpha ? 0 : 1;
+    *plain = true;
+    if (p->edge != SMP_CONSTANT)
+        return SMP_OK;
+    if (values != 1 && values != colours && values != in->channels) {
+        smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d channels%s", values, in->channels,
+                 in->alpha ? ", one of them alpha" : "");
+        return smp_hint(err, "one value serves all colours");
+    }
+    if (in->alpha && values == in->channels)
+        alpha = p->fill.values[colours];
+    for (int c = 0; c < colours; c++)
+        warp->fill[c] = (float)(p->fill.values[values == 1 ? 0 : c] * alpha * white);
+    if (in->alpha)
+        warp->fill[colours] = (float)(alpha * white);
+    for (int c = 0; c < in->channels; c++)
+        *plain = *plain && (warp->fill[c] == 0.f || warp->fill[c] == (float)white);
+    return SMP_OK;
+}
+
+static bool stays(const smp_warp_params *p, const smp_warp *warp, const smp_shape *in, const smp_shape *out)
+{
+    static const int64_t identity[6] = {INT64_C(1) << SMP_WARP_BITS, 0, 0, 0, INT64_C(1) << SMP_WARP_BITS, 0};
+    return (smp_warp_is_identity(&p->matrix) || !warp->perspective) &&
+           memcmp(warp->affine, identity, sizeof identity) == 0 && out->width == in->width && out->height == in->height;
+}
+
+smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
+    static const double most = 1e9;
+    smp_warp warp = {.filter = p->filter, .edge = p->edge == SMP_ZERO ? SMP_CONSTANT : p->edge};
+    double inverse[9], cosine, sine;
+    bool plain;
+    smp_code code = plan_fill(p, in, &warp, &plain, err);
+    turn(p->angle, &cosine, &sine);
+    if (p->size != SMP_WARP_KEEP) {
+        if (((double)in->width + (double)in->height) * p->scale > most)
+            return smp_fail(err, SMP_E_PIPE, "a picture of %lldx%lld, %g times as large, is too large",
+                            (long long)in->width, (long long)in->height, p->scale);
+        (p->size == SMP_WARP_FIT ? fit : fit_inside)(cosine, sine, p->scale, in, &work->out);
+    }
+    if (!smp_warp_is_identity(&p->matrix))
+        code = code ? code : invert(&p->matrix, inverse, err);
+    else
+        inverse_of_turn(cosine, sine, p->scale, in, &work->out, inverse);
+    if (code)
+        return code;
+    warp.perspective = inverse[6] != 0 || inverse[7] != 0;
+    memcpy(warp.inverse, inverse, sizeof warp.inverse);
+    code = warp.perspective ? SMP_OK : set_affine(inverse, &work->out, &warp, err);
+    if (code)
+        return code;
+    for (int padded = 0; padded < 2; padded++)
+        warp.words[padded] = words_of(&warp, in, padded);
+    memcpy(work->kernel, &warp, sizeof warp);
+    work->kernel_size = sizeof warp;
+    work->nothing = stays(p, &warp, in, &work->out);
+    work->exactness = p->filter == SMP_WARP_NEAREST && plain ? SMP_MOVE : SMP_REAL;
+    work->clips = p->filter == SMP_WARP_BICUBIC;
+    work->ops = p->filter == SMP_WARP_BICUBIC ? 2 * 20 : p->filter == SMP_WARP_BILINEAR ? 2 * 3 + 3 : 0;
+    return SMP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- variants */
+
+static const char *tile(const smp_io *io, const void *kernel, smp_grid *grid, int padded)
+{
+    static const smp_tiles tiles = {SMP_WARP_ACROSS, SMP_WARP_DOWN, SMP_WARP_ACROSS, SMP_WARP_DOWN / 2};
+    const smp_warp *warp = kernel;
+    smp_io pixels = *io;
+    pixels.out.channels = 1;
+    if (!warp->words[padded])
+        return NULL;
+    smp_grid_sample_tiles(&pixels, &tiles, grid);
+    grid->shared_bytes = (unsigned)warp->words[padded] * (unsigned)sizeof(float);
+    return padded ? "warp_padded" : "warp_tiled";
+}
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    return tile(io, kernel, grid, 0);
+}
+static const char *padded(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    return tile(io, kernel, grid, 1);
+}
+
+const smp_variant smp_warp_variants[] = {
+    {.name = "naive",
+     .help = "sample by sample, from device memory",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(warp_naive), .cuda = "warp_naive"}}},
+    {.name = "tiled",
+     .help = "CPU: blocks whose input lines stay in cache; GPU: what a block of 32 x 16 pixels reads lies in shared "
+             "memory, where slanted lines cost conflicts: none at small angles, 32-way at a quarter turn",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(warp_tiled), .decide = tiled}},
+     .band = SMP_WARP_DOWN},
+    {.name = "padded",
+     .help = "GPU: one unused word after each row, so that columns meet all banks; CPU as tiled",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(warp_tiled), .decide = padded}},
+     .band = SMP_WARP_DOWN},
+    {0},
+};

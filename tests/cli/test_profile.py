@@ -1,0 +1,151 @@
+"""profile: colours of ICC profiles to sRGB, as NumPy has them; what becomes of the profile; profiles of strangers."""
+import io
+import struct
+import unittest
+
+import numpy as np
+from PIL import Image
+
+from harness import CliCase, png_chunks
+
+P3 = np.array([(0.51512, 0.24120, -0.00105), (0.29198, 0.69225, 0.04189), (0.15710, 0.06657, 0.78407)])
+ADOBE = np.array([(0.60974, 0.31111, 0.01947), (0.20528, 0.62567, 0.06087), (0.14919, 0.06322, 0.74457)])
+SRGB = np.array([(0.43604, 0.22249, 0.01392), (0.38512, 0.71690, 0.09706), (0.14305, 0.06061, 0.71393)])
+
+
+def fixed(*values):
+    return b"".join(struct.pack(">i", round(v * 65536)) for v in values)
+
+
+PARAMETRIC = b"para\0\0\0\0" + struct.pack(">HH", 3, 0) + fixed(2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
+GAMMA = b"curv\0\0\0\0" + struct.pack(">IH", 1, 0x0233)  # 2.19921875
+POINTS = b"curv\0\0\0\0" + struct.pack(">I", 5) + struct.pack(">5H", 0, 4096, 16384, 36864, 65535)
+
+
+def icc(colorants=P3, curve=PARAMETRIC, space=b"RGB ", connection=b"XYZ "):
+    tags = [(b"kTRC", curve)] if space == b"GRAY" else [(b"%cTRC" % c, curve) for c in b"rgb"]
+    for c, v in zip(b"rgb", () if colorants is None else colorants):
+        tags.append((b"%cXYZ" % c, b"XYZ \0\0\0\0" + fixed(*v)))
+    tags.append((b"cprt", b"text\0\0\0\0" + bytes(33 + i * 7919 % 90 for i in range(99)) + b"\0"))  # libpng wants more
+    table, data = b"", b""
+    for name, body in tags:
+        body += bytes(-len(body) % 4)
+        table += name + struct.pack(">II", 132 + 12 * len(tags) + len(data), len(body))
+        data += body
+    body = struct.pack(">I", len(tags)) + table + data
+    head = struct.pack(">I4sI", 128 + len(body), b"none", 0x04300000) + b"mntr" + space + connection + bytes(12)
+    return (head + b"acsp" + bytes(28) + fixed(0.9642, 1, 0.8249)).ljust(128, b"\0") + body
+
+
+def light(v, curve):
+    if curve is PARAMETRIC:
+        g, a, b, c, d = np.rint(np.array([2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]) * 65536) / 65536
+        return np.where(v >= d, (a * v + b) ** g, c * v)
+    points = np.array([0, 4096, 16384, 36864, 65535]) / 65535
+    return v ** 2.19921875 if curve is GAMMA else np.interp(v * 4, range(5), points)
+
+
+def encoded(v):
+    return np.where(v <= 0.0031308, v * 12.92, 1.055 * np.maximum(v, 0) ** (1 / 2.4) - 0.055)
+
+
+def exact(array, colorants, curve):
+    """Code values before rounding."""
+    white = 255.0 if array.dtype == np.uint8 else 65535.0
+    v = light(array / white, curve)
+    if colorants is not None:
+        v = v @ (np.linalg.inv(SRGB.T) @ (np.rint(colorants * 65536) / 65536).T).T  # as the profile holds them
+    return encoded(np.clip(v, 0, 1)) * white
+
+
+class Profile(CliCase):
+    def put(self, name, array, profile):
+        Image.fromarray(array).save(self.folder / name, icc_profile=profile)
+
+    def made(self, name, *options, stage="profile"):
+        self.smp("run", "-f", "-e", stage, name, "out.npy", *options)
+        return np.load(self.folder / "out.npy")
+
+    def near(self, got, want, limit, what):
+        self.assertLessEqual(np.abs(got - want).max(), limit, what)
+
+    def test_known_colours(self):
+        colours = np.array([[(200, 64, 32), (16, 200, 90), (90, 180, 60), (255, 0, 0), (128, 128, 128)]], np.uint8)
+        self.put("in.png", colours, icc())
+        self.assertEqual(self.made("in.png").tolist(),
+                         [[[217, 48, 2], [0, 204, 73], [41, 183, 28], [255, 0, 0], [128, 128, 128]]])
+        self.assertEqual(self.made("in.png", stage="profile from=display-p3").tolist(), self.made("in.png").tolist())
+
+    def test_every_kind_of_curve_and_device(self):
+        rng = np.random.default_rng(1)
+        array = rng.integers(0, 256, (40, 71, 3), np.uint8)
+        alpha = rng.integers(0, 256, (40, 71, 1), np.uint8)
+        for colorants, curve in ((P3, PARAMETRIC), (ADOBE, GAMMA), (P3, POINTS)):
+            want = exact(array, colorants, curve)
+            self.put("in.png", array, icc(colorants, curve))
+            self.put("alpha.png", np.concatenate([array, alpha], 2), icc(colorants, curve))
+            made = [self.made("in.png", "--device", device, "--variant", variant)
+                    for device in ("cpu", "simt") for variant in ("naive", "tiled")]
+            self.near(made[0], want, 0.502, curve[:4])
+            for other in made[1:]:
+                self.assertTrue(np.array_equal(made[0], other))
+            got = self.made("alpha.png")
+            self.assertTrue(np.array_equal(got, np.concatenate([made[0], alpha], 2)))
+        gray = array[..., 0].copy()
+        self.put("gray.png", gray, icc(None, GAMMA, b"GRAY"))
+        self.near(self.made("gray.png"), exact(gray, None, GAMMA), 0.502, "gray")
+        self.put("deep.png", gray.astype(np.uint16) * 257, icc(None, POINTS, b"GRAY"))
+        self.near(self.made("deep.png"), exact(gray.astype(np.uint16) * 257, None, POINTS), 3, "16 bits")
+
+    def test_the_output_has_no_profile_and_says_srgb(self):
+        array = np.random.default_rng(2).integers(0, 256, (20, 30, 3), np.uint8)
+        for name in ("in.png", "in.jpg", "in.tif"):
+            self.put(name, array, icc())
+            self.smp("run", "-f", "-e", "profile", name, "out.png")
+            kinds = [kind for kind, _ in png_chunks((self.folder / "out.png").read_bytes())]
+            self.assertIn(b"sRGB", kinds, name)
+            self.assertNotIn(b"iCCP", kinds, name)
+            self.smp("run", "-f", "-e", "profile", "-e", "flip vertical", name, "out.jpg")
+            self.assertNotIn(b"ICC_PROFILE", (self.folder / "out.jpg").read_bytes(), name)
+            self.smp("run", "-f", "-e", "flip vertical", name, "out.jpg")
+            self.assertIn(b"ICC_PROFILE", (self.folder / "out.jpg").read_bytes(), name)
+
+    def test_srgb_and_no_profile_stay(self):
+        array = np.random.default_rng(3).integers(0, 256, (20, 30, 3), np.uint8)
+        self.put("srgb.png", array, icc(SRGB))
+        Image.fromarray(array).save(self.folder / "none.png")
+        for name in ("srgb.png", "none.png"):
+            done = self.smp("run", "-f", "-e", "profile", name, "out.npy")
+            self.assertEqual(done.stderr, "")
+            self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), array), name)
+        self.assertIn("no colour profile", self.smp("run", "-e", "profile missing=error", "none.png", "o.png",
+                                                    status=2).stderr)
+
+    def test_files_of_a_batch_have_profiles_of_their_own(self):
+        array = np.random.default_rng(4).integers(0, 256, (20, 30, 3), np.uint8)
+        (self.folder / "in").mkdir()
+        for i, (colorants, curve) in enumerate([(P3, PARAMETRIC), (ADOBE, GAMMA), (P3, POINTS)] * 2):
+            self.put(f"in/{i}.png", array, icc(colorants, curve))
+        self.smp("batch", "-e", "profile", "in", "-o", "out", "--name", "{stem}.npy", "--jobs", "1")
+        for i, (colorants, curve) in enumerate([(P3, PARAMETRIC), (ADOBE, GAMMA), (P3, POINTS)] * 2):
+            self.near(np.load(self.folder / f"out/{i}.npy"), exact(array, colorants, curve), 0.502, i)
+
+    def test_what_cannot_be_used_is_refused(self):
+        array = np.zeros((8, 8, 3), np.uint8)
+        good = icc()
+        tag = good.index(b"rTRC")
+        beyond = good[:tag + 4] + struct.pack(">II", 0xfffffff0, 0x20) + good[tag + 12:]
+        endless = icc(curve=b"curv\0\0\0\0" + struct.pack(">I", 0x7fffffff))
+        for profile, says in ((icc(connection=b"Lab "), "tables of colours"), (icc(None), "damaged"),
+                              (beyond, "damaged"), (endless, "damaged"), (good[:131], "damaged"),
+                              (icc(None, GAMMA, b"GRAY"), "is of gray")):
+            stream = io.BytesIO()
+            Image.fromarray(array).save(stream, "TIFF", icc_profile=profile)
+            (self.folder / "in.tif").write_bytes(stream.getvalue())
+            done = self.smp("run", "-e", "profile", "in.tif", "o.png", status=2)
+            self.assertIn(says, done.stderr)
+            self.assertIn("from=display-p3", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

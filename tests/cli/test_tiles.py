@@ -1,0 +1,54 @@
+"""smempipe tiles: the files are the picture's parts, at every size and overlap."""
+import unittest
+
+import numpy as np
+
+from harness import SAMPLES, CliCase
+
+
+class Tiles(CliCase):
+    def check(self, array, size, overlap):
+        np.save(self.folder / "in.npy", array)
+        done = self.smp("tiles", "in.npy", "-f", "-o", "out", "--size", str(size), "--overlap", str(overlap),
+                        "--name", "t-{x}-{y}.{ext}")
+        across, down = int(done.stdout.split()[0]), int(done.stdout.split()[2])
+        step, covered = size - overlap, np.zeros(array.shape[:2], int)
+        width = len(str(max(across, down) - 1))
+        for x in range(across):
+            for y in range(down):
+                got = np.load(self.folder / f"out/t-{x:0{width}}-{y:0{width}}.npy")
+                want = array[y * step:y * step + size, x * step:x * step + size]
+                self.assertTrue(np.array_equal(got, want) and got.dtype == array.dtype, (size, overlap, x, y))
+                covered[y * step:y * step + size, x * step:x * step + size] += 1
+        self.assertTrue((covered > 0).all())
+        self.assertEqual(len(list((self.folder / "out").iterdir())), across * down)
+        for path in (self.folder / "out").iterdir():
+            path.unlink()
+
+    def test_tiles_are_parts(self):
+        rng = np.random.default_rng(1)
+        array = rng.integers(0, 256, (50, 73, 3), np.uint8)
+        for size, overlap in ((16, 0), (16, 5), (16, 11), (50, 0), (73, 10), (100, 0), (25, 20), (7, 1)):
+            self.check(array, size, overlap)
+        np.save(self.folder / "in.npy", array)
+        self.assertIn("open at once", self.smp("tiles", "in.npy", "-o", "o", "--size", "25", "--overlap", "24",
+                                               status=6).stderr)
+        self.check(rng.random((40, 9)).astype(np.float32), 8, 3)
+
+    def test_formats_and_mistakes(self):
+        self.smp("tiles", SAMPLES / "chelsea.png", "-o", "out", "--size", "200")
+        self.assertEqual(sorted(path.name for path in (self.folder / "out").iterdir()),
+                         [f"chelsea-{x}-{y}.png" for x in range(3) for y in range(2)])
+        self.smp("run", "-e", "crop x=400 y=200 width=51 height=100", SAMPLES / "chelsea.png", "part.png")
+        self.smp("diff", "part.png", "out/chelsea-2-1.png")
+        again = self.smp("tiles", SAMPLES / "chelsea.png", "-o", "out", "--size", "200", status=4)
+        self.assertIn("exists already", again.stderr)
+        for options, says in (((), "-o DIR"), (("-o", "o", "--overlap", "512"), "less than --size"),
+                              (("-o", "o", "--name", "{x}.png"), "{y}")):
+            self.assertIn(says, self.smp("tiles", SAMPLES / "chelsea.png", *options, status=2).stderr)
+        self.assertIn("sound", self.smp("tiles", SAMPLES / "chirp.wav", "-o", "o", status=2).stderr)
+        self.assertFalse((self.folder / "o").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
