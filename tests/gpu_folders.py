@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Whole jobs over folders of pictures, on the processors and on 1, 2, ... GPUs of one host, as JSON.
 
-    tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files 64] [--seconds 240] [--small]
+    tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files 256] [--seconds 240] [--small]
 
 Makes folders of JPEGs and PNGs (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
 `smempipe batch` over each on every device, and compares every output with those of the first device, byte for byte.
@@ -25,7 +25,7 @@ JOBS = [
     ("JPEG, blur 2 px", "jpg", ["gaussian 2px"], 1),
     ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 1),
     ("JPEG, measure", "jpg", None, 1),
-    ("PNG, blur 2 px", "png", ["gaussian 2px"], 2),
+    ("PNG, blur 2 px", "png", ["gaussian 2px"], 4),
     ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1),
 ]
 
@@ -44,14 +44,15 @@ def must(*words, folder=None):
 
 
 def folder_of(program, work, kind, count, side):
-    """Pictures that differ: parts of the photograph, enlarged, so that none is as easy as a flat one."""
+    """Pictures that differ: parts of the photograph, enlarged, with noise, so that files are as large as a camera's."""
     folder = work / kind
     folder.mkdir()
     extension = kind.rpartition(".")[2]
     first = folder / f"0000.{extension}"
     for i in range(min(count, 8)):
         stages = ["-e", f"crop x={7 * i} y={3 * i} width=380 height=270",
-                  "-e", f"resize width={side[0]} height={side[1]} fit=stretch"]
+                  "-e", f"resize width={side[0]} height={side[1]} fit=stretch",
+                  "-e", "noise 1.5%"]
         must(program, "run", *stages, ROOT / "samples/chelsea.png", folder / f"{i:04}.{extension}", "--device", "cpu")
     for i in range(8, count):
         (folder / f"{i:04}.{extension}").write_bytes((folder / f"{i % 8:04}.{extension}").read_bytes())
@@ -82,7 +83,7 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--devices", default="")
-    parser.add_argument("--files", type=int, default=64)
+    parser.add_argument("--files", type=int, default=256)
     parser.add_argument("--seconds", type=float, default=240, help="no job begins after so many")
     parser.add_argument("--small", action="store_true", help="small pictures, to try this script")
     settings = parser.parse_args()
