@@ -316,10 +316,13 @@ static void check_stage(void **given)
     for (int i = 0; i < count; i++)
         check_subject(&subjects[i]);
     for (const smp_param *p = stage->params; p && p->name; p++) {
-        subject s = subjects[0];
-        s.words[s.word_count++] = p;
+        subject s = subjects[0], fewer = s;
         if (!is_size(p))
             continue;
+        fewer.words[CHOICES - 1] = p;
+        if (s.word_count == CHOICES) /* fewer combinations, so that every size comes up in each format */
+            check_subject(&fewer);
+        s.words[s.word_count++] = p;
         check_subject(&s);
         check_largest(&s);
         check_parts(&s);
