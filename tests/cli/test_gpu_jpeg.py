@@ -12,7 +12,8 @@ from harness import SANITIZED, CliCase
 FAILED = 1  # of files in a batch
 # A sanitizer's run takes about twenty times as long.
 COUNT = 60 if SANITIZED else 300
-SIZES = [(1, 1), (3, 2), (8, 8), (9, 7), (16, 16), (17, 33), (31, 40), (64, 48), (97, 61), (200, 3), (2, 150), (1024, 1)]
+SIZES = [(1, 1), (3, 2), (8, 8), (9, 7), (16, 16), (17, 33), (31, 40), (64, 48), (97, 61), (200, 3), (2, 150),
+         (1024, 1)]
 
 
 def picture(rng, number):
