@@ -226,7 +226,7 @@ static bool check_input(input *c, bool longer)
  * fastest. The size goes round. f32 of one channel comes first: what is special for matrices is there. */
 static void check_subject(const subject *s)
 {
-    enum { TURNS = 40 };
+    enum { TURNS = 128 }; /* all levels of a size with all edges */
     static unsigned round;
     int turns = 1;
     for (int k = 0; k < s->word_count; k++)
@@ -235,7 +235,7 @@ static void check_subject(const subject *s)
     for (int i = 0; i < turns * SHAPES && state.wanting; i++, round++) {
         int levels[MAX_WORDS], at = (SMP_F32 + i * STRIDE) % SHAPES, pixel = at / SMP_FORMATS % PIXELS;
         for (int k = s->word_count - 1, turn = i / SHAPES; k >= 0; turn /= word_levels(s->words[k--]))
-            levels[k] = (turn + i * (k + 1)) % word_levels(s->words[k]);
+            levels[k] = (turn + i % SHAPES * (k + 1)) % word_levels(s->words[k]);
         const int64_t *size = i ? sizes[round % SIZES] : first_size;
         smp_shape shape = subject_shape(s->stage, size[0], size[1], pixels[pixel].channels, pixels[pixel].alpha,
                                         (smp_format)(at % SMP_FORMATS));
