@@ -226,7 +226,7 @@ static bool check_input(input *c, bool longer)
  * fastest. The size goes round. f32 of one channel comes first: what is special for matrices is there. */
 static void check_subject(const subject *s)
 {
-    enum { TURNS = 128 }; /* all levels of a size with all edges */
+    enum { TURNS = 420 }; /* all levels of a size, with all edges and shapes */
     static unsigned round;
     int turns = 1;
     for (int k = 0; k < s->word_count; k++)
