@@ -30,7 +30,7 @@ static const struct {
              {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
              {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
 enum { APART = sizeof apart / sizeof apart[0] };
-enum { SEEN = 4096, SHARE = 2 /* inputs of each kernel */, STRIP_ORDERS = 3 };
+enum { SEEN = 4096, FILES = 32 /* of a subject */, SHARE = 2 /* inputs of each kernel */, STRIP_ORDERS = 3 };
 enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES, STRIDE = 37 /* no divisor of it */ };
 
 static struct state {
@@ -47,6 +47,8 @@ static struct state {
         smp_shared_count cost;
     } seen[SEEN];
     int seen_count;
+    const smp_kernel_file *files[FILES]; /* which the present subject's kernels are of */
+    int file_count;
 } state;
 
 /* ------------------------------------------------------------------------------------------------ kernels */
@@ -81,6 +83,12 @@ static void see_kernel(void *least, const planned_kernel *kernel)
 {
     if (!kernel->file)
         fail_msg("%s has no kernel %s", kernel->step->stage->name, kernel->name);
+    int file = 0;
+    while (file < state.file_count && state.files[file] != kernel->file)
+        file++;
+    assert_true(file < FILES);
+    if (file == state.file_count)
+        state.files[state.file_count++] = kernel->file;
     int *had = least, planned = state.seen[find_kernel(kernel->name)].planned;
     if ((!state.only || kernel->file == state.only) && planned < *had)
         *had = planned;
@@ -91,6 +99,19 @@ static void count_planned(void *context, const planned_kernel *kernel)
     (void)context;
     int planned = ++state.seen[find_kernel(kernel->name)].planned;
     state.wanting -= planned == SHARE && (!state.only || kernel->file == state.only);
+}
+
+/* Whether the present subject can bring nothing new: all kernels of its files have had their share. */
+static bool files_are_done(void)
+{
+    for (int i = 0; i < state.file_count; i++) {
+        if (state.only && state.files[i] != state.only)
+            continue;
+        for (const smp_simt_kernel *kernel = **state.files[i]->plain; kernel; kernel = kernel->next)
+            if (state.seen[find_kernel(kernel->name)].planned < SHARE)
+                return false;
+    }
+    return true;
 }
 
 static void count_launches(const smp_trace *trace)
@@ -229,16 +250,19 @@ static bool check_input(input *c, bool longer)
  * fastest. The size goes round. f32 of one channel comes first: what is special for matrices is there. */
 static void check_subject(const subject *s)
 {
-    enum { TURNS = 40 };
+    enum { TURNS = 420 }; /* all levels of a size, with all edges and shapes */
     static unsigned round;
     int turns = 1;
     for (int k = 0; k < s->word_count; k++)
         turns *= word_levels(s->words[k]);
     turns = turns < TURNS ? turns : TURNS;
+    state.file_count = 0;
     for (int i = 0; i < turns * SHAPES && state.wanting; i++, round++) {
+        if (i && i % SHAPES == 0 && files_are_done())
+            break;
         int levels[MAX_WORDS], at = (SMP_F32 + i * STRIDE) % SHAPES, pixel = at / SMP_FORMATS % PIXELS;
         for (int k = s->word_count - 1, turn = i / SHAPES; k >= 0; turn /= word_levels(s->words[k--]))
-            levels[k] = (turn + i * (k + 1)) % word_levels(s->words[k]);
+            levels[k] = (turn + i % SHAPES * (k + 1)) % word_levels(s->words[k]);
         const int64_t *size = i ? sizes[round % SIZES] : first_size;
         smp_shape shape = subject_shape(s->stage, size[0], size[1], pixels[pixel].channels, pixels[pixel].alpha,
                                         (smp_format)(at % SMP_FORMATS));
