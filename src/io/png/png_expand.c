@@ -62,7 +62,7 @@ static inline void expand_row(const smp_png_expand *e, const uint8_t *from, uint
     const unsigned bits = (unsigned)e->bits, mask = (1U << bits) - 1;
     const unsigned shift = bits == 1 ? 3 : bits == 2 ? 2 : bits == 4 ? 1 : 0, within = (1U << shift) - 1;
     for (uint64_t x = 0; x < (uint64_t)width; x++, to += channels)
-        memcpy(to, e->samples[from[x >> shift] >> ((within - (x & within)) * bits) & mask], channels);
+        memcpy(to, e->samples[(unsigned)from[x >> shift] >> ((within - (x & within)) * bits) & mask], channels);
 }
 
 void smp_png_expand_row(const smp_png_expand *expand, const uint8_t *from, uint8_t *to, int64_t width)

@@ -12,7 +12,7 @@ static void put_bits(const uint8_t *from, uint32_t count, int bits, uint32_t fir
     const unsigned mask = (1U << size) - 1;
     uint64_t x = first;
     for (uint32_t i = 0; i < count; i++, x += step) {
-        const unsigned value = from[i >> shift] >> ((within - (i & within)) * size) & mask;
+        const unsigned value = (unsigned)from[i >> shift] >> ((within - (i & within)) * size) & mask;
         to[x >> shift] |= (uint8_t)(value << ((within - (x & within)) * size));
     }
 }
