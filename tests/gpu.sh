@@ -124,11 +124,13 @@ counts() {
 pipelines() {
     same=0 refused=0 different=0
     for pipe in "$here"/pipelines/*.pipe; do
+        set --
+        case $pipe in */watermark.pipe) set -- --set "mark=$here/samples/page.jpg" ;; esac
         for sample in "$here"/samples/*.png "$here"/samples/*.jpg; do
             [ -e "$pipe" ] && [ -e "$sample" ] || { echo "no pipelines/ or samples/ in $here"; return 1; }
             rm -f "$work/cpu.npy" "$work/cuda.npy"
-            "$build/smempipe" run "$pipe" "$sample" "$work/cpu.npy" --device cpu 2> "$work/cpu.err"; on_cpu=$?
-            "$build/smempipe" run "$pipe" "$sample" "$work/cuda.npy" --device "$device" 2> "$work/cuda.err"; on_cuda=$?
+            "$build/smempipe" run "$pipe" "$@" "$sample" "$work/cpu.npy" --device cpu 2> "$work/cpu.err"; on_cpu=$?
+            "$build/smempipe" run "$pipe" "$@" "$sample" "$work/cuda.npy" --device "$device" 2> "$work/cuda.err"; on_cuda=$?
             case=$(basename "$pipe")\ on\ $(basename "$sample")
             if [ $on_cpu -ne $on_cuda ]; then
                 echo "$case: exit status $on_cpu on the CPU, $on_cuda on the GPU"
