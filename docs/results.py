@@ -11,7 +11,7 @@ import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "peers", "limits"]
+ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "peers", "limits"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -335,11 +335,31 @@ def limits(report):
     return text
 
 
+def folders(report):
+    """Whole jobs over folders, as tests/gpu_folders.py times them."""
+    environment = report["environment"]
+    width, height = environment["pixels"]
+    cards = [line.split(None, 1)[1] for line in environment["devices"].splitlines() if line.startswith("cuda")]
+    text = "\n## Whole jobs over folders\n\n"
+    text += f"{len(cards)} x {cards[0] if cards else 'no GPU'}, {environment['processors']} processors; " \
+            f"{environment['time'][:10]}, {environment['program']}; tests/gpu_folders.py. Pictures of {width} x " \
+            f"{height} (small ones: 256 x 256) in memory (/dev/shm), from start to end, with the start of the devices; " \
+            "every output has the bytes of the processors' output. JPEGs are decoded and coded where the stages run.\n\n"
+    lines, first = [], {}
+    for row in report["rows"]:
+        base = first.setdefault(row["job"], row["files_per_second"])
+        lines.append([row["job"], row["device"], whole(row["files"]), number(row["bytes"] / 1e6),
+                      number(row["files_per_second"]), number(row["files_per_second"] / base, 2),
+                      "" if row["right"] else "other bytes"])
+    text += table(["job", "device", "files", "MB a file", "files/s", "times the first", ""], lines)
+    return text
+
+
 def peers_of(report):
     return gpu_peers(report) if "rows" in report else peers(report)
 
 
-MAKERS = {"bench": bench, "peers": peers_of, "limits": limits}
+MAKERS = {"bench": bench, "folders": folders, "peers": peers_of, "limits": limits}
 
 
 def wrapped(text):

@@ -61,7 +61,7 @@ def folder_of(program, work, kind, count, side):
 
 def devices_of(program):
     _, done = must(program, "devices")
-    count = len(re.findall(r"^cuda:\d+", done.stdout, re.M))
+    count = len(re.findall(r"^cuda\b", done.stdout, re.M))
     some = [",".join(map(str, range(n))) for n in (1, 2, 4, 8, 16) if n < count]
     return ["cpu", *(f"cuda:{text}" for text in some), *(["cuda"] if count else [])], done.stdout
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 
@@ -55,6 +56,13 @@ static smp_code add_gpus(smp_batch_devices *devices, const char *numbers, smp_er
     }
 }
 
+/* Whether files of that format, or of that name, take time to decode and code. Null: there is none. */
+static int coded(const char *name)
+{
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return name && strcasecmp(dot ? dot + 1 : name, "npy") != 0;
+}
+
 /* What all files would cost, if they were like the first that can be read. */
 static void guess_work(const smp_batch_request *request, smp_device_request *ask)
 {
@@ -78,6 +86,8 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
         ask->work_bytes = samples * 2 * (double)sizeof(float) * (double)request->program->node_count;
         ask->transfer_bytes = samples * (2 - from - to) * (double)smp_sample_size((int)shape->format);
         ask->jpeg_pixels = pixels * (from + to) * files;
+        ask->codec_bytes = samples * (coded(media->file_format) + coded(request->files[i].output) - from - to) *
+                           (double)smp_sample_size((int)shape->format);
         smp_reader_close(reader);
         return;
     }

@@ -65,12 +65,12 @@ typedef struct smp_device_request {
     const char *isa;
     double work_bytes;     /* an estimate of all bytes that stages read and write; 0: unknown */
     double transfer_bytes; /* an estimate of the bytes copied to and from a GPU */
+    double codec_bytes;    /* of samples that processors decode and code, whatever the device */
     double jpeg_pixels;    /* of JPEGs that a GPU would decode and code, each counted for either */
 } smp_device_request;
 
 /* Estimates for `auto`, biased towards the CPU: seconds for the stages of a pipeline on the CPU with so many threads,
- * and on a GPU with its start time. Of decoding and encoding, JPEGs alone that a GPU would take over: the rest costs
- * the same on both. */
+ * and on a GPU with its start time; with what of decoding and encoding differs. */
 void smp_device_times(const smp_device_request *request, int threads, double *cpu, double *gpu);
 
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,

@@ -38,7 +38,7 @@ static void much_work_goes_to_the_gpu_and_more_cores_delay_that(void **state)
     assert_true(cpu < gpu);
 }
 
-static void a_folder_of_jpegs_goes_to_the_gpu(void **state)
+static void a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not(void **state)
 {
     (void)state;
     double cpu, gpu;
@@ -50,6 +50,9 @@ static void a_folder_of_jpegs_goes_to_the_gpu(void **state)
     blur.jpeg_pixels = 2 * pixels;
     smp_device_times(&blur, 16, &cpu, &gpu);
     assert_true(gpu < cpu);
+    blur = (smp_device_request){.work_bytes = pixels * 3 * 8, .codec_bytes = pixels * 3 * 2};
+    smp_device_times(&blur, 64, &cpu, &gpu);
+    assert_true(cpu < gpu); /* PNGs keep the processors busy */
 }
 
 static smp_device *open_device(const smp_device_request *request, char note[160])
@@ -114,7 +117,7 @@ SMP_SUITE(device_auto)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_work_never_pays_for_the_start),
-        cmocka_unit_test(a_folder_of_jpegs_goes_to_the_gpu),
+        cmocka_unit_test(a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not),
         cmocka_unit_test(much_work_goes_to_the_gpu_and_more_cores_delay_that),
         cmocka_unit_test(the_choice_comes_with_its_reason),
         cmocka_unit_test(cuda_never_falls_back),
