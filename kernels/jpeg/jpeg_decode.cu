@@ -16,11 +16,6 @@ SMP_DEVICE void jpeg_doubt(const smp_io &io, int doubt)
         atomicAdd(reinterpret_cast<unsigned long long *>(io.clipped), 1ull);
 }
 
-/* Floats are no scan: there is nothing to decode then. */
-#define JPEG_KERNELS(name)                                                                                             \
-    SMP_KERNEL_PAIR_(name, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)                                                  \
-    SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, smp_jpeg_decode)
-
 template <typename T> SMP_DEVICE T *jpeg_scratch(const smp_view &view, int64_t at)
 {
     return reinterpret_cast<T *>(static_cast<char *>(view.data) + at);
@@ -118,7 +113,7 @@ template <typename, typename> SMP_DEVICE void jpeg_sync_naive(const smp_io &io, 
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
     jpeg_sync(io, p, scan ? scan->tables : nullptr);
 }
-JPEG_KERNELS(jpeg_sync_naive)
+SMP_KERNEL_PAIR_(jpeg_sync_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 template <typename, typename> SMP_DEVICE void jpeg_sync_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
@@ -128,7 +123,7 @@ template <typename, typename> SMP_DEVICE void jpeg_sync_tiled(const smp_io &io, 
         jpeg_load_tables(shared, scan);
     jpeg_sync(io, p, shared.tables);
 }
-JPEG_KERNELS(jpeg_sync_tiled)
+SMP_KERNEL_PAIR_(jpeg_sync_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- join */
 
@@ -266,7 +261,7 @@ template <typename, typename> SMP_DEVICE void jpeg_join_naive(const smp_io &io, 
     jpeg_join_blocks(io, p, scan, scan->tables, s);
     jpeg_join_sums(io, p, scan, s);
 }
-JPEG_KERNELS(jpeg_join_naive)
+SMP_KERNEL_PAIR_(jpeg_join_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 template <typename, typename> SMP_DEVICE void jpeg_join_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
@@ -279,7 +274,7 @@ template <typename, typename> SMP_DEVICE void jpeg_join_tiled(const smp_io &io, 
     jpeg_join_blocks(io, p, scan, shared.tables, s);
     jpeg_join_sums(io, p, scan, s);
 }
-JPEG_KERNELS(jpeg_join_tiled)
+SMP_KERNEL_PAIR_(jpeg_join_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- coefficients */
 
@@ -307,7 +302,7 @@ template <typename, typename> SMP_DEVICE void jpeg_coefs_naive(const smp_io &io,
     if (scan)
         jpeg_coefs(io, p, scan, scan->tables, scan->natural);
 }
-JPEG_KERNELS(jpeg_coefs_naive)
+SMP_KERNEL_PAIR_(jpeg_coefs_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 template <typename, typename> SMP_DEVICE void jpeg_coefs_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
@@ -318,7 +313,7 @@ template <typename, typename> SMP_DEVICE void jpeg_coefs_tiled(const smp_io &io,
     jpeg_load_tables(shared, scan);
     jpeg_coefs(io, p, scan, shared.tables, shared.natural);
 }
-JPEG_KERNELS(jpeg_coefs_tiled)
+SMP_KERNEL_PAIR_(jpeg_coefs_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- samples */
 
@@ -352,7 +347,7 @@ template <typename, typename> SMP_DEVICE void jpeg_idct_naive(const smp_io &io, 
     }
     jpeg_doubt(io, doubt);
 }
-JPEG_KERNELS(jpeg_idct_naive)
+SMP_KERNEL_PAIR_(jpeg_idct_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 enum { JPEG_IDCT_BLOCKS = 32 /* of samples, a block of threads */ };
 
@@ -398,13 +393,13 @@ template <typename, typename> SMP_DEVICE void jpeg_idct_tiled(const smp_io &io, 
 {
     jpeg_idct_shared<8>(io, p);
 }
-JPEG_KERNELS(jpeg_idct_tiled)
+SMP_KERNEL_PAIR_(jpeg_idct_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 template <typename, typename> SMP_DEVICE void jpeg_idct_padded(const smp_io &io, const smp_jpeg_decode &p)
 {
     jpeg_idct_shared<9>(io, p);
 }
-JPEG_KERNELS(jpeg_idct_padded)
+SMP_KERNEL_PAIR_(jpeg_idct_padded, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 
 /* ---------------------------------------------------------------------------------------------- pixels */
 

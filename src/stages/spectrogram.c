@@ -30,8 +30,6 @@ static const smp_param table[] = {
      SMP_P_AUTO},
     {"width", offsetof(params, width), SMP_T_INT, SMP_UNIT_PX, 1, 1000000, "auto",
      "columns at most: the hop grows to fit; auto: as many as `hop` makes", NULL, SMP_P_AUTO},
-    {"smooth", offsetof(params, smooth), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
-     "yes: in place of `size` the nearest one that the fast transform takes", NULL, 0},
     {"window", offsetof(params, window), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "hann", "how a frame fades at its ends",
      smp_taper_names, 0},
     {"scale", offsetof(params, scale), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "db",
@@ -42,6 +40,8 @@ static const smp_param table[] = {
      "the brightest level; 0dB is a sine wave of full scale", NULL, 0},
     {"colors", offsetof(params, colors), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "fire",
      "the colour map; none: levels from 0 to 1 as float", colors, 0},
+    {"smooth", offsetof(params, smooth), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "no",
+     "yes: in place of `size` the nearest one that the fast transform takes", NULL, 0},
     {0},
 };
 

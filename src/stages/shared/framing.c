@@ -62,7 +62,7 @@ void smp_framing_grid(const smp_frames *f, int64_t blocks, int64_t numbers, int6
 {
     enum { WARP = 32, MOST = 256 };
     const int threads = (int)smp_clamp_i64((f->bins / 4 + WARP - 1) / WARP * WARP, WARP, MOST);
-    smp_grid_line(grid->blocks_most ? smp_min_i64(blocks, grid->blocks_most) : blocks, 1, threads, grid);
+    smp_grid_striding_line(blocks, 1, threads, grid);
     grid->shared_bytes = (unsigned)(2 * numbers * (int64_t)(2 * sizeof(float)) + more * (int64_t)sizeof(float));
 }
 
