@@ -103,7 +103,7 @@ const smp_stage smp_stage_stft = {
         "rate: column k is k * rate / size. Channels are real and imaginary part, of each channel of the sound. `save` "
         "as .npy keeps the values, and `istft` makes a sound of them again.\n"
         "`spectrogram` shows levels as a picture, `mel` makes bands.",
-    .example = "stft 48 hop=200",
+    .example = "stft 32 hop=200",
     .domain = SMP_AUDIO,
     .gives = SMP_IMAGE,
     .access = SMP_STENCIL,
