@@ -11,7 +11,8 @@ import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "peers", "limits"]
+ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "peers",
+         "limits"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -343,8 +344,9 @@ def folders(report):
     text = "\n## Whole jobs over folders\n\n"
     text += f"{len(cards)} x {cards[0] if cards else 'no GPU'}, {environment['processors']} processors; " \
             f"{environment['time'][:10]}, {environment['program']}; tests/gpu_folders.py. Pictures of {width} x " \
-            f"{height} (small ones: 256 x 256) in memory (/dev/shm), from start to end, with the start of the devices; " \
-            "every output has the bytes of the processors' output. JPEGs are decoded and coded where the stages run.\n\n"
+            f"{height} (small ones: 256 x 256) in memory (/dev/shm), from start to end, with the start of the " \
+            "devices; every output has the bytes of the processors' output. JPEGs are decoded and coded where the " \
+            "stages run.\n\n"
     lines, first = [], {}
     for row in report["rows"]:
         base = first.setdefault(row["job"], row["files_per_second"])

@@ -42,8 +42,8 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
  * less), and about ten cores saturate a desktop's memory bus. A GPU is on PCIe 4 x16; copies through pinned buffers
  * take half of its rate, because the host copies once more. A mid-range card's stages move 500e9. The start time is
  * that of a context on an H100. */
-/* A core decodes and codes 180e6 bytes of PNGs a second; nearly half as many beside a GPU, where rows are copied, and not
- * compressed where they were computed. */
+/* A core decodes and codes 180e6 bytes of PNGs a second; nearly half as many beside a GPU, where rows are copied, and
+ * not compressed where they were computed. */
 static const double codec_rate_thread = 180e6, codec_beside_gpu = 1.8;
 
 /* A core decodes or codes 250e6 pixels of JPEGs a second (libjpeg-turbo: 130e6 to 290e6), a card 10e9 (an H100 11e9 to
