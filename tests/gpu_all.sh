@@ -4,13 +4,14 @@
 #
 #   tests/gpu_all.sh BUILD OUT [--seconds N] [--only PART]... [--name h100] [--device cuda:N] [--small]
 #
-# Parts in their order: matrix device (gpu.sh), peers (tests/bench/gpu_peers), pipelines, then the ladders of gpu_results.py
+# Parts in their order: matrix device (gpu.sh), peers (tests/bench/gpu_peers), pipelines, folders (whole jobs over folders,
+# gpu_folders.py), then the ladders of gpu_results.py
 # transpose histogram stencil5 stencil15 matmul reduction bench, then counts memcheck initcheck synccheck racecheck (gpu.sh),
 # and limits (gpu_limits.py, of the peers of this run), where ncu is.
 # Leaves in OUT (nothing else, so that few files come back), each written anew as soon as there is more:
 #   NAME-gpu-tests.txt   what passed, a line a part
 #   NAME-peers.json      every row of tests/bench/gpu_peers; NAME-peers.txt: what it printed
-#   results.tgz          NAME-LADDER.json of tests/gpu_results.py, NAME-limits.json: unpack into docs/results, then docs/results.py
+#   results.tgz          NAME-LADDER.json of tests/gpu_results.py, NAME-folders.json, NAME-limits.json: unpack into docs/results, then docs/results.py
 #   log.txt              everything that was said
 # --seconds: when all shall be over, 570 unless given. --small: tiny sizes, to try this script (with --device simt too).
 # BUILD/lib, where there is one, holds shared libraries that the machine may lack. NPP and cuBLAS are looked for in the
@@ -132,6 +133,20 @@ ladder() {
 
 keep_results() { tar -C "$work/results" -czf "$work/results.tgz" . && mv "$work/results.tgz" "$out/results.tgz"; }
 
+# Whole jobs, beside the processors.
+folders() {
+    wanted folders || return 0
+    say "== gpu_folders.py [$(left) s left]"
+    command -v python3 > /dev/null || { say "there is no python3"; failed=1; return; }
+    mkdir -p "$work/results"
+    limited "$1" python3 -B "$here/tests/gpu_folders.py" "$build/smempipe" "$work/results/$name-folders.json" \
+        ${small:+--small --files 8} > "$work/said" 2>&1
+    status=$?
+    tee -a "$out/log.txt" < "$work/said"
+    [ $status -eq 0 ] || { say "folders: status $status"; failed=1; }
+    keep_results
+}
+
 # Counters of rows below their bars.
 limits() {
     wanted limits || return 0
@@ -157,6 +172,7 @@ check 120 matrix
 check 30 device
 peers 240
 check 60 pipelines
+folders 150
 for which in transpose histogram stencil5 stencil15 matmul reduction bench; do
     ladder 60 $which
 done
