@@ -110,8 +110,8 @@ static smp_code choose(const smp_batch_request *request, smp_batch_devices *devi
     return SMP_OK;
 }
 
-smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devices *devices, char *note,
-                                size_t note_size, smp_error *err)
+static smp_code find(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size,
+                     smp_error *err)
 {
     const char *spec = request->device ? request->device : "auto";
     *devices = (smp_batch_devices){.count = 0};
@@ -124,4 +124,16 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
     devices->gpu = devices->emulated = !strcmp(spec, "simt");
     add_named(devices, spec); /* opening it checks what it is */
     return SMP_OK;
+}
+
+smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devices *devices, char *note,
+                                size_t note_size, smp_error *err)
+{
+    smp_code code = find(request, devices, note, note_size, err);
+    smp_device_request work = {.spec = "auto"};
+    if (!code && devices->gpu && !devices->emulated) {
+        guess_work(request, &work);
+        devices->jpegs = work.jpeg_pixels > 0 && work.codec_bytes <= 0;
+    }
+    return code;
 }

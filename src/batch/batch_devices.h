@@ -10,6 +10,7 @@ typedef struct smp_batch_devices {
     char specs[SMP_BATCH_DEVICES][64]; /* "cpu", "cuda:1", "simt" */
     int count;
     bool gpu, emulated;
+    bool jpegs; /* the files seem to be JPEGs that GPUs decode and code: they cost processors little */
 } smp_batch_devices;
 
 /* cuda is every GPU there is, cuda:0,2 those; auto weighs the work of all files (guessed from the first that can be
