@@ -50,7 +50,8 @@ static void a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not(void **st
     blur.jpeg_pixels = 2 * pixels;
     smp_device_times(&blur, 16, &cpu, &gpu);
     assert_true(gpu < cpu);
-    blur = (smp_device_request){.work_bytes = pixels * 3 * 8, .codec_bytes = pixels * 3 * 2};
+    blur.transfer_bytes = blur.codec_bytes = pixels * 3 * 2;
+    blur.jpeg_pixels = 0;
     smp_device_times(&blur, 64, &cpu, &gpu);
     assert_true(cpu < gpu); /* PNGs keep the processors busy */
 }

@@ -5,18 +5,24 @@
 
 extern const smp_stage smp_stage_posterise;
 
+typedef struct params { /* as in src/stages/posterise.c */
+    int64_t levels;
+    int dither;
+} params;
+
 static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
-    for (int64_t levels = 2; levels <= 256; levels += 127)
-        kernel_case_matrix(&smp_stage_posterise, &levels, 8, 4);
+    for (params p = {.levels = 2}; p.levels <= 256; p.levels += 127)
+        kernel_case_matrix(&smp_stage_posterise, &p, 8, 4);
 }
 
 static void every_byte_becomes_the_nearest_of_the_values(void **state)
 {
     (void)state;
     for (int64_t levels = 2; levels <= 256; levels++) {
-        const kernel_case c = {.stage = &smp_stage_posterise, .params = &levels, .in = case_shape(256, 1, 1, SMP_U8)};
+        const params p = {.levels = levels};
+        const kernel_case c = {.stage = &smp_stage_posterise, .params = &p, .in = case_shape(256, 1, 1, SMP_U8)};
         const double steps = (double)(levels - 1);
         picture in = picture_make(&c.in, SMP_U8), out;
         for (int v = 0; v < 256; v++)
@@ -35,8 +41,9 @@ static void ties_go_to_even_and_all_ends_in_the_range(void **state)
     static const float values[] = {0.5f, 0.25f, 0.75f, -3.f, 7.f, INFINITY, -INFINITY},
                        two[] = {0.f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f}, three[] = {0.5f, 0.f, 1.f, 0.f, 1.f, 1.f, 0.f};
     for (int64_t levels = 2; levels <= 3; levels++) {
+        const params p = {.levels = levels};
         const kernel_case c = {.stage = &smp_stage_posterise,
-                               .params = &levels,
+                               .params = &p,
                                .in = case_shape(8, 1, 1, SMP_F32),
                                .in_storage = SMP_F32,
                                .out_storage = SMP_F32};
