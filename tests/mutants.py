@@ -26,8 +26,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 KERNELS = os.path.join(ROOT, "kernels")
 NOT_RUN = 77  # exit status of gpu_orders
 SECONDS = 300  # a mutant that takes longer hangs: noticed
-# Waits that no input of gpu_orders reaches yet: cepstra (mel mfcc=) share their kernel with bands, which come first.
-LIVE_YET = {"audio/mel.cu": 1}
+# Waits that no input of gpu_orders needs yet: cepstra (mel mfcc=) share their kernel with bands, which come first; the
+# inverse transform of an even number of passes, which ends where the next begins, wants a spectrum of another width.
+LIVE_YET = {"audio/mel.cu": 1, "audio/stft.cu": 1}
 WAIT, SPREAD = "wait", "spread"  # what was taken out
 WAITS = r"\b(__sync\w+|smp_copy_(?:wait|commit)(?:<[^>]*>)?)\s*\([^()]*\)\s*;"
 PADS = r"\w*(?:PAD|SKEW)"
