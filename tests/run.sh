@@ -31,6 +31,15 @@ if [ "${SMP_FUZZ:-0}" = 1 ]; then
     fi
 fi
 
+# The kernel lab counts SASS where there is NVIDIA's disassembler, which Debian's nvcc packages may lack.
+if ! has nvdisasm >/dev/null && [ ! -x /usr/local/cuda/bin/nvdisasm ]; then
+    if python3 -m pip install -q --no-deps --target build/nvdisasm nvidia-cuda-nvdisasm 2>build/nvdisasm.log; then
+        PATH=$(dirname "$(find "$PWD/build/nvdisasm" -name nvdisasm -type f)"):$PATH
+    else
+        echo "Without nvdisasm (build/nvdisasm.log): what counts SASS is skipped." >&2
+    fi
+fi
+
 # One ctest over all builds: one summary, and no failure of the first scrolls away behind the second.
 mkdir -p build/all
 printf 'subdirs("%s")\n' "${builds[@]}" >build/all/CTestTestfile.cmake
