@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "pipe/fuse.h"
 #include "pipe/phases.h"
+#include "pipe/storage.h"
 #include "stages/shared/jpeg_params.h"
 
 typedef struct planner {
@@ -425,64 +426,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
     smp_plan_keep(plan, needed, moved);
 }
 
-/* ---------------------------------------------------------------------------------------------- storage */
-
-/* For every step, whether its output may be rounded when it is stored: all its consumers are sinks, or steps that only
- * move samples to sinks. */
-static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
-{
-    for (size_t i = 0; i < plan->step_count; i++)
-        last[i] = true, used[i] = false;
-    for (size_t i = 0; i < plan->sink_count; i++)
-        used[plan->sinks[i].step] = true;
-    for (int i = (int)plan->step_count - 1; i > 0; i--) {
-        const smp_step *step = &plan->steps[i];
-        if (step->input < 0)
-            continue;
-        bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
-        used[step->input] = true;
-        last[step->input] = last[step->input] && passes;
-        if (step->second >= 0) {
-            used[step->second] = true;
-            last[step->second] = false;
-        }
-    }
-}
-
-static void choose_storage(smp_plan *plan, const bool *last, const bool *used, bool *integers, bool plain)
-{
-    for (size_t i = 0; i < plan->step_count; i++) {
-        smp_step *step = &plan->steps[i];
-        const smp_step *input = step->input >= 0 ? &plan->steps[step->input] : NULL;
-        if (!input)
-            integers[i] = step->out.format != SMP_F32;
-        else if (step->job == SMP_JOB_REDUCE)
-            integers[i] = integers[step->input];
-        else
-            integers[i] = step->work.exactness != SMP_REAL && integers[step->input] &&
-                          (step->second < 0 || integers[step->second]) && !plain;
-        if (step->job == SMP_JOB_REDUCE)
-            step->storage = input->storage;
-        else if (!input || integers[i] || (last[i] && used[i] && !plain))
-            step->storage = step->out.format;
-        else if (plain && step->stage->role == SMP_ROLE_CONVERT && last[i])
-            step->storage = step->out.format;
-        else
-            step->storage = SMP_F32;
-    }
-}
-
-/* Whether values outside 0..white can reach a step's store: then it is worth counting what is clamped. */
-static void find_clipping(smp_plan *plan)
-{
-    for (size_t i = 0; i < plan->step_count; i++) {
-        smp_step *step = &plan->steps[i];
-        if (step->input < 0)
-            step->work.clips = step->out.format == SMP_F32;
-        else
-            step->work.clips = step->work.clips || plan->steps[step->input].work.clips;
-    }
-}
+/* ---------------------------------------------------------------------------------------------- sinks, as stored */
 
 static smp_code store_sinks(planner *p)
 {
@@ -533,8 +477,7 @@ static smp_code finish_plan(planner *p)
     if (!code) {
         prune(p->plan, flags, moved);
         bool *last = flags, *used = flags + n, *integers = flags + 2 * n;
-        find_last_stores(p->plan, last, used);
-        choose_storage(p->plan, last, used, integers, p->request->plain_storage);
+        smp_plan_storage(p->plan, p->request->plain_storage, last, used, integers);
         code = store_sinks(p);
         if (!code)
             code = code_sinks(p);
@@ -543,7 +486,7 @@ static smp_code finish_plan(planner *p)
     smp_free(moved);
     if (code)
         return code;
-    find_clipping(p->plan);
+    smp_plan_clipping(p->plan);
     if (p->request->fuse)
         code = smp_plan_fuse(p->plan, p->err);
     if (code)

@@ -288,20 +288,6 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     return code;
 }
 
-bool smp_run_view(const smp_shape *shape, smp_view *view, size_t *bytes)
-{
-    const int64_t stride = smp_row_stride(shape, shape->format);
-    *view = (smp_view){.stride = stride,
-                       .width = shape->width,
-                       .height = shape->height,
-                       .rows = shape->height,
-                       .channels = shape->channels,
-                       .format = (int32_t)shape->format,
-                       .white = smp_white(shape->format),
-                       .alpha = shape->alpha};
-    return smp_mul_size((size_t)stride, (size_t)shape->height, bytes);
-}
-
 /* A picture in memory of the process that decodes it (reader null: it is written), or else in a buffer of the cache. */
 static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *reader, const smp_shape *shape,
                             smp_view *view, smp_error *err)
@@ -597,29 +583,5 @@ smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error
     }
     smp_looks_free(&looks);
     smp_reader_close(reader);
-    return code;
-}
-
-smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows,
-                        const smp_view *in, const smp_view *out, smp_run_report *report, smp_error *err)
-{
-    *report = (smp_run_report){.device = device->info, .threads = device->info.units};
-    double start = smp_now();
-    smp_endpoint source = {.view = *in}, sink = {0};
-    int failed;
-    if (plan->sink_count > 1)
-        return smp_fail(err, SMP_E_PROCESS, "a run in memory has one output, the plan has %zu", plan->sink_count);
-    if (plan->sink_count)
-        sink.view = *out;
-    smp_runner_setup setup = {.plan = plan,
-                              .device = device,
-                              .variant = variant,
-                              .strip_rows = strip_rows,
-                              .any_range = true,
-                              .source = &source,
-                              .sinks = &sink};
-    smp_code code = smp_runner_run(&setup, report, &failed, err);
-    report->status = code;
-    report->wall_seconds = smp_now() - start;
     return code;
 }

@@ -1,0 +1,59 @@
+/* Storage of a plan's steps: see storage.h. */
+#include "pipe/storage.h"
+
+/* For every step, whether its output may be rounded when it is stored: all its consumers are sinks, or steps that only
+ * move samples to sinks. */
+static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
+{
+    for (size_t i = 0; i < plan->step_count; i++)
+        last[i] = true, used[i] = false;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        used[plan->sinks[i].step] = true;
+    for (int i = (int)plan->step_count - 1; i > 0; i--) {
+        const smp_step *step = &plan->steps[i];
+        if (step->input < 0)
+            continue;
+        bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
+        used[step->input] = true;
+        last[step->input] = last[step->input] && passes;
+        if (step->second >= 0) {
+            used[step->second] = true;
+            last[step->second] = false;
+        }
+    }
+}
+
+void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *integers)
+{
+    find_last_stores(plan, last, used);
+    for (size_t i = 0; i < plan->step_count; i++) {
+        smp_step *step = &plan->steps[i];
+        const smp_step *input = step->input >= 0 ? &plan->steps[step->input] : NULL;
+        if (!input)
+            integers[i] = step->out.format != SMP_F32;
+        else if (step->job == SMP_JOB_REDUCE)
+            integers[i] = integers[step->input];
+        else
+            integers[i] = step->work.exactness != SMP_REAL && integers[step->input] &&
+                          (step->second < 0 || integers[step->second]) && !plain;
+        if (step->job == SMP_JOB_REDUCE)
+            step->storage = input->storage;
+        else if (!input || integers[i] || (last[i] && used[i] && !plain))
+            step->storage = step->out.format;
+        else if (plain && step->stage->role == SMP_ROLE_CONVERT && last[i])
+            step->storage = step->out.format;
+        else
+            step->storage = SMP_F32;
+    }
+}
+
+void smp_plan_clipping(smp_plan *plan)
+{
+    for (size_t i = 0; i < plan->step_count; i++) {
+        smp_step *step = &plan->steps[i];
+        if (step->input < 0)
+            step->work.clips = step->out.format == SMP_F32;
+        else
+            step->work.clips = step->work.clips || plan->steps[step->input].work.clips;
+    }
+}

@@ -1,0 +1,13 @@
+/* How the samples of each step of a plan are stored, and where stores can clamp. plan.h says why. */
+#ifndef SMP_PIPE_STORAGE_H
+#define SMP_PIPE_STORAGE_H
+
+#include "pipe/plan.h"
+
+/* Sets each step's storage. plain: f32 on every edge. The arrays are scratch, an entry a step. */
+void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *integers);
+
+/* Sets work.clips: whether values outside 0..white can reach a step's store, so that clamping is worth counting. */
+void smp_plan_clipping(smp_plan *plan);
+
+#endif
