@@ -17,7 +17,7 @@
 
 #include "stages/stage.h"
 
-enum { PATH = 512, MAX_FILES = 1000 };
+enum { PATH = 512, MAX_FILES = 4000 };
 
 typedef struct source {
     char path[PATH];  /* from the root: "src/io/png/png_read.c" */
