@@ -175,13 +175,15 @@ struct jpeg_join_shared {
     unsigned changed[SMP_JPEG_JOINERS / 32];
 };
 
-SMP_DEVICE void jpeg_join_blocks(const smp_io &io, const smp_jpeg_decode &p, const smp_jpeg_scan *scan,
+/* True: the blocks do not fall into step. */
+SMP_DEVICE bool jpeg_join_blocks(const smp_io &io, const smp_jpeg_decode &p, const smp_jpeg_scan *scan,
                                  const smp_jpeg_table *tables, jpeg_join_shared &s)
 {
     smp_jpeg_run *runs = jpeg_scratch<smp_jpeg_run>(io.out, p.runs_at);
     smp_jpeg_place *entered = jpeg_scratch<smp_jpeg_place>(io.out, p.entered_at);
     const unsigned t = threadIdx.x, count = (scan->subs + SMP_JPEG_SUBS - 1) / SMP_JPEG_SUBS;
-    for (bool changes = true; changes;) {
+    bool changes = true;
+    for (int round = 0; changes && round < SMP_JPEG_ROUNDS; round++) {
         bool changed = false;
         for (unsigned base = 0; base < count; base += SMP_JPEG_JOINERS) {
             const unsigned number = base + t;
@@ -207,6 +209,7 @@ SMP_DEVICE void jpeg_join_blocks(const smp_io &io, const smp_jpeg_decode &p, con
         for (int w = 0; w < SMP_JPEG_JOINERS / 32; w++)
             changes |= s.changed[w] != 0;
     }
+    return changes;
 }
 
 /* Running sums, in place: what comes before each subsequence. A thread takes neighbours. */
@@ -258,7 +261,7 @@ template <typename, typename> SMP_DEVICE void jpeg_join_naive(const smp_io &io, 
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io.in, &p);
     if (!scan)
         return;
-    jpeg_join_blocks(io, p, scan, scan->tables, s);
+    jpeg_doubt(io, jpeg_join_blocks(io, p, scan, scan->tables, s) && threadIdx.x == 0);
     jpeg_join_sums(io, p, scan, s);
 }
 SMP_KERNEL_PAIR_(jpeg_join_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
@@ -271,7 +274,7 @@ template <typename, typename> SMP_DEVICE void jpeg_join_tiled(const smp_io &io, 
     if (!scan)
         return;
     jpeg_load_tables(shared, scan);
-    jpeg_join_blocks(io, p, scan, shared.tables, s);
+    jpeg_doubt(io, jpeg_join_blocks(io, p, scan, shared.tables, s) && threadIdx.x == 0);
     jpeg_join_sums(io, p, scan, s);
 }
 SMP_KERNEL_PAIR_(jpeg_join_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)

@@ -28,6 +28,7 @@ enum {
     SMP_SCAN_MAGIC = 0x4A504753,
     SMP_JPEG_SUB_BITS = 1024,   /* of a subsequence; a multiple of 32 */
     SMP_JPEG_SUBS = 128,        /* subsequences, and threads, of a block */
+    SMP_JPEG_ROUNDS = 32,       /* of joining; files that take more are made to, and are in doubt */
     SMP_JPEG_JOINERS = 512,     /* threads of the one block that joins */
     SMP_JPEG_LOOK = 9,          /* bits that the first look-up takes */
     SMP_JPEG_ROW = 65536,       /* bytes of a row of the input, of the scratch memory; */

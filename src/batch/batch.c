@@ -304,10 +304,11 @@ static void open_own(worker *w)
         code = smp_run_cache_open(&w->cache, &err);
     pthread_mutex_lock(&b->lock);
     w->opened = !code;
-    if (code && !b->unopened.code)
+    const bool first = w->number < devices->count; /* later ones are more than must be */
+    if (code && first && !b->unopened.code)
         b->unopened = err;
-    b->stopped |= code != SMP_OK;
-    b->opening -= w->number < devices->count;
+    b->stopped |= code && first;
+    b->opening -= first;
     pthread_cond_broadcast(&b->changed);
     pthread_mutex_unlock(&b->lock);
 }

@@ -508,8 +508,10 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
         code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
     if (!code)
         code = smp_looks_report(&looks, report, err);
-    if (!code)
+    if (!code) {
+        *scanned = false; /* from here on outputs may be in their places */
         code = commit_all(request, plan, outputs, report, err);
+    }
     if (!code && media->leftover) { /* what is whole was written */
         code = smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s no whole frame", media->leftover,
                         media->leftover == 1 ? "" : "s", media->leftover == 1 ? "is" : "are");
@@ -539,12 +541,23 @@ done:
     return code;
 }
 
-/* Whether the device may decode the input. Not where it is read twice, or not as it is. */
+/* Whether nothing is lost when what was written is dropped: a file, or none yet. */
+static bool is_replaceable(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") != 0 && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
+}
+
+/* Whether the device may decode the input and code outputs. Not where the input is read twice, or not as it is; nor
+ * where an output cannot be begun anew after a doubt. */
 static bool may_scan(const smp_run_request *request)
 {
-    return !request->device->host_memory && strcmp(request->input, "-") != 0 && request->program->node_count > 0 &&
-           !request->plain_storage && !request->limits.fast_decode && !request->limits.raw.given &&
-           !smp_program_looks(request->program);
+    bool replaceable = !request->output || is_replaceable(request->output);
+    for (size_t i = 0; i < request->program->save_count; i++)
+        replaceable &= is_replaceable(request->program->saves[i].path);
+    return replaceable && !request->device->host_memory && strcmp(request->input, "-") != 0 &&
+           request->program->node_count > 0 && !request->plain_storage && !request->limits.fast_decode &&
+           !request->limits.raw.given && !smp_program_looks(request->program);
 }
 
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
@@ -556,12 +569,15 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
         err = &local;
     asked.limits.scan_from = may_scan(request) ? request->limits.gpu_jpeg : 0;
     smp_code code = run_once(&asked, report, &scanned, err);
-    if (!code || !scanned || code == SMP_E_INTERRUPTED || code == SMP_E_TERMINATED)
+    const bool again = report->doubts || code == SMP_E_DECODE || code == SMP_E_PROCESS || code == SMP_E_MEMORY ||
+                       code == SMP_E_DEVICE_MEMORY;
+    if (!code || !scanned || !again)
         return code;
-    /* Any doubt: the usual reader judges the file, and words the error. */
+    /* Any doubt: the usual reader judges the file, and words the error. The cache may have the plan that failed. */
     smp_run_report_free(report);
     *err = (smp_error){0};
     asked.limits.scan_from = 0;
+    asked.cache = NULL;
     return run_once(&asked, report, &scanned, err);
 }
 

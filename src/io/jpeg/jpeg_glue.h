@@ -54,10 +54,10 @@ _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code);
  * first marker to EOI. Leaves it empty where the file is not plain: it must be decoded then. In jpeg_coded.c. */
 smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err);
 
-/* The scan that begins `at` in the source, after the header was read: *rows, of shape as->shape, from smp_alloc. Null,
- * without an error: it is not plain. *followed: another JPEG comes behind it. In jpeg_scan.c. */
-smp_code smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
-                            const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed, smp_error *err);
+/* The scan that begins `at` in the source, after the header was read: *rows, of shape as->shape, from smp_alloc. Null:
+ * it is not plain, or there is no memory for it. *followed: another JPEG comes behind it. In jpeg_scan.c. */
+void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
+                        const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed);
 
 /* Keeps how the picture is coded, after its header was read; and says how one is to be coded, after jpeg_set_defaults:
  * so as the input was, unless a quality is asked for. In jpeg_coding.c. */

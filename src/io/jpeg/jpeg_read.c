@@ -268,9 +268,8 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     state->markers.meta = &reader->media.meta;
     smp_code code = smp_jpeg_guard(&state->base, read_header, state, err);
     if (!code && wants_scan(reader))
-        code =
-            smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,
-                               &reader->limits, &reader->media.scan, &state->scan, &state->followed, err);
+        smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,
+                           &reader->limits, &reader->media.scan, &state->scan, &state->followed);
     return !code && reader->limits.coded ? smp_jpeg_keep_coded(reader, err) : code;
 }
 

@@ -18,8 +18,8 @@ typedef struct scan {
     uint8_t *data; /* of the file, from the scan on; then without stuffing */
     size_t size;
     interval *intervals;
-    size_t interval_count, capacity;
-    size_t tail; /* in the file's bytes: behind EOI */
+    size_t interval_count, capacity, most; /* most: as many as the header says */
+    size_t tail;                           /* in the file's bytes: behind EOI */
 } scan;
 
 /* ------------------------------------------------------------------------------------------------ which files */
@@ -47,7 +47,8 @@ static bool is_plain(const struct jpeg_decompress_struct *jpeg)
 
 static bool add_interval(scan *s, size_t start, size_t end)
 {
-    if (!smp_grow(&s->intervals, &s->capacity, s->interval_count + 1, sizeof *s->intervals))
+    if (s->interval_count >= s->most ||
+        !smp_grow(&s->intervals, &s->capacity, s->interval_count + 1, sizeof *s->intervals))
         return false;
     s->intervals[s->interval_count++] = (interval){start, end};
     return true;
@@ -179,21 +180,25 @@ static int64_t round_rows(int64_t rows)
     return (rows + step - 1) / step * step;
 }
 
+static uint64_t count_mcus(const struct jpeg_decompress_struct *jpeg)
+{
+    const bool colour = jpeg->num_components == 3;
+    const uint32_t across = colour ? 8 * (uint32_t)jpeg->comp_info[0].h_samp_factor : 8;
+    const uint32_t down = colour ? 8 * (uint32_t)jpeg->comp_info[0].v_samp_factor : 8;
+    return (uint64_t)((jpeg->image_width + across - 1) / across) * ((jpeg->image_height + down - 1) / down);
+}
+
 /* *rows stays null where the scan is not plain. */
-static smp_code put_rows(const struct jpeg_decompress_struct *jpeg, const scan *s, smp_scan *as, uint8_t **rows,
-                         smp_error *err)
+static void put_rows(const struct jpeg_decompress_struct *jpeg, const scan *s, smp_scan *as, uint8_t **rows)
 {
     const int across = jpeg->comp_info[0].h_samp_factor, down = jpeg->comp_info[0].v_samp_factor;
     const bool colour = jpeg->num_components == 3;
     as->across = colour ? across : 1;
     as->down = colour ? down : 1;
-    const uint32_t mcus_across = (jpeg->image_width + (uint32_t)as->across * 8 - 1) / ((uint32_t)as->across * 8);
-    const uint32_t mcus_down = (jpeg->image_height + (uint32_t)as->down * 8 - 1) / ((uint32_t)as->down * 8);
     const uint32_t mcu_blocks = colour ? (uint32_t)(as->across * as->down) + 2 : 1;
-    const uint64_t mcus = (uint64_t)mcus_across * mcus_down;
-    const uint64_t every = jpeg->restart_interval ? jpeg->restart_interval : mcus;
-    if (mcus * mcu_blocks > INT32_MAX || s->interval_count != (mcus + every - 1) / every)
-        return SMP_OK;
+    const uint64_t mcus = count_mcus(jpeg), every = jpeg->restart_interval ? jpeg->restart_interval : mcus;
+    if (mcus * mcu_blocks > INT32_MAX || s->interval_count != s->most)
+        return;
     uint64_t subs = 0;
     for (size_t i = 0; i < s->interval_count; i++)
         subs += subs_of(&s->intervals[i]);
@@ -204,16 +209,16 @@ static smp_code put_rows(const struct jpeg_decompress_struct *jpeg, const scan *
     const size_t words_at = (subs_at + (size_t)subs * sizeof(smp_jpeg_sub) + ALIGN - 1) / ALIGN * ALIGN;
     const size_t bytes = words_at + (words + 1) * 4;
     if (!words || bytes > LARGEST || subs > bytes / SMP_JPEG_LEAST_BYTES)
-        return SMP_OK;
+        return;
     const int64_t width = bytes >= WIDE_FROM ? SMP_JPEG_ROW : SMP_JPEG_SMALL_ROW;
     const int64_t height = round_rows(((int64_t)bytes + width - 1) / width);
     uint8_t *to = smp_alloc((size_t)(width * height));
     if (!to)
-        return smp_fail_memory(err, "a JPEG", (uint64_t)(width * height));
+        return; /* libjpeg may get along with less memory */
     smp_jpeg_scan *head = (smp_jpeg_scan *)(void *)to;
     if (!make_head(jpeg, head)) {
         smp_free(to);
-        return SMP_OK;
+        return;
     }
     head->subs = (uint32_t)subs;
     head->subs_at = (uint32_t)subs_at;
@@ -223,28 +228,27 @@ static smp_code put_rows(const struct jpeg_decompress_struct *jpeg, const scan *
     put_words(s, (uint32_t *)(void *)(to + words_at), words + 1);
     as->shape = (smp_shape){.kind = SMP_IMAGE, .width = width, .height = height, .channels = 1, .format = SMP_U8};
     *rows = to;
-    return SMP_OK;
 }
 
-smp_code smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
-                            const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed, smp_error *err)
+void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
+                        const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed)
 {
     *rows = NULL;
     *followed = false;
     if (!is_plain(jpeg) || source->size == UINT64_MAX || source->size <= at || source->size - at > LARGEST)
-        return SMP_OK;
+        return;
     scan s = {.size = (size_t)(source->size - at)};
-    smp_code code = smp_check_picture(limits, jpeg->image_width, jpeg->image_height, 3 * (uint64_t)s.size, err);
-    if (code)
-        return code;
-    if (!(s.data = smp_alloc_raw(s.size)))
-        return smp_fail_memory(err, "a JPEG", s.size);
+    smp_error unsaid = {0}; /* libjpeg may get along with less memory */
+    if (smp_check_picture(limits, jpeg->image_width, jpeg->image_height, 3 * (uint64_t)s.size, &unsaid) ||
+        !(s.data = smp_alloc_raw(s.size)))
+        return;
+    const uint64_t mcus = count_mcus(jpeg), every = jpeg->restart_interval ? jpeg->restart_interval : mcus;
+    s.most = (size_t)((mcus + every - 1) / every);
     const size_t all = s.size;
     if (smp_source_look(source, at, s.data, s.size) && take_out(&s)) {
         *followed = smp_jpeg_sniff(s.data + s.tail, all - s.tail);
-        code = put_rows(jpeg, &s, as, rows, err);
+        put_rows(jpeg, &s, as, rows);
     }
     smp_free(s.data);
     smp_free(s.intervals);
-    return code;
 }
