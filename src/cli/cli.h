@@ -128,6 +128,10 @@ smp_code smp_cli_check_stdout(const char *path, smp_error *err);
 /* The same for an input, which cannot come from standard input when the pipeline does (null: -e stages). */
 smp_code smp_cli_check_input(const char *pipe, const char *in, smp_error *err);
 
+/* Refuses to replace a file that does not begin like what is written: a picture by a page, names by a list. begins: at
+ * most 64 bytes. */
+smp_code smp_cli_keep_other(const char *path, const char *begins, const char *what, smp_error *err);
+
 /* Refuses a report that would overwrite a file that the command uses, existing or yet to be made. Null or "-": never.
  */
 smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *err);

@@ -182,7 +182,10 @@ smp_code smp_kernel_arguments(const smp_warp_kernel *kernel, const char *text, s
         const char *equals = memchr(text, '=', size), *value = equals ? equals + 1 : text;
         const size_t value_size = size - (size_t)(value - text);
         const bool is_array = memchr(value, '[', value_size) != NULL;
-        if (at >= count) {
+        if (at < count && params[at].offset + sizeof(uint64_t) > smp_warp_kernel_param_bytes(kernel) + 16) {
+            code = smp_fail(err, SMP_E_DECODE, "parameter %zu of '%s' lies outside of its parameters", at + 1,
+                            smp_warp_kernel_name(kernel));
+        } else if (at >= count) {
             smp_fail(err, SMP_E_USAGE, "--args names more than the %zu parameters of '%s'", count,
                      smp_warp_kernel_name(kernel));
             code = smp_hint(err, "it takes: %s", takes);

@@ -216,6 +216,8 @@ static smp_code list(void *settings, smp_error *err)
     smp_code code = check(s, err);
     if (code)
         return code;
+    if (s->common.force && (code = smp_cli_keep_other(s->output, "smempipe list ", "list", err)))
+        return code;
     char *real = smp_real_path(s->folder);
     if (!real)
         return smp_fail_memory(err, "a path", strlen(s->folder));

@@ -80,7 +80,8 @@ static smp_code write_page(smp_measuring *m, smp_error *err)
     m->output.to = NULL;
     if (failed || !closed)
         return smp_fail_memory(err, "the page", m->page_size);
-    return smp_cli_write_file(m->settings->html, m->common->force, render_page, m, err);
+    smp_code code = smp_cli_keep_other(m->settings->html, "<!doctype html>", "page", err);
+    return code ? code : smp_cli_write_file(m->settings->html, m->common->force, render_page, m, err);
 }
 
 smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, const smp_error *why, smp_error *err)

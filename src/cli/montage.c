@@ -173,17 +173,18 @@ static void draw(void *context, size_t index, const smp_small_picture *picture)
     smp_montage_page_free(&r->page);
 }
 
-/* Whether a file is a page that an earlier run left in the folder. */
-static bool is_page(const montage_run *r, const smp_found *file)
+/* A page must not take the place of a file of the folder: nobody knows whether an earlier run made it. */
+static smp_code keep_file(const montage_run *r, const smp_found *file, smp_error *err)
 {
     struct stat status;
-    for (size_t i = 0; i < r->settings->many.inputs.count; i++)
-        if (!strcmp(file->path, r->settings->many.inputs.items[i])) /* given by its name: the writer refuses it */
-            return false;
     for (size_t i = 0; i < r->pages; i++)
-        if (stat(r->paths[i], &status) == 0 && status.st_ino == file->inode && (uint32_t)status.st_dev == file->device)
-            return true;
-    return false;
+        if (stat(r->paths[i], &status) == 0 && status.st_ino == file->inode &&
+            (uint32_t)status.st_dev == file->device) {
+            smp_fail(err, SMP_E_WRITE, "the output lies among the inputs");
+            smp_hint(err, "remove it where it is an earlier page, or write it elsewhere");
+            return smp_at(err, "%s", r->paths[i]);
+        }
+    return SMP_OK;
 }
 
 static smp_code find_files(montage_run *r, const smp_program *program, smp_error *err)
@@ -199,13 +200,9 @@ static smp_code find_files(montage_run *r, const smp_program *program, smp_error
     if (!(r->files = smp_alloc_array(r->count, sizeof *r->files)))
         return smp_fail_memory(err, "the list of files", r->count);
     code = name_pages(r, err);
-    size_t kept = 0;
-    for (size_t i = 0; !code && i < r->found.count; i++)
-        if (!is_page(r, smp_found_at(&r->found, i)))
-            r->files[kept++] = smp_found_at(&r->found, i);
-    if (!code && kept < r->count) {
-        r->count = kept;
-        code = kept ? name_pages(r, err) : smp_many_check(many, 0, &r->found.left_out, err);
+    for (size_t i = 0; !code && i < r->found.count; i++) {
+        r->files[i] = smp_found_at(&r->found, i);
+        code = keep_file(r, r->files[i], err);
     }
     return code;
 }

@@ -41,6 +41,22 @@ smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *er
     return smp_hint(err, "give the report another name; --force does not change this");
 }
 
+smp_code smp_cli_keep_other(const char *path, const char *begins, const char *what, smp_error *err)
+{
+    char head[64] = "";
+    struct stat status;
+    FILE *file = stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size ? fopen(path, "re") : NULL;
+    const size_t got = file ? fread(head, 1, strlen(begins), file) : 0;
+    if (!file)
+        return SMP_OK;
+    fclose(file);
+    if (got == strlen(begins) && !memcmp(head, begins, got))
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "what is there is no %s, and would be lost", what);
+    smp_hint(err, "give it another name; --force does not change this");
+    return smp_at(err, "%s", path);
+}
+
 smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render, const void *data, smp_error *err)
 {
     char *text = NULL;

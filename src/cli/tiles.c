@@ -244,7 +244,7 @@ static smp_code check_settings(const tiles_settings *s, smp_error *err)
         code = smp_cli_check_extension("to", s->to, err);
     if (code)
         return code;
-    if (!s->folder) {
+    if (!s->folder || !s->folder[0]) {
         smp_fail(err, SMP_E_USAGE, "the folder of the tiles is missing");
         return smp_hint(err, "write smempipe tiles %.200s -o DIR", s->in);
     }

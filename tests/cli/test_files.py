@@ -273,5 +273,33 @@ class Files(CliCase):
         self.assertEqual(self.files(), ["cut.png", "s.pipe"])
 
 
+class KeptByForce(CliCase):
+    """--force replaces what a command makes, and no file that it reads or that is something else."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "in").mkdir()
+        for name in ("a.png", "b.png"):
+            self.small_png("in/" + name)
+        self.before = {path.name: path.read_bytes() for path in (self.folder / "in").iterdir()}
+
+    def refused(self, *arguments, says):
+        self.assertIn(says, self.smp(*arguments, "-f", status=4).stderr)
+        self.assertEqual({path.name: path.read_bytes() for path in (self.folder / "in").iterdir()}, self.before)
+
+    def test_a_contact_sheet_replaces_no_picture_of_its_folder(self):
+        self.refused("montage", "in", "-o", "in/b.png", says="lies among the inputs")
+
+    def test_a_page_of_measures_replaces_no_picture(self):
+        self.refused("measure", "-e", "stats", "in", "--html", "in/a.png", says="is no page")
+        for force in ((), ("-f",)):
+            self.smp("measure", "-e", "stats", "in", "--html", "page.html", *force)
+
+    def test_a_list_replaces_no_picture(self):
+        self.refused("list", "in", "-o", "in/a.png", says="is no list")
+        for force in ((), ("-f",)):
+            self.smp("list", "in", "-o", "work.list", *force)
+
+
 if __name__ == "__main__":
     unittest.main()

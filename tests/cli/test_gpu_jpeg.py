@@ -78,6 +78,26 @@ class GpuJpeg(CliCase):
         self.assertLess(len(right), len(files))
         self.assertGreater(len(right), 0)
 
+    def test_scans_that_are_longer_than_their_room_are_coded_by_the_cpu(self):
+        noise = np.random.default_rng(8).integers(0, 256, (300, 400, 3)).astype(np.uint8)
+        os.mkdir(self.folder / "in")
+        for name in ("a.png", "b.png"):  # two, so that the second meets what is kept of the first
+            PIL.Image.fromarray(noise).save(self.folder / "in" / name)
+        made = []
+        for device in (["--device", "cpu"], ["--device", "simt", "--gpu-jpeg", "1"]):
+            to = self.folder / device[1]
+            self.smp("batch", "-e", "invert", "in", "-o", to, "--to", "jpg", "--quality", "100", *device)
+            made.append([(to / name).read_bytes() for name in ("a.jpg", "b.jpg")])
+        self.assertEqual(made[0], made[1])
+
+    def test_a_doubt_leaves_one_picture_on_standard_output(self):
+        data = bytearray(jpeg(np.random.default_rng(9), 2))
+        data[-20] ^= 0x55
+        self.write("in.jpg", bytes(data))
+        out = [self.smp("run", "-e", "invert", "in.jpg", "-", "--format", "jpg", "--device", *device, text=False,
+                        status=(0, 3)).stdout for device in (["cpu"], ["simt", "--gpu-jpeg", "1"])]
+        self.assertEqual(out[0], out[1])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -73,10 +73,13 @@ class Montage(CliCase):
         piped = self.smp("montage", "in", "-o", "-", "--rows", "1", status=2)
         self.assertIn("there are 3 pages", piped.stderr)
 
-    def test_pages_in_the_folder_are_no_pictures_of_it(self):
+    def test_a_page_replaces_nothing_in_the_folder_not_even_a_page(self):
         self.colours(3)
         first = self.sheet("in", name="in/sheet.png")[1]
-        second = self.sheet("in", "--force", name="in/sheet.png")[1]
+        refused = self.smp("montage", "in", "--force", "-o", "in/sheet.png", status=4)
+        self.assertIn("remove it where it is an earlier page", refused.stderr)
+        (self.folder / "in/sheet.png").unlink()
+        second = self.sheet("in", name="in/sheet.png")[1]
         self.assertTrue(np.array_equal(first, second))
         self.assertIn("input", self.smp("montage", "in/p00.png", "-o", "in/p00.png", "--force", status=4).stderr)
 

@@ -174,7 +174,7 @@ static void watch(av_state *s)
     const double unit = (double)stream->time_base.num / stream->time_base.den;
     s->cut |= (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;
     if (time != AV_NOPTS_VALUE)
-        s->last = fmax(s->last, (double)(time + packet->duration) * unit - begin);
+        s->last = fmax(s->last, ((double)time + (double)packet->duration) * unit - begin);
     s->bytes += (uint64_t)packet->size;
 }
 
