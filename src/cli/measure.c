@@ -80,12 +80,22 @@ static smp_code write_page(smp_measuring *m, smp_error *err)
     m->output.to = NULL;
     if (failed || !closed)
         return smp_fail_memory(err, "the page", m->page_size);
-    smp_code code = smp_cli_keep_other(m->settings->html, "<!doctype html>", "page", err);
+    const smp_measure_settings *used = m->settings;
+    smp_code code = smp_cli_refuse_report(used->html, used->many.pipe, err);
+    if (!code)
+        code = smp_cli_refuse_report(used->html, used->work_list, err);
+    if (!code)
+        code = smp_cli_refuse_report(used->html, used->many.list, err);
+    for (size_t i = 0; !code && i < used->many.inputs.count; i++) /* with --merge they are parts */
+        code = smp_cli_refuse_report(used->html, used->many.inputs.items[i], err);
     return code ? code : smp_cli_write_file(m->settings->html, m->common->force, render_page, m, err);
 }
 
 smp_code smp_measuring_file(smp_measuring *m, const smp_run_report *report, const smp_error *why, smp_error *err)
 {
+    smp_code code = smp_cli_refuse_report(m->settings->html, report->input, err);
+    if (code)
+        return code;
     if (report->status) {
         smp_failures_add(&m->failures, report->input, why);
         return SMP_OK;

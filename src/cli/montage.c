@@ -57,7 +57,7 @@ typedef struct montage_run {
     const montage_settings *settings;
     smp_montage look;
     smp_found_list found;
-    smp_found **files; /* without outputs of an earlier run */
+    smp_found **files;
     size_t count, pages, per_page;
     char **paths; /* of pages */
     const char **inputs;

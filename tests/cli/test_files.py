@@ -291,7 +291,7 @@ class KeptByForce(CliCase):
         self.refused("montage", "in", "-o", "in/b.png", says="lies among the inputs")
 
     def test_a_page_of_measures_replaces_no_picture(self):
-        self.refused("measure", "-e", "stats", "in", "--html", "in/a.png", says="is no page")
+        self.refused("measure", "-e", "stats", "in", "--html", "in/a.png", says="which this run uses")
         for force in ((), ("-f",)):
             self.smp("measure", "-e", "stats", "in", "--html", "page.html", *force)
 
