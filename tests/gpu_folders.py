@@ -4,10 +4,10 @@
     tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files 1536] [--seconds 240] [--small]
 
 Makes folders of JPEGs and PNGs (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
-`smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The first
-device (the CPU: it needs no start) gets every seventh file of a folder only.
-Unless said, the devices are the CPU and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists. docs/results.py shows
-what it wrote as NAME-folders.json. Plain Python. Exit status 1: bytes differ, or a run failed."""
+`smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The
+first device (the CPU: it needs no start) gets every seventh file of a folder only. Unless said, the devices are the
+CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists. docs/results.py shows what it wrote as
+NAME-folders.json. Plain Python. Exit status 1: bytes differ, or a run failed."""
 import argparse
 import filecmp
 import json
@@ -27,7 +27,8 @@ JOBS = [
     ("JPEG, blur 2 px", "jpg", ["gaussian 2px"], 1),
     ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 1),
     ("JPEG, measure", "jpg", None, 1),
-    ("PNG, blur 2 px", "png", ["gaussian 2px"], 4),
+    ("PNG, blur 2 px", "png", ["gaussian 2px"], 8),
+    ("PNG, blur 20 px", "png", ["gaussian 20px"], 8),
     ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1),
 ]
 
@@ -69,7 +70,7 @@ def devices_of(program):
     _, done = must(program, "devices")
     count = len(re.findall(r"^cuda\b", done.stdout, re.M))
     some = [",".join(map(str, range(n))) for n in (1, 2, 4, 8, 16) if n < count]
-    return ["cpu", *(f"cuda:{text}" for text in some), *(["cuda"] if count else [])], done.stdout
+    return ["cpu", "auto", *(f"cuda:{text}" for text in some), *(["cuda"] if count else [])], done.stdout
 
 
 def pictures(folder):
