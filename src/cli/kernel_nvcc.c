@@ -159,13 +159,13 @@ static void hash_file(hashed *h, const smp_kernel_settings *settings, const char
     fclose(file);
 }
 
-static void hash_sources(const smp_kernel_settings *settings, const char *const *words, char text[65])
+static void hash_sources(const smp_kernel_settings *settings, const char *file, const char *const *words, char text[65])
 {
     hashed h = {.count = 0};
     smp_sha256_begin(&h.hash);
     for (size_t i = 0; words[i]; i++)
         smp_sha256_add(&h.hash, words[i], strlen(words[i]) + 1);
-    hash_file(&h, settings, settings->file);
+    hash_file(&h, settings, file);
     smp_sha256_end(&h.hash, text);
     for (size_t i = 0; i < h.count; i++)
         smp_free(h.files[i]);
@@ -271,12 +271,12 @@ static char *ptx_name(const char *folder, const char *file)
     return smp_asprintf("%s/%.*s.ptx", folder, dot ? (int)(dot - base) : (int)strlen(base), base);
 }
 
-static smp_code compile(const smp_kernel_settings *settings, words *w, char *folder, bool program, smp_error *err)
+static smp_code compile(const char *file, words *w, char *folder, bool program, smp_error *err)
 {
     int status;
     smp_code code;
     char *work = smp_asprintf("%s.%d", folder, (int)getpid());
-    char *real = smp_real_path(settings->file); /* so that .loc names it wherever this is called again */
+    char *real = smp_real_path(file); /* so that .loc names it wherever this is called again */
     if (!work || !real || !smp_kernel_make_folders(work)) {
         smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", work ? work : folder, strerror(errno));
         smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
@@ -300,7 +300,7 @@ static smp_code compile(const smp_kernel_settings *settings, words *w, char *fol
     code = smp_kernel_spawn((char *const *)(uintptr_t)w->items, NULL, STDERR_FILENO, &status, err);
     if (!code && status) {
         smp_fail(err, SMP_E_DECODE, "nvcc cannot compile it (its messages are above)");
-        code = smp_at(err, "%s", settings->file);
+        code = smp_at(err, "%s", file);
     }
     if (!code && rename(work, folder) && access(folder, R_OK))
         code = smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", folder, strerror(errno));
@@ -310,15 +310,16 @@ static smp_code compile(const smp_kernel_settings *settings, words *w, char *fol
     return code;
 }
 
-smp_code smp_kernel_compile(const smp_kernel_settings *settings, char **ptx, char **program, smp_error *err)
+smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *file, char **ptx, char **program,
+                            smp_error *err)
 {
     words w = {.count = 0};
     char hash[65];
     smp_code code = SMP_OK;
     *ptx = NULL;
-    if (access(settings->file, R_OK)) {
+    if (access(file, R_OK)) {
         smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
-        return smp_at(err, "%s", settings->file);
+        return smp_at(err, "%s", file);
     }
     char *nvcc = smp_kernel_tool("nvcc"), *runtime = program ? smp_kernel_runtime_folder() : NULL,
          *cache = smp_kernel_cache();
@@ -331,15 +332,15 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, char **ptx, cha
     }
     if (!code) {
         command_of(settings, nvcc, runtime, program != NULL, &w);
-        hash_sources(settings, w.items, hash);
+        hash_sources(settings, file, w.items, hash);
         folder = cache ? smp_asprintf("%s/%.32s", cache, hash) : NULL;
         if (!folder)
             code = smp_fail_memory(err, "a path", PATH_MAX);
     }
     if (!code && !smp_is_folder(folder))
-        code = compile(settings, &w, folder, program != NULL, err);
+        code = compile(file, &w, folder, program != NULL, err);
     if (!code) {
-        *ptx = ptx_name(folder, settings->file);
+        *ptx = ptx_name(folder, file);
         if (program)
             *program = smp_asprintf("%s/program", folder);
     }
