@@ -101,7 +101,7 @@ static void say_what(const smp_kernel_settings *settings, const smp_kernel_resul
         return;
     if (all->sass)
         printf("counts of the SASS that ptxas makes of %s for sm_%s; mistakes are found in its PTX\n", settings->file,
-               smp_kernel_arch(settings->arch));
+               smp_compile_arch(settings->arch));
     else
         printf("counts of the PTX of %s, since %s: ptxas may join accesses into wider ones, or split them\n",
                settings->file, all->why);

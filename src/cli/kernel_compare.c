@@ -64,7 +64,7 @@ static void add_fits(const smp_kernel_settings *settings, const char *code, smp_
             uint32_t registers;
             const uint64_t threads = (uint64_t)r->block[0] * r->block[1] * r->block[2];
             if (threads <= SMP_WARP_MAX_THREADS && smp_warp_registers(cubin, size, r->symbol, &registers))
-                (void)smp_warp_fit_of(atoi(smp_kernel_arch(settings->arch)), registers, r->shared + r->dynamic_shared,
+                (void)smp_warp_fit_of(atoi(smp_compile_arch(settings->arch)), registers, r->shared + r->dynamic_shared,
                                       (uint32_t)threads, &r->fit);
         }
     smp_free(cubin);

@@ -133,6 +133,16 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     cuda_device *gpu = (cuda_device *)device;
     cuda_function *function;
     *info = (smp_cuda_launch_info){.limit = "threads"};
+    if (launch->foreign) { /* its registers are known when it is loaded, which is when it runs */
+        info->kernel = smp_launch_decide(launch, io, params, &info->grid);
+        const unsigned threads = info->grid.block[0] * info->grid.block[1] * info->grid.block[2];
+        info->blocks_per_unit = (int)((unsigned)gpu->threads_per_unit / threads);
+        if (info->blocks_per_unit > gpu->blocks_per_unit)
+            info->blocks_per_unit = gpu->blocks_per_unit;
+        if (gpu->threads_per_unit > 0)
+            info->occupancy = (double)info->blocks_per_unit * threads / gpu->threads_per_unit;
+        return SMP_OK;
+    }
     smp_code code = cuda_enter(gpu, err);
     if (!code)
         code = cuda_prepare(gpu, launch, io, params, &info->kernel, &function, &info->grid, err);
