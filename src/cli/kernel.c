@@ -208,20 +208,22 @@ const smp_command smp_command_kernel = {
              "\n"
              "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
              "instead, and no code of the host. A .ptx file may come from any compiler. The program of a .cu file "
-             "runs with your rights: run only what you trust.",
+             "runs with your rights: run only what you trust. As a stage of a pipeline (`smempipe stages kernel`) only "
+             "device "
+             "code runs.",
     .settings_size = sizeof(smp_kernel_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
-    .examples = {{"smempipe kernel transpose.cu -- 1024", "the program's own main and its arguments, a table a kernel"},
-                 {"smempipe kernel a.cu --only scale --grid 8 --block 256 --args 'x=f32[2048] n=2048'",
-                  "one kernel, without main"},
-                 {"smempipe kernel a.cu --only naive,tiled --compare --grid 8x8 --block 32x8 --args 'out=f32[256x256] "
-                  "in=f32[256x256] n=256'",
-                  "side by side, and what they leave in their arrays"},
-                 {"smempipe kernel a.cu b.cu --compare --html page.html", "two programs, and a page"},
-                 {"smempipe kernel a.cu --fail-on races,conflicts,bounds", "a test: exit status 7 where one is found"},
-                 {"smempipe kernel a.ptx --only f --grid 1024 --block 128 --args 'x=f32[4096]' --blocks first,last",
-                  "PTX, and two blocks of its grid"}},
+    .examples =
+        {{"smempipe kernel transpose.cu -- 1024", "the program's own main and its arguments, a table a kernel"},
+         {"smempipe kernel a.cu --only scale --grid 8 --block 256 --args 'x=f32[2048] n=2048'",
+          "one kernel, without main"},
+         {"smempipe kernel a.cu --only naive,tiled --compare --grid 8x8 --block 32x8 --args 'out=f32[65536] n=256'",
+          "side by side, and what they leave in their arrays"},
+         {"smempipe kernel a.cu b.cu --compare --html page.html", "two programs, and a page"},
+         {"smempipe kernel a.cu --fail-on races,conflicts,bounds", "a test: exit status 7 where one is found"},
+         {"smempipe kernel a.ptx --only f --grid 1024 --block 128 --args 'x=f32[4096]' --blocks first,last",
+          "PTX, and two blocks of its grid"}},
     .run = kernel,
 };

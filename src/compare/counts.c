@@ -255,7 +255,7 @@ static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp
             snprintf(to->why, sizeof to->why, "%.190s", err ? err->message : "cannot be counted");
             code = SMP_OK;
         }
-        if (!code && kind == SMP_COUNT_SASS)
+        if (!code && kind == SMP_COUNT_SASS && !variant->launches[0].foreign) /* of those the model counts PTX */
             compare_with_model(&report->variants[i]);
     }
     smp_count_close(source);

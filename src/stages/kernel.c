@@ -28,7 +28,7 @@ static const smp_param table[] = {
     TEXT(file, NULL, "a .cu, which is compiled by nvcc, or a .ptx of any compiler; below the pipe file's folder",
          SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_FILE),
     TEXT(name, NULL, "the kernel, by its name in the source; needed where the file has several", 0),
-    TEXT(variants, NULL, "several kernels of the file, a,b,c: --variant chooses, compare holds them against the first",
+    TEXT(variants, NULL, "several kernels of the file, a,b,c: the last one runs, compare holds all against the first",
          0),
     TEXT(block, "16x16", "threads of a block", 0),
     TEXT(tile, NULL,
@@ -38,7 +38,8 @@ static const smp_param table[] = {
     TEXT(args, "\"(in, out, width, height)\"", "what the kernel's parameters are given: pictures, sizes, numbers", 0),
     {"over", offsetof(params, over), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "output",
      "which picture the tiles of all blocks cover", (const char *const[]){"output", "input", NULL}, 0},
-    COUNT(shared, SMP_UNIT_NONE, 0, 232448, "0", "dynamic shared memory of a block, bytes"),
+    {"shared", offsetof(params, shared), SMP_T_INT, SMP_UNIT_NONE, 0, 232448, "0",
+     "dynamic shared memory of a block, bytes", NULL, 0},
     COUNT(reach, SMP_UNIT_PX, 0, 65536, "auto",
           "rows above and below that an output row needs: the picture then streams by strips; auto: it is one piece"),
     COUNT(width, SMP_UNIT_PX, 1, 1e6, "auto", "of the output; auto: the input's"),
@@ -72,7 +73,7 @@ static smp_code read_texts(const params *p, smp_foreign *to, smp_error *err)
     if (!code && (uint64_t)to->block.n[0] * to->block.n[1] * to->block.n[2] > SMP_FOREIGN_THREADS)
         code = smp_fail(err, SMP_E_PIPE, "block=%s has more than %d threads", p->block, SMP_FOREIGN_THREADS);
     to->over_input = p->over == 1;
-    to->shared = given(p->shared) ? (uint32_t)p->shared : 0;
+    to->shared = (uint32_t)p->shared;
     to->reach = given(p->reach) ? p->reach : -1;
     return code ? code : smp_foreign_read_args(p->args, NULL, to, err);
 }
