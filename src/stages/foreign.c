@@ -252,16 +252,16 @@ static void convert(void *to, int to_format, const void *from, int from_format, 
 
 void smp_foreign_pack(const smp_view *view, int64_t first, int64_t count, smp_format format, void *to)
 {
-    const int64_t samples = view->width * view->channels, bytes = samples * smp_sample_size(format);
+    const int64_t samples = view->width * view->channels, bytes = samples * smp_sample_size((int)format);
     for (int64_t y = 0; y < count; y++)
-        convert((char *)to + y * bytes, format, smp_row(view, first + y), view->format, samples);
+        convert((char *)to + y * bytes, (int)format, smp_row(view, first + y), view->format, samples);
 }
 
 void smp_foreign_unpack(const smp_view *view, int64_t first, int64_t count, smp_format format, const void *from)
 {
-    const int64_t samples = view->width * view->channels, bytes = samples * smp_sample_size(format);
+    const int64_t samples = view->width * view->channels, bytes = samples * smp_sample_size((int)format);
     for (int64_t y = 0; y < count; y++)
-        convert(smp_row(view, first + y), view->format, (const char *)from + y * bytes, format, samples);
+        convert(smp_row(view, first + y), view->format, (const char *)from + y * bytes, (int)format, samples);
 }
 
 smp_code smp_foreign_run(const smp_foreign *k, const smp_io *io, smp_error *err)

@@ -191,7 +191,7 @@ static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_erro
              f->here.thread[1], f->here.thread[2], f->block[0], f->block[1], f->block[2], f->text);
     if (f->fault == SMP_WARP_BOUNDS && k->in != SMP_F32 && strstr(f->text, "past the end"))
         return smp_hint(err, "its samples have %lld byte%s; a kernel of floats needs `depth f32` before it",
-                        (long long)smp_sample_size(k->in), k->in == SMP_U8 ? "" : "s");
+                        (long long)smp_sample_size((int)k->in), k->in == SMP_U8 ? "" : "s");
     return smp_hint(err, "smempipe kernel %.100s --only %s tells more", k->file->path, k->entry->name);
 }
 
@@ -199,8 +199,8 @@ static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_erro
 static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
 {
     const smp_foreign_rows r = smp_foreign_rows_of(k, io);
-    const int64_t in_row = io->in.width * io->in.channels * smp_sample_size(k->in);
-    const int64_t out_row = io->out.width * io->out.channels * smp_sample_size(k->out);
+    const int64_t in_row = io->in.width * io->in.channels * smp_sample_size((int)k->in);
+    const int64_t out_row = io->out.width * io->out.channels * smp_sample_size((int)k->out);
     unsigned char params[SMP_FOREIGN_PARAM_BYTES];
     smp_warp_memory *memory = NULL;
     smp_warp_module *module = NULL;
