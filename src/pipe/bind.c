@@ -347,9 +347,11 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
             return false;
     }
     size_t number;
-    if ((row->flags & SMP_P_FILE) && bound == SMP_BOUND_DONE &&
-        !bind_file(b, scope, &argument.value, &number, &argument.field.string))
-        return false;
+    if ((row->flags & SMP_P_FILE) && bound == SMP_BOUND_DONE) {
+        if (!bind_file(b, scope, &argument.value, &number, &argument.field.string))
+            return false;
+        b->program->files[number].foreign = stage->foreign;
+    }
     if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
         node->name = smp_arena_strndup(arena, argument.field.string, strlen(argument.field.string));
         if (!node->name)

@@ -167,13 +167,26 @@ static smp_code make_variants(const params *p, const smp_foreign_file *file, con
     return code || count ? code : smp_fail(err, SMP_E_PIPE, "variants names no kernel");
 }
 
+/* What is wrong with the file is said at the stage that names it. */
+static smp_code open_file(const params *p, const smp_foreign_file **file, smp_error *err)
+{
+    const smp_code code = smp_foreign_open(p->file, file, err);
+    if (!code || code == SMP_E_MEMORY || !err)
+        return code;
+    const smp_error was = *err;
+    smp_fail(err, SMP_E_PIPE, "%s%s%s", was.where, was.where[0] ? ": " : "", was.message);
+    if (was.hint[0])
+        smp_hint(err, "%s", was.hint);
+    return SMP_E_PIPE;
+}
+
 static smp_code plan(const void *given_params, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
                      smp_error *err)
 {
     const params *p = given_params;
     const smp_foreign_file *file;
     (void)by;
-    smp_code code = smp_foreign_open(p->file, &file, err);
+    smp_code code = open_file(p, &file, err);
     if (code)
         return code;
     work->out.width = given(p->width) ? p->width : in->width;

@@ -7,6 +7,7 @@ import unittest
 import numpy as np
 from harness import ROOT, CliCase
 
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 KERNELS = os.path.join(ROOT, "samples", "kernels")
 BLUR = 'kernel "blur3.ptx" name=blur3 block=32x8 args=(in, out, width, height, channels, 3.5)'
 LADDER = ["transposeNaive", "transposeTiled", "transposePadded"]
@@ -52,6 +53,18 @@ class KernelStage(CliCase):
         self.smp("run", pipe, "in.npy", "out.npy")
         np.testing.assert_array_equal(np.load(self.folder / "out.npy"), blurred(self.picture))
 
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_a_source_is_compiled_before_the_run_shuts_itself_off(self):
+        shutil.copy(os.path.join(KERNELS, "blur3.cu"), self.folder)
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        self.write("a.pipe", "smempipe 1\nkind image\n" + BLUR.replace(".ptx", ".cu") + "\n")
+        self.smp("run", "a.pipe", "in.npy", "out.npy", env=environment)
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), blurred(self.picture))
+        self.write("blur3.cu", "__global__ void blur3(int x) { y }")
+        error = self.smp("run", "a.pipe", "in.npy", "out.npy", "--force", env=environment, status=2).stderr
+        self.assertIn("a.pipe:3", error)
+        self.assertIn("nvcc cannot compile it", error)
+
     def test_between_other_stages_it_sees_what_a_file_would_hold(self):
         self.run_text("gaussian 2")
         between = np.load(self.folder / "out.npy")
@@ -88,18 +101,18 @@ class KernelStage(CliCase):
             (BLUR.replace("width,", "with,"), ("'with' in args", "whole_height")),
             (BLUR.replace("32x8", "32x"), ("block=32x is no shape", "block=32x8")),
             (BLUR.replace("32x8", "32x64"), ("more than 1024 threads",)),
-            (BLUR.replace("blur3.ptx", "none.ptx"), ("none.ptx", "No such file")),
+            (BLUR.replace("blur3.ptx", "none.ptx"), ("a.pipe:3", "none.ptx", "No such file")),
             (BLUR + " reach=1 height=5", ("leave out height",)),
             (BLUR + " variants=blur3", ("one of them is enough",)),
         ):
             with self.subTest(text):
-                error = self.run_text(text, status=(2, 3)).stderr
+                error = self.run_text(text, status=2).stderr
                 for word in words:
                     self.assertIn(word, error)
         if not os.access("/usr/local/cuda/bin/nvcc", os.X_OK):
             path = self.folder / "empty"
             path.mkdir()
-            done = self.smp("run", "-e", 'kernel "no.cu"', "in.npy", "out.npy", status=(1, 2, 3),
+            done = self.smp("run", "-e", 'kernel "no.cu"', "in.npy", "out.npy", status=2,
                             env={"PATH": str(path), "HOME": str(path)})  # fmt: skip
             self.assertIn("pip install nvidia-cuda-nvcc", done.stderr)
 

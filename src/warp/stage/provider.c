@@ -21,6 +21,7 @@ typedef struct loaded {
     int64_t size;
     smp_warp_memory *memory;
     smp_warp_module *module;
+    smp_error error; /* what is wrong with it */
 } loaded;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -126,6 +127,7 @@ static smp_code load(const char *path, const struct stat *status, loaded **out, 
     loaded *l = smp_alloc(sizeof *l);
     if (!l)
         return smp_fail_memory(err, "kernels", sizeof *l);
+    *out = l;
     l->changed = status->st_mtim;
     l->size = status->st_size;
     l->path = smp_strdup(path);
@@ -139,14 +141,15 @@ static smp_code load(const char *path, const struct stat *status, loaded **out, 
     if (!code)
         code = list_kernels(l, err);
     smp_free(ptx_path);
-    if (code) {
-        drop(l);
-        return code;
-    }
     l->file.path = l->path;
     l->file.ptx = l->ptx;
-    *out = l;
-    return SMP_OK;
+    if (code && l->path)
+        l->error = *err;
+    else if (code) {
+        drop(l);
+        *out = NULL;
+    }
+    return code;
 }
 
 /* Planning may happen on several threads (batch). */
@@ -154,6 +157,9 @@ static smp_code open_file(const char *path, const smp_foreign_file **out, smp_er
 {
     struct stat status;
     loaded *found;
+    smp_error own = {0};
+    smp_code code = SMP_OK;
+    err = err ? err : &own;
     if (stat(path, &status))
         return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
@@ -163,12 +169,13 @@ static smp_code open_file(const char *path, const smp_foreign_file **out, smp_er
         if (!strcmp(found->path, path) && found->size == status.st_size &&
             !memcmp(&found->changed, &status.st_mtim, sizeof found->changed))
             break;
-    smp_code code = found ? SMP_OK : load(path, &status, &found, err);
-    if (!code && (!files || found != files)) {
-        bool listed = false;
-        for (const loaded *l = files; l; l = l->next)
-            listed = listed || l == found;
-        if (!listed) {
+    if (found) {
+        code = found->error.code;
+        if (code)
+            *err = found->error;
+    } else {
+        code = load(path, &status, &found, err);
+        if (found) {
             found->next = files;
             files = found;
         }
@@ -177,6 +184,12 @@ static smp_code open_file(const char *path, const smp_foreign_file **out, smp_er
     if (!code)
         *out = &found->file;
     return code;
+}
+
+void smp_warp_prepare_stage(const char *path)
+{
+    const smp_foreign_file *file;
+    (void)open_file(path, &file, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ running */
