@@ -79,7 +79,8 @@ bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size)
 {
     if (row->space == SMP_WARP_SHARED)
         return row->conflicts && against_conflicts(row, text, size);
-    if (row->sectors <= row->sectors_ideal)
+    enum { FEW = 8, FAR = 4 }; /* else rows that begin inside of a sector, say, which no other order of threads mends */
+    if (row->sectors < FEW * row->instructions || row->sectors < FAR * row->sectors_ideal)
         return false;
     snprintf(text, size,
              "let neighbouring threads (threadIdx.x) access neighbouring addresses; where rows and columns must be "
