@@ -19,8 +19,8 @@ __global__ void blur3(const unsigned char *in, unsigned char *out, int width, in
         float sum = 0;
         for (int j = -1; j <= 1; j++)
             for (int i = -1; i <= 1; i++)
-                sum += in[(inside(y + j, height) * width + inside(x + i, width)) * channels + c] *
-                       (i || j ? 1 : centre);
+                sum +=
+                    in[(inside(y + j, height) * width + inside(x + i, width)) * channels + c] * (i || j ? 1 : centre);
         out[(y * width + x) * channels + c] = (unsigned char)(sum / (8 + centre) + 0.5f);
     }
 }
