@@ -169,12 +169,22 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (arguments.result)
         arguments.result = (char *)arguments.result + at;
     smp_code code = cuda_enter(gpu, err);
-    if (!code)
+    if (!code && !launch->foreign)
         code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
     if (!code && cost)
         code = timing_slot(gpu, &timing, err);
     if (code)
         return code;
+    if (timing && launch->foreign)
+        CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
+    if (launch->foreign) {
+        code = cuda_foreign(gpu, launch->foreign, io, err);
+        if (code || !timing)
+            return code;
+        CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
+        timing->cost = cost;
+        return code;
+    }
     arguments.strips = grid.strips;
     void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel};
     if (timing)

@@ -24,7 +24,7 @@ static struct {
     size_t count, capacity;
 } loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static cuda_module *find_loaded(const cuda_device *gpu, const smp_kernel_file *file)
+static cuda_module *find_loaded(const cuda_device *gpu, const void *file)
 {
     for (size_t i = 0; i < loaded.count; i++)
         if (loaded.modules[i].file == file && loaded.modules[i].context == gpu->context &&
@@ -66,7 +66,7 @@ fail:
     return code;
 }
 
-static void leave_module(const cuda_device *gpu, const smp_kernel_file *file)
+static void leave_module(const cuda_device *gpu, const void *file)
 {
     pthread_mutex_lock(&loaded.lock);
     cuda_module *module = find_loaded(gpu, file);
@@ -157,7 +157,10 @@ fail:
 void cuda_kernels_close(cuda_device *gpu)
 {
     for (size_t i = 0; i < gpu->module_count; i++)
-        leave_module(gpu, gpu->modules[i].file);
+        if (gpu->modules[i].users)
+            leave_module(gpu, gpu->modules[i].file);
+        else
+            (void)smp_cuModuleUnload(gpu->driver, gpu->modules[i].module);
     smp_free(gpu->modules);
     smp_free(gpu->functions);
 }
@@ -196,6 +199,16 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     cuda_device *gpu = (cuda_device *)device;
     cuda_function *function;
     *info = (smp_cuda_launch_info){.limit = "threads"};
+    if (launch->foreign) { /* its registers are known when it is loaded, which is when it runs */
+        info->kernel = smp_launch_decide(launch, io, params, &info->grid);
+        const unsigned threads = info->grid.block[0] * info->grid.block[1] * info->grid.block[2];
+        info->blocks_per_unit = (int)((unsigned)gpu->threads_per_unit / threads);
+        if (info->blocks_per_unit > gpu->blocks_per_unit)
+            info->blocks_per_unit = gpu->blocks_per_unit;
+        if (gpu->threads_per_unit > 0)
+            info->occupancy = (double)info->blocks_per_unit * threads / gpu->threads_per_unit;
+        return SMP_OK;
+    }
     smp_code code = cuda_enter(gpu, err);
     if (!code)
         code = cuda_prepare(gpu, launch, io, params, &info->kernel, &function, &info->grid, err);
