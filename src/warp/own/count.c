@@ -46,18 +46,18 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* An instruction is counted wherever it is executed, as GPUs do, if no lane takes part too. */
+/* Instructions of which no lane takes part are left out, as SASS metrics leave them out. */
 static bool add_site(smp_trace_launch *to, const smp_warp_result *result, const smp_warp_row *row)
 {
     if (!smp_grow(&to->sites, &to->site_capacity, to->site_count + 1, sizeof *to->sites))
         return false;
     smp_trace_site *site = &to->sites[to->site_count++];
     *site = (smp_trace_site){.op = op_of(row), .width = (int)row->width, .conflicts = row->conflicts};
-    site->count = (smp_shared_count){row->instructions + row->skipped, row->wavefronts, row->packed};
+    site->count = (smp_shared_count){row->instructions, row->wavefronts, row->packed};
     if (row->line && row->file < result->file_count)
         snprintf(site->place, sizeof site->place, "%.60s:%u", base_name(result->files[row->file]), row->line);
     else
-        snprintf(site->place, sizeof site->place, "instruction %u", row->place);
+        snprintf(site->place, sizeof site->place, "unknown line");
     site->example = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
     memcpy(site->example.offset, row->worst_offset, sizeof site->example.offset);
     site->example_conflicts = (int)(row->worst_wavefronts - row->worst_ideal);
@@ -107,8 +107,7 @@ static smp_code execute(const smp_warp_kernel *kernel, const smp_simt_seen *seen
                               .dynamic_shared = (uint32_t)seen->dynamic_shared,
                               .params = values,
                               .memory = smp_own_memory(),
-                              .threads = seen->threads,
-                              .each_instruction = true};
+                              .threads = seen->threads};
     memcpy(launch.grid, seen->grid, sizeof launch.grid);
     memcpy(launch.block, seen->block, sizeof launch.block);
     const smp_code code = smp_warp_run(&launch, result, err);

@@ -181,11 +181,21 @@ static bool decode_permute(sass_parser *parser, const sass_line *line, warp_inst
            sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
 }
 
+/* VIMNMX{.U32,.S16x2,.U16x2}{.RELU} to, a, b, p: the least where p holds, else the most; VIMNMX3: of three;
+ * VIADDMNMX: of a + b and c; RELU: at least 0 */
 static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    const int sources = strstr(line->words[0], "ADD") ? 3 : 2;
-    op->is_signed = !sass_has(line, "U32");
-    inst->execute = sass_function_of(sources == 3 ? SASS_ADD_MINMAX : SASS_MINMAX);
+    const bool adds = strstr(line->words[0], "ADD") != NULL, three = strchr(line->words[0], '3') != NULL;
+    const bool halves = sass_has(line, "S16x2") || sass_has(line, "U16x2");
+    const int sources = adds || three ? 3 : 2;
+    op->is_signed = !sass_has(line, "U32") && !sass_has(line, "U16x2");
+    op->saturate = sass_has(line, "RELU");
+    op->mode = (uint8_t)sources;
+    op->wide = halves;
+    op->carry = adds;
+    inst->execute = three || halves || op->saturate ? sass_run_minmax
+                    : adds                          ? sass_function_of(SASS_ADD_MINMAX)
+                                                    : sass_function_of(SASS_MINMAX);
     if (!result(parser, line, op, 0))
         return false;
     for (int i = 0; i < sources; i++)
@@ -301,8 +311,9 @@ const sass_decoder_row sass_integer_decoders[] = {
     {"PRMT", decode_permute, ""},
     {"UPRMT", decode_permute, ""},
     {"IMNMX", decode_minmax, "U32"},
-    {"VIMNMX", decode_minmax, "U32"},
-    {"VIADDMNMX", decode_minmax, "U32"},
+    {"VIMNMX", decode_minmax, "U32 S16x2 U16x2 RELU"},
+    {"VIMNMX3", decode_minmax, "U32 S16x2 U16x2 RELU"},
+    {"VIADDMNMX", decode_minmax, "U32 S16x2 U16x2 RELU"},
     {"POPC", decode_unary, ""},
     {"UPOPC", decode_unary, ""},
     {"FLO", decode_unary, "U32 SH"},
