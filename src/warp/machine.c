@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-
 enum {
     LANE_SPINS = 2000,  /* backward jumps of some lanes of a warp until others of it run */
     WARP_SPINS = 50000, /* of a warp until other warps run */
@@ -133,6 +132,13 @@ static void release_stuck_members(warp_block *block, warp_frame *frame)
     set_pc(frame, group, low + 1);
 }
 
+/* Of a jump or end beside its guard. */
+static uint32_t second_condition(const warp_frame *frame, const warp_inst *inst)
+{
+    const uint32_t holds = warp_pred(frame, inst->s[0]);
+    return inst->negate_source ? ~holds : holds;
+}
+
 /* Runs one group until it leaves, waits, splits or meets the next. False: the warp gives others a turn, or a stop. */
 static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint32_t pc, uint32_t next)
 {
@@ -166,8 +172,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
             }
             return true;
         case WARP_JUMP: {
-            if (inst->sources) /* a second condition */
-                lanes &= inst->negate_source ? ~warp_pred(frame, inst->s[0]) : warp_pred(frame, inst->s[0]);
+            if (inst->sources)
+                lanes &= second_condition(frame, inst);
             const bool back = inst->target <= pc;
             if (lanes != group && lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);
@@ -194,6 +200,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
         }
         case WARP_EXIT:
         case WARP_RETURN:
+            if (inst->parts && inst->sources)
+                lanes &= second_condition(frame, inst);
             if (frame->depth && inst->flow == WARP_EXIT && lanes) {
                 warp_stop(block, frame, inst, "a thread that ends inside a function that is called is not supported");
                 return false;

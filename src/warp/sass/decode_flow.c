@@ -37,11 +37,17 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
     return jump_to(parser, line, last);
 }
 
+/* EXIT {p} */
 static bool decode_exit(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    (void)parser, (void)line, (void)op;
+    (void)op;
     inst->flow = WARP_EXIT;
-    return true;
+    if (!line->count)
+        return true;
+    inst->s[0] = sass_predicate(parser, &line->operands[0]);
+    inst->negate_source = line->operands[0].invert;
+    inst->sources = 1;
+    return (line->count == 1 && inst->s[0] != WARP_NO_ROW) || sass_refuse(parser, line, "this form");
 }
 
 /* CALL.REL.NOINC label: the return address is in a register. CALL.ABS.NOINC R2: of the runtime's functions. */

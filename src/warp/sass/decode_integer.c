@@ -253,14 +253,15 @@ static bool decode_plop3(sass_parser *parser, const sass_line *line, warp_inst *
     return true;
 }
 
-/* P2R to, PR, a, mask; R2P PR, a, mask */
+/* P2R to, PR, a, mask; UP2UR to, UPR, a, mask; R2P PR, a, mask */
 static bool decode_packed(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    const bool pack = line->words[0][0] == 'P';
+    enum { UNIFORM = 8 * 4 }; /* where uniform predicates lie behind the others */
+    const bool uniform = line->words[0][0] == 'U', pack = uniform || line->words[0][0] == 'P';
     op->to = parser->predicates;
     if (pack && (!result(parser, line, op, 0) || line->operands[0].byte > 0))
         return sass_refuse(parser, line, "a byte of a register");
-    op->pred[0] = parser->predicates;
+    op->pred[0] = parser->predicates + (uniform ? UNIFORM : 0);
     inst->execute = pack ? sass_run_pack_preds : sass_run_unpack_preds;
     return sass_source(parser, line, op, 0, pack ? 2 : 1, 1, false) &&
            sass_source(parser, line, op, 1, pack ? 3 : 2, 1, false);
@@ -329,6 +330,7 @@ const sass_decoder_row sass_integer_decoders[] = {
     {"PLOP3", decode_plop3, "LUT"},
     {"UPLOP3", decode_plop3, "LUT"},
     {"P2R", decode_packed, ""},
+    {"UP2UR", decode_packed, ""},
     {"R2P", decode_packed, ""},
     {"R2UR", decode_first, ""},
     {NULL, NULL, NULL},
