@@ -41,9 +41,9 @@ static bool begins(const char *text, const char *with)
 /* Sections that tell of memory, parameters and constants, and those that these need. */
 static bool is_kept(const char *name)
 {
-    static const char *const kept[] = {".shstrtab", ".strtab",      ".symtab",           ".nv.info",
-                                       ".nv.shared", ".nv.constant", ".nv.global",        ".rela.nv.constant",
-                                       ".rel.nv.constant"};
+    static const char *const kept[] = {".shstrtab",  ".strtab",           ".symtab",
+                                       ".nv.info",   ".nv.shared",        ".nv.constant",
+                                       ".nv.global", ".rela.nv.constant", ".rel.nv.constant"};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
         if (begins(name, kept[i]))
             return true;

@@ -1,5 +1,6 @@
 /* Chooses a source of counts, and holds what the sources share. Also the model source, which traces the work in the
- * emulator: by the kernels' SASS where the build has it (warp/own), else by kernels as the host's compiler made them. */
+ * emulator: by the kernels' SASS where the build has it (warp/own), else by kernels as the host's compiler made them.
+ */
 #include "counters/source.h"
 
 #include <stdio.h>

@@ -32,9 +32,9 @@ typedef struct smp_counts {
     smp_shared_count total;
     smp_count_site *sites; /* model and sass, when wanted; those of one source line and operation are merged */
     size_t site_count, site_capacity;
-    uint64_t faults;   /* model: races, uninitialised reads and other faults in the trace */
-    int architecture;  /* model: of the SASS that was counted, 90; 0: kernels as the host's compiler made them were */
-    char notes[1024];  /* model: lines: kernels whose SASS could not be counted, and why */
+    uint64_t faults;  /* model: races, uninitialised reads and other faults in the trace */
+    int architecture; /* model: of the SASS that was counted, 90; 0: kernels as the host's compiler made them were */
+    char notes[1024]; /* model: lines: kernels whose SASS could not be counted, and why */
 } smp_counts;
 
 void smp_counts_free(smp_counts *counts);

@@ -203,8 +203,11 @@ static void put_code(FILE *to, const smp_compare *compare)
 {
     char code[120], text[300];
     const bool sass = smp_compare_code(compare, code, sizeof code)[0] == 'S';
-    snprintf(text, sizeof text, "of the GPU kernels%s%s, for %s", !code[0] ? "" : sass ? "' " : " ", code,
-             compare->counter_device);
+    snprintf(text, sizeof text, "of the GPU kernels%s%s, for %s",
+             !code[0] ? ""
+             : sass   ? "' "
+                      : " ",
+             code, compare->counter_device);
     fputs("counts: ", to);
     smp_text_wrap(to, text, 8, 2);
     for (const char *line = compare->model_notes; *line; line += strcspn(line, "\n") + 1) {

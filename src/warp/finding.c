@@ -55,9 +55,8 @@ static void add_count(warp_count *sum, const warp_count *more)
     sum->seen_space |= more->seen_space;
     sum->shared_instructions += more->shared_instructions;
     sum->shared_lanes += more->shared_lanes;
-    if (more->worst_ideal &&
-        (!sum->worst_ideal ||
-         (uint64_t)more->worst_wavefronts * sum->worst_ideal > (uint64_t)sum->worst_wavefronts * more->worst_ideal)) {
+    if (more->worst_ideal && (!sum->worst_ideal || (uint64_t)more->worst_wavefronts * sum->worst_ideal >
+                                                       (uint64_t)sum->worst_wavefronts * more->worst_ideal)) {
         sum->worst_wavefronts = more->worst_wavefronts;
         sum->worst_ideal = more->worst_ideal;
         sum->worst_active = more->worst_active;

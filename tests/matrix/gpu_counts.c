@@ -3,9 +3,9 @@
  * asked. Without, the emulator is its own judge: counts must not depend on the order of threads.
  *
  * Where the build has the kernels' SASS, the model is of that, and each kernel's SASS must leave the bytes that the
- * host's compiler's code leaves. SMP_COUNTS=all: all formats and sizes in the emulator too. SMP_COUNTS_SECONDS bounds
- * the time: stages come first, then formats and channels, then further sizes. SMP_COUNTS_SITES=N shows the sites of the
- * first N runs that use shared memory. */
+ * host's compiler's code leaves. SMP_COUNTS=formats: all formats in the emulator too; all: and sizes.
+ * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels, then further sizes.
+ * SMP_COUNTS_SITES=N shows the sites of the first N runs that use shared memory. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -32,7 +32,7 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 static struct state {
     smp_device *gpu, *emulator;
     smp_count_source *measured, *model;
-    bool real, loading, whole;
+    bool real, loading, whole, formats;
     long runs, differ, none, shown, sass, instructions, wrong;
     double until, measured_seconds, model_seconds;
 } state;
@@ -123,7 +123,8 @@ static void explain(const input *c, const work *w, const char *what)
     count_work(state.model, state.emulator, w, true, &model);
     count_work(state.measured, state.gpu, w, true, &measured);
     print_kernels(&model, &measured);
-    print_message("    the model counted %s\n%s", model.architecture ? "SASS" : "the host's compiler's code", model.notes);
+    print_message("    the model counted %s\n%s", model.architecture ? "SASS" : "the host's compiler's code",
+                  model.notes);
     print_sites(&model);
     print_sites(&measured);
     smp_counts_free(&model);
@@ -219,7 +220,7 @@ static void the_model_is_right_for_every_variant(void **given)
     int done = 0;
     if (state.real && !state.measured)
         skip();
-    const int most = state.whole ? SIZES * KINDS : 2;
+    const int most = state.whole ? SIZES * KINDS : state.formats ? KINDS : 2;
     for (; done < most && smp_now() < state.until; done++) {
         if (!state.real) {
             state.gpu = state.emulator = gpu_simt();
@@ -233,10 +234,11 @@ static void the_model_is_right_for_every_variant(void **given)
             smp_count_close(state.model);
         }
     }
-    print_message("counts on %s: %ld runs of %d of %d kinds and sizes, %ld differ, %ld in instructions, %ld wrong bytes, "
-                  "%ld modelled by SASS, %ld use no shared memory; %.1f s counted, %.1f s modelled\n",
-                  state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.differ,
-                  state.instructions, state.wrong, state.sass, state.none, state.measured_seconds, state.model_seconds);
+    print_message(
+        "counts on %s: %ld runs of %d of %d kinds and sizes, %ld differ, %ld in instructions, %ld wrong bytes, "
+        "%ld modelled by SASS, %ld use no shared memory; %.1f s counted, %.1f s modelled\n",
+        state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.differ, state.instructions,
+        state.wrong, state.sass, state.none, state.measured_seconds, state.model_seconds);
     assert_true(state.runs > state.none);
     assert_int_equal(state.differ, 0);
     assert_int_equal(state.wrong, 0);
@@ -288,6 +290,7 @@ SMP_SUITE(gpu_counts)
     state.real = spec && !strncmp(spec, "cuda", 4);
     const char *all = getenv("SMP_COUNTS");
     state.whole = state.real || (all && !strcmp(all, "all"));
+    state.formats = all && !strcmp(all, "formats");
     smp_own_count_launches();
     state.until = smp_now() + (seconds ? atof(seconds) : 600);
     int status = state.real ? open_gpu(spec) : 0;

@@ -457,7 +457,8 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
     smp_trace_launch *record = NULL;
     if (simt.trace && !(record = add_record(simt.trace, &seen)))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    const bool observed = record && simt.trace->sass && simt.observer && simt.observer->begin(&seen, simt.trace, record);
+    const bool observed =
+        record && simt.trace->sass && simt.observer && simt.observer->begin(&seen, simt.trace, record);
     if (record && !observed && !function->traced)
         function->traced = simt_traced_find(function->file, function->plain->name);
     simt_launch launch = {

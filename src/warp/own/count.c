@@ -1,5 +1,5 @@
-/* Counts a launch of the emulator's driver by the kernel's SASS. The SASS runs first; memory is then put back as it was,
- * the host-compiled kernel runs, and both must have left the same bytes: each checks the other. */
+/* Counts a launch of the emulator's driver by the kernel's SASS. The SASS runs first; memory is then put back as it
+ * was, the host-compiled kernel runs, and both must have left the same bytes: each checks the other. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -24,8 +24,8 @@ smp_warp_memory *smp_own_memory(void);
 
 /* The text of a whole file as it was packed, for tests; *size bytes from smp_alloc. */
 typedef struct smp_own_file {
-    char *bytes, *text;   /* text: in bytes */
-    const char *cubin;    /* in bytes */
+    char *bytes, *text; /* text: in bytes */
+    const char *cubin;  /* in bytes */
     size_t cubin_size, text_size;
 } smp_own_file;
 smp_code smp_own_file_read(const char *file, smp_own_file *out, smp_error *err);

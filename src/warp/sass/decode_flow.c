@@ -75,8 +75,8 @@ static bool decode_return(sass_parser *parser, const sass_line *line, warp_inst 
     return jump_to(parser, line, &line->operands[1]);
 }
 
-/* BRX R2 -0x1210, BRXU UR2 -0x1210: a jump by a table; the number makes the table's place in the code of what is added to the next
- * instruction's */
+/* BRX R2 -0x1210, BRXU UR2 -0x1210: a jump by a table; the number makes the table's place in the code of what is added
+ * to the next instruction's */
 static bool decode_table_jump(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     char text[40], end;
@@ -92,7 +92,8 @@ static bool decode_table_jump(sass_parser *parser, const sass_line *line, warp_i
     inst->width = SASS_INST_BYTES;
     inst->s[0] = sass_row(parser, &o, 1, false);
     inst->offset = (int64_t)parser->code->count * SASS_INST_BYTES - (int64_t)back;
-    return inst->s[0] < (uniform ? parser->zero : parser->uniforms) || sass_refuse(parser, line, "a register that nothing else names");
+    return inst->s[0] < (uniform ? parser->zero : parser->uniforms) ||
+           sass_refuse(parser, line, "a register that nothing else names");
 }
 
 /* LEPC to, label: its address */

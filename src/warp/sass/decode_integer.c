@@ -99,6 +99,12 @@ static bool decode_lea(sass_parser *parser, const sass_line *line, warp_inst *in
         op->change[1] = SASS_INVERT;
         op->submode = 1;
     }
+    if (op->change[0] == SASS_NEGATE && op->pred_to[0] != WARP_NO_ROW) {
+        if (op->high || op->submode)
+            return sass_refuse(parser, line, "a carry of this form");
+        op->change[0] = 0;
+        op->mode = op->submode = 1;
+    }
     inst->execute = sass_function_of(SASS_LEA);
     return true;
 }
