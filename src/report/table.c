@@ -146,8 +146,9 @@ static void put_counted(FILE *to, const smp_run_report *report, const smp_paint 
             fprintf(to, "' are of a crop: %s%s\n", step->crop, paint->off);
         }
     }
-    fprintf(to, "  wavefronts and conflicts: shared memory of the GPU kernels of these variants (%s%s%s)\n", counter,
-            code[0] ? ": " : "", code);
+    fprintf(to, "  wavefronts and conflicts: shared memory of the GPU kernels of these variants (%s)\n", counter);
+    if (code[0])
+        fprintf(to, "  %s: %s\n", counter, code);
 }
 
 /* ------------------------------------------------------------------------------------------------ findings */

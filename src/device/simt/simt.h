@@ -45,9 +45,9 @@ typedef struct smp_simt_seen {
     int threads; /* of the host that run blocks */
 } smp_simt_seen;
 
-/* Counts launches in another way than by the traced kernels, where a trace wants that (smp_trace.sass). begin fills *to,
- * leaves the buffers as they were and returns true, or returns false: the traced kernel counts. Only after true, the
- * plain kernel runs, and end is called. */
+/* Counts launches in another way than by the traced kernels, where a trace wants that (smp_trace.sass). begin fills
+ * *to, leaves the buffers as they were and returns true, or returns false: the traced kernel counts. Only after true,
+ * the plain kernel runs, and end is called. */
 typedef struct smp_simt_observer {
     bool (*begin)(const smp_simt_seen *launch, smp_trace *trace, smp_trace_launch *to);
     void (*end)(const smp_simt_seen *launch, smp_trace *trace);
