@@ -135,7 +135,7 @@ static void put_totals(FILE *to, const smp_run_report *report, bool counted)
 /* Says what the counts are of: on a CPU they are not of the kernels that were timed. */
 static void put_counted(FILE *to, const smp_run_report *report, const smp_paint *paint)
 {
-    const char *counter = NULL, *code = "";
+    const char *counter = "", *code = "";
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
         counter = step->counter ? step->counter : counter;
