@@ -82,9 +82,34 @@ if(SMP_CUDA AND SMP_NVCC)
   endif()
   string(REPLACE ";" " sm_" shown "${usable}")
   message(STATUS "GPU kernels: ${SMP_NVCC}, sm_${shown} and PTX${hurried}")
+  # Counts of the kernels are of their SASS, which NVIDIA's disassembler writes: of the code that GPUs load.
+  get_filename_component(nvcc_folder "${SMP_NVCC}" DIRECTORY)
+  find_program(SMP_NVDISASM nvdisasm HINTS ${nvcc_folder} $ENV{CUDA_PATH}/bin $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
+  set(SMP_SASS_ARCH "")
+  foreach(arch ${usable})
+    if(SMP_NVDISASM AND NOT hurried AND arch GREATER_EQUAL 80 AND arch LESS_EQUAL 90)
+      set(SMP_SASS_ARCH ${arch})
+    endif()
+  endforeach()
+  if(SMP_SASS_ARCH)
+    message(STATUS "Counts: of the kernels' SASS of sm_${SMP_SASS_ARCH}, by ${SMP_NVDISASM}")
+  elseif(SMP_NVDISASM)
+    message(STATUS "Counts: of kernels as the host's compiler makes them (SASS needs -DSMP_CUDA_ARCHS=90)")
+  else()
+    message(STATUS "Counts: of kernels as the host's compiler makes them (SASS needs nvdisasm)")
+  endif()
 else()
   message(STATUS "GPU kernels: none (no nvcc); --device cuda will say so")
 endif()
+
+# Where the compiler hurries, these files are compiled for sm_90 as well, so that tests count some SASS.
+set(SMP_SASS_FILES "transpose_swizzled_rgb;waveform" CACHE STRING "Kernel files whose SASS is kept in a build for no GPU")
+if(SMP_CUDA AND SMP_NVDISASM AND NOT CMAKE_CROSSCOMPILING)
+  add_executable(pack_sass EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/src/warp/own/pack/pack_sass.c)
+  target_link_libraries(pack_sass PRIVATE ZLIB::ZLIB)
+  target_compile_definitions(pack_sass PRIVATE _GNU_SOURCE)
+endif()
+set(SMP_SASS_FOLDER ${CMAKE_BINARY_DIR}/sass)
 
 # ---------------------------------------------------------------------------------------------- host compilers
 
@@ -138,10 +163,21 @@ function(smp_kernel_files table)
     if(SMP_CUDA AND SMP_NVCC)
       set(fatbin ${folder}/${name}.fatbin)
       set(usage ${folder}/${name}.usage)
-      add_custom_command(OUTPUT ${fatbin} BYPRODUCTS ${usage}
-        COMMAND ${CMAKE_COMMAND} -DUSAGE=${usage} -P ${CMAKE_SOURCE_DIR}/kernels/nvcc.cmake --
+      set(sass "")
+      set(alone "")
+      if(option_TRACED_APART AND TARGET pack_sass AND (SMP_SASS_ARCH OR name IN_LIST SMP_SASS_FILES))
+        set(sass ${SMP_SASS_FOLDER}/${name}.gz)
+        if(NOT SMP_SASS_ARCH)
+          set(alone -DALONE=-gencode=arch=compute_90,code=sm_90)
+        endif()
+      endif()
+      add_custom_command(OUTPUT ${fatbin} ${sass} BYPRODUCTS ${usage}
+        COMMAND ${CMAKE_COMMAND} -DUSAGE=${usage} -DSASS=${sass} -DKEEP=${folder}/${name}.keep "-DARCH=${SMP_SASS_ARCH}"
+          ${alone} "-DNVDISASM=${SMP_NVDISASM}" "-DPACK=$<$<BOOL:${sass}>:$<TARGET_FILE:pack_sass>>"
+          -DVERSION=${PROJECT_VERSION} -P ${CMAKE_SOURCE_DIR}/kernels/nvcc.cmake --
           ${SMP_NVCC} ${SMP_NVCC_FLAGS} -MD -MF ${fatbin}.d -MT ${fatbin} -fatbin -o ${fatbin} ${source}
-        DEPENDS ${source} DEPFILE ${fatbin}.d COMMENT "Building GPU kernels ${name}.cu" VERBATIM)
+        DEPENDS ${source} $<$<BOOL:${sass}>:pack_sass> DEPFILE ${fatbin}.d COMMENT "Building GPU kernels ${name}.cu"
+        VERBATIM)
       list(APPEND images ${fatbin})
       string(APPEND declarations
         "__asm__(\".section .rodata\\n.balign 64\\n.globl ${table}_image_${name}\\n.hidden ${table}_image_${name}\\n${table}_image_${name}:\\n.incbin \\\"${fatbin}\\\"\\n.globl ${table}_image_end_${name}\\n.hidden ${table}_image_end_${name}\\n${table}_image_end_${name}:\\n.byte 0\\n.globl ${table}_usage_${name}\\n.hidden ${table}_usage_${name}\\n${table}_usage_${name}:\\n.incbin \\\"${usage}\\\"\\n.byte 0\\n.previous\\n\");\n"

@@ -17,8 +17,8 @@ static const smp_option options[] = {
     {"report", 0, SMP_O_STRING, offsetof(smp_run_settings, report), .argument = "FILE.json", .flags = SMP_O_OPTIONAL,
      .help = "show on stderr what each stage cost and found (-v does too), or write it to a file as JSON"},
     {"counters", 0, SMP_O_FLAG, offsetof(smp_run_settings, counters),
-     .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts, counted in "
-             "launches of their own"},
+     .help = "add to the report what the GPU kernels do to shared memory: wavefronts and bank conflicts. model: their "
+             "SASS is executed, or the build has none and they are traced as the host's compiler makes them"},
     {"format", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac, raw; png and wav unless said"},
     {"to", 0, SMP_O_STRING, offsetof(smp_run_settings, format), .argument = "EXT", .help = "the same as --format"},

@@ -131,9 +131,26 @@ static void note_missing(smp_trial *trial, smp_count_kind kind, const smp_error 
              why->hint);
 }
 
+/* What was counted, and lines of notes that are not told yet. */
+static void take_code(smp_compare *to, const smp_trace *trace)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        to->architecture = trace->launches[i].architecture ? trace->launches[i].architecture : to->architecture;
+        to->as_compiled = to->as_compiled || !trace->launches[i].architecture;
+    }
+    for (const char *line = trace->notes; *line;) {
+        const size_t size = strcspn(line, "\n") + 1, used = strlen(to->model_notes);
+        char one[sizeof trace->notes];
+        snprintf(one, sizeof one, "%.*s", (int)size, line);
+        if (!strstr(to->model_notes, one) && used + size < sizeof to->model_notes)
+            memcpy(to->model_notes + used, one, size + 1);
+        line += size;
+    }
+}
+
 static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_compare_variant *to, smp_error *err)
 {
-    smp_trace trace = {.counts_only = true};
+    smp_trace trace = {.counts_only = true, .sass = true};
     smp_compare_step *report = trial->report;
     smp_error why = {.code = SMP_OK};
     if (smp_simt_open_traced(&why)) {
@@ -150,6 +167,7 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
         code = take_trace(to, &trace, err);
     if (!code)
         to->counts[SMP_COUNT_MODEL].known = true;
+    take_code(trial->c->out, &trace);
     smp_trace_free(&trace);
     if (code != SMP_E_DEVICE)
         return code;

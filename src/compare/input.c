@@ -222,6 +222,8 @@ smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *
             continue;
         smp_step_report *to = &report->steps[i]; /* both lists leave out sources */
         to->counter = smp_count_kind_name(kind);
+        if (kind == SMP_COUNT_MODEL)
+            smp_compare_code(&found, to->counted_code, sizeof to->counted_code);
         to->shared = from->variants[0].counts[kind].total;
         smp_compare_crop(from, to->crop, sizeof to->crop);
     }

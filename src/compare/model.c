@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
+#include "warp/own/own.h"
 
 /* An H100's, when no real GPU is given. */
 enum { USUAL_UNITS = 132, USUAL_SHARED = 227 * 1024 };
@@ -31,6 +32,7 @@ smp_code smp_model_open(const smp_device_info *like, int threads, smp_model **ou
     if (!model)
         return smp_fail_memory(err, "the emulator", sizeof *model);
     smp_simt_set_threads(threads);
+    smp_own_count_launches();
     smp_code code = smp_cuda_open(smp_driver_simt(), 0, &model->device, err);
     if (code) {
         smp_free(model);
@@ -171,6 +173,11 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
     }
     if (!code)
         code = ops->sync(model->device, err);
+    if (!code && trace->problem.code) {
+        code = trace->problem.code;
+        if (err)
+            *err = trace->problem;
+    }
     if (memory)
         ops->free(model->device, memory);
     smp_step_close(&run);
@@ -196,7 +203,7 @@ smp_code smp_model_rows(smp_model *model, const smp_variant *const *variants, si
         return SMP_OK;
     double start = smp_now();
     for (size_t i = 0; i < count; i++) {
-        smp_trace trace = {.counts_only = true};
+        smp_trace trace = {.counts_only = true, .sass = true};
         smp_code code = smp_model_count(model, variants[i], 0, unit, &trace, err);
         smp_trace_free(&trace);
         if (code && code != SMP_E_DEVICE)

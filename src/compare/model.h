@@ -1,4 +1,5 @@
-/* Counts shared-memory accesses without a GPU: the emulator runs a step's GPU kernels, traced, on the step's own input.
+/* Counts shared-memory accesses without a GPU: the emulator runs a step's GPU kernels on the step's own input, by their
+ * SASS where the build has it, else traced as the host's compiler made them.
  * Of large pictures only some whole rows are counted, launched as a run would launch a strip. */
 #ifndef SMP_COMPARE_MODEL_H
 #define SMP_COMPARE_MODEL_H

@@ -1,5 +1,6 @@
 /* Chooses a source of counts, and holds what the sources share. Also the model source, which traces the work in the
- * emulator. */
+ * emulator: by the kernels' SASS where the build has it (warp/own), else by kernels as the host's compiler made them.
+ */
 #include "counters/source.h"
 
 #include <stdio.h>
@@ -97,7 +98,7 @@ static smp_code model_sites(const smp_trace *trace, smp_counts *counts, bool wan
 static smp_code model_measure(smp_count_source *source, smp_count_work *work, void *context, smp_counts *counts,
                               smp_error *err)
 {
-    smp_trace trace = {0};
+    smp_trace trace = {.sass = true};
     smp_code opened = smp_simt_open_traced(err);
     if (opened)
         return opened;
@@ -106,6 +107,13 @@ static smp_code model_measure(smp_count_source *source, smp_count_work *work, vo
     if (!code)
         code = source->device->ops->sync(source->device, err);
     smp_simt_set_trace(NULL);
+    if (!code && trace.problem.code) {
+        code = trace.problem.code;
+        if (err)
+            *err = trace.problem;
+    }
+    counts->architecture = smp_trace_architecture(&trace);
+    memcpy(counts->notes, trace.notes, sizeof counts->notes);
     if (!code)
         code = model_sites(&trace, counts, source->want_sites, err);
     smp_trace_free(&trace);

@@ -1,5 +1,6 @@
 /* Sources of shared-memory counts, behind one interface:
- *   model  the emulator's traced kernels and the rules of counters/bank.h; no GPU needed
+ *   model  what the emulator sees kernels do, and the rules of counters/bank.h; no GPU needed. It executes the GPU's
+ *          code (SASS) where the build has it, else kernels as the host's compiler made them
  *   sass   CUPTI's SASS metrics: exact, and separate for each instruction
  *   hw     CUPTI's range profiler: hardware counters, which also count arbitration with global traffic
  * Counts and times are never measured together: sass slows a short kernel 50 times. */
@@ -31,7 +32,9 @@ typedef struct smp_counts {
     smp_shared_count total;
     smp_count_site *sites; /* model and sass, when wanted; those of one source line and operation are merged */
     size_t site_count, site_capacity;
-    uint64_t faults; /* model: races, uninitialised reads and other faults in the trace */
+    uint64_t faults;  /* model: races, uninitialised reads and other faults in the trace */
+    int architecture; /* model: of the SASS that was counted, 90; 0: kernels as the host's compiler made them were */
+    char notes[1024]; /* model: lines: kernels whose SASS could not be counted, and why */
 } smp_counts;
 
 void smp_counts_free(smp_counts *counts);

@@ -34,6 +34,17 @@ smp_shared_count smp_trace_total(const smp_trace *trace)
     return total;
 }
 
+int smp_trace_architecture(const smp_trace *trace)
+{
+    int architecture = 0;
+    for (size_t i = 0; i < trace->count; i++) {
+        if (!trace->launches[i].architecture)
+            return 0;
+        architecture = trace->launches[i].architecture;
+    }
+    return architecture;
+}
+
 smp_trace_faults smp_trace_all_faults(const smp_trace *trace)
 {
     smp_trace_faults all = {0, 0, 0, 0};
@@ -130,6 +141,10 @@ _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size)
 {
     Dl_info module;
     void *pc;
+    if (site->place[0]) {
+        snprintf(text, size, "%s", site->place);
+        return true;
+    }
     memcpy(&pc, &site->pc, sizeof pc);
     uintptr_t offset = site->pc;
     char address[32], line[256] = "";

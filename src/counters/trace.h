@@ -1,6 +1,7 @@
 /* What the emulator's traced kernels did to shared memory. For every launch: the warp instructions on shared memory and
  * their wavefronts (counters/bank.h), in total and for each access site, and every mistake that was seen. The emulator
- * fills it while smp_simt_set_trace() (device/simt/simt.h) points at a trace. */
+ * fills it while smp_simt_set_trace() (device/simt/simt.h) points at a trace; where wanted, with what the kernel's SASS
+ * does instead (warp/own/own.h). */
 #ifndef SMP_COUNTERS_TRACE_H
 #define SMP_COUNTERS_TRACE_H
 
@@ -33,7 +34,8 @@ typedef struct smp_trace_faults {
 
 /* A place in a kernel that accesses shared memory (or, only with faults, global memory). */
 typedef struct smp_trace_site {
-    uintptr_t pc; /* return address of the access; smp_trace_where() finds the source line */
+    uintptr_t pc;   /* return address of the access; smp_trace_where() finds the source line */
+    char place[72]; /* of SASS: the source line; then there is no pc */
     smp_shared_op op;
     int width; /* bytes a lane */
     smp_shared_count count;
@@ -51,6 +53,7 @@ typedef struct smp_trace_launch {
     smp_trace_faults faults;
     smp_trace_site *sites;
     size_t site_count, site_capacity;
+    int architecture; /* of the SASS that was counted, 90; 0: the traced kernel was */
 } smp_trace_launch;
 
 /* Zero it before use. */
@@ -58,6 +61,9 @@ typedef struct smp_trace {
     smp_trace_launch *launches;
     size_t count, capacity;
     _Bool counts_only; /* do not look for accesses in the guards of buffers: up to twice as fast */
+    _Bool sass;        /* counts are wanted of SASS where the build has it; mistakes are not looked for there */
+    char notes[1024];  /* lines: the kernels whose SASS could not be counted, and why */
+    smp_error problem; /* SASS and the host's kernel left different bytes */
 } smp_trace;
 
 void smp_trace_free(smp_trace *trace);
@@ -67,8 +73,11 @@ smp_shared_count smp_trace_total(const smp_trace *trace);
 smp_trace_faults smp_trace_all_faults(const smp_trace *trace);
 uint64_t smp_trace_fault_count(const smp_trace_faults *faults);
 
-/* Writes "transpose.cu:41" to text. Uses binutils' addr2line, and needs it installed and a line table in the program.
- * Otherwise writes "pc 0x1234", relative to the program's start, and returns false. */
+/* The architecture whose SASS was counted in all launches; 0: of some the traced kernel was. */
+int smp_trace_architecture(const smp_trace *trace);
+
+/* Writes "transpose.cu:41" to text. Of traced kernels it uses binutils' addr2line, and needs it installed and a line
+ * table in the program. Otherwise writes "pc 0x1234", relative to the program's start, and returns false. */
 _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size);
 
 const char *smp_shared_op_name(smp_shared_op op);

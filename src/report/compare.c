@@ -47,6 +47,20 @@ double smp_compare_ways(const smp_shared_count *count)
     return count->ideal ? (double)count->wavefronts / (double)count->ideal : 1;
 }
 
+const char *smp_compare_code(const smp_compare *compare, char *text, size_t size)
+{
+    const int own = compare->architecture, gpu = compare->device.compute_major * 10 + compare->device.compute_minor;
+    size_t used = 0;
+    text[0] = '\0';
+    if (own)
+        used = (size_t)snprintf(text, size, "SASS of sm_%d", own);
+    if (own && gpu && gpu != own && used < size)
+        used += (size_t)snprintf(text + used, size - used, " (this GPU runs that of sm_%d)", gpu);
+    if (compare->as_compiled && used < size)
+        snprintf(text + used, size - used, "%sas the host's compiler makes them", own ? "; some " : "");
+    return text;
+}
+
 const char *smp_compare_crop(const smp_compare_step *step, char *text, size_t size)
 {
     long long from = step->count_from, rows = step->count_rows, columns = step->count_columns;

@@ -84,6 +84,9 @@ typedef struct smp_compare {
     char device_note[160];
     char driver[64], toolkit[64], host[96]; /* GPU driver, CUDA that compiled the kernels, processor; "": unknown */
     char counter_device[96];                /* the device that the model counts for */
+    int architecture;                       /* of the SASS that the model counted, 90; 0: of none */
+    bool as_compiled;                       /* some kernels were counted as the host's compiler makes them */
+    char model_notes[1024];                 /* lines: kernels whose SASS could not be counted, and why */
     char source_note[SMP_COUNT_KINDS][420]; /* why a source of counts is missing; "" */
     int threads, sm_clock, memory_clock;    /* MHz under load; 0: unknown */
     int64_t dropped;                        /* samples that were dropped because the GPU was throttled */
@@ -105,6 +108,9 @@ double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *s
 double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *step,
                            const smp_compare_variant *variant);
 double smp_compare_speedup(const smp_compare_step *step, const smp_compare_variant *variant);
+
+/* What the model counted: "SASS of sm_90", "as the host's compiler makes them"; "" when nothing. Returns text. */
+const char *smp_compare_code(const smp_compare *compare, char *text, size_t size);
 
 /* "rows 64 to 127 of 300, all 451 columns" when only a part was counted, else "". Returns text. */
 const char *smp_compare_crop(const smp_compare_step *step, char *text, size_t size);

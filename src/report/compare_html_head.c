@@ -172,6 +172,8 @@ void smp_compare_html_environment(FILE *to, const smp_compare *compare)
     }
     put_pair(to, "caches", compare->hot ? "left as they are between samples" : "emptied before each sample");
     put_pair(to, "counts for", compare->counter_device);
+    put_pair(to, "counts of", smp_compare_code(compare, text, sizeof text));
+    put_pair(to, "not of SASS", compare->model_notes);
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
         if (compare->source_note[kind][0]) {
             snprintf(text, sizeof text, "no %s counts", smp_count_kind_name((smp_count_kind)kind));

@@ -45,7 +45,10 @@ static void put_environment(smp_json *json, const smp_compare *compare)
     smp_json_number(json, "copy_gb_per_second_q1", or_null(compare->copy_low));
     smp_json_number(json, "copy_gb_per_second_q3", or_null(compare->copy_high));
     smp_json_number(json, "peak_gb_per_second", or_null(device->peak_gbs));
+    char code[120];
     smp_json_string(json, "counts_for", text_or_null(compare->counter_device));
+    smp_json_string(json, "counts_of", text_or_null(smp_compare_code(compare, code, sizeof code)));
+    smp_json_string(json, "counts_not_of_sass", text_or_null(compare->model_notes));
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
         if (compare->source_note[kind][0]) {
             char key[32];

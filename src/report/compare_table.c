@@ -198,6 +198,26 @@ static void put_counts_block(FILE *to, const smp_compare_step *step, bool sites,
 
 /* ------------------------------------------------------------------------------------------------ the rest */
 
+/* What the model's counts are of. */
+static void put_code(FILE *to, const smp_compare *compare)
+{
+    char code[120], text[300];
+    const bool sass = smp_compare_code(compare, code, sizeof code)[0] == 'S';
+    snprintf(text, sizeof text, "of the GPU kernels%s%s, for %s",
+             !code[0] ? ""
+             : sass   ? "' "
+                      : " ",
+             code, compare->counter_device);
+    fputs("counts: ", to);
+    smp_text_wrap(to, text, 8, 2);
+    for (const char *line = compare->model_notes; *line; line += strcspn(line, "\n") + 1) {
+        char note[sizeof compare->model_notes];
+        snprintf(note, sizeof note, "%.*s", (int)strcspn(line, "\n"), line);
+        fputs("not SASS: ", to);
+        smp_text_wrap(to, note, 10, 2);
+    }
+}
+
 static void put_head(FILE *to, const smp_compare *compare, const smp_paint *paint)
 {
     const smp_device_info *device = &compare->device;
@@ -219,7 +239,7 @@ static void put_head(FILE *to, const smp_compare *compare, const smp_paint *pain
         fprintf(to, "copy here: %.4g GB/s%s\n", compare->copy_gbs,
                 compare->hot ? "; data stays in the caches" : "; caches are emptied before each sample");
     if (compare->counter_device[0])
-        fprintf(to, "counts: of the GPU kernels, for %s\n", compare->counter_device);
+        put_code(to, compare);
     for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
         if (compare->source_note[kind][0]) {
             char note[sizeof compare->source_note[kind]] = "";

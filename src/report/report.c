@@ -117,6 +117,8 @@ static void put_step(smp_json *json, const smp_step_report *step)
         const smp_shared_count *count = &step->shared;
         smp_json_object(json, "shared_memory");
         smp_json_string(json, "source", step->counter);
+        if (step->counted_code[0])
+            smp_json_string(json, "code", step->counted_code);
         smp_json_integer(json, "instructions", (int64_t)count->instructions);
         smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
         smp_json_integer(json, "ideal", (int64_t)count->ideal);

@@ -31,6 +31,7 @@ typedef struct smp_step_report {
     void *partial; /* its findings in a form that merges over files (stage->merge); null: not wanted, or the stage has
                       none */
     const char *counter;     /* the source of the counts: "model", "sass"; null: not counted */
+    char counted_code[120];  /* of a model: "SASS of sm_90"; "": nothing is known */
     smp_shared_count shared; /* its GPU kernels' accesses to shared memory */
     char crop[120];          /* the part of its output that was counted; "": all */
 } smp_step_report;

@@ -135,10 +135,11 @@ static void put_totals(FILE *to, const smp_run_report *report, bool counted)
 /* Says what the counts are of: on a CPU they are not of the kernels that were timed. */
 static void put_counted(FILE *to, const smp_run_report *report, const smp_paint *paint)
 {
-    const char *counter = NULL;
+    const char *counter = "", *code = "";
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
         counter = step->counter ? step->counter : counter;
+        code = step->counter ? step->counted_code : code;
         if (step->counter && step->crop[0]) {
             fprintf(to, "  %scounts of '", paint->yellow);
             smp_text_clean(to, step->label);
@@ -146,6 +147,8 @@ static void put_counted(FILE *to, const smp_run_report *report, const smp_paint 
         }
     }
     fprintf(to, "  wavefronts and conflicts: shared memory of the GPU kernels of these variants (%s)\n", counter);
+    if (code[0])
+        fprintf(to, "  %s: %s\n", counter, code);
 }
 
 /* ------------------------------------------------------------------------------------------------ findings */

@@ -7,6 +7,7 @@
 #include "warp/machine.h"
 
 enum { BLOCK_SHAPE = 0, GRID_SHAPE = 12, LOCAL_WINDOW = 0x20, STACK = 0x28, SLACK = 16 };
+enum { PARAM_ADDRESS = 0x198, PARAM_BASE_90 = 0x210 }; /* where 9.0 has the generic address of the parameters */
 
 void warp_free_bank(warp_bank *bank)
 {
@@ -20,7 +21,7 @@ static unsigned char *first_bank(const warp_block *block, uint32_t *size)
 {
     const smp_warp_launch *launch = block->launch;
     const warp_code *code = block->code;
-    const uint64_t local = WARP_LOCAL_WINDOW;
+    const uint64_t local = WARP_LOCAL_WINDOW, parameters = WARP_PARAM_WINDOW;
     *size = code->param_base + code->param_bytes;
     unsigned char *bytes = smp_alloc((size_t)*size + SLACK);
     if (!bytes)
@@ -29,6 +30,8 @@ static unsigned char *first_bank(const warp_block *block, uint32_t *size)
     memcpy(bytes + GRID_SHAPE, launch->grid, sizeof launch->grid);
     memcpy(bytes + LOCAL_WINDOW, &local, sizeof local);
     memcpy(bytes + STACK, &code->first_local, sizeof code->first_local);
+    if (code->param_base == PARAM_BASE_90)
+        memcpy(bytes + PARAM_ADDRESS, &parameters, sizeof parameters);
     if (code->param_bytes)
         memcpy(bytes + code->param_base, launch->params, code->param_bytes);
     return bytes;

@@ -40,3 +40,54 @@ void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t
     vsnprintf(f->text, sizeof f->text, format, arguments);
     va_end(arguments);
 }
+
+static void add_count(warp_count *sum, const warp_count *more)
+{
+    sum->skipped += more->skipped;
+    sum->instructions += more->instructions;
+    sum->lanes += more->lanes;
+    sum->wavefronts += more->wavefronts;
+    sum->ideal += more->ideal;
+    sum->packed += more->packed;
+    sum->conflicts += more->conflicts;
+    sum->sectors += more->sectors;
+    sum->sectors_ideal += more->sectors_ideal;
+    sum->seen_space |= more->seen_space;
+    sum->shared_instructions += more->shared_instructions;
+    sum->shared_lanes += more->shared_lanes;
+    if (more->worst_ideal && (!sum->worst_ideal || (uint64_t)more->worst_wavefronts * sum->worst_ideal >
+                                                       (uint64_t)sum->worst_wavefronts * more->worst_ideal)) {
+        sum->worst_wavefronts = more->worst_wavefronts;
+        sum->worst_ideal = more->worst_ideal;
+        sum->worst_active = more->worst_active;
+        sum->worst_op = more->worst_op;
+        memcpy(sum->worst_offset, more->worst_offset, sizeof sum->worst_offset);
+    }
+}
+
+smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err)
+{
+    for (size_t i = 0; i < sum->launch->kernel->inst_count; i++)
+        add_count(&sum->counts[i], &more->counts[i]);
+    for (size_t i = 0; i < more->fault_count; i++) {
+        size_t at = 0;
+        const warp_fault_key *f = &more->faults[i];
+        while (at < sum->fault_count && !(sum->faults[at].fault == f->fault && sum->faults[at].inst == f->inst &&
+                                          sum->faults[at].other == f->other))
+            at++;
+        if (at < sum->fault_count) {
+            sum->faults[at].count += f->count;
+            continue;
+        }
+        if (!smp_grow(&sum->faults, &sum->fault_capacity, sum->fault_count + 1, sizeof *sum->faults))
+            return smp_fail_memory(err, "findings", sizeof *sum->faults);
+        sum->faults[sum->fault_count++] = *f;
+    }
+    sum->instructions += more->instructions;
+    sum->lane_instructions += more->lane_instructions;
+    if (more->stop && !sum->stop) {
+        sum->stop = true;
+        sum->error = more->error;
+    }
+    return SMP_OK;
+}

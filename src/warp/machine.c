@@ -6,10 +6,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/checked.h"
-#include "base/clock.h"
-
 enum {
     LANE_SPINS = 2000,  /* backward jumps of some lanes of a warp until others of it run */
     WARP_SPINS = 50000, /* of a warp until other warps run */
@@ -136,6 +132,13 @@ static void release_stuck_members(warp_block *block, warp_frame *frame)
     set_pc(frame, group, low + 1);
 }
 
+/* Of a jump or end beside its guard. */
+static uint32_t second_condition(const warp_frame *frame, const warp_inst *inst)
+{
+    const uint32_t holds = warp_pred(frame, inst->s[0]);
+    return inst->negate_source ? ~holds : holds;
+}
+
 /* Runs one group until it leaves, waits, splits or meets the next. False: the warp gives others a turn, or a stop. */
 static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint32_t pc, uint32_t next)
 {
@@ -169,8 +172,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
             }
             return true;
         case WARP_JUMP: {
-            if (inst->sources) /* a second condition */
-                lanes &= inst->negate_source ? ~warp_pred(frame, inst->s[0]) : warp_pred(frame, inst->s[0]);
+            if (inst->sources)
+                lanes &= second_condition(frame, inst);
             const bool back = inst->target <= pc;
             if (lanes != group && lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);
@@ -197,6 +200,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
         }
         case WARP_EXIT:
         case WARP_RETURN:
+            if (inst->parts && inst->sources)
+                lanes &= second_condition(frame, inst);
             if (frame->depth && inst->flow == WARP_EXIT && lanes) {
                 warp_stop(block, frame, inst, "a thread that ends inside a function that is called is not supported");
                 return false;
@@ -373,7 +378,7 @@ static void begin_block(warp_block *block, uint64_t index)
     }
 }
 
-static void run_block(warp_block *block, uint64_t index)
+void warp_run_block(warp_block *block, uint64_t index)
 {
     begin_block(block, index);
     for (;;) {
@@ -396,107 +401,4 @@ static void run_block(warp_block *block, uint64_t index)
         if (!moved)
             return;
     }
-}
-
-static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, uint64_t *blocks, smp_error *err)
-{
-    const warp_code *code = &launch->kernel->code;
-    *threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    if (!*threads || launch->block[0] > SMP_WARP_MAX_THREADS || launch->block[1] > SMP_WARP_MAX_THREADS ||
-        launch->block[2] > 64 || *threads > SMP_WARP_MAX_THREADS) {
-        smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched", launch->block[0],
-                 launch->block[1], launch->block[2]);
-        return smp_hint(err, "a block has 1 to %d threads", SMP_WARP_MAX_THREADS);
-    }
-    if (!launch->grid[0] || launch->grid[0] > INT32_MAX || !launch->grid[1] || launch->grid[1] > 65535 ||
-        !launch->grid[2] || launch->grid[2] > 65535) {
-        smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", launch->grid[0], launch->grid[1],
-                 launch->grid[2]);
-        return smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
-    }
-    *blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
-    const uint64_t shared = (uint64_t)code->shared_bytes + launch->dynamic_shared;
-    if (shared > SMP_WARP_MAX_SHARED) {
-        smp_fail(err, SMP_E_USAGE, "%llu bytes of shared memory are more than a block can have",
-                 (unsigned long long)shared);
-        return smp_hint(err, "the largest is %d bytes", SMP_WARP_MAX_SHARED);
-    }
-    if (code->problem.code) {
-        *err = code->problem;
-        return err->code;
-    }
-    return SMP_OK;
-}
-
-static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uint64_t threads, smp_error *err)
-{
-    const warp_code *code = &launch->kernel->code;
-    enum { ALIGN = 16, SLACK = 64 };
-    block->launch = launch;
-    block->code = code;
-    block->insts = launch->kernel->insts;
-    block->threads = (uint32_t)threads;
-    block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
-    block->dynamic_base = (code->shared_bytes + ALIGN - 1) / ALIGN * ALIGN;
-    block->shared_size = launch->dynamic_shared ? block->dynamic_base + launch->dynamic_shared : code->shared_bytes;
-    while ((UINT32_C(1) << (block->granule_shift + 1)) <= code->granule && block->granule_shift < 2)
-        block->granule_shift++;
-    block->register_file = smp_alloc_array(block->warps, code->register_bytes);
-    block->local_file = smp_alloc_array((size_t)block->warps * WARP_LANES, code->local_bytes);
-    block->shared = smp_alloc(block->shared_size + SLACK);
-    block->granules = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->granules);
-    block->counts = smp_alloc_array(launch->kernel->inst_count, sizeof *block->counts);
-    block->memos = smp_alloc_array(launch->kernel->inst_count, sizeof *block->memos);
-    if (!block->register_file || !block->local_file || !block->shared || !block->granules || !block->counts ||
-        !block->memos)
-        return smp_fail_memory(err, "a block", (uint64_t)block->warps * code->register_bytes);
-    return code->param_base ? warp_open_banks(block, err) : SMP_OK;
-}
-
-static void close_block(warp_block *block)
-{
-    smp_free(block->register_file);
-    smp_free(block->local_file);
-    smp_free(block->shared);
-    smp_free(block->granules);
-    smp_free(block->counts);
-    smp_free(block->memos);
-    smp_free(block->faults);
-    warp_close_banks(block);
-    smp_free(block);
-}
-
-smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, smp_error *err)
-{
-    uint64_t threads = 0, blocks = 0;
-    memset(result, 0, sizeof *result);
-    smp_code code = check_launch(launch, &threads, &blocks, err);
-    if (code)
-        return code;
-    warp_block *block = smp_alloc(sizeof *block);
-    if (!block)
-        return smp_fail_memory(err, "a block", sizeof *block);
-    const double began = smp_now();
-    const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
-    uint64_t done = 0;
-    code = open_block(block, launch, threads, err);
-    for (; !code && done < wanted && !block->stop; done++)
-        run_block(block, launch->blocks ? launch->blocks[done] : done);
-    if (!code)
-        code = warp_make_result(block, result, err);
-    if (!code) {
-        result->launches = 1;
-        result->blocks = blocks;
-        result->blocks_run = done;
-        result->seconds = smp_now() - began;
-        result->stopped = block->stop;
-        result->error = block->error;
-        if (block->stop) {
-            code = block->error.code;
-            if (err)
-                *err = block->error;
-        }
-    }
-    close_block(block);
-    return code;
 }

@@ -351,6 +351,8 @@ void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t
 void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst, const char *format, ...)
     SMP_PRINTF(4, 5);
 
+void warp_run_block(warp_block *block, uint64_t index);
+
 /* Runs the lanes of a called function until they have returned. */
 bool warp_run_frame(warp_block *block, warp_frame *frame);
 void warp_fill_rows(const warp_block *block, warp_frame *frame);
@@ -369,7 +371,8 @@ void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, ui
 bool warp_release_barriers(warp_block *block);
 void warp_report_deadlock(warp_block *block);
 
-/* Results (result.c). */
+/* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
+smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);
 smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err);
 
 #endif

@@ -39,23 +39,43 @@ static size_t search(const smp_warp_memory *memory, uint64_t address)
     return low ? low - 1 : memory->count;
 }
 
-void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
+/* owned: null for memory of others. */
+static bool insert(smp_warp_memory *memory, uint64_t start, size_t size, void *owned, const char *name)
 {
-    size_t whole;
-    if (!smp_add_size(size, 2 * (size_t)ALIGNMENT, &whole) ||
-        !smp_grow(&memory->buffers, &memory->capacity, memory->count + 1, sizeof *memory->buffers))
-        return NULL;
-    char *owned = smp_alloc(whole);
-    if (!owned)
-        return NULL;
-    const uint64_t start = ((uint64_t)(uintptr_t)owned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (!smp_grow(&memory->buffers, &memory->capacity, memory->count + 1, sizeof *memory->buffers))
+        return false;
     size_t at = search(memory, start);
     at = at == memory->count && (!memory->count || memory->buffers[0].start > start) ? 0 : at + 1;
     memmove(memory->buffers + at + 1, memory->buffers + at, (memory->count - at) * sizeof *memory->buffers);
     memory->buffers[at] = (warp_buffer){.start = start, .size = size, .owned = owned};
     snprintf(memory->buffers[at].name, NAME, "%s", name ? name : "");
     memory->count++;
-    return (void *)(uintptr_t)start;
+    return true;
+}
+
+void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
+{
+    size_t whole;
+    char *owned = smp_add_size(size, 2 * (size_t)ALIGNMENT, &whole) ? smp_alloc(whole) : NULL;
+    const uint64_t start = ((uint64_t)(uintptr_t)owned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (owned && insert(memory, start, size, owned, name))
+        return (void *)(uintptr_t)start;
+    smp_free(owned);
+    return NULL;
+}
+
+bool smp_warp_memory_adopt(smp_warp_memory *memory, void *start, size_t size, const char *name)
+{
+    return insert(memory, (uint64_t)(uintptr_t)start, size, NULL, name);
+}
+
+void smp_warp_memory_release(smp_warp_memory *memory)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->buffers[i].owned)
+            memory->buffers[kept++] = memory->buffers[i];
+    memory->count = kept;
 }
 
 bool smp_warp_buffer_free(smp_warp_memory *memory, void *start)

@@ -26,6 +26,10 @@ void smp_warp_memory_close(smp_warp_memory *memory); /* frees its buffers; null 
 /* A zeroed buffer aligned to 512 bytes; null: no memory. name: how findings call it, null: by its address; copied. */
 void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name);
 
+/* Memory of others becomes a buffer, until smp_warp_memory_release(). False: no memory. */
+bool smp_warp_memory_adopt(smp_warp_memory *memory, void *start, size_t size, const char *name);
+void smp_warp_memory_release(smp_warp_memory *memory); /* of all that were adopted */
+
 /* False: no buffer begins there. */
 bool smp_warp_buffer_free(smp_warp_memory *memory, void *start);
 
@@ -97,6 +101,7 @@ typedef struct smp_warp_launch {
     const uint64_t *blocks; /* the blocks that run, ascending; null: all */
     uint64_t block_count;
     bool each_instruction; /* rows are of instructions, not of source lines */
+    int threads;           /* of the host that run blocks; 0: one */
 } smp_warp_launch;
 
 enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024 };

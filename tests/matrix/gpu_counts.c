@@ -1,18 +1,23 @@
 /* What shared-memory accesses cost, every stage and variant: the model against a GPU. With SMP_TEST_DEVICE=cuda (or
- * cuda:N) the GPU's own counts (sass) must be the emulator's, wavefront for wavefront; skipped where the GPU cannot be
+ * cuda:N) the GPU's own counts (sass) must be the model's, wavefront for wavefront; skipped where the GPU cannot be
  * asked. Without, the emulator is its own judge: counts must not depend on the order of threads.
  *
- * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels. SMP_COUNTS_SITES=N shows the sites
- * of the first N runs that use shared memory. */
+ * Where the build has the kernels' SASS, the model is of that, and each kernel's SASS must leave the bytes that the
+ * host's compiler's code leaves. SMP_COUNTS=formats: all formats in the emulator too; all: and sizes.
+ * SMP_COUNTS_SECONDS bounds the time: stages come first, then formats and channels, then further sizes.
+ * SMP_COUNTS_SITES=N shows the sites of the first N runs that use shared memory. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
 
 #include "base/clock.h"
 #include "counters/source.h"
+#include "warp/own/own.h"
 
 enum { DETAILS = 40 };
-static const int64_t real_size[2] = {200, 131}, small_size[2] = {67, 35};
+/* No multiples of anything that kernels divide by. */
+static const int64_t real_sizes[][2] = {{451, 300}, {640, 427}, {333, 217}}, small_size[2] = {67, 35};
+enum { SIZES = sizeof real_sizes / sizeof real_sizes[0] };
 
 static const struct {
     smp_format format;
@@ -27,8 +32,8 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 static struct state {
     smp_device *gpu, *emulator;
     smp_count_source *measured, *model;
-    bool real, loading;
-    long runs, differ, none, shown;
+    bool real, loading, whole, formats;
+    long runs, differ, none, shown, sass, instructions, wrong;
     double until, measured_seconds, model_seconds;
 } state;
 
@@ -56,8 +61,12 @@ static void count_work(smp_count_source *source, smp_device *device, const work 
     work own = *like;
     own.device = device;
     smp_count_want_sites(source, sites);
-    if (smp_count_measure(source, run_work, &own, counts, &err))
+    if (!smp_count_measure(source, run_work, &own, counts, &err))
+        return;
+    if (err.code != SMP_E_DIFFERENT)
         fail_msg("%s: %s", like->variant, err.message);
+    print_message("WRONG: %s: %s %s\n", like->variant, err.message, err.where);
+    state.wrong++;
 }
 
 static void print_sites(const smp_counts *counts)
@@ -71,22 +80,55 @@ static void print_sites(const smp_counts *counts)
     }
 }
 
+/* A line for each kernel and operation of which one source has another number than the other. */
+static void print_kernels(const smp_counts *model, const smp_counts *measured)
+{
+    const smp_counts *const both[2] = {model, measured};
+    for (int of = 0; of < 2; of++)
+        for (size_t i = 0; i < both[of]->site_count; i++) {
+            const smp_count_site *first = &both[of]->sites[i];
+            smp_shared_count sum[2] = {{0}, {0}};
+            bool told = false;
+            for (int k = 0; k < 2; k++)
+                for (size_t n = 0; n < both[k]->site_count; n++) {
+                    const smp_count_site *site = &both[k]->sites[n];
+                    if (site->op != first->op || strcmp(site->kernel, first->kernel) != 0)
+                        continue;
+                    told = told || k < of || (k == of && n < i);
+                    sum[k].instructions += site->count.instructions;
+                    sum[k].wavefronts += site->count.wavefronts;
+                    sum[k].ideal += site->count.ideal;
+                }
+            if (told || (sum[0].wavefronts == sum[1].wavefronts && sum[0].ideal == sum[1].ideal))
+                continue;
+            print_message("    kernel %s %s: model %llu instructions %llu wavefronts %llu ideal, sass %llu %llu %llu\n",
+                          first->kernel, smp_shared_op_name(first->op), (unsigned long long)sum[0].instructions,
+                          (unsigned long long)sum[0].wavefronts, (unsigned long long)sum[0].ideal,
+                          (unsigned long long)sum[1].instructions, (unsigned long long)sum[1].wavefronts,
+                          (unsigned long long)sum[1].ideal);
+        }
+}
+
 /* The first differences at length: each source's sites. */
 static void explain(const input *c, const work *w, const char *what)
 {
-    smp_counts sites;
-    print_message("%s%s%s %s %dx%d %s: %s\n", c->text[0], c->count > 1 ? "; " : "", c->count > 1 ? c->text[1] : "",
-                  smp_format_name(c->shape.format), c->shape.channels, c->mode, w->variant, what);
+    smp_counts model, measured;
+    print_message("%s%s%s %sx%d %lldx%lld mode %d %s: %s\n", c->text[0], c->count > 1 ? "; " : "",
+                  c->count > 1 ? c->text[1] : "", smp_format_name(c->shape.format), c->shape.channels,
+                  (long long)c->shape.width, (long long)c->shape.height, c->mode, w->variant, what);
     const char *more = getenv("SMP_COUNTS_SITES");
     if (state.differ > (more && atol(more) > DETAILS ? atol(more) : DETAILS))
         return;
     state.shown++;
-    count_work(state.model, state.emulator, w, true, &sites);
-    print_sites(&sites);
-    smp_counts_free(&sites);
-    count_work(state.measured, state.gpu, w, true, &sites);
-    print_sites(&sites);
-    smp_counts_free(&sites);
+    count_work(state.model, state.emulator, w, true, &model);
+    count_work(state.measured, state.gpu, w, true, &measured);
+    print_kernels(&model, &measured);
+    print_message("    the model counted %s\n%s", model.architecture ? "SASS" : "the host's compiler's code",
+                  model.notes);
+    print_sites(&model);
+    print_sites(&measured);
+    smp_counts_free(&model);
+    smp_counts_free(&measured);
 }
 
 static void check_variant(const input *c, const smp_plan *plan, const picture *in, const char *variant)
@@ -112,6 +154,10 @@ static void check_variant(const input *c, const smp_plan *plan, const picture *i
     state.measured_seconds += smp_now() - middle;
     state.runs++;
     state.none += !model.total.instructions;
+    state.sass += model.architecture != 0;
+    state.instructions += model.architecture && model.total.instructions != measured.total.instructions;
+    if (model.notes[0])
+        print_message("not SASS: %s", model.notes);
     if (!smp_counts_agree(&model, &measured, text, sizeof text)) {
         state.differ++;
         explain(c, &w, text);
@@ -146,7 +192,7 @@ static void check_input(const input *c)
     smp_program_free(program);
 }
 
-static void check_kind(int kind)
+static void check_kind(int kind, int pass)
 {
     static unsigned round;
     for (size_t n = 0; n < smp_stage_count() && smp_now() < state.until; n++) {
@@ -158,7 +204,7 @@ static void check_kind(int kind)
         const subject *s = &subjects[kind % count];
         for (int i = 0; i < s->word_count; i++)
             levels[i] = kind % word_levels(s->words[i]);
-        const int64_t *size = state.real ? real_size : small_size;
+        const int64_t *size = state.whole ? real_sizes[(kind + pass) % SIZES] : small_size;
         smp_shape shape =
             subject_shape(stage, size[0], size[1], kinds[kind].channels, kinds[kind].channels == 4, kinds[kind].format);
         input c = input_make(s, levels, &shape, kinds[kind].mode, 2 * ++round); /* even: code values */
@@ -174,26 +220,28 @@ static void the_model_is_right_for_every_variant(void **given)
     int done = 0;
     if (state.real && !state.measured)
         skip();
-    for (; done < (state.real ? KINDS : 2) && smp_now() < state.until; done++) {
+    const int most = state.whole ? SIZES * KINDS : state.formats ? KINDS : 2;
+    for (; done < most && smp_now() < state.until; done++) {
         if (!state.real) {
             state.gpu = state.emulator = gpu_simt();
             smp_error err;
             assert_int_equal(smp_count_open(SMP_COUNT_MODEL, state.gpu, &state.measured, &err), SMP_OK);
             assert_int_equal(smp_count_open(SMP_COUNT_MODEL, state.gpu, &state.model, &err), SMP_OK);
         }
-        check_kind(done);
+        check_kind(done % KINDS, done / KINDS);
         if (!state.real) {
             smp_count_close(state.measured);
             smp_count_close(state.model);
         }
     }
     print_message(
-        "counts on %s: %ld runs of %d of %d kinds, %ld differ, %ld use no shared memory; %.1f s counted, %.1f s "
-        "modelled\n",
-        state.real ? state.gpu->info.name : "the emulator", state.runs, done, (int)KINDS, state.differ, state.none,
-        state.measured_seconds, state.model_seconds);
+        "counts on %s: %ld runs of %d of %d kinds and sizes, %ld differ, %ld in instructions, %ld wrong bytes, "
+        "%ld modelled by SASS, %ld use no shared memory; %.1f s counted, %.1f s modelled\n",
+        state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.differ, state.instructions,
+        state.wrong, state.sass, state.none, state.measured_seconds, state.model_seconds);
     assert_true(state.runs > state.none);
     assert_int_equal(state.differ, 0);
+    assert_int_equal(state.wrong, 0);
 }
 
 /* SASS metrics count kernels that were loaded before: everything runs once. */
@@ -202,7 +250,7 @@ static void load_kernels(void **given)
     (void)given;
     state.loading = true;
     for (int kind = 0; state.real && kind < KINDS; kind++)
-        check_kind(kind);
+        check_kind(kind, 0);
     state.loading = false;
 }
 
@@ -240,6 +288,10 @@ SMP_SUITE(gpu_counts)
 {
     const char *spec = getenv("SMP_TEST_DEVICE"), *seconds = getenv("SMP_COUNTS_SECONDS");
     state.real = spec && !strncmp(spec, "cuda", 4);
+    const char *all = getenv("SMP_COUNTS");
+    state.whole = state.real || (all && !strcmp(all, "all"));
+    state.formats = all && !strcmp(all, "formats");
+    smp_own_count_launches();
     state.until = smp_now() + (seconds ? atof(seconds) : 600);
     int status = state.real ? open_gpu(spec) : 0;
     if (status)

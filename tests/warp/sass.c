@@ -109,6 +109,8 @@ static void instructions_compute(void **state)
         {"ISETP.EQ.AND P1, PT, R1, R1, PT;IMAD.WIDE.U32.X R4, R1, R2, RZ, P1;MOV R4, R5", 0xffffffff, 1, 0, 1},
         {"LEA R4, R1, R2, 0x2", 3, 100, 0, 112},
         {"LEA R5, P0, R1, R2, 0x1;LEA.HI.X R4, R1, R3, RZ, 0x1, P0", 0x80000000, 0, 7, 8},
+        {"LEA R5, P0, -R1, R2, 0x3;IADD3.X R4, ~R3, RZ, RZ, P0, !PT", 0, 5, 0, 0},
+        {"LEA R5, P0, -R1, R2, 0x3;IADD3.X R4, ~R3, RZ, RZ, P0, !PT", 1, 5, 0, 0xffffffff},
         {"LEA.HI.X.SX32 R4, R1, R2, 0x2, !PT", 0x80000000, 1, 0, 0xffffffff},
         {"LOP3.LUT R4, R1, R2, R3, 0x96, !PT", 1, 3, 7, 5},
         {"LOP3.LUT R4, R1, R2, RZ, 0xc0, !PT", 0xf0, 0x3c, 0, 0x30},
@@ -124,6 +126,14 @@ static void instructions_compute(void **state)
         {"PRMT R4, R1, 0x8888, RZ", 0x80, 0, 0, 0xffffffff},
         {"VIMNMX R4, R1, R2, PT", 0xffffffff, 3, 0, 0xffffffff},
         {"VIMNMX.U32 R4, R1, R2, PT", 0xffffffff, 3, 0, 3},
+        {"VIMNMX3 R4, R1, R2, R3, PT", 7, 0xffffffff, 5, 0xffffffff},
+        {"VIMNMX3 R4, R1, R2, R3, !PT", 7, 0xffffffff, 9, 9},
+        {"VIMNMX3.U32 R4, R1, R2, R3, !PT", 7, 0xffffffff, 9, 0xffffffff},
+        {"VIMNMX3.U16x2 R4, R1, R2, R3, PT", 0x0001ffff, 0xffff0002, 0x00030003, 0x00010002},
+        {"VIMNMX.RELU R4, R1, 0xff, PT", 0xfffffffb, 0, 0, 0},
+        {"VIMNMX.RELU R4, R1, 0xff, PT", 0x100, 0, 0, 0xff},
+        {"VIMNMX.S16x2.RELU R4, R1, 0xff00ff, PT", 0x8000012c, 0, 0, 0xff},
+        {"VIADDMNMX.U16x2 R4, R1, 0xff01ff01, R2, PT", 0x01000005, 0x00020003, 0, 0x00010003},
         {"POPC R4, R1", 0xf0f0, 0, 0, 8},
         {"FLO.U32 R4, R1", 0x100, 0, 0, 8},
         {"BREV R4, R1", 1, 0, 0, 0x80000000},
@@ -152,6 +162,12 @@ static void instructions_compute(void **state)
         {"MOV R10, RZ;MOV R11, R1;DADD R4, R10, 1.5;MOV R4, R5", 0x3ff00000, 0, 0, 0x40040000},
         {"MOV R10, RZ;MOV R11, R1;DFMA R4, R10, R10, -R10;F2F.F32.F64 R4, R4", 0x40000000, 0, 0, 0x40000000},
         {"ISETP.NE.AND P2, PT, R1, RZ, PT;P2R R4, PR, RZ, 0x4", 1, 0, 0, 4},
+        {"UISETP.EQ.AND UP2, UPT, URZ, URZ, UPT;UP2UR UR8, UPR, URZ, 0x4;MOV R4, UR8", 0, 0, 0, 4},
+        {"MOV R4, R1;ISETP.GE.AND P0, PT, R0, RZ, PT;STG.E desc[UR6][R8.64+0x180], R2;@P0 EXIT !P0", 5, 6, 0, 5},
+        {"MOV R4, R1;ISETP.GE.AND P0, PT, R0, RZ, PT;STG.E desc[UR6][R8.64+0x180], R2;@P0 EXIT P0", 5, 6, 0, 6},
+        {"MOV R10, R1;MOV R11, R1;MOV R12, R1;MOV R13, R1;MOV R14, R2;MOV R15, R2;MOV R16, R3;MOV R17, R3;"
+         "MOV R18, R3;MOV R19, R3;IMMA.16832.U8.U8 R4, R10.ROW, R14.reuse.COL, R16",
+         0x01010101, 0x02020202, 5, 69},
         {"R2P PR, R1, 0x7f;SEL R4, R2, R3, P3", 8, 5, 6, 5},
         {"PLOP3.LUT P0, PT, PT, PT, PT, 0x8, 0x0;SEL R4, R1, R2, P0", 5, 6, 0, 6},
         {"ULDC UR8, c[0x0][0x0];UIADD3 UR8, UR8, 0x1, URZ;IMAD.U32 R4, RZ, RZ, UR8", 0, 0, 0, 33},
@@ -311,12 +327,68 @@ static void matrices_hold_their_values(void **state)
     assert_int_equal(compute(turned, 0, 0, 0, 9), 9 | 13 << 16);
 }
 
+static void conditional_copies_store_zeros(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "/**/ IMAD.SHL.U32 R20, R0, 0x4, RZ ;\n/**/ VIADD R20, R20, 0x400 ;\n"
+                 "/**/ ISETP.GE.AND P3, PT, R0, 0x10, PT ;\n/**/ LDGSTS.E [R20], desc[UR6][R8.64], !P3 ;\n"
+                 "/**/ LDGDEPBAR ;\n/**/ LDS R4, [R20] ;");
+    for (uint32_t i = 0; i < LANES; i++)
+        l.words[i] = i + 1;
+    run(&l);
+    assert_int_equal(l.code, SMP_OK);
+    for (uint32_t i = 0; i < LANES; i++)
+        assert_int_equal(l.words[3 * LANES + i], i < 16 ? i + 1 : 0);
+    close_lab(&l);
+}
+
+/* Each block writes a column of shared memory of its own stride, and its sum of lanes to memory. */
+static void threads_of_the_host_change_nothing(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 11 };
+    smp_warp_result first = {.kernel = ""};
+    for (int threads = 1; threads <= 4; threads++) {
+        lab l;
+        open_lab(&l, "/**/ S2R R10, SR_CTAID.X ;\n/**/ VIADD R11, R10, 0x1 ;\n/**/ IMAD R12, R0, R11, RZ ;\n"
+                     "/**/ IMAD.SHL.U32 R12, R12, 0x4, RZ ;\n/**/ STS [R12+0x400], R0 ;\n/**/ LDS R4, [R12+0x400] ;\n"
+                     "/**/ IMAD.WIDE.U32 R8, R10, 0x200, R8 ;");
+        uint32_t *words = smp_warp_buffer(l.memory, BLOCKS * 4 * LANES * sizeof *words, "many");
+        const uint64_t address = (uint64_t)(uintptr_t)words;
+        const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.sass, 0),
+                                        .grid = {BLOCKS, 1, 1},
+                                        .block = {LANES, 1, 1},
+                                        .params = &address,
+                                        .memory = l.memory,
+                                        .threads = threads};
+        smp_warp_result result;
+        assert_int_equal(smp_warp_run(&launch, &result, &l.err), SMP_OK);
+        for (uint32_t i = 0; i < BLOCKS * LANES; i++)
+            assert_int_equal(words[i / LANES * 4 * LANES + 3 * LANES + i % LANES], i % LANES);
+        assert_int_equal(result.blocks_run, BLOCKS);
+        if (threads == 1) {
+            first = result;
+            memset(&result, 0, sizeof result);
+        } else {
+            assert_int_equal(result.row_count, first.row_count);
+            assert_memory_equal(result.rows, first.rows, first.row_count * sizeof *first.rows);
+            assert_int_equal(result.instructions, first.instructions);
+        }
+        smp_warp_result_free(&result);
+        close_lab(&l);
+    }
+    smp_warp_result_free(&first);
+}
+
 SMP_SUITE(sass)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_compute),
         cmocka_unit_test(lanes_converge),
         cmocka_unit_test(calls_return),
+        cmocka_unit_test(conditional_copies_store_zeros),
+        cmocka_unit_test(threads_of_the_host_change_nothing),
         cmocka_unit_test(what_is_unknown_is_told),
         cmocka_unit_test(both_are_compared),
         cmocka_unit_test(matrices_cost_what_an_h100_counted),

@@ -43,6 +43,7 @@ static struct {
     struct CUctx_st context;
     CUresult fault; /* of a kernel: every later call returns it */
     smp_trace *trace;
+    const smp_simt_observer *observer;
     smp_simt_order order;
     uint64_t seed;
     int threads, blocks;
@@ -67,6 +68,11 @@ void smp_simt_set_order(smp_simt_order order, uint64_t seed)
 void smp_simt_set_trace(smp_trace *trace)
 {
     simt.trace = trace;
+}
+
+void smp_simt_set_observer(const smp_simt_observer *observer)
+{
+    simt.observer = observer;
 }
 
 CUresult simt_usable(void)
@@ -416,6 +422,19 @@ static CUresult simt_event_elapsed(float *milliseconds, CUevent start, CUevent s
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
+/* A further launch of the trace; null: no memory. */
+static smp_trace_launch *add_record(smp_trace *trace, const smp_simt_seen *seen)
+{
+    if (!smp_grow(&trace->launches, &trace->capacity, trace->count + 1, sizeof *trace->launches))
+        return NULL;
+    smp_trace_launch *record = &trace->launches[trace->count++];
+    *record = (smp_trace_launch){.dynamic_shared = seen->dynamic_shared};
+    snprintf(record->kernel, sizeof record->kernel, "%s", seen->kernel);
+    memcpy(record->grid, seen->grid, sizeof record->grid);
+    memcpy(record->block, seen->block, sizeof record->block);
+    return record;
+}
+
 static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                    CUstream stream, void **params, void **extra)
@@ -428,35 +447,40 @@ static CUresult simt_launch_kernel(CUfunction function, unsigned grid_x, unsigne
         !block_y || !block_z || block_x > 1024 || block_y > 1024 || block_z > 64 ||
         (uint64_t)block_x * block_y * block_z > SIMT_THREADS || shared_bytes > (unsigned)function->most_dynamic_shared)
         return CUDA_ERROR_INVALID_VALUE;
-    if (simt.trace && !function->traced)
+    const smp_simt_seen seen = {.file = function->file->name,
+                                .kernel = function->plain->name,
+                                .grid = {grid_x, grid_y, grid_z},
+                                .block = {block_x, block_y, block_z},
+                                .dynamic_shared = shared_bytes,
+                                .args = params,
+                                .threads = simt_pool_threads()};
+    smp_trace_launch *record = NULL;
+    if (simt.trace && !(record = add_record(simt.trace, &seen)))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    const bool observed =
+        record && simt.trace->sass && simt.observer && simt.observer->begin(&seen, simt.trace, record);
+    if (record && !observed && !function->traced)
         function->traced = simt_traced_find(function->file, function->plain->name);
     simt_launch launch = {
-        .kernel = simt.trace ? function->traced : function->plain,
+        .kernel = record && !observed ? function->traced : function->plain,
         .args = params,
         .grid = {grid_x, grid_y, grid_z},
         .block = {block_x, block_y, block_z},
         .dynamic_shared = shared_bytes,
         .order = simt.order,
         .seed = simt.seed,
+        .trace = observed ? NULL : record,
+        .counts_only = simt.trace && simt.trace->counts_only,
         .blocks = (uint64_t)grid_x * grid_y * grid_z,
     };
     if (!launch.kernel)
         return CUDA_ERROR_NOT_FOUND;
-    if (simt.trace) {
-        smp_trace *trace = simt.trace;
-        if (!smp_grow(&trace->launches, &trace->capacity, trace->count + 1, sizeof *trace->launches))
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        launch.trace = &trace->launches[trace->count++];
-        launch.counts_only = trace->counts_only;
-        *launch.trace = (smp_trace_launch){.dynamic_shared = shared_bytes};
-        snprintf(launch.trace->kernel, sizeof launch.trace->kernel, "%s", launch.kernel->name);
-        memcpy(launch.trace->grid, launch.grid, sizeof launch.grid);
-        memcpy(launch.trace->block, launch.block, sizeof launch.block);
-    }
     simt_pool_run(&launch);
     function->static_shared = (int)atomic_load(&launch.static_shared);
-    if (launch.trace)
-        launch.trace->static_shared = atomic_load(&launch.static_shared);
+    if (record)
+        record->static_shared = atomic_load(&launch.static_shared);
+    if (observed)
+        simt.observer->end(&seen, simt.trace);
     if (!simt_guards_hold())
         simt_fault(&launch, CUDA_ERROR_ILLEGAL_ADDRESS, "wrote outside a buffer");
     CUresult fault = atomic_load(&launch.fault);

@@ -5,6 +5,7 @@
 #ifndef SMP_DEVICE_SIMT_SIMT_H
 #define SMP_DEVICE_SIMT_SIMT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -34,5 +35,26 @@ smp_code smp_simt_open_traced(smp_error *err);
  * it and frees it with smp_trace_free(). Tracing is 10 to 20 times slower than plain emulation. Without the library
  * launches fail: CUDA_ERROR_NOT_FOUND. */
 void smp_simt_set_trace(smp_trace *trace);
+
+/* A launch as the driver gets it. */
+typedef struct smp_simt_seen {
+    const char *file, *kernel; /* NAME of kernels/ROOM/NAME.cu */
+    unsigned grid[3], block[3];
+    size_t dynamic_shared;
+    void *const *args;
+    int threads; /* of the host that run blocks */
+} smp_simt_seen;
+
+/* Counts launches in another way than by the traced kernels, where a trace wants that (smp_trace.sass). begin fills
+ * *to, leaves the buffers as they were and returns true, or returns false: the traced kernel counts. Only after true,
+ * the plain kernel runs, and end is called. */
+typedef struct smp_simt_observer {
+    bool (*begin)(const smp_simt_seen *launch, smp_trace *trace, smp_trace_launch *to);
+    void (*end)(const smp_simt_seen *launch, smp_trace *trace);
+} smp_simt_observer;
+void smp_simt_set_observer(const smp_simt_observer *observer); /* null: none; it outlives the launches */
+
+/* Calls see for each buffer of the device. */
+void smp_simt_each_buffer(void (*see)(void *context, void *data, size_t size), void *context);
 
 #endif

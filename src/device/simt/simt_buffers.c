@@ -52,6 +52,12 @@ static char *data_of(const buffer *one)
     return one->block + GUARD;
 }
 
+void smp_simt_each_buffer(void (*see)(void *context, void *data, size_t size), void *context)
+{
+    for (size_t i = 0; i < list.count; i++)
+        see(context, data_of(&list.items[i]), list.items[i].size);
+}
+
 /* The number of buffers that begin, guard included, at or before this address. Only the last of them can hold it. */
 static size_t begun_by(uintptr_t at)
 {

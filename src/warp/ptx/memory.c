@@ -380,7 +380,10 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
 {
     uint64_t to[WARP_LANES], from[WARP_LANES];
     uint32_t offset[WARP_LANES], fills = 0;
-    const uint32_t *wanted = inst->sources > 2 ? warp_words(frame, inst->s[2]) : NULL;
+    const bool can_fill = inst->sources > 2;
+    const uint32_t *wanted = can_fill && !inst->parts ? warp_words(frame, inst->s[2]) : NULL;
+    const uint32_t holds = can_fill && inst->parts ? warp_pred(frame, inst->s[2]) : WARP_ALL;
+    const uint32_t present = inst->parts && inst->negate_source ? ~holds : holds;
     if (inst->parts) {
         addresses_of_parts(frame, inst, inst->s[0], inst->add, WARP_SHARED, false, inst->offset, to);
         addresses_of_parts(frame, inst, inst->s[1], inst->s[3], WARP_GLOBAL, true, inst->offset2, from);
@@ -390,7 +393,8 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     }
     for (int l = 0; l < WARP_LANES; l++)
         offset[l] = (uint32_t)to[l];
-    uint32_t reads = lanes;
+    uint32_t reads = lanes & present;
+    fills = lanes & ~present;
     WARP_ACTIVE_LANES(lanes)
     {
         if (wanted && wanted[l] < inst->width)
@@ -401,7 +405,7 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     warp_access access = {WARP_READS, SMP_BANK_LOAD, inst->width, inst->width, NULL};
     const uint32_t inside = reads ? warp_touch_global(block, frame, inst, reads, from, &access) : 0;
     access.how = WARP_WRITES;
-    access.op = inst->mode && !fills ? SMP_BANK_ASYNC_L2 : SMP_BANK_ASYNC;
+    access.op = inst->mode && !fills && !(inst->parts && can_fill) ? SMP_BANK_ASYNC_L2 : SMP_BANK_ASYNC;
     smp_bank_access banks = {.op = access.op, .width = inst->width, .active = lanes};
     banks.through_l1 = inst->mode ? 0 : lanes & ~fills;
     memcpy(banks.offset, offset, sizeof banks.offset);

@@ -37,11 +37,17 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
     return jump_to(parser, line, last);
 }
 
+/* EXIT {p} */
 static bool decode_exit(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    (void)parser, (void)line, (void)op;
+    (void)op;
     inst->flow = WARP_EXIT;
-    return true;
+    if (!line->count)
+        return true;
+    inst->s[0] = sass_predicate(parser, &line->operands[0]);
+    inst->negate_source = line->operands[0].invert;
+    inst->sources = 1;
+    return (line->count == 1 && inst->s[0] != WARP_NO_ROW) || sass_refuse(parser, line, "this form");
 }
 
 /* CALL.REL.NOINC label: the return address is in a register. CALL.ABS.NOINC R2: of the runtime's functions. */
@@ -69,8 +75,8 @@ static bool decode_return(sass_parser *parser, const sass_line *line, warp_inst 
     return jump_to(parser, line, &line->operands[1]);
 }
 
-/* BRX R2 -0x1210: a jump by a table; the number makes the table's place in the code of what is added to the next
- * instruction's */
+/* BRX R2 -0x1210, BRXU UR2 -0x1210: a jump by a table; the number makes the table's place in the code of what is added
+ * to the next instruction's */
 static bool decode_table_jump(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     char text[40], end;
@@ -78,14 +84,16 @@ static bool decode_table_jump(sass_parser *parser, const sass_line *line, warp_i
     (void)op;
     const sass_text all = line->count ? line->operands[0].text : (sass_text){"", 0};
     snprintf(text, sizeof text, "%.*s", (int)(all.size < sizeof text ? all.size : sizeof text - 1), all.at);
-    if (sscanf(text, "R%u -0x%x%c", &row, &back, &end) < 2 || row >= SASS_RZ)
+    const bool uniform = text[0] == 'U';
+    if (sscanf(text + uniform, "R%u -0x%x%c", &row, &back, &end) < 2 || row >= SASS_RZ)
         return sass_refuse(parser, line, "a jump by a table of this form");
-    const sass_operand o = {.kind = SASS_REGISTER, .number = (int)row};
+    const sass_operand o = {.kind = uniform ? SASS_UNIFORM : SASS_REGISTER, .number = (int)row};
     inst->flow = WARP_JUMP_TO;
     inst->width = SASS_INST_BYTES;
     inst->s[0] = sass_row(parser, &o, 1, false);
     inst->offset = (int64_t)parser->code->count * SASS_INST_BYTES - (int64_t)back;
-    return inst->s[0] < parser->uniforms || sass_refuse(parser, line, "a register that nothing else names");
+    return inst->s[0] < (uniform ? parser->zero : parser->uniforms) ||
+           sass_refuse(parser, line, "a register that nothing else names");
 }
 
 /* LEPC to, label: its address */
@@ -372,6 +380,7 @@ const sass_decoder_row sass_flow_decoders[] = {
     {"CALL", decode_call, "REL ABS NOINC"},
     {"RET", decode_return, "REL NODEC"},
     {"BRX", decode_table_jump, ""},
+    {"BRXU", decode_table_jump, ""},
     {"LEPC", decode_place, ""},
     {"BSSY", decode_convergence, "RECONVERGENT RELIABLE"},
     {"BSYNC", decode_convergence, "RECONVERGENT RELIABLE"},

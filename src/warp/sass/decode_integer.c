@@ -99,6 +99,12 @@ static bool decode_lea(sass_parser *parser, const sass_line *line, warp_inst *in
         op->change[1] = SASS_INVERT;
         op->submode = 1;
     }
+    if (op->change[0] == SASS_NEGATE && op->pred_to[0] != WARP_NO_ROW) {
+        if (op->high || op->submode)
+            return sass_refuse(parser, line, "a carry of this form");
+        op->change[0] = 0;
+        op->mode = op->submode = 1;
+    }
     inst->execute = sass_function_of(SASS_LEA);
     return true;
 }
@@ -181,11 +187,21 @@ static bool decode_permute(sass_parser *parser, const sass_line *line, warp_inst
            sass_source(parser, line, op, 1, 2, 1, false) && sass_source(parser, line, op, 2, 3, 1, false);
 }
 
+/* VIMNMX{.U32,.S16x2,.U16x2}{.RELU} to, a, b, p: the least where p holds, else the most; VIMNMX3: of three;
+ * VIADDMNMX: of a + b and c; RELU: at least 0 */
 static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    const int sources = strstr(line->words[0], "ADD") ? 3 : 2;
-    op->is_signed = !sass_has(line, "U32");
-    inst->execute = sass_function_of(sources == 3 ? SASS_ADD_MINMAX : SASS_MINMAX);
+    const bool adds = strstr(line->words[0], "ADD") != NULL, three = strchr(line->words[0], '3') != NULL;
+    const bool halves = sass_has(line, "S16x2") || sass_has(line, "U16x2");
+    const int sources = adds || three ? 3 : 2;
+    op->is_signed = !sass_has(line, "U32") && !sass_has(line, "U16x2");
+    op->saturate = sass_has(line, "RELU");
+    op->mode = (uint8_t)sources;
+    op->wide = halves;
+    op->carry = adds;
+    inst->execute = three || halves || op->saturate ? sass_run_minmax
+                    : adds                          ? sass_function_of(SASS_ADD_MINMAX)
+                                                    : sass_function_of(SASS_MINMAX);
     if (!result(parser, line, op, 0))
         return false;
     for (int i = 0; i < sources; i++)
@@ -243,14 +259,15 @@ static bool decode_plop3(sass_parser *parser, const sass_line *line, warp_inst *
     return true;
 }
 
-/* P2R to, PR, a, mask; R2P PR, a, mask */
+/* P2R to, PR, a, mask; UP2UR to, UPR, a, mask; R2P PR, a, mask */
 static bool decode_packed(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    const bool pack = line->words[0][0] == 'P';
+    enum { UNIFORM = 8 * 4 }; /* where uniform predicates lie behind the others */
+    const bool uniform = line->words[0][0] == 'U', pack = uniform || line->words[0][0] == 'P';
     op->to = parser->predicates;
     if (pack && (!result(parser, line, op, 0) || line->operands[0].byte > 0))
         return sass_refuse(parser, line, "a byte of a register");
-    op->pred[0] = parser->predicates;
+    op->pred[0] = parser->predicates + (uniform ? UNIFORM : 0);
     inst->execute = pack ? sass_run_pack_preds : sass_run_unpack_preds;
     return sass_source(parser, line, op, 0, pack ? 2 : 1, 1, false) &&
            sass_source(parser, line, op, 1, pack ? 3 : 2, 1, false);
@@ -301,8 +318,9 @@ const sass_decoder_row sass_integer_decoders[] = {
     {"PRMT", decode_permute, ""},
     {"UPRMT", decode_permute, ""},
     {"IMNMX", decode_minmax, "U32"},
-    {"VIMNMX", decode_minmax, "U32"},
-    {"VIADDMNMX", decode_minmax, "U32"},
+    {"VIMNMX", decode_minmax, "U32 S16x2 U16x2 RELU"},
+    {"VIMNMX3", decode_minmax, "U32 S16x2 U16x2 RELU"},
+    {"VIADDMNMX", decode_minmax, "U32 S16x2 U16x2 RELU"},
     {"POPC", decode_unary, ""},
     {"UPOPC", decode_unary, ""},
     {"FLO", decode_unary, "U32 SH"},
@@ -318,6 +336,7 @@ const sass_decoder_row sass_integer_decoders[] = {
     {"PLOP3", decode_plop3, "LUT"},
     {"UPLOP3", decode_plop3, "LUT"},
     {"P2R", decode_packed, ""},
+    {"UP2UR", decode_packed, ""},
     {"R2P", decode_packed, ""},
     {"R2UR", decode_first, ""},
     {NULL, NULL, NULL},

@@ -178,13 +178,14 @@ static bool decode_bank(sass_parser *parser, const sass_line *line, warp_inst *i
     return true;
 }
 
-/* LDGSTS.E.BYPASS.128 [shared], desc[][global] */
+/* LDGSTS.E.BYPASS.128 [shared], desc[][global] {, p}: where p does not hold, zeros */
 static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     (void)op;
-    if (find_memory(line, 0) != 0 || find_memory(line, 1) != 1 ||
-        (line->count == 3 && line->operands[2].number != SASS_PT) || line->count > 3)
-        return sass_refuse(parser, line, "a copy with a condition");
+    const sass_operand *present = line->count == 3 ? &line->operands[2] : NULL;
+    if (find_memory(line, 0) != 0 || find_memory(line, 1) != 1 || line->count > 3 ||
+        (present && !sass_is_predicate(present)))
+        return sass_refuse(parser, line, "a copy of this form");
     const sass_operand *from = &line->operands[1];
     inst->width = sass_has(line, "128") ? 16 : sass_has(line, "64") ? 8 : 4;
     inst->vec = 1;
@@ -194,6 +195,11 @@ static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *i
     inst->sources = 2;
     if (!set_address(parser, line, 0, WARP_SHARED, inst))
         return false;
+    if (present && (present->number != SASS_PT || present->invert)) {
+        inst->s[2] = sass_predicate(parser, present);
+        inst->negate_source = present->invert;
+        inst->sources = 3;
+    }
     inst->s[1] = base_row(parser, from);
     inst->s[3] = uniform_row(parser, from);
     inst->add_wide = from->uniform_wide;
@@ -252,6 +258,25 @@ static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst
     return true;
 }
 
+/* IMMA.16832.U8.U8 d, a.ROW, b.COL, c */
+static bool decode_byte_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    (void)op;
+    if (line->count != 4 || line->word_count != 4 || !sass_has(line, "16832") || strcmp(line->words[2], "U8") != 0 ||
+        strcmp(line->words[3], "U8") != 0)
+        return sass_refuse(parser, line, "a product of this form");
+    inst->d[0] = sass_to(parser, &line->operands[0]);
+    for (int i = 1; i < 4; i++) {
+        const sass_operand *o = &line->operands[i];
+        inst->s[i - 1] = sass_row(parser, o, 1, false);
+        if (o->kind != SASS_REGISTER || o->negate || (i < 3 && o->number == SASS_RZ))
+            return sass_refuse(parser, line, "a product of this form");
+    }
+    inst->dests = 4;
+    inst->execute = sass_run_byte_product;
+    return inst->d[0] != parser->sink || sass_refuse(parser, line, "a product of this form");
+}
+
 static bool decode_nothing(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     (void)parser, (void)line, (void)inst, (void)op;
@@ -280,6 +305,7 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"LDSM", decode_matrices, "16 M88 MT88 2 4"},
     {"STSM", decode_matrices, "16 M88 MT88 2 4"},
     {"HMMA", decode_product, "16816 1688 F32 BF16"},
+    {"IMMA", decode_byte_product, "16832 U8"},
     {"LDGDEPBAR", decode_nothing, ""},
     {"DEPBAR", decode_nothing, "LE"},
     {"MEMBAR", decode_nothing, "SC ALL GPU CTA SYS VC"},

@@ -112,7 +112,8 @@ RUN(lea)
     }
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         const uint64_t whole = op->is_signed ? (uint64_t)(int64_t)(int32_t)a[l] : a[l] | (uint64_t)c[l] << 32;
-        const uint64_t part = op->high ? (uint32_t)(whole << by >> 32) : (uint32_t)(whole << by);
+        const uint32_t shifted = op->high ? (uint32_t)(whole << by >> 32) : (uint32_t)(whole << by);
+        const uint64_t part = op->mode ? ~shifted : shifted; /* with a one that submode adds, it is subtracted */
         const uint64_t sum = part + b[l] + (in >> l & 1) + op->submode;
         r[l] = (uint32_t)sum;
         out |= (uint32_t)(sum >> 32 & 1) << l;

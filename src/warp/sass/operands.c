@@ -71,7 +71,8 @@ static bool read_register(sass_text text, sass_operand *o)
             o->byte = (int8_t)(word.at[1] - '0');
         else if (sass_is(word, "X4") || sass_is(word, "X8") || sass_is(word, "X16"))
             o->scale = word.at[1] == '4' ? 2 : word.at[1] == '8' ? 3 : 4;
-        else if (!sass_is(word, "reuse") && !sass_is(word, "U32") && !sass_is(word, "H1_H0"))
+        else if (!sass_is(word, "reuse") && !sass_is(word, "U32") && !sass_is(word, "H1_H0") && !sass_is(word, "ROW") &&
+                 !sass_is(word, "COL"))
             o->kind = SASS_NONE;
     }
     return o->kind != SASS_NONE;

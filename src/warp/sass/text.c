@@ -61,9 +61,18 @@ static bool cut_operands(sass_text text, sass_line *line)
     return true;
 }
 
+/* Without nvdisasm's remark: (*"SpillRefill"*) */
+static sass_text without_remark(sass_text text)
+{
+    for (size_t i = 0; i + 1 < text.size; i++)
+        if (text.at[i] == '(' && text.at[i + 1] == '*')
+            return (sass_text){text.at, i};
+    return text;
+}
+
 bool sass_cut(sass_text text, sass_line *line)
 {
-    text = trim(text);
+    text = trim(without_remark(text));
     line->text = text;
     line->guard.kind = SASS_NONE;
     if (text.size && text.at[0] == '@') {

@@ -1,0 +1,76 @@
+/* Least and most of several integers, of 32 or twice 16 bits; products of bytes on tensor cores. */
+#include <string.h>
+
+#include "warp/sass/run.h"
+
+static int32_t better(int32_t a, int32_t b, bool least)
+{
+    return (a < b) == least ? a : b;
+}
+
+/* A word, or one of its halves, as a number that compares as it is. */
+static int32_t part_of(uint32_t word, const sass_op *op, uint32_t shift)
+{
+    if (!op->wide)
+        return op->is_signed ? (int32_t)word : (int32_t)(word ^ UINT32_C(1) << 31);
+    const uint32_t half = word >> shift & 0xffff;
+    return op->is_signed ? (int16_t)half : (int32_t)half;
+}
+
+void sass_run_minmax(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t rooms[3][WARP_LANES], sum[WARP_LANES], r[WARP_LANES] = {0};
+    const uint32_t *from[3] = {NULL};
+    const uint32_t least = sass_holds(frame, op, 0);
+    (void)block;
+    for (int i = 0; i < op->mode; i++)
+        from[i] = sass_take(frame, op, i, rooms[i]);
+    const int first = op->carry ? 1 : 0; /* the sum of the first two takes their place */
+    for (int l = 0; op->carry && l < WARP_LANES; l++) {
+        const uint32_t x = from[0][l], y = from[1][l], high = (x & 0xffff0000) + (y & 0xffff0000);
+        sum[l] = op->wide ? high | ((x + y) & 0xffff) : x + y;
+    }
+    if (op->carry)
+        from[1] = sum;
+    for (uint32_t shift = 0; shift < (op->wide ? 32u : 16u); shift += 16)
+        for (int l = 0; l < WARP_LANES; l++) {
+            int32_t best = part_of(from[first][l], op, shift);
+            for (int i = first + 1; i < op->mode; i++)
+                best = better(best, part_of(from[i][l], op, shift), least >> l & 1);
+            best = op->saturate && best < 0 ? 0 : best;
+            if (op->wide)
+                r[l] |= ((uint32_t)best & 0xffff) << shift;
+            else
+                r[l] = op->is_signed ? (uint32_t)best : (uint32_t)best ^ UINT32_C(1) << 31;
+        }
+    sass_put(frame, op, r, lanes);
+}
+
+/* d (16 x 8) = a (16 x 32) * b (32 x 8) + c, unsigned bytes, sums of 32 bits. Lane 4g + t holds of a the columns 4t..
+ * and 16 + 4t.. of rows g and g + 8, of b these rows of column g, of d columns 2t and 2t + 1 of rows g and g + 8 (PTX
+ * ISA, "Matrix Fragments for mma.m16n8k32"). */
+void sass_run_byte_product(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { ROWS = 16, COLUMNS = 8, DEPTH = 32 };
+    uint8_t a[ROWS][DEPTH], b[COLUMNS][DEPTH];
+    uint32_t result[4][WARP_LANES];
+    (void)block;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        const uint32_t g = l / 4, t = l % 4;
+        for (uint32_t q = 0; q < 4; q++)
+            memcpy(&a[g + q % 2 * 8][q / 2 * 16 + 4 * t], &warp_words(frame, inst->s[0] + q * SASS_WORD_ROW)[l], 4);
+        for (uint32_t q = 0; q < 2; q++)
+            memcpy(&b[g][q * 16 + 4 * t], &warp_words(frame, inst->s[1] + q * SASS_WORD_ROW)[l], 4);
+    }
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        for (uint32_t k = 0; k < 4; k++) {
+            const uint8_t *x = a[l / 4 + k / 2 * 8], *y = b[l % 4 * 2 + k % 2];
+            uint32_t sum = warp_words(frame, inst->s[2] + k * SASS_WORD_ROW)[l];
+            for (int i = 0; i < DEPTH; i++)
+                sum += (uint32_t)x[i] * y[i];
+            result[k][l] = sum;
+        }
+    for (uint32_t k = 0; k < 4; k++)
+        sass_put_row(frame, inst->d[0] + k * SASS_WORD_ROW, result[k], lanes);
+}
