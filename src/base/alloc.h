@@ -34,6 +34,7 @@ void smp_free(void *pointer);
 uint64_t smp_alloc_live(void);
 uint64_t smp_alloc_peak(void);
 void smp_alloc_limit(uint64_t bytes);
+uint64_t smp_alloc_limited(void);
 
 /* Makes the C library keep freed blocks of up to 4 MB instead of returning them to the system. For work that allocates
  * the same memory again and again: over small pictures a quarter of all processor time went into returning pages and
