@@ -357,7 +357,8 @@ def profiles():
               "para0": para(0, 2.2), "para1": para(1, 2.2, 1, 0), "para2": para(2, 2.2, 1, 0, 0),
               "para3": para(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045),
               "para4": para(4, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045, 0, 0)}
-    columns = [("rXYZ", xyz(0.436, 0.222, 0.014)), ("gXYZ", xyz(0.385, 0.717, 0.097)), ("bXYZ", xyz(0.143, 0.061, 0.714))]
+    columns = [("rXYZ", xyz(0.436, 0.222, 0.014)), ("gXYZ", xyz(0.385, 0.717, 0.097)),
+               ("bXYZ", xyz(0.143, 0.061, 0.714))]
     for name, curve in curves.items():
         seed("icc", name + ".icc", icc("RGB ", columns + [(t, curve) for t in ("rTRC", "gTRC", "bTRC")]))
     seed("icc", "gray.icc", icc("GRAY", [("wtpt", xyz(0.964, 1, 0.825)), ("kTRC", curves["gamma"])]))
@@ -374,7 +375,8 @@ def cubin(name, symbols=("op", "v", "k", "vprintf")):
         symbol_table += struct.pack("<IBBHQQ", len(strings), 0x12, 0, 1 + i, 4 * i, 8)
         strings += symbol.encode() + b"\0"
     whole = attribute(0x11, struct.pack("<II", 1, 32)) + attribute(0x12, struct.pack("<II", 1, 64))
-    own = (attribute(0x0a, struct.pack("<IHH", 1, 0x210, 16)) + attribute(0x17, struct.pack("<IHHI", 0, 0, 0, 8 << 18)) +
+    own = (attribute(0x0a, struct.pack("<IHH", 1, 0x210, 16)) +
+           attribute(0x17, struct.pack("<IHHI", 0, 0, 0, 8 << 18)) +
            attribute(0x17, struct.pack("<IHHI", 0, 1, 8, 4 << 18)))
     rela = struct.pack("<QQq", 8, 2 << 32 | 2, 4) + struct.pack("<QQq", 16, 4 << 32 | 2, 0)
     sections = [("", 0, b"", 0, 0, 0), (".nv.info", 0x70000000, whole, 0, 0, 0),
@@ -406,8 +408,8 @@ def kernels():
     code += (ROOT / "src/warp/ptx/decode.c").read_text()
     opcodes = sorted(set(re.findall(r'"([a-z][a-z0-9_.]{1,20})"', code + "".join(
         p.read_text() for p in (ROOT / "src/warp/ptx").glob("*.c")))))
-    words("ptx", opcodes[:440] + [".reg ", ".shared ", ".align 4 ", ".b8 ", "%r<8>;", "@%p1 ", "{", "}", ".param .u64 p",
-          "[%rd1+4]", ".loc 1 2 3", "bra $L;"])
+    words("ptx", opcodes[:440] + [".reg ", ".shared ", ".align 4 ", ".b8 ", "%r<8>;", "@%p1 ", "{", "}",
+          ".param .u64 p", "[%rd1+4]", ".loc 1 2 3", "bra $L;"])
     cases = re.findall(r'\{"([A-Z][^"]*)"', (ROOT / "tests/warp/sass.c").read_text())
     frame = ("\t.target\tsm_90\n\t.section\t.text.op,\"ax\",@progbits\nop:\n"
              "/**/ S2R R0, SR_LANEID ;\n/**/ LDC.64 R8, c[0x0][0x210] ;\n%s\n/**/ EXIT ;\n")
@@ -418,8 +420,8 @@ def kernels():
             text += b"\n" * (size - len(text)) if size > len(text) else b""
             seed("sass", f"{i}-{size & 1}", struct.pack("<H", size) + text[:size] + (cubin("op") if i % 8 else b""))
     words("sass", sorted({word for case in cases for word in re.findall(r"[A-Z][A-Z0-9.]+", case)})[:400] +
-          [".nv.info", ".nv.info.op", ".nv.shared.op", ".nv.constant3", ".nv.constant4", "desc[UR4][R2.64]", "c[0x0][0x210]",
-           "@!P0 ", "BSSY B0, `(.L_x_0)", ".L_x_0:", "BSYNC B0", "EXIT", ".section\t.text.op"])
+          [".nv.info", ".nv.info.op", ".nv.shared.op", ".nv.constant3", ".nv.constant4", "desc[UR4][R2.64]",
+           "c[0x0][0x210]", "@!P0 ", "BSSY B0, `(.L_x_0)", ".L_x_0:", "BSYNC B0", "EXIT", ".section\t.text.op"])
 
 
 def records():
