@@ -4,8 +4,8 @@
 #
 #     cmake --preset fuzz && cmake --build --preset fuzz && tests/fuzz/long.sh build/fuzz 1800
 #
-# BUILD is one of the preset fuzz (clang, libFuzzer) or of a sanitizer (fuzz_mutations). Of it only tests/fuzz is needed:
-# it may be copied to a machine with glibc as new and the libraries that the program is linked with. What libFuzzer
+# BUILD is one of the preset fuzz (clang, libFuzzer) or of a sanitizer (fuzz_mutations). Of it only tests/fuzz is
+# needed: it may be copied to a machine with glibc as new and the libraries that the program is linked with. What libFuzzer
 # learns is kept in BUILD/tests/fuzz/found and begun with the next time.
 set -euo pipefail
 if [ $# -lt 2 ] || ! [[ $2 =~ ^[1-9][0-9]*$ ]]; then
@@ -43,7 +43,8 @@ run() {
             "long/$name-input" >"long/$name.log" 2>&1 || status=$?
     fi
     local inputs
-    inputs=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^[a-z_0-9]*: \([0-9]*\) inputs from .*/\1/p' "long/$name.log")
+    inputs=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^[a-z_0-9]*: \([0-9]*\) inputs from .*/\1/p' \
+        "long/$name.log")
     if [ $status = 0 ]; then
         printf '%-12s %12s inputs, %d s: nothing found\n' "$name" "${inputs:-0}" $((SECONDS - begun))
     else
