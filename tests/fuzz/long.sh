@@ -5,7 +5,8 @@
 #     cmake --preset fuzz && cmake --build --preset fuzz && tests/fuzz/long.sh build/fuzz 1800
 #
 # BUILD is one of the preset fuzz (clang, libFuzzer) or of a sanitizer (fuzz_mutations). Of it only tests/fuzz is
-# needed: it may be copied to a machine with glibc as new and the libraries that the program is linked with. What libFuzzer
+# needed: it may be copied to a machine with glibc as new and the libraries that the program is linked with. What
+# libFuzzer
 # learns is kept in BUILD/tests/fuzz/found and begun with the next time.
 set -euo pipefail
 if [ $# -lt 2 ] || ! [[ $2 =~ ^[1-9][0-9]*$ ]]; then
