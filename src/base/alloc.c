@@ -269,6 +269,11 @@ void smp_alloc_limit(uint64_t bytes)
     atomic_store(&limit_hit, false);
 }
 
+uint64_t smp_alloc_limited(void)
+{
+    return atomic_load(&limit);
+}
+
 void smp_alloc_elsewhere(uint64_t was, uint64_t is, uint64_t most, uint64_t times)
 {
     const uint64_t now = atomic_fetch_sub(&live, was) - was;

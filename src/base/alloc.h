@@ -34,6 +34,7 @@ void smp_free(void *pointer);
 uint64_t smp_alloc_live(void);
 uint64_t smp_alloc_peak(void);
 void smp_alloc_limit(uint64_t bytes);
+uint64_t smp_alloc_limited(void);
 
 /* From now on freed memory is kept for the next ask instead of returning it to the system, for work that allocates the
  * same memory again and again: clearing new pages takes longer than computing on them, and threads wait for each other

@@ -277,7 +277,7 @@ static bool looks_like_folder(const char *given)
 static smp_code fail_missing(const walk *w, const char *given)
 {
     smp_fail(w->err, SMP_E_READ, "there is no such file or folder");
-    smp_hint(w->err, "nothing was written; check the name, or the folder that the command runs in");
+    smp_hint(w->err, "check the name, or the folder that the command runs in");
     return smp_at(w->err, "%s", given);
 }
 

@@ -24,7 +24,8 @@ typedef struct explain_settings {
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(explain_settings, json), .help = "machine-readable"},
     {"svg", 0, SMP_O_STRING, offsetof(explain_settings, svg), .argument = "FILE",
-     .help = "draw the plan: steps, and on the edges types, rows and memory; - is standard output"},
+     .help =
+         "draw the plan for IN, which it needs: steps, and on the edges types, rows and memory; - is standard output"},
     {0},
 };
 

@@ -343,6 +343,12 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
         smp_stage_reference(stdout, stage, smp_cli_color(common, STDOUT_FILENO));
         return SMP_OK;
     }
+    if (smp_is_statement(name)) {
+        for (size_t i = 0; (topic = smp_topic_at(i)); i++)
+            if (!strcmp(topic->name, "language"))
+                topic->print(stdout);
+        return SMP_OK;
+    }
     for (size_t i = 0; i < smp_command_count() && count < MAX_NAMES; i++)
         names[count++] = smp_command_at(i)->name;
     for (size_t i = 0; i < smp_stage_count() && count < MAX_NAMES; i++)

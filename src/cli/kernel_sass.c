@@ -137,10 +137,14 @@ smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, 
     }
     tools t = {smp_compile_tool("ptxas"), smp_compile_tool("nvdisasm")};
     const bool needs_ptxas = !is_cubin(file);
+    const char *missing = NULL; /* what installs the tool that is not there */
+    const char *tool = t.nvdisasm ? "ptxas" : "nvdisasm";
     if (!t.nvdisasm)
-        snprintf(why, SMP_KERNEL_WHY, "nvdisasm is not on this machine (pip install nvidia-cuda-nvdisasm)");
+        missing = "pip install nvidia-cuda-nvdisasm";
     else if (needs_ptxas && !t.ptxas)
-        snprintf(why, SMP_KERNEL_WHY, "ptxas is not on this machine (pip install nvidia-cuda-nvcc)");
+        missing = "pip install nvidia-cuda-nvcc";
+    if (missing)
+        snprintf(why, SMP_KERNEL_WHY, "%s is not on this machine (%s)", tool, missing);
     else {
         char *folder = folder_of(settings, file);
         if (folder && smp_compile_make_folders(folder))
@@ -152,7 +156,11 @@ smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, 
     smp_free(t.ptxas);
     smp_free(t.nvdisasm);
     if (!code && !*sass && (wanted || is_cubin(file))) {
-        smp_fail(err, SMP_E_PROCESS, "there is no SASS to count: %s", why);
+        if (missing) {
+            smp_fail(err, SMP_E_DEVICE, "there is no SASS to count: %s is not on this machine", tool);
+            smp_hint(err, "%s", missing);
+        } else
+            smp_fail(err, SMP_E_PROCESS, "there is no SASS to count: %s", why);
         code = smp_at(err, "%s", file);
     }
     return code;

@@ -149,13 +149,16 @@ void smp_shipped_free(smp_shipped *shipped)
 /* ------------------------------------------------------------------------------------------------ mistaken for one */
 
 /* An example of a stage for files of this kind: the first that is a filter, or else any. */
-static const char *example_for(smp_kind kind)
+/* measures: of a stage that finds something. */
+static const char *example_for(smp_kind kind, bool measures)
 {
     const char *any = "STAGE";
     for (size_t i = smp_stage_count(); i-- > 0;) {
         const smp_stage *stage = smp_stage_at(i);
         if (!stage->internal && stage->example && (stage->domain & kind) &&
-            (kind == SMP_AUDIO ? stage->domain == SMP_AUDIO : smp_help_is_filter(stage)))
+            (measures            ? stage->access == SMP_REDUCE && stage->domain == SMP_BOTH
+             : kind == SMP_AUDIO ? stage->domain == SMP_AUDIO
+                                 : smp_help_is_filter(stage)))
             any = stage->example;
     }
     return any;
@@ -199,10 +202,10 @@ static smp_code fail_no_pipeline(const smp_command *command, const char *rest, b
         if (command->one_input && alone)
             output = " OUT";
         return smp_hint(err, "write smempipe convert%s%s, or with a stage smempipe %s -e '%s'%s%s", rest, output,
-                        command->name, example_for(kind), rest, output);
+                        command->name, example_for(kind, false), rest, output);
     }
     return smp_hint(err, "write smempipe %s P.pipe%s, or smempipe %s -e '%s'%s", command->name, rest, command->name,
-                    example_for(kind), rest);
+                    example_for(kind, command->shares), rest); /* that is measure */
 }
 
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)

@@ -32,7 +32,7 @@ static const smp_option options[] = {
 };
 
 static const smp_argument_row arguments[] = {
-    {"FILE", offsetof(show_settings, files), .many = true, .help = "pictures; - is standard input"},
+    {"FILE", offsetof(show_settings, files), .many = true, .help = "a picture, or several; - is standard input"},
     {0},
 };
 

@@ -11,6 +11,7 @@
 typedef struct work {
     smp_small_each *each;
     void *context;
+    const char *command;
     smp_small_picture *pictures;
     smp_failures failures;
     smp_remarks remarks;
@@ -43,7 +44,10 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     work *w = context;
     smp_small_picture *picture = &w->pictures[index];
     if (report->status) {
-        smp_failures_add(&w->failures, report->input, err);
+        smp_error why = *err;
+        if (report->shape.kind == SMP_AUDIO)
+            smp_fail(&why, SMP_E_PIPE, "it is a sound, and %s takes pictures", w->command);
+        smp_failures_add(&w->failures, report->input, &why);
         smp_free(picture->samples);
         picture->samples = NULL;
     } else {
@@ -79,10 +83,13 @@ smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *pr
                             void *context, size_t *failed, smp_error *err)
 {
     const smp_common *common = &many->plan.base.common;
-    work w = {.each = each, .context = context, .pictures = smp_alloc_array(count, sizeof *w.pictures)};
+    work w = {
+        .each = each, .context = context, .command = command, .pictures = smp_alloc_array(count, sizeof *w.pictures)};
     smp_batch_file *files = smp_alloc_array(count, sizeof *files);
     char *names = files ? make_names(count, files) : NULL, note[400] = "";
-    smp_batch_request request = smp_many_request(many, program, diags);
+    smp_program pictures = *program; /* whoever gives a sound is told of that, and not of stages */
+    pictures.kind = SMP_IMAGE;
+    smp_batch_request request = smp_many_request(many, &pictures, diags);
     smp_batch_count done = {0};
     smp_code code = w.pictures && names ? SMP_OK : smp_fail_memory(err, "the files", count * sizeof *files);
     for (size_t i = 0; !code && i < count; i++) {

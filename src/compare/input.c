@@ -153,6 +153,10 @@ static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, wh
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,
                             .fuse = smp_run_fuses(run)};
+    if (media->meta.icc.size) {
+        ask.input.icc = media->meta.icc.data;
+        ask.input.icc_size = media->meta.icc.size;
+    }
     code = read_picture(out->reader, &out->shape, &out->view, err);
     return code ? code : smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->plan, err);
 }

@@ -195,6 +195,21 @@ static smp_code check_rows(const smp_reader *reader, smp_error *err)
     return smp_hint(err, "raise the limit with --max-pixels %llu", (unsigned long long)rows * PIXELS_A_ROW);
 }
 
+/* No writer takes a profile that is damaged, or is for inks. */
+static void check_profile(smp_reader *reader)
+{
+    enum { HEADER = 128, SPACE = 16 };
+    smp_blob *icc = &reader->media.meta.icc;
+    if (!icc->size || smp_icc_fits(icc, 1) || smp_icc_fits(icc, 3))
+        return;
+    if (icc->size >= HEADER && !memcmp(icc->data + SPACE, "CMYK", 4))
+        smp_note(&reader->notes, "its ICC profile is for CMYK and is left out: colours are approximate");
+    else
+        smp_note(&reader->notes, "the ICC profile is invalid and is left out");
+    smp_free(icc->data);
+    *icc = (smp_blob){.size = 0};
+}
+
 /* Takes over the opened source; closes it on failure. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err)
@@ -242,6 +257,7 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     code = check_rows(reader, err);
     if (code != SMP_OK)
         goto fail;
+    check_profile(reader);
     reader->media.shape.speakers = reader->media.meta.sound.mask;
     smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
     if (format->kind != SMP_AUDIO && reader->media.shape.kind == SMP_IMAGE)

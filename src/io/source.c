@@ -293,7 +293,7 @@ bool smp_source_look(const smp_source *source, uint64_t position, void *to, size
 
 smp_code smp_hint_damaged(smp_error *err)
 {
-    return smp_hint(err, "copy or download it again; nothing was written");
+    return smp_hint(err, "copy or download it again");
 }
 
 smp_code smp_source_ended(const smp_source *source, smp_error *err)

@@ -121,7 +121,7 @@ static smp_code fail_dead(proxy *p, const smp_limits *limits, bool late, smp_err
     }
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
         smp_fail(err, SMP_E_DECODE, "the decoder crashed: %s", strsignal(WTERMSIG(status)));
-        return smp_hint(err, "the file is damaged, and the library that decodes it has a fault: nothing was written");
+        return smp_hint(err, "the file is damaged, and the library that decodes it has a fault");
     }
     if (status > 0 && WIFSIGNALED(status)) {
         smp_fail(err, SMP_E_DECODE, "the process that decodes the file was killed");

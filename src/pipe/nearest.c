@@ -42,7 +42,7 @@ const char *smp_nearest(const char *word, size_t length, const char *const *word
     if (!length || length > LONGEST)
         return NULL;
     /* One edit in three letters is a typing mistake; more is another word ("resize" is not "remix"). */
-    size_t allowed = length <= 3 ? 1 : length <= 8 ? 2 : 3;
+    size_t allowed = length <= 4 ? 1 : length <= 8 ? 2 : 3;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t other = strlen(words[i]);

@@ -83,6 +83,9 @@ smp_code smp_program_parse_lines(const char *const *lines, size_t count, const s
 
 void smp_program_free(smp_program *program);
 
+/* Whether the language has a statement of this name that is no stage: param, include, save. */
+bool smp_is_statement(const char *name);
+
 /* Fills params (stage->params_size bytes) for an input of this shape: defaults, constants, expressions of width,
  * height, channels and rate. Mistakes (a value out of range, for example) become diagnostics too. The program owns what
  * pointers in params point at. */

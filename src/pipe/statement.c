@@ -228,6 +228,14 @@ static const struct {
     {"include", smp_include}, {"from", from}, {"save", save},
 };
 
+bool smp_is_statement(const char *name)
+{
+    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+        if (!strcmp(keywords[i].name, name))
+            return true;
+    return false;
+}
+
 static bool bind_statement(smp_builder *b, smp_scope *scope, const smp_ast_statement *statement)
 {
     for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)

@@ -403,7 +403,7 @@ done:
     free_side(&f.out);
     smp_reader_close(f.reader);
     report->status = code;
-    if (code && f.written && err->hint[0]) /* readers say that nothing was written */
+    if (code && f.written)
         smp_hint(err, "the %lld picture%s in front of it %s written", (long long)f.written, f.written == 1 ? "" : "s",
                  f.written == 1 ? "was" : "were");
     if (code)

@@ -135,9 +135,10 @@ static void plan_box(const rectangle *r, const smp_shape *in, smp_node_plan *wor
 
 /* ------------------------------------------------------------------------------------------------ by content */
 
+static const double USUAL_TOLERANCE = 0.02;
+
 static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_plan *work)
 {
-    static const double usual = 0.02;
     if (work->found) {
         rectangle r;
         memcpy(&r, work->found, sizeof r);
@@ -146,7 +147,7 @@ static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_pl
         return SMP_OK;
     }
     smp_content *k = (smp_content *)(void *)work->kernel;
-    k->tolerance = (float)((isnan(p->tolerance) ? usual : p->tolerance) * (double)smp_white(in->format));
+    k->tolerance = (float)((isnan(p->tolerance) ? USUAL_TOLERANCE : p->tolerance) * (double)smp_white(in->format));
     work->kernel_size = sizeof *k;
     work->looks = work->whole = true;
     work->access = SMP_ADJUST;
@@ -172,8 +173,12 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
         bottom = y;
     }
     if (bottom < 0) {
-        smp_fail(err, SMP_E_PIPE, "nothing is left: all of the picture is like its corners");
-        return smp_hint(err, "a smaller tolerance tells more apart: crop auto tolerance=0.5%%");
+        const double tolerance = isnan(p->tolerance) ? USUAL_TOLERANCE : p->tolerance;
+        smp_fail(err, SMP_E_PIPE, "nothing is left: all of the picture is like its corners, within %.3g%%",
+                 100 * tolerance);
+        if (tolerance == 0)
+            return smp_hint(err, "leave crop out for pictures of one colour");
+        return smp_hint(err, "leave crop out, or look closer: crop auto tolerance=%.3g%%", 25 * tolerance);
     }
     left = smp_max_i64(0, left - p->margin), top = smp_max_i64(0, top - p->margin);
     right = smp_min_i64(in->width - 1, right + p->margin), bottom = smp_min_i64(in->height - 1, bottom + p->margin);

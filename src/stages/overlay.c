@@ -30,11 +30,10 @@ static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_err
     const int colours = in->channels - in->alpha, others = by->channels - by->alpha;
     if (by->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_PIPE, "a sound cannot be laid on a picture");
-    if (others == 1 || others == colours)
+    if (others == 1 || others == colours || (others == 3 && colours == 1))
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot be laid on one of %d", others, colours);
-    return colours == 1 ? smp_hint(err, "make this one colour first: matrix [1; 1; 1]")
-                        : smp_hint(err, "the second needs as many colours as the first, or one for all");
+    return smp_hint(err, "the second needs as many colours as the first, or one for all");
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -49,11 +48,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                smp_anchored_y(p->anchor, moved, in->height, by->height) + (has_y ? p->y : 0)},
         .kind = in->alpha,
         .shared = by->channels - by->alpha == 1,
+        .gray = in->channels - in->alpha == 1 && by->channels - by->alpha == 3,
         .opacity = (float)p->opacity,
         .scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format)),
     };
     work->kernel_size = sizeof *k;
-    if (!by->alpha && p->opacity == 1 && in->format == by->format)
+    if (!by->alpha && p->opacity == 1 && in->format == by->format && !k->gray)
         work->exactness = SMP_INTEGER;
     work->ops = in->alpha ? 8 : 4;
     work->nothing = p->opacity == 0 || k->at.x >= in->width || k->at.y >= in->height || k->at.x + by->width <= 0 ||
@@ -71,7 +71,10 @@ const smp_stage smp_stage_overlay = {
         "straight alpha: with ab = alpha of the second (1 without) times opacity, aa the first's, ra = ab + aa (1 - "
         "ab), colour = (cb ab + ca aa (1 - ab)) / ra, alpha = ra. A first picture without alpha has aa = 1 and gets "
         "none. "
-        "A gray picture on a coloured one serves every channel; other depths are scaled. The second picture is kept "
+        "A gray picture on a coloured one serves every channel; of a coloured one on a gray one the luma (ITU-R "
+        "BT.709) is "
+        "laid on; with `matrix [1; 1; 1]` in front the result has its colours. Other depths are scaled. The second "
+        "picture is kept "
         "whole in memory. For the blend mode of that name: `blend by=@name mode=overlay`.",
     .example = "overlay by=@input x=8 y=8 opacity=50%",
     .domain = SMP_IMAGE,

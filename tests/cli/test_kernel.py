@@ -150,8 +150,21 @@ class Kernel(CliCase):
             environment = {"PATH": empty, "HOME": empty, "CUDA_HOME": empty}
             if os.access("/usr/local/cuda/bin/nvcc", os.X_OK):
                 self.skipTest("nvcc is in /usr/local/cuda")
-            error = self.smp("kernel", os.path.join(LAB, "k01_transpose.cu"), env=environment, status=1).stderr
+            error = self.smp("kernel", os.path.join(LAB, "k01_transpose.cu"), env=environment, status=5).stderr
             self.assertIn("pip install nvidia-cuda-nvcc", error)
+
+
+    def test_without_nvdisasm_sass_is_no_failure_of_the_kernel(self):
+        with tempfile.TemporaryDirectory() as empty:
+            file = os.path.join(empty, "a.ptx")
+            with open(file, "w") as to:
+                to.write(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f()\n{\nret;\n}\n")
+            done = self.smp("kernel", file, "--only", "f", "--grid", "1", "--block", "32", "--code", "sass",
+                            env={"PATH": empty, "HOME": empty, "CUDA_HOME": empty}, status=(0, 5))
+            if not done.returncode:
+                self.skipTest("nvdisasm is beside the program")
+            self.assertIn("there is no SASS to count: nvdisasm is not on this machine\n  = hint: pip install nvidia",
+                          done.stderr)
 
 
 @unittest.skipUnless(PTXAS and NVDISASM, NO_SASS)

@@ -110,6 +110,7 @@ class Messages(CliCase):
             (("run", "a.png", "b.jpg"), "the pipeline is missing: 'a.png' is a picture"),
             (("run", "s.wav", "t.wav"), "the pipeline is missing: 's.wav' is a sound"),
             (("measure", "a.png", "b c.png"), "smempipe measure P.pipe a.png 'b c.png'"),
+            (("measure", "a.png"), "or smempipe measure -e 'histogram bins=64' a.png"),
             (("run", "gaussian", "a.png", "b.png"), "smempipe run -e 'gaussian 2px edge=mirror' a.png b.png"),
             (("gaussian", "a.png", "b.png"), "smempipe run -e 'gaussian 2px edge=mirror' a.png b.png"),
             (("blur", "a.png", "b.png"), "smempipe run blur a.png b.png"),
@@ -132,6 +133,7 @@ class Messages(CliCase):
                 self.assertIn(said, done.stderr)
                 for wrong in ("remix", "multiply", "OUT is missing"):
                     self.assertNotIn(wrong, done.stderr)
+        self.assertNotIn("did you mean", self.smp("tune", status=2).stderr)
         self.assertEqual(self.files(), before)
         self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
         self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
@@ -377,6 +379,17 @@ class Messages(CliCase):
             one = self.smp("stages", name).stdout
             for parameter in next(s for s in stages if s["name"] == name).get("parameters", []):
                 self.assertIn(parameter["name"], one)
+
+    def test_statements_of_the_language_have_help(self):
+        for word in ("save", "include", "param", "light"):
+            self.assertIn(f"  {word} ", self.smp("help", word).stdout)
+        self.assertIn("for IN, which it needs", " ".join(self.smp("explain", "--help").stdout.split()))
+
+    def test_commands_that_write_nothing_do_not_say_so(self):
+        self.write("cut.png", (SAMPLES / "chelsea.png").read_bytes()[:3000])
+        for words in (("info",), ("show",), ("measure", "-e", "stats"), ("diff", "cut.png")):
+            for name in ("cut.png", "none.png"):
+                self.assertNotIn("nothing was written", self.smp(*words, name, status=(1, 3)).stderr)
 
     def test_info_names_what_is_in_a_file(self):
         done = self.smp("info", SAMPLES / "chelsea.png", SAMPLES / "page.jpg")

@@ -4,7 +4,7 @@ import unittest
 import numpy as np
 from PIL import Image
 
-from harness import CliCase
+from harness import SAMPLES, CliCase
 
 GAP, CELL, LABEL = 4, 40, 13
 STEP_X, STEP_Y = CELL + GAP, CELL + LABEL + GAP
@@ -99,6 +99,13 @@ class Montage(CliCase):
         done = self.smp("montage", "in", "-o", "none.png", status=1)
         self.assertEqual(done.stdout, "")
         self.assertFalse((self.folder / "none.png").exists())
+
+    def test_a_sound_is_told_to_be_one(self):
+        for command in (("montage", "-o", "out.png"), ("duplicates",)):
+            done = self.smp(*command, SAMPLES / "chirp.wav", status=1)
+            self.assertIn(f"chirp.wav: it is a sound, and {command[0]} takes pictures", done.stderr)
+            for inner in ("-e:1", "resize", "gray", "stage"):
+                self.assertNotIn(inner, done.stderr.replace(str(SAMPLES), ""))
 
     def test_long_names_keep_their_ends(self):
         self.put("a" * 30 + "X.png", np.zeros((8, 8, 3), np.uint8))

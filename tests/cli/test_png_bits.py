@@ -1,4 +1,5 @@
 """PNGs of few bits and with palettes: what they hold, how small they are, and what does not fit."""
+import json
 import struct
 import unittest
 
@@ -6,7 +7,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from harness import SAMPLES, CliCase
+from harness import SAMPLES, CliCase, chunk, png_bytes
 
 
 class PngBits(CliCase):
@@ -82,6 +83,22 @@ class PngBits(CliCase):
             self.assertTrue(np.array_equal(got[..., ::-1] if got.ndim == 3 else got, exact), (name, stage))
             if want is not None:
                 self.assertTrue(np.array_equal(exact, want), (name, stage))
+
+    def test_what_is_kept_for_few_bits_is_bounded(self):
+        """A byte a pixel, of pictures that may fit; no more than an eighth of what the program may take."""
+        width, height = 6000, 2000
+        rows = [bytes((y + x) * 37 & 255 for x in range(width)) for y in range(4)]
+        self.write("in.png", png_bytes([rows[y % 4] for y in range(height)], width, 8, 3,
+                                       chunk(b"PLTE", bytes(i * 7 & 255 for i in range(768)))))
+        for stages, limit, color in ((("flip horizontal",), "256M", 3), (("flip horizontal",), "80M", 2),
+                                     (("gaussian 1px", "posterise 64"), "256M", 2)):
+            self.smp("run", "-f", *(w for s in stages for w in ("-e", s)), "in.png", "out.png", "--report=r.json",
+                     "--max-memory", limit, "--device", "cpu", "--threads", "1")
+            self.assertEqual((self.folder / "out.png").read_bytes()[25], color, (stages, limit))
+            peak = json.loads((self.folder / "r.json").read_text())["peak_bytes"]
+            self.assertLess(peak, 40 << 20 if color == 3 or "gaussian" in stages[0] else 20 << 20, (stages, limit))
+            self.smp("run", "-f", *(w for s in stages for w in ("-e", s)), "in.png", "out.npy", "--device", "cpu")
+            self.smp("diff", "out.png", "out.npy")
 
     def test_what_does_not_fit_is_refused(self):
         photo = SAMPLES / "chelsea.png"

@@ -76,6 +76,12 @@ class Profile(CliCase):
                          [[[217, 48, 2], [0, 204, 73], [41, 183, 28], [255, 0, 0], [128, 128, 128]]])
         self.assertEqual(self.made("in.png", stage="profile from=display-p3").tolist(), self.made("in.png").tolist())
 
+    def test_compare_sees_the_profile(self):
+        self.put("in.png", np.full((9, 8, 3), 90, np.uint8), icc())
+        done = self.smp("compare", "-e", "profile", "in.png", "--device", "cpu", "--time-limit", "0.1", "--repeat", "3",
+                        "--csv", "-")
+        self.assertIn("profile", done.stdout.splitlines()[1])
+
     def test_every_kind_of_curve_and_device(self):
         rng = np.random.default_rng(1)
         array = rng.integers(0, 256, (40, 71, 3), np.uint8)

@@ -1,5 +1,6 @@
 """Sound on the command line: what fits what, pipes, memory, warnings, no traces of the clock."""
 import re
+import struct
 import subprocess
 import time
 import unittest
@@ -60,6 +61,14 @@ class Sound(CliCase):
             self.assertIn(says, done.stderr)
         done = self.smp("batch", "-e", "gain 0dB", *files, "-o", "other", "--album=-20", status=2)
         self.assertIn("no parameter 'gain'", done.stderr)
+        self.assertIn("batch album", done.stderr)
+        self.assertNotIn("together", done.stderr)  # it is known before files are measured
+        self.write("cut.wav", (self.folder / "s0.wav").read_bytes()[:500])
+        done = self.smp("batch", "album", *files, "cut.wav", "-o", "some", "--album=-20", status=1)
+        self.assertIn("1 of 4 files cannot be measured and do not count: cut.wav", done.stderr)
+        self.assertIn("3 files together", done.stderr)
+        done = self.smp("batch", "album", *files, "-o", "other", "--album", "--force", status=2)
+        self.assertIn("--album takes a value", done.stderr)
         self.make("mono.wav", 48000, channels=1)
         self.assertIn("same number of channels",
                       self.smp("batch", "album", "s1.wav", "mono.wav", "-o", "other", "--album=-20", status=2).stderr)
@@ -152,6 +161,31 @@ class Sound(CliCase):
         for name, status in (("cut.m4a", 3), ("none.m4a", (3, 4))):
             self.smp("run", "-e", "remix mono", name, "c.wav", status=status)
             self.assertFalse((self.folder / "c.wav").exists())
+
+    def test_tags_behind_a_bare_stream_are_no_loss(self):
+        """Frames of AAC without a container, and what players write behind them."""
+        data = (DATA / "tone.m4a").read_bytes()
+        sizes, place = data.index(b"stsz") + 12, data.index(b"stco") + 12
+        count, begin = (struct.unpack(">I", data[at:at + 4])[0] for at in (sizes, place))
+        sound = b""
+        for size in struct.unpack(f">{count}I", data[sizes + 4:sizes + 4 + 4 * count]):
+            whole = size + 7  # ADTS: low complexity, 16 kHz, mono
+            sound += bytes((0xff, 0xf1, 1 << 6 | 8 << 2, 1 << 6 | whole >> 11, whole >> 3 & 255,
+                            (whole & 7) << 5 | 31, 0xfc)) + data[begin:begin + size]
+            begin += size
+        done = self.smp("info", DATA / "tone.m4a", status=(0, 3, 4))
+        if "FFmpeg's libraries" in done.stderr:
+            self.skipTest("this build, or machine, reads no AAC")
+        item = struct.pack("<II", 3, 0) + b"Title\0abc"
+        head, foot = (b"APETAGEX" + struct.pack("<IIII", version, 32 + len(item), 1, flags) + bytes(8)
+                      for version, flags in ((2000, 0xa0000000), (2000, 0x80000000)))
+        bare = b"APETAGEX" + struct.pack("<IIII", 1000, 32 + len(item), 1, 0) + bytes(8)
+        id3 = b"TAG" + bytes(125)
+        for name, tail in (("none", b""), ("id3", id3), ("ape", head + item + foot), ("both", item + bare + id3)):
+            self.write(f"{name}.aac", sound + tail)
+            self.assertNotIn("truncated", self.smp("info", f"{name}.aac").stderr, name)
+        self.write("noise.aac", sound + bytes(150))
+        self.assertIn("the last 150 bytes are no frame", self.smp("info", "noise.aac", status=(0, 3)).stderr)
 
     def test_codes_of_8_bits_are_written_on_request(self):
         self.make("in.wav", 5000)

@@ -8,6 +8,7 @@ import zlib
 
 import cv2
 import numpy as np
+from PIL import Image
 
 from harness import SANITIZED, CliCase, chunk, png_bytes, png_chunks, png_header
 
@@ -159,6 +160,13 @@ class UnusualPictures(CliCase):
         self.assertEqual(len(json.loads((self.folder / "report.json").read_text())["input_notes"]), 2)
         kinds = [kind for kind, _ in png_chunks((self.folder / "out.png").read_bytes())]
         self.assertEqual(kinds, [b"IHDR", b"IDAT", b"IEND"])
+        for profile, says in ((b"junk" * 60, "the ICC profile is invalid and is left out"),
+                              (b"junk" * 4 + b"CMYK" + b"junk" * 40, "is for CMYK and is left out")):
+            Image.fromarray(np.zeros((6, 8, 3), np.uint8)).save(self.folder / "in.jpg", icc_profile=profile)
+            for name in ("out.jpg", "out2.png"):
+                done = self.smp("run", "-f", "-e", "invert", "in.jpg", name)
+                self.assertEqual(done.stderr.count(says), 1, done.stderr)
+                self.assertNotIn(b"junk", (self.folder / name).read_bytes())
         done = self.smp("batch", "-e", "invert", "in.png", "-o", "many", "--report=lines")
         self.assertIn("warning: in.png: the chunk tEXt is damaged", done.stderr)
         self.assertIn("1 file done", done.stderr)

@@ -20,15 +20,17 @@ const char *__asan_default_options(void);
         return "detect_leaks=0";                                                                                       \
     }
 
-/* Reads all rows into a buffer of exactly their size; then everything must be free again. */
-static inline void fuzz_media(const uint8_t *data, size_t size)
+/* Reads all rows into a buffer of exactly their size; then everything must be free again. scan_from: as in smp_limits.
+ */
+static inline void fuzz_media_from(const uint8_t *data, size_t size, uint64_t scan_from)
 {
-    smp_limits limits = {.max_pixels = 1 << 20, .max_memory = 1 << 26, .max_file = 1 << 24};
+    smp_limits limits = {.max_pixels = 1 << 20, .max_memory = 1 << 26, .max_file = 1 << 24, .scan_from = scan_from};
     smp_alloc_limit(UINT64_C(1) << 28);
     smp_error err = {0};
     smp_reader *reader;
     if (smp_reader_open_memory(data, size, &limits, &reader, &err) == SMP_OK) {
-        const smp_shape *shape = &smp_reader_media(reader)->shape;
+        const smp_media *media = smp_reader_media(reader);
+        const smp_shape *shape = media->scan.shape.kind ? &media->scan.shape : &media->shape;
         int64_t row = smp_row_bytes(shape);
         void *rows = malloc((size_t)row * 3);
         for (int64_t y = 0; rows && y < shape->height; y += 3) {
@@ -41,6 +43,11 @@ static inline void fuzz_media(const uint8_t *data, size_t size)
     smp_reader_close(reader);
     if (smp_alloc_live() != 0)
         abort();
+}
+
+static inline void fuzz_media(const uint8_t *data, size_t size)
+{
+    fuzz_media_from(data, size, 0);
 }
 
 #endif

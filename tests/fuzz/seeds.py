@@ -5,12 +5,13 @@ Usage: seeds.py FOLDER PROGRAM. Writes FOLDER/seeds/NAME/* and FOLDER/NAME.dict.
 files that need an encoder (JPEG, FLAC, OGG)."""
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
 import zlib
 
-FOLDER, PROGRAM = pathlib.Path(sys.argv[1]), sys.argv[2]
+FOLDER, PROGRAM = pathlib.Path(sys.argv[1]), str(pathlib.Path(sys.argv[2]).resolve())
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -317,7 +318,8 @@ def sniffs():
     tag = b"ID3\4\0\0\0\0\0\x0a" + bytes(10)
     kinds, lines = {}, set()
     for path in sorted((FOLDER / "seeds").glob("*/*")):
-        if path.parent.name not in ("pipe", "totals", "png_data", "sniff"):
+        if path.parent.name not in ("pipe", "totals", "png_data", "sniff", "icc", "ptx", "sass", "records",
+                                    "jpeg_scan", "work"):
             kinds.setdefault(path.suffix, []).append(path.read_bytes())
     for kind, files_of_kind in sorted(kinds.items()):
         least = min(files_of_kind, key=len)
@@ -328,6 +330,142 @@ def sniffs():
     (FOLDER / "sniff.dict").write_text("\n".join(sorted(lines)) + "\n")
 
 
+# ------------------------------------------------------------------------------------------------ profiles, kernels
+
+
+def icc(kind, tags):
+    """A profile: its colour space, and tags by name."""
+    table, body, at = b"", b"", 132 + 12 * len(tags)
+    for name, data in tags:
+        table += name.encode() + struct.pack(">II", at + len(body), len(data))
+        body += data + bytes(-len(data) % 4)
+    size = 128 + 4 + len(table) + len(body)
+    head = struct.pack(">I4sI4s4s4s", size, b"lcms", 0x04300000, b"mntr", kind.encode(), b"XYZ ") + bytes(12) + b"acsp"
+    return head + bytes(128 - len(head)) + struct.pack(">I", len(tags)) + table + body
+
+
+def profiles():
+    def xyz(x, y, z):
+        return b"XYZ " + bytes(4) + struct.pack(">iii", *(round(v * 65536) for v in (x, y, z)))
+
+    def para(kind, *values):
+        return b"para" + bytes(4) + struct.pack(">HH", kind, 0) + b"".join(
+            struct.pack(">i", round(v * 65536)) for v in values)
+    curves = {"gamma": b"curv" + bytes(4) + struct.pack(">IH", 1, 563),
+              "line": b"curv" + bytes(4) + struct.pack(">I", 0),
+              "points": b"curv" + bytes(4) + struct.pack(">I5H", 5, 0, 9000, 20000, 40000, 65535),
+              "para0": para(0, 2.2), "para1": para(1, 2.2, 1, 0), "para2": para(2, 2.2, 1, 0, 0),
+              "para3": para(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045),
+              "para4": para(4, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045, 0, 0)}
+    columns = [("rXYZ", xyz(0.436, 0.222, 0.014)), ("gXYZ", xyz(0.385, 0.717, 0.097)),
+               ("bXYZ", xyz(0.143, 0.061, 0.714))]
+    for name, curve in curves.items():
+        seed("icc", name + ".icc", icc("RGB ", columns + [(t, curve) for t in ("rTRC", "gTRC", "bTRC")]))
+    seed("icc", "gray.icc", icc("GRAY", [("wtpt", xyz(0.964, 1, 0.825)), ("kTRC", curves["gamma"])]))
+    words("icc", ["acsp", "RGB ", "GRAY", "CMYK", "XYZ ", "curv", "para", "rTRC", "gTRC", "bTRC", "kTRC", "rXYZ",
+          "gXYZ", "bXYZ", "A2B0", "wtpt", "chad", "mft2"])
+
+
+def cubin(name, symbols=("op", "v", "k", "vprintf")):
+    """An ELF file of 64 bits as ptxas makes them: attributes, shared memory and constants of the kernel `name`."""
+    def attribute(kind, data):
+        return struct.pack("<BBH", 4, kind, len(data)) + data
+    strings, symbol_table = b"\0", bytes(24)
+    for i, symbol in enumerate(symbols):
+        symbol_table += struct.pack("<IBBHQQ", len(strings), 0x12, 0, 1 + i, 4 * i, 8)
+        strings += symbol.encode() + b"\0"
+    whole = attribute(0x11, struct.pack("<II", 1, 32)) + attribute(0x12, struct.pack("<II", 1, 64))
+    own = (attribute(0x0a, struct.pack("<IHH", 1, 0x210, 16)) +
+           attribute(0x17, struct.pack("<IHHI", 0, 0, 0, 8 << 18)) +
+           attribute(0x17, struct.pack("<IHHI", 0, 1, 8, 4 << 18)))
+    rela = struct.pack("<QQq", 8, 2 << 32 | 2, 4) + struct.pack("<QQq", 16, 4 << 32 | 2, 0)
+    sections = [("", 0, b"", 0, 0, 0), (".nv.info", 0x70000000, whole, 0, 0, 0),
+                (".nv.info." + name, 0x70000000, own, 0, 0, 0), (".nv.global", 1, bytes(64), 3, 0, 0),
+                (".nv.shared." + name, 8, 4096, 3, 0, 0), (".nv.constant3", 1, samples(64), 2, 0, 0),
+                (".nv.constant4", 1, samples(40), 2, 0, 0), (".rela.nv.constant4", 4, rela, 0, 8, 6),
+                (".symtab", 2, symbol_table, 0, 9, 0), (".strtab", 3, strings, 0, 0, 0)]
+    names = b"\0"
+    table, body, at = b"", b"", 64
+    for title, kind, data, flags, link, info in sections + [(".shstrtab", 3, None, 0, 0, 0)]:
+        start = len(names) if title else 0
+        names += title.encode() + b"\0" if title else b""
+        data = names if data is None else data
+        size = data if isinstance(data, int) else len(data)
+        table += struct.pack("<IIQQQQIIQQ", start, kind, flags, 0, at + len(body), size, link, info, 4, 0)
+        body += b"" if isinstance(data, int) else data + bytes(-len(data) % 8)
+    head = b"\x7fELF\2\1\1\x33\7" + bytes(7) + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 190, 1, 0, 0, at + len(body), 0x5a055a, 64, 0, 0, 64, len(sections) + 1, len(sections))
+    return head + body + table
+
+
+def kernels():
+    for name in ("transpose", "bugs", "calls"):
+        text = (ROOT / "tests/lab" / (name + ".ptx")).read_text()
+        for i, entry in enumerate(re.findall(r"(?:\.visible )?\.(?:entry|func).*?\n}", text, re.S)[:12]):
+            if len(entry) < 6000:
+                seed("ptx", f"{name}{i}.ptx", b".version 8.0\n.target sm_90\n.address_size 64\n" + entry.encode())
+    code = (ROOT / "tests/warp/ptx.c").read_text() if (ROOT / "tests/warp/ptx.c").exists() else ""
+    code += (ROOT / "src/warp/ptx/decode.c").read_text()
+    opcodes = sorted(set(re.findall(r'"([a-z][a-z0-9_.]{1,20})"', code + "".join(
+        p.read_text() for p in (ROOT / "src/warp/ptx").glob("*.c")))))
+    words("ptx", opcodes[:440] + [".reg ", ".shared ", ".align 4 ", ".b8 ", "%r<8>;", "@%p1 ", "{", "}",
+          ".param .u64 p", "[%rd1+4]", ".loc 1 2 3", "bra $L;"])
+    cases = re.findall(r'\{"([A-Z][^"]*)"', (ROOT / "tests/warp/sass.c").read_text())
+    frame = ("\t.target\tsm_90\n\t.section\t.text.op,\"ax\",@progbits\nop:\n"
+             "/**/ S2R R0, SR_LANEID ;\n/**/ LDC.64 R8, c[0x0][0x210] ;\n%s\n/**/ EXIT ;\n")
+    for i in range(0, len(cases), 4):
+        lines = [line for case in cases[i:i + 4] for line in case.split(";") if line.strip()]
+        text = (frame % "\n".join(f"/**/ {line.strip()} ;" for line in lines)).encode()
+        for size in {len(text), len(text) & ~1 | 1}:  # the lowest bit says whether there is PTX
+            text += b"\n" * (size - len(text)) if size > len(text) else b""
+            seed("sass", f"{i}-{size & 1}", struct.pack("<H", size) + text[:size] + (cubin("op") if i % 8 else b""))
+    words("sass", sorted({word for case in cases for word in re.findall(r"[A-Z][A-Z0-9.]+", case)})[:400] +
+          [".nv.info", ".nv.info.op", ".nv.shared.op", ".nv.constant3", ".nv.constant4", "desc[UR4][R2.64]",
+           "c[0x0][0x210]", "@!P0 ", "BSSY B0, `(.L_x_0)", ".L_x_0:", "BSYNC B0", "EXIT", ".section\t.text.op"])
+
+
+def records():
+    """Files of work: a list, parts of measurements, a journal."""
+    folder = FOLDER / "seeds" / "work"
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "in").mkdir(parents=True)
+    for name in ("8-2-0.png", "8-0-0.png", "16-2-0.png"):
+        shutil.copy(FOLDER / "seeds" / "png" / name, folder / "in" / name)
+
+    def run(*arguments):
+        subprocess.run([PROGRAM, *arguments], cwd=folder, check=True, capture_output=True)
+    run("list", "in", "-o", "a.list")
+    run("list", "in", "-o", "b.list", "--piece-files", "1")
+    run("measure", "-e", "stats", "in", "--partial", "a.part")
+    run("measure", "-e", "histogram 4", "in", "-t", "--shard", "1/2", "--partial", "b.part")
+    run("batch", "-e", "invert", "in", "-o", "out", "--device", "cpu")
+    kinds = {".list": 0, ".part": 1}
+    for path in sorted(folder.glob("*.*")):
+        seed("records", path.name, bytes([kinds[path.suffix]]) + path.read_bytes())
+    seed("records", "journal", b"\2" + (folder / "out" / ".smempipe-journal").read_bytes())
+    shutil.rmtree(folder)
+    words("records", ["smempipe list 2\n", "smempipe part 2\n", "smempipe journal", "done ", "begun ", "run ", "\\n",
+          "../", "l12 ", "\n"])
+
+
+def scans():
+    """JPEGs whose scan a device decodes: plain ones, with restart markers and other samplings too."""
+    for name, words_of in (("color", []), ("gray", ["-e", "gray"]), ("half", ["--jpeg-subsampling", "4:2:0"])):
+        done = subprocess.run([PROGRAM, "run", "-e", "invert", str(FOLDER / "seeds/png/8-2-0.png"),
+                               str(FOLDER / "seeds" / (name + ".jpg")), "--force", *words_of], capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            sys.exit(done.stderr)
+        path = FOLDER / "seeds" / (name + ".jpg")
+        data = path.read_bytes()
+        path.unlink()
+        seed("jpeg_scan", path.name, data)
+        at = data.index(b"\xff\xda")
+        seed("jpeg_scan", "restarts-" + path.name, data[:at] + b"\xff\xdd\0\4\0\1" + data[at:])
+    (FOLDER / "jpeg_scan.dict").write_text((FOLDER / "jpeg.dict").read_text() + "\n".join(
+        '"\\xff\\xd%d"' % i for i in range(8)) + "\n")
+
+
 pngs()
 npys()
 others()
@@ -336,5 +474,9 @@ made()
 files()
 pipes()
 totals()
+profiles()
+kernels()
+records()
+scans()
 sniffs()
 (FOLDER / "seeds" / "done").write_text("")

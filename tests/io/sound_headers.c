@@ -253,6 +253,15 @@ static void other_kinds_of_wav_are_read(void **context)
          2,
          {0.5f, -1.f},
          "32-bit float, RIFX"},
+        {"RIFX", /* as sox writes it: the first half of the GUID's first number is turned alone */
+         40,
+         "\xFF\xFE\0\1\0\0\xBB\x80\0\2\x32\x80\0\3\0\x18\0\26\0\x18\0\0\0\4\0\1\0\0\0\0\x10\0\x80\0\0\xAA\0\x38\x9B"
+         "\x71",
+         "\x40\0\0\xC0\0\0",
+         6,
+         2,
+         {0.5f, -0.5f},
+         "24-bit PCM, RIFX"},
         {"RIFF",
          16,
          "\7\0\1\0\x80\xBB\0\0\x80\xBB\0\0\1\0\10\0",

@@ -8,7 +8,7 @@ import unittest
 import cv2
 import numpy as np
 
-from harness import FORMATS, SCRATCH, OracleCase, ProgramFailed, command, matrix, picture, run, white
+from harness import FORMATS, SCRATCH, OracleCase, ProgramFailed, command, matrix, picture, run, run_many, white
 
 
 def U(width, height, channels=1):
@@ -164,13 +164,18 @@ class Overlay(OracleCase):
                 self.near(self.lay(first, second, words), over(first, second, x, y, opacity), words,
                           tie=white(first) * 4e-6)
 
-    def test_gray_serves_every_colour_and_not_the_other_way(self):
+    def test_gray_serves_every_colour_and_of_colours_gray_gets_the_luma(self):
         rgb, gray = picture(20, (30, 40, 3), np.uint8), picture(21, (8, 9), np.uint8)
         want = rgb.copy()
         want[2:10, 5:14] = gray[..., None]
         self.same(self.lay(rgb, gray, "x=5 y=2"), want)
-        with self.assertRaisesRegex(ProgramFailed, "of 3 colours cannot be laid on one of 1"):
-            self.lay(gray, rgb, "")
+        luma = rgb[:8, :9].astype(np.float64) @ [0.2126, 0.7152, 0.0722]
+        self.near(self.lay(gray, rgb, "x=0 y=0"), luma, "luma", tie=1e-3)
+        mark = np.dstack([rgb, picture(23, (30, 40), np.uint8)])
+        part = mark[..., 3][:8, :9] / 255 * 0.5
+        self.near(self.lay(gray, mark, "x=0 y=0 opacity=50%"), gray + (luma - gray) * part, "with alpha", tie=1e-3)
+        with self.assertRaisesRegex(ProgramFailed, "of 3 colours cannot be laid on one of 5"):
+            run_many(picture(24, (9, 9, 5), np.uint8), {"only": ['overlay "m.npy"']}, beside={"m.npy": rgb})
 
     def test_a_branch_is_laid_on(self):
         array = picture(22, (64, 48, 3), np.uint8)

@@ -67,7 +67,10 @@ class CropAuto(OracleCase):
     def test_nothing_left(self):
         with self.assertRaises(ProgramFailed) as failed:
             run(np.full((20, 30), 7, np.uint8), "crop auto")
-        self.assertIn("like its corners", str(failed.exception))
+        self.assertIn("like its corners, within 2%", str(failed.exception))
+        self.assertIn("leave crop out, or look closer: crop auto tolerance=0.5%", str(failed.exception))
+        with self.assertRaisesRegex(ProgramFailed, "leave crop out for pictures of one colour"):
+            run(np.full((20, 30), 7, np.uint8), "crop auto tolerance=0")
         with self.assertRaises(ProgramFailed):
             run(np.zeros((20, 30), np.uint8), "crop auto width=3")
 

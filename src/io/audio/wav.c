@@ -77,7 +77,8 @@ static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t
                           !(h->big && memcmp(guid + 4, guid_tail_big + 2, sizeof guid_tail_big - 2) == 0)))
             return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of an unsupported kind");
         h->mask = get(h, f + 20, 4);
-        h->tag = h->big && !guid[0] && !guid[1] ? smp_get_be(guid, 4) & 0xFFFF : smp_get_le(guid, 2);
+        /* Of RIFX some turn that number, some (sox) its lower half alone, some nothing. */
+        h->tag = h->big && !guid[0] ? guid[1] ? guid[1] : smp_get_be(guid, 4) & 0xFFFF : smp_get_le(guid, 2);
     }
     return SMP_OK;
 }

@@ -284,6 +284,29 @@ static uint64_t asf_size(const smp_source *source)
     return smp_get_le(at + SIZE_AT, 4) | (uint64_t)smp_get_le(at + SIZE_AT + 4, 4) << 32;
 }
 
+/* Bytes of tags behind the sound: APEv1 and APEv2, ID3v2.4 and ID3v1, in any order. Each ends with what names it.
+ * Sources: id3.org (ID3v1; ID3v2.4.0, 3.4 footer); wiki.hydrogenaud.io, APE tags header. */
+static uint64_t tags_behind(const smp_source *source)
+{
+    enum { MOST = 8, ID3V1 = 128, APE = 32, APE_SIZE = 12, APE_FLAGS = 20, ID3 = 10 };
+    uint64_t end = source->size;
+    for (int i = 0; i < MOST; i++) {
+        uint8_t b[APE];
+        uint64_t size = 0;
+        if (end >= ID3V1 && smp_source_look(source, end - ID3V1, b, 3) && !memcmp(b, "TAG", 3))
+            size = ID3V1;
+        else if (end >= APE && smp_source_look(source, end - APE, b, APE) && !memcmp(b, "APETAGEX", 8))
+            size = smp_get_le(b + APE_SIZE, 4) + (smp_get_le(b + APE_FLAGS, 4) >> 31 ? UINT64_C(32) : 0);
+        else if (end >= ID3 && smp_source_look(source, end - ID3, b, ID3) && !memcmp(b, "3DI", 3))
+            size = 2 * ID3 + ((uint64_t)(b[6] & 127) << 21 | (uint64_t)(b[7] & 127) << 14 |
+                              (uint64_t)(b[8] & 127) << 7 | (uint64_t)(b[9] & 127));
+        if (!size || size > end)
+            break;
+        end -= size;
+    }
+    return source->size - end;
+}
+
 /* Formats without an index end without a word where the file does. Most say in their header how long they are, which
  * may be by their pictures; others are made of packets of one size, or of frames without gaps. */
 static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
@@ -302,7 +325,7 @@ static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
                  (unsigned long long)promised, (unsigned long long)size, sound);
     else if (s->cut || (!strcmp(s->kind, "mpegts") && size % TS_PACKET))
         smp_note(&reader->notes, "it ends in the middle of a packet, with %.1f s of sound: it may be truncated", sound);
-    else if (bare && size > s->bytes + BETWEEN)
+    else if (bare && size > s->bytes + tags_behind(&reader->source) + BETWEEN)
         smp_note(&reader->notes, "the last %llu bytes are no frame of sound: it may be truncated",
                  (unsigned long long)(size - s->bytes));
 }

@@ -6,12 +6,12 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 
-enum { MOST = 256, SLOTS = 1024, NO_INDEX = -1 };
+enum { MOST = SMP_PNG_COLOURS, SLOTS = SMP_PNG_SLOTS, NO_INDEX = -1 };
 
 smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *options, smp_png_pack **out, smp_error *err)
 {
     const int bits = options->png_bits;
-    int64_t row, size;
+    int64_t size;
     if (bits != 0 && bits != 1 && bits != 2 && bits != 4 && bits != 8)
         return smp_fail(err, SMP_E_USAGE, "--png-bits takes 1, 2, 4 or 8, not %d", bits);
     if (shape->format != SMP_U8) {
@@ -26,7 +26,7 @@ smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *opti
         smp_fail(err, SMP_E_WRITE, "--png-bits %d is for gray pictures, and this one has colours", bits);
         return smp_hint(err, "--png-palette, or `gray`");
     }
-    if (!smp_mul_i64(shape->width, shape->channels, &row) || !smp_mul_i64(row, shape->height, &size))
+    if (!smp_mul_i64(shape->width, shape->height, &size))
         return smp_fail_memory(err, "a picture", UINT64_MAX);
     smp_png_pack *pack = *out = smp_alloc(sizeof *pack);
     if (!pack || !(pack->rows = smp_alloc_raw((size_t)size)))
@@ -35,6 +35,8 @@ smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *opti
     pack->channels = shape->channels;
     pack->width = shape->width;
     pack->height = shape->height;
+    for (int i = 0; i < SLOTS; i++)
+        pack->slots[i] = NO_INDEX;
     return SMP_OK;
 }
 
@@ -47,22 +49,93 @@ void smp_png_pack_close(smp_png_pack *pack)
 
 smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding, smp_png_pack **out, smp_error *err)
 {
-    enum { MOST_BYTES = 256 << 20 }; /* that are kept for it */
+    enum { MOST_BYTES = 64 << 20, SHARE = 8 /* of what the program may take */ };
     const smp_write_options options = {.png_palette = coding->palette || shape->channels == 1};
-    int64_t row, size;
+    const uint64_t limit = smp_alloc_limited();
+    int64_t size;
     *out = NULL;
     if (!coding->bits || !options.png_palette || shape->format != SMP_U8 || shape->channels == 2 ||
-        !smp_mul_i64(shape->width, shape->channels, &row) || !smp_mul_i64(row, shape->height, &size) ||
-        size > MOST_BYTES)
+        !smp_mul_i64(shape->width, shape->height, &size) || size > MOST_BYTES ||
+        (limit && (uint64_t)size > limit / SHARE))
         return SMP_OK;
-    return smp_png_pack_open(shape, &options, out, err);
+    smp_code code = smp_png_pack_open(shape, &options, out, err);
+    if (!code)
+        (*out)->kept = true;
+    return code;
 }
 
-void smp_png_pack_put(smp_png_pack *pack, int64_t y, const void *from, int64_t stride, int64_t rows)
+/* ---------------------------------------------------------------------------------------------- rows */
+
+/* False: some value needs 8 bits. */
+static bool put_gray(smp_png_pack *pack, const uint8_t *from, uint8_t *to)
 {
-    const int64_t row = pack->width * pack->channels;
-    for (int64_t i = 0; i < rows; i++)
-        memcpy(pack->rows + (y + i) * row, (const uint8_t *)from + i * stride, (size_t)row);
+    bool fits = true;
+    for (int64_t x = 0; x < pack->width; x++) {
+        pack->seen[from[x]] = true;
+        fits &= from[x] % 17 == 0; /* a level of 4 bits, and so of fewer */
+    }
+    memcpy(to, from, (size_t)pack->width);
+    return fits;
+}
+
+/* The index of a colour, which gets one; -1: the palette is full. */
+static int index_of(smp_png_pack *pack, const uint8_t colour[4])
+{
+    uint32_t key;
+    memcpy(&key, colour, sizeof key);
+    uint32_t slot = key * 2654435761u >> 22;
+    while (pack->slots[slot] != NO_INDEX && memcmp(pack->palette[pack->slots[slot]], colour, sizeof key) != 0)
+        slot = (slot + 1) % SLOTS;
+    if (pack->slots[slot] == NO_INDEX) {
+        if (pack->colours == MOST)
+            return NO_INDEX;
+        memcpy(pack->palette[pack->colours], colour, sizeof key);
+        pack->slots[slot] = (int16_t)pack->colours++;
+    }
+    return pack->slots[slot];
+}
+
+static bool put_colours(smp_png_pack *pack, const uint8_t *from, uint8_t *to)
+{
+    uint8_t last[4] = {0};
+    int index = NO_INDEX;
+    for (int64_t x = 0; x < pack->width; x++, from += pack->channels) {
+        const uint8_t colour[4] = {from[0], from[1], from[2], pack->channels == 4 ? from[3] : 255};
+        if (index == NO_INDEX || memcmp(colour, last, sizeof last) != 0) {
+            index = index_of(pack, colour);
+            memcpy(last, colour, sizeof last);
+        }
+        if (index == NO_INDEX)
+            return false;
+        to[x] = (uint8_t)index;
+    }
+    return true;
+}
+
+int64_t smp_png_pack_put(smp_png_pack *pack, int64_t y, const void *from, int64_t stride, int64_t rows)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const uint8_t *row = (const uint8_t *)from + i * stride;
+        uint8_t *to = pack->rows + (y + i) * pack->width;
+        if (pack->channels == 1) {
+            if (!put_gray(pack, row, to) && pack->kept)
+                return i;
+        } else if (pack->full || !put_colours(pack, row, to)) {
+            pack->full = true;
+            return i;
+        }
+    }
+    return rows;
+}
+
+void smp_png_pack_restore(const smp_png_pack *pack, int64_t y, int64_t rows, void *to)
+{
+    const uint8_t *from = pack->rows + y * pack->width;
+    uint8_t *out = to;
+    if (pack->channels == 1)
+        memcpy(out, from, (size_t)(rows * pack->width));
+    for (int64_t i = 0; pack->channels > 1 && i < rows * pack->width; i++, out += pack->channels)
+        memcpy(out, pack->palette[from[i]], (size_t)pack->channels);
 }
 
 /* ---------------------------------------------------------------------------------------------- what fits */
@@ -70,53 +143,15 @@ void smp_png_pack_put(smp_png_pack *pack, int64_t y, const void *from, int64_t s
 /* The fewest bits whose levels a gray picture's samples are. */
 static int gray_bits(const smp_png_pack *pack)
 {
-    bool seen[MOST] = {false};
-    for (int64_t i = 0; i < pack->width * pack->height; i++)
-        seen[pack->rows[i]] = true;
     for (int bits = 1; bits < 8; bits *= 2) {
         const int step = 255 / ((1 << bits) - 1);
         int v = 0;
-        while (v < MOST && (!seen[v] || v % step == 0))
+        while (v < MOST && (!pack->seen[v] || v % step == 0))
             v++;
         if (v == MOST)
             return bits;
     }
     return 8;
-}
-
-/* The pixel's colour, in as many bytes as samples. */
-static void restore(smp_png_pack *pack, int64_t pixels)
-{
-    for (int64_t i = pixels; i-- > 0;)
-        memcpy(pack->rows + i * pack->channels, pack->palette[pack->rows[i]], (size_t)pack->channels);
-}
-
-/* Makes indices of pixels and the palette of colours; false: there are more than 256, and pixels are as they were. */
-static bool make_palette(smp_png_pack *pack)
-{
-    int16_t slots[SLOTS];
-    const int channels = pack->channels;
-    for (int i = 0; i < SLOTS; i++)
-        slots[i] = NO_INDEX;
-    for (int64_t i = 0; i < pack->width * pack->height; i++) {
-        const uint8_t *from = pack->rows + i * channels;
-        const uint8_t colour[4] = {from[0], from[1], from[2], channels == 4 ? from[3] : 255};
-        uint32_t key;
-        memcpy(&key, colour, sizeof key);
-        uint32_t slot = key * 2654435761u >> 22;
-        while (slots[slot] != NO_INDEX && memcmp(pack->palette[slots[slot]], colour, sizeof colour) != 0)
-            slot = (slot + 1) % SLOTS;
-        if (slots[slot] == NO_INDEX) {
-            if (pack->colours == MOST) {
-                restore(pack, i);
-                return false;
-            }
-            slots[slot] = (int16_t)pack->colours;
-            memcpy(pack->palette[pack->colours++], colour, sizeof colour);
-        }
-        pack->rows[i] = (uint8_t)slots[slot]; /* no later than where it is read */
-    }
-    return true;
 }
 
 /* In place: a packed row never ends behind the row that it is made of. */
@@ -147,10 +182,9 @@ smp_code smp_png_pack_finish(smp_png_pack *pack, smp_error *err)
             return smp_hint(err, "`posterise %d` at the end of the pipeline", 1 << pack->bits);
         }
     } else {
-        const bool fits = make_palette(pack);
         while (least < 8 && pack->colours > 1 << least)
             least *= 2;
-        if (!fits || (pack->bits && pack->bits < least)) {
+        if (pack->full || (pack->bits && pack->bits < least)) {
             smp_fail(err, SMP_E_WRITE, "the picture has more than %d colours", pack->bits ? 1 << pack->bits : MOST);
             return smp_hint(err, "`posterise 6` leaves at most 216, `posterise 2` 8");
         }

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/pool.h"
 #include "io/png/png_blocks.h"
 #include "io/png/png_glue.h"
@@ -29,7 +30,6 @@ typedef struct png_writer {
     size_t text_count;
     smp_png_blocks *blocks;
     smp_png_pack *pack; /* a PNG of fewer bits; else null */
-    bool kept;          /* such because the input was; any other will do */
     smp_meta chunks;    /* of the metadata: what write_chunks puts; no pointers */
 } png_writer;
 
@@ -298,8 +298,7 @@ smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error 
         return smp_png_pack_open(&writer->shape, &writer->options, &state->pack, err);
     if (!code)
         code = smp_png_pack_keep(&writer->shape, &writer->png, &state->pack, err);
-    state->kept = state->pack != NULL;
-    if (state->kept || code)
+    if (state->pack || code)
         return code;
     if (!code)
         code = smp_png_guard(&state->base, write_header, state, err);
@@ -324,27 +323,40 @@ static smp_code put_rows(smp_writer *writer, const void *from, int64_t stride, i
     return code;
 }
 
+/* The picture does not fit few bits: writes the rows that were held as any others. */
+static smp_code give_up(smp_writer *writer, int64_t held, smp_error *err)
+{
+    enum { STRIP = 1 << 20 }; /* bytes */
+    png_writer *state = writer->state;
+    smp_png_pack *pack = state->pack;
+    const int64_t row = smp_row_bytes(&writer->shape), strip = smp_clamp_i64(STRIP / row, 1, smp_max_i64(held, 1));
+    uint8_t *rows = smp_alloc_raw((size_t)(strip * row));
+    state->pack = NULL;
+    smp_code code = rows ? smp_png_guard(&state->base, write_header, state, err)
+                         : smp_fail_memory(err, "rows of a picture", (uint64_t)(strip * row));
+    if (!code)
+        code = open_blocks(state, err);
+    for (int64_t y = 0; !code && y < held; y += strip) {
+        const int64_t count = smp_min_i64(strip, held - y);
+        smp_png_pack_restore(pack, y, count, rows);
+        code = put_rows(writer, rows, row, count, err);
+    }
+    smp_free(rows); /* settled: blocks read it no more */
+    smp_png_pack_close(pack);
+    return code;
+}
+
 smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     png_writer *state = writer->state;
     if (!state->pack)
         return put_rows(writer, from, stride, rows, err);
-    smp_png_pack_put(state->pack, writer->next_row, from, stride, rows);
-    return SMP_OK;
-}
-
-/* The picture that does not fit few bits, as any other. */
-static smp_code write_kept(smp_writer *writer, smp_error *err)
-{
-    png_writer *state = writer->state;
-    smp_png_pack *pack = state->pack;
-    state->pack = NULL;
-    smp_code code = smp_png_guard(&state->base, write_header, state, err);
+    const int64_t held = smp_png_pack_put(state->pack, writer->next_row, from, stride, rows);
+    if (held == rows || !state->pack->kept)
+        return SMP_OK;
+    smp_code code = give_up(writer, writer->next_row + held, err);
     if (!code)
-        code = open_blocks(state, err);
-    if (!code)
-        code = put_rows(writer, pack->rows, smp_row_bytes(&writer->shape), pack->height, err);
-    state->pack = pack; /* closed with the writer; blocks may still read it */
+        code = put_rows(writer, (const char *)from + held * stride, stride, rows - held, err);
     return code;
 }
 
@@ -352,9 +364,7 @@ static smp_code write_packed(smp_writer *writer, smp_error *err)
 {
     png_writer *state = writer->state;
     smp_png_pack *pack = state->pack;
-    smp_code code = smp_png_pack_finish(pack, state->kept ? NULL : err);
-    if (code && state->kept)
-        return write_kept(writer, err);
+    smp_code code = smp_png_pack_finish(pack, err);
     if (!code)
         code = smp_png_guard(&state->base, write_packed_header, state, err);
     if (!code)

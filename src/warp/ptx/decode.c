@@ -65,16 +65,16 @@ static void row_name(const ptx_statement *s, warp_inst *inst, char *name, size_t
 static bool find_row(ptx_parser *parser, const ptx_statement *s, const char *name, warp_inst *inst)
 {
     const warp_lane_row *row = warp_lane_row_find(name);
-    const int sources = row ? (int)strlen(row->operands) - 1 : 0;
-    if (!row) {
+    const size_t most = sizeof inst->s_class / sizeof inst->s_class[0], classes = row ? strlen(row->operands) : 0;
+    if (!row || classes == 0 || classes - 1 > most) {
         ptx_refuse(parser, s->opcode.at, "the instruction '%.*s' is not supported",
                    (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
         return false;
     }
     inst->alu = row->alu;
     inst->d_class = (uint8_t)row->operands[0];
-    inst->sources = (uint8_t)sources;
-    for (int i = 0; i < sources; i++)
+    inst->sources = (uint8_t)(classes - 1);
+    for (size_t i = 0; i < most && i + 1 < classes; i++)
         inst->s_class[i] = (uint8_t)row->operands[i + 1];
     return true;
 }

@@ -197,7 +197,7 @@ char *smp_compile_cache(void)
 
 static smp_code no_nvcc(smp_error *err)
 {
-    smp_fail(err, SMP_E_PROCESS, "compiling a .cu file needs nvcc, which is not on this machine");
+    smp_fail(err, SMP_E_DEVICE, "compiling a .cu file needs nvcc, which is not on this machine");
     return smp_hint(err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl, or apt-get install "
                          "nvidia-cuda-toolkit; no GPU is needed. A .ptx file runs without it");
 }
