@@ -12,16 +12,13 @@ SMP_INLINE float sample_at(const smp_view *in, int64_t i, int channel)
     return i >= 0 && i < in->height ? smp_load(smp_row(in, i), channel, in->format) : 0.f;
 }
 
-/* Pixel x of a row. */
-SMP_INLINE void put_level(const smp_io *io, const smp_spectrogram_params *p, void *row, int64_t x, float level)
+/* Pixel x of a row of the picture between. */
+SMP_INLINE void put_level(const smp_io *io, void *row, int64_t x, float level)
 {
-    if (!p->colored) {
-        smp_put(io, row, x, level * io->out.white);
-        return;
-    }
-    const float *color = smp_spectrogram_map(io) + smp_spectrogram_color(level);
-    for (int c = 0; c < 3; c++)
-        smp_store(row, 3 * x + c, io->out.format, color[c]);
+    if (io->out.format == SMP_F32)
+        ((float *)row)[x] = level;
+    else
+        ((uint8_t *)row)[x] = smp_spectrogram_color(level);
 }
 
 SMP_CPU_KERNEL(spectrogram_naive)
@@ -39,7 +36,7 @@ SMP_CPU_KERNEL(spectrogram_naive)
                 re = fmaf(sample, waves[n * p->pitch + 2 * bin], re);
                 im = fmaf(sample, waves[n * p->pitch + 2 * bin + 1], im);
             }
-            put_level(io, p, smp_row(&io->out, y), x, smp_spectrogram_level(re, im, p));
+            put_level(io, smp_row(&io->out, y), x, smp_spectrogram_level(re, im, p));
         }
     }
 }
@@ -96,7 +93,7 @@ static void put_block(const smp_io *io, const smp_spectrogram_params *p, const m
         for (int64_t j = 0; j < bins; j++)
             levels[j] = smp_spectrogram_level(sums[2 * j], sums[2 * j + 1], p);
         for (int64_t j = 0; j < bins; j++)
-            put_level(io, p, smp_row(&io->out, smp_spectrogram_row(p, channel, low + j)), x + i, levels[j]);
+            put_level(io, smp_row(&io->out, smp_spectrogram_row(p, channel, low + j)), x + i, levels[j]);
     }
 }
 

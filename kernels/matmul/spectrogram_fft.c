@@ -16,7 +16,7 @@ SMP_INLINE void put_levels(const smp_view *out, int64_t row, int64_t x, int64_t 
         memcpy((float *)smp_row(out, row) + x, levels, (size_t)count * sizeof *levels);
     else
         for (int64_t i = 0; i < count; i++)
-            ((uint8_t *)smp_row(out, row))[x + i] = (uint8_t)(smp_spectrogram_color(levels[i]) / 3);
+            ((uint8_t *)smp_row(out, row))[x + i] = smp_spectrogram_color(levels[i]);
 }
 
 SMP_CPU_KERNEL(spectrogram_one)
@@ -94,27 +94,79 @@ SMP_CPU_KERNEL(spectrogram_lanes)
 
 /* ---------------------------------------------------------------------------------------------- paint */
 
+enum { PAINTED = 256 /* pixels at a time */ };
+
+/* Pixels of a row from their levels; color: places in the map. */
+SMP_INLINE void put_colors(const smp_io *io, void *row, int64_t x, int64_t count, const uint8_t *color)
+{
+    const float *map = smp_spectrogram_map(io);
+    for (int64_t i = 0; i < count; i++)
+        for (int c = 0; c < 3; c++) {
+            const float v = map[3 * color[i] + c];
+            if (io->out.format == SMP_U8) /* a whole number */
+                ((uint8_t *)row)[3 * (x + i) + c] = (uint8_t)v;
+            else
+                smp_store(row, 3 * (x + i) + c, io->out.format, v);
+        }
+}
+
+SMP_INLINE void put_frame(const smp_io *io, const smp_spectrogram_params *p, int64_t y, int64_t x, int64_t end)
+{
+    for (; x < end; x++) {
+        const uint8_t level = smp_spectrogram_frame(io, p, x, y);
+        if (p->colored)
+            put_colors(io, smp_row(&io->out, y), x, 1, &level);
+        else
+            smp_put(io, smp_row(&io->out, y), x, (float)level / (SMP_SPECTROGRAM_COLORS - 1) * io->out.white);
+    }
+}
+
+/* Columns x .. x+count-1 of the bins in rows first .. end-1 of the picture between, to pixels left further right. */
+SMP_INLINE void paint_levels(const smp_io *io, int64_t left, void *row, int64_t x, int64_t count, int64_t first,
+                             int64_t end)
+{
+    float levels[PAINTED];
+    memcpy(levels, (const float *)smp_row(&io->in, first) + x, (size_t)count * sizeof *levels);
+    while (++first < end)
+        for (int64_t i = 0; i < count; i++)
+            levels[i] = smp_spectrogram_greater(levels[i], ((const float *)smp_row(&io->in, first))[x + i]);
+    for (int64_t i = 0; i < count; i++)
+        smp_put(io, row, left + x + i, levels[i] * io->out.white);
+}
+
+SMP_INLINE void paint_colors(const smp_io *io, int64_t left, void *row, int64_t x, int64_t count, int64_t first,
+                             int64_t end)
+{
+    uint8_t colors[PAINTED];
+    memcpy(colors, (const uint8_t *)smp_row(&io->in, first) + x, (size_t)count);
+    while (++first < end) {
+        const uint8_t *from = (const uint8_t *)smp_row(&io->in, first) + x;
+        for (int64_t i = 0; i < count; i++)
+            colors[i] = colors[i] > from[i] ? colors[i] : from[i];
+    }
+    put_colors(io, row, left + x, count, colors);
+}
+
 SMP_CPU_KERNEL(spectrogram_paint)
 {
     (void)scratch;
     const smp_spectrogram_params *p = params;
-    const float *map = smp_spectrogram_map(io);
+    const int64_t width = io->out.width, columns = width - p->left - p->right;
     for (int64_t y = y0; y < y1; y++) {
-        const void *from = smp_row(&io->in, y);
-        void *row = smp_row(&io->out, y);
-        for (int64_t x = 0; x < io->out.width; x++) {
-            if (!p->colored) {
-                smp_put(io, row, x, ((const float *)from)[x] * io->out.white);
-                continue;
-            }
-            const float *color = map + 3 * ((const uint8_t *)from)[x];
-            if (io->out.format == SMP_U8) {
-                for (int c = 0; c < 3; c++) /* whole numbers */
-                    ((uint8_t *)row)[3 * x + c] = (uint8_t)color[c];
-                continue;
-            }
-            for (int c = 0; c < 3; c++)
-                smp_store(row, 3 * x + c, io->out.format, color[c]);
+        int64_t first, end;
+        if (y < p->top || y >= io->out.height - p->bottom) {
+            put_frame(io, p, y, 0, width);
+            continue;
         }
+        smp_spectrogram_span(io, p, y - p->top, &first, &end);
+        put_frame(io, p, y, 0, p->left);
+        for (int64_t x = 0; x < columns; x += PAINTED) {
+            const int64_t count = columns - x < PAINTED ? columns - x : PAINTED;
+            if (p->colored)
+                paint_colors(io, p->left, smp_row(&io->out, y), x, count, first, end);
+            else
+                paint_levels(io, p->left, smp_row(&io->out, y), x, count, first, end);
+        }
+        put_frame(io, p, y, width - p->right, width);
     }
 }

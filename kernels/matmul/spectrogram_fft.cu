@@ -15,7 +15,7 @@ template <typename OUT> SMP_DEVICE void spectrogram_put_level(const smp_view &ou
     if (smp_sample<OUT>::format == SMP_F32)
         smp_out<OUT>(out, row)[x] = (OUT)level;
     else
-        smp_out<OUT>(out, row)[x] = (OUT)(smp_spectrogram_color(level) / 3);
+        smp_out<OUT>(out, row)[x] = (OUT)smp_spectrogram_color(level);
 }
 
 /* Geometry: a block of threads for each frame (x) and channel (y); dynamic shared memory for both memories. */
@@ -64,7 +64,33 @@ SPECTROGRAM_FFT(spectrogram_fft, smp_fft_plain, p.bins, f32, float)
 SPECTROGRAM_FFT(spectrogram_fft_padded, spectrogram_padded, p.bins + p.bins / 16 + 1, u8, uint8_t)
 SPECTROGRAM_FFT(spectrogram_fft_padded, spectrogram_padded, p.bins + p.bins / 16 + 1, f32, float)
 
-template <typename IN, typename OUT> SMP_DEVICE void spectrogram_paint(const smp_io &io, const smp_spectrogram_params &)
+/* The level of a pixel, as the picture between has them: of the frame, or the greatest of its bins. */
+template <typename IN>
+SMP_DEVICE IN spectrogram_pixel(const smp_io &io, const smp_spectrogram_params &p, int64_t x, int64_t y)
+{
+    const int64_t columns = io.out.width - p.left - p.right;
+    if (y < p.top || y >= io.out.height - p.bottom || x < p.left || x >= p.left + columns) {
+        const uint8_t level = smp_spectrogram_frame(&io, &p, x, y);
+        if constexpr (smp_sample<IN>::format == SMP_F32)
+            return (float)level / (SMP_SPECTROGRAM_COLORS - 1);
+        else
+            return level;
+    }
+    int64_t row, end;
+    smp_spectrogram_span(&io, &p, y - p.top, &row, &end);
+    IN level = smp_in<IN>(io.in, row)[x - p.left];
+    while (++row < end) {
+        const IN other = smp_in<IN>(io.in, row)[x - p.left];
+        if constexpr (smp_sample<IN>::format == SMP_F32)
+            level = smp_spectrogram_greater(level, other);
+        else
+            level = level > other ? level : other;
+    }
+    return level;
+}
+
+template <typename IN, typename OUT>
+SMP_DEVICE void spectrogram_paint(const smp_io &io, const smp_spectrogram_params &p)
 {
     const float *map = smp_spectrogram_map(&io);
     const int64_t end = io.out.y0 + io.out.rows;
@@ -72,7 +98,7 @@ template <typename IN, typename OUT> SMP_DEVICE void spectrogram_paint(const smp
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
              x += (int64_t)gridDim.x * blockDim.x) {
-            const IN from = smp_in<IN>(io.in, y)[x];
+            const IN from = spectrogram_pixel<IN>(io, p, x, y);
             OUT *row = smp_out<OUT>(io.out, y);
             if constexpr (smp_sample<IN>::format == SMP_F32) {
                 const float level = (float)from * io.out.white;
