@@ -189,7 +189,7 @@ static uint64_t encode_16(uint8_t *to, const float *from, int64_t n, bool big)
         uint32_t over = 0;
         for (int i = 0; i < count; i++) {
             float x = from[at + i] * 32768;
-            over += (uint32_t)!(x >= -32768.5f && x <= 32768.5f);
+            over += (uint32_t) !(x >= -32768.5f && x <= 32768.5f);
             x = x > -32768 ? x : x == x ? -32768 : 0;
             x = x < 32767 ? x : 32767;
             const int32_t code = (int32_t)((x + 12582912.f) - 12582912.f); /* 1.5 * 2^23: rounds, ties to even */
@@ -443,7 +443,8 @@ smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int
 smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err)
 {
     const smp_pcm *pcm = writer->state;
-    return pcm->pad ? smp_output_write(writer->output, "", 1, err) : SMP_OK;
+    static const uint8_t nothing[8];
+    return pcm->pad ? smp_output_write(writer->output, nothing, (size_t)pcm->pad, err) : SMP_OK;
 }
 
 void smp_pcm_close_write(smp_writer *writer)
