@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/sound.h"
+#include "io/audio/tags.h"
 
 enum {
     BEGIN = 8, /* bytes of the file before its first chunk */
@@ -293,6 +293,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_bytes_be(&out, 0, 4);
     }
     put_texts(&out, meta);
+    smp_sound_note_lost(writer, meta, NULL, false);
     put_head(&out, "data", EDITS + (uint64_t)writer->shape.height * (uint64_t)frame);
     smp_bytes_be(&out, 0, EDITS);
     code = out.failed ? smp_fail_memory(err, "a header", out.size)

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/tags.h"
 #include "io/audio/wav.h"
 
 enum {
@@ -84,6 +85,12 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return smp_sound_can_write("W64", shape, SMP_MAX_CHANNELS, err);
 }
 
+static bool holds(const struct smp_text *text)
+{
+    (void)text;
+    return false;
+}
+
 static void put_head(smp_bytes *out, const char *letters, uint64_t size)
 {
     smp_bytes_add(out, letters, 4);
@@ -100,8 +107,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     if (code != SMP_OK)
         return code;
     const uint64_t pad = ((smp_pcm *)writer->state)->pad = (8 - data % 8) % 8;
-    if (meta && meta->text_count)
-        smp_note(&writer->notes, "tags are left out, which a W64 has no place for");
+    smp_sound_note_lost(writer, meta, holds, false);
     smp_bytes format = {0}, out = {0};
     smp_wav_put_format(&format, writer, type);
     const uint64_t padded = (format.size + 7) / 8 * 8;

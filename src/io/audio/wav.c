@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/tags.h"
 #include "io/audio/wav.h"
 
 enum {
@@ -94,7 +95,7 @@ static bool take_info(const smp_wav *h, smp_reader *reader, uint64_t at, uint32_
             memcpy(id, data + i, 4);
             if (n > size - i - 8)
                 break;
-            const smp_sound_tag *tag = tag_of(id);
+            const smp_sound_tag *tag = tag_of(memcmp(id, "IPRT", 4) == 0 ? "ITRK" : id); /* as ffmpeg writes it */
             size_t length = strnlen(text, n);
             if (length)
                 memory = smp_sound_add_tag(reader, tag ? tag->key : id, text, length);
@@ -321,15 +322,26 @@ int smp_wav_type(const smp_sound *sound, int wanted)
     }
 }
 
+/* The name of a text in a list of tags; null: it has none. */
+static const char *id_of(const struct smp_text *text)
+{
+    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+        if (tag->info && strcmp(tag->key, text->key) == 0)
+            return tag->info;
+    return strlen(text->key) == 4 && text->key[0] == 'I' ? text->key : NULL;
+}
+
+static bool holds(const struct smp_text *text)
+{
+    return id_of(text) != NULL;
+}
+
 static void put_info(smp_bytes *out, const smp_meta *meta)
 {
     smp_bytes list = {0};
     for (size_t i = 0; meta && i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
-        const char *id = strlen(text->key) == 4 && text->key[0] == 'I' ? text->key : NULL;
-        for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-            if (tag->info && strcmp(tag->key, text->key) == 0)
-                id = tag->info;
+        const char *id = id_of(text);
         size_t length = strlen(text->value) + 1;
         if (!id || length > MOST_INFO / 2 || list.size + length + 10 > MOST_INFO)
             continue;
@@ -411,6 +423,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     }
     put_format(&out, writer, type);
     put_info(&out, meta);
+    smp_sound_note_lost(writer, meta, holds, false);
     smp_bytes_add(&out, "data", 4);
     smp_bytes_le(&out, rf64 ? UNKNOWN : data, 4);
     if (!out.failed && rf64) {
