@@ -175,21 +175,21 @@ static smp_code put_id3(smp_sndfile *s, const smp_meta *meta, smp_error *err)
     return code;
 }
 
-/* What is to be written besides the sound, before the library begins. */
+/* What is to be written besides the sound, before the library begins. meta: null: nothing. */
 static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
     bool memory = true;
-    if (writer->format == &smp_format_mp3)
-        return put_id3(s, meta, err);
-    if (s->pages)
+    if (s->pages) /* the library's own comment names the library */
         memory = smp_ogg_pages_comment(s->pages, meta, writer->format == &smp_format_opus);
-    else {
+    else if (meta && writer->format == &smp_format_mp3)
+        return put_id3(s, meta, err);
+    else if (meta) {
         smp_sound_put_comments(&s->comment, meta, false);
         if (meta->cover.size)
             smp_sound_put_picture(&s->picture, meta);
         memory = !s->comment.failed && !s->picture.failed;
     }
-    return memory ? SMP_OK : smp_fail_memory(err, "tags", meta->cover.size);
+    return memory ? SMP_OK : smp_fail_memory(err, "tags", meta ? meta->cover.size : 0);
 }
 
 /* Bits a second and channel: those of the library's compression levels 0 and 1, and what is written. */
@@ -279,8 +279,7 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     s->real = ogg || mp3;
     s->bits = flac_bits(&writer->sound);
     s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;
-    if (!writer->options.strip && smp_sound_tagged(meta))
-        s->code = take_meta(writer, s, meta, err);
+    s->code = take_meta(writer, s, writer->options.strip || !smp_sound_tagged(meta) ? NULL : meta, err);
     if (s->code != SMP_OK)
         return s->code;
     SF_INFO info = {

@@ -255,7 +255,7 @@ void smp_sound_put_comments(smp_bytes *out, const smp_meta *meta, bool picture)
     uint32_t count = 0;
     smp_bytes list = {0};
     char name[100];
-    for (size_t i = 0; i < meta->text_count; i++) {
+    for (size_t i = 0; meta && i < meta->text_count; i++) {
         const char *value = meta->texts[i].value;
         if (!name_of(meta->texts[i].key, name, sizeof name))
             continue;
@@ -265,7 +265,7 @@ void smp_sound_put_comments(smp_bytes *out, const smp_meta *meta, bool picture)
         smp_bytes_add(&list, value, strlen(value));
         count++;
     }
-    if (picture && meta->cover.size) {
+    if (picture && meta && meta->cover.size) {
         smp_bytes block = {0};
         smp_sound_put_picture(&block, meta);
         smp_bytes_le(&list, sizeof picture_name + (block.size + 2) / 3 * 4, 4);

@@ -24,7 +24,8 @@ smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_
 /* Whether there is anything to write. */
 bool smp_sound_tagged(const smp_meta *meta);
 
-/* Of a Vorbis comment what follows its vendor; picture: with the cover as a text, as Ogg has it. */
+/* Of a Vorbis comment what follows its vendor. meta: null: no texts; picture: with the cover as a text, as Ogg has it.
+ */
 void smp_sound_put_comments(smp_bytes *out, const smp_meta *meta, bool picture);
 void smp_sound_put_picture(smp_bytes *out, const smp_meta *meta);
 void smp_sound_put_id3(smp_bytes *out, const smp_meta *meta);
