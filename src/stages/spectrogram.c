@@ -1,5 +1,5 @@
 /* spectrogram: the frequencies in a sound, moment by moment, as a picture. */
-#include "matmul/spectrogram.h"
+#include "audio/spectrogram.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void fill_map(float *map)
  * which has no partner below it, a constant 1 has. */
 static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int window, smp_error *err)
 {
-    const int64_t size = k->size;
+    const int64_t size = k->f.size;
     double *turns = smp_alloc_array((size_t)size, sizeof *turns), sum = 0;
     if (!turns)
         return smp_fail_memory(err, "a table of cosines", (uint64_t)size * sizeof *turns);
@@ -89,7 +89,7 @@ static smp_code fill_waves(float *waves, const smp_spectrogram_params *k, int wi
     }
     for (int64_t n = 0; n < size; n++) {
         const double weight = smp_taper_at(window, n, size) * 2 / sum;
-        for (int64_t bin = 0, at = 0; bin < k->bins; bin++) { /* at: n * bin modulo size */
+        for (int64_t bin = 0, at = 0; bin < k->f.bins; bin++) { /* at: n * bin modulo size */
             /* sin(a) = cos(a - 1/4 turn); a size that 4 does not divide has no such place in the table */
             const double sine = size % 4 ? sin(2 * 3.14159265358979323846 * (double)at / (double)size)
                                          : turns[(at + size - size / 4) % size];
@@ -171,10 +171,10 @@ static void draw_axes(const params *p, const smp_axes *a, const frequencies *f, 
 static smp_code make_table(const params *p, smp_spectrogram_params *k, const smp_axes *axes, double rate,
                            smp_node_plan *work, smp_error *err)
 {
-    const frequencies f = {.step = rate / k->size, .bins = k->bins, .scale = p->scale};
+    const frequencies f = {.step = rate / k->f.size, .bins = k->f.bins, .scale = p->scale};
     const int window = p->window;
-    const size_t samples = k->fft.n ? (size_t)(k->size + smp_fourier_floats(&k->fft, true))
-                                    : (size_t)smp_spectrogram_rows(k->size) * (size_t)k->pitch;
+    const size_t samples = k->f.fft.n ? (size_t)(k->f.size + smp_fourier_floats(&k->f.fft, true))
+                                      : (size_t)smp_spectrogram_rows(k->f.size) * (size_t)k->pitch;
     const size_t frame = axes ? smp_axes_size(axes) : 0;
     k->spans = (int64_t)((samples + 3 * SMP_SPECTROGRAM_COLORS) * sizeof(float));
     k->frame = k->spans + 2 * (int64_t)sizeof(int32_t) * k->rows;
@@ -186,13 +186,13 @@ static smp_code make_table(const params *p, smp_spectrogram_params *k, const smp
     fill_spans((int32_t *)(void *)((char *)work->table + k->spans), k->rows, &f);
     if (axes) {
         memset((char *)work->table + k->frame, 0, frame);
-        draw_axes(p, axes, &f, k->hop / rate, (uint8_t *)work->table + k->frame);
+        draw_axes(p, axes, &f, k->f.hop / rate, (uint8_t *)work->table + k->frame);
     }
     float *to = (float *)work->table + 3 * SMP_SPECTROGRAM_COLORS;
-    if (!k->fft.n)
+    if (!k->f.fft.n)
         return fill_waves(to, k, window, err);
-    fill_window(to, window, k->size);
-    smp_fourier_fill(&k->fft, true, to + k->size);
+    fill_window(to, window, k->f.size);
+    smp_fourier_fill(&k->f.fft, true, to + k->f.size);
     return SMP_OK;
 }
 
@@ -236,9 +236,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     const int64_t size = p->smooth ? 2 * smp_fourier_nearest(p->size / 2) : p->size;
     smp_spectrogram_params *k = (smp_spectrogram_params *)(void *)work->kernel;
     *k = (smp_spectrogram_params){
-        .size = (int32_t)size,
-        .hop = (int32_t)hop,
-        .bins = (int32_t)(size / 2),
+        .f = smp_framing(size, hop, SMP_ZERO),
         .pitch = (int32_t)((size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
         .decibels = p->levels == DECIBELS,
         .colored = p->colors == FIRE,
@@ -256,7 +254,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     if (framed)
         k->left = axes.left, k->right = axes.right, k->top = axes.top, k->bottom = axes.bottom;
     work->between = (smp_shape){.width = axes.columns,
-                                .height = k->bins * (int64_t)in->channels,
+                                .height = k->f.bins * (int64_t)in->channels,
                                 .channels = 1,
                                 .format = k->colored ? SMP_U8 : SMP_F32};
     work->out = (smp_shape){
@@ -266,10 +264,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         .channels = p->colors == FIRE ? 3 : 1,
         .format = p->colors == NONE ? SMP_F32 : SMP_U8,
     };
-    if (smp_fourier_plan(k->bins, &k->fft)) {
+    if (k->f.fft.n) {
         work->ops = 5 * log2((double)size) / work->out.channels;
     } else {
-        k->fft.n = 0;
         work->variants = product_variants;
         work->ops = 4. * (double)size / work->out.channels;
     }
@@ -283,7 +280,7 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     const smp_spectrogram_params *k = kernel;
     *grid = (smp_grid){
         .grid = {(unsigned)smp_clamp_i64((io->out.width + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK, 1, INT32_MAX),
-                 (unsigned)((k->bins + SMP_SPECTROGRAM_BINS - 1) / SMP_SPECTROGRAM_BINS), (unsigned)io->in.channels},
+                 (unsigned)((k->f.bins + SMP_SPECTROGRAM_BINS - 1) / SMP_SPECTROGRAM_BINS), (unsigned)io->in.channels},
         .block = {SMP_MATMUL_THREADS, 1, 1},
     };
 }
@@ -336,26 +333,23 @@ static size_t fft_scratch(const smp_io *io, const void *kernel)
 }
 
 /* A block of threads for each frame and channel. numbers: of one of the two memories. */
-static void frame_geometry(const smp_io *io, int bins, int numbers, smp_grid *grid)
+static void frame_geometry(const smp_io *io, const smp_spectrogram_params *k, int64_t numbers, smp_grid *grid)
 {
-    enum { WARP = 32, MOST = 256 };
-    const int threads = (int)smp_clamp_i64((bins / 4 + WARP - 1) / WARP * WARP, WARP, MOST);
-    smp_grid_striding_line(io->out.width, 1, threads, grid);
+    smp_framing_grid(&k->f, io->out.width, numbers, 0, grid);
     grid->grid[1] = (unsigned)io->in.channels;
-    grid->shared_bytes = (unsigned)(2 * numbers * (int)(2 * sizeof(float)));
 }
 
 static void plain_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const smp_spectrogram_params *k = kernel;
-    frame_geometry(io, k->bins, k->bins, grid);
+    frame_geometry(io, k, k->f.bins, grid);
 }
 
 static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const smp_spectrogram_params *k = kernel;
     smp_grid wanted = *grid;
-    frame_geometry(io, k->bins, k->bins + k->bins / 16 + 1, &wanted);
+    frame_geometry(io, k, smp_framing_padded(&k->f), &wanted);
     if (grid->shared_most && wanted.shared_bytes > grid->shared_most)
         return NULL;
     *grid = wanted;
@@ -364,7 +358,7 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
 
 static const smp_variant variants[] = {
     {.name = "naive",
-     .help = "frame by frame through the Fourier transform; on GPUs in shared memory, with conflicts",
+     .help = SMP_FRAMING_NAIVE,
      .launches = {{.from = SMP_IN,
                    .to = SMP_SCRATCH,
                    .cpu = SMP_CPU(spectrogram_one),
@@ -375,7 +369,7 @@ static const smp_variant variants[] = {
                   PAINT},
      .scratch = fft_scratch},
     {.name = "padded",
-     .help = "several frames side by side in vectors; on GPUs a number more after every sixteen: fewer conflicts",
+     .help = SMP_FRAMING_PADDED,
      .launches = {{.from = SMP_IN,
                    .to = SMP_SCRATCH,
                    .cpu = SMP_CPU(spectrogram_lanes),

@@ -7,8 +7,8 @@
 #include "gpu_case.h"
 #include "matrix_case.h"
 
+#include "audio/spectrogram.h"
 #include "base/font.h"
-#include "matmul/spectrogram.h"
 
 extern const smp_stage smp_stage_spectrogram;
 

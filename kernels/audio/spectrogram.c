@@ -2,7 +2,7 @@
  *   naive  bin by bin: the definition.
  *   tiled  the blocks of matmul: frames, taken directly from the sound (they overlap), are rows of L, the table is R;
  *          then the levels of a row of sums at once. A sample costs 2 fmaf a bin; fmaf is the limit. */
-#include "matmul/spectrogram.h"
+#include "audio/spectrogram.h"
 
 #include "lib/elementwise.h"
 #include "matmul/matmul_cpu.h"
@@ -27,11 +27,11 @@ SMP_CPU_KERNEL(spectrogram_naive)
     const smp_spectrogram_params *p = params;
     const float *waves = smp_spectrogram_waves(io);
     for (int64_t y = y0; y < y1; y++) {
-        const int c = (int)(y / p->bins);
-        const int64_t bin = p->bins - 1 - y % p->bins;
+        const int c = (int)(y / p->f.bins);
+        const int64_t bin = p->f.bins - 1 - y % p->f.bins;
         for (int64_t x = 0; x < io->out.width; x++) {
             float re = 0.f, im = 0.f;
-            for (int64_t n = 0; n < p->size; n++) {
+            for (int64_t n = 0; n < p->f.size; n++) {
                 const float sample = sample_at(&io->in, smp_spectrogram_at(p, x, n), c);
                 re = fmaf(sample, waves[n * p->pitch + 2 * bin], re);
                 im = fmaf(sample, waves[n * p->pitch + 2 * bin + 1], im);
@@ -110,7 +110,7 @@ SMP_CPU_KERNEL(spectrogram_tiled)
             const int64_t bins = high - low < COLUMNS / 2 ? high - low : COLUMNS / 2;
             for (int64_t x = 0; x < io->out.width; x += ROWS) {
                 const int64_t frames = io->out.width - x < ROWS ? io->out.width - x : ROWS;
-                matmul_sums(b, pack_frames, &l, pack_waves, &r, p->size, x, frames, 2 * low, 2 * bins);
+                matmul_sums(b, pack_frames, &l, pack_waves, &r, p->f.size, x, frames, 2 * low, 2 * bins);
                 put_block(io, p, b, c, x, frames, low, bins);
             }
         }

@@ -2,10 +2,9 @@
  * whose levels go to a picture between the launches; `paint` makes rows of the output of it.
  *   one    frame by frame, as the definition says.
  *   lanes  consecutive frames, one in each lane of a vector. */
+#include "audio/frames_cpu.h"
+#include "audio/spectrogram.h"
 #include "lib/elementwise.h"
-#include "lib/fft_cpu.h"
-#include "lib/planes.h"
-#include "matmul/spectrogram.h"
 
 enum { LANES = SMP_FFT_LANES };
 
@@ -22,73 +21,38 @@ SMP_INLINE void put_levels(const smp_view *out, int64_t row, int64_t x, int64_t 
 SMP_CPU_KERNEL(spectrogram_one)
 {
     const smp_spectrogram_params *p = params;
-    const float *window = smp_spectrogram_waves(io), *w = window + p->size, *roots = w + smp_fft_twiddles(&p->fft);
-    float *a = scratch, *b = a + p->size;
+    float *a = scratch, *b = a + p->f.size + 2, *spectrum = b + p->f.size + 2;
     const int64_t end = y1 * SMP_SPECTROGRAM_GROUP < io->out.width ? y1 * SMP_SPECTROGRAM_GROUP : io->out.width;
     for (int64_t x = y0 * SMP_SPECTROGRAM_GROUP; x < end; x++)
         for (int c = 0; c < io->in.channels; c++) {
-            smp_plane_load(a, &io->in, c, smp_spectrogram_at(p, x, 0), p->size);
-            for (int i = 0; i < p->size; i++)
-                a[i] = a[i] * window[i];
-            const float *z = smp_fft_one(&p->fft, w, a, b);
-            for (int k = 0, l = p->bins; k <= l; k++, l--) {
-                const int m = l % p->bins;
-                float kr = z[2 * k], ki = z[2 * k + 1], lr = z[2 * m], li = z[2 * m + 1];
-                smp_fft1_split(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-                const float half = smp_spectrogram_half(k), low = smp_spectrogram_level(kr * half, ki * half, p);
-                const float high = smp_spectrogram_level(lr, li, p);
-                put_levels(&io->out, smp_spectrogram_row(p, c, k), x, 1, &low);
-                if (k && k != l)
-                    put_levels(&io->out, smp_spectrogram_row(p, c, l), x, 1, &high);
+            smp_frames_load(&p->f, a, &io->in, c, smp_frames_first(&p->f, x), p->f.size);
+            smp_frames_one(&p->f, smp_spectrogram_waves(io), a, b, spectrum);
+            for (int k = 0; k < p->f.bins; k++) {
+                const float half = smp_spectrogram_half(k);
+                const float level = smp_spectrogram_level(spectrum[2 * k] * half, spectrum[2 * k + 1] * half, p);
+                put_levels(&io->out, smp_spectrogram_row(p, c, k), x, 1, &level);
             }
         }
 }
 
-/* ---------------------------------------------------------------------------------------------- lanes */
-
-/* Real parts of all bins and lanes, then imaginary parts, of the transforms z. */
-SMP_INLINE void split_lanes(smp_fft_vec *re, smp_fft_vec *im, const smp_fft_vec *z, const float *roots, int bins)
-{
-    for (int k = 0, l = bins; k <= l; k++, l--) {
-        const int m = l % bins;
-        smp_fft_vec kr = z[2 * k], ki = z[2 * k + 1], lr = z[2 * m], li = z[2 * m + 1];
-        smp_fftv_split(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-        if (k)
-            re[m] = lr, im[m] = li;
-        re[k] = kr * smp_spectrogram_half(k), im[k] = ki * smp_spectrogram_half(k);
-    }
-}
-
-SMP_INLINE void levels_of(float *restrict re, const float *restrict im, int64_t n, const smp_spectrogram_params *p)
-{
-    const smp_spectrogram_params own = *p;
-    for (int64_t i = 0; i < n; i++)
-        re[i] = smp_spectrogram_level(re[i], im[i], &own);
-}
-
 SMP_CPU_KERNEL(spectrogram_lanes)
 {
-    const smp_spectrogram_params *p = params;
-    const float *window = smp_spectrogram_waves(io), *w = window + p->size, *roots = w + smp_fft_twiddles(&p->fft);
-    const int64_t size = p->size, pitch = p->hop < size ? p->hop : size;
+    const smp_spectrogram_params *p = params, own = *p;
+    const int64_t size = p->f.size;
     float *plane = scratch;
-    smp_fft_vec *a = (smp_fft_vec *)(void *)(plane + SMP_SPECTROGRAM_GROUP * size), *b = a + size;
+    smp_fft_vec *a = (smp_fft_vec *)(void *)(plane + SMP_SPECTROGRAM_GROUP * size), *b = a + size + 2;
+    smp_fft_vec *spectrum = b + size + 2;
     const int64_t end = y1 * SMP_SPECTROGRAM_GROUP < io->out.width ? y1 * SMP_SPECTROGRAM_GROUP : io->out.width;
     for (int c = 0; c < io->in.channels; c++)
         for (int64_t x = y0 * SMP_SPECTROGRAM_GROUP; x < end; x += LANES) {
-            const int64_t frames = end - x < LANES ? end - x : LANES;
-            if (p->hop < size)
-                smp_plane_load(plane, &io->in, c, smp_spectrogram_at(p, x, 0), (LANES - 1) * pitch + size);
-            else
-                for (int lane = 0; lane < LANES; lane++)
-                    smp_plane_load(plane + lane * pitch, &io->in, c, smp_spectrogram_at(p, x + lane, 0), size);
-            smp_fft_gather((float *)a, plane, pitch, size, window);
-            const smp_fft_vec *z = smp_fft_lanes(&p->fft, w, a, b);
-            smp_fft_vec *re = z == a ? b : a, *im = re + p->bins;
-            split_lanes(re, im, z, roots, p->bins);
-            levels_of((float *)re, (const float *)im, (int64_t)p->bins * LANES, p);
-            for (int bin = 0; bin < p->bins; bin++)
-                put_levels(&io->out, smp_spectrogram_row(p, c, bin), x, frames, (const float *)(re + bin));
+            smp_frames_lanes(&p->f, smp_spectrogram_waves(io), &io->in, c, x, plane, a, b, spectrum);
+            for (int k = 0; k < p->f.bins; k++) {
+                const float *re = (const float *)(spectrum + 2 * k), *im = re + LANES, half = smp_spectrogram_half(k);
+                float levels[LANES];
+                for (int i = 0; i < LANES; i++)
+                    levels[i] = smp_spectrogram_level(re[i] * half, im[i] * half, &own);
+                put_levels(&io->out, smp_spectrogram_row(p, c, k), x, end - x < LANES ? end - x : LANES, levels);
+            }
         }
 }
 

@@ -6,8 +6,8 @@
  *          Asynchronous copies bring frames directly from the sound; they overlap, so that most are in a cache. A
  *          thread has both sums of its bins. The limit is fmaf; sounds of less
  *          than some hundred frames leave SMs idle. */
+#include "audio/spectrogram.h"
 #include "matmul/matmul.cuh"
-#include "matmul/spectrogram.h"
 
 /* Pixel x of channel c's bin. */
 template <typename OUT>
@@ -30,10 +30,10 @@ SMP_DEVICE void spectrogram_naive(const smp_io &io, const smp_spectrogram_params
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
              x += (int64_t)gridDim.x * blockDim.x) {
-            const int c = (int)(y / p.bins);
-            const int64_t bin = p.bins - 1 - y % p.bins;
+            const int c = (int)(y / p.f.bins);
+            const int64_t bin = p.f.bins - 1 - y % p.f.bins;
             float re = 0.f, im = 0.f;
-            for (int n = 0; n < p.size; n++) {
+            for (int n = 0; n < p.f.size; n++) {
                 const int64_t at = smp_spectrogram_at(&p, x, n);
                 const float sample = at >= 0 && at < io.in.height ? smp_value(smp_in<IN>(io.in, at)[c]) : 0.f;
                 re = fmaf(sample, waves[(int64_t)n * p.pitch + 2 * bin], re);
@@ -61,7 +61,7 @@ struct spectrogram_tiles {
 #pragma unroll
             for (int j = 0; j < MATMUL_DEPTH / 8; j++) {
                 const int64_t n = k + column + j * 8, at = smp_spectrogram_at(&p, x + row + i * 32, n);
-                const bool present = n < p.size && at >= 0 && at < in.height;
+                const bool present = n < p.f.size && at >= 0 && at < in.height;
                 const float *from = smp_in<float>(in, present ? at : in.y0) + channel;
                 smp_copy_async<4>(&to.l[column + j * 8][row + i * 32], from, present);
             }
@@ -85,7 +85,7 @@ template <typename OUT> SMP_DEVICE void spectrogram_tiled(const smp_io &io, cons
     const spectrogram_tiles tiles = {io.in, p, smp_spectrogram_waves(&io) + 2 * first,
                                      (int64_t)blockIdx.x * MATMUL_BLOCK, c};
     float sum[8][8] = {};
-    matmul_sums(s, tiles, 0, p.size, sum);
+    matmul_sums(s, tiles, 0, p.f.size, sum);
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
         const int64_t bin = first + (matmul_x() + matmul_across(j)) / 2;

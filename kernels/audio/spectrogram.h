@@ -6,8 +6,8 @@
  * between the launches, the first channel on top, low frequencies at the bottom. `paint` makes the output of it: a row
  * shows the greatest level of the bins that it spans; round the channels lies a frame, of levels too.
  *
- * Where size / 2 has no prime factor above 7, each frame by itself goes through the transform of a real sequence
- * (lib/fft.h): samples times the window, which holds the scale, rounded; then the split; bin 0 times 1/2.
+ * Where size / 2 has no prime factor above 7, a frame's spectrum is that of audio/frames.h, with a window that holds
+ * the scale; bin 0 times 1/2.
  *
  * Other frames are a product with the cosine and sine matrices. For a bin two chains of fmaf run over the frame, n
  * ascending from 0, as in a matrix product (matmul.h):
@@ -16,10 +16,10 @@
  *
  * The table holds the window times cosine and sine, made in double, scaled so that a full-scale sine wave in the middle
  * of a bin has magnitude 1. */
-#ifndef SMP_KERNELS_MATMUL_SPECTROGRAM_H
-#define SMP_KERNELS_MATMUL_SPECTROGRAM_H
+#ifndef SMP_KERNELS_AUDIO_SPECTROGRAM_H
+#define SMP_KERNELS_AUDIO_SPECTROGRAM_H
 
-#include "lib/fft.h"
+#include "audio/frames.h"
 #include "matmul/matmul.h"
 
 enum {
@@ -28,7 +28,7 @@ enum {
 };
 
 typedef struct smp_spectrogram_params {
-    int32_t size, hop, bins;
+    smp_frames f;     /* fft.n = 0: by the product */
     int32_t pitch;    /* samples from a row of the table to the next: two a bin, filled up with zeros to whole tiles */
     int32_t decibels; /* 1: level = scale * log2(power) + offset; 0: scale * magnitude */
     int32_t colored;  /* 1: three samples from the colour map; 0: the level, 1 is white */
@@ -36,7 +36,6 @@ typedef struct smp_spectrogram_params {
     int32_t rows;                     /* of a channel */
     int32_t left, right, top, bottom; /* of the frame, pixels */
     int64_t spans, frame;             /* where they begin in the table, bytes */
-    smp_fft fft;                      /* of size / 2 numbers; n = 0: by the product */
 } smp_spectrogram_params;
 
 /* io->table of transforms: the colour map, the window of `size` floats, the transform's table. Of the product: the
@@ -60,20 +59,20 @@ SMP_HOST_DEVICE int64_t smp_spectrogram_rows(int64_t size)
 /* The sound's sample that is the n-th of frame x; silence outside 0..frames-1. */
 SMP_HOST_DEVICE int64_t smp_spectrogram_at(const smp_spectrogram_params *p, int64_t x, int64_t n)
 {
-    return x * p->hop - p->size / 2 + n;
+    return smp_frames_first(&p->f, x) + n;
 }
 
 /* The bins *low .. *high-1 of channel c that rows y0 .. y1-1 of the picture show; low >= high: none. */
 SMP_HOST_DEVICE void smp_spectrogram_bins(const smp_spectrogram_params *p, int c, int64_t y0, int64_t y1, int64_t *low,
                                           int64_t *high)
 {
-    const int64_t bottom = (int64_t)(c + 1) * p->bins;
+    const int64_t bottom = (int64_t)(c + 1) * p->f.bins;
     *low = bottom - y1 > 0 ? bottom - y1 : 0;
-    *high = bottom - y0 < p->bins ? bottom - y0 : p->bins;
+    *high = bottom - y0 < p->f.bins ? bottom - y0 : p->f.bins;
 }
 SMP_HOST_DEVICE int64_t smp_spectrogram_row(const smp_spectrogram_params *p, int c, int64_t bin)
 {
-    return (int64_t)(c + 1) * p->bins - 1 - bin;
+    return (int64_t)(c + 1) * p->f.bins - 1 - bin;
 }
 
 /* 0..1; NaN where a sample is NaN. */
@@ -92,11 +91,11 @@ SMP_HOST_DEVICE float smp_spectrogram_half(int64_t bin)
     return bin ? 1.f : 0.5f;
 }
 
-/* CPU scratch of transforms: frames of up to 16 lanes, and both memories of their transforms. */
+/* CPU scratch of transforms: frames of up to 16 lanes, both memories of their transforms, the spectrum. */
 enum { SMP_SPECTROGRAM_GROUP = 16 /* frames that threads share out together */ };
 SMP_HOST_DEVICE size_t smp_spectrogram_scratch(const smp_spectrogram_params *p)
 {
-    return (size_t)3 * SMP_SPECTROGRAM_GROUP * (size_t)p->size * sizeof(float);
+    return (size_t)SMP_SPECTROGRAM_GROUP * ((size_t)p->f.size * 4 + 6) * sizeof(float);
 }
 
 /* The colour of a level: its place in the map. */
