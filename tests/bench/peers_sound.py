@@ -3,9 +3,10 @@
 
     tests/bench/peers_sound.py [--program build/release/smempipe] [--json FILE] [--rounds 3] [--only PATTERN] [--hour]
 
-Ten minutes of stereo at 44.1 kHz, and a folder of 500 short files, beside sox, ffmpeg and, where Python has them, soxr and
-librosa (processor seconds of the call alone, without reading the file). A bar is the other's time times a factor that
-smempipe is not to pass. --hour: peak memory of an hour through each stage, which is to stay below 64 MB where it streams.
+Ten minutes of stereo at 44.1 kHz, and a folder of 500 short files, beside sox, ffmpeg and, where Python has them, soxr
+and librosa (processor seconds of the call alone, without reading and writing files, which smempipe's have in them). A bar
+is the other's time times a factor that smempipe is not to pass. --hour: peak memory of an hour through each stage, which
+is to stay below 64 MB where it streams.
 Run it on a quiet machine: only ratios within one run mean anything."""
 import argparse
 import fnmatch
@@ -154,8 +155,8 @@ def measure_folder(options, folder):
     times = {}
     for _ in range(options.rounds):
         for name, command in (
-                ("smempipe", [options.program, "batch", "-q", "--device", "cpu", "-e", "resample 16kHz", "in", "-o", "a",
-                              "--to", "wav"]),
+                ("smempipe", [options.program, "batch", "-q", "--device", "cpu", "-e", "resample 16kHz", "in", "-o",
+                              "a", "--to", "wav"]),
                 ("a loop over sox", ["sh", "-c", "mkdir b; for f in in/*.flac; do o=${f#in/}; "
                                                  "sox $f -r 16000 b/${o%.flac}.wav; done"])):
             for made in ("a", "b"):
@@ -165,8 +166,8 @@ def measure_folder(options, folder):
 
 
 HOUR = ("highpass 80Hz", "eq peak freq=1kHz gain=6dB", "resample 16kHz", "resample 48kHz", "loudness", "limit",
-        "compress", "gate", "silence", "trim auto silence=-50dBFS", "remix mono", "dither 16bit", "spectrogram", "waveform",
-        "mel", "stft", "denoise", "normalize lufs=-16", "notch 50Hz", "gain -3dB")
+        "compress", "gate", "silence", "trim auto silence=-50dBFS", "remix mono", "dither 16bit", "spectrogram",
+        "waveform", "mel", "stft", "denoise", "normalize lufs=-16", "notch 50Hz", "gain -3dB")
 
 
 def measure_hour(options, folder):
@@ -176,8 +177,8 @@ def measure_hour(options, folder):
         if not fnmatch.fnmatch(stage, options.only):
             continue
         picture = stage in ("spectrogram", "waveform", "mel", "stft")
-        child = subprocess.Popen([options.program, "run", "-q", "-f", "--device", "cpu", "-e", stage, f"{folder}/hour.wav",
-                                  f"{folder}/out.{'npy' if picture else 'wav'}"])
+        command = [options.program, "run", "-q", "-f", "--device", "cpu", "-e", stage, f"{folder}/hour.wav"]
+        child = subprocess.Popen([*command, f"{folder}/out.{'npy' if picture else 'wav'}"])
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         rows.append({"stage": stage, "peak_bytes": None if child.returncode else used.ru_maxrss * 1024})

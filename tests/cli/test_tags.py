@@ -62,7 +62,8 @@ class Tags(CliCase):
         self.smp("run", "-e", "resample 24kHz", "in.flac", "first.flac")
 
     def tags(self, name):
-        rows = (row.strip().removeprefix("text").strip().split(": ", 1) for row in self.smp("info", "-v", name).stdout.splitlines())
+        said = self.smp("info", "-v", name).stdout.splitlines()
+        rows = (row.strip().removeprefix("text").strip().split(": ", 1) for row in said)
         return {row[0].upper(): row[1] for row in rows if len(row) == 2}
 
     def cover(self, name):

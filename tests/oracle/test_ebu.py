@@ -1,4 +1,4 @@
-"""Loudness on the signals of EBU Tech 3341 (minimum requirements) and 3342 (range), made here; and beside ffmpeg's meter.
+"""Loudness on the signals of EBU Tech 3341 (minimum requirements) and 3342 (range), made here; beside ffmpeg's meter.
 Sines of 1 kHz; levels are of a channel's peak, dBFS."""
 import json
 import pathlib
@@ -85,7 +85,8 @@ class Ebu(OracleCase):
     @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
     def test_ffmpegs_meter_agrees(self):
         rng = np.random.default_rng(34)
-        samples = rng.standard_normal((RATE * 20, 2)) * (0.02 + 0.1 * np.sin(np.arange(RATE * 20) / 90000)[:, None] ** 2)
+        swell = 0.02 + 0.1 * np.sin(np.arange(RATE * 20) / 90000)[:, None] ** 2
+        samples = rng.standard_normal((RATE * 20, 2)) * swell
         ours = self.found(samples)
         done = subprocess.run(["ffmpeg", "-hide_banner", "-nostats", "-i", "in.wav", "-af", "ebur128=peak=true", "-f",
                                "null", "-"], cwd=self.folder, capture_output=True, text=True)
