@@ -1,4 +1,4 @@
-/* Frames of a sound and their spectra: what mel, stft, istft and denoise compute with.
+/* Frames of a sound and their spectra: what spectrogram, mel, stft, istft and denoise compute with.
  *
  * Frame t is the `size` samples around sample t hop. Its spectrum has numbers 0 .. size / 2: samples times the window,
  * rounded, go through the transform of a real sequence (lib/fft.h). Where size / 2 has a prime factor above 7 a number

@@ -138,11 +138,31 @@ SMP_INLINE void sums(int32_t *gains, const double *h, const double *weights, int
         gains[i] = (int32_t)((int64_t)sum[i / SMP_LANE_VECTOR][i % SMP_LANE_VECTOR] >> 16);
 }
 
+/* SIDE frames that lie end to end; channels is a constant. */
+SMP_INLINE void multiply(float *restrict to, const float *restrict from, const float *factors, const int channels)
+{
+    float own[SIDE * 2];
+    for (int k = 0; k < SIDE; k++)
+        for (int c = 0; c < channels; c++)
+            own[k * channels + c] = factors[k];
+    for (int i = 0; i < SIDE * channels; i++)
+        to[i] = smp_one_nan(from[i] * own[i]);
+}
+
 SMP_INLINE void put_some(const smp_io *io, const smp_limit *p, int64_t y, const int32_t *gains, int n)
 {
+    const int channels = io->in.channels;
+    const int64_t frame = channels * (int64_t)sizeof(float);
     float factors[SIDE];
     for (int k = 0; k < SIDE; k++)
         factors[k] = smp_limit_factor(p, gains[k]);
+    if (n == SIDE && channels <= 2 && io->in.stride == frame && io->out.stride == frame) {
+        if (channels == 1)
+            multiply(smp_row(&io->out, y), smp_row(&io->in, y), factors, 1);
+        else
+            multiply(smp_row(&io->out, y), smp_row(&io->in, y), factors, 2);
+        return;
+    }
     for (int k = 0; k < n; k++) {
         const float *from = (const float *)smp_row(&io->in, y + k);
         float *to = (float *)smp_row(&io->out, y + k);

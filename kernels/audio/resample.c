@@ -1,8 +1,8 @@
 /* resample on the CPU.
  *   naive  tap after tap for every frame: the definition.
  *   tiled  the results of one phase lie L frames apart and read frames M apart. Split into M planes, these are
- *          neighbours, so that vectors hold results of one phase, and all share a weight. Loads are the limit, nine for
- *          eight fused operations. Ratios of large numbers have too few results a phase: eight frames side by side. */
+ *          neighbours, so that vectors hold results of one phase, and all share a weight; three phases share the
+ * frames. Ratios of large numbers have too few results a phase: eight frames side by side. */
 #include "audio/resample.h"
 #include "audio/vectors.h"
 
@@ -49,21 +49,62 @@ SMP_INLINE void split(float *restrict planes, const smp_io *io, const smp_resamp
     }
 }
 
-/* LANES * VECTORS results of a phase, whose first tap reads frame `from` of the planes. VECTORS is a constant. */
-SMP_INLINE void one_phase(float *to, const float *planes, const smp_resample *p, const float *w, int64_t from,
-                          const int VECTORS)
+/* Results are made in groups of GROUP vectors; a vector of frames serves PHASES phases, so that fused operations, and
+ * not loads, are the limit. */
+enum { GROUP = 4, PHASES = 3, RESULTS = GROUP * LANES };
+
+SMP_INLINE const float *frame_of(const float *planes, const smp_resample *p, int64_t u)
+{
+    return planes + u % p->m * smp_resample_plane(p) + u / p->m;
+}
+
+/* Adds to RESULTS sums of PHASES phases each what `count` frames from u on make of them; w[n]: the first one's weight.
+ */
+SMP_INLINE void add_phases(float (*sums)[RESULTS], const float *planes, const smp_resample *p, const float *const *w,
+                           int64_t u, int64_t count)
 {
     const int64_t plane = smp_resample_plane(p);
-    vec sum[SMP_RESAMPLE_TURNS / LANES];
-    int r = (int)(from % p->m);
-    const float *x = planes + r * plane + from / p->m;
+    const float *x = frame_of(planes, p, u), *const w0 = w[0], *const w1 = w[1], *const w2 = w[2];
+    int r = (int)(u % p->m);
+    vec sum[PHASES][GROUP];
 #pragma GCC unroll 16
-    for (int v = 0; v < VECTORS; v++)
-        sum[v] = VEC_ALL(0.f);
-    for (int k = 0; k < 2 * p->half; k++) {
+    for (int v = 0; v < PHASES * GROUP; v++)
+        sum[v / GROUP][v % GROUP] = VEC_LOAD(sums[v / GROUP] + v % GROUP * LANES);
+    for (int64_t k = 0; k < count; k++) {
+        const vec tap0 = VEC_ALL(w0[k]), tap1 = VEC_ALL(w1[k]), tap2 = VEC_ALL(w2[k]);
+#pragma GCC unroll 16
+        for (int v = 0; v < GROUP; v++) {
+            const vec frames = VEC_LOAD(x + v * LANES);
+            sum[0][v] = VEC_FMA(tap0, frames, sum[0][v]);
+            sum[1][v] = VEC_FMA(tap1, frames, sum[1][v]);
+            sum[2][v] = VEC_FMA(tap2, frames, sum[2][v]);
+        }
+        x += plane;
+        if (++r == p->m) {
+            r = 0;
+            x += 1 - p->m * plane;
+        }
+    }
+#pragma GCC unroll 16
+    for (int v = 0; v < PHASES * GROUP; v++)
+        VEC_STORE(sums[v / GROUP] + v % GROUP * LANES, sum[v / GROUP][v % GROUP]);
+}
+
+/* The same of one phase. */
+SMP_INLINE void add_phase(float *sums, const float *planes, const smp_resample *p, const float *w, int64_t u,
+                          int64_t count)
+{
+    const int64_t plane = smp_resample_plane(p);
+    const float *x = frame_of(planes, p, u);
+    int r = (int)(u % p->m);
+    vec sum[GROUP];
+#pragma GCC unroll 16
+    for (int v = 0; v < GROUP; v++)
+        sum[v] = VEC_LOAD(sums + v * LANES);
+    for (int64_t k = 0; k < count; k++) {
         const vec tap = VEC_ALL(w[k]);
 #pragma GCC unroll 16
-        for (int v = 0; v < VECTORS; v++)
+        for (int v = 0; v < GROUP; v++)
             sum[v] = VEC_FMA(tap, VEC_LOAD(x + v * LANES), sum[v]);
         x += plane;
         if (++r == p->m) {
@@ -72,30 +113,57 @@ SMP_INLINE void one_phase(float *to, const float *planes, const smp_resample *p,
         }
     }
 #pragma GCC unroll 16
-    for (int v = 0; v < VECTORS; v++)
-        VEC_STORE(to + v * LANES, sum[v]);
+    for (int v = 0; v < GROUP; v++)
+        VEC_STORE(sums + v * LANES, sum[v]);
+}
+
+/* RESULTS results of the phases of frames j .. j+count-1, whose first one reads the planes' frame `skip`. Frames that
+ * all of PHASES phases read serve them together; each sum's order stays. */
+SMP_INLINE void some_phases(float (*sums)[RESULTS], const smp_io *io, const float *planes, const smp_resample *p,
+                            int64_t first, int64_t j, int count)
+{
+    const int64_t taps = 2 * (int64_t)p->half;
+    const float *w[PHASES] = {0};
+    int64_t from[PHASES] = {0};
+    for (int n = 0; n < count; n++) {
+        const smp_resample_place at = smp_resample_at(p, j + n);
+        w[n] = (const float *)io->table + at.phase * taps;
+        from[n] = at.first - first;
+    }
+    memset(sums, 0, sizeof *sums * (size_t)count);
+    const int64_t begin = from[count - 1], end = from[0] + taps; /* of the frames that all read */
+    if (count < PHASES || begin >= end) {
+        for (int n = 0; n < count; n++)
+            add_phase(sums[n], planes, p, w[n], from[n], taps);
+        return;
+    }
+    for (int n = 0; n < PHASES; n++) {
+        add_phase(sums[n], planes, p, w[n], from[n], begin - from[n]);
+        w[n] += begin - from[n];
+    }
+    add_phases(sums, planes, p, w, begin, end - begin);
+    for (int n = 0; n < PHASES; n++)
+        add_phase(sums[n], planes, p, w[n] + (end - begin), end, from[n] + taps - end);
 }
 
 /* Frames y .. y1-1 of a channel, at most TURNS of each phase. */
 SMP_INLINE void turns_of(const smp_io *io, const smp_resample *p, float *planes, int64_t y, int64_t y1, int channel)
 {
-    enum { ALL = SMP_RESAMPLE_TURNS / LANES };
     const int64_t first = smp_resample_at(p, y).first, turns = (y1 - y + p->l - 1) / p->l,
-                  step = io->out.stride / (int64_t)sizeof(float);
-    float results[SMP_RESAMPLE_TURNS];
+                  step = io->out.stride / (int64_t)sizeof(float), last = y1 < y + p->l ? y1 : y + p->l;
+    float sums[PHASES][RESULTS];
     split(planes, io, p, first, turns, channel);
-    for (int64_t j = y; j < y1 && j < y + p->l; j++) {
-        const smp_resample_place at = smp_resample_at(p, j);
-        const float *w = (const float *)io->table + (int64_t)at.phase * 2 * p->half;
-        if (turns > SMP_RESAMPLE_TURNS / 2)
-            one_phase(results, planes, p, w, at.first - first, ALL);
-        else if (turns > SMP_RESAMPLE_TURNS / 4)
-            one_phase(results, planes, p, w, at.first - first, ALL / 2);
-        else
-            one_phase(results, planes, p, w, at.first - first, ALL / 4);
-        float *to = (float *)smp_row(&io->out, j) + channel;
-        for (int64_t k = 0, row = j; row < y1; k++, row += p->l, to += p->l * step)
-            *to = smp_one_nan(results[k]);
+    for (int64_t j = y; j < last; j += PHASES) {
+        const int count = (int)(last - j < PHASES ? last - j : PHASES);
+        for (int64_t at = 0; at < turns; at += RESULTS) {
+            some_phases(sums, io, planes + at, p, first, j, count);
+            for (int n = 0; n < count; n++) {
+                int64_t row = j + n + at * p->l;
+                float *to = (float *)smp_row(&io->out, row) + channel;
+                for (int k = 0; k < RESULTS && row < y1; k++, row += p->l, to += p->l * step)
+                    *to = smp_one_nan(sums[n][k]);
+            }
+        }
     }
 }
 

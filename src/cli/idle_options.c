@@ -40,7 +40,8 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s,
         {"jpeg-subsampling", s->jpeg_sampling > 0, "JPEG"},
         {"jpeg-progressive", s->jpeg_progressive, "JPEG"},
         {"tiff-compression", s->tiff_compression > 0, "TIFF"},
-        {"samples", s->samples > 0 && strcmp(smp_cli_sample_words[s->samples], "f16") != 0, "WAV, AIFF, FLAC, RAW"},
+        {"samples", s->samples > 0 && strcmp(smp_cli_sample_words[s->samples], "f16") != 0,
+         "WAV, W64, AIFF, CAF, FLAC, RAW"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         bool taken = !all[i].given;

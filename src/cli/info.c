@@ -54,6 +54,8 @@ static void put_metadata_json(smp_json *json, const smp_meta *meta)
     }
     if (meta->exif.size)
         smp_json_integer(json, "exif_bytes", (int64_t)meta->exif.size);
+    if (meta->cover.size)
+        smp_json_integer(json, "cover_bytes", (int64_t)meta->cover.size);
     if (meta->gamma > 0)
         smp_json_number(json, "file_gamma", meta->gamma);
     if (meta->srgb_intent >= 0)
@@ -122,6 +124,8 @@ static void put_metadata(const smp_meta *meta, bool verbose)
     }
     if (meta->exif.size)
         printf("  EXIF         %zu bytes\n", meta->exif.size);
+    if (meta->cover.size)
+        printf("  cover        %zu bytes, %s\n", meta->cover.size, meta->cover_type);
     if (meta->srgb_intent >= 0)
         printf("  sRGB         rendering intent %d\n", meta->srgb_intent);
     if (meta->gamma > 0)

@@ -87,6 +87,8 @@ typedef struct smp_meta {
         char *key, *value;
     } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment", its XMP packet SMP_XMP_KEY; sound tags */
     size_t text_count, text_capacity;
+    smp_blob cover;      /* of a sound: a picture file, as it is; "" is no type */
+    char cover_type[32]; /* "image/jpeg" */
     smp_sound sound;
     smp_jpeg_coding jpeg;
     smp_png_coding png;

@@ -17,7 +17,7 @@ typedef struct params {
     int64_t mfcc;
 } params;
 
-enum { SLANEY, HTK };
+enum { HTK = 1 }; /* of `scale` */
 enum { NORM_SLANEY, NORM_NONE };
 enum { LOG_NONE, LOG_10, LOG_E, LOG_DB, LOG_WHISPER };
 static const int edges[] = {SMP_ZERO, SMP_MIRROR, SMP_CLAMP, SMP_REFLECT};
@@ -50,20 +50,6 @@ static const smp_param table[] = {
 
 /* ------------------------------------------------------------------------------------------------ the bands */
 
-static double mel_of(int scale, double hz)
-{
-    if (scale == HTK)
-        return 2595 * log10(1 + hz / 700);
-    return hz < 1000 ? hz * 3 / 200 : 15 + 27 * log(hz / 1000) / log(6.4);
-}
-
-static double hz_of(int scale, double mel)
-{
-    if (scale == HTK)
-        return 700 * (pow(10, mel / 2595) - 1);
-    return mel < 15 ? mel * 200 / 3 : 1000 * exp((mel - 15) * log(6.4) / 27);
-}
-
 /* The triangle from `left` over `top` to `right` at a frequency. */
 static double weight_at(double hz, const double *edge, bool area)
 {
@@ -74,12 +60,13 @@ static double weight_at(double hz, const double *edge, bool area)
 /* Fills in the spans and, unless `weights` is null, the weights; how many weights there are. */
 static int64_t fill_bands(const params *p, const smp_mel *k, double rate, int32_t *spans, float *weights)
 {
-    const double low = mel_of(p->scale, p->low), high = mel_of(p->scale, isnan(p->high) ? rate / 2 : p->high);
+    const double low = smp_mel_of(p->scale == HTK, p->low),
+                 high = smp_mel_of(p->scale == HTK, isnan(p->high) ? rate / 2 : p->high);
     int64_t count = 0;
     for (int64_t band = 0; band < k->bands; band++) {
         double edge[3];
         for (int i = 0; i < 3; i++)
-            edge[i] = hz_of(p->scale, low + (high - low) * (double)(band + i) / (double)(k->bands + 1));
+            edge[i] = smp_mel_hz(p->scale == HTK, low + (high - low) * (double)(band + i) / (double)(k->bands + 1));
         int32_t *span = spans + 3 * band;
         span[0] = span[1] = 0;
         span[2] = (int32_t)count;

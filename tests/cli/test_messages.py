@@ -159,7 +159,7 @@ class Messages(CliCase):
             (("a.png", "b.jpg", "--png-palette"), "--png-palette does nothing: it is for PNG, and a JPEG is written"),
             (("a.png", "b.png", "--quality", "50"), "--quality does nothing: it is for JPEG, WebP"),
             (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression does nothing"),
-            (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, AIFF, FLAC"),
+            (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, W64, AIFF, CAF, FLAC"),
             (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
             (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
             (("a.png", "b.png", "--png-level", "9", "--png-palette"), ""),

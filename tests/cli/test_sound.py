@@ -1,5 +1,6 @@
 """Sound on the command line: what fits what, pipes, memory, warnings, no traces of the clock."""
 import re
+import shutil
 import struct
 import subprocess
 import time
@@ -8,7 +9,7 @@ import wave
 
 import numpy as np
 
-from harness import SAMPLES, CliCase
+from harness import PIPELINES, SAMPLES, CliCase
 
 DATA = SAMPLES.parent / "tests/data"
 
@@ -187,11 +188,46 @@ class Sound(CliCase):
         self.write("noise.aac", sound + bytes(150))
         self.assertIn("the last 150 bytes are no frame", self.smp("info", "noise.aac", status=(0, 3)).stderr)
 
+    def test_a_podcast_of_an_m4a_is_an_mp3(self):
+        formats = self.smp("help", "formats").stdout
+        info = self.smp("info", DATA / "tone.m4a", status=(0, 3, 4))
+        if info.returncode or not re.search(r"MP3 +read, written", formats):
+            self.skipTest("this build reads no M4A or writes no MP3")
+        shutil.copy(DATA / "tone.m4a", self.folder / "talk.m4a")
+        shutil.copy(PIPELINES / "podcast.pipe", self.folder)
+        self.smp("run", "podcast.pipe", "talk.m4a", "talk.mp3")
+        told = self.smp("info", "-v", "talk.mp3").stdout
+        for part in ("MP3", "Title: Tone", "Artist: Me"):
+            self.assertIn(part, told)
+
+    def test_what_other_programs_pipe_is_read(self):
+        self.make("in.wav", 30000)
+        pipes = (("sox", ("sox", "in.wav", "-t", "wav", "-"), 30000),
+                 ("ffmpeg", ("ffmpeg", "-v", "error", "-i", "in.wav", "-f", "wav", "-"), 30000),
+                 ("ffmpeg", ("ffmpeg", "-v", "error", "-i", "in.wav", "-f", "w64", "-"), 30000),
+                 ("ffmpeg", ("ffmpeg", "-v", "error", "-i", "in.wav", "-f", "caf", "-"), 30000),
+                 ("espeak-ng", ("espeak-ng", "--stdout", "one two three"), None))
+        found = 0
+        for program, command, frames in pipes:
+            if not shutil.which(program):
+                continue
+            found += 1
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=self.folder) as other:
+                self.smp("run", "-f", "-e", "gain -3dB", "-", "out.wav", stdin=other.stdout)
+            with wave.open(str(self.folder / "out.wav")) as sound:
+                if frames:
+                    self.assertEqual(sound.getnframes(), frames, command)
+                else:
+                    self.assertGreater(sound.getnframes(), 10000, command)
+        if not found:
+            self.skipTest("needs sox, ffmpeg or espeak-ng")
+
     def test_codes_of_8_bits_are_written_on_request(self):
         self.make("in.wav", 5000)
         for kind, encoding in (("alaw", "A-law"), ("mulaw", "mu-law")):
-            self.smp("convert", "in.wav", f"{kind}.wav", "--samples", kind)
-            self.assertIn(encoding, self.smp("info", f"{kind}.wav").stdout)
+            for extension in ("wav", "w64", "caf"):
+                self.smp("convert", "in.wav", f"{kind}.{extension}", "--samples", kind)
+                self.assertIn(encoding, self.smp("info", f"{kind}.{extension}").stdout)
             self.smp("convert", f"{kind}.wav", "back.wav", "--force")
             self.smp("convert", "back.wav", "again.wav", "--samples", kind, "--force")
             self.smp("convert", "again.wav", "again2.wav", "--force")  # mu-law has two zeros

@@ -1,4 +1,4 @@
-/* libFuzzer entry: WAV and AIFF; where libsndfile is, FLAC and OGG; where libmpg123 is, MP3. */
+/* libFuzzer entry: WAV, W64, AIFF and CAF; where libsndfile is, FLAC and OGG; where libmpg123 is, MP3. */
 #include "fuzz_media.h"
 
 /* libsndfile 1.2 forgets what libvorbis made of a damaged OGG. */

@@ -221,10 +221,24 @@ def sounds():
     comm = struct.pack(">HIH", 1, 20, 16) + rate
     body = b"AIFFCOMM" + struct.pack(">I", 18) + comm + b"SSND" + struct.pack(">III", 48, 0, 0) + samples(40)
     seed("sound", "16.aiff", b"FORM" + struct.pack(">I", len(body)) + body)
+    def guid(letters):
+        return letters + bytes.fromhex("f3acd3118cd100c04f8edb8a")
+
+    fmt = struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16)
+    body = guid(b"wave") + guid(b"fmt ") + struct.pack("<Q", 40) + fmt
+    body += guid(b"data") + struct.pack("<Q", 64) + samples(40)
+    riff = b"riff" + bytes.fromhex("2e91cf11a5d628db04c10000")
+    seed("sound", "16.w64", riff + struct.pack("<Q", 24 + len(body)) + body)
+    desc = struct.pack(">d4sIIIII", 8000, b"lpcm", 2, 2, 1, 1, 16)
+    info = struct.pack(">I", 1) + b"title\0abc\0"
+    chunks = ((b"desc", desc), (b"chan", struct.pack(">III", 65536, 4, 0)), (b"info", info),
+              (b"data", b"\0" * 4 + samples(40)))
+    seed("sound", "16.caf", b"caff\0\1\0\0" + b"".join(n + struct.pack(">q", len(b)) + b for n, b in chunks))
     for name in ("xing", "bare"):
         seed("sound", name + ".mp3", (ROOT / "tests/data" / (name + ".mp3")).read_bytes()[:4000])
     words("sound", ["ID3", "TAG", "Xing", "Info", "APETAGEX", b"\xff\xfb\x90\x64",
           "RIFF", "RIFX", "RF64", "WAVE", "fmt ", "data", "fact", "LIST", "INFO", "ds64",
+          "riff", "wave", "caff", "desc", "chan", "info", "lpcm",
           "FORM", "AIFF", "AIFC", "COMM", "SSND", "NONE", "sowt", "fl32", "fLaC", "OggS", b"\xfe\xff"])
 
 

@@ -8,7 +8,7 @@
 
 #include "io/audio/sound.h"
 
-static const char *const files[] = {"a.wav", "a.aiff",
+static const char *const files[] = {"a.wav", "a.aiff", "a.w64", "a.caf",
 #ifdef SMP_TEST_SNDFILE
                                     "a.flac"
 #endif
@@ -155,7 +155,7 @@ static void samples_that_are_not_finite_silence_no_others_in_an_ogg(void **conte
 static void tags_are_kept(void **context)
 {
     (void)context;
-    static const char *const names[] = {"t.wav", "t.aiff",
+    static const char *const names[] = {"t.wav", "t.aiff", "t.caf",
 #ifdef SMP_TEST_SNDFILE
                                         "t.flac", "t.ogg"
 #endif
@@ -208,11 +208,10 @@ static void speakers_and_rf64_are_kept(void **context)
 static void same_bytes_every_time(void **context)
 {
     (void)context;
-    static const char *const names[][2] = {{"x.wav", "y.wav"},
-                                           {"x.aiff", "y.aiff"},
+    static const char *const names[][2] = {{"x.wav", "y.wav"},   {"x.aiff", "y.aiff"}, {"x.w64", "y.w64"},
+                                           {"x.caf", "y.caf"},
 #ifdef SMP_TEST_SNDFILE
-                                           {"x.flac", "y.flac"},
-                                           {"x.ogg", "y.ogg"}
+                                           {"x.flac", "y.flac"}, {"x.ogg", "y.ogg"}
 #endif
     };
     smp_error err = {0};

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static const char *const files[] = {"a.wav", "a.aiff",
+static const char *const files[] = {"a.wav", "a.aiff", "a.w64", "a.caf",
 #ifdef SMP_TEST_SNDFILE
                                     "a.flac"
 #endif

@@ -7,7 +7,8 @@
 #include "gpu_case.h"
 #include "matrix_case.h"
 
-#include "matmul/spectrogram.h"
+#include "audio/spectrogram.h"
+#include "base/font.h"
 
 extern const smp_stage smp_stage_spectrogram;
 
@@ -73,7 +74,7 @@ static void levels_are_those_of_sine_waves(void **state)
 {
     (void)state;
     static const char *const statements[] = {
-        "spectrogram size=64 hop=64 colors=none range=80dB", "spectrogram size=64 hop=64 colors=none scale=linear",
+        "spectrogram size=64 hop=64 colors=none range=80dB", "spectrogram size=64 hop=64 colors=none levels=linear",
         "spectrogram size=64 hop=64 colors=none range=80dB window=blackman",
         "spectrogram size=62 hop=64 colors=none range=40dB top=-20dB window=rectangular"};
     static const double levels[] = {60. / 80, 0.1, 60. / 80, 1};
@@ -116,8 +117,8 @@ static void colors_grow_lighter_and_gray_is_the_level(void **state)
     for (int i = 0; i < 256; i++)
         picture_set(&in, 0, i, 0, (float)(sin(2 * pi * i / 8) * exp(-i / 20.)));
     picture level = shown("spectrogram size=32 hop=8 colors=none", &in, &shape);
-    picture gray = shown("spectrogram size=32 hop=8 colors=gray", &in, &shape);
-    picture fire = shown("spectrogram size=32 hop=8", &in, &shape);
+    picture gray = shown("spectrogram size=32 hop=8 colors=gray axes=no", &in, &shape);
+    picture fire = shown("spectrogram size=32 hop=8 axes=no", &in, &shape);
     assert_int_equal(fire.view.channels, 3);
     float lights[256]; /* of each level that occurs */
     for (int i = 0; i < 256; i++)
@@ -152,6 +153,73 @@ static void an_odd_size_is_refused(void **state)
     assert_null(parse_lines(&odd, 1));
 }
 
+/* How many pixels of a picture have the ink's colour where a text is, and lack it where it has none. */
+static int64_t agrees(const picture *p, int64_t x, int64_t y, const char *text)
+{
+    int64_t count = 0;
+    for (; *text; text++, x += SMP_FONT_WIDTH)
+        for (int row = 0; row < SMP_FONT_HEIGHT; row++)
+            for (int column = 0; column < SMP_FONT_WIDTH; column++)
+                count += (smp_font_glyph((uint8_t)*text)[row] >> (7 - column) & 1) ==
+                         (picture_get(p, x + column, y + row, 0) > 254);
+    return count;
+}
+
+static bool says(const picture *p, const char *text)
+{
+    const int64_t all = (int64_t)strlen(text) * SMP_FONT_WIDTH * SMP_FONT_HEIGHT;
+    for (int64_t y = 0; y + SMP_FONT_HEIGHT <= p->view.height; y++)
+        for (int64_t x = 0; x + (int64_t)strlen(text) * SMP_FONT_WIDTH <= p->view.width; x++)
+            if (agrees(p, x, y, text) == all)
+                return true;
+    return false;
+}
+
+static void axes_lie_round_the_same_picture(void **state)
+{
+    (void)state;
+    const smp_shape shape = sound(3 * RATE, 2);
+    picture in = picture_make(&shape, SMP_F32);
+    for (int i = 0; i < 3 * RATE; i++)
+        picture_set(&in, 0, i, 0, (float)(0.5 * sin(2 * pi * i / 8)));
+    picture plain = shown("spectrogram size=256 hop=100 axes=no", &in, &shape);
+    picture framed = shown("spectrogram size=256 hop=100", &in, &shape);
+    const int64_t left = 46, top = 16; /* of a picture with small letters */
+    assert_int_equal(framed.view.width - plain.view.width, 46 + 56);
+    assert_int_equal(framed.view.height - plain.view.height, 16 + 20);
+    for (int64_t y = 0; y < plain.view.height; y++)
+        for (int64_t x = 0; x < plain.view.width; x++)
+            for (int c = 0; c < 3; c++)
+                assert_float_equal(picture_get(&framed, left + x, top + y, c), picture_get(&plain, x, y, c), 0);
+    static const char *const labels[] = {"Hz", "dB", "s", "1", "2", "1k", "3k", "-80", "-40"};
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        if (!says(&framed, labels[i]))
+            fail_msg("no label %s", labels[i]);
+    assert_false(says(&framed, "4k")); /* half the rate is above the highest row */
+    const int64_t bar = left + plain.view.width + 4, bottom = top + plain.view.height - 1;
+    assert_float_equal(picture_get(&framed, bar, top, 1), 255, 0);
+    assert_float_equal(picture_get(&framed, bar, bottom, 1), 0, 0);
+    for (int64_t y = top; y < bottom; y++) /* the bar grows lighter upwards */
+        assert_true(picture_get(&framed, bar, y, 0) >= picture_get(&framed, bar, y + 1, 0));
+    picture_free(&in);
+    picture_free(&plain);
+    picture_free(&framed);
+}
+
+static void a_clock_is_below_a_long_sound(void **state)
+{
+    (void)state;
+    const smp_shape shape = sound(100 * 200, 1);
+    picture in = picture_make(&shape, SMP_F32);
+    picture slow =
+        shown("spectrogram size=16 hop=100", &in,
+              &(smp_shape){
+                  .kind = SMP_AUDIO, .width = 1, .height = 100 * 200, .channels = 1, .format = SMP_F32, .rate = 100});
+    assert_true(says(&slow, "0:00") && says(&slow, "3:00") && says(&slow, "min:s"));
+    picture_free(&in);
+    picture_free(&slow);
+}
+
 /* ------------------------------------------------------------------------------------------------ the same bits */
 
 static void every_variant_gives_the_same_bits(void **state)
@@ -159,10 +227,10 @@ static void every_variant_gives_the_same_bits(void **state)
     (void)state;
     static const char *const lines[] = {"spectrogram size=64 hop=16",
                                         "spectrogram size=18 hop=7 colors=none",
-                                        "spectrogram size=130 hop=40 colors=gray scale=linear",
-                                        "spectrogram size=42 hop=30",
+                                        "spectrogram size=130 hop=40 colors=gray levels=linear height=30",
+                                        "spectrogram size=42 hop=30 scale=mel height=18 axes=no",
                                         "spectrogram size=258 hop=300 window=hamming",
-                                        "spectrogram size=16 hop=1"};
+                                        "spectrogram size=16 hop=1 scale=log axes=no"};
     static const int64_t frames[] = {1, 15, 700, 400, 2400, 150};
     for (int i = 0; i < 6; i++)
         for (int channels = 1; channels <= 2; channels++) {
@@ -179,14 +247,18 @@ static void every_instruction_set_gives_the_same_bits(void **state)
     (void)state;
     struct { /* as the stage declares them */
         int64_t size, hop;
-        int window, scale, colors;
+        int window, levels, colors;
         double range, top;
-        bool smooth;
-        int64_t width;
+        bool smooth, axes;
+        int64_t width, height;
+        int scale;
     } p = {.size = 64, .hop = 5, .range = 80};
     for (int i = 0; i < 6; i++) {
         p.colors = i % 3;
-        p.scale = i / 3;
+        p.levels = i / 3;
+        p.scale = (i + 2) % 3;
+        p.axes = i % 2;
+        p.height = i > 1 ? 25 : 0;
         kernel_case c = {.stage = &smp_stage_spectrogram,
                          .params = &p,
                          .in = sound(i < 3 ? 1100 : 33, 1 + i % 3),
@@ -216,6 +288,8 @@ SMP_SUITE(spectrogram)
         cmocka_unit_test(levels_are_those_of_sine_waves),
         cmocka_unit_test(a_constant_is_the_lowest_row_and_silence_is_black),
         cmocka_unit_test(colors_grow_lighter_and_gray_is_the_level),
+        cmocka_unit_test(axes_lie_round_the_same_picture),
+        cmocka_unit_test(a_clock_is_below_a_long_sound),
         cmocka_unit_test(an_odd_size_is_refused),
         cmocka_unit_test(every_variant_gives_the_same_bits),
         cmocka_unit_test(every_instruction_set_gives_the_same_bits),

@@ -71,15 +71,43 @@ class Spectrogram(Shown):
             samples = sound(frames, channels)
             stage = f"spectrogram size={size} hop={hop} window={window} colors=none"
             want = exact(samples, size, hop, window)
-            got = self.shown(samples, stage + " scale=linear")
+            got = self.shown(samples, stage + " levels=linear")
             self.assertEqual(got.shape, want.shape)
             np.testing.assert_allclose(got, np.minimum(want, 1), atol=2e-6, err_msg=stage)
             levels = np.clip((20 * np.log10(np.maximum(want, 1e-12)) + 60) / 60, 0, 1)
             np.testing.assert_allclose(self.shown(samples, stage + " range=60dB"), levels, atol=2e-4, err_msg=stage)
 
+    def test_rows_show_the_greatest_of_their_levels(self):
+        def mel(hz):
+            return np.where(hz < 1000, hz * 3 / 200, 15 + 27 * np.log(np.maximum(hz, 1) / 1000) / np.log(6.4))
+
+        samples, size = sound(4000, 1), 256
+        bins, step = size // 2, RATE / size
+        fine = self.shown(samples, f"spectrogram size={size} hop=100 colors=none")[::-1]
+        places = np.linspace(0, mel(np.array(RATE / 2.0)), 200001)
+        hz = np.where(places < 15, places * 200 / 3, 1000 * np.exp((places - 15) * np.log(6.4) / 27))
+        for scale, height in (("linear", 50), ("linear", 128), ("log", 128), ("log", 37), ("mel", 128), ("mel", 60)):
+            up = np.arange(height + 1) / height
+            if scale == "linear":
+                edges = np.arange(height + 1) * bins // height
+            elif scale == "log":
+                edges = np.floor(bins**up + 1e-9).astype(int)
+            else:
+                edges = np.floor(np.interp(up * places[-1], places, hz) / step + 1e-6).astype(int)
+            want = np.stack([fine[min(a, bins - 1) : max(b, a + 1)].max(0) for a, b in zip(edges, edges[1:])])[::-1]
+            got = self.shown(samples, f"spectrogram size={size} hop=100 colors=none scale={scale} height={height}")
+            self.same(got, want, f"{scale} {height}")
+
+    def test_a_picture_is_at_most_2000_pixels_high(self):
+        samples = sound(3000, 2)
+        self.assertEqual(self.shown(samples, "spectrogram size=8192 axes=no").shape, (2000, 12, 3))
+        self.assertEqual(self.shown(samples, "spectrogram size=8192 colors=none").shape, (8192, 12))
+        self.assertEqual(self.shown(samples, "spectrogram height=300 axes=no").shape, (300, 12, 3))
+
     def test_every_way_gives_the_same_bytes(self):
         samples = sound(5000, 2)
         for stage in ("spectrogram size=256 hop=64", "spectrogram size=130 hop=77 colors=none",
+                      "spectrogram size=62 hop=77 colors=gray scale=log height=40",
                       "spectrogram size=142 smooth=yes hop=64 colors=none"):
             want = self.shown(samples, stage)
             for way in (
@@ -94,7 +122,7 @@ class Spectrogram(Shown):
     def test_smooth_takes_the_nearest_size(self):
         samples = sound(3000, 1)
         for size, near in ((142, 144), (2028, 2016), (998, 1000), (144, 144)):
-            stage = "hop=300 colors=none scale=linear"
+            stage = "hop=300 colors=none levels=linear"
             self.same(self.shown(samples, f"spectrogram size={size} smooth=yes {stage}"),
                       self.shown(samples, f"spectrogram size={near} {stage}"), f"{size}")
 

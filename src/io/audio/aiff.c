@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/sound.h"
+#include "io/audio/tags.h"
 
 enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 16 /* bytes of a text that is kept */ };
 
@@ -273,6 +273,14 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
         }
 }
 
+static bool holds(const struct smp_text *text)
+{
+    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+        if (tag->aiff && strcmp(tag->key, text->key) == 0)
+            return true;
+    return false;
+}
+
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     const int type = type_to_write(&writer->sound), channels = writer->shape.channels;
@@ -306,6 +314,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     if (real)
         smp_bytes_add(&out, type == SMP_SOUND_F32 ? "fl32\0\0" : "fl64\0\0", 6); /* and an empty name */
     put_texts(&out, meta);
+    smp_sound_note_lost(writer, meta, holds, false);
     smp_bytes_add(&out, "SSND", 4);
     smp_bytes_be(&out, data + 8, 4);
     smp_bytes_be(&out, 0, 8);

@@ -5,11 +5,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/audio/sndfile.h"
-#include "io/audio/sound.h"
+#include "io/audio/tags.h"
 
 static const char *const extensions[] = {"mp3", "mp2", "mpga", NULL};
 
@@ -72,6 +73,41 @@ static const char *id3_text(const mpg123_id3v2 *tag, const char *id)
     return NULL;
 }
 
+/* Texts of other frames, and those that a user named. */
+static bool take_others(smp_reader *reader, const mpg123_id3v2 *tag)
+{
+    static const char *const frames[][2] = {{"TRCK", "TrackNumber"}, {"TCOP", "Copyright"},  {"TPE2", "ALBUMARTIST"},
+                                            {"TCOM", "COMPOSER"},    {"TPOS", "DISCNUMBER"}, {"TPUB", "PUBLISHER"},
+                                            {"TBPM", "BPM"},         {"TSRC", "ISRC"}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
+        ok = ok && add_tag(reader, frames[i][1], id3_text(tag, frames[i][0]), SMP_MOST_TAG_BYTES);
+    if (!tag->year)
+        ok = ok && add_tag(reader, "Date", id3_text(tag, "TDRC"), SMP_MOST_TAG_BYTES);
+    for (size_t i = 0; i < tag->extras; i++) {
+        const char *name = tag->extra[i].description.p;
+        if (!name || !name[0])
+            continue;
+        const bool comment = strcasecmp(name, "comment") == 0; /* as ffmpeg writes it */
+        if (!comment || !tag->comment)
+            ok = ok && add_tag(reader, comment ? "Comment" : name, tag->extra[i].text.p, SMP_MOST_TAG_BYTES);
+    }
+    return ok;
+}
+
+static bool take_pictures(smp_reader *reader, const mpg123_id3v2 *tag)
+{
+    enum { FRONT = 3 };
+    bool ok = true;
+    for (size_t i = 0; i < tag->pictures; i++) {
+        const mpg123_picture *one = &tag->picture[i];
+        const char *type = one->mime_type.p ? one->mime_type.p : "";
+        ok = ok &&
+             (!one->data || smp_sound_add_cover(reader, type, strlen(type), one->data, one->size, one->type == FRONT));
+    }
+    return ok;
+}
+
 static bool take_id3v2(smp_reader *reader, const mpg123_id3v2 *tag)
 {
     const struct {
@@ -82,11 +118,7 @@ static bool take_id3v2(smp_reader *reader, const mpg123_id3v2 *tag)
     bool ok = true;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         ok = ok && add_tag(reader, known[i].key, known[i].text ? known[i].text->p : NULL, SMP_MOST_TAG_BYTES);
-    if (tag->pictures)
-        smp_note(&reader->notes, "%zu picture%s in the MP3's tag are left out", tag->pictures,
-                 tag->pictures == 1 ? "" : "s");
-    return ok && add_tag(reader, "TrackNumber", id3_text(tag, "TRCK"), SMP_MOST_TAG_BYTES) &&
-           add_tag(reader, "Copyright", id3_text(tag, "TCOP"), SMP_MOST_TAG_BYTES);
+    return ok && take_others(reader, tag) && take_pictures(reader, tag);
 }
 
 static bool take_id3v1(smp_reader *reader, const mpg123_id3v1 *tag)

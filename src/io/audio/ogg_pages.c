@@ -1,11 +1,24 @@
-/* See ogg_pages.h. Source: RFC 3533, section 6. */
+/* See ogg_pages.h. Source: RFC 3533, section 6; RFC 7845, 5.2 (the comment of Opus); Vorbis I, 5.2.
+ */
 #include "io/audio/ogg_pages.h"
 
 #include <string.h>
 
-#include "io/bytes.h"
+#include "base/alloc.h"
+#include "io/audio/tags.h"
 
-enum { SERIAL_AT = 14, CHECKSUM_AT = 22, SEGMENTS_AT = 26, SERIAL = 1 };
+enum {
+    FLAGS_AT = 5,
+    GRANULE_AT = 6,
+    SERIAL_AT = 14,
+    NUMBER_AT = 18,
+    CHECKSUM_AT = 22,
+    SEGMENTS_AT = 26,
+    GOES_ON = 1, /* flag: the page begins inside a packet */
+    SERIAL = 1,
+    MOST_SEGMENTS = 255,
+    SEGMENT = 255 /* bytes of one that does not end a packet */
+};
 
 static uint32_t checksum(const uint8_t *data, size_t size)
 {
@@ -32,6 +45,113 @@ static size_t page_size(const smp_ogg_pages *p)
     return size;
 }
 
+static smp_code write_page(uint8_t *page, size_t size, smp_output *output, smp_error *err)
+{
+    smp_put_le(page + SERIAL_AT, SERIAL, 4);
+    smp_put_le(page + CHECKSUM_AT, 0, 4);
+    smp_put_le(page + CHECKSUM_AT, checksum(page, size), 4);
+    return smp_output_write(output, page, size, err);
+}
+
+/* ---------------------------------------------------------------------------------------------- another comment */
+
+void smp_ogg_pages_free(smp_ogg_pages *p)
+{
+    if (!p)
+        return;
+    smp_free(p->packets[0].data);
+    smp_free(p->packets[1].data);
+    smp_free(p->comment.data);
+    smp_free(p);
+}
+
+bool smp_ogg_pages_comment(smp_ogg_pages *p, const smp_meta *meta, bool opus)
+{
+    p->headers = opus ? 1 : 2;
+    smp_sound_put_comments(&p->comment, meta, true);
+    return !p->comment.failed;
+}
+
+/* Adds a page's segments to the packets that they belong to. */
+static void take_page(smp_ogg_pages *p)
+{
+    const size_t segments = p->page[SEGMENTS_AT];
+    size_t at = SMP_OGG_HEADER + segments;
+    for (size_t i = 0; i < segments && p->ended < p->headers; i++) {
+        const uint8_t size = p->page[SMP_OGG_HEADER + i];
+        smp_bytes_add(&p->packets[p->ended], p->page + at, size);
+        at += size;
+        p->ended += size < SEGMENT;
+    }
+    p->taken++;
+}
+
+/* The comment that the library made, with other texts behind its mark and its vendor. */
+static void replace_comment(smp_ogg_pages *p)
+{
+    smp_bytes *old = &p->packets[0], new = {0};
+    const size_t mark = p->headers == 1 ? 8 : 7;
+    const size_t vendor = !old->failed && old->size >= mark + 4 ? smp_get_le(old->data + mark, 4) : SIZE_MAX;
+    if (vendor > old->size || old->size - vendor < mark + 4)
+        return;
+    smp_bytes_add(&new, old->data, mark + 4 + vendor);
+    smp_bytes_add(&new, p->comment.data, p->comment.size);
+    if (p->headers == 2)
+        smp_bytes_le(&new, 1, 1); /* Vorbis ends it with a bit */
+    smp_free(old->data);
+    *old = new;
+}
+
+/* Writes the packets as pages, from number 1 on. */
+static smp_code write_packets(smp_ogg_pages *p, smp_output *output, smp_error *err)
+{
+    size_t at = 0; /* of packet number k */
+    for (int k = 0; k < p->headers;) {
+        uint8_t *const lengths = p->page + SMP_OGG_HEADER;
+        size_t segments = 0, used = SMP_OGG_HEADER + MOST_SEGMENTS;
+        bool ends = false;
+        memcpy(p->page, "OggS\0", 5);
+        p->page[FLAGS_AT] = at ? GOES_ON : 0;
+        while (k < p->headers && segments < MOST_SEGMENTS) {
+            const smp_bytes *packet = &p->packets[k];
+            const size_t left = packet->size - at, n = left < SEGMENT ? left : SEGMENT;
+            lengths[segments++] = (uint8_t)n;
+            memcpy(p->page + used, packet->data + at, n);
+            used += n;
+            at += n;
+            if (n < SEGMENT)
+                k++, at = 0, ends = true;
+        }
+        memset(p->page + GRANULE_AT, ends ? 0 : 0xFF, 8); /* -1: no packet ends here */
+        smp_put_le(p->page + NUMBER_AT, ++p->made, 4);
+        p->page[SEGMENTS_AT] = (uint8_t)segments;
+        memmove(lengths + segments, lengths + MOST_SEGMENTS, used - SMP_OGG_HEADER - MOST_SEGMENTS);
+        smp_code code = write_page(p->page, used - (MOST_SEGMENTS - segments), output, err);
+        if (code != SMP_OK)
+            return code;
+    }
+    return SMP_OK;
+}
+
+/* A page that is whole. */
+static smp_code put_page(smp_ogg_pages *p, smp_output *output, smp_error *err)
+{
+    const uint32_t number = smp_get_le(p->page + NUMBER_AT, 4);
+    if (!p->headers || !number)
+        return write_page(p->page, p->used, output, err);
+    if (p->ended < p->headers) {
+        take_page(p);
+        if (p->ended < p->headers)
+            return SMP_OK;
+        replace_comment(p);
+        if (p->packets[0].failed || p->packets[1].failed)
+            return smp_fail_memory(err, "tags", p->packets[0].size);
+        return write_packets(p, output, err);
+    }
+    smp_put_le(p->page + NUMBER_AT, number - p->taken + p->made, 4);
+    return write_page(p->page, p->used, output, err);
+}
+
 smp_code smp_ogg_pages_put(smp_ogg_pages *p, smp_output *output, const void *data, size_t size, smp_error *err)
 {
     const uint8_t *from = data;
@@ -43,10 +163,7 @@ smp_code smp_ogg_pages_put(smp_ogg_pages *p, smp_output *output, const void *dat
         size -= n;
         if (p->used < SMP_OGG_HEADER || p->used < page_size(p))
             continue;
-        smp_put_le(p->page + SERIAL_AT, SERIAL, 4);
-        smp_put_le(p->page + CHECKSUM_AT, 0, 4);
-        smp_put_le(p->page + CHECKSUM_AT, checksum(p->page, p->used), 4);
-        smp_code code = smp_output_write(output, p->page, p->used, err);
+        smp_code code = put_page(p, output, err);
         p->used = 0;
         if (code != SMP_OK)
             return code;

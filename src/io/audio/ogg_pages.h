@@ -1,17 +1,28 @@
-/* Rewrites Ogg pages before they are written: a fixed serial number and a new checksum. */
+/* Rewrites Ogg pages before they are written: a fixed serial number and a new checksum; on request another comment in
+ * the second packet. */
 #ifndef SMP_IO_AUDIO_OGG_PAGES_H
 #define SMP_IO_AUDIO_OGG_PAGES_H
 
-#include "io/output.h"
+#include "io/audio/sound.h"
 
 enum { SMP_OGG_HEADER = 27, SMP_OGG_MOST = SMP_OGG_HEADER + 255 + 255 * 255 /* bytes of a page */ };
 
 typedef struct smp_ogg_pages {
     size_t used;
     uint8_t page[SMP_OGG_MOST];
+    smp_bytes comment;    /* of another comment what follows its vendor */
+    int headers;          /* packets behind the first that are no sound yet: Opus has 1, Vorbis 2; 0: all stays */
+    int ended;            /* of these, how many are whole */
+    smp_bytes packets[2]; /* these */
+    uint32_t taken, made; /* pages of them that came, and that were written */
 } smp_ogg_pages;
 
 /* Takes the next bytes of a stream of pages and writes the complete pages. */
+void smp_ogg_pages_free(smp_ogg_pages *pages);
+
+/* Has the comment say this. False: out of memory. */
+bool smp_ogg_pages_comment(smp_ogg_pages *pages, const smp_meta *meta, bool opus);
+
 smp_code smp_ogg_pages_put(smp_ogg_pages *pages, smp_output *output, const void *data, size_t size, smp_error *err);
 
 #endif

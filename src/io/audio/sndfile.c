@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/tags.h"
 
 static const char *const flac_extensions[] = {"flac", NULL};
 static const char *const ogg_extensions[] = {"ogg", "oga", "opus", NULL};
@@ -211,16 +212,6 @@ static sf_count_t no_write(const void *from, sf_count_t count, void *user)
     return 0;
 }
 
-static smp_code take_tags(smp_reader *reader, SNDFILE *file, smp_error *err)
-{
-    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++) {
-        const char *text = tag->number ? sf_get_string(file, tag->number) : NULL;
-        if (text && text[0] && !smp_sound_add_tag(reader, tag->key, text, strlen(text)))
-            return smp_fail_memory(err, "a tag", strlen(text));
-    }
-    return SMP_OK;
-}
-
 /* Opens one link with the library. */
 static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_INFO *info, smp_error *err)
 {
@@ -327,7 +318,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     s->order = type == SMP_SOUND_VORBIS || type == SMP_SOUND_OPUS ? smp_vorbis_order(info.channels) : NULL;
     reader->media.meta.sound.mask = info.channels > 2 ? smp_sound_usual_mask(info.channels) : 0;
     smp_sound_describe(&reader->media, NULL);
-    return take_tags(reader, s->file, err);
+    const uint64_t position = source->position;
+    code = reader->format == &smp_format_ogg ? smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err)
+                                             : smp_sound_take_flac(reader, err);
+    return code != SMP_OK || smp_source_seek(source, position) ? code : smp_source_ended(source, err);
 }
 
 /* A link was read to its end: checks the MD5 of its samples. */

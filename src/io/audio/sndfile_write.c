@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/tags.h"
 
 /* Vorbis I, section 4.3.9, for 3 to 8 channels. */
 const uint8_t *smp_vorbis_order(int channels)
@@ -50,22 +51,87 @@ static sf_count_t no_read(void *to, sf_count_t count, void *user)
     return 0;
 }
 
-static smp_code put(smp_sndfile *s, const uint8_t *data, size_t size)
+/* Bytes at the library's position, where the file is as the library believes. */
+static smp_code put_there(smp_sndfile *s, const uint8_t *data, size_t size, int64_t position, int64_t length)
 {
-    if (s->pages)
-        return smp_ogg_pages_put(s->pages, s->output, data, size, s->err);
-    const size_t inside = (size_t)smp_min_i64((int64_t)size, s->length - s->position);
+    const size_t inside = (size_t)smp_min_i64((int64_t)size, length - position);
     if (smp_output_seekable(s->output)) {
-        smp_code code = inside ? smp_output_patch(s->output, (uint64_t)s->position, data, inside, s->err) : SMP_OK;
+        smp_code code = inside ? smp_output_patch(s->output, (uint64_t)position, data, inside, s->err) : SMP_OK;
         return code != SMP_OK || inside == size ? code
                                                 : smp_output_write(s->output, data + inside, size - inside, s->err);
     }
     if (inside)
-        memcpy(s->held.data + s->position, data, inside);
+        memcpy(s->held.data + position, data, inside);
     smp_bytes_add(&s->held, data + inside, size - inside);
     return s->held.failed
                ? smp_fail_memory(s->err, "a file that cannot go to a pipe before it is finished", s->held.size)
                : SMP_OK;
+}
+
+/* Bytes of a FLAC's blocks of metadata, from the beginning of the file; 0: they are not all there yet. */
+static size_t flac_blocks(const smp_bytes *head)
+{
+    size_t at = 4;
+    bool last = false;
+    while (!last) {
+        if (head->failed || head->size < at + 4)
+            return 0;
+        last = head->data[at] & 0x80;
+        at += 4 + smp_get_be(head->data + at + 1, 3);
+    }
+    return at <= head->size ? at : 0;
+}
+
+static void put_block(smp_bytes *out, int kind, bool last, const smp_bytes *body)
+{
+    enum { MOST = 1 << 24 };
+    out->failed |= body->failed || body->size >= MOST;
+    smp_bytes_be(out, (uint64_t)(kind | (last ? 0x80 : 0)), 1);
+    smp_bytes_be(out, body->size, 3);
+    smp_bytes_add(out, body->data, body->size);
+}
+
+/* Puts our comment and picture in place of what follows the first block. What the library writes behind that moves. */
+static smp_code put_flac_head(smp_sndfile *s, size_t blocks)
+{
+    enum { COMMENT = 4, PICTURE = 6, FIRST = SMP_SNDFILE_PATCH, HEAD = 4, LAST = 0x80 };
+    smp_bytes out = {0}, comment = {0};
+    const uint8_t *old = s->head.data + FIRST;
+    const bool named = blocks >= FIRST + HEAD + 4 && (old[0] & ~LAST) == COMMENT;
+    const size_t vendor = named ? smp_get_le(old + HEAD, 4) : 0;
+    if (named && vendor <= blocks - FIRST - HEAD - 4)
+        smp_bytes_add(&comment, old + HEAD, 4 + vendor);
+    else
+        smp_bytes_le(&comment, 0, 4);
+    smp_bytes_add(&comment, s->comment.data, s->comment.size);
+    smp_bytes_add(&out, s->head.data, FIRST);
+    if (!out.failed)
+        out.data[4] &= (uint8_t)~LAST;
+    put_block(&out, COMMENT, !s->picture.size, &comment);
+    if (s->picture.size)
+        put_block(&out, PICTURE, true, &s->picture);
+    s->more = (int64_t)out.size - (int64_t)blocks;
+    s->more_at = FIRST;
+    smp_bytes_add(&out, s->head.data + blocks, s->head.size - blocks);
+    smp_code code = out.failed ? smp_fail_memory(s->err, "tags", out.size) : put_there(s, out.data, out.size, 0, 0);
+    smp_free(out.data);
+    smp_free(comment.data);
+    return code;
+}
+
+static smp_code put(smp_sndfile *s, const uint8_t *data, size_t size)
+{
+    if (s->pages)
+        return smp_ogg_pages_put(s->pages, s->output, data, size, s->err);
+    if (s->comment.size && !s->more_at) { /* the library writes a FLAC's blocks in order, and goes back at the end */
+        smp_bytes_add(&s->head, data, size);
+        const size_t blocks = flac_blocks(&s->head);
+        return s->head.failed ? smp_fail_memory(s->err, "tags", s->head.size)
+               : blocks       ? put_flac_head(s, blocks)
+                              : SMP_OK;
+    }
+    const int64_t length = s->length + s->more;
+    return put_there(s, data, size, s->position + (s->position >= s->more_at ? s->more : 0), length);
 }
 
 static sf_count_t output_write(const void *from, sf_count_t count, void *user)
@@ -98,12 +164,32 @@ static int flac_bits(const smp_sound *sound)
     }
 }
 
-static void put_tags(SNDFILE *file, const smp_meta *meta)
+/* ID3 tags go in front of all that the library writes. */
+static smp_code put_id3(smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
-    for (size_t i = 0; meta && i < meta->text_count; i++)
-        for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-            if (tag->number && strcmp(tag->key, meta->texts[i].key) == 0)
-                sf_set_string(file, tag->number, meta->texts[i].value); /* leaves out a text that does not fit */
+    smp_bytes out = {0};
+    smp_sound_put_id3(&out, meta);
+    smp_code code = out.failed ? smp_fail_memory(err, "tags", out.size) : put_there(s, out.data, out.size, 0, 0);
+    s->more = (int64_t)out.size;
+    smp_free(out.data);
+    return code;
+}
+
+/* What is to be written besides the sound, before the library begins. meta: null: nothing. */
+static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
+{
+    bool memory = true;
+    if (s->pages) /* the library's own comment names the library */
+        memory = smp_ogg_pages_comment(s->pages, meta, writer->format == &smp_format_opus);
+    else if (meta && writer->format == &smp_format_mp3)
+        return put_id3(s, meta, err);
+    else if (meta) {
+        smp_sound_put_comments(&s->comment, meta, false);
+        if (meta->cover.size)
+            smp_sound_put_picture(&s->picture, meta);
+        memory = !s->comment.failed && !s->picture.failed;
+    }
+    return memory ? SMP_OK : smp_fail_memory(err, "tags", meta ? meta->cover.size : 0);
 }
 
 /* Bits a second and channel: those of the library's compression levels 0 and 1, and what is written. */
@@ -193,6 +279,9 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     s->real = ogg || mp3;
     s->bits = flac_bits(&writer->sound);
     s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;
+    s->code = take_meta(writer, s, writer->options.strip || !smp_sound_tagged(meta) ? NULL : meta, err);
+    if (s->code != SMP_OK)
+        return s->code;
     SF_INFO info = {
         .samplerate = (int)writer->shape.rate, .channels = writer->shape.channels, .format = format_of(writer, s)};
     SF_VIRTUAL_IO io = {output_length, output_seek, no_read, output_write, output_tell};
@@ -204,11 +293,6 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
         s->code = opus  ? set_opus_rate(writer, s->file, err)
                   : ogg ? set_vorbis_rate(writer, s->file, err)
                         : set_mp3_rate(writer, s->file, err);
-    if (s->code == SMP_OK) {
-        if (writer->options.strip)
-            meta = NULL;
-        put_tags(s->file, meta);
-    }
     s->err = NULL;
     return s->code;
 }
@@ -271,6 +355,8 @@ smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
     int failed = sf_close(s->file);
     s->file = NULL;
     smp_code code = ended(writer, s, !failed, err);
+    if (code == SMP_OK && s->comment.size && !s->more_at)
+        return smp_fail(err, SMP_E_WRITE, "this libsndfile writes no FLAC that tags can be added to");
     if (code == SMP_OK && s->held.size)
         code = smp_output_write(writer->output, s->held.data, s->held.size, err);
     return code;
@@ -283,7 +369,10 @@ void smp_sndfile_write_close(smp_writer *writer)
     if (s->file)
         sf_close(s->file);
     smp_free(s->buffer);
-    smp_free(s->pages);
+    smp_ogg_pages_free(s->pages);
+    smp_free(s->comment.data);
+    smp_free(s->picture.data);
+    smp_free(s->head.data);
     smp_free(s->held.data);
     smp_free(s);
     writer->state = NULL;

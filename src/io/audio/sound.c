@@ -178,12 +178,44 @@ static uint64_t encode_law(uint8_t *to, const float *from, int64_t n, bool ulaw)
     return clipped;
 }
 
+/* smp_sound_round to 16 bits, in f32: codes and their rounding are exact there too. */
+static uint64_t encode_16(uint8_t *to, const float *from, int64_t n, bool big)
+{
+    enum { SOME = 256 };
+    uint64_t clipped = 0;
+    for (int64_t at = 0; at < n; at += SOME) {
+        const int count = (int)smp_min_i64(SOME, n - at);
+        uint16_t codes[SOME];
+        uint32_t over = 0;
+        for (int i = 0; i < count; i++) {
+            float x = from[at + i] * 32768;
+            over += (uint32_t) !(x >= -32768.5f && x <= 32768.5f);
+            x = x > -32768 ? x : x == x ? -32768 : 0;
+            x = x < 32767 ? x : 32767;
+            const int32_t code = (int32_t)((x + 12582912.f) - 12582912.f); /* 1.5 * 2^23: rounds, ties to even */
+            codes[i] = (uint16_t)code;
+        }
+        if (big == smp_little_endian())
+            for (int i = 0; i < count; i++)
+                codes[i] = (uint16_t)(codes[i] << 8 | codes[i] >> 8);
+        memcpy(to + 2 * at, codes, 2 * (size_t)count);
+        clipped += over;
+    }
+    return clipped;
+}
+
 uint64_t smp_sound_encode(uint8_t *to, const float *from, int64_t n, int type, bool big)
 {
     uint64_t clipped = 0;
     const int bits = smp_sound_bits(type), bytes = bits / 8;
     if (type == SMP_SOUND_ULAW || type == SMP_SOUND_ALAW)
         return encode_law(to, from, n, type == SMP_SOUND_ULAW);
+    if (type == SMP_SOUND_S16)
+        return encode_16(to, from, n, big);
+    if (type == SMP_SOUND_F32 && big != smp_little_endian()) {
+        memcpy(to, from, (size_t)n * sizeof *from);
+        return 0;
+    }
     for (int64_t i = 0; i < n; i++, to += bytes) {
         uint64_t value = 0;
         if (type == SMP_SOUND_F32) {
@@ -411,7 +443,8 @@ smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int
 smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err)
 {
     const smp_pcm *pcm = writer->state;
-    return pcm->pad ? smp_output_write(writer->output, "", 1, err) : SMP_OK;
+    static const uint8_t nothing[8];
+    return pcm->pad ? smp_output_write(writer->output, nothing, (size_t)pcm->pad, err) : SMP_OK;
 }
 
 void smp_pcm_close_write(smp_writer *writer)

@@ -53,11 +53,11 @@ extern const smp_sound_tag smp_sound_tags[]; /* ends with a null key */
 enum { SMP_MOST_TAGS = 1000, SMP_MOST_TAG_BYTES = 1 << 20 };
 bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, size_t length);
 
-/* Contiguous samples in a file (WAV, AIFF): the state of a reader and of a writer. */
+/* Contiguous samples in a file (WAV, W64, AIFF, CAF): the state of a reader and of a writer. */
 typedef struct smp_pcm {
     int type;
     bool big;
-    uint64_t pad;  /* writer: bytes after the samples, 0 or 1 */
+    uint64_t pad;  /* writer: bytes after the samples, 0 to 7 */
     uint64_t next; /* reader: where a file appended to this one would begin */
     uint8_t *buffer;
 } smp_pcm;

@@ -8,7 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/sound.h"
+#include "io/audio/tags.h"
+#include "io/audio/wav.h"
 
 enum {
     TAG_PCM = 1,
@@ -20,15 +21,6 @@ enum {
     MOST_INFO = 1 << 16 /* bytes of one list of tags */
 };
 #define UNKNOWN UINT32_MAX /* a size that was unknown when the header was written, or that is in ds64 */
-
-typedef struct header {
-    bool rf64, big, has_format, has_data;
-    unsigned tag, channels, bits, align;
-    uint32_t rate, mask;
-    uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
-    uint64_t end;                           /* the end of the file by its header; 0: unknown */
-    bool size_known;
-} header;
 
 static bool is_wav(const uint8_t *head)
 {
@@ -43,7 +35,7 @@ static bool sniff(const uint8_t *head, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-static uint32_t get(const header *h, const uint8_t *at, int bytes)
+static uint32_t get(const smp_wav *h, const uint8_t *at, int bytes)
 {
     return h->big ? smp_get_be(at, bytes) : smp_get_le(at, bytes);
 }
@@ -60,7 +52,7 @@ static bool is_open_size(uint32_t size)
 static const uint8_t guid_tail[14] = {0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71};
 static const uint8_t guid_tail_big[14] = {0, 0, 0, 0, 0, 0x10, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71};
 
-static smp_code take_format(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
+smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
 {
     uint8_t f[40] = {0};
     if (h->has_format || size < 16 || !smp_sound_look(source, at, f, size < 40 ? size : 40))
@@ -92,7 +84,7 @@ static const smp_sound_tag *tag_of(const char *id)
 }
 
 /* LIST INFO: texts with four-letter keys. Damage in here does not make the sound unreadable. */
-static bool take_info(const header *h, smp_reader *reader, uint64_t at, uint32_t size)
+static bool take_info(const smp_wav *h, smp_reader *reader, uint64_t at, uint32_t size)
 {
     uint8_t *data = size > 4 && size <= MOST_INFO ? smp_alloc_raw(size) : NULL;
     bool memory = data || size <= 4 || size > MOST_INFO;
@@ -104,7 +96,7 @@ static bool take_info(const header *h, smp_reader *reader, uint64_t at, uint32_t
             memcpy(id, data + i, 4);
             if (n > size - i - 8)
                 break;
-            const smp_sound_tag *tag = tag_of(id);
+            const smp_sound_tag *tag = tag_of(memcmp(id, "IPRT", 4) == 0 ? "ITRK" : id); /* as ffmpeg writes it */
             size_t length = strnlen(text, n);
             if (length)
                 memory = smp_sound_add_tag(reader, tag ? tag->key : id, text, length);
@@ -121,7 +113,7 @@ static bool goes_on(smp_source *source, uint64_t at)
     return smp_sound_look(source, at, id, 4) && memcmp(id, "LIST", 4) != 0;
 }
 
-static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
+static smp_code take_data(smp_wav *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err)
 {
     const bool in_ds64 = h->rf64 && size == UNKNOWN;
     h->has_data = true;
@@ -154,7 +146,7 @@ static smp_code reach(smp_source *source, uint64_t end, smp_error *err)
 
 /* Walks the chunks to the samples, and past them if the header says that the file continues. Damage after the samples
  * does not make them unreadable. */
-static smp_code walk(header *h, smp_reader *reader, smp_error *err)
+static smp_code walk(smp_wav *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
     uint8_t chunk[8], sizes[24];
@@ -177,7 +169,7 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
         if (!data && (code = reach(source, body + size, err)) != SMP_OK)
             return code;
         if (memcmp(chunk, "fmt ", 4) == 0 && !h->has_data)
-            code = take_format(h, source, body, size, err);
+            code = smp_wav_format(h, source, body, size, err);
         else if (memcmp(chunk, "ds64", 4) == 0 && h->rf64 && size >= 24 && smp_sound_look(source, body, sizes, 24)) {
             const uint64_t riff = smp_get_le(sizes, 4) | (uint64_t)smp_get_le(sizes + 4, 4) << 32;
             h->long_size = smp_get_le(sizes + 8, 4) | (uint64_t)smp_get_le(sizes + 12, 4) << 32;
@@ -217,7 +209,7 @@ static int pcm_type(unsigned bytes, unsigned bits)
     return bytes <= 4 && bits && fits ? types[bytes] : SMP_SOUND_NONE;
 }
 
-static smp_code choose_type(const header *h, int *type, smp_error *err)
+static smp_code choose_type(const smp_wav *h, int *type, smp_error *err)
 {
     static const struct {
         unsigned tag;
@@ -250,41 +242,43 @@ static smp_code choose_type(const header *h, int *type, smp_error *err)
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }
 
-static smp_code read_open(smp_reader *reader, smp_error *err)
+smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err)
 {
-    header h = {0};
     int type;
     smp_source *source = &reader->source;
-    smp_code code = walk(&h, reader, err);
-    /* Written to a pipe without a known length: the samples go on to the end. */
-    bool open_end = code == SMP_OK && !h.size_known;
-    if (open_end && !source->seekable)
-        code = smp_source_spool(source, err);
+    smp_code code = h->size_known || source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (code == SMP_OK)
-        code = choose_type(&h, &type, err);
-    if (code == SMP_OK && open_end) {
-        h.data_size = source->size > h.data_at ? source->size - h.data_at : 0;
-        h.data_size -= h.data_size % h.align;
+        code = choose_type(h, &type, err);
+    if (code == SMP_OK && !h->size_known) { /* written to a pipe: the samples go on to the end */
+        h->data_size = source->size > h->data_at ? source->size - h->data_at : 0;
+        h->data_size -= h->data_size % h->align;
     }
     if (code == SMP_OK)
-        code = smp_check_size(source, h.data_at + h.data_size, err);
+        code = smp_check_size(source, h->data_at + h->data_size, err);
     if (code != SMP_OK)
         return code;
-    if (h.data_size % h.align)
+    if (h->data_size % h->align)
         return smp_fail(err, SMP_E_DECODE,
                         "the WAV is damaged: its %llu bytes of samples are no whole number of frames",
-                        (unsigned long long)h.data_size);
-    code =
-        smp_sound_header(reader, (int64_t)smp_min_u64(h.data_size / h.align, INT64_MAX), h.channels, h.rate, type, err);
+                        (unsigned long long)h->data_size);
+    code = smp_sound_header(reader, (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX), h->channels, h->rate,
+                            type, err);
     if (code != SMP_OK)
         return code;
-    reader->media.meta.sound.rf64 = h.rf64;
-    reader->media.meta.sound.mask = smp_sound_mask_fits(h.mask, (int)h.channels) ? h.mask : 0;
-    smp_sound_describe(&reader->media, h.rf64 ? "RF64" : h.big ? "RIFX" : NULL);
-    code = smp_pcm_open_read(reader, type, h.big, h.data_at, err);
+    reader->media.meta.sound.rf64 = h->rf64;
+    reader->media.meta.sound.mask = smp_sound_mask_fits(h->mask, (int)h->channels) ? h->mask : 0;
+    smp_sound_describe(&reader->media, container);
+    code = smp_pcm_open_read(reader, type, h->big, h->data_at, err);
     if (code == SMP_OK)
-        ((smp_pcm *)reader->state)->next = smp_max_u64(h.end, h.data_at + h.data_size + (h.data_size & 1));
+        ((smp_pcm *)reader->state)->next = smp_max_u64(h->end, h->data_at + h->data_size + (h->data_size & 1));
     return code;
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    smp_wav h = {0};
+    const smp_code code = walk(&h, reader, err);
+    return code == SMP_OK ? smp_wav_open(reader, &h, h.rf64 ? "RF64" : h.big ? "RIFX" : NULL, err) : code;
 }
 
 /* Notes that a second WAV follows (cat a.wav b.wav). */
@@ -315,7 +309,7 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
 }
 
 /* A-law and mu-law only on request: 16 bits hold what they lose no further. */
-static int type_to_write(const smp_sound *sound, int wanted)
+int smp_wav_type(const smp_sound *sound, int wanted)
 {
     if (wanted == SMP_SOUND_ALAW || wanted == SMP_SOUND_ULAW)
         return wanted;
@@ -329,15 +323,26 @@ static int type_to_write(const smp_sound *sound, int wanted)
     }
 }
 
+/* The name of a text in a list of tags; null: it has none. */
+static const char *id_of(const struct smp_text *text)
+{
+    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
+        if (tag->info && strcmp(tag->key, text->key) == 0)
+            return tag->info;
+    return strlen(text->key) == 4 && text->key[0] == 'I' ? text->key : NULL;
+}
+
+static bool holds(const struct smp_text *text)
+{
+    return id_of(text) != NULL;
+}
+
 static void put_info(smp_bytes *out, const smp_meta *meta)
 {
     smp_bytes list = {0};
     for (size_t i = 0; meta && i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
-        const char *id = strlen(text->key) == 4 && text->key[0] == 'I' ? text->key : NULL;
-        for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-            if (tag->info && strcmp(tag->key, text->key) == 0)
-                id = tag->info;
+        const char *id = id_of(text);
         size_t length = strlen(text->value) + 1;
         if (!id || length > MOST_INFO / 2 || list.size + length + 10 > MOST_INFO)
             continue;
@@ -356,17 +361,15 @@ static void put_info(smp_bytes *out, const smp_meta *meta)
     smp_free(list.data);
 }
 
-static void put_format(smp_bytes *out, const smp_writer *writer, int type)
+void smp_wav_put_format(smp_bytes *out, const smp_writer *writer, int type)
 {
     const int channels = writer->shape.channels, bits = smp_sound_bits(type);
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
-    const bool law = type == SMP_SOUND_ALAW || type == SMP_SOUND_ULAW, other = real || law;
+    const bool law = type == SMP_SOUND_ALAW || type == SMP_SOUND_ULAW;
     const int tag = type == SMP_SOUND_ALAW ? TAG_ALAW : law ? TAG_ULAW : real ? TAG_FLOAT : TAG_PCM;
     const uint32_t usual = smp_sound_usual_mask(channels), rate = (uint32_t)writer->shape.rate;
     const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
     const bool extensible = channels > 2 || mask != usual;
-    smp_bytes_add(out, "fmt ", 4);
-    smp_bytes_le(out, extensible ? 40 : other ? 18 : 16, 4);
     smp_bytes_le(out, extensible ? TAG_EXTENSIBLE : (uint64_t)tag, 2);
     smp_bytes_le(out, (uint64_t)channels, 2);
     smp_bytes_le(out, rate, 4);
@@ -379,9 +382,19 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
         smp_bytes_le(out, mask, 4);
         smp_bytes_le(out, (uint64_t)tag, 2);
         smp_bytes_add(out, guid_tail, sizeof guid_tail);
-    } else if (other)
+    } else if (real || law)
         smp_bytes_le(out, 0, 2);
-    if (other) {
+}
+
+static void put_format(smp_bytes *out, const smp_writer *writer, int type)
+{
+    const size_t at = out->size;
+    smp_bytes_add(out, "fmt ", 4);
+    smp_bytes_le(out, 0, 4);
+    smp_wav_put_format(out, writer, type);
+    if (!out->failed)
+        smp_put_le(out->data + at + 4, out->size - at - 8, 4);
+    if (type == SMP_SOUND_F32 || type == SMP_SOUND_F64 || smp_sound_coded(type)) {
         smp_bytes_add(out, "fact", 4);
         smp_bytes_le(out, 4, 4);
         smp_bytes_le(out, smp_min_u64((uint64_t)writer->shape.height, UINT32_MAX), 4);
@@ -391,7 +404,7 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     enum { DS64 = 28 /* bytes of its body */ };
-    const int type = type_to_write(&writer->sound, writer->options.sound_type);
+    const int type = smp_wav_type(&writer->sound, writer->options.sound_type);
     const uint64_t frames = (uint64_t)writer->shape.height;
     const uint64_t data = frames * (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8), pad = data & 1;
     smp_code code = smp_pcm_open_write(writer, type, false, err);
@@ -411,6 +424,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     }
     put_format(&out, writer, type);
     put_info(&out, meta);
+    smp_sound_note_lost(writer, meta, holds, false);
     smp_bytes_add(&out, "data", 4);
     smp_bytes_le(&out, rf64 ? UNKNOWN : data, 4);
     if (!out.failed && rf64) {

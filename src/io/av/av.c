@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/sound.h"
+#include "io/audio/tags.h"
 #include "io/bytes.h"
 
 static const char *const extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov",  "3gp", "aac", "mkv", "mka", "webm", "avi",
@@ -238,12 +238,26 @@ static smp_code count_frames(av_state *s, int64_t *frames, smp_error *err)
     return code;
 }
 
+static bool take_cover(smp_reader *reader, const AVStream *stream)
+{
+    const char *type = stream->codecpar->codec_id == AV_CODEC_ID_MJPEG ? "image/jpeg"
+                       : stream->codecpar->codec_id == AV_CODEC_ID_PNG ? "image/png"
+                                                                       : NULL;
+    const AVPacket *packet = &stream->attached_pic;
+    if (type && packet->size > 0)
+        return smp_sound_add_cover(reader, type, strlen(type), packet->data, (size_t)packet->size, false);
+    smp_note(&reader->notes, "its cover picture is left out, whose format is unusual");
+    return true;
+}
+
 static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
 {
     static const struct {
         const char *name, *key;
-    } known[] = {{"title", "Title"}, {"artist", "Artist"},   {"album", "Album"},         {"date", "Date"},
-                 {"genre", "Genre"}, {"comment", "Comment"}, {"copyright", "Copyright"}, {"track", "TrackNumber"}};
+    } known[] = {{"title", "Title"},         {"artist", "Artist"},     {"album", "Album"},
+                 {"date", "Date"},           {"genre", "Genre"},       {"comment", "Comment"},
+                 {"copyright", "Copyright"}, {"track", "TrackNumber"}, {"album_artist", "ALBUMARTIST"},
+                 {"composer", "COMPOSER"},   {"disc", "DISCNUMBER"}};
     bool ok = true;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const AVDictionaryEntry *entry = av->av_dict_get(s->file->metadata, known[i].name, NULL, 0);
@@ -253,7 +267,7 @@ static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
     for (unsigned i = 0; i < s->file->nb_streams; i++) {
         const AVStream *stream = s->file->streams[i];
         if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
-            smp_note(&reader->notes, "its cover picture is left out");
+            ok = ok && take_cover(reader, stream);
         else if ((int)i != s->stream && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
             smp_note(&reader->notes, "it has several sounds, of which the best is read: choose one with "
                                      "ffmpeg -i IN -map 0:a:1 -f wav - | smempipe ... -");

@@ -26,6 +26,20 @@ double smp_taper_at(int window, int64_t n, int64_t size)
     }
 }
 
+double smp_mel_of(bool htk, double hz)
+{
+    if (htk)
+        return 2595 * log10(1 + hz / 700);
+    return hz < 1000 ? hz * 3 / 200 : 15 + 27 * log(hz / 1000) / log(6.4);
+}
+
+double smp_mel_hz(bool htk, double mel)
+{
+    if (htk)
+        return 700 * (pow(10, mel / 2595) - 1);
+    return mel < 15 ? mel * 200 / 3 : 1000 * exp((mel - 15) * log(6.4) / 27);
+}
+
 smp_frames smp_framing(int64_t size, int64_t hop, int edge)
 {
     smp_frames f = {.size = (int32_t)size, .hop = (int32_t)hop, .bins = (int32_t)(size / 2), .edge = edge};

@@ -10,6 +10,10 @@ enum { SMP_HANN, SMP_HAMMING, SMP_BLACKMAN, SMP_RECTANGULAR };
 extern const char *const smp_taper_names[];
 double smp_taper_at(int window, int64_t n, int64_t size);
 
+/* The mel scale as Slaney's toolbox and librosa have it, or as HTK has it; and back. */
+double smp_mel_of(bool htk, double hz);
+double smp_mel_hz(bool htk, double mel);
+
 smp_frames smp_framing(int64_t size, int64_t hop, int edge);
 
 /* smp_frames_floats(f) floats. */

@@ -2,7 +2,7 @@
  *   naive  bin by bin: the definition.
  *   tiled  the blocks of matmul: frames, taken directly from the sound (they overlap), are rows of L, the table is R;
  *          then the levels of a row of sums at once. A sample costs 2 fmaf a bin; fmaf is the limit. */
-#include "matmul/spectrogram.h"
+#include "audio/spectrogram.h"
 
 #include "lib/elementwise.h"
 #include "matmul/matmul_cpu.h"
@@ -12,16 +12,13 @@ SMP_INLINE float sample_at(const smp_view *in, int64_t i, int channel)
     return i >= 0 && i < in->height ? smp_load(smp_row(in, i), channel, in->format) : 0.f;
 }
 
-/* Pixel x of a row. */
-SMP_INLINE void put_level(const smp_io *io, const smp_spectrogram_params *p, void *row, int64_t x, float level)
+/* Pixel x of a row of the picture between. */
+SMP_INLINE void put_level(const smp_io *io, void *row, int64_t x, float level)
 {
-    if (!p->colored) {
-        smp_put(io, row, x, level * io->out.white);
-        return;
-    }
-    const float *color = smp_spectrogram_map(io) + smp_spectrogram_color(level);
-    for (int c = 0; c < 3; c++)
-        smp_store(row, 3 * x + c, io->out.format, color[c]);
+    if (io->out.format == SMP_F32)
+        ((float *)row)[x] = level;
+    else
+        ((uint8_t *)row)[x] = smp_spectrogram_color(level);
 }
 
 SMP_CPU_KERNEL(spectrogram_naive)
@@ -30,16 +27,16 @@ SMP_CPU_KERNEL(spectrogram_naive)
     const smp_spectrogram_params *p = params;
     const float *waves = smp_spectrogram_waves(io);
     for (int64_t y = y0; y < y1; y++) {
-        const int c = (int)(y / p->bins);
-        const int64_t bin = p->bins - 1 - y % p->bins;
+        const int c = (int)(y / p->f.bins);
+        const int64_t bin = p->f.bins - 1 - y % p->f.bins;
         for (int64_t x = 0; x < io->out.width; x++) {
             float re = 0.f, im = 0.f;
-            for (int64_t n = 0; n < p->size; n++) {
+            for (int64_t n = 0; n < p->f.size; n++) {
                 const float sample = sample_at(&io->in, smp_spectrogram_at(p, x, n), c);
                 re = fmaf(sample, waves[n * p->pitch + 2 * bin], re);
                 im = fmaf(sample, waves[n * p->pitch + 2 * bin + 1], im);
             }
-            put_level(io, p, smp_row(&io->out, y), x, smp_spectrogram_level(re, im, p));
+            put_level(io, smp_row(&io->out, y), x, smp_spectrogram_level(re, im, p));
         }
     }
 }
@@ -96,7 +93,7 @@ static void put_block(const smp_io *io, const smp_spectrogram_params *p, const m
         for (int64_t j = 0; j < bins; j++)
             levels[j] = smp_spectrogram_level(sums[2 * j], sums[2 * j + 1], p);
         for (int64_t j = 0; j < bins; j++)
-            put_level(io, p, smp_row(&io->out, smp_spectrogram_row(p, channel, low + j)), x + i, levels[j]);
+            put_level(io, smp_row(&io->out, smp_spectrogram_row(p, channel, low + j)), x + i, levels[j]);
     }
 }
 
@@ -113,7 +110,7 @@ SMP_CPU_KERNEL(spectrogram_tiled)
             const int64_t bins = high - low < COLUMNS / 2 ? high - low : COLUMNS / 2;
             for (int64_t x = 0; x < io->out.width; x += ROWS) {
                 const int64_t frames = io->out.width - x < ROWS ? io->out.width - x : ROWS;
-                matmul_sums(b, pack_frames, &l, pack_waves, &r, p->size, x, frames, 2 * low, 2 * bins);
+                matmul_sums(b, pack_frames, &l, pack_waves, &r, p->f.size, x, frames, 2 * low, 2 * bins);
                 put_block(io, p, b, c, x, frames, low, bins);
             }
         }

@@ -4,28 +4,22 @@
  *          a hop apart: every sample is in a sector of its own, and read again for every bin.
  *   tiled  The register tiles of matmul (matmul.cu): 128 frames by 64 bins a block, 8 frames by 4 bins a thread.
  *          Asynchronous copies bring frames directly from the sound; they overlap, so that most are in a cache. A
- *          thread has both sums of its bins: levels and colours take no further pass. The limit is fmaf; sounds of less
+ *          thread has both sums of its bins. The limit is fmaf; sounds of less
  *          than some hundred frames leave SMs idle. */
+#include "audio/spectrogram.h"
 #include "matmul/matmul.cuh"
-#include "matmul/spectrogram.h"
 
 /* Pixel x of channel c's bin. */
 template <typename OUT>
 SMP_DEVICE void spectrogram_put(const smp_io &io, const smp_spectrogram_params &p, int c, int64_t bin, int64_t x,
-                                float re, float im, unsigned *clipped)
+                                float re, float im)
 {
     OUT *row = smp_out<OUT>(io.out, smp_spectrogram_row(&p, c, bin));
     const float level = smp_spectrogram_level(re, im, &p);
-    if (!p.colored) {
-        if (io.clipped)
-            *clipped += smp_clipped<OUT>(level * io.out.white);
-        row[x] = smp_rounded<OUT>(level * io.out.white);
-        return;
-    }
-    const float *color = smp_spectrogram_map(&io) + smp_spectrogram_color(level);
-#pragma unroll
-    for (int i = 0; i < 3; i++)
-        row[3 * x + i] = smp_rounded<OUT>(color[i]);
+    if constexpr (smp_sample<OUT>::format == SMP_F32)
+        row[x] = level;
+    else
+        row[x] = smp_spectrogram_color(level);
 }
 
 template <typename IN, typename OUT>
@@ -33,22 +27,20 @@ SMP_DEVICE void spectrogram_naive(const smp_io &io, const smp_spectrogram_params
 {
     const float *waves = smp_spectrogram_waves(&io);
     const int64_t end = io.out.y0 + io.out.rows;
-    unsigned clipped = 0;
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
              x += (int64_t)gridDim.x * blockDim.x) {
-            const int c = (int)(y / p.bins);
-            const int64_t bin = p.bins - 1 - y % p.bins;
+            const int c = (int)(y / p.f.bins);
+            const int64_t bin = p.f.bins - 1 - y % p.f.bins;
             float re = 0.f, im = 0.f;
-            for (int n = 0; n < p.size; n++) {
+            for (int n = 0; n < p.f.size; n++) {
                 const int64_t at = smp_spectrogram_at(&p, x, n);
                 const float sample = at >= 0 && at < io.in.height ? smp_value(smp_in<IN>(io.in, at)[c]) : 0.f;
                 re = fmaf(sample, waves[(int64_t)n * p.pitch + 2 * bin], re);
                 im = fmaf(sample, waves[(int64_t)n * p.pitch + 2 * bin + 1], im);
             }
-            spectrogram_put<OUT>(io, p, c, bin, x, re, im, &clipped);
+            spectrogram_put<OUT>(io, p, c, bin, x, re, im);
         }
-    smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_PAIR_(spectrogram_naive, f32, float, f32, float, smp_spectrogram_params)
 SMP_KERNEL_PAIR_(spectrogram_naive, f32, float, u8, uint8_t, smp_spectrogram_params)
@@ -69,7 +61,7 @@ struct spectrogram_tiles {
 #pragma unroll
             for (int j = 0; j < MATMUL_DEPTH / 8; j++) {
                 const int64_t n = k + column + j * 8, at = smp_spectrogram_at(&p, x + row + i * 32, n);
-                const bool present = n < p.size && at >= 0 && at < in.height;
+                const bool present = n < p.f.size && at >= 0 && at < in.height;
                 const float *from = smp_in<float>(in, present ? at : in.y0) + channel;
                 smp_copy_async<4>(&to.l[column + j * 8][row + i * 32], from, present);
             }
@@ -93,8 +85,7 @@ template <typename OUT> SMP_DEVICE void spectrogram_tiled(const smp_io &io, cons
     const spectrogram_tiles tiles = {io.in, p, smp_spectrogram_waves(&io) + 2 * first,
                                      (int64_t)blockIdx.x * MATMUL_BLOCK, c};
     float sum[8][8] = {};
-    matmul_sums(s, tiles, 0, p.size, sum);
-    unsigned clipped = 0;
+    matmul_sums(s, tiles, 0, p.f.size, sum);
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
         const int64_t bin = first + (matmul_x() + matmul_across(j)) / 2;
@@ -104,10 +95,9 @@ template <typename OUT> SMP_DEVICE void spectrogram_tiled(const smp_io &io, cons
         for (int i = 0; i < 8; i++) {
             const int64_t x = tiles.x + matmul_y() + matmul_down(i);
             if (x < io.out.width)
-                spectrogram_put<OUT>(io, p, c, bin, x, sum[i][j], sum[i][j + 1], &clipped);
+                spectrogram_put<OUT>(io, p, c, bin, x, sum[i][j], sum[i][j + 1]);
         }
     }
-    smp_count_clipped<OUT>(io, clipped);
 }
 
 SMP_KERNEL_BOUNDS(SMP_MATMUL_THREADS, SMP_MATMUL_BLOCKS, spectrogram_tiled_f32_f32, smp_spectrogram_params, io, p)

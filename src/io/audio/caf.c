@@ -1,0 +1,321 @@
+/* CAF (Core Audio Format): PCM of both byte orders, float, A-law and mu-law samples, channel bitmaps, texts. Source:
+ * Apple, "Apple Core Audio Format Specification 1.0". Sizes have 8 bytes; that of the samples may be unknown. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/tags.h"
+
+enum {
+    BEGIN = 8, /* bytes of the file before its first chunk */
+    HEAD = 12, /* bytes of a chunk before its body */
+    DESC = 32, /* bytes of the description */
+    EDITS = 4, /* bytes in front of the samples */
+    FLOAT = 1, /* flags of the description */
+    LITTLE = 2,
+    BITMAP = 1 << 16, /* the layout that is a bitmap of speakers, WAV's */
+    MOST_CHUNKS = 1000,
+    MOST_TEXT = 1 << 16
+};
+#define OPEN UINT64_MAX /* the size of samples that go on to the end */
+
+typedef struct header {
+    bool has_format, has_data;
+    double rate;
+    char kind[4];
+    unsigned flags, packet, frames, channels, bits; /* packet: bytes */
+    uint32_t mask;
+    uint64_t data_at, data_size; /* bytes */
+    bool open_end;
+} header;
+
+static bool sniff(const uint8_t *head, size_t size)
+{
+    return size >= BEGIN && memcmp(head, "caff\0\1", 6) == 0;
+}
+
+static uint64_t get_64(const uint8_t *at)
+{
+    return (uint64_t)smp_get_be(at, 4) << 32 | smp_get_be(at + 4, 4);
+}
+
+/* The texts' keys. */
+static const struct {
+    const char *caf, *key;
+} keys[] = {{"title", "Title"},      {"artist", "Artist"},       {"album", "Album"}, {"genre", "Genre"},
+            {"comments", "Comment"}, {"copyright", "Copyright"}, {"year", "Date"},   {"track number", "TrackNumber"}};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static smp_code take_format(header *h, smp_source *source, uint64_t at, uint64_t size, smp_error *err)
+{
+    uint8_t f[DESC];
+    if (h->has_format || size < DESC || !smp_sound_look(source, at, f, DESC))
+        return smp_fail(err, SMP_E_DECODE, "the CAF is damaged: its format is incomplete or there twice");
+    const uint64_t rate = get_64(f);
+    memcpy(&h->rate, &rate, sizeof h->rate);
+    memcpy(h->kind, f + 8, 4);
+    h->has_format = true;
+    h->flags = smp_get_be(f + 12, 4);
+    h->packet = smp_get_be(f + 16, 4);
+    h->frames = smp_get_be(f + 20, 4);
+    h->channels = smp_get_be(f + 24, 4);
+    h->bits = smp_get_be(f + 28, 4);
+    return SMP_OK;
+}
+
+/* A number of pairs of texts, each with its end. Damage in here does not make the sound unreadable. */
+static bool take_texts(smp_reader *reader, uint64_t at, uint64_t size)
+{
+    char *data = size > 4 && size <= MOST_TEXT ? smp_alloc_raw((size_t)size) : NULL;
+    bool memory = data || size <= 4 || size > MOST_TEXT;
+    if (data && smp_sound_look(&reader->source, at, data, (size_t)size))
+        for (size_t i = 4; memory && i < size;) {
+            const char *key = data + i, *value;
+            i += strnlen(key, (size_t)size - i) + 1;
+            value = data + i;
+            if (i >= size)
+                break;
+            const size_t length = strnlen(value, (size_t)size - i);
+            i += length + 1;
+            for (int k = 0; k < KEYS; k++)
+                key = strcmp(key, keys[k].caf) == 0 ? keys[k].key : key;
+            if (length)
+                memory = smp_sound_add_tag(reader, key, value, length);
+        }
+    smp_free(data);
+    return memory;
+}
+
+static smp_code take_data(header *h, smp_source *source, uint64_t at, uint64_t size, smp_error *err)
+{
+    h->has_data = true;
+    h->open_end = size == OPEN;
+    h->data_at = at + EDITS;
+    if (!h->open_end && size < EDITS)
+        return smp_fail(err, SMP_E_DECODE, "the CAF ends before its samples: it is truncated, or holds none");
+    h->data_size = h->open_end ? 0 : size - EDITS;
+    return h->has_format ? SMP_OK : smp_source_spool(source, err); /* a pipe cannot seek back to them */
+}
+
+static smp_code take_chunk(header *h, smp_reader *reader, const uint8_t *name, uint64_t at, uint64_t size,
+                           smp_error *err)
+{
+    uint8_t layout[8];
+    if (memcmp(name, "desc", 4) == 0)
+        return take_format(h, &reader->source, at, size, err);
+    if (memcmp(name, "chan", 4) == 0 && size >= 8 && smp_sound_look(&reader->source, at, layout, 8) &&
+        smp_get_be(layout, 4) == BITMAP)
+        h->mask = smp_get_be(layout + 4, 4);
+    if (memcmp(name, "info", 4) == 0 && !take_texts(reader, at, size))
+        return smp_fail_memory(err, "tags", size);
+    return SMP_OK;
+}
+
+/* Walks the chunks to the samples, and past them where the input can seek: texts often follow. */
+static smp_code walk(header *h, smp_reader *reader, smp_error *err)
+{
+    smp_source *source = &reader->source;
+    uint8_t chunk[HEAD];
+    uint64_t at = BEGIN;
+    for (int i = 0; i < MOST_CHUNKS; i++) {
+        smp_code code = source->seekable || at + HEAD <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
+        if (code != SMP_OK)
+            return code;
+        if (!smp_sound_look(source, at, chunk, HEAD)) {
+            if (h->has_format && h->has_data)
+                return SMP_OK;
+            if (source->failed || source->over_limit)
+                return smp_source_ended(source, err);
+            smp_fail(err, SMP_E_DECODE, "the CAF ends before its %s: it is truncated, or holds none",
+                     h->has_format ? "samples" : "format");
+            return smp_hint(err, "copy or download it again");
+        }
+        const uint64_t size = get_64(chunk + 4), body = at + HEAD;
+        const bool data = memcmp(chunk, "data", 4) == 0 && !h->has_data;
+        if (data)
+            code = take_data(h, source, body, size, err);
+        if (code == SMP_OK && data && h->has_format && (h->open_end || !source->seekable))
+            return SMP_OK;
+        if (code == SMP_OK && (size > INT64_MAX / 2 || at > INT64_MAX / 4))
+            code = smp_fail(err, SMP_E_DECODE, "the CAF is damaged: a chunk is larger than can be counted");
+        if (code == SMP_OK && !data && !source->seekable && body + size > SMP_SOURCE_BUFFER)
+            code = smp_source_spool(source, err);
+        if (code == SMP_OK && !data)
+            code = take_chunk(h, reader, chunk, body, size, err);
+        if (code == SMP_OK && (data || !h->has_data))
+            code = smp_check_size(source, body + size, err);
+        if (code != SMP_OK)
+            return code;
+        at = body + size;
+    }
+    return h->has_format && h->has_data
+               ? SMP_OK
+               : smp_fail(err, SMP_E_LIMIT, "the CAF has more than %d chunks before its samples", MOST_CHUNKS);
+}
+
+/* Codes of fewer bits than their bytes are in the high bits, and the bytes are read as they are. */
+static smp_code choose_type(const header *h, int *type, smp_error *err)
+{
+    static const int codes[] = {SMP_SOUND_NONE, SMP_SOUND_S8, SMP_SOUND_S16, SMP_SOUND_S24, SMP_SOUND_S32};
+    const unsigned bytes = h->channels ? h->packet / h->channels : 0;
+    const bool plain = memcmp(h->kind, "lpcm", 4) == 0, real = h->flags & FLOAT, one = h->frames == 1;
+    *type = SMP_SOUND_NONE;
+    if (plain && one && real && h->bits == 8 * bytes)
+        *type = bytes == 4 ? SMP_SOUND_F32 : bytes == 8 ? SMP_SOUND_F64 : SMP_SOUND_NONE;
+    else if (plain && one && !real && bytes <= 4 && h->bits > 8 * bytes - 8 && h->bits <= 8 * bytes)
+        *type = codes[bytes];
+    else if (one && bytes == 1 && (memcmp(h->kind, "ulaw", 4) == 0 || memcmp(h->kind, "alaw", 4) == 0))
+        *type = h->kind[0] == 'u' ? SMP_SOUND_ULAW : SMP_SOUND_ALAW;
+    if (*type && bytes * h->channels == h->packet)
+        return SMP_OK;
+    if (plain)
+        smp_fail(err, SMP_E_DECODE, "the CAF's samples have %u bits in %u bytes, which is not supported", h->bits,
+                 bytes);
+    else {
+        char kind[5] = {0};
+        for (int i = 0; i < 4; i++)
+            kind[i] = h->kind[i] >= 32 && h->kind[i] < 127 ? h->kind[i] : '?';
+        smp_fail(err, SMP_E_DECODE, "the CAF's samples are of kind '%s', which is not supported", kind);
+    }
+    return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.caf -c:a pcm_s16le OUT.wav");
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    header h = {0};
+    int type;
+    smp_source *source = &reader->source;
+    smp_code code = walk(&h, reader, err);
+    if (code == SMP_OK && h.open_end)
+        code = smp_source_spool(source, err);
+    if (code == SMP_OK)
+        code = choose_type(&h, &type, err);
+    if (code == SMP_OK && h.open_end) {
+        h.data_size = source->size > h.data_at ? source->size - h.data_at : 0;
+        h.data_size -= h.data_size % h.packet;
+    }
+    if (code == SMP_OK)
+        code = smp_check_size(source, h.data_at + h.data_size, err);
+    if (code == SMP_OK && h.data_size % h.packet)
+        code =
+            smp_fail(err, SMP_E_DECODE, "the CAF is damaged: its %llu bytes of samples are no whole number of frames",
+                     (unsigned long long)h.data_size);
+    if (code == SMP_OK)
+        code = smp_sound_header(reader, (int64_t)smp_min_u64(h.data_size / h.packet, INT64_MAX), h.channels, h.rate,
+                                type, err);
+    if (code != SMP_OK)
+        return code;
+    reader->media.meta.sound.mask = smp_sound_mask_fits(h.mask, (int)h.channels) ? h.mask : 0;
+    smp_sound_describe(&reader->media, NULL);
+    return smp_pcm_open_read(reader, type, !(h.flags & LITTLE), h.data_at, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    return smp_sound_can_write("CAF", shape, SMP_MAX_CHANNELS, err);
+}
+
+static int type_to_write(const smp_sound *sound, int wanted)
+{
+    if (wanted == SMP_SOUND_ALAW || wanted == SMP_SOUND_ULAW)
+        return wanted;
+    switch (sound->type) {
+    case SMP_SOUND_U8:
+        return SMP_SOUND_S8;
+    case SMP_SOUND_NONE:
+        return SMP_SOUND_F32;
+    default:
+        return smp_sound_coded(sound->type) ? SMP_SOUND_S16 : sound->type;
+    }
+}
+
+static void put_head(smp_bytes *out, const char *name, uint64_t size)
+{
+    smp_bytes_add(out, name, 4);
+    smp_bytes_be(out, size, 8);
+}
+
+static void put_texts(smp_bytes *out, const smp_meta *meta)
+{
+    smp_bytes list = {0};
+    uint64_t count = 0;
+    for (size_t i = 0; meta && i < meta->text_count; i++) {
+        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
+        for (int k = 0; k < KEYS; k++)
+            key = strcmp(meta->texts[i].key, keys[k].key) == 0 ? keys[k].caf : key;
+        if (list.size + strlen(key) + strlen(value) + 8 > MOST_TEXT)
+            continue;
+        smp_bytes_add(&list, key, strlen(key) + 1);
+        smp_bytes_add(&list, value, strlen(value) + 1);
+        count++;
+    }
+    if (count) {
+        put_head(out, "info", list.size + 4);
+        smp_bytes_be(out, count, 4);
+        smp_bytes_add(out, list.data, list.size);
+    }
+    out->failed |= list.failed;
+    smp_free(list.data);
+}
+
+/* Samples have the highest byte first. */
+static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const int type = type_to_write(&writer->sound, writer->options.sound_type), channels = writer->shape.channels;
+    const int bits = smp_sound_bits(type), frame = channels * bits / 8;
+    const uint32_t usual = smp_sound_usual_mask(channels);
+    const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
+    smp_code code = smp_pcm_open_write(writer, type, true, err);
+    if (code != SMP_OK)
+        return code;
+    uint64_t rate;
+    memcpy(&rate, &writer->shape.rate, sizeof rate);
+    smp_bytes out = {0};
+    smp_bytes_add(&out, "caff\0\1\0\0", BEGIN);
+    put_head(&out, "desc", DESC);
+    smp_bytes_be(&out, rate, 8);
+    smp_bytes_add(&out, type == SMP_SOUND_ULAW ? "ulaw" : type == SMP_SOUND_ALAW ? "alaw" : "lpcm", 4);
+    smp_bytes_be(&out, type == SMP_SOUND_F32 || type == SMP_SOUND_F64 ? FLOAT : 0, 4);
+    smp_bytes_be(&out, (uint64_t)frame, 4);
+    smp_bytes_be(&out, 1, 4);
+    smp_bytes_be(&out, (uint64_t)channels, 4);
+    smp_bytes_be(&out, (uint64_t)bits, 4);
+    if (channels > 2 || mask != usual) {
+        put_head(&out, "chan", 12);
+        smp_bytes_be(&out, BITMAP, 4);
+        smp_bytes_be(&out, mask, 4);
+        smp_bytes_be(&out, 0, 4);
+    }
+    put_texts(&out, meta);
+    smp_sound_note_lost(writer, meta, NULL, false);
+    put_head(&out, "data", EDITS + (uint64_t)writer->shape.height * (uint64_t)frame);
+    smp_bytes_be(&out, 0, EDITS);
+    code = out.failed ? smp_fail_memory(err, "a header", out.size)
+                      : smp_output_write(writer->output, out.data, out.size, err);
+    smp_free(out.data);
+    return code;
+}
+
+static const char *const extensions[] = {"caf", NULL};
+
+const smp_file_format smp_format_caf = {
+    .name = "CAF",
+    .extensions = extensions,
+    .kind = SMP_AUDIO,
+    .sniff = sniff,
+    .read_open = read_open,
+    .read_rows = smp_pcm_read,
+    .read_end = smp_pcm_read_end,
+    .read_close = smp_pcm_close_read,
+    .write_shape = write_shape,
+    .write_open = write_open,
+    .write_rows = smp_pcm_write,
+    .write_end = smp_pcm_write_end,
+    .write_close = smp_pcm_close_write,
+};

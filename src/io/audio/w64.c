@@ -1,0 +1,145 @@
+/* W64 (Sony Wave64): chunks as a WAV's, with names of 16 bytes and sizes of 8, so that a sound may be longer than 4 GB.
+ * Source: Sony Pictures Digital, "Sony Wave64 File Format". Formats and samples are those of wav.c. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/tags.h"
+#include "io/audio/wav.h"
+
+enum {
+    NAME = 16,
+    HEAD = NAME + 8, /* bytes of a chunk before its body */
+    BEGIN = HEAD + NAME,
+    MOST_CHUNKS = 1000
+};
+
+/* A chunk's name is four letters and one of two tails. */
+static const uint8_t riff[NAME] = {'r',  'i',  'f',  'f',  0x2E, 0x91, 0xCF, 0x11,
+                                   0xA5, 0xD6, 0x28, 0xDB, 0x04, 0xC1, 0x00, 0x00};
+static const uint8_t tail[NAME - 4] = {0xF3, 0xAC, 0xD3, 0x11, 0x8C, 0xD1, 0x00, 0xC0, 0x4F, 0x8E, 0xDB, 0x8A};
+
+static bool is_named(const uint8_t *name, const char *letters)
+{
+    return memcmp(name, letters, 4) == 0 && memcmp(name + 4, tail, sizeof tail) == 0;
+}
+
+static bool sniff(const uint8_t *head, size_t size)
+{
+    return size >= BEGIN && memcmp(head, riff, NAME) == 0 && is_named(head + HEAD, "wave");
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static uint64_t get_size(const uint8_t *at)
+{
+    return smp_get_le(at, 4) | (uint64_t)smp_get_le(at + 4, 4) << 32;
+}
+
+/* Walks the chunks to the samples. Of what may follow them nothing is used. */
+static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
+{
+    uint8_t chunk[HEAD];
+    uint64_t at = BEGIN;
+    for (int i = 0; i < MOST_CHUNKS; i++) {
+        smp_code code = source->seekable || at + HEAD <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
+        if (code != SMP_OK)
+            return code;
+        if (!smp_sound_look(source, at, chunk, HEAD))
+            return smp_source_ended(source, err);
+        const uint64_t size = get_size(chunk + NAME), body = at + HEAD;
+        if (is_named(chunk, "data")) {
+            if (!h->has_format)
+                return smp_fail(err, SMP_E_DECODE, "the W64 is damaged: samples come before their format");
+            h->data_at = body;
+            h->size_known = size > HEAD && size < INT64_MAX; /* else it was written to a pipe */
+            h->data_size = h->size_known ? size - HEAD : 0;
+            return SMP_OK;
+        }
+        if (size < HEAD || size > INT64_MAX / 2 || at > INT64_MAX / 4)
+            return smp_fail(err, SMP_E_DECODE, "the W64 is damaged: a chunk has a size of %llu bytes",
+                            (unsigned long long)size);
+        if (is_named(chunk, "fmt "))
+            code = smp_wav_format(h, source, body, (uint32_t)smp_min_u64(size - HEAD, UINT32_MAX), err);
+        if (code == SMP_OK)
+            code = smp_check_size(source, at + size, err);
+        if (code != SMP_OK)
+            return code;
+        at += (size + 7) / 8 * 8;
+    }
+    return smp_fail(err, SMP_E_LIMIT, "the W64 has more than %d chunks before its samples", MOST_CHUNKS);
+}
+
+static smp_code read_open(smp_reader *reader, smp_error *err)
+{
+    smp_wav h = {0};
+    const smp_code code = walk(&h, &reader->source, err);
+    return code == SMP_OK ? smp_wav_open(reader, &h, "W64", err) : code;
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    return smp_sound_can_write("W64", shape, SMP_MAX_CHANNELS, err);
+}
+
+static bool holds(const struct smp_text *text)
+{
+    (void)text;
+    return false;
+}
+
+static void put_head(smp_bytes *out, const char *letters, uint64_t size)
+{
+    smp_bytes_add(out, letters, 4);
+    smp_bytes_add(out, tail, sizeof tail);
+    smp_bytes_le(out, size, 8);
+}
+
+static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const int type = smp_wav_type(&writer->sound, writer->options.sound_type);
+    const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
+    const uint64_t data = (uint64_t)writer->shape.height * frame;
+    smp_code code = smp_pcm_open_write(writer, type, false, err);
+    if (code != SMP_OK)
+        return code;
+    const uint64_t pad = ((smp_pcm *)writer->state)->pad = (8 - data % 8) % 8;
+    smp_sound_note_lost(writer, meta, holds, false);
+    smp_bytes format = {0}, out = {0};
+    smp_wav_put_format(&format, writer, type);
+    const uint64_t padded = (format.size + 7) / 8 * 8;
+    smp_bytes_add(&out, riff, NAME);
+    smp_bytes_le(&out, BEGIN + HEAD + padded + HEAD + data + pad, 8);
+    smp_bytes_add(&out, "wave", 4);
+    smp_bytes_add(&out, tail, sizeof tail);
+    put_head(&out, "fmt ", HEAD + format.size);
+    smp_bytes_add(&out, format.data, format.size);
+    smp_bytes_le(&out, 0, (int)(padded - format.size));
+    put_head(&out, "data", HEAD + data);
+    code = out.failed || format.failed ? smp_fail_memory(err, "a header", out.size)
+                                       : smp_output_write(writer->output, out.data, out.size, err);
+    smp_free(format.data);
+    smp_free(out.data);
+    return code;
+}
+
+static const char *const extensions[] = {"w64", NULL};
+
+const smp_file_format smp_format_w64 = {
+    .name = "W64",
+    .extensions = extensions,
+    .kind = SMP_AUDIO,
+    .sniff = sniff,
+    .read_open = read_open,
+    .read_rows = smp_pcm_read,
+    .read_end = smp_pcm_read_end,
+    .read_close = smp_pcm_close_read,
+    .write_shape = write_shape,
+    .write_open = write_open,
+    .write_rows = smp_pcm_write,
+    .write_end = smp_pcm_write_end,
+    .write_close = smp_pcm_close_write,
+};

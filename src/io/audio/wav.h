@@ -1,0 +1,28 @@
+/* Shared by WAV and W64, whose samples and formats are the same: see wav.c. */
+#ifndef SMP_IO_AUDIO_WAV_H
+#define SMP_IO_AUDIO_WAV_H
+
+#include "io/audio/sound.h"
+
+typedef struct smp_wav {
+    bool rf64, big, has_format, has_data;
+    unsigned tag, channels, bits, align;
+    uint32_t rate, mask;
+    uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
+    uint64_t end;                           /* the end of the file by its header; 0: unknown */
+    bool size_known;                        /* else the samples go on to the end */
+} smp_wav;
+
+/* Takes the body of a fmt chunk of `size` bytes. */
+smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err);
+
+/* Checks the samples that the header tells of, and begins to read them. container: "RF64"; may be null. */
+smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err);
+
+/* The kind of sample that is written of such a sound. wanted: SMP_SOUND_NONE, or what the user asks for. */
+int smp_wav_type(const smp_sound *sound, int wanted);
+
+/* Adds the body of a fmt chunk. */
+void smp_wav_put_format(smp_bytes *out, const smp_writer *writer, int type);
+
+#endif

@@ -1,0 +1,130 @@
+"""Tags and cover pictures of sounds: carried from each format to each, or named when they are left out."""
+import base64
+import itertools
+import struct
+import unittest
+
+from harness import SAMPLES, CliCase, png_bytes
+
+TAGS = {"Title": "T\u00edtel", "Artist": "Me", "Album": "Some", "Date": "2021", "TrackNumber": "3", "Genre": "Jazz",
+        "Comment": "Hello", "Copyright": "CC", "ALBUMARTIST": "Others"}
+COVER = png_bytes([bytes(i * 7 % 256 for i in range(600))] * 40, 200) + bytes(range(256)) * 600  # several Ogg pages
+
+
+def comment(texts):
+    lines = [f"{name.upper()}={value}".encode() for name, value in texts.items()]
+    return struct.pack("<II", 0, len(lines)) + b"".join(struct.pack("<I", len(line)) + line for line in lines)
+
+
+def picture(data, kind=3):
+    return struct.pack(">II9sIIIIII", kind, 9, b"image/png", 0, 0, 0, 0, 0, len(data)) + data
+
+
+def flac_with(blocks):
+    """A shipped FLAC with these blocks behind its first one."""
+    data = (SAMPLES / "speech.flac").read_bytes()
+    at = 4
+    while not data[at] & 0x80:
+        at += 4 + int.from_bytes(data[at + 1:at + 4], "big")
+    at += 4 + int.from_bytes(data[at + 1:at + 4], "big")
+    out = b"fLaC" + bytes([0]) + data[5:42]
+    for i, (kind, body) in enumerate(blocks):
+        out += bytes([kind | (0x80 if i + 1 == len(blocks) else 0)]) + len(body).to_bytes(3, "big") + body
+    return out + data[at:]
+
+
+def packet_of(data):
+    """The second packet of an Ogg stream; numbers of its pages are checked."""
+    at, packets, now, pages = 0, [], b"", 0
+    while at < len(data):
+        assert data[at:at + 4] == b"OggS" and int.from_bytes(data[at + 18:at + 22], "little") == pages
+        sizes = data[at + 27:at + 27 + data[at + 26]]
+        at += 27 + len(sizes)
+        for size in sizes:
+            now += data[at:at + size]
+            at += size
+            if size < 255:
+                packets.append(now)
+                now = b""
+        pages += 1
+    return packets[1]
+
+
+class Tags(CliCase):
+    def setUp(self):
+        super().setUp()
+        formats = self.smp("help", "formats").stdout
+        rows = {row.split()[0]: row for row in formats.splitlines() if row.startswith("  ") and len(row.split()) > 2}
+        if "read, written" not in rows["FLAC"]:
+            self.skipTest("this build has no libsndfile")
+        self.extensions = ["flac", "ogg", "opus"] + ["mp3"] * ("read, written" in rows.get("MP3", ""))
+        self.write("in.flac", flac_with([(4, comment(TAGS)), (6, picture(COVER))]))
+        self.smp("run", "-e", "resample 24kHz", "in.flac", "first.flac")
+
+    def tags(self, name):
+        said = self.smp("info", "-v", name).stdout.splitlines()
+        rows = (row.strip().removeprefix("text").strip().split(": ", 1) for row in said)
+        return {row[0].upper(): row[1] for row in rows if len(row) == 2}
+
+    def cover(self, name):
+        data = (self.folder / name).read_bytes()
+        if name.endswith(("ogg", "opus")):
+            packet = packet_of(data)
+            at = packet.index(b"METADATA_BLOCK_PICTURE=")
+            length = int.from_bytes(packet[at - 4:at], "little")
+            block = base64.b64decode(packet[at + 23:at + length])
+            self.assertEqual(block[8:17], b"image/png")
+            return block[-len(COVER):]
+        at = data.index(COVER)
+        self.assertIn(b"image/png", data[:at])
+        return data[at:at + len(COVER)]
+
+    def test_every_pair_carries_tags_and_cover(self):
+        want = {key.upper(): value for key, value in TAGS.items()}
+        for first in self.extensions:
+            self.smp("convert", "first.flac", f"a.{first}")
+        for first, second in itertools.product(self.extensions, repeat=2):
+            done = self.smp("convert", "-f", f"a.{first}", f"b.{second}")
+            self.assertEqual(done.stderr, "", f"{first} to {second}")
+            found = self.tags(f"b.{second}")
+            self.assertEqual({key: found.get(key) for key in want}, want, f"{first} to {second}")
+            self.assertTrue(self.cover(f"b.{second}") == COVER, f"{first} to {second}")
+        for name in (f"a.{e}" for e in self.extensions):  # what lies in front of a sound does not change it
+            self.smp("convert", "-f", "--strip", "first.flac", "bare." + name[2:])
+            for source, target in ((name, "x.wav"), ("bare." + name[2:], "y.wav")):
+                self.smp("convert", "-f", "--strip", source, target)
+            self.assertTrue((self.folder / "x.wav").read_bytes() == (self.folder / "y.wav").read_bytes(), name)
+            self.assertNotIn(b"Title", (self.folder / ("bare." + name[2:])).read_bytes())
+
+    def test_what_has_no_place_is_named(self):
+        for target, says in (
+                ("a.wav", "warning: a.wav: ALBUMARTIST, the cover picture is left out, which a WAV has no place for"),
+                ("a.caf", "warning: a.caf: the cover picture is left out, which a CAF has no place for"),
+                ("a.aiff", "Album, Date, TrackNumber, Genre, ALBUMARTIST, the cover picture"),
+                ("a.w64", "the cover picture is left out, which a W64 has no place for"),
+                ):
+            self.assertIn(says, self.smp("convert", "in.flac", target).stderr)
+            self.assertEqual(self.smp("convert", "-f", "--strip", "in.flac", target).stderr, "")
+        self.assertEqual(self.smp("run", "-e", "spectrogram", "in.flac", "a.png").stderr, "")
+
+    def test_one_of_several_covers_is_kept(self):
+        self.write("two.flac", flac_with([(6, picture(b"back" * 9, 4)), (6, picture(COVER)), (4, comment(TAGS))]))
+        done = self.smp("convert", "two.flac", "a.flac")
+        self.assertIn("of several pictures in its tags one is kept", done.stderr)
+        self.assertTrue(self.cover("a.flac") == COVER)
+
+    def test_damaged_tags_harm_nothing(self):
+        whole = comment(TAGS)
+        self.smp("convert", "in.flac", "b.wav", "--strip")
+        for i, body in enumerate((whole[:9], whole[:40], b"\xff" * 30, struct.pack("<II", 0, 2**32 - 1) + whole[8:],
+                                  struct.pack("<I", 2**32 - 4) + whole, b"")):
+            self.write("bad.flac", flac_with([(4, body), (6, picture(COVER)[:20 + i]), (6, b"\xff" * 40)]))
+            done = self.smp("convert", "-f", "bad.flac", "a.wav", "--strip", status=(0, 3))
+            if done.returncode:  # libFLAC is strict
+                self.assertFalse((self.folder / "a.wav").exists())
+            else:
+                self.assertTrue((self.folder / "a.wav").read_bytes() == (self.folder / "b.wav").read_bytes())
+
+
+if __name__ == "__main__":
+    unittest.main()
