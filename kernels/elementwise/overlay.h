@@ -24,7 +24,7 @@ SMP_HOST_DEVICE float smp_overlay_pair(smp_pixel from, smp_pixel by, int channel
     if (p->kind) {
         const float both = fmaf(from.last / white, 1.f - alpha, alpha);
         weight = both == 0.f ? 0.f : alpha / both;
-        if (channel == from.channels - 1)
+        if (channel == io->out.channels - 1)
             return smp_one_nan(both * white);
     }
     const float b = by.v[p->shared ? 0 : channel * by.step] * p->scale;

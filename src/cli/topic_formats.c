@@ -14,6 +14,21 @@ static const smp_file_format *const formats[] = {
 
 enum { WIDTH = 100, EXTENSIONS = 38 /* columns: of a line, and in front of the extensions */ };
 
+void smp_formats_brief(FILE *to)
+{
+    static const char *const uses[] = {"not here: ", "read only: ", "written only: ", "read and written: "};
+    for (int use = 3; use >= 0; use--) {
+        const char *before = uses[use];
+        for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+            if ((formats[i]->sniff ? 1 : 0) + (formats[i]->write_shape ? 2 : 0) == use) {
+                fprintf(to, "%s%s", before, formats[i]->name);
+                before = ", ";
+            }
+        if (before != uses[use])
+            fputc('\n', to);
+    }
+}
+
 void smp_topic_formats(FILE *to)
 {
     fputs("Files are recognised by their content when read, and by the name's extension when written.\n\n", to);
