@@ -209,17 +209,21 @@ def peers(report):
     text += "; ".join(line for line in report["versions"].values() if line) + ".\n"
     for job in report.get("jobs", []):
         ours = job["tools"]["smempipe"]["wall_s"]
-        text += f"\n**{job['job']}, blurred by sigma 2**, {job['input_bytes'] / 1e6:.1f} MB in:\n\n"
+        what = "" if " to 1600" in job["job"] else ", blurred by sigma 2"
+        text += f"\n**{job['job']}{what}**, {job['input_bytes'] / 1e6:.1f} MB in:\n\n"
         rows = [(tool, number(one["wall_s"], 3), number(one["wall_s"] / ours, 2), number(
             one["cpu_s"], 3), number(one["peak_mb"]), number(one["output_bytes"] / 1e6))
                 for tool, one in job["tools"].items()]
         text += table(("", "wall s", "x smempipe", "processor s", "peak MB", "output MB"), rows)
-    if report.get("folder"):
-        folder = report["folder"]
-        ours = folder["ways"]["smempipe batch"]["wall_s"]
-        text += f"\n**{folder['pictures']} pictures of {folder['size']}, blurred by sigma 2**:\n\n"
+    for name, what in (("folder", "blurred by sigma 2"), ("thumbnails", "as thumbnails of 256 pixels")):
+        folder = report.get(name)
+        if not folder:
+            continue
+        first = next(iter(folder["ways"]))
+        ours = folder["ways"][first]["wall_s"]
+        text += f"\n**{folder['pictures']} pictures of {folder['size']}, {what}**:\n\n"
         text += table(
-            ("", "wall s", "x smempipe batch"),
+            ("", "wall s", f"x {first}"),
             [(way, number(one["wall_s"], 2), number(one["wall_s"] / ours, 2)) for way, one in folder["ways"].items()])
     if report.get("stages"):
         text += "\n**One stage in memory**, 6000x4000, beside OpenCV's; x is OpenCV's time divided by ours, with " \

@@ -118,17 +118,21 @@ SMP_HOST_DEVICE smp_colour smp_from_ycbcr(float y, float cb, float cr)
     return to;
 }
 
+/* Fractions to fractions. */
+SMP_HOST_DEVICE smp_colour smp_color_space_fractions(int32_t kind, float a, float b, float c)
+{
+    return kind == SMP_TO_LAB     ? smp_to_lab(a, b, c)
+           : kind == SMP_TO_HSV   ? smp_to_hsv(a, b, c)
+           : kind == SMP_TO_YCBCR ? smp_to_ycbcr(a, b, c)
+           : kind == SMP_FROM_LAB ? smp_from_lab(a, b, c)
+           : kind == SMP_FROM_HSV ? smp_from_hsv(a, b, c)
+                                  : smp_from_ycbcr(a, b, c);
+}
+
 /* Code values to code values. */
 SMP_HOST_DEVICE smp_colour smp_color_space_of(int32_t kind, float x, float y, float z, float white)
 {
-    const float a = x / white, b = y / white, c = z / white;
-    smp_colour to = kind == SMP_TO_LAB     ? smp_to_lab(a, b, c)
-                    : kind == SMP_TO_HSV   ? smp_to_hsv(a, b, c)
-                    : kind == SMP_TO_YCBCR ? smp_to_ycbcr(a, b, c)
-                    : kind == SMP_FROM_LAB ? smp_from_lab(a, b, c)
-                    : kind == SMP_FROM_HSV ? smp_from_hsv(a, b, c)
-                                           : smp_from_ycbcr(a, b, c);
-    return smp_colour_times(to, white);
+    return smp_colour_times(smp_color_space_fractions(kind, x / white, y / white, z / white), white);
 }
 
 SMP_HOST_DEVICE float smp_color_space_pixel(smp_pixel from, int channel, const smp_io *io, const smp_color_space *p)

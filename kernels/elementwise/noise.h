@@ -16,7 +16,19 @@ typedef struct smp_noise {
     float white;
 } smp_noise;
 
-/* sines: the table. Gaussian: Box and Muller's sqrt(-2 ln u) sin(2 pi t), 0 < u <= 1. */
+/* Gaussian: Box and Muller's sqrt(-2 ln u) sin(2 pi t), 0 < u <= 1, where t lies `part` of the way from one entry of
+ * the table of sines to the next. */
+SMP_HOST_DEVICE float smp_noise_gaussian(float v, float u, float part, float low, float high, const smp_noise *p)
+{
+    const float length = sqrtf(-1.3862944f * smp_log2f_(u + 0x1p-24f));
+    return smp_one_nan(fmaf(p->amount, length * fmaf(part, high - low, low), v));
+}
+SMP_HOST_DEVICE float smp_noise_part(uint32_t turn)
+{
+    return (float)(int32_t)(turn & 4095u) * 0x1p-12f;
+}
+
+/* sines: the table. */
 SMP_HOST_DEVICE float smp_noise_sample(float v, uint64_t index, int channel, const smp_noise *p, const float *sines)
 {
     const smp_philox r = smp_philox_of(index, (uint32_t)channel, 0, p->seed);
@@ -27,9 +39,7 @@ SMP_HOST_DEVICE float smp_noise_sample(float v, uint64_t index, int channel, con
         return u < 0.5f * p->amount ? 0.f : u < p->amount ? p->white : v;
     const uint32_t turn = r.v[1] >> 8;
     const float *at = sines + (turn >> 12);
-    const float sine = fmaf((float)(int32_t)(turn & 4095u) * 0x1p-12f, at[1] - at[0], at[0]);
-    const float length = sqrtf(-1.3862944f * smp_log2f_(u + 0x1p-24f));
-    return smp_one_nan(fmaf(p->amount, length * sine, v));
+    return smp_noise_gaussian(v, u, smp_noise_part(turn), at[0], at[1], p);
 }
 
 #ifdef __cplusplus

@@ -9,7 +9,6 @@ typedef struct smp_overlay {
     smp_place_at at;
     int32_t kind;   /* 0: the first picture has no alpha, 1: it has */
     int32_t shared; /* 1: the second has one colour, for every channel of the first */
-    int32_t gray;   /* 1: the second has red, green and blue, and the first one colour */
     float opacity;
     float scale; /* from the second picture's code values to the first's */
 } smp_overlay;
@@ -25,13 +24,10 @@ SMP_HOST_DEVICE float smp_overlay_pair(smp_pixel from, smp_pixel by, int channel
     if (p->kind) {
         const float both = fmaf(from.last / white, 1.f - alpha, alpha);
         weight = both == 0.f ? 0.f : alpha / both;
-        if (channel == from.channels - 1)
+        if (channel == io->out.channels - 1)
             return smp_one_nan(both * white);
     }
-    float b = by.v[p->shared ? 0 : channel * by.step];
-    if (p->gray) /* luma of ITU-R BT.709, as the stage gray */
-        b = fmaf(0.0722f, by.v[2 * by.step], fmaf(0.7152f, by.v[by.step], 0.2126f * b));
-    b *= p->scale;
+    const float b = by.v[p->shared ? 0 : channel * by.step] * p->scale;
     return smp_one_nan(fmaf(weight, b - a, a));
 }
 

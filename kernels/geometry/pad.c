@@ -3,6 +3,7 @@
  *   tiled  the picture's part of a row is one copy, and borders of its own pixels come from the row just made. Rows
  * that lie end to end, and are not widened, go in one copy: sound. Where the format changes, as gather.h. */
 #include "geometry/pad.h"
+#include "lib/pixel_size.h"
 
 SMP_GATHER_FILL_CPU(pad, smp_pad_source, smp_pad_fill)
 
@@ -23,21 +24,7 @@ static void pad_side(const smp_io *io, const smp_pad *p, char *row, int64_t x, i
         gather_filled(io, p, smp_pad_fill, row + (size_t)x * size, end - x);
         return;
     }
-    switch (size) {
-#define CASE(N)                                                                                                        \
-    case N:                                                                                                            \
-        pad_side_as(io, p, row, x, end, N);                                                                            \
-        break
-        CASE(1);
-        CASE(3);
-        CASE(4);
-        CASE(6);
-        CASE(12);
-        CASE(16);
-#undef CASE
-    default:
-        pad_side_as(io, p, row, x, end, size);
-    }
+    SMP_BY_PIXEL_SIZE(size, pad_side_as(io, p, row, x, end, N))
 }
 
 /* Output rows y0 .. y1-1, whose format is the input's. */

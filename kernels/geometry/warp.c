@@ -5,6 +5,7 @@
  *          the border rule. With AVX2 the channels of a pixel are lanes, and the upper and lower row the two halves of
  * a vector; of one channel, eight pixels are lanes. */
 #include "geometry/warp.h"
+#include "lib/pixel_size.h"
 
 #include <string.h>
 
@@ -273,23 +274,7 @@ SMP_INLINE void warp_copies(const smp_io *io, const warp_line *line, int from, i
 static void warp_copy(const smp_io *io, const warp_line *line, int from, int end, char *to)
 {
     const size_t size = (size_t)(io->in.channels * smp_sample_size(io->in.format));
-    switch (size) {
-#define CASE(N)                                                                                                        \
-    case N:                                                                                                            \
-        warp_copies(io, line, from, end, to, N);                                                                       \
-        break
-        CASE(1);
-        CASE(2);
-        CASE(3);
-        CASE(4);
-        CASE(6);
-        CASE(8);
-        CASE(12);
-        CASE(16);
-#undef CASE
-    default:
-        warp_copies(io, line, from, end, to, size);
-    }
+    SMP_BY_PIXEL_SIZE(size, warp_copies(io, line, from, end, to, N))
 }
 
 /* Pixels from .. end-1 of a row of a block, to the row `to`. */

@@ -21,8 +21,12 @@ template <typename FORMULA> struct smp_pair_op {
         const smp_pair_span span = smp_pair_span_of(&io, &at, y);
         const int others = io.second.data ? io.second.channels : 0;
         const bool meet = x >= span.from && x < span.to;
-        float w[SMP_MAX_CHANNELS];
-        smp_pixel from = {v, 1, io.in.channels, C, v[0]}, by = {others ? w : nullptr, 1, others, SMP_MAX_CHANNELS, 0.f};
+        float w[SMP_MAX_CHANNELS], own[C];
+        smp_pixel from = {own, 1, io.in.channels, C, v[0]},
+                  by = {others ? w : nullptr, 1, others, SMP_MAX_CHANNELS, 0.f};
+#pragma unroll
+        for (int c = 0; c < C; c++)
+            own[c] = C == SMP_MAX_CHANNELS && smp_pair_gray(&io) ? v[0] : v[c];
 #pragma unroll
         for (int c = 1; c < C; c++)
             from.last = c == io.in.channels - 1 ? v[c] : from.last;
@@ -36,7 +40,10 @@ template <typename FORMULA> struct smp_pair_op {
 #pragma unroll
         for (int c = 0; c < PUT::most; c++)
             if (c < io.out.channels)
-                put(c, meet ? formula(from, by, c) : v[c < C ? c : C - 1]);
+                put(c, meet                                ? formula(from, by, c)
+                       : io.in.channels == io.out.channels ? v[c < C ? c : C - 1]
+                       : smp_pair_channel(&io, c) == 0     ? v[0]
+                                                           : from.last);
     }
 };
 

@@ -33,6 +33,21 @@ SMP_HOST_DEVICE smp_pair_span smp_pair_span_of(const smp_io *io, const smp_place
     return span;
 }
 
+/* The channel that channel c of the result passes on: of a gray picture that gets colours, its one. (Its alpha stays the
+ * last.) */
+SMP_HOST_DEVICE int32_t smp_pair_channel(const smp_io *io, int32_t c)
+{
+    if (io->in.channels >= io->out.channels)
+        return c;
+    return io->in.alpha && c == io->out.channels - 1 ? io->in.channels - 1 : 0;
+}
+
+/* Every colour of a gray picture is its one. */
+SMP_HOST_DEVICE int smp_pair_gray(const smp_io *io)
+{
+    return io->in.channels - (io->in.alpha != 0) == 1;
+}
+
 #ifdef SMP_ISA
 
 #include <string.h>
@@ -53,22 +68,36 @@ SMP_INLINE void smp_pair_naive(const smp_io *io, const void *params, int64_t y0,
                 v[c] = smp_load(smp_row(&io->in, y), x * channels + c, io->in.format);
             for (int c = 0; c < others && meet; c++)
                 w[c] = smp_load(smp_row(second, y - at->y), (x - at->x) * others + c, second->format);
-            const smp_pixel from = {v, 1, channels, channels, v[channels - 1]};
+            const smp_pixel from = {v, smp_pair_gray(io) ? 0 : 1, channels, channels, v[channels - 1]};
             const smp_pixel by = {others ? w : NULL, 1, others, others, others ? w[others - 1] : 0.f};
             for (int c = 0; c < io->out.channels; c++)
-                smp_put(io, smp_row(&io->out, y), x * io->out.channels + c, meet ? fn(from, by, c, io, params) : v[c]);
+                smp_put(io, smp_row(&io->out, y), x * io->out.channels + c,
+                        meet ? fn(from, by, c, io, params) : v[smp_pair_channel(io, c)]);
         }
     }
 }
 
+/* Pixels x .. end-1 of row y of a gray picture, which pass and get colours. */
+static __attribute__((noinline, unused)) void smp_pair_color(const smp_io *io, int64_t y, int64_t x, int64_t end)
+{
+    for (; x < end; x++)
+        for (int c = 0; c < io->out.channels; c++)
+            smp_put(io, smp_row(&io->out, y), x * io->out.channels + c,
+                    smp_load(smp_row(&io->in, y), x * io->in.channels + smp_pair_channel(io, c), io->in.format));
+}
+
 /* Pixels x .. end-1 of row y, which pass. */
-SMP_INLINE void smp_pair_copy(const smp_io *io, int64_t y, int64_t x, int64_t end)
+static __attribute__((noinline, unused)) void smp_pair_copy(const smp_io *io, int64_t y, int64_t x, int64_t end)
 {
     const int64_t channels = io->in.channels, n = (end - x) * channels;
     const int64_t in = smp_sample_size(io->in.format), out = smp_sample_size(io->out.format);
     const char *from = (const char *)smp_row(&io->in, y) + x * channels * in;
     char *to = (char *)smp_row(&io->out, y) + x * channels * out;
     float block[SMP_BLOCK] __attribute__((aligned(64)));
+    if (channels != io->out.channels) {
+        smp_pair_color(io, y, x, end);
+        return;
+    }
     if (n > 0 && io->in.format == io->out.format) {
         memcpy(to, from, (size_t)(n * in));
         return;
@@ -87,14 +116,14 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
     float others[SMP_BLOCK] __attribute__((aligned(64))), plane[SMP_BLOCK] __attribute__((aligned(64)));
     const smp_place_at *at = params;
     const smp_view *second = &io->second;
-    const int ins = io->in.channels, outs = io->out.channels, bys = second->data ? second->channels : 0;
+    const int gray = smp_pair_gray(io), ins = io->in.channels, outs = io->out.channels, bys = second->data ? second->channels : 0;
     const int most = ins > outs ? (ins > bys ? ins : bys) : outs > bys ? outs : bys;
     const int64_t block = SMP_BLOCK / most / 16 * 16;
     for (int64_t y = y0; y < y1; y++) {
         const smp_pair_span span = smp_pair_span_of(io, at, y);
         smp_pair_copy(io, y, 0, span.from);
         for (int64_t x = span.from; x < span.to; x += block) {
-            const int64_t n = span.to - x < block ? span.to - x : block;
+            const int64_t n = span.to - x < block ? span.to - x : block, step = gray ? 0 : n;
             const char *in = smp_row(&io->in, y);
             smp_load_row(row, in + x * ins * smp_sample_size(io->in.format), io->in.format, n * ins);
             SMP_BY_CHANNELS(ins, smp_pixel_part(planes, row, n, N))
@@ -107,11 +136,11 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
             for (int c = 0; c < outs; c++) {
                 if (bys)
                     for (int64_t i = 0; i < n; i++)
-                        plane[i] = fn((smp_pixel){planes + i, n, ins, ins, last[i]},
+                        plane[i] = fn((smp_pixel){planes + i, step, ins, ins, last[i]},
                                       (smp_pixel){others + i, n, bys, bys, other[i]}, c, io, params);
                 else
                     for (int64_t i = 0; i < n; i++)
-                        plane[i] = fn((smp_pixel){planes + i, n, ins, ins, last[i]}, (smp_pixel){NULL, 0, 0, 0, 0.f}, c,
+                        plane[i] = fn((smp_pixel){planes + i, step, ins, ins, last[i]}, (smp_pixel){NULL, 0, 0, 0, 0.f}, c,
                                       io, params);
                 SMP_BY_CHANNELS(outs, smp_pixel_join(row + c, plane, n, N))
             }

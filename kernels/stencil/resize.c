@@ -4,6 +4,7 @@
  *          with each operation, whatever the ratio and the channels, without a gather. Results of the row pass wait in
  * a ring of rows, a block of columns at a time; the column pass is plain vector rows. Rows that no output row wants are
  * not touched. */
+#include "lib/pixel_size.h"
 #include "stencil/resize_lanes.h"
 
 #include "lib/elementwise.h"
@@ -49,23 +50,7 @@ SMP_INLINE void resize_pick_as(char *restrict to, const char *restrict from, con
 
 static void resize_pick(char *to, const char *from, const int32_t *start, int64_t n, size_t size)
 {
-    switch (size) {
-#define CASE(N)                                                                                                        \
-    case N:                                                                                                            \
-        resize_pick_as(to, from, start, n, N);                                                                         \
-        break
-        CASE(1);
-        CASE(2);
-        CASE(3);
-        CASE(4);
-        CASE(6);
-        CASE(8);
-        CASE(12);
-        CASE(16);
-#undef CASE
-    default:
-        resize_pick_as(to, from, start, n, size);
-    }
+    SMP_BY_PIXEL_SIZE(size, resize_pick_as(to, from, start, n, N))
 }
 
 static void resize_move_row(const smp_io *io, const smp_resize *p, char *to, const char *from)

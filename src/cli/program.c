@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "cli/team.h"
+#include "cli/topics.h"
 #include "io/av/av_library.h"
 #include "io/raw/raw_spec.h"
 #include "io/source.h"
@@ -100,6 +101,7 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
     puts("smempipe " SMP_VERSION);
     if (argc != 3 || (strcmp(argv[2], "-v") != 0 && strcmp(argv[2], "--verbose") != 0))
         return SMP_OK;
+    smp_formats_brief(stdout);
     smp_code code = smp_worker_start(0, err);
     if (!code)
         code = smp_worker_confinement(text, sizeof text, NULL, err);

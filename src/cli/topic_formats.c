@@ -14,6 +14,21 @@ static const smp_file_format *const formats[] = {
 
 enum { WIDTH = 100, EXTENSIONS = 38 /* columns: of a line, and in front of the extensions */ };
 
+void smp_formats_brief(FILE *to)
+{
+    static const char *const uses[] = {"not here: ", "read only: ", "written only: ", "read and written: "};
+    for (int use = 3; use >= 0; use--) {
+        const char *before = uses[use];
+        for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+            if ((formats[i]->sniff ? 1 : 0) + (formats[i]->write_shape ? 2 : 0) == use) {
+                fprintf(to, "%s%s", before, formats[i]->name);
+                before = ", ";
+            }
+        if (before != uses[use])
+            fputc('\n', to);
+    }
+}
+
 void smp_topic_formats(FILE *to)
 {
     fputs("Files are recognised by their content when read, and by the name's extension when written.\n\n", to);
@@ -44,7 +59,9 @@ void smp_topic_formats(FILE *to)
         "floats are read as float32 where that is exact and refused otherwise; bool becomes 0 and 255. EXIF "
         "orientation is applied on "
         "reading. A JPEG that no stage changes is copied as it is coded, with other metadata if asked for (--strip); "
-        "--fast-decode decodes JPEGs smaller that are scaled down. ICC profile, cICP, resolution, text, EXIF and XMP "
+        "--fast-decode decodes JPEGs smaller that are scaled down. A JPEG made of a JPEG keeps its tables and its "
+        "subsampling of colour, others have quality 90; --quality, --jpeg-subsampling and --jpeg-progressive change "
+        "that. ICC profile, cICP, resolution, text, EXIF and XMP "
         "are kept unless --strip; a thumbnail only where no stage changes the picture. No times are written: the same "
         "input and pipeline give the same bytes.\n"
         "\n"

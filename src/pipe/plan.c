@@ -239,6 +239,16 @@ static void warn(planner *p, const smp_node *node, const char *format, const cha
         smp_diags_add(p->diags, SMP_WARNING, node->span, format, label);
 }
 
+/* What does to this kind of data what a stage of this name does to the other; null where nothing says so. */
+static const char *meant_for(smp_kind kind, const char *name)
+{
+    for (size_t i = 0; i < smp_stage_count(); i++)
+        for (const smp_alias *alias = smp_stage_at(i)->aliases; alias && alias->name; alias++)
+            if ((smp_stage_at(i)->domain & kind) && !strcmp(alias->name, name))
+                return alias->say;
+    return NULL;
+}
+
 static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in)
 {
     if (node->stage->encoded && node->light == SMP_LIGHT_LINEAR) {
@@ -247,9 +257,11 @@ static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in
     }
     if (node->stage->domain & in->kind)
         return SMP_OK;
-    return smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
-                    node->stage->domain == SMP_IMAGE ? "pictures" : "sound",
-                    in->kind == SMP_IMAGE ? "a picture" : "sound");
+    const char *other = meant_for(in->kind, node->stage->name);
+    const smp_code code = smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
+                                   node->stage->domain == SMP_IMAGE ? "pictures" : "sound",
+                                   in->kind == SMP_IMAGE ? "a picture" : "sound");
+    return other ? smp_hint(p->err, "for %s: %s", in->kind == SMP_IMAGE ? "pictures" : "sound", other) : code;
 }
 
 static smp_code add_node(planner *p, int number)

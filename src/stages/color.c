@@ -1,20 +1,23 @@
 /* color: to another colour space, and back. */
 #include "elementwise/color_space.h"
+#include "stages/shared/channel_mixing.h"
 #include "stages/shared/elementwise.h"
 
-enum { NONE }; /* of the spaces; the others follow as in SMP_TO_* */
+enum { NONE, RGB = 4 }; /* of the spaces; between them as in SMP_TO_* */
 
 typedef struct params {
     int to, from;
 } params;
 
-static const char *const spaces[] = {"none", "lab", "hsv", "ycbcr", NULL};
+static const char *const to_spaces[] = {"none", "lab", "hsv", "ycbcr", "rgb", NULL};
+static const char *const from_spaces[] = {"none", "lab", "hsv", "ycbcr", NULL};
 
 static const smp_param table[] = {
     {"to", offsetof(params, to), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",
-     "lab: CIE L*a*b*, lightness and two axes of colour; hsv: hue, saturation, value; ycbcr: as in JPEG", spaces,
-     SMP_P_MAIN},
-    {"from", offsetof(params, from), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none", "back from one of these", spaces, 0},
+     "lab: CIE L*a*b*, lightness and two axes of colour; hsv: hue, saturation, value; ycbcr: as in JPEG; rgb: a gray "
+     "picture gets three equal colours, others stay",
+     to_spaces, SMP_P_MAIN},
+    {"from", offsetof(params, from), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none", "back from one of these", from_spaces, 0},
     {0},
 };
 
@@ -27,11 +30,26 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "color lab, or color from=lab");
 }
 
+static smp_code plan_rgb(const smp_shape *in, int colours, smp_node_plan *work, smp_error *err)
+{
+    const smp_channel_mix mix = {.rows = 3, .cols = 1, .keep_alpha = in->alpha, .weight = {{1}, {1}, {1}}};
+    if (colours == 3)
+        work->nothing = work->already = true;
+    else if (colours == 1)
+        smp_channel_mixing_plan(&mix, work);
+    else
+        return smp_fail(err, SMP_E_PIPE, "a picture of %d colours is neither gray nor rgb", colours);
+    work->variants = smp_channel_mix_variants;
+    return SMP_OK;
+}
+
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
     const params *p = given;
     const int colours = in->channels - in->alpha;
+    if (p->to == RGB)
+        return plan_rgb(in, colours, work, err);
     smp_color_space *k = (smp_color_space *)(void *)work->kernel;
     k->kind = p->to != NONE ? SMP_TO_LAB + p->to - 1 : SMP_FROM_LAB + p->from - 1;
     work->kernel_size = sizeof *k;
@@ -40,7 +58,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (colours == 3)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "a colour space has three colours, and the picture has %d", colours);
-    return colours == 1 ? smp_hint(err, "make this one colour first: matrix [1; 1; 1]") : SMP_E_PIPE;
+    return colours == 1 ? smp_hint(err, "write 'color rgb' before it") : SMP_E_PIPE;
 }
 
 SMP_PIXEL_VARIANTS(color_space);
@@ -73,6 +91,10 @@ const smp_stage smp_stage_color = {
                                    {"lab2rgb", "color from=lab"},
                                    {"rgb2hsv", "color hsv"},
                                    {"hsv2rgb", "color from=hsv"},
+                                   {"rgb", "color rgb"},
+                                   {"gray2rgb", "color rgb"},
+                                   {"grey2rgb", "color rgb"},
+                                   {"truecolor", "color rgb"},
                                    {"lab", "color lab"},
                                    {"hsv", "color hsv"},
                                    {"yuv", "color ycbcr"},

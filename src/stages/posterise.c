@@ -1,8 +1,10 @@
 /* posterise: a few evenly spaced values a channel. */
+#include "base/alloc.h"
 #include "elementwise/ordered.h"
+#include "stages/shared/diffusing.h"
 #include "stages/shared/elementwise.h"
 
-enum { NEAREST, BAYER8 };
+enum { NEAREST, BAYER8, DIFFUSE };
 
 typedef struct params {
     int64_t levels;
@@ -14,17 +16,35 @@ static const smp_param table[] = {
      SMP_P_MAIN | SMP_P_REQUIRED},
     {"dither", offsetof(params, dither), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",
      "none: the nearest value; bayer8: two values take turns in a pattern of 8 x 8 pixels, so that areas keep their "
-     "brightness",
-     (const char *const[]){"none", "bayer8", NULL}, 0},
+     "brightness; diffuse: so do they, without a pattern (Floyd and Steinberg)",
+     (const char *const[]){"none", "bayer8", "diffuse", NULL}, 0},
     {0},
 };
 
 SMP_TWO_VARIANTS(ordered, "vectorised blocks in the first-level cache; GPU: 16 bytes a thread", smp_geometry_samples,
                  smp_geometry_packs);
 
+static smp_code plan_diffuse(int64_t levels, const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
+    const smp_palette k = smp_palette_of(in, levels, 0);
+    double values[SMP_PALETTE_MOST];
+    for (int64_t i = 0; i < levels; i++)
+        values[i] = (double)i / (double)(levels - 1);
+    memcpy(work->kernel, &k, sizeof k);
+    work->kernel_size = sizeof k;
+    work->table_size = smp_palette_size(&k);
+    work->table = smp_alloc(work->table_size);
+    if (!work->table)
+        return smp_fail_memory(err, "a table", work->table_size);
+    smp_palette_fill(&k, in, values, work->table);
+    return smp_diffuse_plan(&k, in, work, err);
+}
+
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    (void)by, (void)err;
+    (void)by;
+    if (((const params *)given)->dither == DIFFUSE)
+        return plan_diffuse(((const params *)given)->levels, in, work, err);
     work->ops = 6;
     if (((const params *)given)->dither == BAYER8) {
         smp_ordered *k = (smp_ordered *)(void *)work->kernel;
@@ -44,7 +64,10 @@ const smp_stage smp_stage_posterise = {
     .about = "out = round(in / white * (levels - 1)) / (levels - 1) * white, ties to even, in 0..white; alpha stays.\n"
              "dither=bayer8 takes the value above floor(in / white * (levels - 1)) where the fraction is larger than "
              "(b + 1/2) / 64, with Bayer's matrix b of 8 x 8 in every channel: few levels that look like many from "
-             "afar. `posterise 2 dither=bayer8` and --png-bits 1 make a small file of black and white.",
+             "afar. `posterise 2 dither=bayer8` and --png-bits 1 make a small file of black and white.\n"
+             "dither=diffuse hands the error of each sample to those that follow: 7/16 to the right, 3/16, 5/16 and "
+             "1/16 below, in whole numbers (floats: of 65535ths). `gray`, then `posterise 2 dither=diffuse`, are the "
+             "bytes of Pillow's convert('1'). The whole picture is needed in memory. For colours of your own: palette.",
     .example = "posterise 4",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
@@ -54,7 +77,10 @@ const smp_stage smp_stage_posterise = {
     .plan = plan,
     .variants = smp_posterise_variants,
     .aliases = (const smp_alias[]){{"posterize", "posterise 4"},
-                                   {"quantize", "posterise 4"},
+                                   {"floyd_steinberg", "posterise 2 dither=diffuse"},
+                                   {"floydsteinberg", "posterise 2 dither=diffuse"},
+                                   {"error_diffusion", "posterise 2 dither=diffuse"},
+                                   {"dither", "posterise 2 dither=diffuse"},
                                    {"halftone", "posterise 2 dither=bayer8"},
                                    {"bayer", "posterise 2 dither=bayer8"},
                                    {0}},

@@ -2,13 +2,13 @@
 """Times smempipe beside the other tools that are installed, in alternation, and writes what it measured as JSON.
 
     tests/bench/peers.py [--program build/release/smempipe] [--json docs/results/cpu-peers.json] [--rounds 7]
-                         [--only jobs|folder|stages]
+                         [--only jobs|folder|thumbnails|stages]
 
-Three tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output)
-beside vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; a folder of small pictures beside loops over such commands;
-and single stages in memory beside OpenCV, with `smempipe compare`.
-Needs Python with NumPy and OpenCV for the pictures (Debian: python3-numpy, python3-opencv). Run it on a quiet machine:
-only ratios within one run mean anything."""
+Four tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output)
+beside vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; folders of small pictures, blurred and as thumbnails,
+beside loops over such commands; and single stages in memory beside OpenCV and Pillow, with `smempipe compare`.
+Needs Python with NumPy, OpenCV and Pillow (Debian: python3-numpy, python3-opencv, python3-pil). Run it on a quiet
+machine: only ratios within one run mean anything."""
 import argparse
 import fnmatch
 import json
@@ -24,6 +24,7 @@ import time
 
 import cv2
 import numpy as np
+from PIL import Image
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "cli"))
@@ -76,6 +77,21 @@ def commands(program, source, out, threads):
     }
 
 
+def shrinking(program, source, out, threads):
+    """To 1600 pixels on the longer side; vipsthumbnail and --fast-decode decode at half the size."""
+    has = shutil.which
+    convert = [program, "convert", "-q", "-f", "--device", "cpu", "--threads", str(threads), "--resize", "1600"]
+    return {
+        "smempipe": [*convert, source, out],
+        "smempipe --fast-decode": [*convert, "--fast-decode", source, out],
+        "vips": has("vips") and ["vips", "resize", source, out, str(1600 / 6000)],
+        "vipsthumbnail": has("vipsthumbnail") and ["vipsthumbnail", source, "-s", "1600x1600", "-o", out],
+        "GraphicsMagick": has("gm") and ["gm", "convert", source, "-resize", "1600x1600", out],
+        "ffmpeg": has("ffmpeg") and ["ffmpeg", "-v", "error", "-y", "-i", source, "-vf",
+                                     "scale=1600:-1:flags=lanczos", out],
+    }
+
+
 def watch(pid):
     """Peak resident MB until the process ends. (getrusage would count this interpreter, which forked it.)"""
     peak, began = 0.0, time.monotonic()
@@ -122,6 +138,7 @@ JOBS = [
     ("PNG 6000x16000 RGB, 8 bits", "tall.png", ".png", 0.4),
     ("PNG 768x512 RGB, 8 bits", "small.png", ".png", 3.0),
     ("JPEG 6000x4000", "big.jpg", ".jpg", 1.5),
+    ("JPEG 6000x4000 to 1600x1067, JPEG", "big.jpg", ".jpg", 1.5),
     ("PNG 6000x4000 RGBA, 16 bits", "deep.png", ".png", 0.4),
     ("PNG 6000x4000 RGB, 8 bits, as zlib compresses it at level 6", "zlib.png", ".png", 1.0),
     ("PNG 6000x4000 RGB, 8 bits, not filtered, as libvips writes it", "plain.png", ".png", 1.0),
@@ -135,9 +152,10 @@ def measure_jobs(program, folder, rounds, threads, keep, pattern, before):
             results += [before[title]] if title in before else []
             continue
         source, out = f"{folder}/{name}", f"{folder}/out{extension}"
-        samples = {tool: [] for tool, c in commands(program, source, out, threads).items() if c}
+        ways = (shrinking if " to 1600" in title else commands)(program, source, out, threads)
+        samples = {tool: [] for tool, command in ways.items() if command}
         for turn in range(max(3, round(rounds * weight))):
-            for tool, command in commands(program, source, out, threads).items():
+            for tool, command in ways.items():
                 if not command or (tool in SLOW and (turn > 0 or "16000" in title)):
                     continue
                 if turn and len(samples[tool]) < turn and tool not in SLOW:
@@ -174,7 +192,7 @@ def make_folder(folder):
 
 
 def measure_folder(program, folder, threads, keep):
-    """Every picture of a folder blurred by sigma 2: one command, or a shell's loop."""
+    """Every picture of a folder blurred by sigma 2."""
     has = shutil.which
     how = f"--device cpu --threads {threads} -e 'gaussian 2px'"
     loop = "for f in in/*.png; do {}; done"
@@ -184,6 +202,34 @@ def measure_folder(program, folder, threads, keep):
         "a loop over vips gaussblur": has("vips") and loop.format("vips gaussblur $f out/${f#in/} 2"),
         "mogrify": has("mogrify") and "mogrify -path out -gaussian-blur 0x2 in/*.png",
     }
+    keep("folder", {"pictures": PICTURES, "size": "256x256 RGB", "ways": timed_ways(folder, "256x256", ways)})
+
+
+def make_photos(folder):
+    os.mkdir(f"{folder}/photos")
+    big = photo(1024, 1536)
+    for i in range(PICTURES):
+        y, x = i * 37 % 512, i * 101 % 768
+        cv2.imwrite(f"{folder}/photos/p{i:04}.jpg", big[y : y + 512, x : x + 768], [cv2.IMWRITE_JPEG_QUALITY, 90])
+
+
+def measure_thumbnails(program, folder, threads, keep):
+    """JPEGs of 768 x 512 as thumbnails of 256 pixels."""
+    has = shutil.which
+    loop = "for f in photos/*.jpg; do {}; done"
+    convert = f"'{program}' convert -q --device cpu --threads {threads} --resize 256 photos -o out"
+    ways = {
+        "smempipe convert": convert,
+        "smempipe convert --fast-decode": f"{convert} --fast-decode",
+        "a loop over vipsthumbnail":
+        has("vipsthumbnail") and loop.format(f"vipsthumbnail $f -s 256 -o {folder}/out/%s.jpg"),
+        "mogrify": has("mogrify") and "mogrify -path out -resize 256x256 photos/*.jpg",
+    }
+    keep("thumbnails", {"pictures": PICTURES, "size": "768x512 JPEG", "ways": timed_ways(folder, "768x512", ways)})
+
+
+def timed_ways(folder, size, ways):
+    """Each way once: one command, or a shell's loop. All make as many pictures in the folder `out`."""
     results = {}
     for way, command in ways.items():
         if not command:
@@ -197,12 +243,12 @@ def measure_folder(program, folder, threads, keep):
                        stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
         seconds = time.monotonic() - start
-        made = sum(name.endswith(".png") for name in os.listdir(f"{folder}/out"))
+        made = sum(name.endswith((".png", ".jpg")) for name in os.listdir(f"{folder}/out"))
         if made != PICTURES:
             raise SystemExit(f"{way}: {made} pictures of {PICTURES}")
         results[way] = {"wall_s": seconds}
-        print(f"{PICTURES} pictures of 256x256, {way}: {seconds:.2f} s", flush=True)
-    keep("folder", {"pictures": PICTURES, "size": "256x256 RGB", "ways": results})
+        print(f"{PICTURES} pictures of {size}, {way}: {seconds:.2f} s", flush=True)
+    return results
 
 
 # ---------------------------------------------------------------------------------------------- single stages
@@ -252,6 +298,40 @@ def stage_rows():
     rows.append(("equalize u8x1", "equalize each", u1, cv2.equalizeHist))
     rows.append(("stats u8x1", "stats", u1, lambda x, to: cv2.meanStdDev(x)))
     rows.append(("stats u8x3", "stats", u3, lambda x, to: cv2.meanStdDev(x)))
+
+    def warped(how):
+        turn = cv2.getRotationMatrix2D((2999.5, 1999.5), -7, 1)
+        return lambda x, to: cv2.warpAffine(x, turn, (6000, 4000), to, flags=how)
+
+    def pillow(width, height, how):
+        image = Image.fromarray(u3)
+        return lambda x, to: image.resize((width, height), how)
+
+    def sized(width, height, how):
+        return lambda x, to: cv2.resize(x, (width, height), interpolation=how)
+
+    def colours(how):
+        return lambda x, to: cv2.cvtColor(x, how, to)
+
+    to_1600 = "resize width=1600 height=1067 fit=stretch"
+    rows.append(("resize lanczos3 to 1600 u8x3 (Pillow)", f"{to_1600} arithmetic=fixed", u3,
+                 pillow(1600, 1067, Image.LANCZOS)))
+    rows.append(("resize bilinear to 1600 u8x3 (Pillow)", f"{to_1600} arithmetic=fixed filter=bilinear", u3,
+                 pillow(1600, 1067, Image.BILINEAR)))
+    rows.append(("resize area to 1600 u8x3", f"{to_1600} filter=area", u3, sized(1600, 1067, cv2.INTER_AREA)))
+    rows.append(("resize area 4:1 u8x3", "resize 25% filter=area", u3, sized(1500, 1000, cv2.INTER_AREA)))
+    rows.append(("resize linear 4:1 u8x3, no antialias", "resize 25% filter=bilinear antialias=no", u3,
+                 sized(1500, 1000, cv2.INTER_LINEAR)))
+    rows.append(("warp 7 degrees linear u8x3", "warp 7", u3, warped(cv2.INTER_LINEAR)))
+    rows.append(("warp 7 degrees cubic u8x3", "warp 7 filter=bicubic", u3, warped(cv2.INTER_CUBIC)))
+    rows.append(("warp 7 degrees nearest u8x3", "warp 7 filter=nearest", u3, warped(cv2.INTER_NEAREST)))
+    rows.append(("pad 64 px mirror u8x3", "pad 64px edge=mirror", u3,
+                 lambda x, to: cv2.copyMakeBorder(x, 64, 64, 64, 64, cv2.BORDER_REFLECT_101)))
+    rows.append(("HSV u8x3", "color hsv", u3, colours(cv2.COLOR_RGB2HSV_FULL)))
+    rows.append(("YCbCr u8x3", "color ycbcr", u3, colours(cv2.COLOR_RGB2YCrCb)))
+    rows.append(("Lab u8x3", "color lab", u3, colours(cv2.COLOR_RGB2Lab)))
+    rows.append(("two levels diffused u8x1 (Pillow)", "posterise 2 dither=diffuse", u1,
+                 lambda x, to: Image.fromarray(u1).convert("1")))
     return rows
 
 
@@ -339,7 +419,8 @@ def main():
     ask.add_argument("--json", default=os.path.join(ROOT, "docs/results/cpu-peers.json"))
     ask.add_argument("--rounds", type=int, default=7)
     ask.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    ask.add_argument("--only", choices=("jobs", "folder", "stages"), help="measure one table, keep the others")
+    ask.add_argument("--only", choices=("jobs", "folder", "thumbnails", "stages"),
+                     help="measure one table, keep the others")
     ask.add_argument("--jobs", metavar="PATTERN", default="*",
                      help="with --only jobs: measure rows like '*zlib*', keep the others")
     ask.add_argument("--stages", metavar="PATTERN", default="*",
@@ -377,6 +458,9 @@ def main():
         if options.only in (None, "folder"):
             apart(make_folder, folder)
             measure_folder(os.path.abspath(options.program), folder, options.threads, keep)
+        if options.only in (None, "thumbnails"):
+            apart(make_photos, folder)
+            measure_thumbnails(os.path.abspath(options.program), folder, options.threads, keep)
         if options.only in (None, "stages"):
             before = {row["stage"]: row for row in result.get("stages", [])} if options.stages != "*" else {}
             measure_stages(options.program, folder, options.rounds, options.threads, keep, options.stages, before)

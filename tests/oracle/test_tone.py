@@ -1,12 +1,32 @@
 """Stages that work pixel by pixel or from a histogram, against NumPy and OpenCV."""
+import pathlib
 import unittest
 
 import cv2
 import numpy as np
 
-from harness import FORMATS, OracleCase, matrix, per_channel, picture, run, run_many, shapes, white
+from PIL import Image
 
+from harness import FORMATS, OracleCase, ProgramFailed, matrix, per_channel, picture, run, run_many, shapes, white
+
+SAMPLES = pathlib.Path(__file__).parents[2] / "samples"
 BT709 = (0.2126, 0.7152, 0.0722)
+EVERYWHERE = [("--device", device, "--variant", variant, "--strip-rows", 7)
+              for device in ("cpu", "simt") for variant in ("naive", "tiled")]
+
+
+def diffused(codes, white, choose):
+    """Floyd and Steinberg in whole numbers. codes: [rows][columns][colours that choose together]."""
+    height, width, colours = codes.shape
+    errors = np.zeros((height + 1, width + 2, colours), np.int64)  # of the row above; a column at both ends
+    out = np.zeros_like(codes)
+    for y in range(height):
+        for x in range(width):
+            handed = (7 * errors[y + 1, x] + 3 * errors[y, x + 2] + 5 * errors[y, x + 1] + errors[y, x])
+            v = np.clip(codes[y, x] + np.trunc(handed / 16).astype(np.int64), 0, white)
+            out[y, x] = choose(v)
+            errors[y + 1, x + 1] = v - out[y, x]
+    return out
 
 
 class Point(OracleCase):
@@ -57,6 +77,82 @@ class Point(OracleCase):
                         self.same(got, want, f"{levels} {shape} {device} {variant}")
         even = run(np.full((64, 64), 77, np.uint8), "posterise 2 dither=bayer8")
         self.assertLess(abs(even.mean() - 77), 2)
+
+    def test_diffusing_two_levels_is_pillows(self):
+        for seed, shape in enumerate(((90, 61), (16, 200), (1, 50), (50, 1), (37, 3))):
+            array = picture(seed, shape, np.uint8)
+            want = np.asarray(Image.fromarray(array).convert("1")).astype(np.uint8) * 255
+            for options in EVERYWHERE:
+                self.same(run(array, "posterise 2 dither=diffuse", options=options), want, f"{shape} {options}")
+        wide = np.tile(np.arange(256, dtype=np.uint8), (600, 2))  # more rows than a block of a GPU has
+        want = np.asarray(Image.fromarray(wide).convert("1")).astype(np.uint8) * 255
+        self.same(run(wide, "posterise 2 dither=diffuse"), want)
+
+    def test_diffusing_is_exact(self):
+        for dtype, levels, shape in ((np.uint8, 4, (19, 23, 3)), (np.uint8, 256, (9, 12)), (np.uint16, 3, (18, 20, 4)),
+                                     (np.float32, 16, (20, 9))):
+            array = picture(levels, shape, dtype)
+            top = 65535 if dtype != np.uint8 else 255
+            planes = array.reshape(*shape[:2], -1)
+            codes = planes if dtype != np.float32 else np.rint(np.clip(planes, 0, 1) * np.float32(65535))
+            even = np.floor(np.arange(levels) * top / (levels - 1) + 0.5).astype(np.int64)
+            want = planes.copy()
+            for c in range(planes.shape[2]):
+                got = diffused(codes[..., c:c + 1].astype(np.int64), top,
+                               lambda v: even[(v * (levels - 1) + top * 126 // 255) // top])[..., 0]
+                exact = np.searchsorted(even, got) / (levels - 1)
+                want[..., c] = exact if dtype == np.float32 else got
+            for options in EVERYWHERE:
+                self.same(run(array, f"posterise {levels} dither=diffuse", options=options), want.reshape(shape),
+                          f"{dtype} {levels} {options}")
+        with self.assertRaisesRegex(ProgramFailed, "light encoded"):
+            run(picture(1, (5, 5), np.uint8), "light linear", "posterise 2 dither=diffuse")
+
+    def test_palette_takes_the_nearest_colour(self):
+        colours = np.array([(0, 0, 0), (255, 255, 255), (255, 0, 0), (0, 102, 51), (30, 60, 255)])
+        words = "colors=[" + "; ".join(" ".join(f"{v / 255:.9f}" for v in c) for c in colours) + "]"
+
+        def nearest(v):
+            return colours[((colours - v) ** 2).sum(-1).argmin()]
+
+        array = picture(5, (21, 40, 3), np.uint8)
+        codes = array.astype(np.int64)
+        plain = np.array([[nearest(v) for v in row] for row in codes]).astype(np.uint8)
+        handed = diffused(codes, 255, nearest).astype(np.uint8)
+        for options in EVERYWHERE:
+            self.same(run(array, f"palette {words}", options=options), plain, options)
+            self.same(run(array, f"palette {words} dither=diffuse", options=options), handed, options)
+            stages = "alpha opaque", f"palette {words} dither=diffuse", "alpha drop"
+            self.same(run(array, *stages, options=options), handed, f"with alpha {options}")
+        gray = picture(6, (20, 31), np.uint16)
+        want = np.array([0, 19661, 65535])[np.abs(gray[..., None] - np.array([0, 19661, 65535.])).argmin(-1)]
+        self.same(run(gray, "palette colors=[0 0.3 1]"), want.astype(np.uint16))
+
+    def test_a_palette_is_found(self):
+        few = np.array([(0, 0, 0), (255, 255, 255), (200, 30, 30), (20, 90, 220)], np.uint8)
+        array = few[np.random.default_rng(1).integers(0, 4, (40, 50))]
+        for options in EVERYWHERE:
+            self.same(run(array, "palette 4", options=options), array, f"its own colours {options}")
+            self.same(run(array, "palette 9 dither=diffuse", options=options), array, f"and no more {options}")
+        photo = cv2.imread(str(SAMPLES / "chelsea.png"))[:120, :160, ::-1].copy()
+        got = {options: run(photo, "palette 16", options=options) for options in EVERYWHERE}
+        first = got[EVERYWHERE[0]]
+        for options in EVERYWHERE:
+            self.same(got[options], first, options)
+        self.assertEqual(len(np.unique(first.reshape(-1, 3), axis=0)), 16)
+        pillow = np.asarray(Image.fromarray(photo).quantize(16, dither=Image.NONE).convert("RGB"))
+        error, other = (((a.astype(float) - photo) ** 2).mean() for a in (first, pillow))
+        self.assertLess(error, other, "Pillow's median cut")
+        self.same(run(np.full((4, 5, 3), 77, np.uint8), "palette 2"), np.full((4, 5, 3), 77, np.uint8))
+
+    def test_what_palette_refuses(self):
+        rgb, gray = picture(1, (4, 4, 3), np.uint8), picture(1, (4, 4), np.uint8)
+        two = "colors=[0 0 0; 1 1 1]"
+        for array, words, message in ((rgb, "", "how many colours, or which"), (rgb, f"4 {two}", "not both"),
+                                      (rgb, "colors=[0 0.5 1]", "has 1 rows"), (gray, two, "color rgb"),
+                                      (rgb, "1", "2 to 256")):
+            with self.assertRaisesRegex(ProgramFailed, message):
+                run(array, f"palette {words}")
 
     def test_posterise_is_exact(self):
         for dtype in FORMATS:

@@ -1,0 +1,160 @@
+/* palette: each pixel gets one of a few colours, given or found in the picture. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "stages/shared/color_cut.h"
+#include "stages/shared/counting.h"
+#include "stages/shared/diffusing.h"
+#include "stages/shared/elementwise.h"
+
+enum { NEAREST, DIFFUSE };
+
+typedef struct params {
+    int64_t count; /* INT64_MIN: colours are given */
+    smp_matrix colors;
+    int dither;
+} params;
+
+static const smp_param table[] = {
+    {"count", offsetof(params, count), SMP_T_INT, SMP_UNIT_NONE, 2, SMP_PALETTE_MOST, "auto",
+     "how many colours to find in the picture", NULL, SMP_P_MAIN | SMP_P_AUTO},
+    {"colors", offsetof(params, colors), SMP_T_MATRIX, SMP_UNIT_FRACTION, 0, 1, "[0]",
+     "instead: the colours themselves, a row each, as in [0 0 0; 1 1 1; 1 0 0]", NULL, 0},
+    {"dither", offsetof(params, dither), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "none",
+     "none: the nearest colour; diffuse: what is left over goes to the neighbours (Floyd and Steinberg)",
+     (const char *const[]){"none", "diffuse", NULL}, 0},
+    {0},
+};
+
+static bool given_colors(const params *p)
+{
+    return p->colors.rows * p->colors.cols > 1;
+}
+
+static smp_code check(const void *given, smp_error *err)
+{
+    const params *p = given;
+    if (given_colors(p) != (p->count != INT64_MIN))
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE,
+             given_colors(p) ? "palette takes count or colors, not both" : "palette needs how many colours, or which");
+    return smp_hint(err, "palette 16, or palette colors=[0 0 0; 1 1 1; 1 0 0]");
+}
+
+/* Rows of the matrix; a list of grays is one row. */
+static smp_code rows_of(const params *p, int colours, int64_t *rows, smp_error *err)
+{
+    const smp_matrix *m = &p->colors;
+    *rows = colours == 1 && m->rows == 1 ? m->cols : m->rows;
+    if (m->rows * m->cols != *rows * colours) {
+        smp_fail(err, SMP_E_PIPE, "colors of %d values for a picture of %d", m->cols, colours);
+        return smp_hint(err, colours == 1 ? "write 'color rgb' before it, or grays: colors=[0 0.5 1]"
+                                          : "each row has a value for each colour: colors=[0 0 0; 1 1 1]");
+    }
+    if (*rows < 2 || *rows > SMP_PALETTE_MOST)
+        return smp_fail(err, SMP_E_PIPE, "colors has %lld rows; 2 to %d will do", (long long)*rows, SMP_PALETTE_MOST);
+    return SMP_OK;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    const int colours = in->channels - in->alpha;
+    int64_t count = p->count;
+    if (colours != 1 && colours != 3)
+        return smp_fail(err, SMP_E_PIPE, "a palette is of 1 or 3 colours, and the picture has %d", colours);
+    smp_code code = given_colors(p) ? rows_of(p, colours, &count, err) : SMP_OK;
+    if (code)
+        return code;
+    const smp_palette k = smp_palette_of(in, count, colours);
+    memcpy(work->kernel, &k, sizeof k);
+    work->kernel_size = sizeof k;
+    work->exactness = SMP_INTEGER;
+    work->ops = (double)(2 * colours + 2) * (double)count;
+    work->table_size = smp_palette_size(&k);
+    if (given_colors(p)) {
+        work->access = SMP_POINT;
+        if (!(work->table = smp_alloc(work->table_size)))
+            return smp_fail_memory(err, "colours", work->table_size);
+        smp_palette_fill(&k, in, p->colors.values, work->table);
+    } else {
+        work->result = SMP_RESULT_COUNTS;
+        work->result_size = (size_t)SMP_PALETTE_BINS * SMP_PALETTE_PARTS * sizeof(uint64_t);
+    }
+    return p->dither == DIFFUSE ? smp_diffuse_plan(&k, in, work, err) : SMP_OK;
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)given, (void)findings;
+    const smp_palette *k = (const smp_palette *)(const void *)work->kernel;
+    double values[3 * SMP_PALETTE_MOST];
+    const smp_code code = smp_color_cut(result, k->colours, k->count, values, err);
+    if (!code && work->table)
+        smp_palette_fill(k, in, values, work->table);
+    return code;
+}
+
+SMP_PIXEL_VARIANTS(palette);
+
+static void runs_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_io runs = *io;
+    runs.out.channels = 1;
+    runs.out.width = (io->in.width + SMP_PALETTE_RUN - 1) / SMP_PALETTE_RUN;
+    smp_geometry_samples(&runs, kernel, grid);
+}
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "pixel by pixel",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(palette_count_naive),
+                   .cuda = "palette_count_naive",
+                   .geometry = smp_geometry_count_each,
+                   .counts = true}}},
+    {.name = "tiled",
+     .help = "neighbours that are alike together",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(palette_count_tiled),
+                   .cuda = "palette_count_tiled",
+                   .geometry = runs_geometry,
+                   .counts = true}}},
+    {0},
+};
+
+const smp_stage smp_stage_palette = {
+    .name = "palette",
+    .help = "a few colours: those given, or the best for the picture",
+    .about =
+        "Every pixel becomes the colour whose squared distance is least, the first of equal ones; alpha stays. "
+        "`palette "
+        "16` finds 16 colours: pixels are counted in 32 x 32 x 32 boxes (gray: 256), the box of boxes with the largest "
+        "squared deviation is cut at its mean along its longest axis until there are as many, and each colour is then "
+        "the mean of the pixels nearest to it (k-means, 4 rounds).\n"
+        "dither=diffuse hands what is left over to the pixels that follow, as `posterise` says. It needs the whole "
+        "picture in memory. A PNG of it is small with --png-palette.",
+    .example = "palette 5",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .params = table,
+    .params_size = sizeof(params),
+    .check = check,
+    .plan = plan,
+    .finish = finish,
+    .variants = smp_palette_variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"quantize", "palette 16"},
+                                   {"quantise", "palette 16"},
+                                   {"colors", "palette 16"},
+                                   {"reduce_colors", "palette 16"},
+                                   {"pngquant", "palette 256 dither=diffuse"},
+                                   {"remap", "palette colors=[0 0 0; 1 1 1]"},
+                                   {0}},
+};
