@@ -16,16 +16,12 @@ typedef struct album {
     smp_error broken;
     double level; /* LUFS, of all files together */
     size_t files; /* that were measured */
-    size_t failed;
-    const char *first; /* of those that failed; in the list of files */
 } album;
 
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
     album *a = context;
     (void)err;
-    if (report->status && !a->failed++)
-        a->first = report->input;
     if (!report->status && !a->broken.code)
         smp_totals_add(&a->totals, index, report, &a->broken);
 }
@@ -100,9 +96,6 @@ static smp_code measure(void *context, const smp_program *program, smp_diags *di
         *err = a->broken;
     if (!code)
         code = level_of(a, err);
-    if (!code && a->failed)
-        smp_cli_warning(&many->plan.base.common, "%zu of %zu files cannot be measured and do not count: %s%s",
-                        a->failed, found.count, a->first, a->failed > 1 ? " and others" : "");
     smp_free(files);
     smp_found_free(&found);
     return code;
@@ -119,25 +112,12 @@ static smp_code parse_level(const char *text, double *level, smp_error *err)
     return smp_hint(err, "it takes a loudness from -70LUFS to 0LUFS, as in --album=-16LUFS");
 }
 
-/* Whether the pipeline has the parameter: known before files are measured for it. */
-static smp_code check_gain(void *context, const smp_program *program, smp_diags *diags, smp_error *err)
-{
-    (void)context, (void)diags;
-    for (size_t i = 0; i < program->param_count; i++)
-        if (!strcmp(program->params[i].name, "gain"))
-            return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "--album sets the parameter 'gain' of the pipeline, and it has no parameter 'gain'");
-    return smp_hint(err, "write smempipe batch album IN... -o DIR --album=LEVEL, or `param gain = 0dB` in your own");
-}
-
 smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, smp_error *err)
 {
     smp_pipeline_settings *base = &settings->many.plan.base;
     album a = {.settings = settings};
     double wanted;
     smp_code code = parse_level(settings->album, &wanted, err);
-    if (!code)
-        code = smp_cli_with_program(base, settings->many.pipe, check_gain, NULL, err);
     if (code)
         return code;
     double gain = 0;

@@ -240,21 +240,12 @@ typedef struct parse {
     bool leaves;
 } parse;
 
-/* Whether a word is another option: then nobody meant it as a value. `--name=--word` can be said where it is one. */
-static bool is_option(const parse *p, const char *word)
-{
-    if (word[0] != '-' || !word[1])
-        return false;
-    return word[1] == '-' ? word[2] && find_option(p->command, word + 2, strlen(word + 2), 0) != NULL
-                          : !word[2] && find_option(p->command, NULL, 0, word[1]) != NULL;
-}
-
 /* The value of an option whose text ended: the next word. */
 static smp_code take_value(parse *p, const smp_option *row, smp_error *err)
 {
     if (row->type == SMP_O_FLAG || (row->flags & SMP_O_OPTIONAL))
         return store(row, "", p->settings, false, err);
-    if (p->at >= p->argc || is_option(p, p->argv[p->at]))
+    if (p->at >= p->argc)
         return fail_no_value(row, err);
     return store(row, p->argv[p->at++], p->settings, true, err);
 }

@@ -215,8 +215,6 @@ static void wrong_values_say_what_is_taken(void **state)
     expect_refused("--quiet=1|p|i", "--quiet takes no value", "write --quiet alone");
     expect_refused("p|i|--name", "--name takes a value", "write --name TEXT");
     expect_refused("p|i|-qn", "--name takes a value", "write --name TEXT");
-    expect_refused("p|i|--name|-q", "--name takes a value", "write --name TEXT");
-    expect_refused("p|i|--name|--quiet", "--name takes a value", "write --name TEXT");
 }
 
 static void missing_arguments_are_named(void **state)
