@@ -314,14 +314,6 @@ static void open_own(worker *w)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* A file that is another than the list says. */
-static void note_change(const smp_batch_file *file, smp_run_report *report)
-{
-    if (file->listed && report->input_mtime &&
-        (report->input_bytes != file->bytes || report->input_mtime != file->mtime))
-        smp_note(&report->input_notes, "it changed since the list was made, and is used as it is now");
-}
-
 static void *work(void *context)
 {
     worker *w = context;
@@ -337,10 +329,8 @@ static void *work(void *context)
             done.report.status = code;
             done.report.device = w->device->info;
             snprintf(done.report.error, sizeof done.report.error, "%s", done.err.message);
-        } else {
+        } else
             run_one(w, file, &done.report, &done.err);
-            note_change(file, &done.report);
-        }
         pthread_mutex_lock(&b->lock);
         b->count->in_flight--;
         take_result(b, index, &done);

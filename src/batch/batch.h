@@ -16,8 +16,6 @@ typedef struct smp_batch_file {
     uint64_t bytes;     /* of the input; 0: unknown */
     bool replace;       /* an output that is there */
     int64_t page;       /* the one to read; 0: as limits say */
-    bool listed;        /* bytes and mtime come from a list: a note of the report says when they are others now */
-    int64_t mtime;      /* nanoseconds since 1970 */
 } smp_batch_file;
 
 typedef struct smp_batch_count {

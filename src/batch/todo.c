@@ -60,8 +60,6 @@ void smp_todo_collect(smp_todo *todo, smp_portion *portion)
         portion->files[portion->to_do++] = (smp_batch_file){.input = item->file->path,
                                                             .output = item->output,
                                                             .bytes = item->file->size,
-                                                            .listed = todo->list && item->file->regular,
-                                                            .mtime = item->file->mtime,
                                                             .replace = item->replace,
                                                             .page = item->file->page};
     }

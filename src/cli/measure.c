@@ -203,7 +203,7 @@ static smp_code check_program(const smp_program *program, smp_error *err)
             return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
     for (size_t i = smp_stage_count(); i-- > 0;)
-        if (smp_stage_at(i)->access == SMP_REDUCE && smp_stage_at(i)->domain == SMP_BOTH)
+        if (smp_stage_at(i)->access == SMP_REDUCE)
             smp_hint(err, "add a stage that does: %s", smp_stage_at(i)->example);
     return SMP_E_PIPE;
 }
@@ -297,8 +297,6 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_measure_w
         smp_cli_warning(common, "%zu of %zu files failed; --merge names them", done.failed, work->count);
     smp_part_abort(&r.part);
     smp_totals_free(&r.told.totals);
-    if (!code && done.failed && !done.done && !work->list) /* a rank's code would end the others */
-        code = SMP_E_PROCESS;
     return code;
 }
 

@@ -60,8 +60,7 @@ static smp_code read_piece(smp_measure_work *work, size_t piece, smp_measure_blo
         code = smp_leave_out(found[i].name, work->kind, &passed, &left, err);
         if (code || left)
             continue;
-        block->files[block->count] = (smp_batch_file){
-            .input = found[i].path, .bytes = found[i].size, .listed = found[i].regular, .mtime = found[i].mtime};
+        block->files[block->count] = (smp_batch_file){.input = found[i].path, .bytes = found[i].size};
         block->numbers[block->count++] = work->starts[piece] + i;
     }
     work->head.left_out += passed.files;

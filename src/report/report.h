@@ -52,8 +52,7 @@ typedef struct smp_run_report {
     double wall_seconds; /* wall time of the file, in which decoding, computing and encoding overlap */
     int64_t strip_rows, strips;
     uint64_t peak_bytes;                 /* the most live memory at any time */
-    uint64_t input_bytes;                /* size of the input file, */
-    int64_t input_mtime;                 /* and when it was changed: nanoseconds since 1970; 0: unknown */
+    uint64_t input_bytes;                /* size of the input file */
     smp_shape shape;                     /* of the input, as decoded */
     uint64_t doubts;                     /* what a stage could not decide (smp_node_plan.doubts) */
     uint64_t output_clipped;             /* samples that the writers clamped to integers (sound) */

@@ -473,10 +473,7 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
         goto done;
     const smp_media *media = smp_reader_media(reader);
     *scanned = media->scan.shape.kind != SMP_KIND_NONE;
-    if (strcmp(request->input, "-") && !stat(request->input, &info)) {
-        report->input_bytes = (uint64_t)info.st_size;
-        report->input_mtime = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
-    }
+    report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
     report->shape = media->shape;

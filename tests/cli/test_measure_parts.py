@@ -152,27 +152,6 @@ class MeasureParts(CliCase):
         self.smp("measure", "-e", "stats", "set", "-f", "--partial", picture.relative_to(self.folder), status=4)
         self.assertEqual(picture.read_bytes(), kept)
 
-    def test_a_part_of_which_no_file_could_be_measured_fails(self):
-        (self.folder / "set").mkdir()
-        self.write("set/a.png", "no picture")
-        done = self.smp("measure", "-e", "stats", "set", "--partial", "a.part", status=1)
-        self.assertIn("1 of 1 files failed; --merge names them", done.stderr)
-        self.assertIn("set/a.png", self.smp("measure", "--merge", "a.part", status=1).stderr)
-
-    def test_files_that_changed_since_the_list_was_made_are_named(self):
-        (self.folder / "set").mkdir()
-        for i in range(3):
-            self.write(f"set/{i}.png", png_bytes([bytes(9)], 3))
-        self.smp("list", "set", "-o", "work.list")
-        for command in (("measure", "-e", "stats"), ("batch", "-e", "invert", "-o", "before")):
-            self.assertNotIn("changed", self.smp(*command, "--list", "work.list").stderr)
-        self.write("set/1.png", png_bytes([bytes(12)], 4))
-        for command in (("measure", "-e", "stats"), ("batch", "-e", "invert", "-o", "after")):
-            told = self.smp(*command, "--list", "work.list").stderr
-            self.assertEqual([line for line in told.splitlines() if "changed" in line],
-                             [f"smempipe: warning: {self.folder}/set/1.png: it changed since the list was made, and is "
-                              "used as it is now"])
-
     def test_loudness_of_an_album(self):
         names = [SAMPLES / "speech.flac", SAMPLES / "field.flac"]
         for k in (1, 2):
