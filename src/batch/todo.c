@@ -58,6 +58,7 @@ void smp_todo_collect(smp_portion *portion, smp_todo_count *sum)
                                                             .output = item->output,
                                                             .bytes = item->file->size,
                                                             .replace = item->replace,
+                                                            .mtime = portion->found ? item->file->mtime : 0,
                                                             .page = item->file->page};
     }
     portion->left = portion->to_do;
