@@ -85,7 +85,7 @@ static void fill_codes(const huffman *h, uint32_t *codes)
 }
 
 /* From corner to corner, along diagonals in turn up and down. */
-static void fill_places(uint8_t *place)
+void smp_jpeg_fill_places(uint8_t place[SMP_JPEG_BLOCK])
 {
     uint8_t at = 0;
     for (int diagonal = 0; diagonal < 2 * SMP_JPEG_SIDE - 1; diagonal++)
@@ -108,5 +108,5 @@ void smp_jpeg_fill_tables(const smp_jpeg_params *params, smp_jpeg_tables *tables
         fill_codes(&dc_codes[i], tables->dc[i]);
         fill_codes(&ac_codes[i], tables->ac[i]);
     }
-    fill_places(tables->place);
+    smp_jpeg_fill_places(tables->place);
 }
