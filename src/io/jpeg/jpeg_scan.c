@@ -89,17 +89,21 @@ static bool take_out(scan *s)
 
 /* ------------------------------------------------------------------------------------------------ tables */
 
-/* False: these are no codes. */
-static bool make_table(const JHUFF_TBL *from, smp_jpeg_table *to)
+/* False: these are no codes, by libjpeg's rules: none is all ones (T.81, annex C), and a DC difference has at most 15
+ * bits, whether the picture has such a code or not. */
+static bool make_table(const JHUFF_TBL *from, bool dc, smp_jpeg_table *to)
 {
+    enum { MOST_DC = 15 };
     uint32_t code = 0, index = 0;
     *to = (smp_jpeg_table){.look = {0}};
     for (uint32_t length = 1; length <= 16; length++) {
         const uint32_t count = from->bits[length], room = 1u << length;
-        if (index + count > 256 || code + count > room)
+        if (index + count > 256 || code + count >= room)
             return false;
         to->first[length] = (int32_t)index - (int32_t)code;
         for (uint32_t i = 0; i < count; i++, index++, code++) {
+            if (dc && from->huffval[index] > MOST_DC)
+                return false;
             to->symbols[index] = from->huffval[index];
             if (length > SMP_JPEG_LOOK)
                 continue;
@@ -128,9 +132,9 @@ static bool make_head(const struct jpeg_decompress_struct *jpeg, smp_jpeg_scan *
     bool good = true;
     for (int i = 0; i < 2; i++) {
         if (jpeg->dc_huff_tbl_ptrs[i])
-            good &= make_table(jpeg->dc_huff_tbl_ptrs[i], &head->tables[i]);
+            good &= make_table(jpeg->dc_huff_tbl_ptrs[i], true, &head->tables[i]);
         if (jpeg->ac_huff_tbl_ptrs[i])
-            good &= make_table(jpeg->ac_huff_tbl_ptrs[i], &head->tables[2 + i]);
+            good &= make_table(jpeg->ac_huff_tbl_ptrs[i], false, &head->tables[2 + i]);
     }
     return good;
 }
