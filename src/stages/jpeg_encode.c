@@ -198,5 +198,6 @@ const smp_stage smp_stage_jpeg_encode = {
     .params = table,
     .params_size = sizeof(smp_jpeg_params),
     .plan = plan,
+    .filled_rows = smp_jpeg_scan_row_count,
     .variants = variants,
 };

@@ -156,6 +156,17 @@ class GpuJpeg(CliCase):
             made.append([(to / name).read_bytes() for name in ("a.jpg", "b.jpg")])
         self.assertEqual(made[0], made[1])
 
+    def test_two_outputs_that_are_coded_alike_are_coded_once(self):
+        self.write("in.jpg", jpeg(np.random.default_rng(10), 7))
+        self.write("p.pipe", "invert\nsave \"copy.jpg\"\n")
+        made = []
+        for device in (["cpu"], ["simt", "--gpu-jpeg", "1"]):
+            self.smp("run", "p.pipe", "in.jpg", "out.jpg", "--device", *device, "--force", "--report=run.json")
+            made.append([(self.folder / name).read_bytes() for name in ("out.jpg", "copy.jpg")])
+            steps = [step["step"] for step in json.loads((self.folder / "run.json").read_text())["steps"]]
+        self.assertEqual(made[0], made[1])
+        self.assertEqual(sum("jpeg_encode" in step for step in steps), 1, steps)
+
     def test_a_doubt_leaves_one_picture_on_standard_output(self):
         data = bytearray(jpeg(np.random.default_rng(9), 2))
         data[-20] ^= 0x55
