@@ -25,7 +25,8 @@ LIST = ("--list", "work.list", "-o", "out")
 class Ranks(TaskCase):
     def ranks(self, count, *arguments, **env):
         return subprocess.Popen([MPIRUN, "-n", str(count), MPI, *arguments], cwd=self.folder,
-                                env=environment(**FREE, **env), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+                                env=environment(**FREE, **env), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, start_new_session=True)
 
     def run_ranks(self, count, *arguments, status=0, **env):
         task = self.ranks(count, *arguments, **env)
