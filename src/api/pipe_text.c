@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "warp/stage/provider.h"
 
 enum { PIPE_FILE_MAX = 1 << 20 }; /* bytes: a pipeline is written by hand */
 
@@ -110,6 +111,14 @@ static bool may_read(const smp_readable *may, const char *path, bool *failed)
     return allowed;
 }
 
+/* Kernels of files are compiled now, before a run shuts itself off. */
+static void open_foreign(const smp_program *program)
+{
+    for (size_t i = 0; i < program->file_count; i++)
+        if (program->files[i].foreign)
+            smp_warp_prepare_stage(program->files[i].path);
+}
+
 smp_code smp_readable_check(const smp_readable *may, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -125,6 +134,8 @@ smp_code smp_readable_check(const smp_readable *may, const smp_program *program,
         smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
         code = smp_fail(err, SMP_E_PIPE, "the pipeline names files that it may not read");
     }
+    if (!code)
+        open_foreign(program);
     return code;
 }
 

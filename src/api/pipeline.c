@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "run/file_source.h"
 #include "run/run.h"
+#include "warp/stage/provider.h"
 
 const char *smempipe_version(void)
 {
@@ -218,6 +219,7 @@ smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape,
         smp_hint(err, "run it from file to file (smempipe_run_file), or leave 'save' out");
         return smp_at(err, "%s:%d:%d", diags->sources[save->span.source].name, line, column);
     }
+    smp_warp_provide_stage();
     smp_code code = in ? smp_plan_memory(&ask, diags, device, in, out, err) : smp_plan_make(&ask, diags, out, err);
     if (!code && (*out)->looks >= 0) {
         smp_plan_free(*out);

@@ -1,9 +1,12 @@
 /* What the files of `smempipe kernel` share: kernel.c runs the command, kernel_args.c makes a launch of --args,
- * kernel_nvcc.c compiles .cu files, kernel_sass.c makes SASS, kernel_program.c runs whole programs. */
+ * kernel_run.c runs one kernel, kernel_compare.c gathers several,
+ * kernel_sass.c makes SASS, kernel_program.c runs whole programs. */
 #ifndef SMP_CLI_KERNEL_H
 #define SMP_CLI_KERNEL_H
 
 #include "cli/cli.h"
+#include "report/lab.h"
+#include "warp/stage/compile.h"
 #include "warp/warp.h"
 
 typedef struct smp_kernel_settings {
@@ -13,7 +16,8 @@ typedef struct smp_kernel_settings {
     const char *only, *grid, *block, *args, *blocks, *fail_on, *arch, *std, *code;
     uint64_t shared;
     smp_strings defines, includes;
-    bool json, csv, each;
+    bool json, csv, each, compare, map;
+    const char *html;
 } smp_kernel_settings;
 
 extern const smp_command smp_command_kernel;
@@ -22,8 +26,63 @@ extern const smp_command smp_command_kernel;
 smp_code smp_kernel_arguments(const smp_warp_kernel *kernel, const char *text, smp_warp_memory *memory, void **params,
                               smp_error *err);
 
+/* One kernel to run. */
+typedef struct smp_kernel_job {
+    const char *file;       /* as it was named */
+    size_t file_number;     /* among those named */
+    const char *ptx, *sass; /* paths; ptx null: SASS alone; sass null: PTX alone */
+    const char *name;       /* the kernel's; null: --only is missing */
+    size_t number;          /* of the kernels: which of several --grid and --block is its */
+} smp_kernel_job;
+
+/* What a kernel left in the arrays of --args. */
+typedef struct smp_kernel_array {
+    char name[48];
+    uint32_t element; /* bytes; 0: not known */
+    bool is_float;
+    char kind; /* as in kernel_args.c */
+    unsigned char *bytes;
+    uint64_t size;
+} smp_kernel_array;
+typedef struct smp_kernel_left {
+    smp_kernel_array *arrays;
+    size_t count, capacity;
+} smp_kernel_left;
+void smp_kernel_left_free(smp_kernel_left *left);
+
+/* text: the first difference and how many, or how far apart. */
+smp_lab_same smp_kernel_left_compare(const smp_kernel_left *first, const smp_kernel_left *other, char *text,
+                                     size_t size);
+
+/* Name and element of the n-th word of --args; an element as a number and as text. */
+void smp_kernel_array_word(const char *args, size_t n, smp_kernel_array *array);
+double smp_kernel_element(const smp_kernel_array *array, uint64_t index, char *text, size_t size);
+
+/* left: may be null. */
+smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_job *job, smp_warp_result *result,
+                        smp_kernel_left *left, smp_error *err);
+
+/* A whole file, with a zero behind it. */
+smp_code smp_kernel_read(const char *path, char **text, size_t *size, smp_error *err);
+
+/* The results of all files and kernels that the command line names, in their order. */
+typedef struct smp_kernel_results {
+    smp_warp_result *results;
+    smp_lab_entry *entries;
+    smp_kernel_left *lefts; /* null where programs ran */
+    size_t count, capacity, entry_capacity, left_capacity;
+    bool sass; /* the first file's SASS was counted */
+    char why[200];
+} smp_kernel_results;
+smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results *all, smp_error *err);
+void smp_kernel_results_free(smp_kernel_results *all);
+
+/* Whether a name ends like a file of kernels: .cu, .cuh, .ptx, .cubin. */
+bool smp_kernel_is_file(const char *name);
+
 /* Compiles a .cu file, or finds it compiled: *ptx and *program (may be null: not wanted) are paths, from smp_alloc. */
-smp_code smp_kernel_compile(const smp_kernel_settings *settings, char **ptx, char **program, smp_error *err);
+smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *file, char **ptx, char **program,
+                            smp_error *err);
 
 /* What is counted: *sass is the path of nvdisasm's text of a PTX file, or of a cubin, beside which lies the cubin; from
  * smp_alloc. Null: PTX is counted, and why says the reason. An error where --code sass asks for what cannot be. */
@@ -31,23 +90,16 @@ enum { SMP_KERNEL_WHY = 200 };
 smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, char **sass, char why[SMP_KERNEL_WHY],
                          smp_error *err);
 
+/* The cubin of a PTX file, or a cubin itself: a path, from smp_alloc. Null: there is no ptxas, or it refuses. */
+char *smp_kernel_cubin(const smp_kernel_settings *settings, const char *file);
+
 /* Runs the program under the lab's runtime library; *results (count of them) are its launches. sass: null, or as
  * smp_kernel_sass made it. */
 smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx, const char *sass, const char *program,
                             smp_warp_result **results, size_t *count, smp_error *err);
 
-/* nvcc, ptxas, nvdisasm: in PATH, CUDA_HOME, /usr/local/cuda or Python's wheels; from smp_alloc, null: not there. */
-char *smp_kernel_tool(const char *name);
-/* The folder of what was compiled, from smp_alloc; and one that is made, with those above it. */
-char *smp_kernel_cache(void);
-bool smp_kernel_make_folders(char *path);
-const char *smp_kernel_arch(const char *arch); /* "90" of "sm_90" */
-
 /* The folder of the lab's runtime library, from smp_alloc; null: it is not there. */
 char *smp_kernel_runtime_folder(void);
-
-/* Runs a command; *status is its exit status (128 + its signal). environment: "NAME=value", null-terminated. */
-smp_code smp_kernel_spawn(char *const *argv, char *const *environment, int out_fd, int *status, smp_error *err);
 
 /* The names of environment variables by which the program and its library find each other. */
 #define SMP_LAB_PTX     "SMEMPIPE_LAB_PTX"

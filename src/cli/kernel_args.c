@@ -28,6 +28,47 @@ static int type_of(const char *word, size_t size)
     return -1;
 }
 
+void smp_kernel_array_word(const char *args, size_t n, smp_kernel_array *array)
+{
+    size_t size = 0;
+    for (args = args ? args : ""; *(args += strspn(args, " \t,")); args += size, n--) {
+        size = strcspn(args, " \t");
+        if (n)
+            continue;
+        const char *open = memchr(args, '[', size), *equals = memchr(args, '=', size);
+        const char *word = equals && open && equals < open ? equals + 1 : args;
+        const int type = open ? type_of(word, (size_t)(open - word)) : -1;
+        snprintf(array->name, sizeof array->name, "%.*s", word > args ? (int)(word - args) - 1 : 5,
+                 word > args ? args : "array");
+        if (type >= 0) {
+            array->element = types[type].size;
+            array->kind = types[type].kind;
+            array->is_float = types[type].kind == 'f' && types[type].size >= 4;
+        }
+        return;
+    }
+}
+
+double smp_kernel_element(const smp_kernel_array *array, uint64_t index, char *text, size_t size)
+{
+    const unsigned char *at = array->bytes + index * (array->element ? array->element : 1);
+    float narrow = 0;
+    double wide = 0;
+    uint64_t whole = 0;
+    memcpy(&whole, at, array->element ? array->element : 1);
+    if (!array->is_float) {
+        snprintf(text, size, array->kind == 'i' ? "%llu" : "0x%llx", (unsigned long long)whole);
+        return (double)whole;
+    }
+    memcpy(&narrow, at, sizeof narrow);
+    if (array->element == sizeof wide)
+        memcpy(&wide, at, sizeof wide);
+    else
+        wide = (double)narrow;
+    snprintf(text, size, "%.9g", wide);
+    return wide;
+}
+
 static uint16_t half_of(double value, char kind)
 {
     const float narrow = (float)value;

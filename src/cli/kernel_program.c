@@ -37,6 +37,22 @@ char *smp_kernel_runtime_folder(void)
     return NULL;
 }
 
+smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *file, char **ptx, char **program,
+                            smp_error *err)
+{
+    char *runtime = program ? smp_kernel_runtime_folder() : NULL;
+    const smp_compile_settings compile = {.std = settings->std,
+                                          .arch = settings->arch,
+                                          .defines = settings->defines.items,
+                                          .define_count = settings->defines.count,
+                                          .includes = settings->includes.items,
+                                          .include_count = settings->includes.count,
+                                          .runtime = runtime};
+    const smp_code code = smp_compile(&compile, file, ptx, program, err);
+    smp_free(runtime);
+    return code;
+}
+
 /* Launches of one kernel with one shape are one result. */
 static smp_code read_results(FILE *from, smp_warp_result **results, size_t *count, smp_error *err)
 {
@@ -80,7 +96,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx
                            settings->each ? smp_asprintf(SMP_LAB_EACH "=1") : NULL,
                            NULL};
     smp_code code =
-        smp_kernel_spawn(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
+        smp_compile_spawn(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
     FILE *from = fdopen(fd, "r");
     if (!code && from)
         code = read_results(from, results, count, err);

@@ -21,7 +21,7 @@ static smp_code make_file(char *const *argv, const char *work, const char *path,
         smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
         return smp_at(err, "%s", work);
     }
-    const smp_code code = smp_kernel_spawn(argv, NULL, fd, &status, err);
+    const smp_code code = smp_compile_spawn(argv, NULL, fd, &status, err);
     if (to_stdout)
         close(fd);
     *made = !code && !status && !rename(work, path);
@@ -45,7 +45,7 @@ static char *folder_of(const smp_kernel_settings *settings, const char *file)
         smp_sha256_add(&hash, bytes, got);
     fclose(from);
     smp_sha256_end(&hash, text);
-    char *cache = smp_kernel_cache(), *folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
+    char *cache = smp_compile_cache(), *folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
     smp_free(cache);
     return folder;
 }
@@ -60,26 +60,43 @@ typedef struct tools {
     char *ptxas, *nvdisasm;
 } tools;
 
+static void folder_file(char path[PATH_MAX], const char *folder, const char *name)
+{
+    snprintf(path, PATH_MAX, "%s/%s", folder, name);
+}
+
+static smp_code make_cubin(const smp_kernel_settings *settings, const char *ptxas, const char *file, const char *folder,
+                           bool *made, smp_error *err)
+{
+    char cubin[PATH_MAX], work[PATH_MAX + 16], arch[40];
+    folder_file(cubin, folder, "code.cubin");
+    snprintf(work, sizeof work, "%s/code.%d", folder, (int)getpid());
+    snprintf(arch, sizeof arch, "-arch=sm_%s", smp_compile_arch(settings->arch));
+    *made = !access(cubin, R_OK);
+    if (*made)
+        return SMP_OK;
+    char *const compiles[] = {(char *)(uintptr_t)ptxas,
+                              arch,
+                              (char *)(uintptr_t) "-lineinfo",
+                              (char *)(uintptr_t)file,
+                              (char *)(uintptr_t) "-o",
+                              work,
+                              NULL};
+    char *const copies[] = {(char *)(uintptr_t) "cp", (char *)(uintptr_t) "--", (char *)(uintptr_t)file, work, NULL};
+    return make_file(is_cubin(file) ? copies : compiles, work, cubin, false, made, err);
+}
+
 static smp_code make(const smp_kernel_settings *settings, const tools *t, const char *file, const char *folder,
                      char **sass, char why[SMP_KERNEL_WHY], smp_error *err)
 {
-    char cubin[PATH_MAX], text[PATH_MAX], work[PATH_MAX + 16], arch[40];
+    char cubin[PATH_MAX], text[PATH_MAX], work[PATH_MAX + 16];
     bool made = true;
-    smp_code code = SMP_OK;
-    snprintf(cubin, sizeof cubin, "%s/code.cubin", folder);
-    snprintf(text, sizeof text, "%s/code.sass", folder);
+    folder_file(cubin, folder, "code.cubin");
+    folder_file(text, folder, "code.sass");
     snprintf(work, sizeof work, "%s/code.%d", folder, (int)getpid());
-    snprintf(arch, sizeof arch, "-arch=sm_%s", smp_kernel_arch(settings->arch));
-    if (access(cubin, R_OK)) {
-        char *const compiles[] = {
-            t->ptxas, arch, (char *)(uintptr_t) "-lineinfo", (char *)(uintptr_t)file, (char *)(uintptr_t) "-o",
-            work,     NULL};
-        char *const copies[] = {(char *)(uintptr_t) "cp", (char *)(uintptr_t) "--", (char *)(uintptr_t)file, work,
-                                NULL};
-        code = make_file(is_cubin(file) ? copies : compiles, work, cubin, false, &made, err);
-        if (!code && !made)
-            snprintf(why, SMP_KERNEL_WHY, "ptxas cannot compile it for sm_%s", smp_kernel_arch(settings->arch));
-    }
+    smp_code code = make_cubin(settings, t->ptxas, file, folder, &made, err);
+    if (!code && !made)
+        snprintf(why, SMP_KERNEL_WHY, "ptxas cannot compile it for sm_%s", smp_compile_arch(settings->arch));
     if (!code && made && access(text, R_OK)) {
         char *const prints[] = {t->nvdisasm, (char *)(uintptr_t) "-c", (char *)(uintptr_t) "-gi", cubin, NULL};
         code = make_file(prints, work, text, true, &made, err);
@@ -89,6 +106,22 @@ static smp_code make(const smp_kernel_settings *settings, const tools *t, const 
     if (!code && made && !(*sass = smp_strdup(text)))
         code = smp_fail_memory(err, "a path", PATH_MAX);
     return code;
+}
+
+char *smp_kernel_cubin(const smp_kernel_settings *settings, const char *file)
+{
+    smp_error err = {0};
+    bool made = false;
+    char cubin[PATH_MAX];
+    char *ptxas = is_cubin(file) ? NULL : smp_compile_tool("ptxas");
+    char *folder = ptxas || is_cubin(file) ? folder_of(settings, file) : NULL;
+    if (folder && smp_compile_make_folders(folder) && make_cubin(settings, ptxas, file, folder, &made, &err))
+        made = false;
+    if (made)
+        folder_file(cubin, folder, "code.cubin");
+    smp_free(folder);
+    smp_free(ptxas);
+    return made ? smp_strdup(cubin) : NULL;
 }
 
 smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, char **sass, char why[SMP_KERNEL_WHY],
@@ -102,7 +135,7 @@ smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, 
         snprintf(why, SMP_KERNEL_WHY, "--code ptx asks for it");
         return SMP_OK;
     }
-    tools t = {smp_kernel_tool("ptxas"), smp_kernel_tool("nvdisasm")};
+    tools t = {smp_compile_tool("ptxas"), smp_compile_tool("nvdisasm")};
     const bool needs_ptxas = !is_cubin(file);
     if (!t.nvdisasm)
         snprintf(why, SMP_KERNEL_WHY, "nvdisasm is not on this machine (pip install nvidia-cuda-nvdisasm)");
@@ -110,7 +143,7 @@ smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, 
         snprintf(why, SMP_KERNEL_WHY, "ptxas is not on this machine (pip install nvidia-cuda-nvcc)");
     else {
         char *folder = folder_of(settings, file);
-        if (folder && smp_kernel_make_folders(folder))
+        if (folder && smp_compile_make_folders(folder))
             code = make(settings, &t, file, folder, sass, why, err);
         else
             snprintf(why, SMP_KERNEL_WHY, "the cache's folder cannot be written (XDG_CACHE_HOME)");
@@ -120,7 +153,7 @@ smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, 
     smp_free(t.nvdisasm);
     if (!code && !*sass && (wanted || is_cubin(file))) {
         smp_fail(err, SMP_E_PROCESS, "there is no SASS to count: %s", why);
-        code = smp_at(err, "%s", settings->file);
+        code = smp_at(err, "%s", file);
     }
     return code;
 }

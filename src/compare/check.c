@@ -211,6 +211,8 @@ static bool same_launches(const smp_trial *trial, const smp_variant *a, const sm
         some = true;
         if (x->from != y->from || x->to != y->to || x->counts != y->counts)
             return false;
+        if (x->foreign != y->foreign)
+            return false;
         if (gpu ? !same_kernel(trial, x, y) : memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || a->band != b->band)
             return false;
     }

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "compare/crop.h"
 #include "device/simt/simt.h"
+#include "warp/stage/provider.h"
 
 enum { MOST_VARIANTS = 16 };
 
@@ -82,6 +83,46 @@ static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_
     return code;
 }
 
+/* What the warp machine counted of a kernel that is not this program's. */
+typedef struct lab_counts {
+    smp_compare_variant *to;
+    bool failed; /* no memory */
+} lab_counts;
+
+static void take_lab(void *context, const smp_warp_result *result)
+{
+    static const smp_shared_op ops[] = {SMP_SHARED_LOAD, SMP_SHARED_STORE, SMP_SHARED_ATOMIC, SMP_SHARED_ASYNC};
+    lab_counts *lab = context;
+    smp_trace_launch launch = {.static_shared = result->shared, .dynamic_shared = result->dynamic_shared};
+    smp_compare_count *count = &lab->to->counts[SMP_COUNT_MODEL];
+    snprintf(launch.kernel, sizeof launch.kernel, "%.90s", result->kernel);
+    memcpy(launch.grid, result->grid, sizeof launch.grid);
+    memcpy(launch.block, result->block, sizeof launch.block);
+    lab->failed = add_launch(lab->to, &launch, NULL) || lab->failed;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const smp_warp_row *row = &result->rows[i];
+        if (row->space != SMP_WARP_SHARED)
+            continue;
+        const smp_shared_count one = {row->instructions, row->wavefronts, row->packed};
+        smp_shared_count *const sums[] = {&count->ops[ops[row->op]], &count->total};
+        for (size_t k = 0; k < 2; k++) {
+            sums[k]->instructions += one.instructions;
+            sums[k]->wavefronts += one.wavefronts;
+            sums[k]->ideal += one.ideal;
+        }
+        const char *path = row->file < result->file_count ? result->files[row->file] : "", *slash = strrchr(path, '/');
+        smp_compare_site site = {.op = ops[row->op], .width = (int)row->width, .count = one};
+        snprintf(site.kernel, sizeof site.kernel, "%.90s", result->kernel);
+        snprintf(site.where, sizeof site.where, "%.80s:%u", slash ? slash + 1 : path, row->line);
+        site.example = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
+        memcpy(site.example.offset, row->worst_offset, sizeof site.example.offset);
+        if (smp_grow(&lab->to->sites, &lab->to->site_capacity, lab->to->site_count + 1, sizeof *lab->to->sites))
+            lab->to->sites[lab->to->site_count++] = site;
+        else
+            lab->failed = true;
+    }
+}
+
 /* Says once why there are no counts of a kind. */
 static void note_missing(smp_trial *trial, smp_count_kind kind, const smp_error *why)
 {
@@ -99,9 +140,16 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
         note_missing(trial, SMP_COUNT_MODEL, &why);
         return SMP_OK;
     }
+    lab_counts lab = {.to = to};
+    smp_warp_observe_stage(take_lab, &lab);
     smp_code code = smp_model_count(trial->c->model, variant, report->count_from, report->count_rows, &trace, err);
-    if (!code)
+    smp_warp_observe_stage(NULL, NULL);
+    if (!code && lab.failed)
+        code = smp_fail_memory(err, "sites", sizeof *to->sites);
+    if (!code && !variant->launches[0].foreign)
         code = take_trace(to, &trace, err);
+    if (!code)
+        to->counts[SMP_COUNT_MODEL].known = true;
     smp_trace_free(&trace);
     if (code != SMP_E_DEVICE)
         return code;
@@ -207,7 +255,7 @@ static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp
             snprintf(to->why, sizeof to->why, "%.190s", err ? err->message : "cannot be counted");
             code = SMP_OK;
         }
-        if (!code && kind == SMP_COUNT_SASS)
+        if (!code && kind == SMP_COUNT_SASS && !variant->launches[0].foreign) /* of those the model counts PTX */
             compare_with_model(&report->variants[i]);
     }
     smp_count_close(source);

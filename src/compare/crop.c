@@ -76,9 +76,11 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
 }
 
 /* Whether a corner of the input makes a corner of the output: not where a stage gives the picture another size, which
- * may depend on the size of its input. */
+ * may depend on the size of its input, and not where nothing is known of the kernel. */
 static bool has_corners(const smp_step *step)
 {
+    if (step->stage->foreign)
+        return false;
     return step->in.kind != step->out.kind || step->work.swaps_axes ||
            (step->in.width == step->out.width && step->in.height == step->out.height);
 }

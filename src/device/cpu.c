@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "stages/foreign.h"
 
 typedef struct worker { /* one thread's own memory; grows between launches, never during one */
     void *scratch;
@@ -241,6 +242,12 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
                            const smp_node_plan *plan, smp_cost *cost, smp_error *err)
 {
     cpu_device *cpu = (cpu_device *)device;
+    if (launch->foreign) {
+        const double began = smp_now();
+        const smp_code done = smp_foreign_run(launch->foreign, io, err);
+        cost->seconds += smp_now() - began;
+        return done;
+    }
     smp_cpu_fn *kernel = launch->cpu.fn[cpu->isa];
     size_t scratch = variant->scratch ? variant->scratch(io, plan->kernel) : 0, result_at = 0, result_size = 0;
     bool reduces = plan->result != SMP_RESULT_NONE && io->result, counts = false;

@@ -265,8 +265,9 @@ static void suggest_instead(smp_builder *b, const smp_stage *stage, const smp_pa
         smp_diag_fix(b->diags, last, "%s", text);
 }
 
-/* Finds or adds the file of an operand and encodes it as node->second does. False: out of memory. */
-static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
+/* Finds or adds a file that the program reads: its number and its path. False: out of memory. */
+static bool bind_file(smp_builder *b, const smp_scope *scope, const smp_value *value, size_t *number,
+                      const char **where)
 {
     smp_program *program = b->program;
     size_t at = 0;
@@ -285,8 +286,19 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
             return false;
         program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span, .source = source};
     }
-    *second = SMP_NODE_FILE - (int)at;
+    *number = at;
+    *where = program->files[at].path;
     return true;
+}
+
+/* The file of an operand, as node->second has it. */
+static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_value *value, int *second)
+{
+    size_t number = 0;
+    const char *path;
+    const bool found = bind_file(b, scope, value, &number, &path);
+    *second = SMP_NODE_FILE - (int)number;
+    return found;
 }
 
 /* A `$x` or a bad item in a list counts as an answer: its mistake was reported. */
@@ -333,6 +345,12 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
             smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
         else if (!bind_operand_file(b, scope, &argument.value, &node->second))
             return false;
+    }
+    size_t number;
+    if ((row->flags & SMP_P_FILE) && bound == SMP_BOUND_DONE) {
+        if (!bind_file(b, scope, &argument.value, &number, &argument.field.string))
+            return false;
+        b->program->files[number].foreign = stage->foreign;
     }
     if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
         node->name = smp_arena_strndup(arena, argument.field.string, strlen(argument.field.string));

@@ -113,6 +113,19 @@ static size_t word_end(const smp_lexer *lexer, size_t at)
     return at;
 }
 
+/* A word that begins with '(' goes to the ')' that closes it on its line, blanks included; where there is none, it is a
+ * word as any other. */
+static size_t group_end(const smp_lexer *lexer, size_t at)
+{
+    int depth = 0;
+    for (size_t end = at; end < lexer->length && (in_word(lexer, end) || is_blank(lexer->text[end])); end++) {
+        depth += (lexer->text[end] == '(') - (lexer->text[end] == ')');
+        if (!depth)
+            return word_end(lexer, end);
+    }
+    return word_end(lexer, at);
+}
+
 static smp_diag *report(const smp_lexer *lexer, smp_span span, const char *message)
 {
     return lexer->quiet ? NULL : smp_diags_add(lexer->diags, SMP_ERROR, span, "%s", message);
@@ -248,7 +261,7 @@ smp_token smp_lex(smp_lexer *lexer)
     if (!in_word(lexer, lexer->at))
         return stray(lexer, token);
     token.kind = SMP_TOKEN_WORD;
-    lexer->at = word_end(lexer, lexer->at);
+    lexer->at = c == '(' ? group_end(lexer, lexer->at) : word_end(lexer, lexer->at);
     token.length = lexer->at - token.start;
     return token;
 }

@@ -23,6 +23,15 @@ static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
     }
 }
 
+/* Whether a step's output goes to one that reads samples as files hold them. */
+static bool is_read_stored(const smp_plan *plan, size_t step)
+{
+    for (size_t i = step + 1; i < plan->step_count; i++)
+        if (plan->steps[i].job == SMP_JOB_STAGE && plan->steps[i].work.stored && plan->steps[i].input == (int)step)
+            return true;
+    return false;
+}
+
 void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *integers)
 {
     find_last_stores(plan, last, used);
@@ -44,6 +53,10 @@ void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *
             step->storage = step->out.format;
         else
             step->storage = SMP_F32;
+        if (step->job != SMP_JOB_REDUCE && ((input && step->work.stored) || is_read_stored(plan, i))) {
+            step->storage = step->out.format;
+            integers[i] = step->out.format != SMP_F32;
+        }
     }
 }
 

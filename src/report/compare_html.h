@@ -10,4 +10,7 @@ void smp_compare_html_head(FILE *to, const smp_compare *compare);
 /* Device, clocks, rates, versions. */
 void smp_compare_html_environment(FILE *to, const smp_compare *compare);
 
+/* The look, which the kernel lab's page shares. */
+const char *smp_compare_html_style(void);
+
 #endif

@@ -45,6 +45,11 @@ static const char style[] =
     "print{body{max-width:none;padding:0;font-size:11pt}h2,h3,summary{break-after:avoid}.row{break-inside:avoid}\n"
     "figure .scroll svg.bank-map{min-width:0;width:100%}.scroll{overflow:visible}}\n";
 
+const char *smp_compare_html_style(void)
+{
+    return style;
+}
+
 static void put_pair(FILE *to, const char *name, const char *text)
 {
     if (!text || !text[0])

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "counters/elements.h"
+#include "report/bank_map.h"
 #include "report/text.h"
 
 struct smp_lab_source {
@@ -37,7 +37,7 @@ static void read_source(struct smp_lab_source *source, const char *path)
     source->text[size] = 0;
     capacity = 0;
     for (char *at = source->text; at && smp_grow(&source->lines, &capacity, lines + 1, sizeof *source->lines);) {
-        source->lines[lines++] = at + strspn(at, " \t");
+        source->lines[lines++] = at;
         at = strchr(at, '\n');
         if (at)
             *at++ = 0;
@@ -47,7 +47,7 @@ static void read_source(struct smp_lab_source *source, const char *path)
         source->lines[i][strcspn(source->lines[i], "\r\n")] = 0;
 }
 
-const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t line)
+const char *smp_lab_text(smp_lab_sources *sources, const char *path, uint32_t line)
 {
     size_t at = 0;
     while (at < sources->count && sources->files[at].path && strcmp(sources->files[at].path, path) != 0)
@@ -61,6 +61,12 @@ const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t li
     }
     const struct smp_lab_source *source = &sources->files[at];
     return line && line <= source->line_count ? source->lines[line - 1] : "";
+}
+
+const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t line)
+{
+    const char *text = smp_lab_text(sources, path, line);
+    return text + strspn(text, " \t");
 }
 
 void smp_lab_sources_free(smp_lab_sources *sources)
@@ -97,7 +103,7 @@ static void put_number(FILE *to, uint64_t value, int columns)
     fprintf(to, " %*s", columns, text);
 }
 
-static const char *access_name(const smp_warp_row *row)
+const char *smp_lab_access_name(const smp_warp_row *row)
 {
     static const char *const names[2][4] = {{"shared load", "shared store", "shared atomic", "shared copy"},
                                             {"global load", "global store", "global atomic", "global copy"}};
@@ -116,7 +122,7 @@ static void put_row(FILE *to, const smp_warp_result *result, const smp_warp_row 
     char text[40];
     fprintf(to, "  %5u  ", row->line);
     smp_text_column(to, row->instruction[0] ? row->instruction : smp_lab_line(sources, path, row->line), SOURCE);
-    fprintf(to, "  %-*s %*u", ACCESS, access_name(row), BYTES, row->width);
+    fprintf(to, "  %-*s %*u", ACCESS, smp_lab_access_name(row), BYTES, row->width);
     put_number(to, row->instructions, COUNT);
     if (row->space == SMP_WARP_SHARED) {
         put_number(to, row->wavefronts, COUNT);
@@ -149,6 +155,10 @@ static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
     if (r->blocks_run < r->blocks)
         fprintf(to, ", %llu of its %llu blocks ran", (unsigned long long)r->blocks_run, (unsigned long long)r->blocks);
     fputc('\n', to);
+    if (r->fit.arch)
+        fprintf(to, "  %u registers a thread; an SM of sm_%d holds %u block%s, occupancy %.0f %%, limited by %s\n",
+                r->fit.registers, r->fit.arch, r->fit.blocks, r->fit.blocks == 1 ? "" : "s", 100 * r->fit.occupancy,
+                r->fit.limit);
     if (!r->row_count)
         return;
     fprintf(to, "%s  %5s  %-*s  %-*s %*s %*s %*s %*s %*s %*s %*s %*s%s\n", paint->dim, "line", SOURCE, "source", ACCESS,
@@ -158,46 +168,20 @@ static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
 
 /* ------------------------------------------------------------------------------------------------ advice */
 
-/* The row with most conflicts; null: there are none. */
-static const smp_warp_row *worst_row(const smp_warp_result *result)
+static void put_advice(FILE *to, const smp_warp_result *result, bool map, bool color)
 {
-    const smp_warp_row *worst = NULL;
-    for (size_t i = 0; i < result->row_count; i++)
-        if (result->rows[i].conflicts && (!worst || result->rows[i].conflicts > worst->conflicts))
-            worst = &result->rows[i];
-    return worst;
-}
-
-/* What bank proposes for the worst access of the worst line, as an array of elements in a row. */
-static void put_advice(FILE *to, const smp_warp_result *result)
-{
-    const smp_warp_row *row = worst_row(result);
-    smp_elements elements = {.dims = 1};
-    smp_advice advice;
+    const smp_warp_row *row = smp_lab_worst(result);
+    char advice[SMP_LAB_ADVICE];
+    smp_bank_access access;
     if (!row || !row->worst_active || row->worst_wavefronts <= row->worst_ideal)
         return;
-    const char *name = row->array[0] ? row->array : "the array";
     fprintf(to, "  worst: %s:%u, a %.3g-way conflict: %u wavefronts where %u would do\n",
             smp_lab_file(result, row->file), row->line, each(row->worst_wavefronts, row->worst_ideal),
             row->worst_wavefronts, row->worst_ideal);
-    if (row->worst_op >= SMP_BANK_ASYNC)
-        return;
-    elements.active = row->worst_active;
-    for (int l = 0; l < SMP_WARP; l++)
-        elements.at[l][0] = row->worst_offset[l] / row->width;
-    smp_advise(&elements, row->worst_op, (int)row->width, SMP_BANKS_CC5, &advice);
-    if (advice.pad.pad) {
-        const long long period = (long long)advice.pad.period, pad = (long long)advice.pad.pad;
-        fprintf(to,
-                "  to avoid it: pad %s by %lld element%s of %u bytes after each %lld (a row of %lld becomes one of "
-                "%lld): %d wavefront%s\n",
-                name, pad, pad == 1 ? "" : "s", row->width, period, period, period + pad, advice.pad_cost.wavefronts,
-                advice.pad_cost.wavefronts == 1 ? "" : "s");
-    } else if (advice.swizzle.mask)
-        fprintf(to, "  to avoid it: swizzle %s: element i at i ^ (i/%lld %% %lld): %d wavefronts\n", name,
-                (long long)advice.swizzle.period, (long long)advice.swizzle.mask + 1, advice.swizzle_cost.wavefronts);
-    else if (advice.least > (int)row->worst_ideal)
-        fprintf(to, "  no pad helps: lanes update one address, one after the other; add up in registers first\n");
+    if (smp_lab_advice(row, advice, sizeof advice))
+        fprintf(to, "  to avoid it: %s\n", advice);
+    if (map && smp_lab_access(row, &access))
+        smp_bank_map_text(to, &access, SMP_BANKS_CC5, color);
 }
 
 /* ------------------------------------------------------------------------------------------------ findings */
@@ -245,7 +229,7 @@ static void put_notes(FILE *to, const smp_warp_result *result, const smp_paint *
     }
 }
 
-void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool color)
+void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool map, bool color)
 {
     const smp_paint paint = smp_paint_for(color);
     const char *shown = "";
@@ -257,7 +241,7 @@ void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sou
         shown = file;
         put_row(to, result, &result->rows[i], sources, &paint);
     }
-    put_advice(to, result);
+    put_advice(to, result, map, color);
     put_notes(to, result, &paint);
     put_findings(to, result, &paint);
 }

@@ -60,8 +60,38 @@ static void put_place(smp_json *json, const char *key, const smp_warp_result *r,
     smp_json_end(json, '}');
 }
 
-void smp_lab_json(FILE *to, const smp_warp_result *results, size_t count, const char *code, smp_lab_sources *sources)
+static void put_fit(smp_json *json, const smp_warp_fit *fit)
 {
+    smp_json_object(json, "sm");
+    put_count(json, "arch", (uint64_t)fit->arch);
+    put_count(json, "registers", fit->registers);
+    put_count(json, "blocks", fit->blocks);
+    smp_json_number(json, "occupancy", fit->occupancy);
+    smp_json_string(json, "limit", fit->limit);
+    smp_json_end(json, '}');
+}
+
+static void put_advice(smp_json *json, const smp_warp_result *r)
+{
+    char text[SMP_LAB_ADVICE];
+    const smp_warp_row *row = smp_lab_dearest(r);
+    if (!row)
+        return;
+    smp_json_object(json, "look_at");
+    smp_json_string(json, "file", path_of(r, row->file));
+    put_count(json, "line", row->line);
+    smp_lab_verdict(row, text, sizeof text);
+    smp_json_string(json, "what", text);
+    smp_json_string(json, "advice", smp_lab_advice(row, text, sizeof text) ? text : NULL);
+    smp_json_end(json, '}');
+}
+
+void smp_lab_json(FILE *to, const smp_lab_report *report)
+{
+    const smp_warp_result *const results = report->results;
+    const size_t count = report->count;
+    const char *const code = report->code;
+    smp_lab_sources *const sources = report->sources;
     smp_json json;
     smp_json_begin(&json, to, false);
     smp_json_object(&json, NULL);
@@ -83,6 +113,16 @@ void smp_lab_json(FILE *to, const smp_warp_result *results, size_t count, const 
         put_count(&json, "blocks_run", r->blocks_run);
         put_count(&json, "warp_instructions", r->instructions);
         put_count(&json, "lane_instructions", r->lane_instructions);
+        if (r->fit.arch)
+            put_fit(&json, &r->fit);
+        if (report->entries) {
+            smp_json_string(&json, "source", report->entries[i].file);
+            put_count(&json, "group", report->entries[i].group);
+            smp_json_string(&json, "same", smp_lab_same_names[report->entries[i].same]);
+            smp_json_string(&json, "difference",
+                            report->entries[i].difference[0] ? report->entries[i].difference : NULL);
+        }
+        put_advice(&json, r);
         smp_json_array(&json, "rows");
         for (size_t k = 0; k < r->row_count; k++)
             put_row(&json, r, &r->rows[k], sources);
@@ -108,11 +148,40 @@ void smp_lab_json(FILE *to, const smp_warp_result *results, size_t count, const 
     smp_json_end(&json, '}');
 }
 
-void smp_lab_csv(FILE *to, const smp_warp_result *results, size_t count, smp_lab_sources *sources)
+static void csv_kernels(FILE *to, const smp_lab_report *report)
 {
+    fputs("group,file,kernel,instructions,wavefronts,ideal,conflicts,sectors,sectors_ideal,registers,shared_bytes,"
+          "blocks,occupancy,limit,same,findings\n",
+          to);
+    for (size_t i = 0; i < report->count; i++) {
+        const smp_warp_result *r = &report->results[i];
+        const smp_lab_total t = smp_lab_total_of(r);
+        fprintf(to, "%zu,", report->entries[i].group);
+        smp_text_csv(to, report->entries[i].file);
+        fputc(',', to);
+        smp_text_csv(to, r->kernel);
+        const uint64_t counts[] = {r->instructions, t.wavefronts, t.ideal, t.conflicts, t.sectors, t.sectors_ideal};
+        for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++)
+            fprintf(to, ",%llu", (unsigned long long)counts[n]);
+        if (r->fit.arch)
+            fprintf(to, ",%u,%u,%u,%.4g,%s", r->fit.registers, r->shared + r->dynamic_shared, r->fit.blocks,
+                    r->fit.occupancy, r->fit.limit);
+        else
+            fprintf(to, ",,%u,,,", r->shared + r->dynamic_shared);
+        fprintf(to, ",%s,%zu\n", smp_lab_same_names[report->entries[i].same], r->finding_count);
+    }
+}
+
+void smp_lab_csv(FILE *to, const smp_lab_report *report)
+{
+    const smp_warp_result *const results = report->results;
+    if (report->entries) {
+        csv_kernels(to, report);
+        return;
+    }
     fputs("kernel,file,line,text,space,op,width,instructions,lanes,wavefronts,ideal,conflicts,sectors,sectors_ideal\n",
           to);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < report->count; i++)
         for (size_t k = 0; k < results[i].row_count; k++) {
             const smp_warp_result *r = &results[i];
             const smp_warp_row *row = &r->rows[k];
@@ -120,7 +189,7 @@ void smp_lab_csv(FILE *to, const smp_warp_result *results, size_t count, smp_lab
             fputc(',', to);
             smp_text_csv(to, path_of(r, row->file));
             fprintf(to, ",%u,", row->line);
-            smp_text_csv(to, smp_lab_line(sources, path_of(r, row->file), row->line));
+            smp_text_csv(to, smp_lab_line(report->sources, path_of(r, row->file), row->line));
             fprintf(to, ",%s,%s,%u", spaces[row->space], ops[row->op], row->width);
             const uint64_t counts[] = {row->instructions, row->lanes,   row->wavefronts,   row->ideal,
                                        row->conflicts,    row->sectors, row->sectors_ideal};

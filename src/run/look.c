@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "io/source.h"
 #include "run/run.h"
+#include "warp/stage/provider.h"
 
 bool smp_program_looks(const smp_program *program)
 {
@@ -71,6 +72,7 @@ smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device
                          smp_plan **out, smp_error *err)
 {
     smp_looks looks = {.count = 0};
+    smp_warp_provide_stage();
     smp_code code = smp_plan_make(request, diags, out, err);
     while (!code && (*out)->looks >= 0) {
         smp_run_report report = {.input = NULL};

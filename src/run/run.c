@@ -18,6 +18,7 @@
 #include "run/runner.h"
 #include "run/shortcuts.h"
 #include "run/step.h"
+#include "warp/stage/provider.h"
 
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
@@ -120,6 +121,7 @@ static smp_code make_plan(const smp_run_request *request, const smp_media *media
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
+    smp_warp_provide_stage();
     const size_t known = request->diags ? request->diags->count : 0;
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     if (request->cache && request->diags) /* one of many */

@@ -128,7 +128,7 @@ static bool same_on_a_cpu(const smp_variant *a, const smp_variant *b)
 {
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
         if (memcmp(&a->launches[i].cpu, &b->launches[i].cpu, sizeof a->launches[i].cpu) != 0 ||
-            a->launches[i].counts != b->launches[i].counts)
+            a->launches[i].counts != b->launches[i].counts || a->launches[i].foreign != b->launches[i].foreign)
             return false;
     return a->scratch == b->scratch && a->band == b->band;
 }

@@ -1,10 +1,24 @@
 /* From a variant to what a GPU launches: see launch.h. */
 #include "stages/launch.h"
 
+#include <string.h>
+
+#include "stages/foreign.h"
+
 #include "stages/shared/launch_shapes.h"
 
 const char *smp_launch_decide(const smp_launch *launch, const smp_io *io, const void *params, smp_grid *grid)
 {
+    if (launch->foreign) {
+        const smp_foreign *k = launch->foreign;
+        memcpy(grid->block, k->block.n, sizeof grid->block);
+        grid->shared_bytes = k->shared;
+        grid->grid[0] = grid->grid[1] = grid->grid[2] = 1;
+        if (k->copies)
+            return "copy";
+        (void)smp_foreign_grid(k, io, grid->grid); /* a launch says what is wrong with it */
+        return k->entry->name;
+    }
     if (launch->decide)
         return launch->decide(io, params, grid);
     if (launch->geometry)

@@ -14,6 +14,8 @@
 #include "lib/sample_op.h"
 #include "lib/view.h"
 
+struct smp_foreign;
+
 /* ------------------------------------------------------------------------------------------------ parameters */
 
 typedef enum smp_type {
@@ -62,6 +64,7 @@ enum {
     SMP_P_FACTOR = 512,     /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
     SMP_P_OF_WIDTH = 1024,  /* INT, px: also a percentage of the input's width */
     SMP_P_OF_HEIGHT = 2048, /* and of its height */
+    SMP_P_FILE = 4096,      /* STRING: a file, relative to the text that names it */
     SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 
@@ -148,6 +151,7 @@ typedef struct smp_node_plan {
     bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool makes_srgb;         /* the colours come out as sRGB, whatever profile the input had */
+    bool stored;             /* reads and writes samples as files hold them: integers are never kept as floats */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
     bool doubts;             /* kernels count in io->clipped what they cannot decide: the result is then not used, and
@@ -246,13 +250,14 @@ typedef struct smp_launch {
     /* CPU: how many things threads share out, where it is not the rows that the launch writes; the kernel gets numbers
      * of things in place of rows. May be null. */
     int64_t (*items)(const smp_io *io, const void *params);
+    const struct smp_foreign *foreign; /* a kernel that is not this program's, instead of all that (foreign.h) */
 } smp_launch;
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
  * that a variant may be one launch on a CPU and two on a GPU. */
 static inline bool smp_launch_runs(const smp_launch *launch, bool gpu)
 {
-    return gpu ? launch->cuda || launch->decide : launch->cpu.fn[0] != NULL;
+    return launch->foreign || (gpu ? launch->cuda || launch->decide : launch->cpu.fn[0] != NULL);
 }
 
 /* The part of a reduction's result that a launch works on: bytes `at` .. `at + size` of the whole, where io->result
@@ -330,6 +335,8 @@ typedef struct smp_stage {
     bool internal; /* the planner inserts it; hidden from listings but allowed */
     smp_role role;
     smp_access access;
+    bool foreign;       /* its kernels are those of a file that the pipeline names (foreign.h): nothing of what it
+                           computes is known here */
     bool rescales;      /* gives about the same picture from a smaller copy of its input, where it gives that size */
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
     bool encoded;       /* works on encoded values alone: an error under `light linear` */

@@ -147,6 +147,15 @@ typedef struct smp_warp_finding {
     char text[200];             /* what happened, without lines and threads */
 } smp_warp_finding;
 
+/* What a kernel takes of an SM (resources.c). */
+typedef struct smp_warp_fit {
+    int arch;           /* 90; 0: nothing is known */
+    uint32_t registers; /* of a thread */
+    uint32_t blocks;    /* that an SM holds at a time */
+    double occupancy;   /* their warps of those that an SM can hold, 0..1 */
+    const char *limit;  /* "warps", "registers", "shared memory", "blocks" */
+} smp_warp_fit;
+
 typedef struct smp_warp_result {
     char kernel[128], symbol[256];
     uint32_t grid[3], block[3], shared, dynamic_shared;
@@ -163,7 +172,15 @@ typedef struct smp_warp_result {
     size_t finding_count;
     bool stopped; /* before its end: error says why */
     smp_error error;
+    smp_warp_fit fit; /* the caller's to fill in */
 } smp_warp_result;
+
+/* The registers of a thread, as a cubin tells them of a kernel. False: it does not. */
+bool smp_warp_registers(const void *cubin, size_t size, const char *symbol, uint32_t *registers);
+
+/* How many blocks of so many threads, with so many bytes of shared memory, an SM holds. False: no such architecture or
+ * block. */
+bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t threads, smp_warp_fit *out);
 
 /* Runs the kernel. A kernel that stops (trap, deadlock, unknown instruction) fails with SMP_E_PROCESS, and the result
  * tells what was counted until then. Owner of the result: the caller (smp_warp_result_free), also on failure. */

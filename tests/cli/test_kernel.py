@@ -61,6 +61,60 @@ class Kernel(CliCase):
         text = self.smp("kernel", *outside, "--fail-on", "bounds", status=7).stdout
         self.assertIn("thread 0,0,0, block 1,0,0: writes 4 bytes 0 bytes past the end of 'out' (1024 bytes)", text)
 
+    def test_each_word_of_fail_on_finds_its_mistake(self):
+        one = ("--grid", "1", "--block", "128", "--code", "ptx")
+        array = ("--args", "out=f32[256] n=100")
+        for word, arguments in (
+            ("races", (BUGS, "--only", "raceNoSync", *one[:3], "256", *one[4:], "--args", "in=f32[256] out=f32[256]")),
+            ("uninitialised", (BUGS, "--only", "uninit", "--grid", "1", "--block", "256", "--code", "ptx", "--args",
+                               "out=f32[256]")),  # fmt: skip
+            ("bounds", (BUGS, "--only", "outsideGlobal", *one, "--args", "out=f32[64] n=128")),
+            ("barriers", (BUGS, "--only", "divergent", *one, *array)),
+            ("barriers", (BUGS, "--only", "leaves", *one, *array)),
+            ("conflicts", (TRANSPOSE, *TILED)),
+            ("uncoalesced", (TRANSPOSE, "--only", "transposeNaive", *TILED[2:])),
+        ):
+            with self.subTest(word):
+                self.smp("kernel", *arguments, "-q", "--fail-on", word, status=7)
+
+    def test_kernels_side_by_side(self):
+        three = (TRANSPOSE, "--only", "transposeNaive,transposeTiled,transposePadded", *TILED[2:], "--compare")
+        text = self.smp("kernel", *three).stdout
+        self.assertRegex(text, r"transposeTiled +\d+ +4224 +256 +3968 +16.5 +1024 +1 ")
+        self.assertIn("transposePadded: the same bytes as the first", text)
+        self.assertIn("transposeNaive, k01_transpose.cu:10: each instruction moves 32 sectors where 4 would do", text)
+        kernels = json.loads(self.smp("kernel", *three, "--json").stdout)["kernels"]
+        self.assertEqual([k["same"] for k in kernels], ["first", "same", "same"])
+        self.assertEqual(kernels[1]["look_at"]["line"], 24)
+        rows = list(csv.DictReader(io.StringIO(self.smp("kernel", *three, "--csv").stdout)))
+        self.assertEqual([int(r["conflicts"]) for r in rows], [0, 3968, 0])
+
+    def test_other_results_are_told(self):
+        two = (TRANSPOSE, "--only", "transposeNaive,transposeTiled", "--compare", "--grid", "2x2;2x1", *TILED[4:])
+        text = self.smp("kernel", *two, status=7).stdout
+        self.assertIn("DIFFERENT  transposeTiled: out[32] is 32, not 40; 2016 of 8192 elements differ", text)
+        self.smp("kernel", TRANSPOSE, BUGS, *two[1:], status=2)
+        self.assertIn("--compare", self.smp("kernel", TRANSPOSE, BUGS, *TILED, status=2).stderr)
+
+    def test_files_are_compared_by_name(self):
+        both = (TRANSPOSE, TRANSPOSE, "--only", "transposePadded,transposeTiled", *TILED[2:], "--compare", "--json")
+        kernels = json.loads(self.smp("kernel", *both).stdout)["kernels"]
+        self.assertEqual([k["group"] for k in kernels], [0, 1, 0, 1])
+        self.assertEqual([k["same"] for k in kernels], ["first", "first", "same", "same"])
+
+    def test_the_page_says_where_to_look(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.html")
+            three = (TRANSPOSE, "--only", "transposeTiled,transposePadded", *TILED[2:], "--html", page)
+            self.smp("kernel", *three)
+            with open(page) as file:
+                text = file.read()
+            self.assertIn("Look at <b>k01_transpose.cu:24</b> of <b>transposeTiled</b>: a 32-way conflict", text)
+            self.assertEqual(text.count('class="bank-map'), 1)
+            self.assertNotIn("http", text.replace('xmlns="http://www.w3.org/2000/svg"', ""))
+            self.smp("kernel", *three, status=4)
+            self.smp("kernel", *three, "--force")
+
     def test_messages_say_what_to_type(self):
         for arguments, code, words in (
             ((TRANSPOSE,), 2, ("--only is missing", "transposeNaive, transposeTiled, transposePadded")),

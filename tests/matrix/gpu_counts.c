@@ -153,7 +153,7 @@ static void check_kind(int kind)
         subject subjects[MAX_SUBJECTS];
         const smp_stage *stage = smp_stage_at(n);
         int count = subjects_of(stage, subjects), levels[MAX_WORDS];
-        if (stage->internal)
+        if (stage->internal || stage->foreign)
             continue;
         const subject *s = &subjects[kind % count];
         for (int i = 0; i < s->word_count; i++)

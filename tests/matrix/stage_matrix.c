@@ -199,11 +199,13 @@ static int print_totals(void **state)
 
 SMP_SUITE(stage_matrix)
 {
-    size_t count = smp_stage_count();
-    struct CMUnitTest *tests = calloc(count, sizeof *tests);
-    for (size_t i = 0; tests && i < count; i++) {
+    size_t count = 0;
+    struct CMUnitTest *tests = calloc(smp_stage_count(), sizeof *tests);
+    for (size_t i = 0; tests && i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        tests[i] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
+        if (stage->foreign) /* tests/warp/stage.c */
+            continue;
+        tests[count++] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
     }
     int failed = tests ? _cmocka_run_group_tests("stage matrix", tests, count, NULL, print_totals) : 1;
     free(tests);

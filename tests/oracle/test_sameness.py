@@ -20,7 +20,7 @@ CHAINS = (
 
 def stages():
     listing = json.loads(command("stages", "--json").stdout)
-    return [s for s in listing if s["domain"] != "audio"]
+    return [s for s in listing if s["domain"] != "audio" and any(v["cpu"] for v in s["variants"])]  # no foreign ones
 
 
 def variants():

@@ -169,12 +169,22 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (arguments.result)
         arguments.result = (char *)arguments.result + at;
     smp_code code = cuda_enter(gpu, err);
-    if (!code)
+    if (!code && !launch->foreign)
         code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
     if (!code && cost)
         code = timing_slot(gpu, &timing, err);
     if (code)
         return code;
+    if (timing && launch->foreign)
+        CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
+    if (launch->foreign) {
+        code = cuda_foreign(gpu, launch->foreign, io, err);
+        if (code || !timing)
+            return code;
+        CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
+        timing->cost = cost;
+        return code;
+    }
     arguments.strips = grid.strips;
     void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel};
     if (timing)
@@ -193,8 +203,12 @@ static smp_code cuda_sync(smp_device *device, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
     smp_code code = cuda_enter(gpu, err);
-    if (!code)
-        CUDA_TRY(gpu, cuStreamSynchronize, gpu->stream);
+    if (code)
+        goto fail;
+    if (!gpu->waited)
+        CUDA_TRY(gpu, cuEventCreate, &gpu->waited, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+    CUDA_TRY(gpu, cuEventRecord, gpu->waited, gpu->stream);
+    CUDA_TRY(gpu, cuEventSynchronize, gpu->waited);
 fail:
     for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
         if (code)
@@ -222,6 +236,8 @@ static void cuda_close(smp_device *device)
             if (gpu->timings[i].stop)
                 (void)smp_cuEventDestroy(gpu->driver, gpu->timings[i].stop);
         }
+        if (gpu->waited)
+            (void)smp_cuEventDestroy(gpu->driver, gpu->waited);
         cuda_memory_close(gpu);
         cuda_kernels_close(gpu);
         if (gpu->stream)

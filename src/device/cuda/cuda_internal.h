@@ -8,7 +8,7 @@
 
 enum {
     CUDA_STAGES = 2,            /* pinned buffers for each direction: one is filled while the other is copied */
-    CUDA_STAGE_BYTES = 4 << 20, /* of each */
+    CUDA_STAGE_BYTES = 1 << 20, /* of each: locking a page costs more than copying it */
     CUDA_TIMINGS = 256          /* launches whose time was not read yet */
 };
 
@@ -25,14 +25,17 @@ typedef struct cuda_stage { /* pinned host memory that a copy goes through */
 } cuda_stage;
 
 typedef struct cuda_module {
-    const smp_kernel_file *file;
+    const void *file; /* an smp_kernel_file, or an smp_foreign_file */
+    smp_driver *driver;
+    CUcontext context;
     CUmodule module;
+    size_t users; /* devices; 0: the module is this device's own */
 } cuda_module;
 
 typedef struct cuda_function {
     char name[96];
     CUfunction function;
-    unsigned dynamic_shared; /* opted in, bytes */
+    bool opted_in; /* to all shared memory that a block may have */
 } cuda_function;
 
 typedef struct cuda_timing {
@@ -46,6 +49,7 @@ typedef struct cuda_device {
     CUdevice device;
     CUcontext context; /* null until retained */
     CUstream stream;
+    CUevent waited; /* null until the first wait; a thread that waits leaves its processor to decoders and encoders */
     void (*before_close)(void); /* null: nobody */
     cuda_block *blocks;
     size_t block_count, block_capacity;
@@ -57,6 +61,8 @@ typedef struct cuda_device {
     size_t function_count, function_capacity;
     cuda_timing timings[CUDA_TIMINGS];
     unsigned timing_next;
+    void *foreign_in, *foreign_out; /* pictures without gaps, for kernels that are not this program's */
+    size_t foreign_in_size, foreign_out_size;
     int threads_per_unit, blocks_per_unit, registers_per_unit, shared_reserved, blocks_most;
 } cuda_device;
 
@@ -89,6 +95,8 @@ void cuda_memory_close(cuda_device *gpu);
  * memory above 48 KB. *kernel: the function's name without formats. */
 smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
                       const char **kernel, cuda_function **function, smp_grid *grid, smp_error *err);
+/* Queues a kernel that is not this program's (cuda_foreign.c). */
+smp_code cuda_foreign(cuda_device *gpu, const struct smp_foreign *k, const smp_io *io, smp_error *err);
 void cuda_kernels_close(cuda_device *gpu);
 
 #endif

@@ -1,9 +1,9 @@
-/* Compiles .cu files for `smempipe kernel`, once each: what was compiled is kept by the hash of the sources and options
- * in $XDG_CACHE_HOME/smempipe/kernel. */
+/* Compiles .cu files, once each: see compile.h. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "base/sha256.h"
-#include "cli/kernel.h"
+#include "warp/stage/compile.h"
 
 extern char **environ;
 
@@ -21,7 +21,7 @@ enum { MOST_WORDS = 256, MOST_INCLUDES = 200 };
 
 /* ------------------------------------------------------------------------------------------------ processes */
 
-smp_code smp_kernel_spawn(char *const *argv, char *const *environment, int out_fd, int *status, smp_error *err)
+smp_code smp_compile_spawn(char *const *argv, char *const *environment, int out_fd, int *status, smp_error *err)
 {
     posix_spawn_file_actions_t actions;
     char *all[1024];
@@ -85,7 +85,7 @@ static char *find_in_wheels(const char *tool)
     return path;
 }
 
-char *smp_kernel_tool(const char *name)
+char *smp_compile_tool(const char *name)
 {
     const char *path = getenv("PATH"), *home = getenv("CUDA_HOME");
     for (const char *at = path ? path : ""; *at;) {
@@ -110,14 +110,14 @@ typedef struct hashed {
     size_t count;
 } hashed;
 
-static void hash_file(hashed *h, const smp_kernel_settings *settings, const char *path);
+static void hash_file(hashed *h, const smp_compile_settings *settings, const char *path);
 
-static void hash_include(hashed *h, const smp_kernel_settings *settings, const char *from, const char *name,
+static void hash_include(hashed *h, const smp_compile_settings *settings, const char *from, const char *name,
                          size_t size)
 {
     const char *slash = strrchr(from, '/');
-    for (size_t i = 0; i <= settings->includes.count; i++) {
-        char *path = i ? smp_asprintf("%s/%.*s", settings->includes.items[i - 1], (int)size, name)
+    for (size_t i = 0; i <= settings->include_count; i++) {
+        char *path = i ? smp_asprintf("%s/%.*s", settings->includes[i - 1], (int)size, name)
                        : smp_asprintf("%.*s%.*s", slash ? (int)(slash - from) + 1 : 0, from, (int)size, name);
         if (path && !access(path, R_OK)) {
             hash_file(h, settings, path);
@@ -128,7 +128,7 @@ static void hash_include(hashed *h, const smp_kernel_settings *settings, const c
     }
 }
 
-static void hash_file(hashed *h, const smp_kernel_settings *settings, const char *path)
+static void hash_file(hashed *h, const smp_compile_settings *settings, const char *path)
 {
     char line[4096];
     for (size_t i = 0; i < h->count; i++)
@@ -159,13 +159,14 @@ static void hash_file(hashed *h, const smp_kernel_settings *settings, const char
     fclose(file);
 }
 
-static void hash_sources(const smp_kernel_settings *settings, const char *const *words, char text[65])
+static void hash_sources(const smp_compile_settings *settings, const char *file, const char *const *words,
+                         char text[65])
 {
     hashed h = {.count = 0};
     smp_sha256_begin(&h.hash);
     for (size_t i = 0; words[i]; i++)
         smp_sha256_add(&h.hash, words[i], strlen(words[i]) + 1);
-    hash_file(&h, settings, settings->file);
+    hash_file(&h, settings, file);
     smp_sha256_end(&h.hash, text);
     for (size_t i = 0; i < h.count; i++)
         smp_free(h.files[i]);
@@ -174,7 +175,7 @@ static void hash_sources(const smp_kernel_settings *settings, const char *const 
 /* ------------------------------------------------------------------------------------------------ compiling */
 
 /* Makes a folder and those above it. */
-bool smp_kernel_make_folders(char *path)
+bool smp_compile_make_folders(char *path)
 {
     for (char *at = path + 1; *at; at++)
         if (*at == '/') {
@@ -185,7 +186,7 @@ bool smp_kernel_make_folders(char *path)
     return !mkdir(path, 0777) || smp_is_folder(path);
 }
 
-char *smp_kernel_cache(void)
+char *smp_compile_cache(void)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (cache && cache[0] == '/')
@@ -215,7 +216,7 @@ static void remove_folder(const char *folder)
 }
 
 /* "90" of "sm_90". */
-const char *smp_kernel_arch(const char *arch)
+const char *smp_compile_arch(const char *arch)
 {
     const char *digits = arch + strcspn(arch, "0123456789");
     return *digits ? digits : "90";
@@ -242,26 +243,27 @@ static void add_owned(words *w, char *word)
 }
 
 /* The command line up to where its results go. */
-static void command_of(const smp_kernel_settings *settings, const char *nvcc, const char *runtime, bool program,
-                       words *w)
+static void command_of(const smp_compile_settings *settings, const char *nvcc, bool program, words *w)
 {
-    const char *number = smp_kernel_arch(settings->arch);
+    const char *number = smp_compile_arch(settings->arch);
     add(w, nvcc);
     add_owned(w, smp_asprintf("-std=%s", settings->std));
     add(w, "--extended-lambda");
     add(w, "-lineinfo");
-    for (size_t i = 0; i < settings->defines.count; i++)
-        add_owned(w, smp_asprintf("-D%s", settings->defines.items[i]));
-    for (size_t i = 0; i < settings->includes.count; i++)
-        add_owned(w, smp_asprintf("-I%s", settings->includes.items[i]));
+    if (settings->no_fma)
+        add(w, "--fmad=false");
+    for (size_t i = 0; i < settings->define_count; i++)
+        add_owned(w, smp_asprintf("-D%s", settings->defines[i]));
+    for (size_t i = 0; i < settings->include_count; i++)
+        add_owned(w, smp_asprintf("-I%s", settings->includes[i]));
     if (!program) {
         add_owned(w, smp_asprintf("-arch=sm_%s", number));
         add(w, "-ptx");
     } else {
         add_owned(w, smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
         add(w, "-cudart=none");
-        add_owned(w, smp_asprintf("-L%s", runtime));
-        add_owned(w, smp_asprintf("-Xlinker=-rpath,%s", runtime));
+        add_owned(w, smp_asprintf("-L%s", settings->runtime));
+        add_owned(w, smp_asprintf("-Xlinker=-rpath,%s", settings->runtime));
     }
 }
 
@@ -271,13 +273,13 @@ static char *ptx_name(const char *folder, const char *file)
     return smp_asprintf("%s/%.*s.ptx", folder, dot ? (int)(dot - base) : (int)strlen(base), base);
 }
 
-static smp_code compile(const smp_kernel_settings *settings, words *w, char *folder, bool program, smp_error *err)
+static smp_code compile(const char *file, words *w, char *folder, bool program, smp_error *err)
 {
     int status;
     smp_code code;
     char *work = smp_asprintf("%s.%d", folder, (int)getpid());
-    char *real = smp_real_path(settings->file); /* so that .loc names it wherever this is called again */
-    if (!work || !real || !smp_kernel_make_folders(work)) {
+    char *real = smp_real_path(file); /* so that .loc names it wherever this is called again */
+    if (!work || !real || !smp_compile_make_folders(work)) {
         smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", work ? work : folder, strerror(errno));
         smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
         smp_free(work);
@@ -297,10 +299,10 @@ static smp_code compile(const smp_kernel_settings *settings, words *w, char *fol
     if (program)
         add(w, "-lsmp_cudart");
     w->items[w->count] = NULL;
-    code = smp_kernel_spawn((char *const *)(uintptr_t)w->items, NULL, STDERR_FILENO, &status, err);
+    code = smp_compile_spawn((char *const *)(uintptr_t)w->items, NULL, STDERR_FILENO, &status, err);
     if (!code && status) {
         smp_fail(err, SMP_E_DECODE, "nvcc cannot compile it (its messages are above)");
-        code = smp_at(err, "%s", settings->file);
+        code = smp_at(err, "%s", file);
     }
     if (!code && rename(work, folder) && access(folder, R_OK))
         code = smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", folder, strerror(errno));
@@ -310,36 +312,35 @@ static smp_code compile(const smp_kernel_settings *settings, words *w, char *fol
     return code;
 }
 
-smp_code smp_kernel_compile(const smp_kernel_settings *settings, char **ptx, char **program, smp_error *err)
+smp_code smp_compile(const smp_compile_settings *settings, const char *file, char **ptx, char **program, smp_error *err)
 {
     words w = {.count = 0};
     char hash[65];
     smp_code code = SMP_OK;
     *ptx = NULL;
-    if (access(settings->file, R_OK)) {
+    if (access(file, R_OK)) {
         smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
-        return smp_at(err, "%s", settings->file);
+        return smp_at(err, "%s", file);
     }
-    char *nvcc = smp_kernel_tool("nvcc"), *runtime = program ? smp_kernel_runtime_folder() : NULL,
-         *cache = smp_kernel_cache();
+    char *nvcc = smp_compile_tool("nvcc"), *cache = smp_compile_cache();
     char *folder = NULL;
     if (!nvcc)
         code = no_nvcc(err);
-    else if (program && !runtime) {
+    else if (program && !settings->runtime) {
         smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
         code = smp_hint(err, "install smempipe whole (cmake --install), or run one kernel with --only");
     }
     if (!code) {
-        command_of(settings, nvcc, runtime, program != NULL, &w);
-        hash_sources(settings, w.items, hash);
+        command_of(settings, nvcc, program != NULL, &w);
+        hash_sources(settings, file, w.items, hash);
         folder = cache ? smp_asprintf("%s/%.32s", cache, hash) : NULL;
         if (!folder)
             code = smp_fail_memory(err, "a path", PATH_MAX);
     }
     if (!code && !smp_is_folder(folder))
-        code = compile(settings, &w, folder, program != NULL, err);
+        code = compile(file, &w, folder, program != NULL, err);
     if (!code) {
-        *ptx = ptx_name(folder, settings->file);
+        *ptx = ptx_name(folder, file);
         if (program)
             *program = smp_asprintf("%s/program", folder);
     }
@@ -347,7 +348,6 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, char **ptx, cha
         smp_free(w.owned[i]);
     smp_free(folder);
     smp_free(cache);
-    smp_free(runtime);
     smp_free(nvcc);
     return code;
 }

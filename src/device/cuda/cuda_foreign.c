@@ -1,0 +1,115 @@
+/* Kernels of the user's on a GPU: their PTX goes to the driver, which compiles it. They get pictures without gaps, so
+ * rows are copied within device memory before and after. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "device/cuda/cuda_internal.h"
+#include "stages/foreign.h"
+
+enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of shared memory that a kernel may use without opting in */
+
+static smp_code move(cuda_device *gpu, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                     int64_t row_bytes, int64_t rows, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    const CUDA_MEMCPY2D copy = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = (CUdeviceptr)(uintptr_t)from,
+        .srcPitch = (size_t)from_stride,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = (CUdeviceptr)(uintptr_t)to,
+        .dstPitch = (size_t)to_stride,
+        .WidthInBytes = (size_t)row_bytes,
+        .Height = (size_t)rows,
+    };
+    if (rows > 0)
+        CUDA_TRY(gpu, cuMemcpy2DAsync, &copy, gpu->stream);
+fail:
+    return code;
+}
+
+static int64_t row_bytes(const smp_view *view)
+{
+    return view->width * view->channels * smp_sample_size(view->format);
+}
+
+static smp_code room(cuda_device *gpu, size_t size, void **memory, size_t *has, smp_error *err)
+{
+    if (*has >= size)
+        return SMP_OK;
+    if (*memory)
+        cuda_free(&gpu->base, *memory);
+    *memory = NULL;
+    *has = 0;
+    const smp_code code = cuda_alloc(&gpu->base, size, memory, err);
+    *has = code ? 0 : size;
+    return code;
+}
+
+static smp_code load(cuda_device *gpu, const smp_foreign_file *file, CUmodule *out, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; i < gpu->module_count; i++)
+        if (gpu->modules[i].file == file) {
+            *out = gpu->modules[i].module;
+            return SMP_OK;
+        }
+    if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
+        return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
+    CUmodule module = NULL;
+    CUDA_TRY(gpu, cuModuleLoadData, &module, file->ptx);
+    gpu->modules[gpu->module_count++] = (cuda_module){.file = file, .module = module};
+    *out = module;
+    return SMP_OK;
+fail:
+    smp_hint(err, "the driver cannot load the PTX of %.200s for this GPU: compile it for this GPU or an older one",
+             file->path);
+    return code;
+}
+
+smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    if (gpu->driver->emulated) { /* its memory is the host's, and what was queued has run */
+        CUDA_TRY(gpu, cuStreamSynchronize, gpu->stream);
+        return smp_foreign_run(k, io, err);
+    }
+    if (k->copies)
+        return move(gpu, io->out.data, io->out.stride, smp_row(&io->in, io->out.y0), io->in.stride, row_bytes(&io->out),
+                    io->out.rows, err);
+    if (io->in.format != (int32_t)k->in || io->out.format != (int32_t)k->out)
+        return smp_fail(err, SMP_E_DEVICE, "the kernel's samples are stored in another format");
+    const smp_foreign_rows r = smp_foreign_rows_of(k, io);
+    const int64_t in = row_bytes(&io->in), out = row_bytes(&io->out);
+    uint32_t grid[3];
+    CUmodule module = NULL;
+    CUfunction function;
+    unsigned char bytes[SMP_FOREIGN_PARAM_BYTES];
+    void *params[SMP_FOREIGN_PARAMS];
+    if (!smp_foreign_grid(k, io, grid))
+        return smp_fail(err, SMP_E_DEVICE, "kernel %s would have more blocks than a GPU takes", k->entry->name);
+    code = room(gpu, (size_t)(in * r.in_count), &gpu->foreign_in, &gpu->foreign_in_size, err);
+    if (!code)
+        code = room(gpu, (size_t)(out * r.out_count), &gpu->foreign_out, &gpu->foreign_out_size, err);
+    if (!code)
+        code = move(gpu, gpu->foreign_in, in, smp_row(&io->in, r.in_first), io->in.stride, in, r.in_count, err);
+    if (!code)
+        code = load(gpu, k->file, &module, err);
+    if (code)
+        return code;
+    CUDA_TRY(gpu, cuMemsetD8Async, (CUdeviceptr)(uintptr_t)gpu->foreign_out, 0, (size_t)(out * r.out_count),
+             gpu->stream);
+    CUDA_TRY(gpu, cuModuleGetFunction, &function, module, k->entry->symbol);
+    if (k->shared > WITHOUT_ASKING)
+        CUDA_TRY(gpu, cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared);
+    smp_foreign_fill(k, io, (uint64_t)(uintptr_t)gpu->foreign_in, (uint64_t)(uintptr_t)gpu->foreign_out, bytes);
+    for (size_t i = 0; i < k->entry->param_count; i++)
+        params[i] = bytes + k->entry->params[i].offset;
+    CUDA_TRY(gpu, cuLaunchKernel, function, grid[0], grid[1], grid[2], k->block.n[0], k->block.n[1], k->block.n[2],
+             k->shared, gpu->stream, params, NULL);
+    return move(gpu, io->out.data, io->out.stride, (char *)gpu->foreign_out + (io->out.y0 - r.out_first) * out, out,
+                out, io->out.rows, err);
+fail:
+    return code;
+}

@@ -1,0 +1,100 @@
+/* Which line of a kernel to look at, what it costs and what to do: bank's search for a layout, on the accesses that
+ * ran. */
+#include <string.h>
+
+#include "counters/elements.h"
+#include "report/lab.h"
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+double smp_lab_cost(const smp_warp_row *row)
+{
+    const double sectors = row->sectors > row->sectors_ideal ? (double)(row->sectors - row->sectors_ideal) : 0;
+    return (double)row->conflicts + sectors / 2;
+}
+
+const smp_warp_row *smp_lab_worst(const smp_warp_result *result)
+{
+    const smp_warp_row *worst = NULL;
+    for (size_t i = 0; i < result->row_count; i++)
+        if (result->rows[i].conflicts && (!worst || result->rows[i].conflicts > worst->conflicts))
+            worst = &result->rows[i];
+    return worst;
+}
+
+const smp_warp_row *smp_lab_dearest(const smp_warp_result *result)
+{
+    const smp_warp_row *dearest = NULL;
+    for (size_t i = 0; i < result->row_count; i++)
+        if (smp_lab_cost(&result->rows[i]) > (dearest ? smp_lab_cost(dearest) : 0))
+            dearest = &result->rows[i];
+    return dearest;
+}
+
+bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access)
+{
+    if (row->space != SMP_WARP_SHARED || !row->worst_active || row->worst_wavefronts <= row->worst_ideal ||
+        row->worst_op >= SMP_BANK_ASYNC)
+        return false;
+    *access = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
+    memcpy(access->offset, row->worst_offset, sizeof access->offset);
+    return smp_bank_cost_of(access, SMP_BANKS_CC5).conflicts > 0;
+}
+
+/* A layout that frees the access, taken as one of elements in a row. */
+static bool against_conflicts(const smp_warp_row *row, char *text, size_t size)
+{
+    smp_elements elements = {.dims = 1};
+    smp_advice advice;
+    if (!row->worst_active || row->worst_wavefronts <= row->worst_ideal || row->worst_op >= SMP_BANK_ASYNC)
+        return false;
+    const char *name = row->array[0] ? row->array : "the array";
+    elements.active = row->worst_active;
+    for (int l = 0; l < SMP_WARP; l++)
+        elements.at[l][0] = row->worst_offset[l] / row->width;
+    smp_advise(&elements, row->worst_op, (int)row->width, SMP_BANKS_CC5, &advice);
+    const smp_layout *pad = advice.pad.pad ? &advice.pad : &advice.best_pad;
+    const int pad_wavefronts = advice.pad.pad ? advice.pad_cost.wavefronts : advice.best_pad_cost.wavefronts;
+    if (advice.pad.pad || (pad->pad && !advice.swizzle.mask))
+        snprintf(text, size,
+                 "pad %s by %lld element%s of %u bytes after each %lld (a row of %lld becomes one of %lld): %d "
+                 "wavefront%s",
+                 name, (long long)pad->pad, pad->pad == 1 ? "" : "s", row->width, (long long)pad->period,
+                 (long long)pad->period, (long long)(pad->period + pad->pad), pad_wavefronts,
+                 pad_wavefronts == 1 ? "" : "s");
+    else if (advice.swizzle.mask)
+        snprintf(text, size, "swizzle %s: element i at i ^ (i/%lld %% %lld): %d wavefronts", name,
+                 (long long)advice.swizzle.period, (long long)advice.swizzle.mask + 1, advice.swizzle_cost.wavefronts);
+    else if (advice.least > (int)row->worst_ideal)
+        snprintf(text, size, "no pad helps: lanes update one address, one after the other; add up in registers first");
+    else
+        return false;
+    return true;
+}
+
+bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size)
+{
+    if (row->space == SMP_WARP_SHARED)
+        return row->conflicts && against_conflicts(row, text, size);
+    enum { FEW = 8, FAR = 4 }; /* else rows that begin inside of a sector, say, which no other order of threads mends */
+    if (row->sectors < FEW * row->instructions || row->sectors < FAR * row->sectors_ideal)
+        return false;
+    snprintf(text, size,
+             "let neighbouring threads (threadIdx.x) access neighbouring addresses; where rows and columns must be "
+             "exchanged, go through a tile in shared memory");
+    return true;
+}
+
+void smp_lab_verdict(const smp_warp_row *row, char *text, size_t size)
+{
+    if (row->space == SMP_WARP_SHARED)
+        snprintf(text, size, "a %.3g-way conflict: %llu of its %llu wavefronts are conflicts",
+                 ratio(row->wavefronts, row->ideal), (unsigned long long)row->conflicts,
+                 (unsigned long long)row->wavefronts);
+    else
+        snprintf(text, size, "each instruction moves %.3g sectors where %.3g would do",
+                 ratio(row->sectors, row->instructions), ratio(row->sectors_ideal, row->instructions));
+}

@@ -1,0 +1,265 @@
+/* See provider.h. Files stay loaded, since plans point into them. */
+#include "warp/stage/provider.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "stages/foreign.h"
+#include "warp/stage/compile.h"
+
+enum { MOST_PTX = 64 << 20 };
+
+typedef struct loaded {
+    struct loaded *next;
+    smp_foreign_file file;
+    char *path, *ptx;
+    struct timespec changed;
+    int64_t size;
+    smp_warp_memory *memory;
+    smp_warp_module *module;
+    smp_error error; /* what is wrong with it */
+} loaded;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static loaded *files;
+static smp_warp_observer *observer;
+static void *observer_context;
+
+void smp_warp_observe_stage(smp_warp_observer *fn, void *context)
+{
+    observer = fn;
+    observer_context = context;
+}
+
+/* ------------------------------------------------------------------------------------------------ files */
+
+static smp_code read_text(const char *path, char **text, smp_error *err)
+{
+    size_t size = 0, capacity = 0, got;
+    FILE *from = fopen(path, "rb");
+    if (!from)
+        return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
+    do {
+        if (size > MOST_PTX || !smp_grow(text, &capacity, size + 65537, 1)) {
+            fclose(from);
+            return smp_fail_memory(err, "PTX", size);
+        }
+        got = fread(*text + size, 1, 65536, from);
+        size += got;
+    } while (got);
+    const bool failed = ferror(from);
+    fclose(from);
+    (*text)[size] = 0;
+    if (failed || strlen(*text) != size)
+        return smp_fail(err, SMP_E_READ, "'%.200s' is no text of PTX", path);
+    return SMP_OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), size = strlen(end);
+    return length >= size && !strcmp(text + length - size, end);
+}
+
+static smp_code find_ptx(const char *path, char **ptx_path, smp_error *err)
+{
+    static const smp_compile_settings settings = {.std = "c++17", .arch = "sm_80", .no_fma = true};
+    if (ends_with(path, ".cu"))
+        return smp_compile(&settings, path, ptx_path, NULL, err);
+    if (!ends_with(path, ".ptx")) {
+        smp_fail(err, SMP_E_PIPE, "'%.200s' is no .cu and no .ptx file", path);
+        return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
+    }
+    *ptx_path = smp_strdup(path);
+    return *ptx_path ? SMP_OK : smp_fail_memory(err, "a path", strlen(path));
+}
+
+static void drop(loaded *l)
+{
+    for (size_t i = 0; i < l->file.count; i++)
+        smp_free((void *)(uintptr_t)l->file.entries[i].params);
+    smp_free((void *)(uintptr_t)l->file.entries);
+    smp_warp_module_free(l->module);
+    smp_warp_memory_close(l->memory);
+    smp_free(l->path);
+    smp_free(l->ptx);
+    smp_free(l);
+}
+
+static smp_code list_kernels(loaded *l, smp_error *err)
+{
+    const size_t count = smp_warp_kernel_count(l->module);
+    smp_foreign_entry *entries = smp_alloc_array(count + 1, sizeof *entries);
+    l->file.entries = entries;
+    if (!entries)
+        return smp_fail_memory(err, "kernels", count);
+    for (size_t i = 0; i < count; i++) {
+        const smp_warp_kernel *k = smp_warp_kernel_at(l->module, i);
+        const smp_warp_param *params;
+        const size_t n = smp_warp_kernel_params(k, &params);
+        smp_foreign_param *to = smp_alloc_array(n + 1, sizeof *to);
+        const smp_error *problem = smp_warp_kernel_problem(k);
+        if (!to)
+            return smp_fail_memory(err, "parameters", n);
+        for (size_t p = 0; p < n; p++) {
+            to[p] = (smp_foreign_param){.offset = params[p].offset, .size = params[p].size};
+            memcpy(to[p].type, params[p].type, sizeof to[p].type);
+        }
+        entries[i] = (smp_foreign_entry){.name = smp_warp_kernel_name(k),
+                                         .symbol = smp_warp_kernel_symbol(k),
+                                         .params = to,
+                                         .param_count = n,
+                                         .param_bytes = smp_warp_kernel_param_bytes(k),
+                                         .shared = smp_warp_kernel_shared(k),
+                                         .problem = problem ? problem->message : NULL};
+        l->file.count = i + 1;
+    }
+    return SMP_OK;
+}
+
+static smp_code load(const char *path, const struct stat *status, loaded **out, smp_error *err)
+{
+    char *ptx_path = NULL;
+    loaded *l = smp_alloc(sizeof *l);
+    if (!l)
+        return smp_fail_memory(err, "kernels", sizeof *l);
+    *out = l;
+    l->changed = status->st_mtim;
+    l->size = status->st_size;
+    l->path = smp_strdup(path);
+    smp_code code = l->path ? find_ptx(path, &ptx_path, err) : smp_fail_memory(err, "a path", strlen(path));
+    if (!code)
+        code = read_text(ptx_path, &l->ptx, err);
+    if (!code)
+        code = smp_warp_memory_open(&l->memory, err);
+    if (!code)
+        code = smp_warp_load_ptx(path, l->ptx, strlen(l->ptx), l->memory, &l->module, err);
+    if (!code)
+        code = list_kernels(l, err);
+    smp_free(ptx_path);
+    l->file.path = l->path;
+    l->file.ptx = l->ptx;
+    if (code && l->path)
+        l->error = *err;
+    else if (code) {
+        drop(l);
+        *out = NULL;
+    }
+    return code;
+}
+
+/* Planning may happen on several threads (batch). */
+static smp_code open_file(const char *path, const smp_foreign_file **out, smp_error *err)
+{
+    struct stat status;
+    loaded *found;
+    smp_error own = {0};
+    smp_code code = SMP_OK;
+    err = err ? err : &own;
+    if (stat(path, &status))
+        return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return smp_fail(err, SMP_E_READ, "'%.200s' is no regular file", path);
+    pthread_mutex_lock(&lock);
+    for (found = files; found; found = found->next)
+        if (!strcmp(found->path, path) && found->size == status.st_size &&
+            !memcmp(&found->changed, &status.st_mtim, sizeof found->changed))
+            break;
+    if (found) {
+        code = found->error.code;
+        if (code)
+            *err = found->error;
+    } else {
+        code = load(path, &status, &found, err);
+        if (found) {
+            found->next = files;
+            files = found;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (!code)
+        *out = &found->file;
+    return code;
+}
+
+void smp_warp_prepare_stage(const char *path)
+{
+    const smp_foreign_file *file;
+    (void)open_file(path, &file, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ running */
+
+static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_error *err)
+{
+    const smp_warp_finding *f = &r->findings[0];
+    const char *path = f->here.file < r->file_count ? r->files[f->here.file] : "";
+    const char *slash = strrchr(path, '/');
+    smp_fail(err, SMP_E_PROCESS, "kernel %s, %.80s:%u: %s: thread %u,%u,%u of block %u,%u,%u %.150s", k->entry->name,
+             slash ? slash + 1 : path, f->here.line, smp_warp_fault_name(f->fault), f->here.thread[0],
+             f->here.thread[1], f->here.thread[2], f->block[0], f->block[1], f->block[2], f->text);
+    if (f->fault == SMP_WARP_BOUNDS && k->in != SMP_F32 && strstr(f->text, "past the end"))
+        return smp_hint(err, "its samples have %lld byte%s; a kernel of floats needs `depth f32` before it",
+                        (long long)smp_sample_size((int)k->in), k->in == SMP_U8 ? "" : "s");
+    return smp_hint(err, "smempipe kernel %.100s --only %s tells more", k->file->path, k->entry->name);
+}
+
+/* A module of its own for each launch: variables begin as the file has them. */
+static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
+{
+    const smp_foreign_rows r = smp_foreign_rows_of(k, io);
+    const int64_t in_row = io->in.width * io->in.channels * smp_sample_size((int)k->in);
+    const int64_t out_row = io->out.width * io->out.channels * smp_sample_size((int)k->out);
+    unsigned char params[SMP_FOREIGN_PARAM_BYTES];
+    smp_warp_memory *memory = NULL;
+    smp_warp_module *module = NULL;
+    smp_warp_result result = {0};
+    smp_warp_launch launch = {.params = params, .dynamic_shared = k->shared, .print = stderr};
+    bool many;
+    if (!smp_foreign_grid(k, io, launch.grid))
+        return smp_fail(err, SMP_E_PROCESS, "kernel %s would have more blocks than a GPU takes", k->entry->name);
+    memcpy(launch.block, k->block.n, sizeof launch.block);
+    smp_code code = smp_warp_memory_open(&memory, err);
+    if (!code)
+        code = smp_warp_load_ptx(k->file->path, k->file->ptx, strlen(k->file->ptx), memory, &module, err);
+    unsigned char *in = NULL, *out = NULL;
+    if (!code) {
+        in = smp_warp_buffer(memory, (size_t)(in_row * r.in_count), "in");
+        out = smp_warp_buffer(memory, (size_t)(out_row * r.out_count), "out");
+        launch.memory = memory;
+        launch.kernel = smp_warp_kernel_find(module, k->entry->symbol, &many);
+        if (!in || !out || !launch.kernel)
+            code = smp_fail_memory(err, "pictures of a kernel", (uint64_t)(in_row * r.in_count));
+    }
+    if (!code && smp_warp_kernel_problem(launch.kernel)) {
+        code = smp_warp_kernel_problem(launch.kernel)->code;
+        if (err)
+            *err = *smp_warp_kernel_problem(launch.kernel);
+    }
+    if (!code) {
+        smp_foreign_pack(&io->in, r.in_first, r.in_count, k->in, in);
+        smp_foreign_fill(k, io, (uint64_t)(uintptr_t)in, (uint64_t)(uintptr_t)out, params);
+        code = smp_warp_run(&launch, &result, err);
+    }
+    if (!code && result.finding_count)
+        code = mistake(k, &result, err);
+    if (!code) {
+        smp_foreign_unpack(&io->out, io->out.y0, io->out.rows, k->out, out + (io->out.y0 - r.out_first) * out_row);
+        if (observer)
+            observer(observer_context, &result);
+    }
+    smp_warp_result_free(&result);
+    smp_warp_module_free(module);
+    smp_warp_memory_close(memory);
+    return code;
+}
+
+void smp_warp_provide_stage(void)
+{
+    static const smp_foreign_ops ops = {open_file, run};
+    smp_foreign_provide(&ops);
+}

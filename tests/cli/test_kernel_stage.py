@@ -1,0 +1,128 @@
+"""The stage kernel: a user's kernel in a pipeline, without a GPU: the same bytes by strips or whole, and messages."""
+import json
+import os
+import shutil
+import unittest
+
+import numpy as np
+from harness import ROOT, CliCase
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+KERNELS = os.path.join(ROOT, "samples", "kernels")
+BLUR = 'kernel "blur3.ptx" name=blur3 block=32x8 args=(in, out, width, height, channels, 3.5)'
+LADDER = ["transposeNaive", "transposeTiled", "transposePadded"]
+TURN = (f'kernel "transpose.ptx" variants={",".join(LADDER)} block=32x8 tile=32x32 over=input '
+        "args=(out, in, width, height)")  # fmt: skip
+
+
+def blurred(picture):
+    """In the kernel's order, in f32."""
+    padded = np.pad(picture, ((1, 1), (1, 1), (0, 0)), "edge").astype(np.float32)
+    height, width = picture.shape[:2]
+    total = np.zeros(picture.shape, np.float32)
+    for j in range(3):
+        for i in range(3):
+            weight = np.float32(3.5 if i == j == 1 else 1)
+            total += padded[j : j + height, i : i + width] * weight
+    return (total / np.float32(11.5) + np.float32(0.5)).astype(np.uint8)
+
+
+class KernelStage(CliCase):
+    def setUp(self):
+        super().setUp()
+        shutil.copy(os.path.join(KERNELS, "blur3.ptx"), self.folder)
+        shutil.copy(os.path.join(ROOT, "tests", "lab", "transpose.ptx"), self.folder)
+        self.picture = np.random.default_rng(7).integers(0, 256, (45, 70, 3), np.uint8)
+        np.save(self.folder / "in.npy", self.picture)
+
+    def run_text(self, text, *more, status=0):
+        self.write("a.pipe", "smempipe 1\nkind image\n" + text + "\n")
+        return self.smp("run", "a.pipe", "in.npy", "out.npy", "--force", *more, status=status)
+
+    def test_all_ways_give_the_same_bytes(self):
+        expected = blurred(self.picture)
+        tiled = BLUR.replace("name=blur3", "name=blur3_tiled")
+        for text in (BLUR, BLUR + " reach=1", tiled + " reach=1"):
+            for more in ((), ("--device", "simt"), ("--strip-rows", "7"), ("--device", "simt", "--strip-rows", "16")):
+                with self.subTest(text, more=more):
+                    self.run_text(text, *more)
+                    np.testing.assert_array_equal(np.load(self.folder / "out.npy"), expected)
+
+    def test_the_sample_runs(self):
+        pipe = os.path.join(KERNELS, "blur3.pipe")
+        self.smp("run", pipe, "in.npy", "out.npy")
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), blurred(self.picture))
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_a_source_is_compiled_before_the_run_shuts_itself_off(self):
+        shutil.copy(os.path.join(KERNELS, "blur3.cu"), self.folder)
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        self.write("a.pipe", "smempipe 1\nkind image\n" + BLUR.replace(".ptx", ".cu") + "\n")
+        self.smp("run", "a.pipe", "in.npy", "out.npy", env=environment)
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), blurred(self.picture))
+        self.write("blur3.cu", "__global__ void blur3(int x) { y }")
+        error = self.smp("run", "a.pipe", "in.npy", "out.npy", "--force", env=environment, status=2).stderr
+        self.assertIn("a.pipe:3", error)
+        self.assertIn("nvcc cannot compile it", error)
+
+    def test_between_other_stages_it_sees_what_a_file_would_hold(self):
+        self.run_text("gaussian 2")
+        between = np.load(self.folder / "out.npy")
+        self.run_text("gaussian 2\n" + BLUR + "\nflip horizontal")
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), blurred(between)[:, ::-1])
+
+    def test_variants_are_compared_and_counted(self):
+        picture = np.random.default_rng(8).random((64, 96), np.float32)
+        np.save(self.folder / "in.npy", picture)
+        self.run_text(TURN + " width={height} height={width}")
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), picture.T)
+        done = self.smp("compare", "a.pipe", "in.npy", "--json", "-", "--repeat", "1")
+        step = json.loads(done.stdout)["steps"][-1]
+        self.assertEqual([v["variant"] for v in step["variants"]], LADDER)
+        self.assertEqual([v["check"] for v in step["variants"]], ["right"] * 3)
+        counts = [v["counts"]["model"]["total"] for v in step["variants"]]
+        self.assertEqual([c["conflicts"] for c in counts], [0, 192 * 31, 0])
+
+    def test_mistakes_of_a_kernel_are_errors(self):
+        np.save(self.folder / "in.npy", np.zeros((32, 32), np.uint8))
+        error = self.run_text(TURN, status=1).stderr
+        self.assertIn("kernel transposePadded, k01_transpose.cu:33: bounds: thread", error)
+        self.assertIn("a kernel of floats needs `depth f32` before it", error)
+
+    def test_messages_name_the_line_and_say_what_to_type(self):
+        self.write("no.cu", "int main() {}")
+        for text, words in (
+            (BLUR.replace("name=blur3", "name=blur4"), ("a.pipe:3", "no kernel 'blur4'", "blur3, blur3_tiled")),
+            (BLUR.replace("name=blur3", ""), ("several kernels", "name=NAME")),
+            (BLUR.replace("channels, ", ""), ("6 parameters, but args give 5", "pointer or u64, pointer or u64, u32")),
+            (BLUR.replace("(in,", "(7,"), ("parameter 1 of the kernel is a pointer", "in or out")),
+            (BLUR.replace("channels,", "2.5,"), ("parameter 5 of the kernel is an integer", "2.5")),
+            (BLUR.replace("3.5", "out"), ("'out' is a picture", "no pointer (f32)")),
+            (BLUR.replace("width,", "with,"), ("'with' in args", "whole_height")),
+            (BLUR.replace("32x8", "32x"), ("block=32x is no shape", "block=32x8")),
+            (BLUR.replace("32x8", "32x64"), ("more than 1024 threads",)),
+            (BLUR.replace("blur3.ptx", "none.ptx"), ("a.pipe:3", "none.ptx", "No such file")),
+            (BLUR + " reach=1 height=5", ("leave out height",)),
+            (BLUR + " variants=blur3", ("one of them is enough",)),
+        ):
+            with self.subTest(text):
+                error = self.run_text(text, status=2).stderr
+                for word in words:
+                    self.assertIn(word, error)
+        if not os.access("/usr/local/cuda/bin/nvcc", os.X_OK):
+            path = self.folder / "empty"
+            path.mkdir()
+            done = self.smp("run", "-e", 'kernel "no.cu"', "in.npy", "out.npy", status=2,
+                            env={"PATH": str(path), "HOME": str(path)})  # fmt: skip
+            self.assertIn("pip install nvidia-cuda-nvcc", done.stderr)
+
+    def test_a_strangers_file_stays_below_its_folder(self):
+        (self.folder / "got").mkdir()
+        self.write("got/c.pipe", "smempipe 1\nkind image\n" + BLUR.replace("blur3.ptx", "../blur3.ptx") + "\n")
+        error = self.smp("run", "got/c.pipe", "in.npy", "out2.npy", status=2).stderr
+        self.assertIn("lies outside the pipe file's folder", error)
+        self.smp("run", "got/c.pipe", "in.npy", "out2.npy", "--allow-read", ".")
+
+
+if __name__ == "__main__":
+    unittest.main()
