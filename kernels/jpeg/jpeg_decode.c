@@ -42,7 +42,7 @@ SMP_INLINE int transform_block(const smp_jpeg_decode *p, const smp_jpeg_scan *sc
         memcpy(line, v + (ptrdiff_t)8 * y, sizeof line);
         doubt |= smp_jpeg_idct8(line, SMP_JPEG_ROW_BITS);
         for (int i = 0; i < 8; i++)
-            scratch[to + y * p->pitch[component] + i] = (uint8_t)smp_jpeg_sample(line[i], &doubt);
+            scratch[to + y * p->pitch[component] + i] = (uint8_t)smp_jpeg_bounded(line[i], &doubt);
     }
     return doubt;
 }
@@ -73,7 +73,7 @@ SMP_CPU_KERNEL(jpeg_pixels_naive)
     for (int64_t y = y0; y < y1; y++) {
         void *to = smp_row(&io->out, y);
         for (int32_t x = 0; x < p->width; x++) {
-            const uint32_t pixel = smp_jpeg_pixel(p, io->in.data, x, (int32_t)y);
+            const uint32_t pixel = smp_jpeg_joined(p, io->in.data, x, (int32_t)y);
             for (int c = 0; c < p->channels; c++)
                 smp_store(to, (int64_t)x * p->channels + c, io->out.format, (float)(pixel >> 8 * c & 255));
         }

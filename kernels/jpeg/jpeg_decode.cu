@@ -345,7 +345,7 @@ template <typename, typename> SMP_DEVICE void jpeg_idct_naive(const smp_io &io, 
                 line[i] = v[8 * y + i];
             doubt |= smp_jpeg_idct8(line, SMP_JPEG_ROW_BITS);
             for (int i = 0; i < 8; i++)
-                to[y * p.pitch[component] + i] = (uint8_t)smp_jpeg_sample(line[i], &doubt);
+                to[y * p.pitch[component] + i] = (uint8_t)smp_jpeg_bounded(line[i], &doubt);
         }
     }
     jpeg_doubt(io, doubt);
@@ -386,7 +386,7 @@ template <int PITCH> SMP_DEVICE void jpeg_idct_shared(const smp_io &io, const sm
     doubt |= smp_jpeg_idct8(line, SMP_JPEG_ROW_BITS);
     smp_pack<uint8_t, 8> row;
     for (int i = 0; i < 8; i++)
-        row.v[i] = (uint8_t)smp_jpeg_sample(line[i], &doubt);
+        row.v[i] = (uint8_t)smp_jpeg_bounded(line[i], &doubt);
     if (active)
         *jpeg_scratch<smp_pack<uint8_t, 8>>(io.out, at + t * p.pitch[component]) = row;
     jpeg_doubt(io, doubt);
@@ -419,7 +419,8 @@ template <typename, typename OUT> SMP_DEVICE void jpeg_pixels_naive(const smp_io
     const int64_t end = io.out.y0 + io.out.rows;
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < p.width; x += gridDim.x * blockDim.x)
-            jpeg_put(p, static_cast<OUT *>(smp_row(&io.out, y)), x, smp_jpeg_pixel(&p, planes, (int32_t)x, (int32_t)y));
+            jpeg_put(p, static_cast<OUT *>(smp_row(&io.out, y)), x,
+                     smp_jpeg_joined(&p, planes, (int32_t)x, (int32_t)y));
 }
 SMP_KERNEL_PAIR_(jpeg_pixels_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 SMP_KERNEL_PAIR_(jpeg_pixels_naive, u8, uint8_t, f32, float, smp_jpeg_decode)
@@ -451,7 +452,7 @@ template <typename, typename OUT> SMP_DEVICE void jpeg_pixels_tiled(const smp_io
             uint32_t v[4] = {0, 0, 0, 0};
             for (int i = 0; i < 4; i++)
                 if (i < count)
-                    v[i] = smp_jpeg_pixel(&p, planes, (int32_t)x + i, (int32_t)y);
+                    v[i] = smp_jpeg_joined(&p, planes, (int32_t)x + i, (int32_t)y);
             if (words && count == 4)
                 jpeg_put_words(p, reinterpret_cast<uint8_t *>(row), x, v);
             else

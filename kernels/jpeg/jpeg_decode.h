@@ -328,7 +328,7 @@ SMP_HOST_DEVICE int smp_jpeg_idct8(int32_t *v, int bits)
 enum { SMP_JPEG_COLUMN_BITS = 11, SMP_JPEG_ROW_BITS = 18 };
 
 /* A transformed value as a sample; values that not all implementations clamp alike are a doubt. */
-SMP_HOST_DEVICE int32_t smp_jpeg_sample(int32_t v, int *doubt)
+SMP_HOST_DEVICE int32_t smp_jpeg_bounded(int32_t v, int *doubt)
 {
     *doubt |= v < -512 || v > 511;
     return v < -128 ? 0 : v > 127 ? 255 : v + 128;
@@ -386,7 +386,7 @@ SMP_HOST_DEVICE uint32_t smp_jpeg_rgb(int32_t y, int32_t cb, int32_t cr)
 }
 
 /* Pixel x, y: gray, or colours in the low bytes. */
-SMP_HOST_DEVICE uint32_t smp_jpeg_pixel(const smp_jpeg_decode *p, const uint8_t *scratch, int32_t x, int32_t y)
+SMP_HOST_DEVICE uint32_t smp_jpeg_joined(const smp_jpeg_decode *p, const uint8_t *scratch, int32_t x, int32_t y)
 {
     const int32_t luma = scratch[p->planes_at[0] + y * p->pitch[0] + x];
     if (p->channels == 1)

@@ -1,6 +1,8 @@
 /* Open addressing with linear probing, at most three quarters full: see hash_set.h. */
 #include "base/hash_set.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/checked.h"
 
@@ -53,6 +55,18 @@ bool smp_hash_set_has(const smp_hash_set *set, uint64_t hash)
     if (!hash)
         return set->has_zero;
     return set->capacity && set->slots[slot_of(set, hash)] != 0;
+}
+
+void smp_hash_set_clear(smp_hash_set *set)
+{
+    if (set->capacity > FIRST && set->count < set->capacity / 8) {
+        smp_hash_set_free(set);
+        return;
+    }
+    if (set->slots)
+        memset(set->slots, 0, set->capacity * sizeof *set->slots);
+    set->count = 0;
+    set->has_zero = false;
 }
 
 void smp_hash_set_free(smp_hash_set *set)

@@ -15,6 +15,7 @@ typedef struct smp_hash_set {
 /* *there: it was in the set before. False without memory. The hash should be well mixed (smp_hash_name). */
 bool smp_hash_set_add(smp_hash_set *set, uint64_t hash, bool *there);
 bool smp_hash_set_has(const smp_hash_set *set, uint64_t hash);
+void smp_hash_set_clear(smp_hash_set *set); /* keeps about as much memory as it needed */
 void smp_hash_set_free(smp_hash_set *set);
 
 #endif

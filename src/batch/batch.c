@@ -5,12 +5,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/pool.h"
 #include "batch/batch_devices.h"
+#include "batch/find_files.h"
 #include "batch/outputs.h"
 
 enum {
@@ -314,6 +316,18 @@ static void open_own(worker *w)
     pthread_mutex_unlock(&b->lock);
 }
 
+/* Notes that a file is not the one that a list was made of. */
+static void compare_listed(const smp_batch_file *file, smp_notes *notes)
+{
+    smp_found now = {.path = file->input};
+    struct stat status;
+    if (!file->mtime || stat(file->input, &status) != 0)
+        return;
+    smp_found_fill(&now, &status);
+    if (now.size != file->bytes || now.mtime != file->mtime)
+        smp_note(notes, "was changed after the list was made; it is taken as it is");
+}
+
 static void *work(void *context)
 {
     worker *w = context;
@@ -331,6 +345,7 @@ static void *work(void *context)
             snprintf(done.report.error, sizeof done.report.error, "%s", done.err.message);
         } else
             run_one(w, file, &done.report, &done.err);
+        compare_listed(file, &done.report.input_notes);
         pthread_mutex_lock(&b->lock);
         b->count->in_flight--;
         take_result(b, index, &done);

@@ -16,6 +16,7 @@ typedef struct smp_batch_file {
     uint64_t bytes;     /* of the input; 0: unknown */
     bool replace;       /* an output that is there */
     int64_t page;       /* the one to read; 0: as limits say */
+    int64_t mtime;      /* when it was changed last, as a list says, which may be old by now; 0: nobody says */
 } smp_batch_file;
 
 typedef struct smp_batch_count {

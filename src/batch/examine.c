@@ -20,19 +20,31 @@ const char *smp_todo_under(const smp_todo *todo, const char *output)
     return output;
 }
 
-/* The folder of a path with links resolved; the one before is kept, since files of a folder follow each other. */
-static smp_code real_folder(smp_todo *todo, const char *path, size_t length, smp_error *err)
+/* The hash of the folder of a path with links resolved; the one before is kept, since files of a folder follow each
+ * other. */
+static smp_code real_folder(smp_todo_eye *eye, const char *path, size_t length, smp_error *err)
 {
-    if (todo->real_given && strlen(todo->real_given) == length && !strncmp(todo->real_given, path, length))
+    if (eye->given && strlen(eye->given) == length && !strncmp(eye->given, path, length))
         return SMP_OK;
-    smp_free(todo->real_given);
-    smp_free(todo->real);
-    todo->real_given = smp_strndup(path, length);
-    todo->real = todo->real_given ? smp_real_path(length ? todo->real_given : ".") : NULL;
-    return todo->real ? SMP_OK : smp_fail_memory(err, "a path", length);
+    smp_free(eye->given);
+    eye->given = smp_strndup(path, length);
+    char *real = eye->given ? smp_real_path(length ? eye->given : ".") : NULL;
+    if (!real)
+        return smp_fail_memory(err, "a path", length);
+    eye->real = smp_hash_start();
+    smp_hash_text(&eye->real, real);
+    smp_free(real);
+    return SMP_OK;
 }
 
-smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err)
+void smp_todo_eye_close(smp_todo_eye *eye)
+{
+    smp_namer_free(&eye->namer);
+    smp_free(eye->given);
+    *eye = (smp_todo_eye){.given = NULL};
+}
+
+smp_code smp_todo_key(const smp_todo *todo, smp_todo_eye *eye, smp_todo_item *item, smp_error *err)
 {
     const smp_found *file = item->file;
     smp_hash *key = &item->input;
@@ -42,10 +54,10 @@ smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err)
     if (todo->list) /* whose names have one folder, with links resolved, in front */
         smp_hash_text(key, file->path);
     else {
-        smp_code code = real_folder(todo, file->path, length, err);
+        smp_code code = real_folder(eye, file->path, length, err);
         if (code)
             return code;
-        smp_hash_text(key, todo->real);
+        *key = eye->real;
         smp_hash_text(key, slash ? slash + 1 : file->path);
     }
     smp_hash_add(key, &file->size, sizeof file->size);
@@ -55,9 +67,9 @@ smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err)
     return SMP_OK;
 }
 
-smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err)
+smp_code smp_todo_name(smp_todo_eye *eye, smp_portion *portion, smp_todo_item *item, smp_error *err)
 {
-    const char *output = smp_namer_output(&todo->namer, item->file->name);
+    const char *output = smp_namer_output(&eye->namer, item->file->name);
     item->output = output ? smp_texts_add(&portion->texts, output, strlen(output)) : NULL;
     return item->output ? SMP_OK : smp_fail_memory(err, "a name", strlen(item->file->name));
 }
@@ -97,7 +109,9 @@ static smp_code refuse_input(smp_todo *todo, const char *output, const struct st
     const char *input;
     if (S_ISLNK(there->st_mode) && stat(output, &behind) != 0)
         return SMP_OK;
+    pthread_mutex_lock(&todo->lock);
     smp_code code = is_input(todo, &behind, &input, err);
+    pthread_mutex_unlock(&todo->lock);
     if (code || !input)
         return code;
     smp_fail(err, SMP_E_WRITE, "the output is the same file as the input %s", input);
@@ -151,11 +165,13 @@ static bool saved_are_there(const smp_todo *todo, const smp_todo_item *item)
 /* Notes a link among the outputs, or with its slash a folder of theirs that lies elsewhere. */
 static smp_code keep_link(smp_todo *todo, const char *path, size_t length, smp_error *err)
 {
+    pthread_mutex_lock(&todo->lock);
     const char *text = smp_texts_add(&todo->link_texts, path, length);
-    if (!text || !smp_grow(&todo->links, &todo->link_capacity, todo->link_count + 1, sizeof *todo->links))
-        return smp_fail_memory(err, "links", todo->link_count);
-    todo->links[todo->link_count++] = text;
-    return SMP_OK;
+    const bool room = text && smp_grow(&todo->links, &todo->link_capacity, todo->link_count + 1, sizeof *todo->links);
+    if (room)
+        todo->links[todo->link_count++] = text;
+    pthread_mutex_unlock(&todo->lock);
+    return room ? SMP_OK : smp_fail_memory(err, "links", length);
 }
 
 /* A folder of outputs that is there: links on the way may lead out of the output folder. */
@@ -215,13 +231,13 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         return code;
     if (S_ISLNK(there.st_mode))
         code = keep_link(todo, item->output, strlen(item->output), err);
-    if (!code && !todo->list)
-        code = refuse_input(todo, item->output, &there, err);
     if (code)
         return code;
     past before = log && S_ISREG(there.st_mode) ? look_back(todo, item, log, &there) : NOTHING;
     if (before == FINISHED && !saved_are_there(todo, item))
         before = OURS;
+    if (before != FINISHED && !todo->list && (code = refuse_input(todo, item->output, &there, err)))
+        return code;
     if (before == CHANGED && r->redo_changed)
         before = OURS;
     item->replace = r->force || before == OURS;

@@ -13,8 +13,17 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
+#include "base/pool.h"
 #include "io/format.h"
 #include "io/media.h"
+
+typedef struct known_file { /* of an entry that is wanted */
+    struct stat status;
+    bool known, gone, link;
+} known_file;
+
+enum { BLOCK = 1024, PART = 32 }; /* entries that are looked at together, and by a thread at a time */
 
 typedef struct walk {
     const smp_find_options *options;
@@ -25,6 +34,8 @@ typedef struct walk {
     size_t path_room;
     size_t there;        /* of what was given, and */
     const char *missing; /* the first that is not */
+    smp_pool *pool;      /* null until a folder has many files */
+    known_file *block;
     smp_error *err;
 } walk;
 
@@ -176,14 +187,24 @@ static smp_code give(walk *w, const char *name, const struct stat *status, bool 
     return w->visit(w->context, &found, w->err);
 }
 
-/* An entry of a folder that is open. *enter: it is a folder to go into. The file system is asked as little as will do:
- * what a file is, the folder says mostly, and a file of another shard is not asked about. */
-static smp_code walk_entry(walk *w, int folder, const folder_entry *entry, const char *under, bool *enter)
+/* What is to be done with an entry of a folder. */
+typedef enum verdict {
+    PASS,  /* nothing */
+    ENTER, /* it is a folder to go into */
+    GIVE,  /* it is a file, whose status is known or cannot be */
+    LOOK   /* it is a file, whose status is to be asked for */
+} verdict;
+
+/* An entry of a folder that is open. The file system is asked as little as will do: what a file is, the folder says
+ * mostly, and a file of another shard is not asked about. */
+static smp_code judge(walk *w, int folder, const folder_entry *entry, const char *under, known_file *found,
+                      verdict *what)
 {
-    struct stat status, link;
+    struct stat *const status = &found->status, link;
     const smp_find_options *o = w->options;
-    bool listed = true, there = false, wanted, is_link = false, looked = false;
-    *enter = false;
+    bool listed = true, there = false, wanted, looked = false;
+    *what = PASS;
+    found->known = found->gone = found->link = false;
     if (o->exclude_count && fits_one(under, o->exclude, o->exclude_count))
         return SMP_OK;
     const bool too_long = strlen(w->path) >= PATH_MAX; /* nobody can say what it is, nor open it */
@@ -192,40 +213,115 @@ static smp_code walk_entry(walk *w, int folder, const folder_entry *entry, const
         listed = fstatat(folder, entry->text, &link, AT_SYMLINK_NOFOLLOW) == 0;
         if (!listed && errno == ENOENT)
             return SMP_OK;
-        is_link = listed && S_ISLNK(link.st_mode);
-        there = listed && fstatat(folder, entry->text, &status, 0) == 0;
+        found->link = listed && S_ISLNK(link.st_mode);
+        there = listed && fstatat(folder, entry->text, status, 0) == 0;
         if (listed && !there)
-            status = link; /* a link to nothing is tried as a file: who opens it says so */
+            *status = link; /* a link to nothing is tried as a file: who opens it says so */
+        found->known = listed;
         looked = true;
-        type = there && S_ISDIR(status.st_mode)                                ? DT_DIR
-               : !listed || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode) ? DT_REG
-                                                                               : DT_FIFO;
+        type = there && S_ISDIR(status->st_mode)                                 ? DT_DIR
+               : !listed || S_ISREG(status->st_mode) || S_ISLNK(status->st_mode) ? DT_REG
+                                                                                 : DT_FIFO;
     }
     if (type == DT_DIR) {
-        *enter = o->recursive && !is_link;
+        *what = o->recursive && !found->link ? ENTER : PASS;
         w->left_out->folders += !o->recursive;
         return SMP_OK;
     }
     if (type != DT_REG)
         return SMP_OK;
     smp_code code = by_name(w, under, &wanted);
-    if (code || !wanted)
-        return code;
-    if (too_long)
-        return give(w, under, NULL, false);
-    if (!looked) {
-        listed = fstatat(folder, entry->text, &status, AT_SYMLINK_NOFOLLOW) == 0;
-        if (!listed && errno == ENOENT)
-            return SMP_OK;
-        is_link = listed && S_ISLNK(status.st_mode); /* since the folder was read */
+    if (!code && wanted)
+        *what = looked || too_long ? GIVE : LOOK;
+    return code;
+}
+
+/* Entries that are looked at by several threads: they wait for a file system, above all for one on another machine. */
+typedef struct looking {
+    int folder;
+    const folder_entry *entries;
+    known_file *block;
+    const uint16_t *which; /* of the block */
+    size_t count;
+} looking;
+
+static void look_at(void *context, int part)
+{
+    const looking *l = context;
+    const size_t end = smp_min_u64(l->count, ((size_t)part + 1) * PART);
+    for (size_t i = (size_t)part * PART; i < end; i++) {
+        known_file *s = &l->block[l->which[i]];
+        s->known = fstatat(l->folder, l->entries[l->which[i]].text, &s->status, AT_SYMLINK_NOFOLLOW) == 0;
+        s->gone = !s->known && errno == ENOENT;
+        s->link = s->known && S_ISLNK(s->status.st_mode); /* since the folder was read */
     }
-    return give(w, under, listed ? &status : NULL, is_link);
+}
+
+static void look_at_all(walk *w, looking *l)
+{
+    enum { MOST_THREADS = 8, FEW = 4 * PART };
+    const int parts = (int)((l->count + PART - 1) / PART), cores = smp_pool_cores();
+    smp_error err = {.code = SMP_OK}; /* without threads it takes longer */
+    if (!w->pool && l->count >= FEW && cores > 1)
+        (void)smp_pool_open(cores < MOST_THREADS ? cores : MOST_THREADS, &w->pool, &err);
+    if (w->pool)
+        smp_pool_run(w->pool, parts, look_at, l);
+    for (int i = 0; !w->pool && i < parts; i++)
+        look_at(l, i);
 }
 
 /* Room for `length` bytes of path and its end. */
 static smp_code grow_path(walk *w, size_t length)
 {
     return smp_grow(&w->path, &w->path_room, length + 1, 1) ? SMP_OK : smp_fail_memory(w->err, "a path", length);
+}
+
+/* An entry's path: the folder's, which ends before `end`, and its name. */
+static smp_code set_path(walk *w, size_t end, const char *text)
+{
+    const size_t size = strlen(text);
+    const smp_code code = grow_path(w, end + size);
+    if (!code) {
+        w->path[end - 1] = '/';
+        memcpy(w->path + end, text, size + 1);
+    }
+    return code;
+}
+
+/* Entries `from` and on of a folder. Those to go into are moved to the beginning, behind the *inner that are there. */
+static smp_code walk_block(walk *w, int folder, size_t end, size_t under, names *all, size_t from, size_t count,
+                           size_t *inner)
+{
+    uint8_t verdicts[BLOCK];
+    uint16_t which[BLOCK];
+    looking l = {.folder = folder, .entries = all->items + from, .which = which};
+    smp_code code = SMP_OK;
+    if (!w->block && !(w->block = smp_alloc_array(BLOCK, sizeof *w->block)))
+        return smp_fail_memory(w->err, "a folder's files", BLOCK * sizeof *w->block);
+    l.block = w->block;
+    for (size_t i = 0; !code && i < count; i++) {
+        verdict what = PASS;
+        code = set_path(w, end, l.entries[i].text);
+        if (!code)
+            code = judge(w, folder, &l.entries[i], w->path + under, &w->block[i], &what);
+        verdicts[i] = (uint8_t)what;
+        if (what == LOOK)
+            which[l.count++] = (uint16_t)i;
+    }
+    if (!code)
+        look_at_all(w, &l);
+    for (size_t i = 0; !code && i < count; i++) {
+        const known_file *s = &w->block[i];
+        if (verdicts[i] < GIVE || s->gone)
+            continue;
+        code = set_path(w, end, l.entries[i].text);
+        if (!code)
+            code = give(w, w->path + under, s->known ? &s->status : NULL, s->link);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (verdicts[i] == ENTER)
+            all->items[(*inner)++] = all->items[from + i];
+    return code;
 }
 
 /* The files of the folder w->path[0 .. length), then those of the folders in it. under: where in the path the name
@@ -241,26 +337,15 @@ static smp_code walk_folder(walk *w, size_t length, size_t under)
     }
     smp_code code = read_names(w, dir, &all);
     const size_t end = length + (w->path[length - 1] != '/');
-    for (size_t i = 0; !code && i < all.count; i++) {
-        bool enter = false;
-        const size_t size = strlen(all.items[i].text);
-        code = grow_path(w, end + size);
-        if (code)
-            break;
-        w->path[end - 1] = '/';
-        memcpy(w->path + end, all.items[i].text, size + 1);
-        code = walk_entry(w, dirfd(dir), &all.items[i], w->path + (under ? under : end), &enter);
-        if (enter)
-            all.items[inner++] = all.items[i];
+    for (size_t i = 0, count; !code && i < all.count; i += count) {
+        count = smp_min_u64(BLOCK, all.count - i);
+        code = walk_block(w, dirfd(dir), end, under ? under : end, &all, i, count, &inner);
     }
     closedir(dir);
     for (size_t i = 0; !code && i < inner; i++) {
-        const size_t size = strlen(all.items[i].text);
-        code = grow_path(w, end + size);
-        if (!code) {
-            memcpy(w->path + end, all.items[i].text, size + 1);
-            code = walk_folder(w, end + size, under ? under : end);
-        }
+        code = set_path(w, end, all.items[i].text);
+        if (!code)
+            code = walk_folder(w, end + strlen(all.items[i].text), under ? under : end);
     }
     w->path[length] = '\0';
     free_names(&all);
@@ -331,6 +416,8 @@ smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_op
         code = walk_given(&w, given[i]);
     if (!code && w.missing && !w.there)
         code = fail_missing(&w, w.missing);
+    smp_pool_close(w.pool);
+    smp_free(w.block);
     smp_free(w.path);
     return code;
 }

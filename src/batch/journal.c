@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -35,18 +34,21 @@ static char *read_quoted(char *text)
     return *end == '"' && !end[1] ? text : NULL;
 }
 
+/* The value of a hexadecimal digit, and 1 more; 0: it is none. */
+static const uint8_t digits[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
+
 /* 16 hexadecimal digits; *at moves behind them. */
 static bool read_hex(const char **at, uint64_t *out)
 {
     uint64_t value = 0;
     for (int i = 0; i < 16; i++) {
-        const char c = (*at)[i];
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (uint64_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            value = value << 4 | (uint64_t)(c - 'a' + 10);
-        else
+        const unsigned digit = digits[(unsigned char)(*at)[i]];
+        if (!digit)
             return false;
+        value = value << 4 | (digit - 1);
     }
     *at += 16;
     *out = value;
@@ -58,21 +60,52 @@ static bool read_hash(const char **at, smp_hash *out)
     return *(*at)++ == ' ' && read_hex(at, &out->a) && read_hex(at, &out->b);
 }
 
+enum { HASH_TEXT = 33 }; /* bytes, with the space in front */
+
+/* The last work that was read, since lines that follow each other are mostly of one. */
+typedef struct last_work {
+    char text[HASH_TEXT];
+    smp_hash hash;
+} last_work;
+
+static bool read_work(const char **at, last_work *last, smp_hash *out)
+{
+    const char *from = *at;
+    if (!last->text[0] || strncmp(from, last->text, HASH_TEXT) != 0) {
+        if (!read_hash(at, &last->hash)) {
+            last->text[0] = '\0';
+            return false;
+        }
+        memcpy(last->text, from, HASH_TEXT);
+    }
+    *at = from + HASH_TEXT;
+    *out = last->hash;
+    return true;
+}
+
 /* A space and a decimal number. */
 static bool read_number(const char **at, int64_t *out)
 {
     const char *from = *at;
-    char *end;
-    if (*from++ != ' ' || !(*from == '-' || (*from >= '0' && *from <= '9')))
+    if (*from++ != ' ')
         return false;
-    errno = 0;
-    *out = strtoll(from, &end, 10);
-    *at = end;
-    return end > from && !errno;
+    const bool negative = *from == '-';
+    from += negative;
+    uint64_t value = 0;
+    const char *const first = from;
+    for (; *from >= '0' && *from <= '9'; from++) {
+        const uint64_t digit = (uint64_t)(*from - '0');
+        if (value > ((uint64_t)INT64_MAX - digit) / 10)
+            return false;
+        value = 10 * value + digit;
+    }
+    *out = negative ? -(int64_t)value : (int64_t)value;
+    *at = from;
+    return from > first;
 }
 
 /* done INPUT WORK SIZE TIME "OUTPUT", hashes in 32 hexadecimal digits. Null: it is no such line. */
-static const char *read_entry(char *line, smp_journal_entry *e)
+static const char *read_entry(char *line, last_work *last, smp_journal_entry *e)
 {
     const char *at = line;
     int64_t size;
@@ -83,7 +116,7 @@ static const char *read_entry(char *line, smp_journal_entry *e)
     else
         return NULL;
     e->done = line[0] == 'd';
-    if (!read_hash(&at, &e->input) || !read_hash(&at, &e->work) || !read_number(&at, &size) || size < 0 ||
+    if (!read_hash(&at, &e->input) || !read_work(&at, last, &e->work) || !read_number(&at, &size) || size < 0 ||
         !read_number(&at, &e->mtime) || *at != ' ')
         return NULL;
     e->size = (uint64_t)size;
@@ -106,9 +139,10 @@ typedef struct record { /* of an output */
 
 struct smp_journal_log {
     const smp_hash_set *only; /* while reading; null: all outputs */
+    last_work last;
     record **blocks;
     size_t count, block_count, block_capacity;
-    uint32_t *slots; /* the number of a record and 1 where its hash leads to; a power of two of them */
+    uint64_t *slots; /* where a hash leads to: 32 bits of it, and the number of its record and 1; a power of two */
     size_t slot_count;
     smp_hash *works;
     size_t work_count, work_capacity;
@@ -120,25 +154,37 @@ static record *record_at(const smp_journal_log *log, size_t index)
     return &log->blocks[index / BLOCK][index % BLOCK];
 }
 
+/* The record that a slot leads to. */
+static record *record_of_slot(const smp_journal_log *log, uint64_t slot)
+{
+    return record_at(log, (uint32_t)slot - 1);
+}
+
+static uint64_t slot_for(const smp_hash *output, size_t number)
+{
+    return output->b << 32 | (number + 1);
+}
+
 static size_t slot_of(const smp_journal_log *log, const smp_hash *output)
 {
     size_t at = (size_t)output->a & (log->slot_count - 1);
-    while (log->slots[at] && !smp_hash_equal(&record_at(log, log->slots[at] - 1)->output, output))
-        at = (at + 1) & (log->slot_count - 1);
+    for (uint64_t slot; (slot = log->slots[at]); at = (at + 1) & (log->slot_count - 1))
+        if (slot >> 32 == (uint32_t)output->b && smp_hash_equal(&record_of_slot(log, slot)->output, output))
+            break;
     return at;
 }
 
 static bool grow_slots(smp_journal_log *log)
 {
     const size_t wanted = log->slot_count ? 2 * log->slot_count : 1024;
-    uint32_t *slots = smp_alloc_array(wanted, sizeof *slots);
+    uint64_t *slots = smp_alloc_array(wanted, sizeof *slots);
     if (!slots)
         return false;
     smp_free(log->slots);
     log->slots = slots;
     log->slot_count = wanted;
     for (size_t i = 0; i < log->count; i++)
-        slots[slot_of(log, &record_at(log, i)->output)] = (uint32_t)(i + 1);
+        slots[slot_of(log, &record_at(log, i)->output)] = slot_for(&record_at(log, i)->output, i);
     return true;
 }
 
@@ -149,7 +195,7 @@ static record *record_of(smp_journal_log *log, const smp_hash *output)
         return NULL;
     const size_t slot = slot_of(log, output);
     if (log->slots[slot])
-        return record_at(log, log->slots[slot] - 1);
+        return record_of_slot(log, log->slots[slot]);
     if (log->count / BLOCK == log->block_count) {
         if (!smp_grow(&log->blocks, &log->block_capacity, log->block_count + 1, sizeof *log->blocks) ||
             !(log->blocks[log->block_count] = smp_alloc_raw(BLOCK * sizeof **log->blocks)))
@@ -158,7 +204,7 @@ static record *record_of(smp_journal_log *log, const smp_hash *output)
     }
     record *fresh = record_at(log, log->count);
     *fresh = (record){.output = *output};
-    log->slots[slot] = (uint32_t)++log->count;
+    log->slots[slot] = slot_for(output, log->count++);
     return fresh;
 }
 
@@ -186,7 +232,7 @@ static smp_hash output_hash(const char *output)
 static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_error *err)
 {
     smp_journal_entry e;
-    const char *name = read_entry(line, &e);
+    const char *name = read_entry(line, &log->last, &e);
     if (!name)
         return SMP_OK;
     const smp_hash output = output_hash(name);
@@ -312,7 +358,7 @@ bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journa
     if (!log || !log->slot_count || !log->slots[slot])
         return false;
     static const smp_hash none = {0, 0};
-    const record *r = record_at(log, log->slots[slot] - 1);
+    const record *r = record_of_slot(log, log->slots[slot]);
     *past = (smp_journal_past){.done = r->done, .begun = r->begun};
     past->begun_work = r->begun && r->begun_work != WORKS ? log->works[r->begun_work] : none;
     past->last = (smp_journal_entry){

@@ -12,8 +12,6 @@
 #include "batch/folder_lock.h"
 #include "io/output.h"
 
-enum { PORTION = SMP_FOUND_BLOCK, REPLACE = 0x80 }; /* files of a walk at a time; a bit beside their states */
-
 /* ------------------------------------------------------------------------------------------------ portions */
 
 smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err)
@@ -44,9 +42,8 @@ void smp_portion_free(smp_portion *portion)
     smp_free(portion);
 }
 
-void smp_todo_collect(smp_todo *todo, smp_portion *portion)
+void smp_todo_collect(smp_portion *portion, smp_todo_count *sum)
 {
-    smp_todo_count *sum = &todo->count;
     for (size_t i = 0; i < portion->count; i++) {
         const smp_todo_item *item = &portion->items[i];
         sum->files++;
@@ -61,29 +58,10 @@ void smp_todo_collect(smp_todo *todo, smp_portion *portion)
                                                             .output = item->output,
                                                             .bytes = item->file->size,
                                                             .replace = item->replace,
+                                                            .mtime = portion->found ? item->file->mtime : 0,
                                                             .page = item->file->page};
     }
     portion->left = portion->to_do;
-}
-
-/* The portion whose first file is number `cursor`, without states. */
-static smp_code spell_out(smp_todo *todo, smp_portion **out, smp_error *err)
-{
-    const size_t from = todo->cursor, left = todo->found.count - from;
-    smp_portion *portion;
-    smp_code code = smp_portion_new(left < PORTION ? left : PORTION, &portion, err);
-    for (size_t i = 0; !code && i < portion->count; i++) {
-        portion->items[i].file = smp_found_at(&todo->found, from + i);
-        code = smp_todo_name(todo, portion, &portion->items[i], err);
-        if (!code)
-            code = smp_todo_key(todo, &portion->items[i], err);
-    }
-    if (code) {
-        smp_portion_free(portion);
-        portion = NULL;
-    }
-    *out = portion;
-    return code;
 }
 
 /* ------------------------------------------------------------------------------------------------ names */
@@ -103,10 +81,32 @@ static smp_code meet_name(void *context, const char *path, smp_error *err)
     return SMP_OK;
 }
 
+/* Outputs lie in folders like their inputs', whose files follow each other in a walk of one folder: names that were met
+ * in other folders need not be kept. */
+static smp_code forget_others(smp_todo *todo, const char *name, smp_error *err)
+{
+    const smp_todo_request *r = todo->request;
+    const char *slash = strrchr(name, '/');
+    const size_t length = slash ? (size_t)(slash - name) + 1 : 0;
+    if (r->given_count != 1 || r->pages || r->program->save_count)
+        return SMP_OK;
+    if (todo->outputs_of && strlen(todo->outputs_of) == length && !strncmp(todo->outputs_of, name, length))
+        return SMP_OK;
+    smp_free(todo->outputs_of);
+    todo->outputs_of = smp_strndup(name, length);
+    if (!todo->outputs_of)
+        return smp_fail_memory(err, "a path", length);
+    smp_hash_set_clear(&todo->outputs);
+    return SMP_OK;
+}
+
 /* All names that the input of this name wants to write. *output (may be null): the first, until the next name. */
 static smp_code meet_names(smp_todo *todo, const char *name, const char **output, smp_error *err)
 {
-    const char *text = smp_namer_output(&todo->namer, name);
+    const smp_code code = forget_others(todo, name, err);
+    if (code)
+        return code;
+    const char *text = smp_namer_output(&todo->eye.namer, name);
     if (output)
         *output = text;
     return text ? smp_each_target(text, todo->request->program, meet_name, todo, err)
@@ -151,7 +151,7 @@ static smp_code meet_suspect(void *context, const char *path, smp_error *err)
 static smp_code meet_again(void *context, const smp_found *found, smp_error *err)
 {
     pair *p = context;
-    const char *output = smp_namer_output(&p->todo->namer, found->name);
+    const char *output = smp_namer_output(&p->todo->eye.namer, found->name);
     p->found = found;
     return output ? smp_each_target(output, p->todo->request->program, meet_suspect, p, err)
                   : smp_fail_memory(err, "a name", strlen(found->name));
@@ -206,34 +206,38 @@ static smp_code find(smp_todo *todo, smp_error *err)
     return code;
 }
 
-static smp_code set_states(smp_todo *todo, const smp_journal_log *log, smp_error *err)
+/* The journals are read while the folders are walked. */
+typedef struct recall {
+    const char *folder;
+    smp_journal_log *log;
+    smp_error err;
+    pthread_t thread;
+    bool begun;
+} recall;
+
+static void *read_journals(void *context)
 {
-    smp_conflicts found = {0};
-    smp_code code = SMP_OK;
-    todo->states = smp_alloc(todo->found.count);
-    if (!todo->states)
-        return smp_fail_memory(err, "the list of files", todo->found.count);
-    for (todo->cursor = 0; !code && todo->cursor < todo->found.count;) {
-        smp_portion *portion;
-        code = spell_out(todo, &portion, err);
-        if (code)
-            break;
-        code = smp_todo_examine(todo, portion, log, &found, err);
-        for (size_t i = 0; !code && i < portion->count; i++)
-            todo->states[todo->cursor + i] =
-                (uint8_t)((unsigned)portion->items[i].state | (portion->items[i].replace ? REPLACE : 0U));
-        smp_todo_collect(todo, portion);
-        for (size_t i = 0; i < portion->to_do; i++)
-            todo->count.bytes += portion->files[i].bytes;
-        todo->cursor += portion->count;
-        smp_portion_free(portion);
-    }
-    if (!code && found.count)
-        code = smp_todo_fail_conflicts(todo, &found, err);
-    smp_free(found.first);
-    todo->count.expected = todo->count.to_do;
-    smp_hash_set_free(&todo->inputs);
-    smp_todo_rewind(todo);
+    recall *r = context;
+    (void)smp_journal_read(r->folder, NULL, &r->log, &r->err);
+    return NULL;
+}
+
+/* Finds the files, and what journals say. A shard, which wants to know its own outputs alone, reads them afterwards. */
+static smp_code find_and_recall(smp_todo *todo, smp_journal_log **log, smp_error *err)
+{
+    const smp_todo_request *r = todo->request;
+    recall past = {.folder = r->folder};
+    const bool own = r->shards > 0 && !r->pages;
+    if (r->resume && !own)
+        past.begun = pthread_create(&past.thread, NULL, read_journals, &past) == 0;
+    smp_code code = find(todo, err);
+    if (past.begun) {
+        pthread_join(past.thread, NULL);
+        *log = past.log;
+        if (!code && (code = past.err.code))
+            *err = past.err;
+    } else if (!code && r->resume)
+        code = smp_journal_read(r->folder, own ? &todo->own : NULL, log, err);
     return code;
 }
 
@@ -241,17 +245,15 @@ smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_erro
 {
     *todo = (smp_todo){.request = request, .folder_lock = -1};
     pthread_mutex_init(&todo->lock, NULL);
-    todo->namer = smp_namer_for(request->folder, request->pattern, request->extension, request->program);
+    smp_todo_eye_open(todo, &todo->eye);
     smp_journal_log *log = NULL;
     smp_code code = smp_name_pattern_check(request->pattern, err);
     if (!code && request->list)
         return smp_todo_list_open(todo, err);
     if (!code)
-        code = find(todo, err);
-    if (!code && request->resume)
-        code = smp_journal_read(request->folder, request->shards > 0 && !request->pages ? &todo->own : NULL, &log, err);
+        code = find_and_recall(todo, &log, err);
     if (!code)
-        code = set_states(todo, log, err);
+        code = smp_todo_set_states(todo, log, err);
     smp_journal_log_free(log);
     return code;
 }
@@ -273,9 +275,8 @@ void smp_todo_free(smp_todo *todo)
     smp_found_free(&todo->found);
     smp_left_out_free(&todo->left_out);
     smp_free(todo->states);
-    smp_namer_free(&todo->namer);
-    smp_free(todo->real_given);
-    smp_free(todo->real);
+    smp_todo_eye_close(&todo->eye);
+    smp_free(todo->outputs_of);
     smp_hash_set_free(&todo->outputs);
     smp_hash_set_free(&todo->own);
     smp_hash_set_free(&todo->inputs);
@@ -359,10 +360,10 @@ static void enter(smp_todo *todo, smp_portion *portion)
 static void pass_over(smp_todo *todo)
 {
     for (size_t i = todo->cursor; i < todo->found.count; i++) {
-        const unsigned state = todo->states[i] & ~(unsigned)REPLACE;
+        const unsigned state = todo->states[i] & ~(unsigned)SMP_TODO_REPLACE;
         if (state == SMP_TODO_DO || state == SMP_TODO_CHANGED)
             return;
-        if ((i + 1) % PORTION == 0)
+        if ((i + 1) % SMP_TODO_PORTION == 0)
             todo->cursor = i + 1;
     }
     todo->cursor = todo->found.count;
@@ -378,14 +379,14 @@ smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
         code = smp_todo_list_next(todo, out, err);
     else if (todo->cursor < todo->found.count) {
         const smp_todo_count counted = todo->count; /* when they were looked at */
-        code = spell_out(todo, out, err);
+        code = smp_todo_spell_out(todo, &todo->eye, todo->cursor, out, err);
         for (size_t i = 0; !code && i < (*out)->count; i++) {
             const uint8_t state = todo->states[todo->cursor + i];
-            (*out)->items[i].state = (smp_todo_state)(state & ~REPLACE);
-            (*out)->items[i].replace = (state & REPLACE) != 0;
+            (*out)->items[i].state = (smp_todo_state)(state & ~SMP_TODO_REPLACE);
+            (*out)->items[i].replace = (state & SMP_TODO_REPLACE) != 0;
         }
         if (!code) {
-            smp_todo_collect(todo, *out);
+            smp_todo_collect(*out, &todo->count);
             todo->count = counted;
             todo->cursor += (*out)->count;
         }

@@ -17,6 +17,9 @@
 #include "batch/pieces.h"
 #include "batch/work_list.h"
 
+/* Files of a walk at a time; a bit beside their states. */
+enum { SMP_TODO_PORTION = SMP_FOUND_BLOCK, SMP_TODO_REPLACE = 0x80 };
+
 typedef enum smp_todo_state {
     SMP_TODO_DO,
     SMP_TODO_DONE,   /* by an earlier run, says the journal */
@@ -79,6 +82,13 @@ typedef struct smp_todo_count {
     smp_pieces_sum sum;    /* after smp_todo_end: all that this run may take, whoever did */
 } smp_todo_count;
 
+/* What a thread that looks at files keeps for the next one. */
+typedef struct smp_todo_eye {
+    smp_namer namer;
+    char *given;   /* the last input's folder, */
+    smp_hash real; /* and the hash of the same with links resolved */
+} smp_todo_eye;
+
 typedef struct smp_todo {
     const smp_todo_request *request;
     smp_todo_count count;
@@ -88,13 +98,13 @@ typedef struct smp_todo {
     smp_left_out left_out; /* of a list */
     uint32_t *owners;      /* of its pieces, with shards */
     smp_pieces *pieces;    /* of a list, once started */
-    smp_namer namer;
-    char *real_given, *real; /* the last input's folder, and the same with links resolved */
-    smp_hash_set outputs;    /* while looking for two of one name */
-    smp_hash_set own;        /* outputs that this shard makes; filled with shards and resume */
-    smp_hash_set inputs;     /* which files inputs are; filled when an output is there */
-    smp_hash_set swept;      /* folders that were */
-    const char **links; /* outputs that are links, and folders of outputs that lie elsewhere, with a slash behind */
+    smp_todo_eye eye;      /* of the caller */
+    smp_hash_set outputs;  /* while looking for two of one name */
+    char *outputs_of;      /* the folder that these are of, with its slash, where outputs of others cannot meet them */
+    smp_hash_set own;      /* outputs that this shard makes; filled with shards and resume */
+    smp_hash_set inputs;   /* which files inputs are; filled when an output is there */
+    smp_hash_set swept;    /* folders that were */
+    const char **links;    /* outputs that are links, and folders of outputs that lie elsewhere, with a slash behind */
     size_t link_count, link_capacity;
     smp_texts link_texts;
     uint64_t suspect;      /* a hash that two outputs have, */
@@ -102,7 +112,7 @@ typedef struct smp_todo {
     size_t cursor, handed; /* the next portion; files handed out */
     smp_portion *portions; /* in work */
     smp_journal *journal;  /* null until smp_todo_start */
-    pthread_mutex_t lock;  /* of portions and the journal */
+    pthread_mutex_t lock;  /* of portions, the journal, links and inputs */
     int folder_lock;       /* a descriptor; -1: none */
     bool lockless;         /* the file system has no locks: nothing keeps a second batch from this folder */
     size_t removed;        /* temporary files of runs that were killed */
@@ -170,11 +180,18 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
 smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err);
 
 /* Names the output of an item; tells its input's hash. */
-smp_code smp_todo_name(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err);
-smp_code smp_todo_key(smp_todo *todo, smp_todo_item *item, smp_error *err);
+smp_code smp_todo_name(smp_todo_eye *eye, smp_portion *portion, smp_todo_item *item, smp_error *err);
+smp_code smp_todo_key(const smp_todo *todo, smp_todo_eye *eye, smp_todo_item *item, smp_error *err);
+void smp_todo_eye_open(const smp_todo *todo, smp_todo_eye *eye);
+void smp_todo_eye_close(smp_todo_eye *eye);
+
+/* Of a walk: the portion whose first file is number `from`, without states; the states of all files, and how many are
+ * in which. */
+smp_code smp_todo_spell_out(const smp_todo *todo, smp_todo_eye *eye, size_t from, smp_portion **out, smp_error *err);
+smp_code smp_todo_set_states(smp_todo *todo, const smp_journal_log *log, smp_error *err);
 
 /* Collects what is to do, and counts. */
-void smp_todo_collect(smp_todo *todo, smp_portion *portion);
+void smp_todo_collect(smp_portion *portion, smp_todo_count *sum);
 
 bool smp_todo_started(const smp_todo *todo);
 

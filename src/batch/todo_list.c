@@ -79,7 +79,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
     portion->texts = texts;
     for (size_t i = 0; !code && i < wanted; i++) {
         portion->items[i].file = &found[i];
-        code = smp_todo_name(todo, portion, &portion->items[i], err);
+        code = smp_todo_name(&todo->eye, portion, &portion->items[i], err);
     }
     if (code)
         smp_portion_free(portion);
@@ -128,7 +128,7 @@ static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < portion->count; i++)
         if (portion->items[i].state == SMP_TODO_DO)
-            code = smp_todo_key(todo, &portion->items[i], err);
+            code = smp_todo_key(todo, &todo->eye, &portion->items[i], err);
     return code;
 }
 
@@ -206,7 +206,7 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
         }
         (*out)->claim = claim;
         todo->count.pieces += claim != NULL;
-        smp_todo_collect(todo, *out);
+        smp_todo_collect(*out, &todo->count);
         if (!(*out)->to_do && claim) /* nothing is to do: it is noted as done */
             code = smp_todo_list_ended(todo, *out, err);
     }

@@ -162,6 +162,9 @@ static smp_code check_team(const smp_batch_settings *s, smp_error *err)
 
 static smp_code check_settings(const smp_batch_settings *settings, smp_error *err)
 {
+    double level; /* first, since it may be the option behind it */
+    if (settings->album && smp_batch_album_level(settings->album, &level, err))
+        return err->code;
     if (!settings->folder || !settings->folder[0]) {
         smp_fail(err, SMP_E_USAGE, "the folder to write to is missing");
         return smp_hint(err, "write -o OUT_DIR");

@@ -16,13 +16,15 @@ typedef struct album {
     smp_error broken;
     double level; /* LUFS, of all files together */
     size_t files; /* that were measured */
+    smp_failures failures;
 } album;
 
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
     album *a = context;
-    (void)err;
-    if (!report->status && !a->broken.code)
+    if (report->status)
+        smp_failures_add(&a->failures, report->input, err);
+    else if (!a->broken.code)
         smp_totals_add(&a->totals, index, report, &a->broken);
 }
 
@@ -64,6 +66,23 @@ static smp_code level_of(album *a, smp_error *err)
     return code;
 }
 
+/* Files that cannot be measured have no part in the gain. */
+static smp_code tell_failures(const album *a, size_t files, smp_error *err)
+{
+    const size_t count = a->failures.count;
+    if (!count)
+        return SMP_OK;
+    const char *first = a->failures.kept ? a->failures.lines[0] : "";
+    if (a->settings->on_error == SMP_ON_ERROR_STOP || count == files) {
+        smp_fail(err, SMP_E_READ, "%zu of the album's %zu files cannot be measured", count, files);
+        return smp_hint(err, "%.300s", first);
+    }
+    smp_cli_warning(&a->settings->many.plan.base.common,
+                    "%zu of the album's %zu files cannot be measured and %s no part in the gain: %s%s", count, files,
+                    count == 1 ? "has" : "have", first, count > 1 ? ", ..." : "");
+    return SMP_OK;
+}
+
 static smp_code measure(void *context, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     album *a = context;
@@ -95,13 +114,16 @@ static smp_code measure(void *context, const smp_program *program, smp_diags *di
     if (!code && (code = a->broken.code))
         *err = a->broken;
     if (!code)
+        code = tell_failures(a, found.count, err);
+    if (!code)
         code = level_of(a, err);
+    smp_failures_free(&a->failures);
     smp_free(files);
     smp_found_free(&found);
     return code;
 }
 
-static smp_code parse_level(const char *text, double *level, smp_error *err)
+smp_code smp_batch_album_level(const char *text, double *level, smp_error *err)
 {
     char *end = NULL;
     *level = strtod(text, &end);
@@ -117,7 +139,7 @@ smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, s
     smp_pipeline_settings *base = &settings->many.plan.base;
     album a = {.settings = settings};
     double wanted;
-    smp_code code = parse_level(settings->album, &wanted, err);
+    smp_code code = smp_batch_album_level(settings->album, &wanted, err);
     if (code)
         return code;
     double gain = 0;

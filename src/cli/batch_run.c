@@ -10,8 +10,6 @@
 #include "report/report.h"
 #include "report/text.h"
 
-enum { ON_ERROR_STOP = 1 }; /* of --on-error */
-
 static smp_code begin(void *context, size_t index, smp_error *err)
 {
     smp_batch_job *b = context;
@@ -146,7 +144,7 @@ static smp_batch_request make_request(smp_batch_job *b, const smp_program *progr
         request.expected /= (size_t)smp_cli_team->size;
         request.expected_bytes /= (uint64_t)smp_cli_team->size;
     }
-    request.stop_on_error = s->on_error == ON_ERROR_STOP;
+    request.stop_on_error = s->on_error == SMP_ON_ERROR_STOP;
     request.begin = begin;
     request.finished = finished;
     request.ended = ended;

@@ -161,11 +161,14 @@ typedef struct run {
     bool partial;
     smp_progress progress;
     smp_error broken; /* why results could not be kept */
+    smp_error failed; /* why the first file that failed did */
 } run;
 
 static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
     run *r = context;
+    if (report->status && !r->failed.code)
+        r->failed = *err;
     const uint64_t number = r->work->list ? smp_measure_team_number(r->work, index) : r->work->numbers[index];
     if (isatty(STDOUT_FILENO) && r->progress.shown && !report->status && !r->partial)
         smp_progress_end(&r->progress);
@@ -293,7 +296,11 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_measure_w
     r.part.left_out = work->head.left_out; /* of a rank it grows */
     if (!code)
         code = smp_part_commit(&r.part, &r.told.totals, err);
-    if (!code && done.failed)
+    if (!code && done.failed && !done.done && !work->list) { /* of a rank's files rank 0 tells */
+        smp_fail(err, SMP_E_PROCESS, "all %zu files failed, the first: %s", done.failed, r.failed.message);
+        smp_at(err, "%s", r.failed.where[0] ? r.failed.where : work->files[0].input);
+        code = smp_hint(err, "%s was written all the same, and --merge names them", settings->partial);
+    } else if (!code && done.failed)
         smp_cli_warning(common, "%zu of %zu files failed; --merge names them", done.failed, work->count);
     smp_part_abort(&r.part);
     smp_totals_free(&r.told.totals);

@@ -60,7 +60,8 @@ static smp_code read_piece(smp_measure_work *work, size_t piece, smp_measure_blo
         code = smp_leave_out(found[i].name, work->kind, &passed, &left, err);
         if (code || left)
             continue;
-        block->files[block->count] = (smp_batch_file){.input = found[i].path, .bytes = found[i].size};
+        block->files[block->count] =
+            (smp_batch_file){.input = found[i].path, .bytes = found[i].size, .mtime = found[i].mtime};
         block->numbers[block->count++] = work->starts[piece] + i;
     }
     work->head.left_out += passed.files;
@@ -159,8 +160,11 @@ smp_code smp_measure_team_end(const smp_measure_settings *settings, char *path, 
     code = smp_cli_team->gather(path, paths, err);
     if (!code && !smp_cli_team->rank)
         code = merge(settings, paths, err);
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count; i++) {
+        if (paths[i])
+            unlink(paths[i]);
         smp_free(paths[i]);
+    }
     smp_free(paths);
     return code;
 }

@@ -7,12 +7,13 @@
 #include "cli/shard.h"
 #include "cli/team.h"
 
-static smp_code add(smp_measure_work *work, const smp_found *file, uint64_t number, smp_error *err)
+/* listed: when the file was changed last, as a list says; 0: there is none. */
+static smp_code add(smp_measure_work *work, const smp_found *file, int64_t listed, uint64_t number, smp_error *err)
 {
     if (!smp_grow(&work->files, &work->capacity, work->count + 1, sizeof *work->files) ||
         !smp_grow(&work->numbers, &work->number_capacity, work->count + 1, sizeof *work->numbers))
         return smp_fail_memory(err, "the list of files", work->count * sizeof *work->files);
-    work->files[work->count] = (smp_batch_file){.input = file->path, .bytes = file->size};
+    work->files[work->count] = (smp_batch_file){.input = file->path, .bytes = file->size, .mtime = listed};
     work->numbers[work->count++] = number;
     return SMP_OK;
 }
@@ -32,7 +33,7 @@ static smp_code from_folders(const smp_measure_settings *settings, const smp_pro
     for (size_t i = 0; !code && i < found->count; i++) {
         const smp_found *file = smp_found_at(found, i);
         if (head->shards == 1 || smp_shard_of(file->name, head->shards) == head->shard)
-            code = add(work, file, i, err);
+            code = add(work, file, 0, i, err);
     }
     head->files = found->count;
     head->list = smp_many_list(found);
@@ -55,7 +56,7 @@ static smp_code add_piece(const smp_work_list *list, size_t piece, smp_kind kind
         bool left = false;
         code = smp_leave_out(files[i].name, kind, &passed, &left, err);
         if (!code && !left)
-            code = add(work, &files[i], number + i, err);
+            code = add(work, &files[i], files[i].mtime, number + i, err);
     }
     work->head.left_out += passed.files;
     smp_left_out_free(&passed);

@@ -19,6 +19,8 @@ typedef struct smp_run_settings {
 /* smempipe run, with the command line checked and parsed. */
 smp_code smp_cli_run(smp_run_settings *settings, smp_error *err);
 
+enum { SMP_ON_ERROR_STOP = 1 }; /* of --on-error */
+
 typedef struct smp_batch_settings {
     smp_many_settings many;
     const char *folder, *pattern, *to, *report, *html, *shard, *work_list, *retake, *grace, *album;
@@ -53,6 +55,9 @@ typedef struct smp_batch_job {
     double began;
     pthread_mutex_t lock; /* of failures, remarks, report, page and journal, while the batch runs */
 } smp_batch_job;
+
+/* The loudness that --album gives, in LUFS. */
+smp_code smp_batch_album_level(const char *text, double *level, smp_error *err);
 
 /* batch_album.c: measures all files, and adds to --set what brings them together to the level of --album. set: room for
  * its text, which is used from then on. */

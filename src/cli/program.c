@@ -130,13 +130,12 @@ static bool stdin_is_av(void)
     return smp_av_sniff(head, smp_stdin_begins(head, sizeof head, STDIN_WAIT));
 }
 
-/* What a confined decoder could not open itself. Folders and lists may hold anything. */
+/* What a confined decoder could not open itself, where it is known that a file needs it: for other files (worker.c)
+ * there are decoders that begin with it. */
 static void open_libraries(int argc, char **argv)
 {
-    struct stat status;
     for (int i = 0; i < argc; i++)
-        if (names_av(argv[i]) || (!strcmp(argv[i], "-") && stdin_is_av()) || !strncmp(argv[i], "--list", 6) ||
-            !strncmp(argv[i], "--files-from", 12) || (stat(argv[i], &status) == 0 && S_ISDIR(status.st_mode))) {
+        if (names_av(argv[i]) || (!strcmp(argv[i], "-") && stdin_is_av())) {
             (void)smp_av_load();
             return;
         }

@@ -80,7 +80,7 @@ static void show_kitty(const smp_small_picture *picture)
             printf("\033_Gm=%d;", more);
         else
             printf("\033_Ga=T,f=24,s=%lld,v=%lld,m=%d;", (long long)picture->width, (long long)picture->height, more);
-        smp_base64(stdout, picture->rows + at, bytes);
+        smp_base64(stdout, picture->samples + at, bytes);
         fputs("\033\\", stdout);
     }
     putchar('\n');
@@ -127,7 +127,7 @@ static smp_code show_sixel(const smp_small_picture *picture, smp_error *err)
         memset(bits, 0, width * CUBE);
         for (int64_t y = top; y < top + BAND && y < picture->height; y++)
             for (size_t x = 0; x < width; x++) {
-                const int colour = cube_colour(picture->rows + ((size_t)y * width + x) * 3, (int64_t)x, y);
+                const int colour = cube_colour(picture->samples + ((size_t)y * width + x) * 3, (int64_t)x, y);
                 bits[(size_t)colour * width + x] |= (unsigned char)(1 << (y - top));
             }
         for (int c = 0; c < CUBE; c++) {
@@ -161,7 +161,7 @@ static void show_blocks(const smp_small_picture *picture)
 {
     for (int64_t y = 0; y < picture->height; y += 2) {
         for (int64_t x = 0; x < picture->width; x++) {
-            const unsigned char *upper = picture->rows + (size_t)(y * picture->width + x) * 3;
+            const unsigned char *upper = picture->samples + (size_t)(y * picture->width + x) * 3;
             const unsigned char *lower = upper + picture->width * 3;
             printf("\033[38;2;%d;%d;%dm", upper[0], upper[1], upper[2]);
             if (y + 1 < picture->height)
@@ -196,7 +196,7 @@ static smp_code show_one(const show_settings *settings, const char *path, smp_er
         code = show_sixel(&picture, err);
     else
         show_blocks(&picture);
-    smp_free(picture.rows);
+    smp_free(picture.samples);
     return code;
 }
 

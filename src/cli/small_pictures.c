@@ -29,8 +29,10 @@ static smp_code take(void *context, const char *name, const smp_shape *shape, in
         return smp_fail(err, SMP_E_PIPE, "a picture of %d channels has no colours to show", shape->channels);
     if (y == 0) {
         smp_free(p->samples);
-        *p = (smp_small_picture){smp_alloc_array((size_t)shape->height, row), shape->width, shape->height,
-                                 shape->channels};
+        *p = (smp_small_picture){.samples = smp_alloc_array((size_t)shape->height, row),
+                                 .width = shape->width,
+                                 .height = shape->height,
+                                 .channels = shape->channels};
         if (!p->samples)
             return smp_fail_memory(err, "a picture", (uint64_t)shape->height * row);
     }

@@ -4,15 +4,10 @@
 #define SMP_CLI_SMALL_PICTURES_H
 
 #include "cli/many.h"
+#include "report/small_picture.h"
 
-/* 8 bits a sample: gray or RGB, with alpha or without. */
-typedef struct smp_small_picture {
-    uint8_t *samples; /* without gaps; null: the file could not be read */
-    int64_t width, height;
-    int channels;
-} smp_small_picture;
-
-/* Gets every file's picture in the order of files, one call at a time; the samples are freed afterwards. */
+/* Gets every file's picture in the order of files, one call at a time; without samples where it could not be read,
+ * which are freed afterwards. */
 typedef void smp_small_each(void *context, size_t index, const smp_small_picture *picture);
 
 /* Several files at once, as in a batch. Failures and notes are told at the end; *failed says how many failed. */

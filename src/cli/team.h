@@ -29,7 +29,8 @@ typedef struct smp_team {
      * the first that failed. */
     smp_code (*finish)(uint64_t *numbers, size_t count, smp_code code);
 
-    /* Every rank's file comes to rank 0: paths[1 .. size - 1], from smp_alloc, of nameless files; paths[0] stays. */
+    /* Every rank's file comes to rank 0, beside its own: paths[1 .. size - 1], from smp_alloc; paths[0] stays. The
+     * caller removes them, also after a failure. */
     smp_code (*gather)(const char *path, char **paths, smp_error *err);
 
     /* The last call, with the code that the process ends with. Whether this rank shall tell its error and end with its

@@ -7,7 +7,10 @@
 #include "io/output.h"
 #include "io/source.h"
 
-enum { SMP_SNIFF = 512 }; /* bytes from the beginning of a file that sniff() may look at */
+enum {
+    SMP_SNIFF = 512,  /* bytes from the beginning of a file that sniff() may look at */
+    SMP_MOST_ID3 = 16 /* tags in front of a sound */
+};
 
 typedef struct smp_file_format {
     const char *name;              /* "PNG" */
@@ -97,6 +100,9 @@ const smp_file_format *smp_format_at(size_t index);
 
 /* The format whose signature a file's first bytes have, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
+
+/* Size of the ID3v2 tag that a file begins with; 0: none. Source: id3.org, "ID3 tag version 2.4.0", section 3.1. */
+uint64_t smp_id3_size(const uint8_t *head, size_t size);
 
 /* For read_open: checks a picture's size against the limits. bytes: the memory that the reader needs for it. Sizes
  * below 1 are SMP_E_DECODE, too large ones SMP_E_LIMIT. */

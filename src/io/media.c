@@ -72,8 +72,7 @@ const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size)
     return NULL;
 }
 
-/* Size of the ID3v2 tag at the beginning of a file; 0: none. Source: id3.org, "ID3 tag version 2.4.0", section 3.1. */
-static uint64_t id3_size(const uint8_t *head, size_t size)
+uint64_t smp_id3_size(const uint8_t *head, size_t size)
 {
     enum { HEADER = 10, FOOTER = 10, HAS_FOOTER = 0x10 };
     if (size < HEADER || memcmp(head, "ID3", 3) != 0 || ((head[6] | head[7] | head[8] | head[9]) & 0x80))
@@ -94,18 +93,17 @@ static const smp_file_format *format_with_id3(void)
  * itself. Null without a failure of the source: the format is not known. */
 static smp_code find_format(smp_source *source, const smp_file_format **format, uint64_t *id3, smp_error *err)
 {
-    enum { MOST_TAGS = 16 };
     const uint8_t *head;
     *id3 = 0;
     *format = NULL;
-    for (int i = 0; i <= MOST_TAGS; i++) {
+    for (int i = 0; i <= SMP_MOST_ID3; i++) {
         size_t size = smp_source_peek(source, &head, SMP_SNIFF);
         if (!size || source->failed || source->over_limit)
             return *id3 && !source->failed && !source->over_limit ? SMP_OK : smp_source_ended(source, err);
         *format = smp_format_sniff(head, size);
         if (*format && *id3 && (*format)->kind != SMP_AUDIO)
             *format = NULL;
-        const uint64_t tag = *format ? 0 : id3_size(head, size);
+        const uint64_t tag = *format ? 0 : smp_id3_size(head, size);
         if (!tag)
             break;
         smp_code code = smp_source_spool(source, err); /* so that a format can go back to the tags */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "io/format.h"
 
 void smp_meta_free(smp_meta *meta)
@@ -32,29 +33,12 @@ bool smp_blob_set(smp_blob *blob, const void *data, size_t size)
     return true;
 }
 
-/* Bytes of the UTF-8 sequence at `at`; 0: invalid (also overlong forms, surrogates and values past U+10FFFF). */
-static size_t utf8_length(const uint8_t *at, size_t left)
+static bool is_utf8(const char *text, size_t length)
 {
-    uint32_t c = at[0];
-    size_t n = c < 0x80 ? 1 : (c & 0xE0) == 0xC0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : (c & 0xF8) == 0xF0 ? 4 : 0;
-    if (n < 2 || n > left)
-        return n == 1;
-    c &= 0x7Fu >> n;
-    for (size_t i = 1; i < n; i++) {
-        if ((at[i] & 0xC0) != 0x80)
-            return 0;
-        c = c << 6 | (at[i] & 0x3F);
-    }
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    return c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000) ? 0 : n;
-}
-
-static bool is_utf8(const uint8_t *text, size_t length)
-{
-    for (size_t i = 0, n; i < length; i += n)
-        if (!(n = utf8_length(text + i, length - i)))
-            return false;
-    return true;
+    uint32_t code = 0;
+    for (size_t i = 0; i < length && code != SMP_UTF8_INVALID;)
+        i += smp_utf8_decode(text + i, length - i, &code);
+    return code != SMP_UTF8_INVALID;
 }
 
 static bool is_dropped(uint8_t c)
@@ -66,7 +50,7 @@ static bool is_dropped(uint8_t c)
 static char *clean_text(const char *value, size_t length)
 {
     const uint8_t *in = (const uint8_t *)value;
-    bool utf8 = is_utf8(in, length);
+    bool utf8 = is_utf8(value, length);
     char *text = smp_alloc_array(length + 1, utf8 ? 1 : 2);
     if (!text)
         return NULL;

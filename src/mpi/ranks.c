@@ -265,26 +265,15 @@ static smp_code send_file(const char *path, char *chunk, smp_error *err)
     return code;
 }
 
-/* A file without a name in the folder of `beside`, held open as long as the program runs. */
-static int open_nameless(const char *beside)
-{
-    char path[PATH_MAX];
-    const char *slash = strrchr(beside, '/');
-    const int length =
-        snprintf(path, sizeof path, "%.*s/rank-XXXXXX", slash ? (int)(slash - beside) : 1, slash ? beside : ".");
-    const int fd = length > 0 && (size_t)length < sizeof path ? mkostemp(path, O_CLOEXEC) : -1;
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
-static smp_code receive_file(int from, int fd, char *chunk, smp_error *err)
+/* A rank's file, into one of that path: an open file for each of a thousand ranks would be too many. */
+static smp_code receive_file(int from, const char *path, char *chunk, smp_error *err)
 {
     int64_t size = 0;
-    smp_code code = SMP_OK;
+    const int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
+    smp_code code = fd >= 0 ? SMP_OK : path ? fail_file(path, false, err) : smp_fail_memory(err, "a path", PATH_MAX);
     receive(from, FILE_SIZE, &size, sizeof size, PATIENT_NS);
     if (size < 0)
-        code = smp_fail(err, SMP_E_READ, "rank %d cannot read its part", from);
+        code = code ? code : smp_fail(err, SMP_E_READ, "rank %d cannot read its part", from);
     for (int64_t at = 0; at < size;) {
         MPI_Status status;
         int there = 0, bytes = 0;
@@ -299,9 +288,11 @@ static smp_code receive_file(int from, int fd, char *chunk, smp_error *err)
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         receive(from, FILE_BYTES, chunk, (size_t)bytes, LONG_NS);
         if (!code && write(fd, chunk, (size_t)bytes) != bytes)
-            code = fail_file("the parts of other ranks", false, err);
+            code = fail_file(path, false, err);
         at += bytes;
     }
+    if (fd >= 0 && close(fd) != 0 && !code)
+        code = fail_file(path, false, err);
     return code;
 }
 
@@ -315,11 +306,8 @@ static smp_code gather(const char *path, char **paths, smp_error *err)
         code = send_file(path, chunk, err);
     for (int i = 1; !smp_mpi_team.rank && i < smp_mpi_team.size; i++) {
         smp_error wrong = {.code = SMP_OK};
-        const int fd = open_nameless(path);
-        smp_code got = receive_file(i, fd, chunk, &wrong);
-        paths[i] = smp_asprintf("/proc/self/fd/%d", fd);
-        if (!got && !paths[i])
-            got = smp_fail_memory(&wrong, "a path", PATH_MAX);
+        paths[i] = smp_asprintf("%s.%d", path, i);
+        const smp_code got = receive_file(i, paths[i], chunk, &wrong);
         if (!code && got) {
             code = got;
             *err = wrong;

@@ -456,7 +456,19 @@ static smp_code store_sinks(planner *p)
     return SMP_OK;
 }
 
-/* Steps that code what goes to files, where they should. Two outputs of one step are coded twice. */
+/* The step that codes the same picture alike for an earlier sink; or SMP_STEP_NONE. */
+static int coded_before(const smp_plan *plan, size_t sink, const smp_jpeg_params *coding)
+{
+    for (size_t i = 0; i < sink; i++) {
+        const smp_step *step = &plan->steps[plan->sinks[i].step];
+        if (plan->sinks[i].coded && step->input == plan->sinks[sink].step &&
+            smp_jpeg_params_equal(step->params, coding))
+            return plan->sinks[i].step;
+    }
+    return SMP_STEP_NONE;
+}
+
+/* Steps that code what goes to files, where they should. */
 static smp_code code_sinks(planner *p)
 {
     smp_plan *plan = p->plan;
@@ -467,7 +479,9 @@ static smp_code code_sinks(planner *p)
         if (!p->request->codes || !p->request->codes(p->request->codes_context, sink->path, &sink->shape, &coding))
             continue;
         p->coding = &coding;
-        const int step = insert(p, SMP_ROLE_JPEG_ENCODE, sink->step, 0);
+        int step = coded_before(plan, i, &coding);
+        if (step < 0)
+            step = insert(p, SMP_ROLE_JPEG_ENCODE, sink->step, 0);
         if (step < 0)
             return p->err ? p->err->code : SMP_E_PROCESS;
         plan->steps[step].storage = SMP_U8;

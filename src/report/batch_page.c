@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "report/page.h"
 #include "report/text.h"
 #include "report/thumbnail.h"
@@ -19,14 +20,6 @@ static const char style[] =
     ".time i{display:block;height:1.1rem;background:var(--bar);border-radius:3px}\n"
     ".wide{grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr))}dt{font-weight:600}\n"
     "dd{margin:0 0 .5rem}\n";
-
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return hash;
-}
 
 /* Puts a file where it belongs among at most `most`, the least keys first; the last goes. */
 static void keep(smp_page_file *files, size_t *count, size_t most, const char *input, const char *text, uint64_t key)
@@ -69,7 +62,8 @@ void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, cons
     const double past = report->wall_seconds * 1e6;
     keep(page->slow, &page->slow_count, SMP_PAGE_SLOW, report->input, why, UINT64_MAX - (uint64_t)past);
     if (report->shape.kind != SMP_AUDIO && report->output)
-        keep(page->pairs, &page->pair_count, SMP_PAGE_PAIRS, report->input, report->output, hash_of(report->input));
+        keep(page->pairs, &page->pair_count, SMP_PAGE_PAIRS, report->input, report->output,
+             smp_hash_name(report->input));
 }
 
 /* The <img> of a file; null: it cannot be shown. From open_memstream. */

@@ -21,6 +21,16 @@ enum {
 static const double least_part = .1; /* of the whole spread: less is not seen in the drawing */
 static const double far_out = 5; /* smp_spread_distance: one of 1.7 million, were the values of a normal distribution */
 
+typedef struct ranked {
+    double score; /* the distance in the column in which the file lies out most */
+    size_t file;
+} ranked;
+
+typedef struct twin {
+    const smp_wide_row *row;
+    size_t file;
+} twin;
+
 typedef struct page {
     FILE *to;
     const smp_wide *wide;
@@ -28,8 +38,7 @@ typedef struct page {
     const smp_wide_row **files;
     size_t file_count;
     size_t *worst;   /* of each file: the column in which it lies out most; column_count: none */
-    size_t *ranking; /* files, those that lie out most first */
-    double *scores;  /* of each file: the distance there */
+    ranked *ranking; /* those that lie out most first */
     size_t *twins;   /* of each file: an earlier one with the same values; its own number: none */
     size_t far, twin_count;
 } page;
@@ -75,34 +84,35 @@ static void find_spreads(page *p, double *values, double *scratch)
     }
 }
 
+static int by_score(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->score < y->score || x->score > y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
 static void find_far(page *p)
 {
     for (size_t i = 0; i < p->file_count; i++) {
+        double most = 0;
         p->worst[i] = p->wide->column_count;
-        p->scores[i] = 0;
         for (size_t c = 0; c < p->wide->column_count; c++) {
             if (p->spreads[c].count < LEAST_FILES)
                 continue;
             const smp_spread *spread = &p->spreads[c];
             const double value = value_of(p->files[i], c), score = fabs(smp_spread_distance(spread, value));
             const bool seen = fabs(value - spread->middle) > least_part * (spread->most - spread->least);
-            if (seen && score > far_out && score > p->scores[i]) {
-                p->scores[i] = score;
+            if (seen && score > far_out && score > most) {
+                most = score;
                 p->worst[i] = c;
             }
         }
         p->far += p->worst[i] < p->wide->column_count;
+        p->ranking[i] = (ranked){.score = most, .file = i};
     }
-    for (size_t i = 0; i < p->file_count; i++) { /* insertion: few lie out, and the others keep their order */
-        size_t at = i;
-        if (!(p->scores[i] > 0)) {
-            p->ranking[i] = i;
-            continue;
-        }
-        for (; at > 0 && p->scores[p->ranking[at - 1]] < p->scores[i]; at--)
-            p->ranking[at] = p->ranking[at - 1];
-        p->ranking[at] = i;
-    }
+    if (p->file_count)
+        qsort(p->ranking, p->file_count, sizeof *p->ranking, by_score);
 }
 
 static int compare_rows(const smp_wide_row *a, const smp_wide_row *b)
@@ -124,33 +134,32 @@ static int compare_rows(const smp_wide_row *a, const smp_wide_row *b)
 
 static int by_row(const void *a, const void *b)
 {
-    const smp_wide_row *const x = *(const smp_wide_row *const *)a, *const y = *(const smp_wide_row *const *)b;
-    const int order = compare_rows(x, y);
-    return order ? order : x < y ? -1 : x > y; /* rows of the table lie in the order of files */
+    const twin *x = a, *y = b;
+    const int order = compare_rows(x->row, y->row);
+    return order ? order : x->file < y->file ? -1 : x->file > y->file;
 }
 
 /* Files of one size of which all values agree to the last digit hold, as a rule, the same picture. */
 static smp_code find_twins(page *p, smp_error *err)
 {
-    const smp_wide_row **sorted = smp_alloc_array(p->file_count, sizeof *sorted);
-    if (!sorted)
-        return smp_fail_memory(err, "the page", p->file_count * sizeof *sorted);
-    memcpy(sorted, p->files, p->file_count * sizeof *sorted);
-    if (p->file_count)
-        qsort(sorted, p->file_count, sizeof *sorted, by_row);
     size_t varied = 0; /* columns in which files differ: without any, all would be twins */
     for (size_t c = 0; c < p->wide->column_count; c++)
         varied += p->spreads[c].most > p->spreads[c].least;
-    for (size_t i = 0, first = 0; i < p->file_count; i++) {
-        if (i && compare_rows(sorted[i - 1], sorted[i]) != 0)
+    if (!varied || !p->file_count)
+        return SMP_OK;
+    twin *sorted = smp_alloc_array(p->file_count, sizeof *sorted);
+    if (!sorted)
+        return smp_fail_memory(err, "the page", p->file_count * sizeof *sorted);
+    for (size_t i = 0; i < p->file_count; i++)
+        sorted[i] = (twin){.row = p->files[i], .file = i};
+    qsort(sorted, p->file_count, sizeof *sorted, by_row);
+    for (size_t i = 1, first = 0; i < p->file_count; i++) {
+        if (compare_rows(sorted[i - 1].row, sorted[i].row) != 0)
             first = i;
-        for (size_t k = 0; i != first && varied && k < p->file_count; k++)
-            if (p->files[k] == sorted[i])
-                for (size_t n = 0; n < k; n++)
-                    if (p->files[n] == sorted[first]) {
-                        p->twins[k] = n;
-                        p->twin_count++;
-                    }
+        if (i == first)
+            continue;
+        p->twins[sorted[i].file] = sorted[first].file;
+        p->twin_count++;
     }
     smp_free(sorted);
     return SMP_OK;
@@ -251,8 +260,8 @@ static void put_far(page *p, const smp_limits *limits)
         fprintf(p->to, "<p class=\"soft\">The %zu that lie farthest out, of %zu.</p>\n", shown, p->far);
     fputs("<div class=\"grid\">\n", p->to);
     for (size_t i = 0; i < shown; i++) {
-        put_card(p, p->ranking[i], limits);
-        put_why(p, p->ranking[i]);
+        put_card(p, p->ranking[i].file, limits);
+        put_why(p, p->ranking[i].file);
         fputs("</span></figcaption></figure>\n", p->to);
     }
     fputs("</div>\n", p->to);
@@ -455,9 +464,8 @@ smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *tota
     p.files = smp_alloc_array(rows, sizeof *p.files);
     p.worst = smp_alloc_array(rows, sizeof *p.worst);
     p.ranking = smp_alloc_array(rows, sizeof *p.ranking);
-    p.scores = smp_alloc_array(rows, sizeof *p.scores);
     p.twins = smp_alloc_array(rows, sizeof *p.twins);
-    smp_code code = values && p.spreads && p.files && p.worst && p.ranking && p.scores && p.twins
+    smp_code code = values && p.spreads && p.files && p.worst && p.ranking && p.twins
                         ? SMP_OK
                         : smp_fail_memory(err, "the page", rows * sizeof *values);
     for (size_t i = 0; !code && i < rows; i++)
@@ -489,7 +497,6 @@ smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *tota
     smp_free(p.files);
     smp_free(p.worst);
     smp_free(p.ranking);
-    smp_free(p.scores);
     smp_free(p.twins);
     return code;
 }

@@ -37,15 +37,18 @@ size_t smp_text_columns(const char *text)
 /* Writes at most `columns` characters. */
 static void put_clean(FILE *to, const char *text, size_t columns)
 {
+    const char *from = text; /* clean up to here, and not written */
     while (*text && columns-- > 0) {
         bool clean;
-        size_t length = next_character(text, &clean);
-        if (clean)
-            fwrite(text, 1, length, to);
-        else
+        const size_t length = next_character(text, &clean);
+        if (!clean) {
+            fwrite(from, 1, (size_t)(text - from), to);
             fputc('?', to);
+            from = text + length;
+        }
         text += length;
     }
+    fwrite(from, 1, (size_t)(text - from), to);
 }
 
 void smp_text_clean(FILE *to, const char *text)

@@ -5,9 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/images/bmp.h"
 #include "io/media.h"
-
-enum { HEADER = 54 /* bytes of a BMP in front of its rows */ };
 
 typedef struct reading {
     smp_small_picture *to;
@@ -40,7 +39,7 @@ static void add_row(reading *r, const smp_shape *shape)
 
 static void store_row(reading *r, int64_t y)
 {
-    unsigned char *to = r->to->rows + (size_t)(y * r->to->width * 3);
+    unsigned char *to = r->to->samples + (size_t)(y * r->to->width * 3);
     for (int64_t x = 0; x < r->to->width * 3; x++)
         to[x] = (unsigned char)(r->sums[x] / (double)r->counts[x / 3] + .5);
     memset(r->sums, 0, (size_t)r->to->width * 3 * sizeof *r->sums);
@@ -78,7 +77,7 @@ smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int6
 {
     smp_reader *reader;
     reading r = {.to = out};
-    *out = (smp_small_picture){.rows = NULL};
+    *out = (smp_small_picture){.samples = NULL};
     smp_code code = smp_reader_open(path, limits, &reader, err);
     if (code)
         return code;
@@ -89,19 +88,20 @@ smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int6
         goto end;
     }
     fit(shape, width, height, out);
+    out->channels = 3;
     out->orientation = smp_reader_media(reader)->orientation;
     const size_t row = (size_t)(shape->width * shape->channels * smp_sample_size((int)shape->format));
     r.sums = smp_alloc_array((size_t)out->width * 3, sizeof *r.sums);
     r.counts = smp_alloc_array((size_t)out->width, sizeof *r.counts);
     r.in = smp_alloc(row);
-    out->rows = smp_alloc_array((size_t)out->height, (size_t)out->width * 3);
-    code = r.sums && r.counts && r.in && out->rows ? read_rows(reader, &r, err)
-                                                   : smp_fail_memory(err, "a small picture", row);
+    out->samples = smp_alloc_array((size_t)out->height, (size_t)out->width * 3);
+    code = r.sums && r.counts && r.in && out->samples ? read_rows(reader, &r, err)
+                                                      : smp_fail_memory(err, "a small picture", row);
 
 end:
     if (code) {
-        smp_free(out->rows);
-        out->rows = NULL;
+        smp_free(out->samples);
+        out->samples = NULL;
     }
     smp_free(r.sums);
     smp_free(r.counts);
@@ -112,33 +112,18 @@ end:
 
 /* ------------------------------------------------------------------------------------------------ as a file */
 
-static void put_u32(unsigned char *to, uint64_t value)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (unsigned char)(value >> (8 * i));
-}
-
 smp_code smp_small_picture_bmp(const smp_small_picture *picture, unsigned char **file, size_t *size, smp_error *err)
 {
-    const size_t row = (size_t)picture->width * 3, stride = (row + 3) / 4 * 4;
-    *size = HEADER + stride * (size_t)picture->height;
+    const smp_shape shape = {.width = picture->width, .height = picture->height, .channels = 3, .format = SMP_U8};
+    uint8_t head[SMP_BMP_HEAD];
+    const size_t line = smp_bmp_line_bytes(&shape), used = smp_bmp_head(&shape, NULL, head);
+    *size = used + line * (size_t)picture->height;
     unsigned char *to = *file = smp_alloc(*size);
     if (!to)
         return smp_fail_memory(err, "a small picture", *size);
-    memcpy(to, "BM", 2);
-    put_u32(to + 2, *size);
-    put_u32(to + 10, HEADER);
-    put_u32(to + 14, HEADER - 14);
-    put_u32(to + 18, (uint64_t)picture->width);
-    put_u32(to + 22, (uint64_t)picture->height);
-    to[26] = 1;                                     /* plane */
-    to[28] = 24;                                    /* bits */
-    for (int64_t y = 0; y < picture->height; y++) { /* the last row comes first, and blue */
-        unsigned char *at = to + HEADER + (size_t)(picture->height - 1 - y) * stride;
-        const unsigned char *from = picture->rows + (size_t)y * row;
-        for (size_t x = 0; x < row; x += 3)
-            at[x] = from[x + 2], at[x + 1] = from[x + 1], at[x + 2] = from[x];
-    }
+    memcpy(to, head, used);
+    for (int64_t y = 0; y < picture->height; y++)
+        smp_bmp_line(&shape, picture->samples + y * picture->width * 3, to + used + (size_t)y * line);
     return SMP_OK;
 }
 
@@ -171,6 +156,6 @@ smp_code smp_thumbnail(FILE *to, const char *path, const smp_limits *limits, int
         fputs("\">", to);
     }
     smp_free(file);
-    smp_free(small.rows);
+    smp_free(small.samples);
     return code;
 }

@@ -2,19 +2,13 @@
 #ifndef SMP_REPORT_THUMBNAIL_H
 #define SMP_REPORT_THUMBNAIL_H
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "report/small_picture.h"
 
-typedef struct smp_small_picture {
-    int64_t width, height;
-    int orientation;     /* EXIF's, not applied */
-    unsigned char *rows; /* red, green, blue of each pixel; from smp_alloc */
-} smp_small_picture;
-
-/* Reads the picture of a file, at most `width` wide and `height` high, and never larger than it is. Alpha is
+/* Reads the picture of a file, at most `width` wide and `height` high, and never larger than it is. RGB; alpha is
  * laid on black. Fails where the file is no picture or cannot be read. */
 smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int64_t width, int64_t height,
                                 smp_small_picture *out, smp_error *err);

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "io/jpeg/jpeg_by_device.h"
 #include "run/file_source.h"
 #include "run/schedule.h"
 #include "run/step.h"
@@ -260,12 +259,13 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
 {
     const smp_step *step = &r->plan->steps[sink->step];
     int64_t end = done->to;
-    if (sink->coded && done->from > 0)
+    int64_t (*filled_rows)(const void *first, const smp_shape *out) = sink->coded ? step->stage->filled_rows : NULL;
+    if (filled_rows && done->from > 0)
         end = smp_min_i64(end, endpoint->last);
     for (int64_t y = done->from; y < end;) {
         void *rows;
         int64_t count, stride;
-        const bool head = sink->coded && y == 0; /* says how many rows there are */
+        const bool head = filled_rows && y == 0; /* says how many rows there are */
         if (endpoint->stream) {
             smp_code code = smp_stream_room(endpoint->stream, head ? 1 : end - y, 1, &rows, &count, err);
             if (code)
@@ -284,7 +284,7 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
         if (code)
             return code;
         if (head) {
-            endpoint->last = smp_jpeg_scan_row_count(rows, &sink->rows);
+            endpoint->last = filled_rows(rows, &sink->rows);
             end = smp_min_i64(end, endpoint->last);
         }
         if (endpoint->stream)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "stages/shared/jpeg_params.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
@@ -22,14 +23,6 @@ static const smp_param table[] = {
 };
 
 enum { ALIGN = 256 };
-
-/* Takes `bytes` of the scratch memory: where they begin. */
-static int64_t take(int64_t *used, int64_t bytes)
-{
-    const int64_t at = *used;
-    *used += (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    return at;
-}
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
@@ -54,12 +47,12 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
         return smp_fail(err, SMP_E_LIMIT, "the JPEG is too large");
     p.blocks = (uint32_t)blocks;
     p.most_subs = (uint32_t)(bytes / SMP_JPEG_LEAST_BYTES) + 1;
-    p.runs_at = take(&used, (int64_t)p.most_subs * (int64_t)sizeof(smp_jpeg_run));
-    p.entered_at = take(&used, (p.most_subs / SMP_JPEG_SUBS + 1) * (int64_t)sizeof(smp_jpeg_place));
-    p.coefs_at = take(&used, blocks * 64 * (int64_t)sizeof(int16_t));
+    p.runs_at = smp_jpeg_take(&used, (int64_t)p.most_subs * (int64_t)sizeof(smp_jpeg_run), ALIGN);
+    p.entered_at = smp_jpeg_take(&used, (p.most_subs / SMP_JPEG_SUBS + 1) * (int64_t)sizeof(smp_jpeg_place), ALIGN);
+    p.coefs_at = smp_jpeg_take(&used, blocks * 64 * (int64_t)sizeof(int16_t), ALIGN);
     for (int c = 0; c < p.channels; c++) {
         p.pitch[c] = (int64_t)p.mcus_across * 8 * (c ? 1 : p.across);
-        p.planes_at[c] = take(&used, p.pitch[c] * p.mcus_down * 8 * (c ? 1 : p.down));
+        p.planes_at[c] = smp_jpeg_take(&used, p.pitch[c] * p.mcus_down * 8 * (c ? 1 : p.down), ALIGN);
     }
     memcpy(work->kernel, &p, sizeof p);
     work->kernel_size = sizeof p;

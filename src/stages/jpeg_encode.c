@@ -12,7 +12,8 @@ enum {
     LEAST_ROOM = 64 << 10, /* bytes of a scan, where pixels are fewer */
     LOW_BITS = 12,         /* rows of the output have 2^12 bytes, or 2^16 from 1 MiB on */
     HIGH_BITS = 16,
-    HIGH_FROM = 1 << 20
+    HIGH_FROM = 1 << 20,
+    ALIGN = 64 /* of what lies in the arena */
 };
 
 /* In the order of the enumeration in jpeg_params.h. */
@@ -35,14 +36,6 @@ static int64_t parts_of(int64_t n, int64_t each)
     return (n + each - 1) / each;
 }
 
-/* Takes bytes of the arena, from a multiple of 64 on. */
-static int64_t take(int64_t *end, int64_t bytes)
-{
-    const int64_t at = *end;
-    *end += parts_of(bytes, 64) * 64;
-    return at;
-}
-
 /* All numbers are far below 2^63: sides are at most MOST. */
 static void lay_out(smp_jpeg_encode *k, smp_node_plan *work)
 {
@@ -50,14 +43,14 @@ static void lay_out(smp_jpeg_encode *k, smp_node_plan *work)
     k->room = smp_max_i64((int64_t)k->width * k->height, LEAST_ROOM);
     k->chunks = parts_of(k->blocks, SMP_JPEG_CHUNK);
     k->pieces = parts_of(k->room, SMP_JPEG_PIECE);
-    k->coefficients = take(&end, k->blocks * SMP_JPEG_BLOCK * (int64_t)sizeof(int16_t));
-    k->masks = take(&end, k->blocks * (int64_t)sizeof(uint64_t));
-    k->lengths = take(&end, k->blocks * (int64_t)sizeof(uint16_t));
-    k->spans = take(&end, k->chunks * (int64_t)sizeof(smp_jpeg_span));
-    k->words = take(&end, k->pieces * SMP_JPEG_PIECE);
-    k->marks = take(&end, k->restart ? k->pieces * SMP_JPEG_PIECE / 8 : 0);
-    k->parts = take(&end, k->pieces * (int64_t)sizeof(int64_t));
-    k->state = take(&end, (int64_t)sizeof(smp_jpeg_state));
+    k->coefficients = smp_jpeg_take(&end, k->blocks * SMP_JPEG_BLOCK * (int64_t)sizeof(int16_t), ALIGN);
+    k->masks = smp_jpeg_take(&end, k->blocks * (int64_t)sizeof(uint64_t), ALIGN);
+    k->lengths = smp_jpeg_take(&end, k->blocks * (int64_t)sizeof(uint16_t), ALIGN);
+    k->spans = smp_jpeg_take(&end, k->chunks * (int64_t)sizeof(smp_jpeg_span), ALIGN);
+    k->words = smp_jpeg_take(&end, k->pieces * SMP_JPEG_PIECE, ALIGN);
+    k->marks = smp_jpeg_take(&end, k->restart ? k->pieces * SMP_JPEG_PIECE / 8 : 0, ALIGN);
+    k->parts = smp_jpeg_take(&end, k->pieces * (int64_t)sizeof(int64_t), ALIGN);
+    k->state = smp_jpeg_take(&end, (int64_t)sizeof(smp_jpeg_state), ALIGN);
     const int64_t width = (int64_t)1 << HIGH_BITS;
     work->between =
         (smp_shape){.kind = SMP_IMAGE, .width = width, .height = parts_of(end, width), .channels = 1, .format = SMP_U8};
@@ -205,5 +198,6 @@ const smp_stage smp_stage_jpeg_encode = {
     .params = table,
     .params_size = sizeof(smp_jpeg_params),
     .plan = plan,
+    .filled_rows = smp_jpeg_scan_row_count,
     .variants = variants,
 };

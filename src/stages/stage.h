@@ -363,6 +363,9 @@ typedef struct smp_stage {
     bool (*instead)(const char *value, char *text, size_t size);
     /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*looks)(const void *params);
+    /* Of a picture of bytes whose end may be empty: the rows to copy from a device, at least one, by the first of them.
+     * Null: all. */
+    int64_t (*filled_rows)(const void *first, const smp_shape *out);
     const char *tells_level; /* the finding that says how loud a sound is, in LUFS; may be null */
     smp_kind gives;          /* the output's kind where it is another than the input's (a spectrogram); else none */
     /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is

@@ -61,6 +61,44 @@ static void folders_give_files_in_the_order_of_bytes(void **context)
     remove_tree();
 }
 
+/* More than are looked at together, and a folder among them. */
+static void a_folder_of_many_files_keeps_its_order(void **context)
+{
+    (void)context;
+    enum { FILES = 2300 };
+    char path[32], name[16];
+    clear_folder();
+    make_folder_in("in");
+    make_folder_in("in/01000.d");
+    store(in_folder("in/01000.d/x.png"), "x", 1);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "in/%05d.png", i);
+        store(in_folder(path), "many", (size_t)(i % 5));
+    }
+    const char *given[] = {in_folder("in")};
+    smp_find_options options = {.recursive = true};
+    smp_found_list found;
+    smp_error err = {0};
+    assert_ok(smp_walk(given, 1, &options, &found, &err));
+    assert_int_equal(found.count, FILES + 1);
+    for (int i = 0; i < FILES; i++) {
+        const smp_found *file = smp_found_at(&found, (size_t)i);
+        snprintf(name, sizeof name, "%05d.png", i);
+        assert_string_equal(file->name, name);
+        assert_true(file->regular);
+        assert_int_equal(file->size, i % 5);
+    }
+    assert_string_equal(smp_found_at(&found, FILES)->name, "01000.d/x.png");
+    smp_found_free(&found);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(path, sizeof path, "in/%05d.png", i);
+        unlink(in_folder(path));
+    }
+    unlink(in_folder("in/01000.d/x.png"));
+    rmdir(in_folder("in/01000.d"));
+    rmdir(in_folder("in"));
+}
+
 static void paths_are_resolved_as_far_as_they_exist(void **context)
 {
     (void)context;
@@ -233,6 +271,7 @@ SMP_SUITE(todo)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folders_give_files_in_the_order_of_bytes),
+        cmocka_unit_test(a_folder_of_many_files_keeps_its_order),
         cmocka_unit_test(paths_are_resolved_as_far_as_they_exist),
         cmocka_unit_test(patterns_name_outputs),
         cmocka_unit_test(journals_say_what_was_begun_and_done),

@@ -1,13 +1,16 @@
 """JPEGs that a GPU decodes and codes: the bytes of the CPU's files, whatever the input."""
 import io
+import json
 import os
 import random
+import shutil
+import subprocess
 import unittest
 
 import numpy as np
 import PIL.Image
 
-from harness import SANITIZED, CliCase
+from harness import FULL, SANITIZED, CliCase
 
 FAILED = 1  # of files in a batch
 # A sanitizer's run takes about twenty times as long.
@@ -41,15 +44,41 @@ def jpeg(rng, number):
     return file.getvalue()
 
 
+def damage(data, number, chance):
+    """Bytes changed; and by turns a part cut off, taken out, said twice, a marker put in, or bits turned."""
+    data = bytearray(data)
+    for _ in range(1 + number % 4):
+        data[chance.randrange(2, len(data))] = chance.randrange(256)
+    at, size = chance.randrange(2, len(data)), chance.randrange(1, 40)
+    kind = number % 8
+    if kind == 7:
+        del data[at:]
+    elif kind == 1:
+        del data[at:at + size]
+    elif kind == 3:
+        data[at:at] = data[at:at + size]
+    elif kind == 5:
+        data[at:at] = bytes((0xFF, chance.choice((0x00, 0xC0, 0xC4, 0xD0, 0xD3, 0xD7, 0xD9, 0xDA, 0xDD, 0xFF))))
+    elif kind == 6:
+        data[at] ^= 1 << chance.randrange(8)
+    return bytes(data)
+
+
 class GpuJpeg(CliCase):
     def outputs(self, status):
         """The outputs of the CPU and of the emulator, by name."""
         out = []
         for device in (["--device", "cpu"], ["--device", "simt", "--gpu-jpeg", "1"]):
             to = self.folder / device[1]
-            self.smp("batch", "-e", "invert", self.folder / "in", "-o", to, *device, status=status)
+            self.smp("batch", "-e", "invert", self.folder / "in", "-o", to, *device, "--report", f"{device[1]}.jsonl",
+                     "--force", "--max-pixels", "4000000", status=status)
             out.append({file.name: file.read_bytes() for file in sorted(to.glob("*.jpg"))})
         return out
+
+    def verdicts(self, device):
+        """{file: what is said of it}"""
+        lines = map(json.loads, (self.folder / f"{device}.jsonl").read_text().splitlines())
+        return {line["input"]: (line["status"], line.get("error")) for line in lines}
 
     def fill(self, files):
         os.mkdir(self.folder / "in")
@@ -63,20 +92,57 @@ class GpuJpeg(CliCase):
         self.assertEqual(len(right), COUNT)
         self.assertEqual([name for name in right if right[name] != made.get(name)], [])
 
-    def test_damaged_files_get_the_cpus_verdict(self):
-        rng, chance = np.random.default_rng(6), random.Random(7)
+    def coded_by_others(self, rng):
+        """JPEGs of other programs: cjpeg's options and orders of markers, FFmpeg's tables."""
         files = []
-        for number in range(COUNT // 3):
-            data = bytearray(jpeg(rng, number))
-            for _ in range(1 + number % 4):
-                data[chance.randrange(2, len(data))] = chance.randrange(256)
-            files.append(bytes(data[:chance.randrange(2, len(data))] if number % 8 == 7 else data))
+        for number, (width, height) in enumerate(SIZES[::2]):
+            pixels = picture(rng, 2 * number)
+            self.write("in.ppm", b"P%d %d %d 255 " % (5 if pixels.ndim == 2 else 6, width, height) + pixels.tobytes())
+            sample = ("1x1", "2x1", "1x2", "2x2")[number % 4]
+            for options in ("-optimize", "-quality", "70"), ("-restart", f"{1 + number % 3}B", "-quality", "95"), \
+                    ("-sample", sample, "-restart", "1", "-optimize"), ("-grayscale", "-quality", "30"):
+                if shutil.which("cjpeg"):
+                    files.append(subprocess.run(["cjpeg", *options, "in.ppm"], cwd=self.folder, check=True,
+                                                capture_output=True).stdout)
+            for options in ("-q:v", "2"), ("-q:v", "15", "-huffman", "optimal", "-pix_fmt", "yuvj422p"), \
+                    ("-q:v", "8", "-huffman", "default", "-pix_fmt", "yuvj444p"):
+                if shutil.which("ffmpeg"):
+                    files.append(subprocess.run(["ffmpeg", "-v", "error", "-i", "in.ppm", "-c:v", "mjpeg", *options,
+                                                 "-f", "image2pipe", "-"], cwd=self.folder, check=True,
+                                                capture_output=True).stdout)
+        return files
+
+    def test_files_of_other_programs_become_the_same(self):
+        files = self.coded_by_others(np.random.default_rng(11))
+        if not files:
+            self.skipTest("neither cjpeg (libjpeg-turbo-progs) nor ffmpeg is installed")
         self.fill(files)
-        right, made = self.outputs(FAILED)
-        self.assertEqual(sorted(right), sorted(made))
-        self.assertEqual([name for name in right if right[name] != made[name]], [])
-        self.assertLess(len(right), len(files))
-        self.assertGreater(len(right), 0)
+        right, made = self.outputs(0)
+        self.assertEqual(len(right), len(files))
+        self.assertEqual([name for name in right if right[name] != made.get(name)], [])
+
+    def test_damaged_files_get_the_cpus_verdict(self):
+        """SMP_FULL=1: two million bytes of them."""
+        rng, chance = np.random.default_rng(6), random.Random(7)
+        left, number = (2_000_000, 0) if FULL else (1, 0)
+        good = bad = 0
+        while left > 0:
+            files = []
+            for number in range(number, number + max(COUNT // 3, 50)):
+                files.append(damage(jpeg(rng, number), number, chance))
+            left -= sum(map(len, files))
+            number += 1
+            for folder in "in", "cpu", "simt":
+                shutil.rmtree(self.folder / folder, ignore_errors=True)
+            self.fill(files)
+            right, made = self.outputs(FAILED)
+            self.assertEqual(sorted(right), sorted(made))
+            self.assertEqual([name for name in right if right[name] != made[name]], [])
+            self.assertEqual(self.verdicts("cpu"), self.verdicts("simt"))
+            good += len(right)
+            bad += len(files) - len(right)
+        self.assertGreater(good, 0)
+        self.assertGreater(bad, 0)
 
     def test_scans_that_are_longer_than_their_room_are_coded_by_the_cpu(self):
         noise = np.random.default_rng(8).integers(0, 256, (300, 400, 3)).astype(np.uint8)
@@ -89,6 +155,17 @@ class GpuJpeg(CliCase):
             self.smp("batch", "-e", "invert", "in", "-o", to, "--to", "jpg", "--quality", "100", *device)
             made.append([(to / name).read_bytes() for name in ("a.jpg", "b.jpg")])
         self.assertEqual(made[0], made[1])
+
+    def test_two_outputs_that_are_coded_alike_are_coded_once(self):
+        self.write("in.jpg", jpeg(np.random.default_rng(10), 7))
+        self.write("p.pipe", "invert\nsave \"copy.jpg\"\n")
+        made = []
+        for device in (["cpu"], ["simt", "--gpu-jpeg", "1"]):
+            self.smp("run", "p.pipe", "in.jpg", "out.jpg", "--device", *device, "--force", "--report=run.json")
+            made.append([(self.folder / name).read_bytes() for name in ("out.jpg", "copy.jpg")])
+            steps = [step["step"] for step in json.loads((self.folder / "run.json").read_text())["steps"]]
+        self.assertEqual(made[0], made[1])
+        self.assertEqual(sum("jpeg_encode" in step for step in steps), 1, steps)
 
     def test_a_doubt_leaves_one_picture_on_standard_output(self):
         data = bytearray(jpeg(np.random.default_rng(9), 2))

@@ -49,6 +49,15 @@ class MeasureParts(CliCase):
         self.assertIn("1 of 23 files failed", whole[()].stderr)
         self.assertIn("(1 .mov)", whole[()].stderr)
 
+    def test_a_part_of_failures_alone_is_told(self):
+        (self.folder / "set").mkdir()
+        for name in "ab":
+            self.write(f"set/{name}.png", "no picture")
+        done = self.smp("measure", "-e", "stats", "set", "--shard", "1/1", "--partial", "1.part", status=1)
+        self.assertIn("all 2 files failed, the first: ", done.stderr)
+        self.assertIn("set/a.png", done.stderr)
+        self.assertIn("2 of 2 files failed", self.smp("measure", "--merge", "1.part", status=1).stderr)
+
     def test_parts_of_totals_are_for_totals(self):
         self.make_set(9)
         parts = [self.part(k, 2, "-t") for k in (1, 2)]

@@ -66,6 +66,18 @@ class Sound(CliCase):
         self.assertIn("same number of channels",
                       self.smp("batch", "album", "s1.wav", "mono.wav", "-o", "other", "--album=-20", status=2).stderr)
 
+    def test_files_that_an_album_cannot_measure_are_told(self):
+        self.make("a.wav", 48000)
+        self.write("cut.wav", (self.folder / "a.wav").read_bytes()[:200])
+        album = ("batch", "album", "a.wav", "cut.wav")
+        done = self.smp(*album, "-o", "out", "--album=-20LUFS", status=1)
+        self.assertIn("1 of the album's 2 files cannot be measured and has no part in the gain: cut.wav: ", done.stderr)
+        self.assertIn("1 file together", done.stderr)
+        done = self.smp(*album, "-o", "none", "--album=-20LUFS", "--on-error", "stop", status=3)
+        self.assertIn("1 of the album's 2 files cannot be measured", done.stderr)
+        self.assertIn("'-o' is no value for --album", self.smp(*album, "--album", "-o", "none", status=2).stderr)
+        self.assertFalse((self.folder / "none").exists())
+
     def test_a_pipeline_says_what_it_is_for(self):
         self.write("p.pipe", "kind audio\ngain -3dB\n")
         done = self.smp("run", "p.pipe", SAMPLES / "chelsea.png", "out.png", status=2)

@@ -23,12 +23,13 @@ LIST = ("--list", "work.list", "-o", "out")
 
 @unittest.skipUnless(os.access(MPI, os.X_OK), "smempipe-mpi was not built: -DSMP_MPI=ON")
 class Ranks(TaskCase):
-    def ranks(self, count, *arguments):
-        return subprocess.Popen([MPIRUN, "-n", str(count), MPI, *arguments], cwd=self.folder, env=environment(**FREE),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    def ranks(self, count, *arguments, **env):
+        return subprocess.Popen([MPIRUN, "-n", str(count), MPI, *arguments], cwd=self.folder,
+                                env=environment(**FREE, **env), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, start_new_session=True)
 
-    def run_ranks(self, count, *arguments, status=0):
-        task = self.ranks(count, *arguments)
+    def run_ranks(self, count, *arguments, status=0, **env):
+        task = self.ranks(count, *arguments, **env)
         try:
             output, errors = task.communicate(timeout=100)
         except subprocess.TimeoutExpired:
@@ -56,8 +57,10 @@ class Ranks(TaskCase):
         return left
 
     def done_twice(self):
-        """Outputs that journals of pieces say to be done more than once."""
-        lines = [line.split(" ", 5)[5] for text in self.pieces().values() for line in text.splitlines()
+        """Outputs that journals of pieces say to be done more than once. A piece that was left has two names of one
+        journal."""
+        journals = {path.stat().st_ino: path for path in (self.folder / "out").glob(".smempipe-journal.d/*/*/*")}
+        lines = [line.split(" ", 5)[5] for path in journals.values() for line in path.read_text().splitlines()
                  if line.startswith("done")]
         return {line for line in lines if lines.count(line) > 1}
 
@@ -71,9 +74,12 @@ class Ranks(TaskCase):
         _, errors = self.run_ranks(2, "batch", *STAGE, *LIST, "--resume")
         self.assertIn("0 files done, 24 done before", errors)
         measured = ("measure", "-e", "stats", "-e", "histogram", "--list", "work.list")
+        parts = self.folder / "parts"
+        parts.mkdir()
         for form in ("--json",), ("-t",):
             one = self.smp(*measured, *form, env=environment()).stdout
-            self.assertEqual(self.run_ranks(3, *measured, *form)[0], one)
+            self.assertEqual(self.run_ranks(3, *measured, *form, TMPDIR=str(parts))[0], one)
+        self.assertEqual([p for p in parts.iterdir() if p.name.startswith("smempipe")], [], "parts are removed")
 
     def test_files_that_fail(self):
         self.make(12, 2)

@@ -129,18 +129,31 @@ class Slurm(TaskCase):
         self.assertIn("terminated", (self.folder / "job.txt").read_text())
         self.assertEqual(self.outputs(), self.whole)
 
-    @unittest.skipUnless(FULL, "takes half a minute: SMP_FULL=1")
     def test_a_node_dies(self):
-        self.make(24, 3)
-        self.write("job.sh", "#!/bin/bash\n"
-                   f"{PROGRAM} batch -e 'gaussian 3px' --list work.list -o out --claim --resume\n"
-                   "status=$?\n[ -n \"${SLURM_RESTART_COUNT:-}\" ] || sleep 30\nexit $status\n")
-        job = self.slurm("sbatch", "--parsable", "--requeue", "--array=1-4", "-o", "lost-%a.txt",
+        """Slurm finds out by itself after 20 s, which SMP_FULL=1 waits for; else it is told."""
+        self.make(60, 3, width=400, height=300)
+        self.write("job.sh", "#!/bin/bash\necho \"restarts: ${SLURM_RESTART_COUNT:-0}\"\n"
+                   f"{PROGRAM} batch -e 'gaussian 3px' --list work.list -o out --claim --resume --threads 1 -j1\n"
+                   "status=$?\n[ -n \"${SLURM_RESTART_COUNT:-}\" ] || until [ -e died ]; do sleep 0.1; done\n"
+                   "exit $status\n")
+        job = self.slurm("sbatch", "--parsable", "--requeue", "--array=1-3", "-c2", "-o", "lost-%a.txt",
                          "job.sh").stdout.strip()
-        time.sleep(1.5)
+        until = time.monotonic() + 60  # a task a node; that of n2 has begun
+        while time.monotonic() < until:
+            task = self.slurm("squeue", "-h", "-w", "n2", "-t", "R", "-o", "%K").stdout.strip()
+            told = self.folder / f"lost-{task}.txt"
+            if task and told.exists() and "restarts: 0" in told.read_text() and self.outputs():
+                break
+            time.sleep(0.05)
         subprocess.run([MINI, "down", self.cluster, "n2"], check=True)
+        self.write("died", "")
+        if not FULL:
+            self.slurm("scontrol", "update", "NodeName=n2", "State=DOWN", "Reason=died")
         self.wait(job)
         subprocess.run([MINI, "up", self.cluster, "n2"], check=True)
+        if not FULL:
+            self.slurm("scontrol", "update", "NodeName=n2", "State=RESUME")
+        self.assertIn("restarts: 1", told.read_text())
         self.assertEqual(self.outputs(), self.whole)
 
 

@@ -71,6 +71,21 @@ class Lists(TaskCase):
         self.run_batch("--list", "work.list", "-o", "out", "--resume")
         self.assertIn("40 done before", self.run_batch("--list", "work.list", "-o", "out", "--resume").stderr)
 
+    def test_files_that_changed_after_the_list_was_made_are_told(self):
+        self.make(6, 3)
+        said = "was changed after the list was made"
+        self.assertNotIn(said, self.run_batch("--list", "work.list", "-o", "out").stderr)
+        os.utime(self.folder / "in" / self.names[1], (1, 1))
+        self.copies([self.names[4]], 100, 70)
+        told = self.run_batch("--list", "work.list", "-o", "later").stderr
+        self.assertEqual(told.count(said), 2, told)
+        for name in self.names[1], self.names[4]:
+            self.assertIn(f"in/{name}: {said}", told)
+        for form in ("-t",), ("--shard", "1/1", "--partial", "1.part"):
+            told = self.smp("measure", "-e", "stats", "--list", "work.list", *form, env=environment()).stderr
+            told += self.smp("measure", "--merge", "1.part").stderr if "--partial" in form else ""
+            self.assertEqual(told.count(said), 2, told)
+
     def test_names_that_find_found(self):
         names = ["a.png", "x y.png", "back\\slash.png", "sub/c.png"]
         self.pictures([*names, "new\nline.png"])

@@ -262,6 +262,41 @@ static void files_that_are_not_plain_are_left_alone(void **state)
     free(file);
 }
 
+/* The table of DC codes that comes first: 16 counts of codes by length, and their symbols. */
+static uint8_t *dc_table_of(uint8_t *file, size_t size)
+{
+    for (size_t i = 0; i + 32 < size; i++)
+        if (file[i] == 0xFF && file[i + 1] == 0xC4 && file[i + 4] == 0)
+            return file + i + 5;
+    fail_msg("there is no table");
+    return NULL;
+}
+
+/* libjpeg refuses such tables, whatever codes the picture has. */
+static void tables_that_libjpeg_refuses_are_left_to_it(void **state)
+{
+    (void)state;
+    enum { COUNTS = 16, SYMBOLS = 12 };
+    const jpeg_sort s = {.width = 40, .height = 30, .channels = 1, .across = 1, .down = 1, .quality = 80};
+    smp_error err = {0};
+    smp_media media;
+    size_t size;
+    uint8_t *file = jpeg_make(&s, &size), *table = dc_table_of(file, size);
+    picture rows = read_scan(file, size, &media), none;
+    assert_non_null(rows.data);
+    free_picture(&rows);
+    table[COUNTS + SYMBOLS - 1] = 16; /* bits of a difference */
+    assert_null(read_scan(file, size, &media).data);
+    assert_int_not_equal(read_memory(file, size, &none, &err), SMP_OK);
+    table[COUNTS + SYMBOLS - 1] = 11;
+    assert_true(table[7] == 1 && table[8] == 1);
+    table[7] = 2; /* the last code of 8 bits is all ones */
+    table[8] = 0;
+    assert_null(read_scan(file, size, &media).data);
+    assert_int_not_equal(read_memory(file, size, &none, &err), SMP_OK);
+    free(file);
+}
+
 SMP_SUITE(jpeg_scan)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +305,7 @@ SMP_SUITE(jpeg_scan)
         cmocka_unit_test(damaged_files_are_in_doubt_or_right),
         cmocka_unit_test(rows_that_lie_do_no_harm),
         cmocka_unit_test(files_that_are_not_plain_are_left_alone),
+        cmocka_unit_test(tables_that_libjpeg_refuses_are_left_to_it),
     };
     return cmocka_run_group_tests_name("jpeg_scan", tests, open_devices, close_devices);
 }

@@ -60,9 +60,19 @@ bool smp_av_load(void)
     return loaded;
 }
 
+bool smp_av_loaded(void)
+{
+    return loaded;
+}
+
 #else
 
 bool smp_av_load(void)
+{
+    return false;
+}
+
+bool smp_av_loaded(void)
 {
     return false;
 }

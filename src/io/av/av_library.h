@@ -16,6 +16,7 @@ bool smp_av_sniff(const uint8_t *head, size_t size);
 /* Opens them once. False: they are not there, or this build is without. A confined process cannot open them: who starts
  * one calls this before. */
 bool smp_av_load(void);
+bool smp_av_loaded(void);
 
 #ifdef SMP_HAVE_AV
 #include <libavcodec/avcodec.h>

@@ -1,13 +1,15 @@
 /* Windows bitmaps: the format's row of the table, and the writer. Writes the top row first, with 8 bits and a gray
  * palette, 24 bits, or 32 bits with alpha. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "io/bytes.h"
+#include "io/images/bmp.h"
 #include "io/images/bmp_glue.h"
 
-enum { PALETTE = 256 * 4 }; /* bytes */
+static_assert(SMP_BMP_HEAD == BMP_FILE_HEADER + BMP_V4_HEADER + 256 * 4, "headers and a gray palette");
 
 static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
 {
@@ -28,20 +30,20 @@ static int bytes_a_pixel(const smp_shape *shape)
     return shape->alpha ? 4 : shape->channels;
 }
 
-static size_t line_bytes(const smp_shape *shape)
+size_t smp_bmp_line_bytes(const smp_shape *shape)
 {
     return ((size_t)shape->width * (size_t)bytes_a_pixel(shape) + 3) & ~(size_t)3;
 }
 
-static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+size_t smp_bmp_head(const smp_shape *shape, const smp_meta *meta, uint8_t head[SMP_BMP_HEAD])
 {
-    const smp_shape *shape = &writer->shape;
-    uint8_t head[BMP_FILE_HEADER + BMP_V4_HEADER + PALETTE] = {'B', 'M'};
+    memset(head, 0, SMP_BMP_HEAD);
+    memcpy(head, "BM", 2);
     uint32_t info = shape->alpha ? BMP_V4_HEADER : BMP_INFO_HEADER, used = BMP_FILE_HEADER + info;
     if (bytes_a_pixel(shape) == 1)
         for (int i = 0; i < 256; i++, used += 4)
             memset(head + used, i, 3);
-    uint32_t samples = (uint32_t)(line_bytes(shape) * (size_t)shape->height);
+    uint32_t samples = (uint32_t)(smp_bmp_line_bytes(shape) * (size_t)shape->height);
     smp_put_le(head + 2, used + samples, 4);
     smp_put_le(head + 10, used, 4);
     smp_put_le(head + 14, info, 4);
@@ -65,33 +67,44 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_put_le(head + 66, 0xFF000000, 4);
         smp_put_le(head + 70, 0x73524742, 4); /* sRGB */
     }
-    writer->state = smp_alloc(line_bytes(shape));
+    return used;
+}
+
+static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
+{
+    const smp_shape *shape = &writer->shape;
+    uint8_t head[SMP_BMP_HEAD];
+    const size_t used = smp_bmp_head(shape, meta, head);
+    writer->state = smp_alloc(smp_bmp_line_bytes(shape));
     if (!writer->state)
-        return smp_fail_memory(err, "a row", line_bytes(shape));
+        return smp_fail_memory(err, "a row", smp_bmp_line_bytes(shape));
     return smp_output_write(writer->output, head, used, err);
+}
+
+void smp_bmp_line(const smp_shape *shape, const uint8_t *row, uint8_t *line)
+{
+    const int n = shape->channels, bytes = bytes_a_pixel(shape);
+    const bool gray = n <= 2;
+    for (int64_t x = 0; x < shape->width; x++) {
+        const uint8_t *pixel = row + x * n;
+        uint8_t *out = line + x * bytes;
+        out[0] = pixel[gray ? 0 : 2]; /* blue first */
+        if (bytes > 1) {
+            out[1] = pixel[gray ? 0 : 1];
+            out[2] = pixel[0];
+        }
+        if (bytes == 4)
+            out[3] = pixel[n - 1];
+    }
 }
 
 static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
-    const smp_shape *shape = &writer->shape;
     uint8_t *line = writer->state;
-    int n = shape->channels, bytes = bytes_a_pixel(shape);
-    bool gray = n <= 2;
     smp_code code = SMP_OK;
     for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
-        const uint8_t *row = (const uint8_t *)from + i * stride;
-        for (int64_t x = 0; x < shape->width; x++) {
-            const uint8_t *pixel = row + x * n;
-            uint8_t *out = line + x * bytes;
-            out[0] = pixel[gray ? 0 : 2]; /* blue first */
-            if (bytes > 1) {
-                out[1] = pixel[gray ? 0 : 1];
-                out[2] = pixel[0];
-            }
-            if (bytes == 4)
-                out[3] = pixel[n - 1];
-        }
-        code = smp_output_write(writer->output, line, line_bytes(shape), err);
+        smp_bmp_line(&writer->shape, (const uint8_t *)from + i * stride, line);
+        code = smp_output_write(writer->output, line, smp_bmp_line_bytes(&writer->shape), err);
     }
     return code;
 }

@@ -84,23 +84,6 @@ bool smp_jpeg_scan_serves(const char *path, const smp_write_options *options, co
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-bool smp_jpeg_scan_fits(const void *head)
-{
-    smp_jpeg_coded coded;
-    memcpy(&coded, head, sizeof coded);
-    return coded.magic == SMP_JPEG_MAGIC && !coded.fails;
-}
-
-int64_t smp_jpeg_scan_row_count(const void *head, const smp_shape *rows)
-{
-    smp_jpeg_coded coded;
-    memcpy(&coded, head, sizeof coded);
-    const uint64_t width = (uint64_t)rows->width, most = width * (uint64_t)rows->height - SMP_JPEG_HEAD;
-    if (!smp_jpeg_scan_fits(head) || coded.length > most)
-        return 1;
-    return (int64_t)((SMP_JPEG_HEAD + coded.length + width - 1) / width);
-}
-
 static smp_code begin(smp_jpeg_scan_rows *scan, const smp_writer *writer, const void *from, smp_error *err)
 {
     const smp_shape *shape = &writer->options.scan;

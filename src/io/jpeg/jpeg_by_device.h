@@ -22,12 +22,6 @@
 bool smp_jpeg_scan_serves(const char *path, const smp_write_options *options, const smp_shape *shape,
                           const smp_jpeg_coding *coding, smp_jpeg_params *params);
 
-/* Whether the output whose first bytes these are, SMP_JPEG_HEAD of them, holds a whole scan. */
-bool smp_jpeg_scan_fits(const void *head);
-
-/* The rows of that output, of shape `rows`, that hold the scan: at least one. head: its first row. */
-int64_t smp_jpeg_scan_row_count(const void *head, const smp_shape *rows);
-
 /* For the writer: bytes of the scan that are still to come, after the first row. */
 typedef struct smp_jpeg_scan_rows {
     bool begun;

@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "io/jpeg/jpeg_glue.h"
 #include "jpeg/jpeg_decode.h"
+#include "stages/shared/jpeg_params.h"
 
 enum { EOI = 0xD9, RST_0 = 0xD0, LARGEST = 1 << 28, WIDE_FROM = 1 << 20 /* bytes */ };
 
@@ -88,17 +89,21 @@ static bool take_out(scan *s)
 
 /* ------------------------------------------------------------------------------------------------ tables */
 
-/* False: these are no codes. */
-static bool make_table(const JHUFF_TBL *from, smp_jpeg_table *to)
+/* False: these are no codes, by libjpeg's rules: none is all ones (T.81, annex C), and a DC difference has at most 15
+ * bits, whether the picture has such a code or not. */
+static bool make_table(const JHUFF_TBL *from, bool dc, smp_jpeg_table *to)
 {
+    enum { MOST_DC = 15 };
     uint32_t code = 0, index = 0;
     *to = (smp_jpeg_table){.look = {0}};
     for (uint32_t length = 1; length <= 16; length++) {
         const uint32_t count = from->bits[length], room = 1u << length;
-        if (index + count > 256 || code + count > room)
+        if (index + count > 256 || code + count >= room)
             return false;
         to->first[length] = (int32_t)index - (int32_t)code;
         for (uint32_t i = 0; i < count; i++, index++, code++) {
+            if (dc && from->huffval[index] > MOST_DC)
+                return false;
             to->symbols[index] = from->huffval[index];
             if (length > SMP_JPEG_LOOK)
                 continue;
@@ -114,12 +119,11 @@ static bool make_table(const JHUFF_TBL *from, smp_jpeg_table *to)
 
 static bool make_head(const struct jpeg_decompress_struct *jpeg, smp_jpeg_scan *head)
 {
-    static const uint8_t natural[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
-                                        12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
-                                        35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
-                                        58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+    uint8_t place[SMP_JPEG_BLOCK];
     *head = (smp_jpeg_scan){.magic = SMP_SCAN_MAGIC};
-    memcpy(head->natural, natural, sizeof natural);
+    smp_jpeg_fill_places(place);
+    for (uint8_t i = 0; i < SMP_JPEG_BLOCK; i++)
+        head->natural[place[i]] = i;
     for (int i = 0; i < jpeg->num_components; i++) {
         const jpeg_component_info *c = &jpeg->comp_info[i];
         head->chosen |= (uint32_t)(c->dc_tbl_no << i | c->ac_tbl_no << (4 + i));
@@ -128,9 +132,9 @@ static bool make_head(const struct jpeg_decompress_struct *jpeg, smp_jpeg_scan *
     bool good = true;
     for (int i = 0; i < 2; i++) {
         if (jpeg->dc_huff_tbl_ptrs[i])
-            good &= make_table(jpeg->dc_huff_tbl_ptrs[i], &head->tables[i]);
+            good &= make_table(jpeg->dc_huff_tbl_ptrs[i], true, &head->tables[i]);
         if (jpeg->ac_huff_tbl_ptrs[i])
-            good &= make_table(jpeg->ac_huff_tbl_ptrs[i], &head->tables[2 + i]);
+            good &= make_table(jpeg->ac_huff_tbl_ptrs[i], false, &head->tables[2 + i]);
     }
     return good;
 }

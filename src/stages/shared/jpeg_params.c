@@ -85,7 +85,7 @@ static void fill_codes(const huffman *h, uint32_t *codes)
 }
 
 /* From corner to corner, along diagonals in turn up and down. */
-static void fill_places(uint8_t *place)
+void smp_jpeg_fill_places(uint8_t place[SMP_JPEG_BLOCK])
 {
     uint8_t at = 0;
     for (int diagonal = 0; diagonal < 2 * SMP_JPEG_SIDE - 1; diagonal++)
@@ -108,5 +108,28 @@ void smp_jpeg_fill_tables(const smp_jpeg_params *params, smp_jpeg_tables *tables
         fill_codes(&dc_codes[i], tables->dc[i]);
         fill_codes(&ac_codes[i], tables->ac[i]);
     }
-    fill_places(tables->place);
+    smp_jpeg_fill_places(tables->place);
+}
+
+bool smp_jpeg_scan_fits(const void *head)
+{
+    smp_jpeg_coded coded;
+    memcpy(&coded, head, sizeof coded);
+    return coded.magic == SMP_JPEG_MAGIC && !coded.fails;
+}
+
+int64_t smp_jpeg_scan_row_count(const void *head, const smp_shape *rows)
+{
+    smp_jpeg_coded coded;
+    memcpy(&coded, head, sizeof coded);
+    const uint64_t width = (uint64_t)rows->width, most = width * (uint64_t)rows->height - SMP_JPEG_HEAD;
+    if (!smp_jpeg_scan_fits(head) || coded.length > most)
+        return 1;
+    return (int64_t)((SMP_JPEG_HEAD + coded.length + width - 1) / width);
+}
+
+bool smp_jpeg_params_equal(const smp_jpeg_params *a, const smp_jpeg_params *b)
+{
+    return a->quality == b->quality && a->sampling == b->sampling && a->restart == b->restart && a->own == b->own &&
+           (!a->own || !memcmp(a->steps, b->steps, sizeof a->steps));
 }

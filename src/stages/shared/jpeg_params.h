@@ -24,6 +24,25 @@ typedef struct smp_jpeg_params {
     uint8_t steps[3][SMP_JPEG_BLOCK];
 } smp_jpeg_params;
 
+bool smp_jpeg_params_equal(const smp_jpeg_params *a, const smp_jpeg_params *b);
+
+/* Whether the coder's output whose first bytes these are, SMP_JPEG_HEAD of them, holds a whole scan. */
+bool smp_jpeg_scan_fits(const void *head);
+
+/* The rows of that output, of shape `rows`, that hold the scan: at least one. head: its first row. */
+int64_t smp_jpeg_scan_row_count(const void *head, const smp_shape *rows);
+
+/* Where the coefficient of each place, row by row, is in the zigzag order (T.81, figure A.6). */
+void smp_jpeg_fill_places(uint8_t place[SMP_JPEG_BLOCK]);
+
+/* Takes bytes of a stage's memory, from a multiple of `align` on: where they begin. */
+static inline int64_t smp_jpeg_take(int64_t *end, int64_t bytes, int64_t align)
+{
+    const int64_t at = *end;
+    *end += (bytes + align - 1) / align * align;
+    return at;
+}
+
 /* Steps, codes and order, for the kernels. */
 void smp_jpeg_fill_tables(const smp_jpeg_params *params, smp_jpeg_tables *tables);
 
