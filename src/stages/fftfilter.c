@@ -2,14 +2,18 @@
 #include "base/checked.h"
 #include "stages/shared/fourier_pictures.h"
 
+enum { MARGIN = 32 /* pixels between opposite sides, at least */ };
+
 typedef struct params {
     double lowpass, highpass;
     int shape;
     int64_t order;
     bool mean;
     int edge;
-    int64_t margin;
 } params;
+
+static const char *const edges[] = {[SMP_CLAMP] = "clamp", [SMP_REFLECT] = "reflect", [SMP_MIRROR] = "mirror",
+                                    [SMP_WRAP] = "wrap",   [SMP_ZERO] = "zero",       NULL};
 
 static const smp_param table[] = {
     {"lowpass", offsetof(params, lowpass), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 1, "auto",
@@ -23,18 +27,14 @@ static const smp_param table[] = {
     {"order", offsetof(params, order), SMP_T_INT, SMP_UNIT_NONE, 1, 16, "2", "butterworth: how steep", NULL, 0},
     {"keep-mean", offsetof(params, mean), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
      "highpass: the mean stays, so that the result can be seen", NULL, 0},
-    {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "reflect", "what lies outside the picture",
-     smp_edge_names, 0},
-    {"margin", offsetof(params, margin), SMP_T_INT, SMP_UNIT_PX, 0, 100000, "64px",
-     "so much of it lies between opposite sides, at least; 0 and edge=wrap: they meet", NULL, 0},
+    {"edge", offsetof(params, edge), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "reflect", "what lies outside the picture", edges,
+     0},
     {0},
 };
 
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (p->edge == SMP_CONSTANT)
-        return smp_fail(err, SMP_E_PIPE, "edge=constant is not for fftfilter: write edge=zero, or `pad` before it");
     if (isnan(p->lowpass) && isnan(p->highpass)) {
         smp_fail(err, SMP_E_PIPE, "nothing says which frequencies pass");
         return smp_hint(err, "write fftfilter 0.1, or highpass=0.02");
@@ -59,12 +59,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)by;
     const params *p = given;
     smp_fourier *k = (smp_fourier *)(void *)work->kernel;
-    int64_t width, height;
-    width = height = 0;
-    if (in->width <= SMP_FFT_MOST && in->height <= SMP_FFT_MOST) {
-        width = smp_fourier_above(in->width + p->margin);
-        height = smp_fourier_above(in->height + p->margin);
-    }
+    const int64_t margin = p->edge == SMP_WRAP ? 0 : MARGIN;
+    const int64_t width = in->width > SMP_FFT_MOST ? 0 : smp_fourier_above(in->width + margin);
+    const int64_t height = in->height > SMP_FFT_MOST ? 0 : smp_fourier_above(in->height + margin);
     if (!width || !height)
         return smp_fail(err, SMP_E_PIPE, "transforms have at most %d pixels a side, and this picture is %lld x %lld",
                         SMP_FFT_MOST, (long long)in->width, (long long)in->height);
@@ -93,9 +90,10 @@ const smp_stage smp_stage_fftfilter = {
         "Frequency f, in cycles a pixel in any direction, is multiplied by what passes of it. Below `lowpass` c: "
         "gaussian exp(-f^2 / (2 c^2)), butterworth 1 / (1 + (f / c)^(2 order)), ideal 1 up to c. `highpass` takes 1 "
         "less that; both are a band. The mean stays unless keep-mean=no.\n"
-        "The picture is extended by at least `margin` pixels of what `edge` says, to sides without prime factors above "
-        "7, half behind it and half before it, then transformed, multiplied and transformed back: the result has the "
-        "input's size. A low pass costs the same for every frequency; `gaussian` is faster for sigmas of some pixels "
+        "The picture is extended by at least 32 pixels of what `edge` says (wrap: by none), to sides without prime "
+        "factors above 7, half behind it and half before it, then transformed, multiplied and transformed back: the "
+        "result has the input's size. A low pass costs the same for every frequency; `gaussian` is faster for sigmas "
+        "of some pixels "
         "(sigma = 0.159 / c). Alpha passes; colour is premultiplied.",
     .example = "fftfilter 0.2 highpass=0.02",
     .domain = SMP_IMAGE,
