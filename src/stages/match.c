@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "elementwise/equalize.h"
 #include "stages/shared/counting.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/value_tables.h"
 
 typedef struct params {
     smp_operand to;
