@@ -4,8 +4,8 @@
  *   tiled     shared memory, numbers end to end: the first pass writes four numbers apart, so that lanes 0, 4, 8, ..
  *             meet one bank; the next sixteen apart.
  *   padded    a number more after every sixteen: the first pass meets all banks.
- *   swizzled  no number more: the low four bits of an index are XORed with 5 times the next two, so that the stores of the
- *             first pass and of the second meet all banks (docs/banks.md, 13).
+ *   swizzled  no number more: the low four bits of an index are XORed with 5 times the next two, so that the stores of
+ *             the first pass and of the second meet all banks (docs/banks.md, 13).
  *   register  as padded, but a thread keeps its numbers in registers from a pass's loads to its stores, so that a line
  *             needs its memory once: twice the columns fit, and memory is read in longer pieces. */
 #include "matmul/fourier.h"

@@ -161,7 +161,8 @@ class Transform(OracleCase):
         ways += [("--device", "simt", "--variant", rung, "--strip-rows", "16") for rung in RUNGS]
         for n, (dtype, shape) in enumerate(zip(FORMATS, ((44, 37), (27, 42, 2), (21, 35, 3)))):
             array = picture(n, shape, dtype)
-            branches = {"a": ["alpha opaque", "fftfilter 0.2"], "f": ["fft complex"], "i": ["fft complex", "ifft magnitude"], "p": ["fft phase"],
+            branches = {"a": ["alpha opaque", "fftfilter 0.2"], "f": ["fft complex"],
+                        "i": ["fft complex", "ifft magnitude"], "p": ["fft phase"],
                         "b": ["fftfilter 0.3 highpass=0.05"],
                         "w": ["fftfilter highpass=0.1 shape=butterworth edge=wrap"]}
             want = run_many(array, branches)
