@@ -24,7 +24,7 @@ enum {
     SMP_FOURIER_GROUP = 16,  /* CPU: lines that a thread takes at a time */
     SMP_FOURIER_BLOCKS = 64, /* GPU, naive: blocks, which have two lines each below the spectra */
     SMP_FOURIER_THREADS = 1024,
-    SMP_FOURIER_REGISTERS = 16 /* GPU, register: numbers that a thread keeps */
+    SMP_FOURIER_REGISTERS = 8 /* GPU, register: numbers that a thread keeps */
 };
 /* Where a line lies in a GPU's memory. */
 enum { SMP_FOURIER_PLAIN, SMP_FOURIER_PADDED, SMP_FOURIER_SWIZZLED };
