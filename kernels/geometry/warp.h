@@ -3,7 +3,7 @@
  *
  * Affine: the six numbers of the inverse are whole 2^-32 of a pixel, and X = a x + b y + c is exact in 64-bit integers:
  * column X >> 32, fraction its next 24 bits, which are an f32 exactly. Perspective: u = (a x + b y + c) / (g x + h y +
- * 1) in double, in this order, and X = llrint(u 2^32). */
+ * 1) in double, in this order, and X = llrint(u 2^32). A lens: by its distortion, in double, likewise. */
 #ifndef SMP_KERNELS_GEOMETRY_WARP_H
 #define SMP_KERNELS_GEOMETRY_WARP_H
 
@@ -18,15 +18,23 @@ enum {
     SMP_WARP_BITS = 32          /* of a coordinate's fraction */
 };
 
+enum { SMP_WARP_AFFINE, SMP_WARP_PERSPECTIVE, SMP_WARP_LENS };
+
+/* Brown's model of a lens, as OpenCV has it: pixels, and coefficients k1 k2 k3, p1 p2. */
+typedef struct smp_warp_lens {
+    double focal[2], axis[2], radial[3], tangential[2];
+} smp_warp_lens;
+
 typedef struct smp_warp {
-    int64_t affine[6]; /* output to input pixels: X = [0] x + [1] y + [2], Y = [3] x + [4] y + [5]; 2^-32 pixels */
-    double inverse[8]; /* perspective: row by row, the last number is 1 */
-    int32_t filter;    /* SMP_WARP_* */
-    int32_t perspective;
-    int32_t edge;     /* an smp_edge */
-    int32_t words[2]; /* GPU: of shared memory for the input of any tile, without and with padding; 0: too many */
+    int64_t affine[6];   /* output to input pixels: X = [0] x + [1] y + [2], Y = [3] x + [4] y + [5]; 2^-32 pixels */
+    double inverse[8];   /* perspective: row by row, the last number is 1 */
+    int32_t filter;      /* SMP_WARP_* */
+    int32_t perspective; /* SMP_WARP_AFFINE .. */
+    int32_t edge;        /* an smp_edge */
+    int32_t words[2];    /* GPU: of shared memory for the input of any tile, without and with padding; 0: too many */
     float fill[SMP_MAX_CHANNELS]; /* code values, premultiplied */
     int32_t unused;
+    smp_warp_lens lens;
 } smp_warp;
 
 /* A place in the input: 2^-32 pixels. */
@@ -35,21 +43,41 @@ typedef struct smp_warp_place {
     int32_t there; /* 0: behind the horizon, or too far away: the fill */
 } smp_warp_place;
 
+/* A double of pixels as a place. */
+SMP_HOST_DEVICE void smp_warp_put(smp_warp_place *at, double u, double v)
+{
+    const double far = 1073741824., unit = 4294967296.;
+    at->there = at->there && u > -far && u < far && v > -far && v < far;
+    if (at->there) {
+        at->x = (int64_t)llrint(u * unit);
+        at->y = (int64_t)llrint(v * unit);
+    }
+}
+
+SMP_HOST_DEVICE void smp_warp_through(const smp_warp_lens *p, double column, double row, smp_warp_place *at)
+{
+    const double x = (column - p->axis[0]) / p->focal[0], y = (row - p->axis[1]) / p->focal[1];
+    const double xx = x * x, yy = y * y, r2 = xx + yy, xy = 2. * x * y;
+    const double k = 1. + ((p->radial[2] * r2 + p->radial[1]) * r2 + p->radial[0]) * r2;
+    const double *t = p->tangential;
+    smp_warp_put(at, p->focal[0] * (x * k + t[0] * xy + t[1] * (r2 + 2. * xx)) + p->axis[0],
+                 p->focal[1] * (y * k + t[0] * (r2 + 2. * yy) + t[1] * xy) + p->axis[1]);
+}
+
 SMP_HOST_DEVICE smp_warp_place smp_warp_place_of(const smp_warp *p, int64_t x, int64_t y)
 {
     smp_warp_place at = {0, 0, 1};
     if (!p->perspective) {
         at.x = p->affine[0] * x + p->affine[1] * y + p->affine[2];
         at.y = p->affine[3] * x + p->affine[4] * y + p->affine[5];
+    } else if (p->perspective == SMP_WARP_LENS) {
+        smp_warp_through(&p->lens, (double)x, (double)y, &at);
     } else {
-        const double far = 1073741824., unit = 4294967296., *m = p->inverse;
+        const double *m = p->inverse;
         const double column = (double)x, row = (double)y, d = m[6] * column + m[7] * row + 1.;
         const double u = (m[0] * column + m[1] * row + m[2]) / d, v = (m[3] * column + m[4] * row + m[5]) / d;
-        at.there = d > 0. && u > -far && u < far && v > -far && v < far;
-        if (at.there) {
-            at.x = (int64_t)llrint(u * unit);
-            at.y = (int64_t)llrint(v * unit);
-        }
+        at.there = d > 0.;
+        smp_warp_put(&at, u, v);
     }
     if (p->filter == SMP_WARP_NEAREST) {
         at.x += INT64_C(1) << (SMP_WARP_BITS - 1);

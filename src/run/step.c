@@ -287,6 +287,8 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
     between.format = SMP_F32;
     if (own->height)
         between = smp_view_of(own, own->format, scratch, between.stride, 0, 0, own->height);
+    if (launch->from == SMP_SECOND)
+        io.in = io.out = *second;
     if (step->second < 0 && launch->from == SMP_SCRATCH)
         io.second = *in;
     else if (step->second < 0 && launch->to == SMP_SCRATCH)

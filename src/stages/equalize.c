@@ -1,8 +1,7 @@
 /* equalize: histogram equalisation, of the luma or of each channel. */
-#include "elementwise/equalize.h"
 #include "base/alloc.h"
 #include "stages/shared/counting.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/value_tables.h"
 
 enum { LUMA, EACH };
 
@@ -86,18 +85,6 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     }
     return SMP_OK;
 }
-
-static void geometry_tiled(const smp_io *io, const void *params_, smp_grid *grid)
-{
-    const smp_equalize *p = params_;
-    if (p->count.colours)
-        smp_geometry_pixel_tiles(io, params_, grid);
-    else
-        smp_geometry_tables(io, params_, grid);
-}
-
-SMP_TWO_VARIANTS(equalize, "blocks in the first-level cache; bytes through a table of bytes", smp_geometry_pixels,
-                 geometry_tiled);
 
 const smp_stage smp_stage_equalize = {
     .name = "equalize",

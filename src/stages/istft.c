@@ -132,5 +132,5 @@ const smp_stage smp_stage_istft = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"ifft", "istft 44.1kHz"}, {"irfft", "istft 44.1kHz"}, {0}},
+    .aliases = (const smp_alias[]){{"irfft", "istft 44.1kHz"}, {0}},
 };

@@ -170,6 +170,7 @@ typedef struct smp_node_plan {
     smp_result_kind result;
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
+    size_t second_at;   /* where that of launches from SMP_SECOND begins, bytes, a multiple of 64 */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
     int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */
@@ -209,8 +210,9 @@ void smp_findings_free(smp_findings *findings);
 /* ------------------------------------------------------------------------------------------------ variants */
 
 /* Where a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and f32
- * samples; or the shape that the plan says (smp_node_plan.between), all rows of it for every launch. */
-typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH } smp_place;
+ * samples; or the shape that the plan says (smp_node_plan.between), all rows of it for every launch. SMP_SECOND: a
+ * reduction's second picture, SMP_P_ANYSIZE, in place of the input; such a launch is `once`. */
+typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH, SMP_SECOND } smp_place;
 
 typedef struct smp_grid {
     unsigned grid[3], block[3];
@@ -246,7 +248,8 @@ typedef struct smp_launch {
     bool counts; /* of a variant with launches for both kinds of result: this one adds to the counts */
     smp_tiles tiles;
     smp_decide_fn *decide;
-    bool once; /* of a stage that needs its whole input and has `between`: runs before the first strip alone */
+    bool once; /* of a stage that needs its whole input and has `between`, or from SMP_SECOND: runs before the first
+                  strip alone */
     /* CPU: how many things threads share out, where it is not the rows that the launch writes; the kernel gets numbers
      * of things in place of rows. May be null. */
     int64_t (*items)(const smp_io *io, const void *params);
@@ -267,7 +270,7 @@ static inline bool smp_result_part(const smp_node_plan *plan, const smp_launch *
                                    bool *counts)
 {
     bool both = plan->result == SMP_RESULT_CHUNKS_COUNTS;
-    *at = both && launch->counts ? plan->counts_at : 0;
+    *at = launch->from == SMP_SECOND ? plan->second_at : both && launch->counts ? plan->counts_at : 0;
     *size = both && !launch->counts ? plan->counts_at : plan->result_size - *at;
     *counts = launch->counts;
     return !(plan->result == (launch->counts ? SMP_RESULT_CHUNKS : SMP_RESULT_COUNTS));

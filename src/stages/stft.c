@@ -112,5 +112,5 @@ const smp_stage smp_stage_stft = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"fft", "stft"}, {"rfft", "stft"}, {0}},
+    .aliases = (const smp_alias[]){{"rfft", "stft"}, {0}},
 };

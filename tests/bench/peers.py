@@ -6,10 +6,12 @@
 
 Four tables: whole commands (a picture in, a picture out: wall time, processor time, peak memory, size of the output)
 beside vips, ImageMagick, GraphicsMagick, ffmpeg and OpenCV; folders of small pictures, blurred and as thumbnails,
-beside loops over such commands; and single stages in memory beside OpenCV and Pillow, with `smempipe compare`.
+beside loops over such commands; and single stages in memory beside OpenCV, Pillow and FFTW, with `smempipe compare`.
 Needs Python with NumPy, OpenCV and Pillow (Debian: python3-numpy, python3-opencv, python3-pil). Run it on a quiet
 machine: only ratios within one run mean anything."""
 import argparse
+import ctypes
+import ctypes.util
 import fnmatch
 import json
 import multiprocessing
@@ -332,7 +334,64 @@ def stage_rows():
     rows.append(("Lab u8x3", "color lab", u3, colours(cv2.COLOR_RGB2Lab)))
     rows.append(("two levels diffused u8x1 (Pillow)", "posterise 2 dither=diffuse", u1,
                  lambda x, to: Image.fromarray(u1).convert("1")))
+    return rows + study_rows(u1, u3)
+
+
+def study_rows(u1, u3):
+    """Pictures that people study: random samples where the time does not depend on them, else a photo."""
+    scene = cv2.cvtColor(photo(4000, 6000), cv2.COLOR_BGR2GRAY)
+    spots = cv2.GaussianBlur(u1, (0, 0), 4)
+    spots = np.where(spots > np.percentile(spots, 96), 255, 0).astype(np.uint8)  # 4 % of it
+    small, clahe = scene[:2000, :3000].copy(), cv2.createCLAHE(2, (8, 8))
+    rows = [(f"median {size} {label}", f"median {size}px", a, lambda x, to, size=size: cv2.medianBlur(x, size, to))
+            for size in (3, 5, 15) for label, a in (("u8x1", u1), ("u8x3", u3))]
+    for size in (3, 15, 51):
+        element = np.ones((size, size), np.uint8)
+        rows.append((f"dilate {size} u8x1", f"dilate {size}px", u1,
+                     lambda x, to, element=element: cv2.dilate(x, element, to)))
+    rows.append(("clahe u8x1, a photo", "clahe", scene, lambda x, to: clahe.apply(x, to)))
+    rows.append(("canny u8x1, a photo", "canny 100cv high=200cv", scene, lambda x, to: cv2.Canny(x, 100, 200, to)))
+    rows.append(("label u8x1, spots", "label", spots,
+                 lambda x, to: cv2.connectedComponentsWithStats(x, None, None, None, 8)))
+    rows.append(("distance u8x1, 6 MP", "distance", 255 - spots[:2000, :3000],
+                 lambda x, to: cv2.distanceTransform(x, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)))
+    rows.append(("integral u8x1", "integral", u1, lambda x, to: cv2.integral(x)))
+    rows.append(("local-threshold mean 31 u8x1", "local-threshold 31px method=mean", scene,
+                 lambda x, to: cv2.adaptiveThreshold(x, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY, 31, 5, to)))
+    rows.append(("bilateral 3 u8x1, 6 MP", "bilateral 3px range=10% radius=4px", small,
+                 lambda x, to: cv2.bilateralFilter(x, 9, 25.5, 3, to)))
+    floats = small.astype(np.float32) / 255
+    rows.append(("fft f32, 6 MP", "fft complex", floats,
+                 lambda x, to: cv2.dft(x, flags=cv2.DFT_COMPLEX_OUTPUT)))
+    for height, width in ((2048, 2048), (2000, 3000)):
+        transform = fftw(height, width)
+        if transform:
+            rows.append((f"fft f32 {width}x{height}, FFTW", "fft complex",
+                         np.resize(floats, (height, width)).copy(), transform))
     return rows
+
+
+def fftw(height, width):
+    """FFTW's transform of real numbers, half a spectrum, planned by estimate; None: it is not installed."""
+    name, threads = ctypes.util.find_library("fftw3f"), ctypes.util.find_library("fftw3f_threads")
+    if not name:
+        return None
+    library = ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+    if threads and cv2.getNumThreads() > 1:
+        beside = ctypes.CDLL(threads)
+        beside.fftwf_init_threads()
+        beside.fftwf_plan_with_nthreads(cv2.getNumThreads())
+    samples = np.zeros((height, width), np.float32)
+    spectrum = np.zeros((height, width // 2 + 1), np.complex64)
+    library.fftwf_plan_dft_r2c_2d.restype = ctypes.c_void_p
+    plan = library.fftwf_plan_dft_r2c_2d(height, width, ctypes.c_void_p(samples.ctypes.data),
+                                         ctypes.c_void_p(spectrum.ctypes.data), 64)
+
+    def transform(array, to):
+        library.fftwf_execute_dft_r2c(ctypes.c_void_p(plan), ctypes.c_void_p(array.ctypes.data),
+                                      ctypes.c_void_p(spectrum.ctypes.data))
+    transform.keeps = samples
+    return transform
 
 
 def compare_once(program, statement, source, threads, isa):

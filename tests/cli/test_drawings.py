@@ -11,10 +11,23 @@ def texts(svg):
     return ["".join(node.itertext()) for node in xml.fromstring(svg).iter(SVG + "text")]
 
 
+PAGE = """smempipe 1
+kind image
+gray -> @page
+gaussian 25px edge=mirror -> @paper
+from @page
+gaussian 0.6px edge=mirror
+divide by=@paper
+levels auto clip=0.5%
+threshold method=otsu
+"""
+
+
 class Drawings(CliCase):
     def test_every_step_and_edge(self):
         files = SAMPLES / "page.jpg", "a & b.png"
-        svg = self.smp("explain", "scan-clean", *files, "--svg", "-", "--device", "cpu").stdout
+        self.write("page.pipe", PAGE)
+        svg = self.smp("explain", "page.pipe", *files, "--svg", "-", "--device", "cpu").stdout
         found = " ".join(texts(svg))
         for text in ("(orient orientation=6)", "gaussian sigma=25px", "reads rows around: 100 above, 100 below",
                      "pass 4 of 4", "u8x3 640x480", "kept whole", "a & b.png", "rows are passed on",

@@ -16,7 +16,7 @@
 enum { MISSING = 160 };
 
 /* A point, a column, a row, less and more than a tile of 32, what no vector divides, a few tiles. */
-static const int64_t sizes[][2] = {{1, 1}, {1, 70}, {70, 1}, {31, 33}, {33, 32}, {61, 45}, {130, 67}};
+static const int64_t sizes[][2] = {{1, 1}, {1, 70}, {70, 1}, {31, 33}, {35, 32}, {63, 45}, {130, 67}};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 static const int64_t large[2] = {1027, 771};
 static const int channel_counts[] = {1, 3, 4};

@@ -14,7 +14,7 @@
 
 #include <dlfcn.h>
 
-static const int64_t sizes[][2] = {{33, 35}, {131, 9}, {5, 67}};
+static const int64_t sizes[][2] = {{33, 35}, {131, 9}, {5, 70}};
 static const int64_t first_size[2] = {20, 130}; /* times itself turned: more than a tile of 128 x 128 */
 static const struct {
     int channels;

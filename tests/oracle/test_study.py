@@ -78,6 +78,50 @@ class Clahe(OracleCase):
             run(floats * 2, "clahe")
 
 
+def matched(array, other):
+    """skimage.exposure.match_histograms of one channel, in double and in the first's code values."""
+    values, where, counts = np.unique(array, return_inverse=True, return_counts=True)
+    others, other_counts = np.unique(other, return_counts=True)
+    scale = white(array) / white(other)
+    return np.interp(np.cumsum(counts) / array.size, np.cumsum(other_counts) / other.size,
+                     others.astype(np.float64) * scale)[where.reshape(array.shape)]
+
+
+class Match(OracleCase):
+    def both(self, array, other, stage, *options):
+        return run_many(array, {"only": [stage]}, *options, beside={"other.npy": other})["only"]
+
+    def test_equals_scikit_images_formula(self):
+        for seed, (one, two) in enumerate(((np.uint8, np.uint8), (np.uint16, np.uint16), (np.uint8, np.uint16),
+                                           (np.uint16, np.uint8))):
+            array, other = smooth(seed, (61, 45), one), smooth(seed + 9, (33, 70), two) // 2
+            got = self.both(array, other, 'match "other.npy"', "--strip-rows", 7).astype(np.float64)
+            off = np.abs(got - matched(array, other))
+            self.assertLessEqual(off.max(), 0.5 + 1e-4 * white(array) / 255, f"{one} {two}")
+
+    def test_floats_and_colours(self):
+        array, other = smooth(1, (40, 51, 3), np.float32), smooth(2, (30, 20, 3), np.float32) ** 2
+        got = self.both(array, other, 'match "other.npy"')
+        for c in range(3):
+            bins = lambda a: np.minimum(np.floor(a[..., c].astype(np.float64) * 65536), 65535).astype(np.uint16)
+            want = (matched(bins(array), bins(other)) + 0.5) / 65536
+            self.assertLessEqual(np.abs(got[..., c] - want).max(), 1e-6)
+
+    def test_itself_one_value_and_every_way(self):
+        array = smooth(3, (61, 45, 3))
+        self.same(self.both(array, array, 'match "other.npy"'), array, "itself")
+        flat = np.full((5, 5, 3), 77, np.uint8)
+        self.same(self.both(array, flat, 'match "other.npy"'), np.full_like(array, 77), "to one value")
+        self.assertEqual(np.unique(self.both(flat, array, 'match "other.npy"')[..., 0]).tolist(), [array[..., 0].max()])
+        other = smooth(4, (70, 131, 3))
+        want = self.both(array, other, 'match "other.npy"')
+        for way in (("--strip-rows", 5, "--threads", 2), ("--device", "simt", "--strip-rows", 16),
+                    ("--device", "simt", "--variant", "naive"), ("--variant", "tiled")):
+            self.same(self.both(array, other, 'match "other.npy"', *way), want, str(way))
+        with self.assertRaisesRegex(ProgramFailed, "3 colours cannot get the histograms of one with 1"):
+            self.both(array, other[..., 0].copy(), 'match "other.npy"')
+
+
 def local_level(array, size, method, k, r=0.5, offset=0.02, edge="clamp"):
     """T in double."""
     top, wide = white(array), pad(array.astype(np.float64), size // 2, size // 2, edge)

@@ -1,10 +1,11 @@
 """warp against its definition in NumPy, and against scipy.ndimage inside."""
 import unittest
 
+import cv2
 import numpy as np
 import scipy.ndimage
 
-from harness import EDGES, FORMATS, OracleCase, picture, run_many, white
+from harness import EDGES, FORMATS, OracleCase, picture, run, run_many, white
 
 
 def place(inverse, width, height):
@@ -82,6 +83,34 @@ class Warp(OracleCase):
                                                   mode="grid-constant")
             got = run_many(array, {"only": [f"warp {angle}"]})["only"]
             self.assertLess(np.abs(got - want).max(), 1e-6)
+
+
+class Undistort(OracleCase):
+    def test_places_are_opencvs_map(self):
+        lens = dict(fx=60.5, fy=58.25, cx=30.5, cy=21.75, k1=-0.21, k2=0.05, p1=0.01, p2=-0.02, k3=0.003)
+        matrix = np.array([[lens["fx"], 0, lens["cx"]], [0, lens["fy"], lens["cy"]], [0, 0, 1]])
+        bent = np.array([lens[k] for k in ("k1", "k2", "p1", "p2", "k3")])
+        stage = "undistort " + " ".join(f"{k}={v}" for k, v in lens.items())
+        for dtype, shape in ((np.float32, (45, 61)), (np.uint8, (45, 61, 3)), (np.uint16, (33, 70))):
+            array = picture(7, shape, dtype)
+            u, v = cv2.initUndistortRectifyMap(matrix, bent, None, matrix, shape[1::-1], cv2.CV_32FC1)
+            places = np.array([v, u])
+            planes = array.reshape(shape[:2] + (-1,)).astype(np.float64)
+            want = np.dstack([scipy.ndimage.map_coordinates(planes[..., c], places, order=1, mode="nearest")
+                              for c in range(planes.shape[2])]).reshape(shape)
+            got = run(array, f"{stage} edge=clamp")
+            allowed = (0.5 if dtype != np.float32 else 0) + 2e-5 * white(array)  # the map has f32 places
+            self.assertLessEqual(np.abs(got - want).max(), allowed, str(dtype))
+            for way in (("--isa", "base", "--strip-rows", 5), ("--variant", "naive"), ("--device", "simt"),
+                        ("--device", "simt", "--variant", "naive", "--strip-rows", 16)):
+                self.same(run(array, f"{stage} edge=clamp", options=way), got, str(way))
+
+    def test_the_middle_is_the_axis_and_nothing_bent_is_nothing_done(self):
+        array = picture(8, (31, 41), np.uint8)
+        got = run(array, "undistort 50px k1=0.3 filter=nearest fill=[1]")
+        self.assertEqual(got[15, 20], array[15, 20])
+        self.assertEqual(got[0, 0], 255)
+        self.same(run(array, "undistort 50px"), array, "straight")
 
 
 if __name__ == "__main__":

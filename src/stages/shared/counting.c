@@ -125,6 +125,44 @@ const smp_variant smp_count_variants[] = {
     {0},
 };
 
+const smp_variant smp_count_both_variants[] = {
+    {.name = "naive",
+     .help = "one increment in memory a sample",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", smp_geometry_chunk_naive, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, true},
+                  {.from = SMP_SECOND,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(histogram_naive),
+                   .cuda = "histogram_naive",
+                   .geometry = smp_geometry_count_each,
+                   .counts = true,
+                   .once = true}}},
+    {.name = "tiled",
+     .help = "several small tables, added up at the end; on GPUs one a block in shared memory",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", smp_geometry_chunk_tree, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true},
+                  {.from = SMP_SECOND,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(histogram_tiled),
+                   .cuda = "histogram_tiled",
+                   .geometry = smp_geometry_count_tiled,
+                   .counts = true,
+                   .once = true}},
+     .scratch = count_scratch},
+    {.name = "private",
+     .help = "on GPUs a table for each bank of shared memory, so that lanes never wait for each other",
+     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_chunk_shuffle, false},
+                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), .counts = true, .decide = smp_count_private},
+                  {.from = SMP_SECOND,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(histogram_tiled),
+                   .decide = smp_count_private,
+                   .counts = true,
+                   .once = true}},
+     .scratch = count_scratch},
+    {0},
+};
+
 /* ------------------------------------------------------------------------------------------------ what lies outside */
 
 enum { COUNTS_ALIGN = 64 /* bytes */ };
@@ -140,6 +178,14 @@ void smp_count_ask(const smp_shape *in, smp_node_plan *work)
         work->counts_at = (smp_chunk_bytes(in) + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
     }
     work->result_size = work->counts_at + counts;
+}
+
+void smp_count_ask_second(const smp_shape *by, smp_node_plan *work)
+{
+    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel;
+    work->second_at = (work->result_size + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
+    work->result_size =
+        work->second_at + (size_t)smp_histogram_planes(k, by->channels) * (size_t)(k->bins + 1) * sizeof(uint64_t);
 }
 
 const uint64_t *smp_count_result(const smp_node_plan *work, const void *result)

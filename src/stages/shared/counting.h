@@ -17,6 +17,9 @@ const char *smp_count_private(const smp_io *io, const void *params, smp_grid *gr
  * Their first launches make chunks, where the stage asks for both. */
 extern const smp_variant smp_count_variants[];
 
+/* The same with the second picture's counts, from work->second_at on. */
+extern const smp_variant smp_count_both_variants[];
+
 /* The least and the most sample of channels first .. last-1, where counts are right only for those in the bins. */
 typedef struct smp_extent {
     double least, most;
@@ -27,6 +30,9 @@ typedef struct smp_extent {
 /* For plan(): asks for the counts of work's parameters and, of float samples, for chunks, which tell what lies outside
  * the bins. */
 void smp_count_ask(const smp_shape *in, smp_node_plan *work);
+
+/* After it: asks for those of a second picture too, of SMP_P_ANYSIZE. */
+void smp_count_ask_second(const smp_shape *by, smp_node_plan *work);
 
 /* For finish(): the counts among a result that was asked for so. */
 const uint64_t *smp_count_result(const smp_node_plan *work, const void *result);

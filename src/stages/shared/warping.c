@@ -99,7 +99,7 @@ static int32_t words_of(const smp_warp *warp, const smp_shape *in, int padded)
     const int around = smp_warp_before(warp->filter) + smp_warp_after(warp->filter) + 2;
     int64_t side[2];
     if (warp->perspective)
-        return SMP_WARP_WORDS;
+        return warp->perspective == SMP_WARP_LENS ? 0 : SMP_WARP_WORDS; /* corners may lie inside a tile's outline */
     for (int r = 0; r < 2; r++) {
         const int64_t *m = warp->affine + 3 * r;
         const double reach =
@@ -142,8 +142,17 @@ static smp_code plan_fill(const smp_warp_params *p, const smp_shape *in, smp_war
 static bool stays(const smp_warp_params *p, const smp_warp *warp, const smp_shape *in, const smp_shape *out)
 {
     static const int64_t identity[6] = {INT64_C(1) << SMP_WARP_BITS, 0, 0, 0, INT64_C(1) << SMP_WARP_BITS, 0};
-    return (smp_warp_is_identity(&p->matrix) || !warp->perspective) &&
+    return (smp_warp_is_identity(&p->matrix) || warp->perspective == SMP_WARP_AFFINE) &&
            memcmp(warp->affine, identity, sizeof identity) == 0 && out->width == in->width && out->height == in->height;
+}
+
+static void finish_plan(const smp_warp *warp, bool plain, smp_node_plan *work)
+{
+    memcpy(work->kernel, warp, sizeof *warp);
+    work->kernel_size = sizeof *warp;
+    work->exactness = warp->filter == SMP_WARP_NEAREST && plain ? SMP_MOVE : SMP_REAL;
+    work->clips = warp->filter == SMP_WARP_BICUBIC;
+    work->ops = warp->filter == SMP_WARP_BICUBIC ? 2 * 20 : warp->filter == SMP_WARP_BILINEAR ? 2 * 3 + 3 : 0;
 }
 
 smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
@@ -173,13 +182,24 @@ smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_p
         return code;
     for (int padded = 0; padded < 2; padded++)
         warp.words[padded] = words_of(&warp, in, padded);
-    memcpy(work->kernel, &warp, sizeof warp);
-    work->kernel_size = sizeof warp;
+    finish_plan(&warp, plain, work);
     work->nothing = stays(p, &warp, in, &work->out);
-    work->exactness = p->filter == SMP_WARP_NEAREST && plain ? SMP_MOVE : SMP_REAL;
-    work->clips = p->filter == SMP_WARP_BICUBIC;
-    work->ops = p->filter == SMP_WARP_BICUBIC ? 2 * 20 : p->filter == SMP_WARP_BILINEAR ? 2 * 3 + 3 : 0;
     return SMP_OK;
+}
+
+smp_code smp_warp_lens_plan(const smp_warp_lens *lens, int filter, int edge, const smp_matrix *fill,
+                            const smp_shape *in, smp_node_plan *work, smp_error *err)
+{
+    const smp_warp_params p = {.fill = *fill, .edge = edge};
+    smp_warp warp = {
+        .filter = filter, .edge = edge == SMP_ZERO ? SMP_CONSTANT : edge, .perspective = SMP_WARP_LENS, .lens = *lens};
+    bool plain, straight = true;
+    const smp_code code = plan_fill(&p, in, &warp, &plain, err);
+    for (int i = 0; i < 3; i++)
+        straight = straight && lens->radial[i] == 0 && lens->tangential[i % 2] == 0;
+    finish_plan(&warp, plain, work);
+    work->nothing = straight;
+    return code;
 }
 
 /* ---------------------------------------------------------------------------------------------- variants */

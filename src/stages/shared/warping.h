@@ -20,6 +20,10 @@ bool smp_warp_is_identity(const smp_matrix *matrix);
 /* For plan(): everything but what is refused whatever the input. */
 smp_code smp_warp_plan(const smp_warp_params *params, const smp_shape *in, smp_node_plan *work, smp_error *err);
 
+/* The same through a lens; filter, edge and fill as above. */
+smp_code smp_warp_lens_plan(const smp_warp_lens *lens, int filter, int edge, const smp_matrix *fill,
+                            const smp_shape *in, smp_node_plan *work, smp_error *err);
+
 extern const smp_variant smp_warp_variants[];
 
 #endif

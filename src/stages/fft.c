@@ -1,0 +1,74 @@
+/* fft: the spectrum of a picture. */
+#include "stages/shared/fourier_pictures.h"
+
+typedef struct params {
+    int output;
+    bool shift;
+} params;
+
+static const smp_param table[] = {
+    {"output", offsetof(params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "magnitude",
+     "of every frequency: magnitude, phase (radians), complex (real and imaginary part as channels), or log: "
+     "magnitudes to look at, from 0 to 1",
+     (const char *const[]){"magnitude", "phase", "complex", "log", NULL}, SMP_P_MAIN},
+    {"shift", offsetof(params, shift), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
+     "frequency 0 is in the middle; no: in the corner at the top left", NULL, 0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    smp_fourier *k = (smp_fourier *)(void *)work->kernel;
+    const int colours = in->channels - in->alpha;
+    const int64_t width = smp_fourier_above(in->width), height = smp_fourier_above(in->height);
+    if (p->output == SMP_FOURIER_COMPLEX && 2 * colours > SMP_MAX_CHANNELS) {
+        smp_fail(err, SMP_E_PIPE, "complex spectra of %d channels have %d; a picture has at most %d", colours,
+                 2 * colours, SMP_MAX_CHANNELS);
+        return smp_hint(err, "write `gray` before it, or output=magnitude");
+    }
+    if (!width || !height)
+        return smp_fail(err, SMP_E_PIPE, "transforms have at most %d pixels a side, and this picture is %lld x %lld",
+                        SMP_FFT_MOST, (long long)in->width, (long long)in->height);
+    *k = (smp_fourier){.channels = colours, .edge = SMP_ZERO, .output = p->output, .centred = p->shift};
+    const smp_code code = smp_fourier_prepare(k, width, height, true, false, work, err);
+    if (code)
+        return code;
+    k->scale = (k->halves ? 0.5f : 1.f) / smp_white(in->format);
+    k->per_log = (float)(1 / log2(1 + (double)width * (double)height));
+    work->out.width = width;
+    work->out.height = height;
+    work->out.channels = p->output == SMP_FOURIER_COMPLEX ? 2 * colours : colours;
+    work->out.alpha = false;
+    work->out.format = SMP_F32;
+    work->no_light = true;
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_fft = {
+    .name = "fft",
+    .help = "the two-dimensional Fourier transform of a picture; the result is float",
+    .about =
+        "numpy.fft.fft2 of samples as fractions of full scale, each channel by itself, with frequency 0 in the middle "
+        "(numpy.fft.fftshift) unless shift=no. A side with a prime factor above 7 is padded with zeros to the next "
+        "one without: `crop` or `pad` first to choose another size. output=complex has real and imaginary part of "
+        "each channel as channels; `save` as .npy keeps them, and `ifft` makes the picture of them again. output=log "
+        "is log2(1 + magnitude) / log2(1 + pixels): from 0 to 1, to look at.\n"
+        "Transforms are Stockham's, of radix 4, 2, 3, 5 and 7 in this order, in f32 with factors rounded from double: "
+        "rows first, of two real samples as one complex number, then columns. The same bytes on every device. Alpha is "
+        "left out. `stft` has spectra of sound, `fftfilter` filters by frequency.",
+    .example = "fft log",
+    .domain = SMP_IMAGE,
+    .access = SMP_WHOLE,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .variants = smp_fourier_forward,
+    .aliases = (const smp_alias[]){{"fft2", "fft"},
+                                   {"dft", "fft"},
+                                   {"fourier", "fft"},
+                                   {"rfft2", "fft output=complex"},
+                                   {"fft_spectrum", "fft log"},
+                                   {0}},
+};

@@ -1,0 +1,153 @@
+/* match: the histogram of another picture. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "stages/shared/counting.h"
+#include "stages/shared/value_tables.h"
+
+typedef struct params {
+    smp_operand to;
+} params;
+
+/* What kernels get, and what finish() needs besides. */
+typedef struct matching {
+    smp_equalize equalize;
+    float other_white; /* of the second picture */
+} matching;
+
+static const smp_param table[] = {
+    {"to", offsetof(params, to), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
+     "the picture to look like: @name or \"file\"; any size", NULL,
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)given;
+    matching *k = (matching *)(void *)work->kernel;
+    const int colours = in->channels - in->alpha;
+    if (!by)
+        return smp_fail(err, SMP_E_PIPE, "match needs a second picture");
+    if (by->kind != SMP_IMAGE || by->channels - by->alpha != colours) {
+        smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot get the histograms of one with %d", colours,
+                 by->kind == SMP_IMAGE ? by->channels - by->alpha : 0);
+        return smp_hint(err, "'gray' brings both to one");
+    }
+    const int32_t bins = in->format == SMP_U8 && by->format == SMP_U8 ? 256 : SMP_MAX_BINS;
+    k->equalize.count = smp_histogram_over(bins, 0);
+    k->other_white = smp_white(by->format);
+    work->kernel_size = sizeof *k;
+    smp_count_ask(in, work);
+    smp_count_ask_second(by, work);
+    work->table_size = (size_t)in->channels * (size_t)(bins + 1) * sizeof(float);
+    work->table = smp_alloc(work->table_size);
+    if (!work->table)
+        return smp_fail_memory(err, "the table of match", work->table_size);
+    memset(work->table, 0, work->table_size);
+    work->ops = 2;
+    return SMP_OK;
+}
+
+/* The value in the middle of a bin, as a fraction of full scale. Of 8 and 16 bits it is the code value's own. */
+static double value_of(int32_t bin, int32_t bins, double white)
+{
+    return white == 1 ? (bin + 0.5) / bins : (double)((int64_t)bin * ((int64_t)white + 1) / bins) / white;
+}
+
+/* A histogram that is walked up: the value in use that was reached, and the share of samples up to it. */
+typedef struct walk {
+    const uint64_t *counts;
+    uint64_t all, sum;
+    int32_t bins, at; /* at == bins: behind the last */
+    double share;
+} walk;
+
+static void walk_on(walk *w)
+{
+    do
+        w->at++;
+    while (w->at < w->bins && !w->counts[w->at]);
+    w->sum += w->at < w->bins ? w->counts[w->at] : 0;
+    w->share = (double)w->sum / (double)w->all;
+}
+
+static walk walk_from(const uint64_t *counts, int32_t bins)
+{
+    walk w = {.counts = counts, .bins = bins, .at = -1};
+    for (int32_t i = 0; i < bins; i++)
+        w.all += counts[i];
+    return w;
+}
+
+/* The second picture's values at the input's cumulative shares, on straight lines between its own (numpy.interp). */
+static void matched(float *to, const uint64_t *counts, const uint64_t *others, const smp_histogram_params *k,
+                    double white, double other_white)
+{
+    walk own = walk_from(counts, k->bins), other = walk_from(others, k->bins), before = other;
+    for (int32_t i = 0; i < k->bins; i++)
+        to[i] = (float)(value_of(i, k->bins, white) * white);
+    to[k->bins] = NAN;
+    if (!other.all)
+        return;
+    walk_on(&other);
+    for (walk_on(&own); own.at < k->bins; walk_on(&own)) {
+        while (other.share < own.share) {
+            before = other;
+            walk_on(&other);
+        }
+        double v = value_of(other.at, k->bins, other_white);
+        if (before.at >= 0 && own.share != other.share) {
+            const double low = value_of(before.at, k->bins, other_white);
+            v = (v - low) / (other.share - before.share) * (own.share - before.share) + low;
+        }
+        to[own.at] = (float)(v * white);
+    }
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    (void)given, (void)findings, (void)err;
+    const matching *m = (const matching *)(const void *)work->kernel;
+    const smp_histogram_params *k = &m->equalize.count;
+    const uint64_t *counts = smp_count_result(work, result);
+    const uint64_t *others = (const uint64_t *)(const void *)((const char *)result + work->second_at);
+    const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);
+    smp_count_outside(extent.below || extent.above ? &extent : NULL, k, work);
+    for (int c = 0; c < in->channels - in->alpha; c++) {
+        const int64_t at = smp_histogram_slot(k->bins, c, 0);
+        matched((float *)work->table + at, counts + at, others + at, k, (double)smp_white(in->format),
+                (double)m->other_white);
+    }
+    return SMP_OK;
+}
+
+const smp_stage smp_stage_match = {
+    .name = "match",
+    .help = "the histogram of another picture: its brightness, contrast and colours",
+    .about =
+        "Of each colour by itself, a value below or at which a share of the samples lies becomes the value at which "
+        "that share is reached in the other picture, on straight lines between the values that it has: scikit-image's "
+        "match_histograms (which cuts fractions off; here they are rounded). Pictures may differ in size and in bits, "
+        "not in colours.\n"
+        "Values are told apart as 8 bits have them where both have 8 bits, otherwise as 16 bits have them; float "
+        "samples have 65536 bins from 0 to 1, of which the middle counts. Alpha stays, and pixels count however "
+        "transparent they are.",
+    .example = "match to=@input",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .keeps_alpha = true,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = smp_equalize_variants,
+    .reducers = smp_count_both_variants,
+    .aliases = (const smp_alias[]){{"match_histograms", "match @name"},
+                                   {"imhistmatch", "match @name"},
+                                   {"histogram_matching", "match @name"},
+                                   {"histmatch", "match @name"},
+                                   {0}},
+};
