@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 import unittest
@@ -40,6 +41,23 @@ class Kernel(CliCase):
             self.assertEqual(int(a["line"]), b["line"])
             self.assertEqual(int(a["conflicts"]), b.get("conflicts", 0))
             self.assertEqual(int(a["sectors"]), b.get("sectors", 0))
+
+    def test_the_table_of_what_the_compiler_makes_is_true(self):
+        """docs/banks.md, section 9: PTX here, SASS where there is nvdisasm."""
+        with open(os.path.join(ROOT, "docs", "banks.md")) as file:
+            cell = r"(\d+) x (\d+) B: (\d+), (\d+)"
+            rows = re.findall(rf"^\| (\w+) \| .* \| {cell} \| {cell} \|$", file.read(), re.M)
+        self.assertEqual(len(rows), 6)
+        for name, *counts in rows:
+            for code, expected in (("ptx", counts[:4]), ("sass", counts[4:])):
+                if code == "sass" and not (PTXAS and NVDISASM):
+                    continue
+                done = self.smp("kernel", os.path.join(LAB, "joins.ptx"), "--only", name, "--grid", "1", "--block",
+                                "32", "--args", "out=f32[32]", "--code", code, "--json")
+                loads = [r for r in json.loads(done.stdout)["kernels"][0]["rows"]
+                         if (r["space"], r["op"]) == ("shared", "load")]  # fmt: skip
+                self.assertEqual([[r[k] for k in ("instructions", "width", "wavefronts", "conflicts")] for r in loads],
+                                 [[int(n) for n in expected]], (name, code))
 
     def test_some_blocks(self):
         found = json.loads(self.smp("kernel", TRANSPOSE, *TILED, "--blocks", "first,last", "--json").stdout)
