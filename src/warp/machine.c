@@ -186,7 +186,7 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
                     frame->avoid = group;
                     return true;
                 }
-                if (frame->spins >= WARP_SPINS && !frame->depth) {
+                if (frame->spins >= (block->launch->together ? LANE_SPINS : WARP_SPINS) && !frame->depth) {
                     frame->spins = 0;
                     set_pc(frame, group, inst->target);
                     return false;
@@ -313,6 +313,10 @@ static uint64_t special_value(const warp_block *block, const warp_frame *frame, 
         return block->shared_size;
     case WARP_DYNAMIC_BASE:
         return block->dynamic_base;
+    case WARP_ENV_2:
+        return (uint32_t)launch->grid_memory;
+    case WARP_ENV_1:
+        return launch->grid_memory >> 32;
     case WARP_CLOCK:
         return block->instructions;
     }
@@ -347,7 +351,7 @@ void warp_fill_rows(const warp_block *block, warp_frame *frame)
 
 /* ------------------------------------------------------------------------------------------------ blocks */
 
-static void begin_block(warp_block *block, uint64_t index)
+void warp_begin_block(warp_block *block, uint64_t index)
 {
     const smp_warp_launch *launch = block->launch;
     enum { PATTERN = 0xa5 }; /* what shared memory holds before it is written */
@@ -373,29 +377,33 @@ static void begin_block(warp_block *block, uint64_t index)
     }
 }
 
+bool warp_step_block(warp_block *block, bool *spins)
+{
+    bool moved = false, waits = false;
+    *spins = false;
+    for (uint32_t w = 0; w < block->warps && !block->stop; w++) {
+        warp_frame *frame = &block->frames[w];
+        if (frame->ready || frame->at_members) {
+            moved = true;
+            warp_run_frame(block, frame);
+            *spins = *spins || frame->ready;
+        }
+        waits = waits || frame->at_barrier;
+    }
+    if (block->stop)
+        return false;
+    moved = warp_release_barriers(block) || moved;
+    if (!moved && waits)
+        warp_report_deadlock(block);
+    return moved;
+}
+
 static void run_block(warp_block *block, uint64_t index)
 {
-    begin_block(block, index);
-    for (;;) {
-        bool moved = false, waits = false;
-        for (uint32_t w = 0; w < block->warps && !block->stop; w++) {
-            warp_frame *frame = &block->frames[w];
-            if (frame->ready || frame->at_members) {
-                moved = true;
-                warp_run_frame(block, frame);
-            }
-            waits = waits || frame->at_barrier;
-        }
-        if (block->stop)
-            return;
-        moved = warp_release_barriers(block) || moved;
-        if (!moved && waits) {
-            warp_report_deadlock(block);
-            return;
-        }
-        if (!moved)
-            return;
-    }
+    bool spins;
+    warp_begin_block(block, index);
+    while (warp_step_block(block, &spins))
+        ;
 }
 
 static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, uint64_t *blocks, smp_error *err)
@@ -480,7 +488,9 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
     const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
     uint64_t done = 0;
     code = open_block(block, launch, threads, err);
-    for (; !code && done < wanted && !block->stop; done++)
+    if (!code && launch->together)
+        code = warp_run_together(block, blocks, &done, err);
+    for (; !code && !launch->together && done < wanted && !block->stop; done++)
         run_block(block, launch->blocks ? launch->blocks[done] : done);
     if (!code)
         code = warp_make_result(block, result, err);

@@ -207,6 +207,14 @@ class Programs(CliCase):
                 expected = {"k04_reduce": {"race"}, "k15_misc": {"bounds"}, "k16_bugs": {"race", "uninitialised"}}
                 self.assertEqual(found, expected.get(name, set()))
 
+    def test_blocks_wait_for_each_other_and_graphs_run(self):
+        done = self.smp("kernel", os.path.join(LAB, "runtime", "grid_and_graph.cu"), "--code", "ptx", "--json",
+                        env={**os.environ, "XDG_CACHE_HOME": str(self.folder)})  # fmt: skip
+        self.assertIn("PASS", done.stderr)
+        kernels = {k["kernel"]: k for k in json.loads(done.stdout)["kernels"]}
+        self.assertEqual((kernels["total"]["blocks_run"], kernels["total"]["findings"]), (8, []))
+        self.assertEqual(kernels["add"]["launches"], 6)
+
     @unittest.skipUnless(NVDISASM, NO_SASS)
     def test_sass_leaves_the_bytes_that_ptx_leaves(self):
         for name in self.done:
