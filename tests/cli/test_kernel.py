@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import unittest
 
-from harness import ROOT, SANITIZED, CliCase
+from harness import PROGRAM, ROOT, SANITIZED, CliCase
 
 LAB = os.path.join(ROOT, "tests", "lab")
 TRANSPOSE = os.path.join(LAB, "transpose.ptx")
@@ -242,6 +242,33 @@ class Programs(CliCase):
                     self.assertIn("a GPU may repeat it more often", self.kernels(name)[-1]["notes"])
                 self.assertEqual(differ, [])
         self.assertEqual((equal, spins), (826, 4))
+
+
+@unittest.skipUnless(shutil.which("clang++") and not SANITIZED, "no clang++, or a sanitizer")
+class Clang(CliCase):
+    """The script that stands in for nvcc, with a header of ours and no file of NVIDIA's."""
+
+    def smp(self, *arguments, **more):
+        stand_in = os.path.join(os.path.dirname(PROGRAM), "clang")
+        environment = {**os.environ, "PATH": f"{stand_in}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder)}
+        return super().smp("kernel", *arguments, "--code", "ptx", env=environment, **more)
+
+    def test_a_program_runs(self):
+        text = self.smp(os.path.join(ROOT, "samples", "kernels", "transpose.cu")).stdout
+        self.assertIn("transpose: PASS", text)
+        self.assertRegex(text, r"\n +18 .*shared load +4 +512 +16384 +512 +15872 +32 +32")
+
+    def test_kernels_count_as_those_of_nvcc(self):
+        for file, *arguments in (
+            ("09-atomics", "--only", "copies", "--grid", "1", "--block", "256", "--args", "out=i32[8] in=i32[256]=5"),
+            ("12-tensor-tiles", "--only", "plain", "--grid", "1", "--block", "32", "--args", "out=u32[128] in=u32[512]"),
+        ):  # fmt: skip
+            sums = []
+            for kind in ("cu", "ptx"):
+                path = os.path.join(ROOT, "docs", "course", f"{file}.{kind}")
+                rows = json.loads(self.smp(path, *arguments, "--json").stdout)["kernels"][0]["rows"]
+                sums.append(sorted((r["space"], r["op"], r["instructions"], r.get("wavefronts")) for r in rows))
+            self.assertEqual(*sums)
 
 
 def counted(row):
