@@ -1,5 +1,6 @@
 /* Modules, symbols and launches. Each launch runs at once; results are written when the program ends. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,20 @@ __attribute__((destructor)) static void write_results(void)
         smp_warp_result_write(to, &results[i]);
     if (to)
         fclose(to);
+}
+
+/* Programs that check for errors may end by abort(): what was counted and printed is kept. */
+static void on_abort(int number)
+{
+    fflush(NULL);
+    write_results();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+__attribute__((constructor)) static void watch_abort(void)
+{
+    signal(SIGABRT, on_abort);
 }
 
 /* ------------------------------------------------------------------------------------------------ symbols */

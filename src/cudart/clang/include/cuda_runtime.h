@@ -24,7 +24,7 @@
 
 /* ------------------------------------------------------------------------------------------------ vectors */
 
-#define SMP_VECTORS(type, name, align2, align4)                                                                        \
+#define SMP_SHORT_VECTORS(type, name, align2)                                                                          \
     struct name##1 {                                                                                                   \
         type x;                                                                                                        \
     };                                                                                                                 \
@@ -34,20 +34,43 @@
     struct name##3 {                                                                                                   \
         type x, y, z;                                                                                                  \
     };                                                                                                                 \
+    SMP_BOTH name##1 make_##name##1(type x) { return {x}; }                                                            \
+    SMP_BOTH name##2 make_##name##2(type x, type y) { return {x, y}; }                                                 \
+    SMP_BOTH name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }
+
+#define SMP_VECTORS(type, name, align2, align4)                                                                        \
+    SMP_SHORT_VECTORS(type, name, align2)                                                                              \
     struct __align__(align4) name##4 {                                                                                 \
         type x, y, z, w;                                                                                               \
     };                                                                                                                 \
-    SMP_BOTH name##1 make_##name##1(type x) { return {x}; }                                                            \
-    SMP_BOTH name##2 make_##name##2(type x, type y) { return {x, y}; }                                                 \
-    SMP_BOTH name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                                      \
     SMP_BOTH name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+
+/* Copies of 16 bytes are one access, as nvcc makes them; a plain struct would be copied in halves. */
+#define SMP_WHOLE(type, name)                                                                                          \
+    struct __align__(16) name##4 {                                                                                     \
+        typedef type all __attribute__((ext_vector_type(4)));                                                          \
+        type x, y, z, w;                                                                                               \
+        name##4() = default;                                                                                           \
+        SMP_BOTH name##4(type a, type b = 0, type c = 0, type d = 0) : x(a), y(b), z(c), w(d) {}                       \
+        SMP_BOTH name##4(const name##4 &from) { *(all *)this = *(const all *)&from; }                                  \
+        SMP_BOTH name##4 &operator=(const name##4 &from)                                                               \
+        {                                                                                                              \
+            *(all *)this = *(const all *)&from;                                                                        \
+            return *this;                                                                                              \
+        }                                                                                                              \
+    };                                                                                                                 \
+    SMP_BOTH name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+
 SMP_VECTORS(signed char, char, 2, 4)
 SMP_VECTORS(unsigned char, uchar, 2, 4)
 SMP_VECTORS(short, short, 4, 8)
 SMP_VECTORS(unsigned short, ushort, 4, 8)
-SMP_VECTORS(int, int, 8, 16)
-SMP_VECTORS(unsigned, uint, 8, 16)
-SMP_VECTORS(float, float, 8, 16)
+SMP_SHORT_VECTORS(int, int, 8)
+SMP_WHOLE(int, int)
+SMP_SHORT_VECTORS(unsigned, uint, 8)
+SMP_WHOLE(unsigned, uint)
+SMP_SHORT_VECTORS(float, float, 8)
+SMP_WHOLE(float, float)
 SMP_VECTORS(long long, longlong, 16, 16)
 SMP_VECTORS(unsigned long long, ulonglong, 16, 16)
 SMP_VECTORS(double, double, 16, 16)
