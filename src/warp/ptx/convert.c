@@ -14,6 +14,12 @@ static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi"
 
 bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
+    if (ptx_has(s, "tf32")) {
+        if (ptx_decode_tf32(parser, s, inst))
+            return true;
+        ptx_refuse(parser, s->opcode.at, "a conversion to tf32 other than cvt.rna.tf32.f32 is not supported");
+        return false;
+    }
     char name[96] = "cvt";
     size_t used = 3;
     int types = 0;
@@ -29,12 +35,6 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
         const bool widen = row->operands[0] == 'w' && ptx_class(parser, s->operands[0]) == 'd';
         if (s->operand_count == 1 + sources && !narrow && !widen)
             return ptx_decode_alu(parser, s, inst);
-    }
-    if (ptx_has(s, "tf32")) {
-        if (ptx_decode_tf32(parser, s, inst))
-            return true;
-        ptx_refuse(parser, s->opcode.at, "a conversion to tf32 other than cvt.rna.tf32.f32 is not supported");
-        return false;
     }
     for (int i = 1; i < s->word_count; i++) {
         const ptx_type type = ptx_type_of(s->words[i]);
