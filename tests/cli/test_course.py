@@ -1,4 +1,4 @@
-"""smempipe learn and docs/course: what the lessons claim is what the run says, and their code is that of the kernels."""
+"""smempipe learn and docs/course: what lessons claim is what the run says, and their code is that of the kernels."""
 import hashlib
 import json
 import re

@@ -261,7 +261,8 @@ class Clang(CliCase):
     def test_kernels_count_as_those_of_nvcc(self):
         for file, *arguments in (
             ("09-atomics", "--only", "copies", "--grid", "1", "--block", "256", "--args", "out=i32[8] in=i32[256]=5"),
-            ("12-tensor-tiles", "--only", "plain", "--grid", "1", "--block", "32", "--args", "out=u32[128] in=u32[512]"),
+            ("12-tensor-tiles", "--only", "plain", "--grid", "1", "--block", "32",
+             "--args", "out=u32[128] in=u32[512]"),
         ):  # fmt: skip
             sums = []
             for kind in ("cu", "ptx"):
