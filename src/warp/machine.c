@@ -85,12 +85,26 @@ static uint32_t members_of(const warp_frame *frame, const warp_inst *inst, uint3
     return warp_words(frame, row)[__builtin_ctz(lanes)] & frame->live;
 }
 
+/* Lanes that name different masks are groups of their own, as those of a labeled partition. */
+static void execute_groups(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint32_t mask[WARP_LANES];
+    memcpy(mask, warp_words(frame, inst->s[inst->submode]), sizeof mask);
+    while (lanes) {
+        uint32_t same = 0;
+        WARP_ACTIVE_LANES(lanes)
+        same |= (uint32_t)(mask[l] == mask[__builtin_ctz(lanes)]) << l;
+        inst->execute(block, frame, inst, same);
+        lanes &= ~same;
+    }
+}
+
 /* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */
 static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t pc, uint32_t lanes)
 {
     const uint32_t members = members_of(frame, inst, lanes);
     if ((lanes & members) == members || !members) {
-        inst->execute(block, frame, inst, lanes);
+        execute_groups(block, frame, inst, lanes);
         return true;
     }
     frame->ready &= ~lanes;

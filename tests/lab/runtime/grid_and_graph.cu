@@ -35,6 +35,13 @@ __global__ void total(int *sums, int *out, const int *in, int n)
     grid.sync();
 }
 
+// Lanes of one instruction that name different masks.
+__global__ void groups(unsigned *out)
+{
+    unsigned lane = threadIdx.x, mask = 0x11111111u << lane % 4;
+    out[lane] = __reduce_max_sync(mask, lane) + 100 * (__ballot_sync(mask, lane < 16) == (mask & 0xffff));
+}
+
 __global__ void add(int *x, int value) { x[blockIdx.x * blockDim.x + threadIdx.x] += value; }
 
 static void count_call(void *data) { ++*static_cast<int *>(data); }
@@ -114,9 +121,20 @@ static int graphs()
     return 0;
 }
 
+static int masks()
+{
+    unsigned host[32], *out;
+    cudaMalloc(&out, sizeof host);
+    groups<<<1, 32>>>(out);
+    cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+    for (unsigned lane = 0; lane < 32; lane++)
+        CHECK(host[lane] == 28 + lane % 4 + 100);
+    return 0;
+}
+
 int main()
 {
-    const int failed = grids() || graphs();
+    const int failed = grids() || graphs() || masks();
     printf("grid_and_graph: %s\n", failed ? "FAIL" : "PASS");
     return failed;
 }
