@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Whole jobs over folders of pictures, on the processors and on 1, 2, ... GPUs of one host, as JSON.
 
-    tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files 256] [--seconds 240] [--small]
+    tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files 1536] [--seconds 240] [--small]
 
 Makes folders of JPEGs and PNGs (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
-`smempipe batch` over each on every device, and compares every output with those of the first device, byte for byte.
-Unless said, the devices are the CPU and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists. docs/results.py shows
-what it wrote as NAME-folders.json. Plain Python. Exit status 1: bytes differ, or a run failed."""
+`smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The
+first device (the CPU: it needs no start) gets every seventh file of a folder only. Unless said, the devices are the
+CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists. docs/results.py shows what it wrote as
+NAME-folders.json. Plain Python. Exit status 1: bytes differ, or a run failed."""
 import argparse
 import filecmp
 import json
@@ -20,12 +21,14 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SPARE = 7  # the first device gets every seventh file: all of the pictures that differ
 # name, format, stages, which share of --files
 JOBS = [
     ("JPEG, blur 2 px", "jpg", ["gaussian 2px"], 1),
     ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 1),
     ("JPEG, measure", "jpg", None, 1),
-    ("PNG, blur 2 px", "png", ["gaussian 2px"], 4),
+    ("PNG, blur 2 px", "png", ["gaussian 2px"], 8),
+    ("PNG, blur 20 px", "png", ["gaussian 20px"], 8),
     ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1),
 ]
 
@@ -56,14 +59,18 @@ def folder_of(program, work, kind, count, side):
         must(program, "run", *stages, ROOT / "samples/chelsea.png", folder / f"{i:04}.{extension}", "--device", "cpu")
     for i in range(8, count):
         (folder / f"{i:04}.{extension}").write_bytes((folder / f"{i % 8:04}.{extension}").read_bytes())
-    return folder, first.stat().st_size
+    part = work / f"{kind}.part"
+    part.mkdir()
+    for i in range(0, count, SPARE):
+        os.link(folder / f"{i:04}.{extension}", part / f"{i:04}.{extension}")
+    return folder, part, first.stat().st_size
 
 
 def devices_of(program):
     _, done = must(program, "devices")
     count = len(re.findall(r"^cuda\b", done.stdout, re.M))
     some = [",".join(map(str, range(n))) for n in (1, 2, 4, 8, 16) if n < count]
-    return ["cpu", *(f"cuda:{text}" for text in some), *(["cuda"] if count else [])], done.stdout
+    return ["cpu", "auto", *(f"cuda:{text}" for text in some), *(["cuda"] if count else [])], done.stdout
 
 
 def pictures(folder):
@@ -71,11 +78,20 @@ def pictures(folder):
     return sorted(name for name in os.listdir(folder) if not name.startswith("."))
 
 
-def same(one, other):
-    names = pictures(one)
-    if not names or names != pictures(other):
-        return False
-    return not any(filecmp.cmpfiles(one, other, names, shallow=False)[1:])
+def same(some, all_of_them):
+    names = pictures(some)
+    return bool(names) and not any(filecmp.cmpfiles(some, all_of_them, names, shallow=False)[1:])
+
+
+def rows_of(csv):
+    """What a measurement says of each file, by the file's name."""
+    lines = [line.partition(",") for line in csv.splitlines()[1:]]
+    return {os.path.basename(name): rest for name, _, rest in lines if os.path.basename(name)[:4].isdigit()}
+
+
+def same_rows(some, all_of_them):
+    some, all_of_them = rows_of(some), rows_of(all_of_them)
+    return bool(some) and all(all_of_them.get(name) == rest for name, rest in some.items())
 
 
 def main():
@@ -83,7 +99,7 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--devices", default="")
-    parser.add_argument("--files", type=int, default=256)
+    parser.add_argument("--files", type=int, default=1536)
     parser.add_argument("--seconds", type=float, default=240, help="no job begins after so many")
     parser.add_argument("--small", action="store_true", help="small pictures, to try this script")
     settings = parser.parse_args()
@@ -97,14 +113,16 @@ def main():
         work, folders = pathlib.Path(name), {}
         for title, kind, stages, share in JOBS:
             small = kind.startswith("small")
-            count = max(2, settings.files // share) * (16 if small else 1)
+            count = max(16, settings.files // share) * (2 if small else 1)
             if kind not in folders:
                 folders[kind] = folder_of(program, work, kind, count, (256, 256) if small else side)
-            folder, size = folders[kind]
+            whole, part, size = folders[kind]
             for turn, device in enumerate(devices):
                 if time.monotonic() - begun > settings.seconds:
                     break
                 out = work / ("out" if turn else "first")
+                folder = whole if turn else part
+                files = len(pictures(folder))
                 if stages is None:
                     command = [program, "measure", "-e", "stats", folder, "--device", device, "--csv"]
                 else:
@@ -112,16 +130,17 @@ def main():
                     command = [program, "batch", *chain, folder, "-o", out, "--device", device]
                 seconds, done = call(*command)
                 if stages is None:
-                    right = done.returncode == 0 and (not turn or done.stdout == said)
+                    right = done.returncode == 0 and (not turn or same_rows(said, done.stdout))
                     said = said if turn else done.stdout
                 else:
-                    right = done.returncode == 0 and (not turn or same(work / "first", out))
+                    right = done.returncode == 0 and len(pictures(out)) == files and \
+                        (not turn or same(work / "first", out))
                 if done.returncode:
                     print(done.stdout + done.stderr, file=sys.stderr)
                 wrong += not right
-                rows.append({"job": title, "device": device, "files": count, "bytes": size, "seconds": seconds,
-                             "files_per_second": count / seconds, "right": right})
-                print(f"{title:24} {device:16} {count / seconds:9.1f} files/s{'' if right else '  WRONG'}", flush=True)
+                rows.append({"job": title, "device": device, "files": files, "bytes": size, "seconds": seconds,
+                             "files_per_second": files / seconds, "right": right})
+                print(f"{title:24} {device:16} {files / seconds:9.1f} files/s{'' if right else '  WRONG'}", flush=True)
                 if turn:
                     subprocess.run(["rm", "-rf", out], check=True)
             subprocess.run(["rm", "-rf", work / "first"], check=True)

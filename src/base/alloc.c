@@ -4,6 +4,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ static atomic_uint_fast64_t live, peak, limit, made, fail_at, refused;
 static _Atomic bool limit_hit;
 
 typedef struct header {
-    uint64_t size;
+    uint64_t size, asked; /* bytes of the block, and what of them is live: a kept block may be larger */
 } header;
 
 /* Asks for huge pages where a block holds a picture. Tiles run down columns, and each row of a column is on another
@@ -36,6 +37,91 @@ static void ask_for_large_pages(char *block, size_t size)
 #else
     (void)block, (void)size;
 #endif
+}
+
+/* ------------------------------------------------------------------------------------------------ kept blocks */
+
+/* Freed blocks that wait for the next ask: the system would take their pages back and clear them anew, under a lock
+ * that all threads of the process share. */
+enum { KEPT = 512, WORTH_KEEPING = 1 << 20 }; /* blocks; bytes */
+
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+#ifndef __has_feature
+#define __has_feature(name) 0 /* gcc has a macro instead */
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+enum { WATCHED = true }; /* what uses freed memory would not be seen */
+#else
+enum { WATCHED = false };
+#endif
+static char *kept[KEPT];
+static int kept_count;
+static uint64_t kept_bytes, kept_most;
+
+/* A kept block of at least `total` bytes, an eighth more at most; null: there is none. */
+static char *take_kept(size_t total)
+{
+    char *block = NULL;
+    if (total < WORTH_KEEPING)
+        return NULL;
+    pthread_mutex_lock(&kept_lock);
+    int best = -1;
+    uint64_t size = total + total / 8 + 1;
+    for (int i = 0; i < kept_count; i++) {
+        const uint64_t has = ((header *)(void *)kept[i])->size;
+        if (has >= total && has < size) {
+            best = i;
+            size = has;
+        }
+    }
+    if (best >= 0) {
+        block = kept[best];
+        memmove(&kept[best], &kept[best + 1], (size_t)(--kept_count - best) * sizeof *kept);
+        kept_bytes -= size;
+    }
+    pthread_mutex_unlock(&kept_lock);
+    return block;
+}
+
+/* Makes room for `size` bytes by freeing those that wait longest. */
+static void drop_kept(uint64_t room)
+{
+    int gone = 0;
+    while (gone < kept_count && (kept_bytes > room || kept_count - gone == KEPT)) {
+        kept_bytes -= ((header *)(void *)kept[gone])->size;
+        free(kept[gone++]);
+    }
+    kept_count -= gone;
+    memmove(kept, kept + gone, (size_t)kept_count * sizeof *kept);
+}
+
+/* False: it is too small, or too large. */
+static bool keep(char *block)
+{
+    const uint64_t size = ((header *)(void *)block)->size;
+    if (size < WORTH_KEEPING)
+        return false;
+    pthread_mutex_lock(&kept_lock);
+    const bool kept_it = size <= kept_most;
+    if (kept_it) {
+        drop_kept(kept_most - size);
+        kept[kept_count++] = block;
+        kept_bytes += size;
+    }
+    pthread_mutex_unlock(&kept_lock);
+    return kept_it;
+}
+
+/* Frees what waits where it and `more` bytes would pass the limit. */
+static void leave_room(uint64_t more)
+{
+    const uint64_t most = atomic_load(&limit);
+    if (!most)
+        return;
+    pthread_mutex_lock(&kept_lock);
+    if (kept_count && atomic_load(&live) + kept_bytes + more > most)
+        drop_kept(0);
+    pthread_mutex_unlock(&kept_lock);
 }
 
 static void raise_peak(uint64_t now)
@@ -67,17 +153,25 @@ void *smp_alloc_raw(size_t size)
     if (!smp_add_size(size, 2 * SMP_ALIGN + SMP_ALIGN - 1, &total))
         return NULL;
     total &= ~(size_t)(SMP_ALIGN - 1);
+    char *block = take_kept(total);
+    if (!block)
+        leave_room(total);
     uint64_t now;
-    if (!count_in(total, &now))
-        return NULL;
-    char *block = aligned_alloc(SMP_ALIGN, total);
-    if (!block) {
-        atomic_fetch_sub(&live, total);
+    if (!count_in(total, &now)) {
+        free(block);
         return NULL;
     }
-    ask_for_large_pages(block, total);
+    if (!block) {
+        block = aligned_alloc(SMP_ALIGN, total);
+        if (!block) {
+            atomic_fetch_sub(&live, total);
+            return NULL;
+        }
+        ask_for_large_pages(block, total);
+        ((header *)(void *)block)->size = total;
+    }
     raise_peak(now);
-    ((header *)(void *)block)->size = total;
+    ((header *)(void *)block)->asked = total;
     memset(block + total - SMP_ALIGN, 0, SMP_ALIGN);
     return block + SMP_ALIGN;
 }
@@ -154,8 +248,9 @@ void smp_free(void *pointer)
     if (!pointer)
         return;
     char *block = (char *)pointer - SMP_ALIGN;
-    atomic_fetch_sub(&live, ((header *)(void *)block)->size);
-    free(block);
+    atomic_fetch_sub(&live, ((header *)(void *)block)->asked);
+    if (!keep(block))
+        free(block);
 }
 
 uint64_t smp_alloc_live(void)
@@ -201,13 +296,27 @@ void smp_alloc_fail_at(uint64_t nth)
     atomic_store(&fail_at, nth ? atomic_load(&made) + nth : 0);
 }
 
-void smp_alloc_keep(void)
+void smp_alloc_keep(uint64_t most)
 {
+    if (!WATCHED) {
+        pthread_mutex_lock(&kept_lock);
+        kept_most = most;
+        drop_kept(most);
+        pthread_mutex_unlock(&kept_lock);
+    }
 #ifdef __GLIBC__
     enum { BLOCK = 4 << 20, AT_THE_END = 64 << 20 }; /* bytes: larger blocks are the system's; kept at a heap's end */
     mallopt(M_MMAP_THRESHOLD, BLOCK);
     mallopt(M_TRIM_THRESHOLD, AT_THE_END);
 #endif
+}
+
+uint64_t smp_alloc_kept(void)
+{
+    pthread_mutex_lock(&kept_lock);
+    const uint64_t bytes = kept_bytes;
+    pthread_mutex_unlock(&kept_lock);
+    return bytes;
 }
 
 uint64_t smp_alloc_refused(void)

@@ -35,10 +35,14 @@ uint64_t smp_alloc_live(void);
 uint64_t smp_alloc_peak(void);
 void smp_alloc_limit(uint64_t bytes);
 
-/* Makes the C library keep freed blocks of up to 4 MB instead of returning them to the system. For work that allocates
- * the same memory again and again: over small pictures a quarter of all processor time went into returning pages and
- * faulting them in again. */
-void smp_alloc_keep(void);
+/* From now on freed memory is kept for the next ask instead of returning it to the system, for work that allocates the
+ * same memory again and again: clearing new pages takes longer than computing on them, and threads wait for each other
+ * there. Blocks of 1 MB and more are kept up to `most` bytes (those that wait longest go first, and all of them where
+ * the limit would be passed), smaller ones as the C library likes. Under AddressSanitizer no blocks are kept. */
+void smp_alloc_keep(uint64_t most);
+
+/* The bytes that wait; they are not live. */
+uint64_t smp_alloc_kept(void);
 
 /* Memory that another process holds for this one counts as this one's: `was` bytes became `is`, there were `most` in
  * between, and the limit refused some `refused` times. */

@@ -18,6 +18,7 @@ enum {
     GPU_JOBS = 4,   /* pictures in flight on a GPU, a stream each */
     JPEG_JOBS = 16, /* the same where it decodes and codes: 8, 16, 24 give 244, 265, 248 files a second (H200) */
     TICK_MS = 100,
+    KEPT_A_JOB = 256 << 20, /* bytes of freed memory that wait for the next file */
     WIDE_BYTES = 256 << 10, /* a file from which the last ones are worth all threads */
     AHEAD = 8               /* files a thread may be ahead of the one that is delivered next, when in order */
 };
@@ -445,7 +446,6 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     smp_code code = smp_batch_devices_find(request, &devices, choice, sizeof choice, err);
     if (code)
         return code;
-    smp_alloc_keep();
     batch b = {.request = request,
                .count = count,
                .files = request->files,
@@ -453,6 +453,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                .no_more = !request->more,
                .devices = &devices,
                .jobs = choose_jobs(request, &devices)};
+    smp_alloc_keep((uint64_t)b.jobs * KEPT_A_JOB);
     worker *workers = smp_alloc_array((size_t)b.jobs, sizeof *workers);
     int started = 0;
     b.window = (size_t)b.jobs * AHEAD;

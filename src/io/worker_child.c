@@ -173,6 +173,8 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
     smp_free(wire.data);
 }
 
+enum { KEPT = 32 << 20 }; /* bytes of freed memory that wait for the next file */
+
 _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
 {
     decoder d = {.born = smp_alloc_live()};
@@ -183,7 +185,7 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
     keep_only(kept, 2);
     prctl(PR_SET_NAME, "smp-decoder");
     forget_environment();
-    smp_alloc_keep();
+    smp_alloc_keep(KEPT);
     smp_confine(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, &hello.confinement);
     if (!smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0))
         _exit(1);

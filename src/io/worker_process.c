@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "io/source.h"
 #include "io/worker.h"
 #include "io/worker_child.h"
@@ -20,7 +21,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { KEPT_ARENA = 8 << 20 /* bytes of shared memory that an idle decoder keeps */ };
 enum { SPARE_SPACE = 512 << 20 /* bytes of addresses beside what a header asks for: program, libraries, metadata */ };
 
 static struct {
@@ -74,6 +74,13 @@ static void free_worker(smp_worker *w)
     close(w->channel);
     close(w->arena);
     smp_free(w);
+}
+
+/* Bytes of shared memory that an idle decoder keeps: writing to new pages takes longer than copying. */
+static uint64_t kept_arena(void)
+{
+    enum { LEAST = 8 << 20, MOST = 64 << 20, SHARE = 32 };
+    return smp_max_u64(LEAST, smp_min_u64(state.max_memory / SHARE, MOST));
 }
 
 uint64_t smp_worker_addresses(uint64_t held)
@@ -262,7 +269,7 @@ smp_code smp_worker_take(smp_worker **out, smp_error *err)
 
 void smp_worker_give_back(smp_worker *w)
 {
-    if (w->mapped > KEPT_ARENA) {
+    if (w->mapped > kept_arena()) {
         munmap(w->map, w->mapped);
         (void)fallocate(w->arena, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)w->mapped);
         w->map = NULL;

@@ -193,8 +193,12 @@ static smp_code cuda_sync(smp_device *device, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
     smp_code code = cuda_enter(gpu, err);
-    if (!code)
-        CUDA_TRY(gpu, cuStreamSynchronize, gpu->stream);
+    if (code)
+        goto fail;
+    if (!gpu->waited)
+        CUDA_TRY(gpu, cuEventCreate, &gpu->waited, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+    CUDA_TRY(gpu, cuEventRecord, gpu->waited, gpu->stream);
+    CUDA_TRY(gpu, cuEventSynchronize, gpu->waited);
 fail:
     for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
         if (code)
@@ -222,6 +226,8 @@ static void cuda_close(smp_device *device)
             if (gpu->timings[i].stop)
                 (void)smp_cuEventDestroy(gpu->driver, gpu->timings[i].stop);
         }
+        if (gpu->waited)
+            (void)smp_cuEventDestroy(gpu->driver, gpu->waited);
         cuda_memory_close(gpu);
         cuda_kernels_close(gpu);
         if (gpu->stream)

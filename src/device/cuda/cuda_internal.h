@@ -8,7 +8,7 @@
 
 enum {
     CUDA_STAGES = 2,            /* pinned buffers for each direction: one is filled while the other is copied */
-    CUDA_STAGE_BYTES = 4 << 20, /* of each */
+    CUDA_STAGE_BYTES = 1 << 20, /* of each: locking a page costs more than copying it */
     CUDA_TIMINGS = 256          /* launches whose time was not read yet */
 };
 
@@ -26,13 +26,16 @@ typedef struct cuda_stage { /* pinned host memory that a copy goes through */
 
 typedef struct cuda_module {
     const smp_kernel_file *file;
+    smp_driver *driver;
+    CUcontext context;
     CUmodule module;
+    size_t users; /* devices */
 } cuda_module;
 
 typedef struct cuda_function {
     char name[96];
     CUfunction function;
-    unsigned dynamic_shared; /* opted in, bytes */
+    bool opted_in; /* to all shared memory that a block may have */
 } cuda_function;
 
 typedef struct cuda_timing {
@@ -46,6 +49,7 @@ typedef struct cuda_device {
     CUdevice device;
     CUcontext context; /* null until retained */
     CUstream stream;
+    CUevent waited; /* null until the first wait; a thread that waits leaves its processor to decoders and encoders */
     void (*before_close)(void); /* null: nobody */
     cuda_block *blocks;
     size_t block_count, block_capacity;

@@ -1,4 +1,6 @@
-/* Finds the driver's function for a stage's launch: names, modules (loaded at first use), grid and shared memory. */
+/* Finds the driver's function for a stage's launch: names, modules (loaded at first use, shared by the devices of a
+ * GPU), grid and shared memory. */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,9 +16,69 @@ static void kernel_name(char *name, size_t size, const char *kernel, const smp_i
     snprintf(name, size, "%s_%s_%s", kernel, formats[io->in.format], formats[out]);
 }
 
-static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
+/* Modules that any device of the process has loaded. Devices on one GPU share its context, and loading stops all that
+ * its other threads ask of the driver. */
+static struct {
+    pthread_mutex_t lock;
+    cuda_module *modules;
+    size_t count, capacity;
+} loaded = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static cuda_module *find_loaded(const cuda_device *gpu, const smp_kernel_file *file)
+{
+    for (size_t i = 0; i < loaded.count; i++)
+        if (loaded.modules[i].file == file && loaded.modules[i].context == gpu->context &&
+            loaded.modules[i].driver == gpu->driver)
+            return &loaded.modules[i];
+    return NULL;
+}
+
+/* Nothing stays behind when nobody uses a module. */
+static void unlock_loaded(void)
+{
+    if (!loaded.count) {
+        smp_free(loaded.modules);
+        loaded.modules = NULL;
+        loaded.capacity = 0;
+    }
+    pthread_mutex_unlock(&loaded.lock);
+}
+
+static smp_code share_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
 {
     smp_code code = SMP_OK;
+    pthread_mutex_lock(&loaded.lock);
+    cuda_module *module = find_loaded(gpu, file);
+    if (!module) {
+        CUmodule fresh = NULL;
+        if (!smp_grow(&loaded.modules, &loaded.capacity, loaded.count + 1, sizeof *loaded.modules)) {
+            code = smp_fail_memory(err, "GPU modules", sizeof *loaded.modules);
+            goto fail;
+        }
+        CUDA_TRY(gpu, cuModuleLoadData, &fresh, gpu->driver->emulated ? (const void *)file : file->fatbin);
+        module = &loaded.modules[loaded.count++];
+        *module = (cuda_module){file, gpu->driver, gpu->context, fresh, 0};
+    }
+    module->users++;
+    *out = module->module;
+fail:
+    unlock_loaded();
+    return code;
+}
+
+static void leave_module(const cuda_device *gpu, const smp_kernel_file *file)
+{
+    pthread_mutex_lock(&loaded.lock);
+    cuda_module *module = find_loaded(gpu, file);
+    if (module && --module->users == 0) {
+        (void)smp_cuModuleUnload(gpu->driver, module->module);
+        *module = loaded.modules[--loaded.count];
+    }
+    unlock_loaded();
+}
+
+static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
+{
     for (size_t i = 0; i < gpu->module_count; i++)
         if (gpu->modules[i].file == file) {
             *out = gpu->modules[i].module;
@@ -24,11 +86,9 @@ static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmod
         }
     if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
         return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
-    CUmodule module = NULL;
-    CUDA_TRY(gpu, cuModuleLoadData, &module, gpu->driver->emulated ? (const void *)file : file->fatbin);
-    gpu->modules[gpu->module_count++] = (cuda_module){file, module};
-    *out = module;
-fail:
+    smp_code code = share_module(gpu, file, out, err);
+    if (!code)
+        gpu->modules[gpu->module_count++] = (cuda_module){file, gpu->driver, gpu->context, *out, 1};
     return code;
 }
 
@@ -82,10 +142,13 @@ smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
         return smp_hint(err, "use --variant naive, or --device cpu");
     }
-    if (grid->shared_bytes > WITHOUT_ASKING && grid->shared_bytes > (*function)->dynamic_shared) {
+    if (grid->shared_bytes > WITHOUT_ASKING && !(*function)->opted_in) {
+        /* As much as there is: other threads launch the same function, and what one of them sets holds for all. */
+        int own = 0;
+        CUDA_TRY(gpu, cuFuncGetAttribute, &own, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, (*function)->function);
         CUDA_TRY(gpu, cuFuncSetAttribute, (*function)->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                 (int)grid->shared_bytes);
-        (*function)->dynamic_shared = grid->shared_bytes;
+                 (int)gpu->base.info.shared_per_block - own);
+        (*function)->opted_in = true;
     }
 fail:
     return code;
@@ -94,7 +157,7 @@ fail:
 void cuda_kernels_close(cuda_device *gpu)
 {
     for (size_t i = 0; i < gpu->module_count; i++)
-        (void)smp_cuModuleUnload(gpu->driver, gpu->modules[i].module);
+        leave_module(gpu, gpu->modules[i].file);
     smp_free(gpu->modules);
     smp_free(gpu->functions);
 }

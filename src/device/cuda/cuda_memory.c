@@ -140,7 +140,7 @@ static smp_code ready(cuda_device *gpu, cuda_stage *stage, smp_error *err)
     if (!stage->memory)
         CUDA_TRY(gpu, cuMemHostAlloc, &stage->memory, CUDA_STAGE_BYTES, 0);
     if (!stage->done)
-        CUDA_TRY(gpu, cuEventCreate, &stage->done, CU_EVENT_DISABLE_TIMING);
+        CUDA_TRY(gpu, cuEventCreate, &stage->done, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     if (stage->busy) {
         CUDA_TRY(gpu, cuEventSynchronize, stage->done);
         stage->busy = false;
