@@ -13,17 +13,46 @@
 
 typedef struct bank_settings {
     smp_common common;
-    smp_strings patterns;
-    const char *capability, *offsets, *mask, *svg;
+    smp_strings patterns, defines;
+    const char *capability, *offsets, *mask, *svg, *block_text, *from;
     int width, op;
-    int64_t block;
     bool json, explain;
+    smp_pattern_block block;
+    smp_bank_rules rules;
+    int major, minor;
+    uint32_t active;
+    char capability_text[16];
 } bank_settings;
 
 static const char *const widths[] = {"auto", "1", "2", "4", "8", "16", NULL};
-static const char *const ops[] = {"ld", "st", "atom_inc", "atom_add", "atom_add_ret", "atom_add_f32", NULL};
-static const smp_bank_op op_kinds[] = {SMP_BANK_LOAD,   SMP_BANK_STORE,  SMP_BANK_COUNT,
-                                       SMP_BANK_ATOMIC, SMP_BANK_ATOMIC, SMP_BANK_ATOMIC_FLOAT};
+static const char *const ops[] = {"ld",           "st",          "atom_inc",    "atom_add",    "atom_add_ret",
+                                  "atom_add_f32", "ldmatrix",    "ldmatrix_x2", "ldmatrix_x1", "stmatrix",
+                                  "stmatrix_x2",  "stmatrix_x1", "cp_async",    "cp_async_ca", NULL};
+
+/* A phase of ldmatrix and stmatrix is eight lanes, and its cost the most different rows of 16 bytes that lie in one
+ * group of four banks: the rule of stores of 16 bytes. */
+static const struct {
+    smp_bank_op kind;
+    int lanes, first_cc; /* lanes that give addresses; compute capability that has it, times 10 */
+    bool matrix;
+    const char *text;
+} kinds[] = {
+    {SMP_BANK_LOAD, 32, 0, false, "loads"},
+    {SMP_BANK_STORE, 32, 0, false, "stores"},
+    {SMP_BANK_COUNT, 32, 0, false, "atomicAdd(p, 1), result unused"},
+    {SMP_BANK_ATOMIC, 32, 0, false, "atomicAdd(p, v)"},
+    {SMP_BANK_ATOMIC, 32, 0, false, "atomicAdd(p, v)"},
+    {SMP_BANK_ATOMIC_FLOAT, 32, 0, false, "atomicAdd(float)"},
+    {SMP_BANK_STORE, 32, 75, true, "rows of ldmatrix.x4"},
+    {SMP_BANK_STORE, 16, 75, true, "rows of ldmatrix.x2"},
+    {SMP_BANK_STORE, 8, 75, true, "rows of ldmatrix.x1"},
+    {SMP_BANK_STORE, 32, 90, true, "rows of stmatrix.x4"},
+    {SMP_BANK_STORE, 16, 90, true, "rows of stmatrix.x2"},
+    {SMP_BANK_STORE, 8, 90, true, "rows of stmatrix.x1"},
+    {SMP_BANK_ASYNC, 32, 80, false, "copies of cp.async"},
+    {SMP_BANK_ASYNC, 32, 80, false, "copies of cp.async.ca"},
+};
+enum { CP_ASYNC = 12, CP_ASYNC_CA, ROW = 16 /* bytes of a matrix row */ };
 
 static const smp_option options[] = {
     {"width", 'w', SMP_O_CHOICE, offsetof(bank_settings, width), .fallback = "auto", .argument = "BYTES",
@@ -32,15 +61,19 @@ static const smp_option options[] = {
      .choices = widths},
     {"op", 0, SMP_O_CHOICE, offsetof(bank_settings, op), .fallback = "ld", .argument = "OP",
      .help = "ld: load; st: store; atom_inc: atomicAdd(p, 1) whose result is unused; atom_add: atomicAdd(p, v); "
-             "atom_add_ret: the same with its result used; atom_add_f32: of floats",
+             "atom_add_ret: the same with its result used; atom_add_f32: of floats; ldmatrix, stmatrix (_x2, _x1): the "
+             "row that each lane names; cp_async (_ca): copies from global memory",
      .choices = ops},
     {"cc", 0, SMP_O_STRING, offsetof(bank_settings, capability), .fallback = "9.0", .argument = "CC",
      .help = "compute capability of the GPU: 1.1, 2.0, 3.0 (3.0/8 with 8-byte banks), 7.5, 9.0, 12.0, ..."},
     {"mask", 'm', SMP_O_STRING, offsetof(bank_settings, mask), .argument = "MASK",
      .help = "lanes that take part: a number (bit n is lane n) or a condition: 'tid<16'"},
-    {"block", 0, SMP_O_INT, offsetof(bank_settings, block), .fallback = "32", .argument = "N",
-     .help = "threads in a row of the block: what threadIdx.x and threadIdx.y in a pattern mean", .min = 1,
-     .max = 1024},
+    {"block", 0, SMP_O_STRING, offsetof(bank_settings, block_text), .fallback = "32", .argument = "XxYxZ",
+     .help = "threads of the block, 16 or 16x16: what threadIdx.x, .y and .z in a pattern mean"},
+    {"define", 'D', SMP_O_LIST, offsetof(bank_settings, defines), .argument = "NAME=VALUES",
+     .help = "a name in the patterns; of several values, -D stride=1,2,4,8, each makes a row"},
+    {"from", 0, SMP_O_STRING, offsetof(bank_settings, from), .argument = "PATTERN",
+     .help = "cp_async: the element of global memory that each lane copies; without it, lanes copy side by side"},
     {"offsets", 0, SMP_O_STRING, offsetof(bank_settings, offsets), .argument = "LIST",
      .help = "the byte offsets of the 32 lanes instead of a pattern; - for a lane that takes no part"},
     {"json", 0, SMP_O_FLAG, offsetof(bank_settings, json),
@@ -62,8 +95,9 @@ static const smp_argument_row arguments[] = {
 /* ------------------------------------------------------------------------------------------------ the device */
 
 /* "9.0", "9", "90", "sm_90", "3.5/8". */
-static smp_code parse_capability(const char *text, smp_bank_study *study, int *major, int *minor, smp_error *err)
+static smp_code parse_capability(bank_settings *settings, smp_error *err)
 {
+    const char *text = settings->capability;
     const char *p = !strncmp(text, "sm_", 3) ? text + 3 : text;
     char *end = NULL;
     bool wide = false;
@@ -91,31 +125,38 @@ static smp_code parse_capability(const char *text, smp_bank_study *study, int *m
         smp_fail(err, SMP_E_USAGE, "only compute capability 3.x has 8-byte banks");
         return smp_hint(err, "write --cc %ld.%ld, or --cc 3.0/8", whole, part);
     }
-    *major = (int)whole;
-    *minor = (int)part;
-    study->rules = wide ? SMP_BANKS_CC3_8 : smp_bank_rules_for(*major);
-    snprintf(study->capability, sizeof study->capability, "%d.%d%s", *major % 100, *minor % 10, wide ? "/8" : "");
+    settings->major = (int)whole;
+    settings->minor = (int)part;
+    settings->rules = wide ? SMP_BANKS_CC3_8 : smp_bank_rules_for(settings->major);
+    snprintf(settings->capability_text, sizeof settings->capability_text, "%d.%d%s", settings->major % 100,
+             settings->minor % 10, wide ? "/8" : "");
     return SMP_OK;
 }
 
-/* Atomics that a device does not have, or that nobody measured. */
-static smp_code check_op(const smp_bank_study *study, int major, int minor, smp_error *err)
+/* Instructions that a device does not have, or that nobody measured. */
+static smp_code check_op(const bank_settings *settings, smp_error *err)
 {
-    smp_bank_op op = study->access.op;
-    if (op == SMP_BANK_LOAD || op == SMP_BANK_STORE)
-        return SMP_OK;
-    if (study->access.width != 4) {
-        smp_fail(err, SMP_E_USAGE, "atomics of %d bytes were not measured", study->access.width);
-        return smp_hint(err, "--width 4");
+    const smp_bank_op op = kinds[settings->op].kind;
+    const int first = kinds[settings->op].first_cc;
+    if (settings->major * 10 + settings->minor < first) {
+        smp_fail(err, SMP_E_USAGE, "compute capability %s has no %s", settings->capability_text, ops[settings->op]);
+        return smp_hint(err, "it came with %d.%d", first / 10, first % 10);
     }
-    bool real = op == SMP_BANK_ATOMIC_FLOAT;
-    if (major == 1 && (minor < 2 || real)) {
-        smp_fail(err, SMP_E_USAGE, "compute capability %s has no atomics on %s in shared memory", study->capability,
-                 real ? "floats" : "words");
+    if (settings->from && op != SMP_BANK_ASYNC) {
+        smp_fail(err, SMP_E_USAGE, "--from says what cp_async copies; %s copies nothing", ops[settings->op]);
+        return smp_hint(err, "--op cp_async, or leave --from out");
+    }
+    if (op == SMP_BANK_LOAD || op == SMP_BANK_STORE || op == SMP_BANK_ASYNC)
+        return SMP_OK;
+    const bool real = op == SMP_BANK_ATOMIC_FLOAT;
+    if (settings->major == 1 && (settings->minor < 2 || real)) {
+        smp_fail(err, SMP_E_USAGE, "compute capability %s has no atomics on %s in shared memory",
+                 settings->capability_text, real ? "floats" : "words");
         return smp_hint(err, real ? "floats have them from 2.0 on" : "it came with 1.2");
     }
-    if (major < 5) {
-        smp_fail(err, SMP_E_USAGE, "what an atomic costs on compute capability %s is in no guide", study->capability);
+    if (settings->major < 5) {
+        smp_fail(err, SMP_E_USAGE, "what an atomic costs on compute capability %s is in no guide",
+                 settings->capability_text);
         return smp_hint(err,
                         "before 5.0 it is a loop of load, add and store under a lock; --cc 5.0 or newer is modelled");
     }
@@ -172,58 +213,153 @@ static smp_code parse_offsets(const char *text, int width, smp_bank_study *study
     return SMP_OK;
 }
 
-static smp_code take_width(const bank_settings *settings, const smp_pattern *pattern, int *out, smp_error *err)
+/* Bytes that each lane accesses, and in *size those of an element. */
+static smp_code take_width(const bank_settings *settings, const smp_bank_study *study, int *width, int *size,
+                           smp_error *err)
 {
-    int asked = settings->width ? 1 << (settings->width - 1) : 0, typed = pattern ? pattern->width : 0;
-    *out = asked ? asked : typed ? typed : 4;
-    if (!asked || !typed || asked == typed)
-        return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "--width %d, but the pattern's %s has %d bytes", asked, pattern->type, typed);
-    return smp_hint(err, "leave out the one or the other");
+    const int asked = settings->width ? 1 << (settings->width - 1) : 0;
+    const int typed = study->part ? study->part->width : 0, element = study->part ? study->pattern->size : 0;
+    const bool copy = kinds[settings->op].kind == SMP_BANK_ASYNC;
+    if (study->matrix || copy) { /* they move several elements */
+        *width = asked ? asked : study->matrix || (copy && element && element < SMP_BANK_BYTES) ? ROW : element;
+        *width = *width ? *width : copy ? SMP_BANK_BYTES : ROW;
+        *size = element ? element : *width;
+        if (study->matrix ? *width == ROW : *width == 4 || *width == 8 || *width == 16)
+            return SMP_OK;
+        smp_fail(err, SMP_E_USAGE, "%s does not move %d bytes a lane", study->op, *width);
+        return smp_hint(err, study->matrix ? "a row has 16 bytes: leave --width out" : "--width 4, 8 or 16");
+    }
+    *width = asked ? asked : typed ? typed : SMP_BANK_BYTES;
+    *size = element ? element : *width;
+    if (asked && typed && asked != typed) {
+        smp_fail(err, SMP_E_USAGE, "--width %d, but the pattern's %s has %d bytes", asked, study->pattern->type, typed);
+        return smp_hint(err, "leave out the one or the other");
+    }
+    if (kinds[settings->op].kind >= SMP_BANK_COUNT && *width != SMP_BANK_BYTES) {
+        smp_fail(err, SMP_E_USAGE, "atomics of %d bytes were not measured", *width);
+        return smp_hint(err, "--width 4");
+    }
+    return SMP_OK;
 }
 
-/* The elements of one access: of a pattern, or of --offsets when text is null. */
-static smp_code find_elements(const bank_settings *settings, const char *text, uint32_t active, smp_pattern *pattern,
-                              smp_diags *diags, smp_bank_study *study, smp_error *err)
+static smp_code check_alignment(const smp_bank_study *study, smp_error *err)
 {
-    int *width = &study->access.width;
-    smp_code code;
-    study->name = text ? text : "offsets";
-    if (!text) {
-        code = take_width(settings, NULL, width, err);
-        if (!code)
-            code = parse_offsets(settings->offsets, *width, study, err);
-        study->elements.active &= active;
-        return code;
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        if (study->access.active >> lane & 1 && study->access.offset[lane] % (uint32_t)study->access.width) {
+            smp_fail(err, SMP_E_USAGE, "lane %d begins at byte %u, and %s needs a multiple of %d", lane,
+                     study->access.offset[lane], study->op, study->access.width);
+            return smp_hint(err, "rows of %d bytes, and a pitch that is a multiple of them", study->access.width);
+        }
+    return SMP_OK;
+}
+
+/* Where each lane of a cp.async reads global memory. */
+static smp_code find_source(const bank_settings *settings, int size, smp_bank_study *study, smp_diags *diags,
+                            smp_error *err)
+{
+    smp_bank_access *access = &study->access;
+    if (settings->op == CP_ASYNC && access->width == ROW)
+        access->op = SMP_BANK_ASYNC_L2;
+    else
+        access->through_l1 = access->active;
+    for (uint32_t lane = 0; lane < SMP_WARP; lane++)
+        access->source[lane] = lane * (uint32_t)access->width;
+    if (!settings->from)
+        return SMP_OK;
+    smp_pattern *from = smp_alloc(sizeof *from);
+    smp_elements elements;
+    smp_layout plain = {0};
+    smp_code code =
+        from ? smp_pattern_parse_with("--from", settings->from, study->defines, study->define_count, diags, from)
+             : smp_fail_memory(err, "a pattern", sizeof *from);
+    if (!code)
+        code = smp_pattern_elements(from, &settings->block, access->active, size, diags, &elements);
+    if (!code) {
+        elements.size = from->size ? from->size : size;
+        smp_elements_place(&elements, &plain, access->width, access->source);
+        access->active &= elements.active;
     }
-    study->pattern = pattern;
-    code = smp_pattern_parse("PATTERN", text, diags, pattern);
-    if (!code)
-        code = take_width(settings, pattern, width, err);
-    if (!code)
-        code = smp_pattern_elements(pattern, settings->block, active, *width, diags, &study->elements);
+    for (int lane = 0; !code && lane < SMP_WARP; lane++)
+        if (access->source[lane] % (uint32_t)access->width) {
+            smp_fail(err, SMP_E_USAGE, "--from: lane %d begins at byte %u, and %s needs a multiple of %d", lane,
+                     access->source[lane], study->op, access->width);
+            code = smp_hint(err, "what it copies is aligned to its width on both sides");
+        }
+    smp_free(from);
     return code;
 }
 
-static smp_code study_access(const bank_settings *settings, const char *text, uint32_t active, smp_pattern *pattern,
-                             smp_diags *diags, smp_bank_study *study, smp_error *err)
+/* An access whose elements are known. */
+static smp_code finish(const bank_settings *settings, int size, smp_bank_study *study, smp_diags *diags, smp_error *err)
 {
     smp_layout plain = {0};
-    int major, minor;
-    smp_code code = parse_capability(settings->capability, study, &major, &minor, err);
-    if (!code)
-        code = find_elements(settings, text, active, pattern, diags, study, err);
-    study->op = ops[settings->op];
-    study->access.op = op_kinds[settings->op];
     study->access.active = study->elements.active;
-    if (!code)
-        code = check_op(study, major, minor, err);
+    study->elements.size = size;
+    study->elements.from = study->part && !study->matrix ? study->part->offset : 0;
+    smp_elements_place(&study->elements, &plain, study->access.width, study->access.offset);
+    smp_code code = check_alignment(study, err);
+    if (!code && study->access.op == SMP_BANK_ASYNC)
+        code = find_source(settings, size, study, diags, err);
     if (code)
         return code;
-    smp_elements_place(&study->elements, &plain, study->access.width, study->access.offset);
     smp_bank_schedule_of(&study->access, study->rules, &study->schedule);
-    smp_advise(&study->elements, study->access.op, study->access.width, study->rules, &study->advice);
+    if (study->access.op < SMP_BANK_ASYNC)
+        smp_advise(&study->elements, study->access.op, study->access.width, study->rules, &study->advice);
+    else
+        study->advice.least = study->schedule.cost.ideal;
     return SMP_OK;
+}
+
+static void begin(const bank_settings *settings, smp_bank_study *study)
+{
+    study->op = ops[settings->op];
+    study->op_text = kinds[settings->op].text;
+    study->matrix = kinds[settings->op].matrix;
+    study->access.op = kinds[settings->op].kind;
+    study->rules = settings->rules;
+    snprintf(study->capability, sizeof study->capability, "%s", settings->capability_text);
+}
+
+/* A mistake of one pattern alone is a diagnostic, so that others are shown. */
+static smp_code study_one(const void *given, smp_bank_study *study, smp_diags *diags, smp_error *err)
+{
+    const bank_settings *settings = given;
+    int size = 0;
+    smp_error one = {0};
+    begin(settings, study);
+    smp_code code = take_width(settings, study, &study->access.width, &size, &one);
+    if (!code)
+        code = smp_pattern_elements(study->pattern, &settings->block, settings->active, size, diags, &study->elements);
+    if (!code)
+        code = finish(settings, size, study, diags, &one);
+    if (code == SMP_E_USAGE && one.message[0]) {
+        smp_diag *diag = smp_diags_add(diags, SMP_ERROR, study->pattern->span, "%s", one.message);
+        if (one.hint[0])
+            smp_diag_fix(diags, diag, "%s", one.hint);
+    } else if (code && one.message[0])
+        *err = one;
+    return code;
+}
+
+static smp_code study_offsets(const bank_settings *settings, smp_bank_rows *rows, smp_diags *diags, smp_error *err)
+{
+    int size = 0;
+    if (!smp_grow(&rows->items, &rows->capacity, 1, sizeof *rows->items))
+        return smp_fail_memory(err, "a study", sizeof *rows->items);
+    smp_bank_study *study = rows->items;
+    memset(study, 0, sizeof *study);
+    begin(settings, study);
+    study->text = "offsets";
+    smp_code code = take_width(settings, study, &study->access.width, &size, err);
+    if (!code)
+        code = parse_offsets(settings->offsets, study->access.width, study, err);
+    study->elements.active &= settings->active;
+    if (!code)
+        code = finish(settings, size, study, diags, err);
+    if (!code && !(study->name = smp_strdup(study->text)))
+        code = smp_fail_memory(err, "a name", sizeof "offsets");
+    rows->count = rows->expected = code ? 0 : 1;
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------------------ output */
@@ -262,7 +398,8 @@ static smp_code write_svg(const bank_settings *settings, const smp_bank_study *s
     return code;
 }
 
-static smp_code show(const bank_settings *settings, const smp_bank_study *studies, size_t count, smp_error *err)
+static smp_code show(const bank_settings *settings, const smp_bank_study *studies, size_t count, bool many,
+                     smp_error *err)
 {
     bool svg_only = settings->svg && !strcmp(settings->svg, "-"),
          color = smp_cli_color(&settings->common, STDOUT_FILENO);
@@ -270,8 +407,8 @@ static smp_code show(const bank_settings *settings, const smp_bank_study *studie
     if (code || svg_only)
         return code;
     if (settings->json)
-        smp_bank_studies_json(stdout, studies, count);
-    else if (count > 1)
+        smp_bank_studies_json(stdout, studies, count, many);
+    else if (many)
         smp_bank_comparison(stdout, studies, count, color);
     else
         smp_bank_study_table(stdout, studies, settings->common.verbose, color);
@@ -282,31 +419,27 @@ static smp_code show(const bank_settings *settings, const smp_bank_study *studie
     return SMP_OK;
 }
 
-/* Every pattern is studied before the first is shown, and the mistakes of all are reported. */
-static smp_code study_all(const bank_settings *settings, size_t count, smp_pattern *patterns, smp_bank_study *studies,
-                          smp_diags *diags, smp_error *err)
+/* The lanes that take part, the device and the block: what all patterns share. */
+static smp_code prepare(bank_settings *settings, smp_diags *diags, smp_error *err)
 {
-    uint32_t active = UINT32_MAX;
-    smp_code code = SMP_OK;
-    if (settings->mask)
-        code = smp_pattern_mask("--mask", settings->mask, settings->block, diags, &active);
-    for (size_t i = 0; i < count && !(code && err->message[0]); i++) {
-        const char *text = settings->offsets ? NULL : settings->patterns.items[i];
-        smp_code one = study_access(settings, text, active, &patterns[i], diags, &studies[i], err);
-        code = code ? code : one;
-    }
+    smp_code code = parse_capability(settings, err);
+    if (!code)
+        code = smp_bank_block(settings->block_text, &settings->block, err);
+    if (!code)
+        code = check_op(settings, err);
+    settings->active = UINT32_MAX;
+    if (!code && settings->mask)
+        code = smp_pattern_mask("--mask", settings->mask, &settings->block, diags, &settings->active);
+    const int lanes = kinds[settings->op].lanes;
+    if (lanes < SMP_WARP)
+        settings->active &= (UINT32_C(1) << lanes) - 1;
     return code;
 }
 
-static smp_code explain_or_usage(const bank_settings *settings, smp_error *err)
+static smp_code explain_or_usage(const bank_settings *settings)
 {
-    smp_bank_study study = {.name = NULL};
-    int major, minor;
-    smp_code code = parse_capability(settings->capability, &study, &major, &minor, err);
-    if (code)
-        return code;
     if (settings->explain) {
-        smp_bank_explain(stdout, study.rules);
+        smp_bank_explain(stdout, settings->rules);
         return SMP_OK;
     }
     smp_help_usage(stderr, &smp_command_bank);
@@ -316,29 +449,31 @@ static smp_code explain_or_usage(const bank_settings *settings, smp_error *err)
 static smp_code bank(void *given, smp_error *err)
 {
     bank_settings *settings = given;
-    size_t count = settings->offsets ? 1 : settings->patterns.count;
-    if (!count)
-        return explain_or_usage(settings, err);
-    if (settings->svg && count > 1) {
-        smp_fail(err, SMP_E_USAGE, "--svg draws one pattern, not %zu", count);
-        return smp_hint(err, "call smempipe bank once for each picture");
-    }
     smp_diags diags = {0};
-    smp_pattern *patterns = smp_alloc_array(count, sizeof *patterns);
-    smp_bank_study *studies = smp_alloc_array(count, sizeof *studies);
-    smp_code code = patterns && studies
-                        ? study_all(settings, count, patterns, studies, &diags, err)
-                        : smp_fail_memory(err, "patterns", count * (sizeof *patterns + sizeof *studies));
-    if (!code)
-        code = show(settings, studies, count, err);
+    smp_bank_rows rows = {0};
+    smp_code code = prepare(settings, &diags, err);
+    if (!code && !settings->offsets && !settings->patterns.count)
+        return explain_or_usage(settings);
+    if (!code && settings->offsets)
+        code = study_offsets(settings, &rows, &diags, err);
+    else if (!code)
+        code = smp_bank_rows_of(&settings->patterns, &settings->defines, &diags, study_one, settings, &rows, err);
+    if (settings->svg && rows.expected > 1 && !err->message[0]) {
+        smp_fail(err, SMP_E_USAGE, "--svg draws one access, not %zu", rows.expected);
+        code = smp_hint(err, "call smempipe bank once for each picture");
+    }
+    if (rows.count && !err->message[0]) {
+        const smp_code shown = show(settings, rows.items, rows.count, rows.expected > 1, err);
+        code = code ? code : shown;
+    }
     if (diags.errors) {
         char *text = smp_diags_text(&diags, smp_cli_color(&settings->common, STDERR_FILENO));
+        fflush(stdout);
         fputs(text ? text : "", stderr);
         smp_free(text);
     }
     smp_diags_free(&diags);
-    smp_free(patterns);
-    smp_free(studies);
+    smp_bank_rows_free(&rows);
     return code;
 }
 
@@ -359,9 +494,9 @@ const smp_command smp_command_bank = {
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe bank '[32][32] column'", "a column of a tile: 32-way, and how to avoid it"},
-                 {"smempipe bank tid 'tid*2' 'tid*3' 'tid*4'", "strides compared, a line each"},
-                 {"smempipe bank 'float4 tid' --explain", "16 bytes a lane, with the rules told"},
-                 {"smempipe bank 'tid*2' --cc 1.1", "on a device with 16 banks"},
+                 {"smempipe bank tid 'float4 tid' --explain", "patterns compared, with the rules told"},
+                 {"smempipe bank 'tid*stride' -D stride=1,2,4,8", "a name in a pattern: a row for each value"},
+                 {"smempipe bank 'half s[16][72]; s[tid%16][tid/16*8]' --op ldmatrix", "the rows of a matrix tile"},
                  {"smempipe bank 'float s[16][17]; s[threadIdx.x][threadIdx.y]' --block 16", "as written in a kernel"},
                  {"smempipe bank 'tid*3' --mask 'tid<16' --svg map.svg", "half a warp, and its map as a picture"}},
     .run = bank,

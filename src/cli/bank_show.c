@@ -1,31 +1,13 @@
-/* One access on paper: the table and the JSON of `smempipe bank`. */
-#include <math.h>
+/* One access on paper: the tables of `smempipe bank`. */
 #include <string.h>
 
-#include "cli/bank.h"
+#include "cli/bank_text.h"
 #include "report/bank_map.h"
-#include "report/json.h"
 #include "report/text.h"
 
 enum { SHARED_LINES = 8, LARGEST_BLOCK = 227 * 1024 /* bytes of shared memory on 9.0 */ };
 
-static const char *op_text(const smp_bank_study *study)
-{
-    switch (study->access.op) {
-    case SMP_BANK_LOAD:
-        return "loads";
-    case SMP_BANK_STORE:
-        return "stores";
-    case SMP_BANK_COUNT:
-        return "atomicAdd(p, 1), result unused";
-    case SMP_BANK_ATOMIC:
-        return "atomicAdd(p, v)";
-    default:
-        return "atomicAdd(float)";
-    }
-}
-
-static double ways(smp_bank_cost cost)
+double smp_bank_ways(smp_bank_cost cost)
 {
     return cost.ideal ? (double)cost.wavefronts / cost.ideal : 0;
 }
@@ -41,8 +23,8 @@ char *smp_bank_verdict(char *text, size_t size, const smp_bank_study *study)
     if (!cost.wavefronts)
         snprintf(text, size, "no lane takes part");
     else if (cost.conflicts)
-        snprintf(text, size, "%.3g-way bank conflict: %d wavefronts where %d would do", ways(cost), cost.wavefronts,
-                 cost.ideal);
+        snprintf(text, size, "%.3g-way bank conflict: %d wavefronts where %d would do", smp_bank_ways(cost),
+                 cost.wavefronts, cost.ideal);
     else
         snprintf(text, size, "no bank conflict: %d wavefront%s", cost.wavefronts, plural(cost.wavefronts));
     return text;
@@ -50,17 +32,9 @@ char *smp_bank_verdict(char *text, size_t size, const smp_bank_study *study)
 
 /* ------------------------------------------------------------------------------------------------ lanes that share */
 
-/* All that one bank serves in one phase, over its turns. */
-typedef struct sharing {
-    int phase, bank, turns;
-    uint32_t lanes[SMP_WARP]; /* of each turn */
-    uint32_t all;
-} sharing;
-
-/* The sharing of a bank in a phase; false when it serves fewer than two turns. */
-static bool sharing_of(const smp_bank_study *study, int phase, int bank, sharing *out)
+bool smp_bank_sharing_of(const smp_bank_study *study, int phase, int bank, smp_bank_sharing *out)
 {
-    *out = (sharing){.phase = phase, .bank = bank};
+    *out = (smp_bank_sharing){.phase = phase, .bank = bank};
     int repeats = study->access.op == SMP_BANK_ATOMIC_FLOAT ? 2 : 1;
     for (int i = 0; i < study->schedule.count; i++) {
         const smp_bank_wavefront *wavefront = &study->schedule.wavefronts[i];
@@ -73,8 +47,7 @@ static bool sharing_of(const smp_bank_study *study, int phase, int bank, sharing
     return out->turns > 1;
 }
 
-/* The words of a bank that lanes access, in the order of lanes; words are as wide as banks. */
-static int words_of(const smp_bank_study *study, const sharing *s, uint32_t words[SMP_WARP])
+int smp_bank_words_of(const smp_bank_study *study, const smp_bank_sharing *s, uint32_t words[SMP_WARP])
 {
     smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
     int count = 0;
@@ -94,12 +67,12 @@ static int words_of(const smp_bank_study *study, const sharing *s, uint32_t word
     return count;
 }
 
-static void put_sharing(FILE *to, const smp_bank_study *study, const sharing *s, int last_bank)
+static void put_sharing(FILE *to, const smp_bank_study *study, const smp_bank_sharing *s, int last_bank)
 {
     enum { MOST = 8 };
     char banks[24], lanes[120], list[160] = "";
     uint32_t words[SMP_WARP];
-    int count = words_of(study, s, words), used = 0;
+    int count = smp_bank_words_of(study, s, words), used = 0;
     snprintf(banks, sizeof banks, last_bank > s->bank ? "%d-%d" : "%d", s->bank, last_bank);
     smp_bank_lanes_text(lanes, sizeof lanes, s->all, " ");
     for (int i = 0; i < count && i < MOST; i++)
@@ -122,14 +95,16 @@ static void put_sharing(FILE *to, const smp_bank_study *study, const sharing *s,
 static void put_shared(FILE *to, const smp_bank_study *study, const smp_paint *paint)
 {
     int banks = (int)smp_bank_geometry_of(study->rules).banks, lines = 0, left_out = 0;
-    sharing one, next;
+    smp_bank_sharing one, next;
+    if (!study->schedule.cost.conflicts)
+        return;
     for (int phase = 0; phase < study->schedule.phases; phase++)
         for (int bank = 0; bank < banks; bank++) {
-            if (!sharing_of(study, phase, bank, &one))
+            if (!smp_bank_sharing_of(study, phase, bank, &one))
                 continue;
             int last = bank; /* wide accesses: neighbouring banks serve the same lanes */
             while (study->access.width > SMP_BANK_BYTES && last + 1 < banks &&
-                   sharing_of(study, phase, last + 1, &next) && next.all == one.all && next.turns == one.turns)
+                   smp_bank_sharing_of(study, phase, last + 1, &next) && next.all == one.all && next.turns == one.turns)
                 last++;
             if (!lines)
                 fprintf(to, "\n%slanes that share a bank%s\n", paint->bold, paint->off);
@@ -145,8 +120,7 @@ static void put_shared(FILE *to, const smp_bank_study *study, const smp_paint *p
 
 /* ------------------------------------------------------------------------------------------------ advice */
 
-/* "float [32][33] column": the array with `pad` elements at the end of each row. */
-static void array_text(char *text, size_t size, const smp_bank_study *study, int64_t pad)
+void smp_bank_array_text(char *text, size_t size, const smp_bank_study *study, int64_t pad)
 {
     const smp_pattern *pattern = study->pattern;
     const smp_elements *e = &study->elements;
@@ -160,8 +134,7 @@ static void array_text(char *text, size_t size, const smp_bank_study *study, int
         snprintf(text + used, size - (size_t)used, "%s", walks[pattern ? pattern->walk : SMP_WALK_INDEX]);
 }
 
-/* "r", "(r >> 2)", "(r * 2)", "(i/32 % 8)": what a swizzle adds to the column. */
-static void swizzle_text(char *text, size_t size, const smp_bank_study *study, const smp_layout *layout)
+void smp_bank_swizzle_text(char *text, size_t size, const smp_bank_study *study, const smp_layout *layout)
 {
     const smp_elements *e = &study->elements;
     int64_t mask = layout->mask, last_row = e->dims > 1 ? e->dim[e->dims - 2] - 1 : INT64_MAX / 64;
@@ -239,10 +212,17 @@ static void put_best_pad(FILE *to, const smp_bank_study *study)
     char array[80];
     fprintf(to, "  %-*sno pad frees it", KIND, "pad");
     if (advice->best_pad.pad && study->elements.dims > 1) {
-        array_text(array, sizeof array, study, advice->best_pad.pad);
+        smp_bank_array_text(array, sizeof array, study, advice->best_pad.pad);
         fprintf(to, "; the best, %s, leaves %d wavefronts", array, advice->best_pad_cost.wavefronts);
     }
     fputc('\n', to);
+}
+
+static void put_hint(FILE *to, const char *text)
+{
+    enum { INDENT = 2 };
+    fprintf(to, "%*s", INDENT, "");
+    smp_text_wrap(to, text, INDENT, INDENT);
 }
 
 static void put_proposals(FILE *to, const smp_bank_study *study)
@@ -257,7 +237,7 @@ static void put_proposals(FILE *to, const smp_bank_study *study)
         put_cost(to, study, advice->stride_cost, NULL);
     }
     if (advice->pad.pad && e->dims > 1) {
-        array_text(text, sizeof text, study, advice->pad.pad);
+        smp_bank_array_text(text, sizeof text, study, advice->pad.pad);
         snprintf(what, sizeof what, "+%lld bytes", (long long)(rows_of(e) * advice->pad.pad * study->access.width));
         put_proposal(to, "pad", text, what);
         put_cost(to, study, advice->pad_cost, &advice->pad);
@@ -270,20 +250,20 @@ static void put_proposals(FILE *to, const smp_bank_study *study)
         put_cost(to, study, advice->pad_cost, NULL);
     }
     if (advice->swizzle.mask) {
-        swizzle_text(what, sizeof what, study, &advice->swizzle);
+        smp_bank_swizzle_text(what, sizeof what, study, &advice->swizzle);
         snprintf(text, sizeof text, e->dims > 1 ? "[r][c] at [r][c ^ %s]" : "element i at i ^ %s", what);
         put_proposal(to, "swizzle", text, "+0 bytes");
         put_cost(to, study, advice->swizzle_cost, &advice->swizzle);
     }
-    if (!advice->pad.pad)
+    if (advice->better_size) {
+        snprintf(text, sizeof text, "elements of %d bytes, not %d", advice->better_size, e->size);
+        snprintf(what, sizeof what, "+%.3g %%", 100. * (advice->better_size - e->size) / e->size);
+        put_proposal(to, "struct", text, what);
+        put_cost(to, study, advice->size_cost, NULL);
+        put_hint(to, "Or keep an array for each member (a struct of arrays): lanes side by side.");
+    }
+    if (!advice->pad.pad && !advice->better_size)
         put_best_pad(to, study);
-}
-
-static void put_hint(FILE *to, const char *text)
-{
-    enum { INDENT = 2 };
-    fprintf(to, "%*s", INDENT, "");
-    smp_text_wrap(to, text, INDENT, INDENT);
 }
 
 /* Why no layout can, where that is known. */
@@ -318,7 +298,11 @@ static void put_advice(FILE *to, const smp_bank_study *study, const smp_paint *p
         put_hint(to,
                  "These addresses are random: a layout that frees one draw does nothing for the next. Fewer lanes at "
                  "once, or a copy for each warp, make conflicts rarer.");
-    else if (advice->pad.pad || advice->swizzle.mask || advice->better_stride)
+    else if (study->access.op == SMP_BANK_ASYNC || study->access.op == SMP_BANK_ASYNC_L2)
+        put_hint(to,
+                 "Give rows in shared memory a pitch that keeps the offset which they have in the 128-byte lines of "
+                 "global memory (docs/banks.md, section 8).");
+    else if (advice->pad.pad || advice->swizzle.mask || advice->better_stride || advice->better_size)
         put_proposals(to, study);
     else
         put_no_layout(to, study);
@@ -333,7 +317,7 @@ static void put_heading(FILE *to, const smp_bank_study *study, const smp_paint *
     fprintf(to, "%s", paint->bold);
     smp_text_clean(to, study->name);
     fprintf(to, "%s\n%d-byte %s on compute capability %s: %u banks of %u bytes", paint->off, study->access.width,
-            op_text(study), study->capability, geometry.banks, geometry.bank_bytes);
+            study->op_text, study->capability, geometry.banks, geometry.bank_bytes);
     if (study->access.active != UINT32_MAX)
         fprintf(to, "\nlanes %s", smp_bank_lanes_text(lanes, sizeof lanes, study->access.active, " "));
     fputs("\n\n", to);
@@ -346,7 +330,7 @@ static void put_elsewhere(FILE *to, const smp_bank_study *study, const smp_paint
     fprintf(to, "\n%swavefronts on other devices%s (and the least that they need)\n", paint->bold, paint->off);
     for (int rules = SMP_BANKS_CC1; rules <= SMP_BANKS_CC5; rules++) {
         smp_bank_cost cost = smp_bank_cost_of(&study->access, (smp_bank_rules)rules);
-        if (study->access.op <= SMP_BANK_STORE || rules == SMP_BANKS_CC5)
+        if ((study->access.op <= SMP_BANK_STORE && !study->matrix) || rules == SMP_BANKS_CC5)
             fprintf(to, "  %-22s  %3d  (%d)\n", names[rules], cost.wavefronts, cost.ideal);
     }
 }
@@ -405,7 +389,7 @@ static void freed_by(char *text, size_t size, const smp_bank_study *study)
     else if (advice->better_stride)
         snprintf(text, size, "stride %lld", (long long)advice->better_stride);
     else if (advice->pad.pad && study->elements.dims > 1) {
-        array_text(what, sizeof what, study, advice->pad.pad);
+        smp_bank_array_text(what, sizeof what, study, advice->pad.pad);
         snprintf(text, size, "%s", what);
     } else if (advice->pad.pad > 1)
         snprintf(text, size, "i + i/%lld*%lld", (long long)advice->pad.period, (long long)advice->pad.pad);
@@ -413,6 +397,10 @@ static void freed_by(char *text, size_t size, const smp_bank_study *study)
         snprintf(text, size, "i + i/%lld", (long long)advice->pad.period);
     else if (advice->swizzle.mask)
         snprintf(text, size, "an XOR swizzle");
+    else if (advice->better_size)
+        snprintf(text, size, "%d-byte elements", advice->better_size);
+    else if (study->access.op >= SMP_BANK_ASYNC)
+        snprintf(text, size, "another pitch");
     else
         snprintf(text, size, "no layout");
 }
@@ -421,7 +409,7 @@ void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, 
 {
     enum { PATTERN = 36 };
     smp_paint paint = smp_paint_for(color);
-    fprintf(to, "%s on compute capability %s\n\n%s%-*s  %5s  %10s  %5s  %9s  %6s  %s%s\n", op_text(studies),
+    fprintf(to, "%s on compute capability %s\n\n%s%-*s  %5s  %10s  %5s  %9s  %6s  %s%s\n", studies->op_text,
             studies->capability, paint.bold, PATTERN, "pattern", "bytes", "wavefronts", "least", "conflicts", "n-way",
             "freed by", paint.off);
     for (size_t i = 0; i < count; i++) {
@@ -431,168 +419,6 @@ void smp_bank_comparison(FILE *to, const smp_bank_study *studies, size_t count, 
         freed_by(text, sizeof text, study);
         smp_text_column(to, study->name, PATTERN);
         fprintf(to, "  %5d  %10d  %5d  %s%9d%s  %6.3g  %s\n", study->access.width, cost.wavefronts, cost.ideal,
-                cost.conflicts ? paint.red : paint.green, cost.conflicts, paint.off, ways(cost), text);
+                cost.conflicts ? paint.red : paint.green, cost.conflicts, paint.off, smp_bank_ways(cost), text);
     }
-}
-
-/* ------------------------------------------------------------------------------------------------ JSON */
-
-static void numbers_of_lanes(smp_json *json, const char *key, uint32_t lanes)
-{
-    double list[SMP_WARP];
-    size_t count = 0;
-    for (int lane = 0; lane < SMP_WARP; lane++)
-        if (lanes >> lane & 1)
-            list[count++] = lane;
-    smp_json_numbers(json, key, list, count);
-}
-
-static void cost_json(smp_json *json, smp_bank_cost cost)
-{
-    smp_json_integer(json, "wavefronts", cost.wavefronts);
-    smp_json_integer(json, "ideal", cost.ideal);
-    smp_json_integer(json, "conflicts", cost.conflicts);
-    smp_json_number(json, "n_way", ways(cost));
-}
-
-static void shared_json(smp_json *json, const smp_bank_study *study)
-{
-    int banks = (int)smp_bank_geometry_of(study->rules).banks;
-    sharing one;
-    smp_json_array(json, "shared_banks");
-    for (int phase = 0; phase < study->schedule.phases; phase++)
-        for (int bank = 0; bank < banks; bank++) {
-            uint32_t words[SMP_WARP];
-            double list[SMP_WARP];
-            if (!sharing_of(study, phase, bank, &one))
-                continue;
-            int count = words_of(study, &one, words);
-            for (int i = 0; i < count; i++)
-                list[i] = words[i];
-            smp_json_object(json, NULL);
-            smp_json_integer(json, "phase", phase + 1);
-            smp_json_integer(json, "bank", bank);
-            smp_json_integer(json, "turns", one.turns);
-            numbers_of_lanes(json, "lanes", one.all);
-            smp_json_numbers(json, "words", list, (size_t)count);
-            smp_json_end(json, '}');
-        }
-    smp_json_end(json, ']');
-}
-
-static void map_json(smp_json *json, const smp_bank_study *study)
-{
-    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
-    smp_json_array(json, "map");
-    for (int i = 0; i < study->schedule.count; i++) {
-        const smp_bank_wavefront *wavefront = &study->schedule.wavefronts[i];
-        smp_json_object(json, NULL);
-        smp_json_integer(json, "phase", wavefront->phase + 1);
-        smp_json_bool(json, "conflict", wavefront->turn > 0);
-        smp_json_array(json, "cells");
-        for (uint32_t bank = 0; bank < geometry.banks; bank++) {
-            const smp_bank_cell *cell = &wavefront->cells[bank];
-            if (!cell->lanes)
-                continue;
-            smp_json_object(json, NULL);
-            smp_json_integer(json, "bank", bank);
-            numbers_of_lanes(json, "lanes", cell->lanes);
-            smp_json_integer(json, "byte", (int64_t)cell->row * geometry.row_bytes + bank * geometry.bank_bytes);
-            smp_json_end(json, '}');
-        }
-        smp_json_end(json, ']');
-        smp_json_end(json, '}');
-    }
-    smp_json_end(json, ']');
-}
-
-static void suggestions_json(smp_json *json, const smp_bank_study *study)
-{
-    const smp_advice *advice = &study->advice;
-    const smp_elements *e = &study->elements;
-    char text[200], what[128];
-    smp_json_array(json, "suggestions");
-    if (study->pattern && study->pattern->random) {
-        smp_json_end(json, ']');
-        return;
-    }
-    if (advice->better_stride) {
-        smp_json_object(json, NULL);
-        smp_json_string(json, "kind", "stride");
-        smp_json_integer(json, "stride", advice->better_stride);
-        cost_json(json, advice->stride_cost);
-        smp_json_end(json, '}');
-    }
-    if (advice->pad.pad) {
-        smp_json_object(json, NULL);
-        smp_json_string(json, "kind", "pad");
-        smp_json_integer(json, "pad", advice->pad.pad);
-        if (e->dims > 1) {
-            array_text(text, sizeof text, study, advice->pad.pad);
-            smp_json_string(json, "array", text);
-        } else
-            smp_json_integer(json, "every", advice->pad.period);
-        cost_json(json, advice->pad_cost);
-        smp_json_end(json, '}');
-    }
-    if (advice->swizzle.mask) {
-        swizzle_text(what, sizeof what, study, &advice->swizzle);
-        snprintf(text, sizeof text, e->dims > 1 ? "[r][c ^ %s]" : "i ^ %s", what);
-        smp_json_object(json, NULL);
-        smp_json_string(json, "kind", "swizzle");
-        smp_json_string(json, "index", text);
-        cost_json(json, advice->swizzle_cost);
-        smp_json_end(json, '}');
-    }
-    smp_json_end(json, ']');
-}
-
-/* Whose word the numbers are. */
-static const char *source_text(const smp_bank_study *study)
-{
-    if (study->rules != SMP_BANKS_CC5)
-        return "CUDA C Programming Guide 4.2, appendix F";
-    return strcmp(study->capability, "9.0")
-               ? "the rules measured on 9.0, which the CUDA C++ Programming Guide gives all devices "
-                 "from 5.x on"
-               : "measured on an H100 (9.0)";
-}
-
-static void study_json(smp_json *json, const smp_bank_study *study)
-{
-    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
-    double offsets[SMP_WARP];
-    char mask[16];
-    for (int lane = 0; lane < SMP_WARP; lane++)
-        offsets[lane] = study->access.active >> lane & 1 ? (double)study->access.offset[lane] : (double)NAN;
-    snprintf(mask, sizeof mask, "0x%08x", study->access.active);
-    smp_json_object(json, NULL);
-    smp_json_string(json, "pattern", study->name);
-    smp_json_string(json, "op", study->op);
-    smp_json_integer(json, "width", study->access.width);
-    smp_json_string(json, "compute_capability", study->capability);
-    smp_json_string(json, "source", source_text(study));
-    smp_json_integer(json, "banks", geometry.banks);
-    smp_json_integer(json, "bank_bytes", geometry.bank_bytes);
-    smp_json_string(json, "active_mask", mask);
-    smp_json_numbers(json, "offsets", offsets, SMP_WARP);
-    cost_json(json, study->schedule.cost);
-    smp_json_integer(json, "phases", study->schedule.phases);
-    smp_json_integer(json, "least_wavefronts", study->advice.least);
-    shared_json(json, study);
-    map_json(json, study);
-    suggestions_json(json, study);
-    smp_json_end(json, '}');
-}
-
-void smp_bank_studies_json(FILE *to, const smp_bank_study *studies, size_t count)
-{
-    smp_json json;
-    smp_json_begin(&json, to, false);
-    if (count > 1)
-        smp_json_array(&json, NULL);
-    for (size_t i = 0; i < count; i++)
-        study_json(&json, &studies[i]);
-    if (count > 1)
-        smp_json_end(&json, ']');
 }

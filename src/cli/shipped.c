@@ -1,4 +1,4 @@
-/* Finding the pipelines that come with the program: see shipped.h. */
+/* Finding the pipelines and lessons that come with the program: see shipped.h. */
 #include "cli/shipped.h"
 
 #include <dirent.h>
@@ -28,8 +28,8 @@ static void own_folder(char folder[PATH_MAX])
         *slash = '\0';
 }
 
-/* A build folder has a file of CMake's that names the sources. */
-static char *source_folder(const char *build)
+/* A folder of the sources. A build folder has a file of CMake's that names them. */
+static char *source_folder(const char *build, const char *name)
 {
     static const char key[] = "CMAKE_HOME_DIRECTORY:INTERNAL=";
     char line[PATH_MAX + sizeof key], *path = smp_asprintf("%s/CMakeCache.txt", build), *found = NULL;
@@ -37,7 +37,7 @@ static char *source_folder(const char *build)
     while (cache && !found && fgets(line, sizeof line, cache)) {
         line[strcspn(line, "\n")] = '\0';
         if (!strncmp(line, key, sizeof key - 1))
-            found = smp_asprintf("%s/pipelines", line + sizeof key - 1);
+            found = smp_asprintf("%s/%s", line + sizeof key - 1, name);
     }
     if (cache)
         fclose(cache);
@@ -51,7 +51,7 @@ static void find_folders(char *folders[FOLDERS])
     char own[PATH_MAX];
     own_folder(own);
     folders[0] = own[0] ? smp_asprintf("%s/../share/smempipe/pipelines", own) : NULL;
-    folders[1] = own[0] ? source_folder(own) : NULL;
+    folders[1] = own[0] ? source_folder(own, "pipelines") : NULL;
 #ifdef SMP_PIPELINES_DIR
     folders[2] = smp_strdup(SMP_PIPELINES_DIR);
 #else
@@ -63,6 +63,23 @@ static void free_folders(char *folders[FOLDERS])
 {
     for (int i = 0; i < FOLDERS; i++)
         smp_free(folders[i]);
+}
+
+char *smp_shipped_course(void)
+{
+    char own[PATH_MAX], *folders[FOLDERS] = {NULL}, *found = NULL;
+    own_folder(own);
+    if (own[0]) {
+        folders[0] = smp_asprintf("%s/../share/smempipe/course", own);
+        folders[1] = source_folder(own, "docs/course");
+    }
+#ifdef SMP_PIPELINES_DIR
+    folders[2] = smp_strdup(SMP_PIPELINES_DIR "/../course");
+#endif
+    for (int i = 0; i < FOLDERS && !found; i++)
+        found = folders[i] && smp_is_folder(folders[i]) ? smp_real_path(folders[i]) : NULL;
+    free_folders(folders);
+    return found;
 }
 
 static bool is_pipe_name(const char *name)

@@ -1,4 +1,4 @@
-/* The pipelines that come with the program: found by name, wherever it was installed or built. */
+/* The pipelines and lessons that come with the program: found by name, wherever it was installed or built. */
 #ifndef SMP_CLI_SHIPPED_H
 #define SMP_CLI_SHIPPED_H
 
@@ -20,6 +20,10 @@ void smp_shipped_free(smp_shipped *shipped);
 char *smp_shipped_find(const char *name);
 
 bool smp_is_shipped(const char *name);
+
+/* The folder of the lessons of `smempipe learn`, sought likewise (course; docs/course in the sources); from smp_alloc,
+ * null when there is none. */
+char *smp_shipped_course(void);
 
 /* The words as a shell takes them, a blank before each. */
 void smp_cli_words(char *text, size_t size, char *const *words, int count);

@@ -30,7 +30,8 @@ void smp_elements_place(const smp_elements *elements, const smp_layout *layout, 
         } else if (length <= 0)
             length = 1;
         column ^= (layout->shift < 0 ? row << -layout->shift : row >> layout->shift) & layout->mask;
-        offset[lane] = (uint32_t)((lines * (length + layout->pad) + column) * width);
+        const int size = elements->size ? elements->size : width;
+        offset[lane] = (uint32_t)((lines * (length + layout->pad) + column) * size + elements->from);
     }
 }
 
@@ -64,6 +65,8 @@ void smp_elements_walk(smp_walk walk, int64_t rows, int64_t columns, int64_t fro
 
 /* ------------------------------------------------------------------------------------------------ advice */
 
+enum { IMPOSSIBLE = 1 << 20 /* wavefronts of a layout that the instruction cannot have */ };
+
 typedef struct search {
     const smp_elements *elements;
     smp_bank_op op;
@@ -75,7 +78,20 @@ static smp_bank_cost cost_with(const search *s, const smp_elements *elements, co
 {
     smp_bank_access access = {.op = s->op, .width = s->width, .active = elements->active};
     smp_elements_place(elements, layout, s->width, access.offset);
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        if (access.offset[lane] % (uint32_t)s->width) /* an instruction that takes several elements */
+            return (smp_bank_cost){IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE, IMPOSSIBLE};
     return smp_bank_cost_of(&access, s->rules);
+}
+
+static int size_of(const search *s)
+{
+    return s->elements->size ? s->elements->size : s->width;
+}
+
+static int greatest_common_divisor(int a, int b)
+{
+    return b ? greatest_common_divisor(b, a % b) : a;
 }
 
 static bool power_of_two(int64_t n)
@@ -86,8 +102,8 @@ static bool power_of_two(int64_t n)
 /* Elements in a row of the banks: the effect of pads and strides repeats with this period. */
 static int64_t bank_row(const search *s)
 {
-    int64_t row = (int64_t)smp_bank_geometry_of(s->rules).row_bytes / s->width;
-    return row > 1 ? row : 1;
+    const int row = (int)smp_bank_geometry_of(s->rules).row_bytes;
+    return row / greatest_common_divisor(row, size_of(s));
 }
 
 /* The fewest wavefronts of any layout. Atomics on one address serialise; all other accesses can be spread over the
@@ -204,6 +220,26 @@ static void find_swizzle(const search *s, int least, smp_advice *out)
         }
 }
 
+/* A struct with an odd number of words has no conflicts where lanes access one member of neighbours. */
+static void find_size(const search *s, int least, smp_advice *out)
+{
+    enum { WORD = 4, MOST_WORDS = 16 };
+    smp_elements wider = *s->elements;
+    smp_layout plain = {0};
+    const int size = size_of(s);
+    if (size <= s->width || size % WORD)
+        return;
+    for (int words = 1; words <= MOST_WORDS; words++) {
+        wider.size = size + words * WORD;
+        const smp_bank_cost cost = cost_with(s, &wider, &plain);
+        if (free_of_conflicts(cost, least)) {
+            out->better_size = wider.size;
+            out->size_cost = cost;
+            return;
+        }
+    }
+}
+
 void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_bank_rules rules, smp_advice *out)
 {
     search s = {elements, op, width, rules};
@@ -216,4 +252,5 @@ void smp_advise(const smp_elements *elements, smp_bank_op op, int width, smp_ban
     find_stride(&s, out->least, out);
     find_pad(&s, out->least, out);
     find_swizzle(&s, out->least, out);
+    find_size(&s, out->least, out);
 }

@@ -18,6 +18,8 @@ typedef struct smp_elements {
     int dims;                               /* 1 to SMP_ELEMENT_DIMS */
     int64_t dim[SMP_ELEMENT_DIMS];          /* sizes; dim[0] is 0 for a plain index into memory */
     int64_t at[SMP_WARP][SMP_ELEMENT_DIMS]; /* coordinates of each lane's element; the last one is contiguous */
+    int size;                               /* bytes of an element; 0: of the access */
+    int from;                               /* the access begins so many bytes behind the element's start */
 } smp_elements;
 
 /* The layout of the elements. All zero: row after row without gaps. */
@@ -29,7 +31,7 @@ typedef struct smp_layout {
     int64_t mask; /* with a row of 2^n elements, below 2^n */
 } smp_layout;
 
-/* The byte offsets of the lanes. width: bytes of an element. */
+/* The byte offsets of the lanes. width: bytes of an access, and of an element without a size. */
 void smp_elements_place(const smp_elements *elements, const smp_layout *layout, int width, uint32_t offset[SMP_WARP]);
 
 /* Named walks through a two-dimensional array. Lane n takes the n-th element of the walk. At the end of a line the walk
@@ -60,6 +62,9 @@ typedef struct smp_advice {
 
     smp_layout swizzle; /* mask 0: no swizzle frees it */
     smp_bank_cost swizzle_cost;
+
+    int better_size; /* bytes of an element with words added, where the access is a part of it; 0: none */
+    smp_bank_cost size_cost;
 } smp_advice;
 
 /* Tries all pads up to a row of the banks (larger ones repeat), and XOR swizzles where rows are powers of two. */

@@ -23,7 +23,7 @@ static int add_node(smp_pattern_parser *p, int op, size_t start, const int opera
     *node = (smp_pattern_node){.op = op, .span = smp_pattern_span(p, start, p->at)};
     for (int i = 0; operands && i < 3; i++)
         node->operands[i] = operands[i];
-    if (op == SMP_PN_TID || op == SMP_PN_TX || op == SMP_PN_TY || op == SMP_PN_RANDOM)
+    if (op == SMP_PN_TID || op == SMP_PN_TX || op == SMP_PN_TY || op == SMP_PN_TZ || op == SMP_PN_RANDOM)
         p->out->tid = true;
     if (op == SMP_PN_RANDOM)
         p->out->random = true;
@@ -122,6 +122,11 @@ static int call(smp_pattern_parser *p, const smp_pattern_function *function, siz
 static int named(smp_pattern_parser *p, size_t end)
 {
     size_t start = p->at;
+    for (size_t i = 0; i < p->define_count; i++)
+        if (smp_pattern_is_word(p, start, end, p->defines[i].name)) {
+            p->at = end;
+            return number_node(p, start, p->defines[i].value);
+        }
     for (const smp_pattern_name *name = smp_pattern_names; name->name; name++)
         if (smp_pattern_is_word(p, start, end, name->name)) {
             p->at = end;

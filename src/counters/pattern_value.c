@@ -29,7 +29,7 @@ static int64_t reversed_bits(int64_t value, int64_t bits)
 typedef struct scope {
     const smp_pattern *pattern;
     int lane;
-    int64_t block_width;
+    smp_pattern_block block;
     smp_diags *diags;
 } scope;
 
@@ -145,13 +145,22 @@ static bool value_of(const scope *s, int at, int64_t *out)
         *out = s->lane;
         return true;
     case SMP_PN_TX:
-        *out = s->lane % s->block_width;
+        *out = s->lane % s->block.x;
         return true;
     case SMP_PN_TY:
-        *out = s->lane / s->block_width;
+        *out = s->lane / s->block.x % s->block.y;
+        return true;
+    case SMP_PN_TZ:
+        *out = s->lane / (s->block.x * s->block.y);
         return true;
     case SMP_PN_BLOCK:
-        *out = s->block_width;
+        *out = s->block.x;
+        return true;
+    case SMP_PN_BLOCK_Y:
+        *out = s->block.y;
+        return true;
+    case SMP_PN_BLOCK_Z:
+        *out = s->block.z;
         return true;
     default:
         break;
@@ -180,10 +189,21 @@ static bool value_of(const scope *s, int at, int64_t *out)
     }
 }
 
-bool smp_pattern_value(const smp_pattern *pattern, int node, int lane, int64_t block_width, smp_diags *diags,
+/* Without a number of rows, the block has those that the warp reaches. */
+static smp_pattern_block whole(const smp_pattern_block *given)
+{
+    smp_pattern_block block = given ? *given : (smp_pattern_block){SMP_WARP, 0, 0};
+    block.x = block.x > 0 ? block.x : SMP_WARP;
+    if (block.y <= 0)
+        block.y = (SMP_WARP + block.x - 1) / block.x;
+    block.z = block.z > 0 ? block.z : 1;
+    return block;
+}
+
+bool smp_pattern_value(const smp_pattern *pattern, int node, int lane, const smp_pattern_block *block, smp_diags *diags,
                        int64_t *out)
 {
-    scope s = {pattern, lane, block_width > 0 ? block_width : SMP_WARP, diags};
+    scope s = {pattern, lane, whole(block), diags};
     *out = 0;
     return value_of(&s, node, out);
 }
@@ -204,10 +224,10 @@ static smp_code fail_outside(const smp_pattern *pattern, int dimension, int lane
     return SMP_E_USAGE;
 }
 
-smp_code smp_pattern_elements(const smp_pattern *pattern, int64_t block_width, uint32_t active, int width,
+smp_code smp_pattern_elements(const smp_pattern *pattern, const smp_pattern_block *block, uint32_t active, int size,
                               smp_diags *diags, smp_elements *out)
 {
-    int64_t most = SMP_ELEMENT_BYTES / width, count = 1;
+    int64_t most = SMP_ELEMENT_BYTES / size, count = 1;
     *out = (smp_elements){.active = active, .dims = pattern->dims ? pattern->dims : 1};
     for (int i = 0; i < pattern->dims; i++) {
         out->dim[i] = pattern->dim[i];
@@ -227,18 +247,19 @@ smp_code smp_pattern_elements(const smp_pattern *pattern, int64_t block_width, u
         if (!(active >> lane & 1))
             continue;
         for (int i = 0; i < out->dims; i++) {
-            int64_t value, size = pattern->dims ? pattern->dim[i] : most;
-            if (!smp_pattern_value(pattern, pattern->index[i], lane, block_width, diags, &value))
+            int64_t value, length = pattern->dims ? pattern->dim[i] : most;
+            if (!smp_pattern_value(pattern, pattern->index[i], lane, block, diags, &value))
                 return SMP_E_USAGE;
-            if (value < 0 || value >= size)
-                return fail_outside(pattern, i, lane, value, size, diags);
+            if (value < 0 || value >= length)
+                return fail_outside(pattern, i, lane, value, length, diags);
             out->at[lane][i] = value;
         }
     }
     return SMP_OK;
 }
 
-smp_code smp_pattern_mask(const char *name, const char *text, int64_t block_width, smp_diags *diags, uint32_t *out)
+smp_code smp_pattern_mask(const char *name, const char *text, const smp_pattern_block *block, smp_diags *diags,
+                          uint32_t *out)
 {
     smp_pattern pattern;
     int64_t value;
@@ -252,7 +273,7 @@ smp_code smp_pattern_mask(const char *name, const char *text, int64_t block_widt
         return SMP_E_USAGE;
     }
     if (!pattern.tid) {
-        if (!smp_pattern_value(&pattern, pattern.index[0], 0, block_width, diags, &value))
+        if (!smp_pattern_value(&pattern, pattern.index[0], 0, block, diags, &value))
             return SMP_E_USAGE;
         if (value < 0 || value > (int64_t)UINT32_MAX) {
             smp_diag *diag = smp_diags_add(diags, SMP_ERROR, pattern.span, "a mask has 32 bits, one for each lane");
@@ -263,7 +284,7 @@ smp_code smp_pattern_mask(const char *name, const char *text, int64_t block_widt
         return SMP_OK;
     }
     for (int lane = 0; lane < SMP_WARP; lane++) {
-        if (!smp_pattern_value(&pattern, pattern.index[0], lane, block_width, diags, &value))
+        if (!smp_pattern_value(&pattern, pattern.index[0], lane, block, diags, &value))
             return SMP_E_USAGE;
         *out |= (uint32_t)(value != 0) << lane;
     }

@@ -8,28 +8,18 @@
 
 /* ------------------------------------------------------------------------------------------------ words */
 
-const smp_pattern_type smp_pattern_types[] = {
-    {"char", 1},    {"uchar", 1},    {"int8_t", 1},        {"uint8_t", 1},
-    {"bool", 1},    {"u8", 1},       {"short", 2},         {"ushort", 2},
-    {"int16_t", 2}, {"uint16_t", 2}, {"half", 2},          {"__half", 2},
-    {"u16", 2},     {"bfloat16", 2}, {"__nv_bfloat16", 2}, {"nv_bfloat16", 2},
-    {"size_t", 8},  {"int", 4},      {"uint", 4},          {"unsigned", 4},
-    {"int32_t", 4}, {"uint32_t", 4}, {"float", 4},         {"f32", 4},
-    {"half2", 4},   {"__half2", 4},  {"char4", 4},         {"uchar4", 4},
-    {"short2", 4},  {"ushort2", 4},  {"double", 8},        {"f64", 8},
-    {"int64_t", 8}, {"uint64_t", 8}, {"float2", 8},        {"int2", 8},
-    {"uint2", 8},   {"short4", 8},   {"ushort4", 8},       {"float4", 16},
-    {"int4", 16},   {"uint4", 16},   {"double2", 16},      {0},
-};
-
 const smp_pattern_name smp_pattern_names[] = {
     {"tid", SMP_PN_TID, 0},
     {"lane", SMP_PN_TID, 0},
     {"threadIdx.x", SMP_PN_TX, 0},
     {"threadIdx.y", SMP_PN_TY, 0},
+    {"threadIdx.z", SMP_PN_TZ, 0},
     {"tx", SMP_PN_TX, 0},
     {"ty", SMP_PN_TY, 0},
+    {"tz", SMP_PN_TZ, 0},
     {"blockDim.x", SMP_PN_BLOCK, 0},
+    {"blockDim.y", SMP_PN_BLOCK_Y, 0},
+    {"blockDim.z", SMP_PN_BLOCK_Z, 0},
     {"warpSize", SMP_PN_NUMBER, SMP_WARP},
     {0},
 };
@@ -71,6 +61,23 @@ size_t smp_pattern_word_end(const smp_pattern_parser *p)
 bool smp_pattern_is_word(const smp_pattern_parser *p, size_t start, size_t end, const char *word)
 {
     return strlen(word) == end - start && !memcmp(p->text + start, word, end - start);
+}
+
+bool smp_pattern_has_word(const char *word)
+{
+    for (const smp_pattern_name *name = smp_pattern_names; name->name; name++)
+        if (!strcmp(name->name, word))
+            return true;
+    for (const smp_pattern_function *function = smp_pattern_functions; function->name; function++)
+        if (!strcmp(function->name, word))
+            return true;
+    for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
+        if (!strcmp(walk->name, word))
+            return true;
+    for (const smp_pattern_type *type = smp_pattern_types; type->name; type++)
+        if (!strcmp(type->name, word))
+            return true;
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------------------ mistakes */
@@ -117,7 +124,7 @@ static int misplaced_walk(smp_pattern_parser *p, size_t start, size_t end, const
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 enum {
     MOST_WORDS =
-        COUNT(smp_pattern_names) + COUNT(smp_pattern_functions) + COUNT(smp_pattern_walks) + COUNT(smp_pattern_types)
+        COUNT(smp_pattern_names) + COUNT(smp_pattern_functions) + COUNT(smp_pattern_walks) + SMP_PATTERN_MOST_TYPES
 };
 
 int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end)
@@ -131,7 +138,7 @@ int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end)
         words[count++] = function->name;
     for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
         words[count++] = walk->name;
-    for (const smp_pattern_type *type = smp_pattern_types; type->name; type++)
+    for (const smp_pattern_type *type = smp_pattern_types; type->name && count < MOST_WORDS; type++)
         words[count++] = type->name;
     for (const smp_pattern_walk *walk = smp_pattern_walks; walk->name; walk++)
         if (smp_pattern_is_word(p, start, end, walk->name))
@@ -141,8 +148,9 @@ int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end)
                                    smp_shown(shown, p->text + start, end - start));
     if (near)
         smp_diag_fix(p->diags, diag, "did you mean '%s'?", near);
-    smp_diag_note(p->diags, diag,
-                  "a pattern knows tid (or lane), threadIdx.x, threadIdx.y, blockDim.x, min, max, abs, "
-                  "brev, random");
+    smp_diag_note(
+        p->diags, diag,
+        "a pattern knows tid (or lane), threadIdx.x, .y, .z, blockDim.x, .y, .z, min, max, abs, brev, random, "
+        "and what -D NAME=VALUE gives");
     return SMP_PATTERN_NONE;
 }

@@ -7,13 +7,14 @@
 #include "cudart/runtime.h"
 
 enum {
-    PROCESSORS = 132,
     SHARED_USUAL = 48 * 1024,
     THREADS_A_PROCESSOR = 2048,
     BLOCKS_A_PROCESSOR = 32,
     SHARED_A_PROCESSOR = 228 * 1024,
     REGISTERS = 65536,
     L2_BYTES = 50 << 20,
+    PERSISTING_BYTES = L2_BYTES * 3 / 4,
+    WINDOW_BYTES = 128 << 20,
     RUNTIME = 13000 /* the version that it is */
 };
 
@@ -52,18 +53,21 @@ LAB_API int cudaGetDeviceProperties(char *p, int device)
     static const struct {
         uint16_t at;
         int value;
-    } ints[] = {{384, PROCESSORS},
+    } ints[] = {{384, LAB_PROCESSORS},
                 {392, 1},                   /* canMapHostMemory */
                 {560, 1},                   /* concurrentKernels */
                 {584, 3},                   /* asyncEngineCount */
                 {588, 1},                   /* unifiedAddressing */
                 {592, 5120},                /* memoryBusWidth */
                 {596, L2_BYTES},            /* l2CacheSize */
+                {600, PERSISTING_BYTES},    /* persistingL2CacheMaxSize */
                 {604, THREADS_A_PROCESSOR}, /* maxThreadsPerMultiProcessor */
                 {632, REGISTERS},           /* regsPerMultiprocessor */
                 {636, 1},                   /* managedMemory */
                 {656, 1},                   /* concurrentManagedAccess */
-                {688, BLOCKS_A_PROCESSOR}}; /* maxBlocksPerMultiProcessor */
+                {668, 1},                   /* cooperativeLaunch */
+                {688, BLOCKS_A_PROCESSOR},  /* maxBlocksPerMultiProcessor */
+                {692, WINDOW_BYTES}};       /* accessPolicyMaxWindowSize */
     enum { BYTES = 1008 };
     if (device)
         return lab_error(101);
@@ -85,7 +89,7 @@ LAB_API int cudaGetDeviceProperties_v2(char *p, int device)
     memset(p, 0, BYTES);
     common_properties(p);
     put_int(p, CLOCK, 1980000);
-    put_int(p, COUNT, PROCESSORS);
+    put_int(p, COUNT, LAB_PROCESSORS);
     return LAB_SUCCESS;
 }
 
@@ -105,7 +109,7 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
                  {10, 32},
                  {12, REGISTERS},
                  {13, 1980000},
-                 {16, PROCESSORS},
+                 {16, LAB_PROCESSORS},
                  {18, 0},
                  {19, 1},
                  {31, 1},
@@ -121,9 +125,11 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
                  {83, 1},
                  {88, 0},
                  {89, 1},
-                 {95, 0},
+                 {95, 1},
                  {97, SMP_WARP_MAX_SHARED},
                  {106, BLOCKS_A_PROCESSOR},
+                 {108, PERSISTING_BYTES},
+                 {109, WINDOW_BYTES},
                  {115, 0}};
     (void)device;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -205,9 +211,8 @@ LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
 }
 
 /* By threads and shared memory: the registers of the real code are not known here. */
-LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t shared)
+int lab_resident_blocks(const smp_warp_kernel *kernel, int threads, size_t shared, int *blocks)
 {
-    const smp_warp_kernel *kernel = lab_kernel(function);
     if (!kernel || threads < 1 || threads > SMP_WARP_MAX_THREADS)
         return lab_error(kernel ? LAB_INVALID_VALUE : LAB_INVALID_FUNCTION);
     const size_t bytes = shared + smp_warp_kernel_shared(kernel) + 1024;
@@ -216,6 +221,10 @@ LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     *blocks = by_threads < by_shared ? by_threads : by_shared;
     *blocks = *blocks < BLOCKS_A_PROCESSOR ? *blocks : BLOCKS_A_PROCESSOR;
     return LAB_SUCCESS;
+}
+LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t shared)
+{
+    return lab_resident_blocks(lab_kernel(function), threads, shared, blocks);
 }
 LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
                                                                    size_t shared, unsigned flags)
@@ -275,6 +284,8 @@ LAB_API int cudaStreamDestroy(void *stream)
 NOTHING(cudaStreamWaitEvent)
 NOTHING(cudaStreamQuery)
 NOTHING(cudaStreamAttachMemAsync)
+NOTHING(cudaStreamSetAttribute)
+NOTHING(cudaCtxResetPersistingL2Cache)
 
 LAB_API int cudaEventCreate(void **event)
 {
@@ -329,6 +340,7 @@ static const struct {
               {LAB_INVALID_FUNCTION, "cudaErrorInvalidDeviceFunction", "invalid device function"},
               {101, "cudaErrorInvalidDevice", "invalid device ordinal"},
               {LAB_LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"},
+              {LAB_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
               {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"}};
 
 LAB_API const char *cudaGetErrorString(int error)

@@ -1,5 +1,6 @@
 /* Modules, symbols and launches. Each launch runs at once; results are written when the program ends. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,20 @@ __attribute__((destructor)) static void write_results(void)
         fclose(to);
 }
 
+/* Programs that check for errors may end by abort(): what was counted and printed is kept. */
+static void on_abort(int number)
+{
+    fflush(NULL);
+    write_results();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+__attribute__((constructor)) static void watch_abort(void)
+{
+    signal(SIGABRT, on_abort);
+}
+
 /* ------------------------------------------------------------------------------------------------ symbols */
 
 static void enter(const void *host, const char *name)
@@ -241,17 +256,31 @@ static void keep(smp_warp_result *result)
         results[result_count++] = *result;
 }
 
-static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared)
+static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together)
 {
+    enum { GRID_MEMORY = 16 };
     smp_warp_result result = {0};
     smp_error err = {0};
     const smp_warp_param *params;
     const smp_warp_kernel *kernel = lab_kernel(function);
+    void *grid_memory = NULL;
+    int resident = 0;
     uint64_t *blocks = NULL, count = 0;
     if (!kernel)
         return lab_error(LAB_INVALID_FUNCTION);
     if (shared > SMP_WARP_MAX_SHARED || !grid.x || !grid.y || !grid.z)
         return lab_error(shared > SMP_WARP_MAX_SHARED ? LAB_INVALID_VALUE : LAB_INVALID_CONFIGURATION);
+    if (together) {
+        const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+        if (threads <= SMP_WARP_MAX_THREADS)
+            lab_resident_blocks(kernel, (int)threads, shared, &resident);
+        if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)resident * LAB_PROCESSORS)
+            return lab_error(LAB_TOO_LARGE);
+        grid_memory = smp_warp_buffer(lab_memory(), GRID_MEMORY, NULL);
+        if (!grid_memory)
+            return lab_error(LAB_OUT_OF_MEMORY);
+        memset(grid_memory, 0, GRID_MEMORY);
+    }
     unsigned char *bytes = smp_alloc(smp_warp_kernel_param_bytes(kernel) + 16);
     const size_t param_count = smp_warp_kernel_params(kernel, &params);
     for (size_t i = 0; bytes && i < param_count; i++)
@@ -267,11 +296,16 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                                    .print = stdout,
                                    .blocks = blocks,
                                    .block_count = count,
-                                   .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL};
+                                   .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
+                                   .together = together,
+                                   .grid_memory = (uint64_t)(uintptr_t)grid_memory};
     bool many;
-    const smp_warp_kernel *twin = sass ? smp_warp_kernel_find(sass, smp_warp_kernel_symbol(kernel), &many) : NULL;
+    const smp_warp_kernel *twin =
+        sass && !together ? smp_warp_kernel_find(sass, smp_warp_kernel_symbol(kernel), &many) : NULL;
     if (!code)
         code = smp_warp_run_both(&given, twin, &result, &err);
+    if (!code && sass && together)
+        smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
     if (code && !result.kernel[0]) { /* it never began */
         snprintf(result.kernel, sizeof result.kernel, "%s", smp_warp_kernel_name(kernel));
         snprintf(result.symbol, sizeof result.symbol, "%s", smp_warp_kernel_symbol(kernel));
@@ -282,19 +316,34 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
         result.error = err;
     }
     keep(&result);
+    if (grid_memory)
+        smp_warp_buffer_free(lab_memory(), grid_memory);
     smp_free(blocks);
     smp_free(bytes);
     return lab_error(code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION : code ? LAB_LAUNCH_FAILURE : LAB_SUCCESS);
 }
 
+static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
+                         void *stream, bool together)
+{
+    int error;
+    if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, &error))
+        return error;
+    pthread_mutex_lock(&lock);
+    error = launch(function, grid, block, arguments, shared, together);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together)
+{
+    return locked_launch(function, grid, block, arguments, shared, NULL, together);
+}
+
 LAB_API int cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
                              void *stream)
 {
-    (void)stream;
-    pthread_mutex_lock(&lock);
-    const int error = launch(function, grid, block, arguments, shared);
-    pthread_mutex_unlock(&lock);
-    return error;
+    return locked_launch(function, grid, block, arguments, shared, stream, false);
 }
 LAB_API int __cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
                                void *stream)
@@ -326,16 +375,26 @@ typedef struct lab_config {
     unsigned attribute_count;
 } lab_config;
 
+/* cudaLaunchAttribute: an id, and a value of 64 bytes. */
 LAB_API int cudaLaunchKernelExC(const lab_config *config, const void *function, void **arguments)
 {
-    return cudaLaunchKernel(function, config->grid, config->block, arguments, config->shared, config->stream);
+    enum { ATTRIBUTE = 72, VALUE = 8, COOPERATIVE = 2 };
+    bool together = false;
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        const char *at = (const char *)config->attributes + (size_t)i * ATTRIBUTE;
+        int id, value;
+        memcpy(&id, at, sizeof id);
+        memcpy(&value, at + VALUE, sizeof value);
+        together = together || (id == COOPERATIVE && value);
+    }
+    return locked_launch(function, config->grid, config->block, arguments, config->shared, config->stream, together);
 }
 
-/* Blocks run one after another: a barrier of the grid would wait for ever, and the machine says so. */
+/* All its blocks run in turns, so that a barrier of the grid works. */
 LAB_API int cudaLaunchCooperativeKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                                         size_t shared, void *stream)
 {
-    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+    return locked_launch(function, grid, block, arguments, shared, stream, true);
 }
 
 int lab_missing(const char *name)

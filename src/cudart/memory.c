@@ -91,8 +91,8 @@ LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy(to, from, size, kind))
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
 {
-    (void)stream;
-    return copy(to, from, size, kind);
+    int error;
+    return lab_capture_copy(stream, to, from, size, kind, &error) ? error : copy(to, from, size, kind);
 }
 LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                          int kind)
@@ -108,6 +108,27 @@ LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     (void)stream;
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
+/* cudaMemcpy3DParms without arrays, which are for textures. */
+LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
+{
+    int error = LAB_SUCCESS;
+    if (p->from_array || p->to_array)
+        return lab_missing("cudaMemcpy3D with arrays");
+    for (size_t z = 0; z < p->extent[2]; z++)
+        for (size_t y = 0; y < p->extent[1] && !error; y++) {
+            const size_t from_row = (p->from_at[2] + z) * p->from.height + p->from_at[1] + y;
+            const size_t to_row = (p->to_at[2] + z) * p->to.height + p->to_at[1] + y;
+            error =
+                copy((char *)p->to.memory + to_row * p->to.pitch + p->to_at[0],
+                     (const char *)p->from.memory + from_row * p->from.pitch + p->from_at[0], p->extent[0], p->kind);
+        }
+    return error;
+}
+LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
+{
+    (void)stream;
+    return cudaMemcpy3D(p);
+}
 LAB_API int cudaMemset(void *p, int value, size_t size)
 {
     if (!is_buffer(p, size))
@@ -117,8 +138,8 @@ LAB_API int cudaMemset(void *p, int value, size_t size)
 }
 LAB_API int cudaMemsetAsync(void *p, int value, size_t size, void *stream)
 {
-    (void)stream;
-    return cudaMemset(p, value, size);
+    int error;
+    return lab_capture_set(stream, p, value, size, &error) ? error : cudaMemset(p, value, size);
 }
 LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {

@@ -20,6 +20,7 @@ enum {
     LAB_INVALID_SYMBOL = 13,
     LAB_INVALID_FUNCTION = 98,
     LAB_LAUNCH_FAILURE = 719,
+    LAB_TOO_LARGE = 720, /* a cooperative launch */
     LAB_NOT_SUPPORTED = 801
 };
 
@@ -27,12 +28,44 @@ typedef struct lab_dim3 {
     unsigned x, y, z;
 } lab_dim3;
 
+/* cudaPitchedPtr, cudaMemcpy3DParms */
+typedef struct lab_pitched {
+    void *memory;
+    size_t pitch, width, height;
+} lab_pitched;
+
+typedef struct lab_copy_3d {
+    void *from_array;
+    size_t from_at[3];
+    lab_pitched from;
+    void *to_array;
+    size_t to_at[3];
+    lab_pitched to;
+    size_t extent[3];
+    int kind;
+} lab_copy_3d;
+
+LAB_API int cudaMemcpy3D(const lab_copy_3d *p);
+LAB_API int cudaMemcpy(void *to, const void *from, size_t size, int kind);
+LAB_API int cudaMemset(void *p, int value, size_t size);
+
 smp_warp_memory *lab_memory(void);
 smp_warp_module *lab_module(void); /* exits with a message where there is none */
 
 /* Remembers an error for cudaGetLastError and returns it. */
 int lab_error(int error);
 int lab_last_error(bool clear);
+
+/* The processors of the device that programs are told of, and the blocks of a kernel that one holds. */
+enum { LAB_PROCESSORS = 132 };
+int lab_resident_blocks(const smp_warp_kernel *kernel, int threads, size_t shared, int *blocks);
+
+/* Runs a kernel. While a stream is captured, work on streams becomes nodes of a graph instead: then these give true. */
+int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together);
+bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
+                        size_t shared, bool together, int *error);
+bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
+bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error);
 
 /* What is missing: said once for each name. */
 int lab_missing(const char *name);

@@ -115,6 +115,8 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
         code = shares[i].block ? open_block(shares[i].block, launch, threads, err)
                                : smp_fail_memory(err, "a block", sizeof *shares[i].block);
     }
+    if (!code && launch->together)
+        return warp_run_together(shares[0].block, wanted, &shares[0].done, err);
     for (int i = 1; i < count && !code; i++)
         shares[i].started = !pthread_create(&shares[i].thread, NULL, run_share, &shares[i]);
     for (int i = 0; i < count && !code; i++)
@@ -141,7 +143,7 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
         return code;
     const double began = smp_now();
     const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
-    uint64_t count = launch->threads > 1 && blocks_are_apart(launch) ? (uint64_t)launch->threads : 1;
+    uint64_t count = launch->threads > 1 && !launch->together && blocks_are_apart(launch) ? (uint64_t)launch->threads : 1;
     count = count > MOST_SHARES ? MOST_SHARES : count;
     count = count > wanted ? wanted ? wanted : 1 : count;
     code = run_shares(shares, (int)count, launch, wanted, threads, err);

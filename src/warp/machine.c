@@ -81,12 +81,26 @@ static uint32_t members_of(const warp_frame *frame, const warp_inst *inst, uint3
     return warp_words(frame, row)[__builtin_ctz(lanes)] & frame->live;
 }
 
+/* Lanes that name different masks are groups of their own, as those of a labeled partition. */
+static void execute_groups(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint32_t mask[WARP_LANES];
+    memcpy(mask, warp_words(frame, inst->s[inst->submode]), sizeof mask);
+    while (lanes) {
+        uint32_t same = 0;
+        WARP_ACTIVE_LANES(lanes)
+        same |= (uint32_t)(mask[l] == mask[__builtin_ctz(lanes)]) << l;
+        inst->execute(block, frame, inst, same);
+        lanes &= ~same;
+    }
+}
+
 /* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */
 static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t pc, uint32_t lanes)
 {
     const uint32_t members = members_of(frame, inst, lanes);
     if ((lanes & members) == members || !members) {
-        inst->execute(block, frame, inst, lanes);
+        execute_groups(block, frame, inst, lanes);
         return true;
     }
     frame->ready &= ~lanes;
@@ -189,7 +203,7 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
                     frame->avoid = group;
                     return true;
                 }
-                if (frame->spins >= WARP_SPINS && !frame->depth) {
+                if (frame->spins >= (block->launch->together ? LANE_SPINS : WARP_SPINS) && !frame->depth) {
                     frame->spins = 0;
                     set_pc(frame, group, inst->target);
                     return false;
@@ -318,6 +332,10 @@ static uint64_t special_value(const warp_block *block, const warp_frame *frame, 
         return block->shared_size;
     case WARP_DYNAMIC_BASE:
         return block->dynamic_base;
+    case WARP_ENV_2:
+        return (uint32_t)launch->grid_memory;
+    case WARP_ENV_1:
+        return launch->grid_memory >> 32;
     case WARP_CLOCK:
         return block->instructions;
     }
@@ -352,7 +370,7 @@ void warp_fill_rows(const warp_block *block, warp_frame *frame)
 
 /* ------------------------------------------------------------------------------------------------ blocks */
 
-static void begin_block(warp_block *block, uint64_t index)
+void warp_begin_block(warp_block *block, uint64_t index)
 {
     const smp_warp_launch *launch = block->launch;
     enum { PATTERN = 0xa5 }; /* what shared memory holds before it is written */
@@ -378,27 +396,31 @@ static void begin_block(warp_block *block, uint64_t index)
     }
 }
 
+bool warp_step_block(warp_block *block, bool *spins)
+{
+    bool moved = false, waits = false;
+    *spins = false;
+    for (uint32_t w = 0; w < block->warps && !block->stop; w++) {
+        warp_frame *frame = &block->frames[w];
+        if (frame->ready || frame->at_members) {
+            moved = true;
+            warp_run_frame(block, frame);
+            *spins = *spins || frame->ready;
+        }
+        waits = waits || frame->at_barrier;
+    }
+    if (block->stop)
+        return false;
+    moved = warp_release_barriers(block) || moved;
+    if (!moved && waits)
+        warp_report_deadlock(block);
+    return moved;
+}
+
 void warp_run_block(warp_block *block, uint64_t index)
 {
-    begin_block(block, index);
-    for (;;) {
-        bool moved = false, waits = false;
-        for (uint32_t w = 0; w < block->warps && !block->stop; w++) {
-            warp_frame *frame = &block->frames[w];
-            if (frame->ready || frame->at_members) {
-                moved = true;
-                warp_run_frame(block, frame);
-            }
-            waits = waits || frame->at_barrier;
-        }
-        if (block->stop)
-            return;
-        moved = warp_release_barriers(block) || moved;
-        if (!moved && waits) {
-            warp_report_deadlock(block);
-            return;
-        }
-        if (!moved)
-            return;
-    }
+    bool spins;
+    warp_begin_block(block, index);
+    while (warp_step_block(block, &spins))
+        ;
 }

@@ -124,7 +124,9 @@ typedef enum warp_special {
     WARP_DYNAMIC_SIZE,
     WARP_TOTAL_SIZE,
     WARP_DYNAMIC_BASE, /* where dynamic shared memory begins */
-    WARP_CLOCK         /* read when it is asked for */
+    WARP_ENV_1,        /* %envreg1 and 2: the address of the memory of a grid's barrier */
+    WARP_ENV_2,
+    WARP_CLOCK /* read when it is asked for */
 } warp_special;
 
 typedef struct warp_special_row {
@@ -298,6 +300,14 @@ struct warp_block {
     bool stop;
     smp_error error;
 };
+
+/* ------------------------------------------------------------------------------------------------ blocks */
+
+void warp_begin_block(warp_block *block, uint64_t index);
+/* A turn of each warp. False: the block has ended or stops. *spins: a warp waits for memory to change. */
+bool warp_step_block(warp_block *block, bool *spins);
+/* All blocks of a grid in turns, for kernels whose blocks wait for each other; *done of them ended. */
+smp_code warp_run_together(warp_block *block, uint64_t count, uint64_t *done, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ services */
 

@@ -102,6 +102,8 @@ typedef struct smp_warp_launch {
     uint64_t block_count;
     bool each_instruction; /* rows are of instructions, not of source lines */
     int threads;           /* of the host that run blocks; 0: one */
+    bool together;         /* blocks wait for each other: all of them run, in turns */
+    uint64_t grid_memory;  /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
 } smp_warp_launch;
 
 enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024 };

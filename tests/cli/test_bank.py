@@ -1,4 +1,5 @@
 """smempipe bank: patterns as teachers write them, the map, the advice, JSON and SVG; and what hostile input gets."""
+import csv
 import json
 import re
 import shlex
@@ -7,7 +8,8 @@ import xml.dom.minidom
 
 from harness import ROOT, CliCase
 
-OPS = ("ld", "st", "atom_inc", "atom_add", "atom_add_ret", "atom_add_f32")
+OPS = ("ld", "st", "atom_inc", "atom_add", "atom_add_ret", "atom_add_f32", "ldmatrix", "ldmatrix_x1", "stmatrix",
+       "stmatrix_x2", "cp_async", "cp_async_ca")
 
 
 def wavefronts(words):
@@ -80,13 +82,100 @@ class Bank(CliCase):
         self.assertTrue(lines[1].endswith("stride 3"))
         found = json.loads(self.smp("bank", *patterns, "--json").stdout)
         self.assertEqual([s["pattern"] for s in found], patterns)
-        done = self.smp("bank", "tid", "tidd", "8/tid", status=2)
-        self.assertEqual((done.stdout, done.stderr.count(": error: ")), ("", 2))
         self.smp("bank", "tid", "tid*2", "--svg", "map.svg", status=2)
         self.assertEqual(self.files(), [])
         wide = self.smp("bank", "[32][32] column", "x" * 3 + "[tid*2 + threadIdx.x*0 + threadIdx.y*0]",
                         "random(9)").stdout
         self.assertLessEqual(max(map(len, wide.splitlines())), 100)
+
+    def test_a_mistake_hides_no_other_pattern(self):
+        done = self.smp("bank", "tid", "tidd", "tid*2", "8/tid", "--width", "4", status=2)
+        self.assertEqual(done.stderr.count(": error: "), 2)
+        self.assertEqual([line.split()[0] for line in done.stdout.splitlines()[3:]], ["tid", "tid*2"])
+        done = self.smp("bank", "double tid", "tid", "--op", "atom_add", "--json", status=2)
+        self.assertEqual([s["pattern"] for s in json.loads(done.stdout)], ["tid"])
+        self.assertIn("atomics of 8 bytes", done.stderr)
+        self.assertEqual(self.smp("bank", "tidd", "tid*", status=2).stdout, "")
+
+    def test_names_have_values(self):
+        found = self.study("tid*stride", "-D", "stride=1,2,4,8")
+        self.assertEqual([s["wavefronts"] for s in found], [1, 2, 4, 8])
+        self.assertEqual([s["defines"] for s in found], [{"stride": n} for n in (1, 2, 4, 8)])
+        text = self.smp("bank", "s[tid*2*n + k]", "-D", "n=1,0x10", "-D", "k=0,1").stdout
+        self.assertRegex(text, r"\ns\[tid\*2\*n \+ k\], n=16, k=1 +4 +32 ")
+        self.assertEqual(self.study("float t[N][N+1]; t[tid][0]", "-D", "N=32")["wavefronts"], 1)
+        done = self.smp("bank", "tid*(n-2)", "tid+", "-D", "n=1,0,2,3", status=2)
+        self.assertEqual(done.stderr.count(": error: "), 3, "of n=1 and n=0; of tid+ once")
+        self.assertIn("n=1", done.stderr)
+        self.assertEqual(len(done.stdout.splitlines()), 5)
+        for bad in ("tid=3", "n", "n=", "n=1,,2", "2n=1", "n=tid", "n=1+", "n=" + ",".join("1" * 257)):
+            done = self.smp("bank", "tid", "-D", bad, status=2)
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, "hint: |here stands")
+
+    def test_declarations_are_pasted(self):
+        for text, count in (
+            ("extern __shared__ float s[]; s[tid*2]", 2), ("__shared__ float tile[32][33]; tile[threadIdx.x][0]", 1),
+            ("float s[32][32], t[32][33]; t[tid][0];", 1), ("float s[32][32], t[32][33]; s[tid][0];", 32),
+            ("struct {float x, y, z, w;} s[32]; s[tid].y", 4), ("float4 s[32]; s[tid].x", 4),
+            ("typedef struct {float x; double d;} P; P s[32]; s[tid].d", 4), ("float3 s[32]; s[tid].z", 1),
+            ("struct P {float v[3]; int id;}; P s[64]; s[tid].v[1]", 4), ("float s[][33]; s[tid][1]", 1),
+            ("__shared__ __align__(16) float s[128]; &s[tid*4]", 4), ("float s[32][32]; s column 3", 32),
+            ("std::uint8_t s[32][128]; s[tid][0]", 32), ("unsigned short s[64]; s[tid]", 1),
+        ):  # fmt: skip
+            self.assertEqual(self.study(text)["wavefronts"], count, text)
+        self.assertEqual(self.study("threadIdx.z*32 + threadIdx.y + 0*blockDim.z", "--block", "4x4x2")["wavefronts"], 2)
+        struct = self.study("struct {float x, y, z, w;} s[32]; s[tid].y")["suggestions"]
+        self.assertEqual([(s["kind"], s["size"], s["wavefronts"]) for s in struct], [("struct", 20, 1)])
+        found = self.study("float3 tid")
+        self.assertEqual([(s["member"], s["offsets"][1], s["wavefronts"]) for s in found],
+                         [("x", 12, 1), ("y", 16, 1), ("z", 20, 1)])
+
+    def test_an_unknown_type_is_an_error(self):
+        for text, says in (("flaot4 [32][8] column", "did you mean 'float4'"), ("half8 [8][8] column", "no such type"),
+                           ("half8[8][8] column", "no such type"), ("flaot4[32][8] column", "unknown type 'flaot4'"),
+                           ("complex [16][16] column", "unknown type 'complex'"), ("Half2 [8][8] row", "'half2'"),
+                           ("int8 [8][8] row", "no such type"), ("tile [32][33] column", "directly before its '['"),
+                           ("s[tid].x", "float4 s[32]; s[tid].x"), ("float2 s[32]; s[tid].z", "float2 has x to y"),
+                           ("float s[32]; t[tid]", "no array 't' is declared")):  # fmt: skip
+            done = self.smp("bank", text, status=2)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(says, done.stderr)
+        for text, width in (("size_t tid", 8), ("nv_bfloat16 tid", 2), ("__nv_bfloat162 tid", 4), ("bf16 tid", 2),
+                            ("half2 tid", 4), ("__half tid", 2), ("double2 tid", 16), ("char4 tid", 4),
+                            ("ulonglong2 tid", 16), ("uintptr_t tid", 8), ("cuComplex tid", 8)):  # fmt: skip
+            self.assertEqual(self.study(text)["width"], width, text)
+        self.assertEqual([s["width"] for s in self.study("uchar3 tid")], [1, 1, 1])
+        self.assertEqual([s["width"] for s in self.study("double4 tid")], [16, 16])
+
+    def test_matrix_rows_cost_what_an_h100_counted(self):
+        """tests/data/h100_matrix_patterns.csv; a few of its rows, since each is a process."""
+        with open(ROOT / "tests" / "data" / "h100_matrix_patterns.csv") as file:
+            rows = list(csv.DictReader(line for line in file if line[0] != "#"))
+        self.assertGreater(len(rows), 200)
+        for row in rows[::12]:
+            op = row["op"] + ("" if row["matrices"] == "4" else "_x" + row["matrices"])
+            found = self.study("--offsets", row["lane_byte_offsets"], "--op", op)
+            self.assertEqual(found["wavefronts"], int(row["wavefronts"]), row)
+
+    def test_matrix_tiles_and_copies(self):
+        tile = "half s[16][%d]; s[tid%%16][tid/16*8]"
+        bad, good = (self.study(tile % n, "--op", "ldmatrix") for n in (64, 72))
+        self.assertEqual((bad["wavefronts"], good["wavefronts"], good["ideal"]), (32, 4, 4))
+        self.assertEqual([(s["kind"], s["wavefronts"]) for s in bad["suggestions"]], [("pad", 4), ("swizzle", 4)])
+        self.assertIn("needs a multiple of 16", self.smp("bank", tile % 68, "--op", "ldmatrix", status=2).stderr)
+        self.assertEqual(self.study(tile % 64, "--op", "ldmatrix_x1")["active_mask"], "0x000000ff")
+        self.assertEqual(self.study("float4 tid", "--op", "cp_async")["wavefronts"], 4)
+        self.assertEqual(self.study("float4 tid + 1", "--op", "cp_async")["wavefronts"], 12)
+        self.assertEqual(self.study("float4 tid + 8", "--op", "cp_async", "--from", "tid + 16")["wavefronts"], 4)
+        self.assertEqual(self.study("[32][33] column", "--op", "cp_async", "--from", "tid*32")["wavefronts"], 32)
+        for arguments in (("tid", "--op", "ldmatrix", "--cc", "7.0"), ("tid", "--op", "stmatrix", "--cc", "8.9"),
+                          ("tid", "--op", "cp_async", "--cc", "7.5"), ("tid", "--from", "tid"),
+                          ("tid", "--op", "ldmatrix", "--width", "8"), ("tid", "--op", "cp_async", "--width", "2"),
+                          ("half tid", "--op", "cp_async")):  # fmt: skip
+            self.assertEqual(self.smp("bank", *arguments, status=2).stdout, "")
+        for shape in ("16x", "0", "x8", "8x8x8x8", "64x64", "1e3"):
+            self.assertIn("32x8", self.smp("bank", "tid", "--block", shape, status=2).stderr)
 
     def test_the_lesson_is_true(self):
         """docs/banks.md shows what the program prints."""

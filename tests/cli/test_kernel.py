@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 import unittest
 
-from harness import ROOT, SANITIZED, CliCase
+from harness import PROGRAM, ROOT, SANITIZED, CliCase
 
 LAB = os.path.join(ROOT, "tests", "lab")
 TRANSPOSE = os.path.join(LAB, "transpose.ptx")
@@ -40,6 +41,23 @@ class Kernel(CliCase):
             self.assertEqual(int(a["line"]), b["line"])
             self.assertEqual(int(a["conflicts"]), b.get("conflicts", 0))
             self.assertEqual(int(a["sectors"]), b.get("sectors", 0))
+
+    def test_the_table_of_what_the_compiler_makes_is_true(self):
+        """docs/banks.md, section 9: PTX here, SASS where there is nvdisasm."""
+        with open(os.path.join(ROOT, "docs", "banks.md")) as file:
+            cell = r"(\d+) x (\d+) B: (\d+), (\d+)"
+            rows = re.findall(rf"^\| (\w+) \| .* \| {cell} \| {cell} \|$", file.read(), re.M)
+        self.assertEqual(len(rows), 6)
+        for name, *counts in rows:
+            for code, expected in (("ptx", counts[:4]), ("sass", counts[4:])):
+                if code == "sass" and not (PTXAS and NVDISASM):
+                    continue
+                done = self.smp("kernel", os.path.join(LAB, "joins.ptx"), "--only", name, "--grid", "1", "--block",
+                                "32", "--args", "out=f32[32]", "--code", code, "--json")
+                loads = [r for r in json.loads(done.stdout)["kernels"][0]["rows"]
+                         if (r["space"], r["op"]) == ("shared", "load")]  # fmt: skip
+                self.assertEqual([[r[k] for k in ("instructions", "width", "wavefronts", "conflicts")] for r in loads],
+                                 [[int(n) for n in expected]], (name, code))
 
     def test_some_blocks(self):
         found = json.loads(self.smp("kernel", TRANSPOSE, *TILED, "--blocks", "first,last", "--json").stdout)
@@ -256,6 +274,14 @@ class Programs(CliCase):
                 expected = {"k04_reduce": {"race"}, "k15_misc": {"bounds"}, "k16_bugs": {"race", "uninitialised"}}
                 self.assertEqual(found, expected.get(name, set()))
 
+    def test_blocks_wait_for_each_other_and_graphs_run(self):
+        done = self.smp("kernel", os.path.join(LAB, "runtime", "grid_and_graph.cu"), "--code", "ptx", "--json",
+                        env={**os.environ, "XDG_CACHE_HOME": str(self.folder)})  # fmt: skip
+        self.assertIn("PASS", done.stderr)
+        kernels = {k["kernel"]: k for k in json.loads(done.stdout)["kernels"]}
+        self.assertEqual((kernels["total"]["blocks_run"], kernels["total"]["findings"]), (8, []))
+        self.assertEqual(kernels["add"]["launches"], 6)
+
     @unittest.skipUnless(NVDISASM, NO_SASS)
     def test_sass_leaves_the_bytes_that_ptx_leaves(self):
         for name in self.done:
@@ -283,6 +309,34 @@ class Programs(CliCase):
                     self.assertIn("a GPU may repeat it more often", self.kernels(name)[-1]["notes"])
                 self.assertEqual(differ, [])
         self.assertEqual((equal, spins), (826, 4))
+
+
+@unittest.skipUnless(shutil.which("clang++") and not SANITIZED, "no clang++, or a sanitizer")
+class Clang(CliCase):
+    """The script that stands in for nvcc, with a header of ours and no file of NVIDIA's."""
+
+    def smp(self, *arguments, **more):
+        stand_in = os.path.join(os.path.dirname(PROGRAM), "clang")
+        environment = {**os.environ, "PATH": f"{stand_in}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder)}
+        return super().smp("kernel", *arguments, "--code", "ptx", env=environment, **more)
+
+    def test_a_program_runs(self):
+        text = self.smp(os.path.join(ROOT, "samples", "kernels", "transpose.cu")).stdout
+        self.assertIn("transpose: PASS", text)
+        self.assertRegex(text, r"\n +18 .*shared load +4 +512 +16384 +512 +15872 +32 +32")
+
+    def test_kernels_count_as_those_of_nvcc(self):
+        for file, *arguments in (
+            ("09-atomics", "--only", "copies", "--grid", "1", "--block", "256", "--args", "out=i32[8] in=i32[256]=5"),
+            ("12-tensor-tiles", "--only", "plain", "--grid", "1", "--block", "32",
+             "--args", "out=u32[128] in=u32[512]"),
+        ):  # fmt: skip
+            sums = []
+            for kind in ("cu", "ptx"):
+                path = os.path.join(ROOT, "docs", "course", f"{file}.{kind}")
+                rows = json.loads(self.smp(path, *arguments, "--json").stdout)["kernels"][0]["rows"]
+                sums.append(sorted((r["space"], r["op"], r["instructions"], r.get("wavefronts")) for r in rows))
+            self.assertEqual(*sums)
 
 
 def counted(row):

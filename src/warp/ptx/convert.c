@@ -6,6 +6,7 @@
 #include "warp/ptx/execute.h"
 #include "warp/ptx/half.h"
 #include "warp/ptx/lanes.h"
+#include "warp/ptx/matrix.h"
 
 /* mode */
 enum { NO_ROUNDING, RN, RZ, RM, RP, RNI, RZI, RMI, RPI };
@@ -13,6 +14,12 @@ static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi"
 
 bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
+    if (ptx_has(s, "tf32")) {
+        if (ptx_decode_tf32(parser, s, inst))
+            return true;
+        ptx_refuse(parser, s->opcode.at, "a conversion to tf32 other than cvt.rna.tf32.f32 is not supported");
+        return false;
+    }
     char name[96] = "cvt";
     size_t used = 3;
     int types = 0;

@@ -5,6 +5,7 @@
 
 #include "warp/ptx/execute.h"
 #include "warp/ptx/half.h"
+#include "warp/ptx/matrix.h"
 
 enum { SIDE = 16, HALF_BYTES = 2, LINE_BYTES = 16 };
 enum { LOAD_FACTOR, LOAD_SUM };
@@ -16,14 +17,14 @@ static bool wrong(ptx_parser *parser, const ptx_statement *s)
     return false;
 }
 
-static warp_space space_of(const ptx_statement *s)
+warp_space ptx_matrix_space(const ptx_statement *s)
 {
     return ptx_has(s, "shared") || ptx_has(s, "shared::cta") ? WARP_SHARED
            : ptx_has(s, "global")                            ? WARP_GLOBAL
                                                              : WARP_GENERIC;
 }
 
-static void decode_address(ptx_parser *parser, ptx_text operand, warp_inst *inst)
+void ptx_matrix_address(ptx_parser *parser, ptx_text operand, warp_inst *inst)
 {
     ptx_text base = {operand.at + 1, operand.size > 1 ? operand.size - 2 : 0};
     for (size_t i = 1; i < base.size; i++)
@@ -36,10 +37,12 @@ static void decode_address(ptx_parser *parser, ptx_text operand, warp_inst *inst
 static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     const bool load = ptx_has(s, "load"), store = ptx_has(s, "store"), multiply = ptx_has(s, "mma");
+    if (ptx_is_other_wmma(s))
+        return ptx_decode_other_wmma(parser, s, inst) || wrong(parser, s);
     if (!ptx_only(parser, s, "load store mma a b c d sync aligned row col m16n16k16 shared shared::cta global") ||
         !ptx_has(s, "m16n16k16"))
         return wrong(parser, s);
-    inst->space = (uint8_t)space_of(s);
+    inst->space = (uint8_t)ptx_matrix_space(s);
     inst->type = (uint8_t)ptx_type_of(s->words[s->word_count - 1]);
     inst->columns = ptx_has(s, "col");
     if (load) {
@@ -49,7 +52,7 @@ static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *i
             return wrong(parser, s);
         inst->mode = sum ? LOAD_SUM : LOAD_FACTOR;
         inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'w', inst->d, 8);
-        decode_address(parser, s->operands[1], inst);
+        ptx_matrix_address(parser, s->operands[1], inst);
         inst->s[1] = ptx_row(parser, s->operands[2], 'w');
         inst->sources = 2;
         inst->execute = ptx_run_matrix_load;
@@ -60,7 +63,7 @@ static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     if (store) {
         if (s->operand_count != 3 || (inst->type != PTX_F16 && inst->type != PTX_F32))
             return wrong(parser, s);
-        decode_address(parser, s->operands[0], inst);
+        ptx_matrix_address(parser, s->operands[0], inst);
         inst->s[1] = ptx_row(parser, s->operands[2], 'w');
         inst->sources = (uint8_t)(2 + ptx_rows(parser, s->operands[1], 'w', inst->s + 2, 8));
         inst->execute = ptx_run_matrix_store;
@@ -119,7 +122,7 @@ bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *in
     inst->space = WARP_SHARED;
     inst->columns = ptx_has(s, "trans");
     inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'w', inst->d, 4);
-    decode_address(parser, s->operands[1], inst);
+    ptx_matrix_address(parser, s->operands[1], inst);
     inst->sources = 1;
     inst->width = LINE_BYTES;
     inst->vec = 1;
@@ -130,9 +133,8 @@ bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *in
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* One access by some lanes; returns where their bytes are, null for lanes without. */
-static void touch(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
-                  const uint64_t address[WARP_LANES], uint32_t width, bool write, unsigned char *at[WARP_LANES])
+void ptx_touch_matrix(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
+                      const uint64_t address[WARP_LANES], uint32_t width, bool write, unsigned char *at[WARP_LANES])
 {
     const warp_access access = {write ? WARP_WRITES : WARP_READS, write ? SMP_BANK_STORE : SMP_BANK_LOAD, width, 2,
                                 NULL};
@@ -147,8 +149,7 @@ static void touch(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     at[l] = space == WARP_SHARED ? block->shared + offset[l] : (unsigned char *)(uintptr_t)address[l];
 }
 
-/* The instruction counts once, though its matrices are accesses of their own. */
-static void count_once(warp_block *block, const warp_inst *inst, warp_space space, uint32_t pieces)
+void ptx_count_matrix_once(warp_block *block, const warp_inst *inst, warp_space space, uint32_t pieces)
 {
     warp_count *count = &block->counts[inst->index];
     if (space == WARP_SHARED)
@@ -157,7 +158,7 @@ static void count_once(warp_block *block, const warp_inst *inst, warp_space spac
         count->instructions -= pieces - 1;
 }
 
-static uint64_t base_of(const warp_frame *frame, const warp_inst *inst, uint32_t lane, warp_space *space)
+uint64_t ptx_matrix_base(const warp_frame *frame, const warp_inst *inst, uint32_t lane, warp_space *space)
 {
     if (inst->parts) { /* SASS has matrices in shared memory alone */
         const uint32_t more = inst->add == WARP_NO_ROW ? 0 : warp_words(frame, inst->add)[lane];
@@ -179,13 +180,13 @@ void ptx_run_ldmatrix(warp_block *block, warp_frame *frame, const warp_inst *ins
     uint32_t result[4][WARP_LANES] = {{0}};
     warp_space space;
     for (uint32_t l = 0; l < WARP_LANES; l++)
-        address[l] = base_of(frame, inst, l, &space);
+        address[l] = ptx_matrix_base(frame, inst, l, &space);
     for (uint32_t m = 0; m < inst->dests; m++) {
         unsigned char *at[WARP_LANES];
-        touch(block, frame, inst, UINT32_C(0xff) << (8 * m), WARP_SHARED, address, LINE_BYTES, false, at);
+        ptx_touch_matrix(block, frame, inst, UINT32_C(0xff) << (8 * m), WARP_SHARED, address, LINE_BYTES, false, at);
         memcpy(lines + 8 * m, at + 8 * m, 8 * sizeof *lines);
     }
-    count_once(block, inst, WARP_SHARED, inst->dests);
+    ptx_count_matrix_once(block, inst, WARP_SHARED, inst->dests);
     for (uint32_t m = 0; m < inst->dests; m++) {
         for (uint32_t l = 0; l < WARP_LANES; l++)
             for (uint32_t k = 0; k < 2; k++) {
@@ -207,10 +208,10 @@ void ptx_run_stmatrix(warp_block *block, warp_frame *frame, const warp_inst *ins
     warp_space space;
     (void)lanes;
     for (uint32_t l = 0; l < WARP_LANES; l++)
-        address[l] = base_of(frame, inst, l, &space);
+        address[l] = ptx_matrix_base(frame, inst, l, &space);
     for (uint32_t m = 0; m < inst->dests; m++) {
         unsigned char *at[WARP_LANES];
-        touch(block, frame, inst, UINT32_C(0xff) << (8 * m), WARP_SHARED, address, LINE_BYTES, true, at);
+        ptx_touch_matrix(block, frame, inst, UINT32_C(0xff) << (8 * m), WARP_SHARED, address, LINE_BYTES, true, at);
         for (uint32_t l = 0; l < WARP_LANES; l++)
             for (uint32_t k = 0; k < 2; k++) {
                 const uint32_t line = inst->columns ? l % 4 * 2 + k : l / 4, to = inst->columns ? l / 4 : l % 4 * 2 + k;
@@ -219,11 +220,10 @@ void ptx_run_stmatrix(warp_block *block, warp_frame *frame, const warp_inst *ins
                     memcpy(at[8 * m + line] + HALF_BYTES * to, &half, HALF_BYTES);
             }
     }
-    count_once(block, inst, WARP_SHARED, inst->dests);
+    ptx_count_matrix_once(block, inst, WARP_SHARED, inst->dests);
 }
 
-/* Row and column of value `k` of a lane's sums: PTX ISA, fragments of m16n8, two of them side by side. */
-static void sum_place(uint32_t lane, uint32_t k, uint32_t *row, uint32_t *column)
+void ptx_sum_place(uint32_t lane, uint32_t k, uint32_t *row, uint32_t *column)
 {
     *row = lane / 4 + (k % 4 >= 2 ? 8 : 0);
     *column = k / 4 * 8 + lane % 4 * 2 + k % 2;
@@ -239,11 +239,11 @@ static void load_factor(warp_block *block, warp_frame *frame, const warp_inst *i
         unsigned char *at[WARP_LANES];
         for (uint32_t r = 0; r < 8; r++)
             address[r] = base + ((uint64_t)(q % 2 * 8 + r) * stride + q / 2 * 8) * HALF_BYTES;
-        touch(block, frame, inst, 0xff, space, address, LINE_BYTES, false, at);
+        ptx_touch_matrix(block, frame, inst, 0xff, space, address, LINE_BYTES, false, at);
         for (uint32_t r = 0; r < 8; r++)
             lines[q / 2][q % 2 * 8 + r] = at[r];
     }
-    count_once(block, inst, space, 4);
+    ptx_count_matrix_once(block, inst, space, 4);
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t k = 0; k < 8; k += 2) {
             uint32_t pair = 0;
@@ -271,11 +271,11 @@ static void move_sums(warp_block *block, warp_frame *frame, const warp_inst *ins
         unsigned char *at[WARP_LANES];
         for (uint32_t l = 0; l < WARP_LANES; l++) {
             uint32_t row, column;
-            sum_place(l, k, &row, &column);
+            ptx_sum_place(l, k, &row, &column);
             address[l] =
                 base + (inst->columns ? (uint64_t)column * stride + row : (uint64_t)row * stride + column) * bytes;
         }
-        touch(block, frame, inst, WARP_ALL, space, address, bytes * step, write, at);
+        ptx_touch_matrix(block, frame, inst, WARP_ALL, space, address, bytes * step, write, at);
         for (uint32_t l = 0; l < WARP_LANES; l++)
             for (uint32_t h = 0; h < step && at[l]; h++) {
                 unsigned char *byte = at[l] + h * bytes;
@@ -290,7 +290,7 @@ void ptx_run_matrix_load(warp_block *block, warp_frame *frame, const warp_inst *
 {
     warp_space space;
     const uint32_t lane = (uint32_t)__builtin_ctz(lanes), stride = warp_words(frame, inst->s[1])[lane];
-    const uint64_t base = base_of(frame, inst, lane, &space);
+    const uint64_t base = ptx_matrix_base(frame, inst, lane, &space);
     if (inst->mode == LOAD_FACTOR)
         load_factor(block, frame, inst, base, stride, space);
     else
@@ -301,7 +301,7 @@ void ptx_run_matrix_store(warp_block *block, warp_frame *frame, const warp_inst 
 {
     warp_space space;
     const uint32_t lane = (uint32_t)__builtin_ctz(lanes), stride = warp_words(frame, inst->s[1])[lane];
-    const uint64_t base = base_of(frame, inst, lane, &space);
+    const uint64_t base = ptx_matrix_base(frame, inst, lane, &space);
     move_sums(block, frame, inst, base, stride, space, true);
 }
 
@@ -332,7 +332,7 @@ void ptx_run_matrix_multiply(warp_block *block, warp_frame *frame, const warp_in
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t k = 0; k < 8; k++) {
             uint32_t row, column;
-            sum_place(l, k, &row, &column);
+            ptx_sum_place(l, k, &row, &column);
             float sum = sum_of(frame, inst->s + 16, l, k, inst->from_type == PTX_F16);
             for (int i = 0; i < SIDE; i++)
                 sum += a[row][i] * b[i][column];
@@ -363,7 +363,7 @@ void ptx_run_mma(warp_block *block, warp_frame *frame, const warp_inst *inst, ui
     for (uint32_t l = 0; l < WARP_LANES; l++)
         for (uint32_t k = 0; k < 4; k++) {
             uint32_t row, column;
-            sum_place(l, k, &row, &column);
+            ptx_sum_place(l, k, &row, &column);
             float sum = warp_bits_float(warp_words(frame, inst->s[16 + k])[l]);
             for (uint32_t i = 0; i < inst->width; i++)
                 sum += a[row][i] * b[i][column];

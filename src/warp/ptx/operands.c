@@ -33,6 +33,8 @@ static const struct {
     {"%lanemask_ge", WARP_MASK_GE},
     {"%dynamic_smem_size", WARP_DYNAMIC_SIZE},
     {"%total_smem_size", WARP_TOTAL_SIZE},
+    {"%envreg1", WARP_ENV_1},
+    {"%envreg2", WARP_ENV_2},
 };
 
 static uint32_t special_row(ptx_parser *parser, warp_special special, bool wide, uint64_t add)

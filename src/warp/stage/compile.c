@@ -64,6 +64,43 @@ static char *if_runs(char *path)
     return NULL;
 }
 
+static bool clang_is_there(void)
+{
+    const char *path = getenv("PATH");
+    for (const char *at = path ? path : ""; *at;) {
+        const size_t size = strcspn(at, ":");
+        char *found = size ? if_runs(smp_asprintf("%.*s/clang++", (int)size, at)) : NULL;
+        const bool there = found != NULL;
+        smp_free(found);
+        if (there)
+            return true;
+        at += size + (at[size] == ':');
+    }
+    return false;
+}
+
+/* Where clang++ is, a script that takes nvcc's options and calls it: beside a program in its build folder, or installed
+ * with libsmp_cudart. */
+static char *clang_instead(void)
+{
+    static const char *const below[] = {"clang/nvcc", "../lib/smempipe/clang/nvcc", "../lib/*/smempipe/clang/nvcc",
+                                        "../lib64/smempipe/clang/nvcc"};
+    char own[PATH_MAX], *path = NULL;
+    const ssize_t size = clang_is_there() ? readlink("/proc/self/exe", own, sizeof own - 1) : 0;
+    own[size > 0 ? size : 0] = 0;
+    char *slash = strrchr(own, '/');
+    for (size_t i = 0; slash && i < sizeof below / sizeof below[0] && !path; i++) {
+        glob_t found;
+        char *pattern = smp_asprintf("%.*s/%s", (int)(slash - own), own, below[i]);
+        if (pattern && !glob(pattern, 0, NULL, &found)) {
+            path = if_runs(smp_strdup(found.gl_pathv[0]));
+            globfree(&found);
+        }
+        smp_free(pattern);
+    }
+    return path;
+}
+
 /* The wheels nvidia-cuda-nvcc and nvidia-cuda-nvdisasm put them below site-packages/nvidia. */
 static char *find_in_wheels(const char *tool)
 {
@@ -82,7 +119,7 @@ static char *find_in_wheels(const char *tool)
         path = if_runs(smp_strdup(found.gl_pathv[found.gl_pathc - 1]));
         globfree(&found);
     }
-    return path;
+    return path || strcmp(tool, "nvcc") != 0 ? path : clang_instead();
 }
 
 char *smp_compile_tool(const char *name)
@@ -198,8 +235,9 @@ char *smp_compile_cache(void)
 static smp_code no_nvcc(smp_error *err)
 {
     smp_fail(err, SMP_E_DEVICE, "compiling a .cu file needs nvcc, which is not on this machine");
-    return smp_hint(err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl, or apt-get install "
-                         "nvidia-cuda-toolkit; no GPU is needed. A .ptx file runs without it");
+    return smp_hint(
+        err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl, or apt-get install "
+             "nvidia-cuda-toolkit, or clang for kernels of plain CUDA; no GPU is needed. A .ptx file runs without it");
 }
 
 static void remove_folder(const char *folder)

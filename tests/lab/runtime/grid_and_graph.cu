@@ -1,0 +1,140 @@
+// What the runtime library does beyond plain launches: blocks that wait for each other, and graphs.
+#include <cooperative_groups.h>
+#include <cstdio>
+
+namespace cg = cooperative_groups;
+
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            printf("line %d: FAIL\n", __LINE__);                                                                       \
+            return 1;                                                                                                  \
+        }                                                                                                              \
+    } while (0)
+
+// Each block adds up its part; after the barrier of the grid every block adds up the parts.
+__global__ void total(int *sums, int *out, const int *in, int n)
+{
+    __shared__ int part;
+    cg::grid_group grid = cg::this_grid();
+    if (threadIdx.x == 0)
+        part = 0;
+    __syncthreads();
+    for (int i = grid.thread_rank(); i < n; i += grid.size())
+        atomicAdd(&part, in[i]);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = part;
+    grid.sync();
+    if (threadIdx.x == 0) {
+        int all = 0;
+        for (int b = 0; b < gridDim.x; b++)
+            all += sums[b];
+        out[blockIdx.x] = all;
+    }
+    grid.sync();
+}
+
+// Lanes of one instruction that name different masks.
+__global__ void groups(unsigned *out)
+{
+    unsigned lane = threadIdx.x, mask = 0x11111111u << lane % 4;
+    out[lane] = __reduce_max_sync(mask, lane) + 100 * (__ballot_sync(mask, lane < 16) == (mask & 0xffff));
+}
+
+__global__ void add(int *x, int value) { x[blockIdx.x * blockDim.x + threadIdx.x] += value; }
+
+static void count_call(void *data) { ++*static_cast<int *>(data); }
+
+static int grids()
+{
+    enum { BLOCKS = 8, N = 5000 };
+    static int host[N], out[BLOCKS];
+    int *in, *sums, *results, n = N, expected = 0;
+    for (int i = 0; i < N; i++)
+        expected += host[i] = i % 37;
+    cudaMalloc(&in, sizeof host);
+    cudaMalloc(&sums, sizeof out);
+    cudaMalloc(&results, sizeof out);
+    cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+    void *arguments[] = {&sums, &results, &in, &n};
+    CHECK(!cudaLaunchCooperativeKernel((void *)total, dim3(BLOCKS), dim3(64), arguments, 0, nullptr));
+    cudaMemcpy(out, results, sizeof out, cudaMemcpyDeviceToHost);
+    for (int b = 0; b < BLOCKS; b++)
+        CHECK(out[b] == expected);
+    CHECK(cudaLaunchCooperativeKernel((void *)total, dim3(100000), dim3(64), arguments, 0, nullptr) ==
+          cudaErrorCooperativeLaunchTooLarge);
+    cudaGetLastError();
+    return 0;
+}
+
+static int graphs()
+{
+    enum { N = 64 };
+    int host[N], calls = 0, one = 1, ten = 10, *x;
+    cudaStream_t stream;
+    cudaGraph_t graph, copy;
+    cudaGraphExec_t run;
+    cudaGraphNode_t node, other;
+    size_t count = 0;
+    cudaMalloc(&x, sizeof host);
+    cudaStreamCreate(&stream);
+
+    CHECK(!cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    cudaMemsetAsync(x, 0, sizeof host, stream);
+    add<<<2, 32, 0, stream>>>(x, 5);
+    add<<<2, 32, 0, stream>>>(x, 2);
+    cudaMemcpyAsync(host, x, sizeof host, cudaMemcpyDeviceToHost, stream);
+    CHECK(!cudaStreamEndCapture(stream, &graph));
+    host[3] = -1;
+    CHECK(!cudaGraphGetNodes(graph, nullptr, &count) && count == 4);
+    CHECK(!cudaGraphInstantiate(&run, graph, 0) && host[3] == -1);
+    for (int i = 0; i < 2; i++)
+        CHECK(!cudaGraphLaunch(run, stream));
+    cudaStreamSynchronize(stream);
+    CHECK(host[3] == 7 && host[63] == 7);
+    cudaGraphExecDestroy(run);
+    cudaGraphDestroy(graph);
+
+    void *arguments[] = {&x, &one};
+    cudaKernelNodeParams params = {};
+    params.func = (void *)add;
+    params.gridDim = dim3(2);
+    params.blockDim = dim3(32);
+    params.kernelParams = arguments;
+    cudaHostNodeParams call = {count_call, &calls};
+    CHECK(!cudaGraphCreate(&graph, 0));
+    CHECK(!cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    CHECK(!cudaGraphAddHostNode(&other, graph, &node, 1, &call));
+    CHECK(!cudaGraphClone(&copy, graph));
+    CHECK(!cudaGraphInstantiate(&run, copy, 0));
+    arguments[1] = &ten;
+    CHECK(!cudaGraphExecKernelNodeSetParams(run, node, &params));
+    CHECK(!cudaGraphLaunch(run, stream));
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    CHECK(host[0] == 17 && host[40] == 17 && calls == 1);
+    cudaGraphExecUpdateResultInfo result;
+    CHECK(!cudaGraphExecUpdate(run, graph, &result) && result.result == cudaGraphExecUpdateSuccess);
+    CHECK(!cudaGraphLaunch(run, stream));
+    cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
+    CHECK(host[0] == 18 && calls == 2);
+    return 0;
+}
+
+static int masks()
+{
+    unsigned host[32], *out;
+    cudaMalloc(&out, sizeof host);
+    groups<<<1, 32>>>(out);
+    cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost);
+    for (unsigned lane = 0; lane < 32; lane++)
+        CHECK(host[lane] == 28 + lane % 4 + 100);
+    return 0;
+}
+
+int main()
+{
+    const int failed = grids() || graphs() || masks();
+    printf("grid_and_graph: %s\n", failed ? "FAIL" : "PASS");
+    return failed;
+}
