@@ -235,7 +235,8 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     for (size_t i = 0; i < count; i++)
         if (wanted_variant(trial->c->request, step, &list[i])) {
             smp_compare_variant *variant = &to->variants[to->variant_count++];
-            variant->name = list[i].name;
+            snprintf(variant->own_name, sizeof variant->own_name, "%s", list[i].name);
+            variant->name = variant->own_name;
             variant->help = list[i].help;
         }
     return SMP_OK;

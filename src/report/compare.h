@@ -42,7 +42,8 @@ typedef struct smp_compare_count {
 } smp_compare_count;
 
 typedef struct smp_compare_variant {
-    const char *name, *help; /* the stage's */
+    const char *name, *help; /* the name is own_name: kernels of a file end with the plan; help is the stage's */
+    char own_name[128];
     smp_check check;
     char wrong[160]; /* the first difference */
     const char
