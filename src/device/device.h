@@ -64,6 +64,7 @@ typedef struct smp_device_request {
     int threads;
     const char *isa;
     double work_bytes;     /* an estimate of all bytes that stages read and write; 0: unknown */
+    double operations;     /* an estimate of the arithmetic of stages, as smp_node_plan.ops counts it; 0: unknown */
     double transfer_bytes; /* an estimate of the bytes copied to and from a GPU */
     double codec_bytes;    /* of samples that processors decode and code, whatever the device */
     double jpeg_pixels;    /* of JPEGs that a GPU would decode and code, each counted for either */
