@@ -33,8 +33,8 @@ SMP_HOST_DEVICE smp_pair_span smp_pair_span_of(const smp_io *io, const smp_place
     return span;
 }
 
-/* The channel that channel c of the result passes on: of a gray picture that gets colours, its one. (Its alpha stays the
- * last.) */
+/* The channel that channel c of the result passes on: of a gray picture that gets colours, its one. (Its alpha stays
+ * the last.) */
 SMP_HOST_DEVICE int32_t smp_pair_channel(const smp_io *io, int32_t c)
 {
     if (io->in.channels >= io->out.channels)
@@ -116,7 +116,8 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
     float others[SMP_BLOCK] __attribute__((aligned(64))), plane[SMP_BLOCK] __attribute__((aligned(64)));
     const smp_place_at *at = params;
     const smp_view *second = &io->second;
-    const int gray = smp_pair_gray(io), ins = io->in.channels, outs = io->out.channels, bys = second->data ? second->channels : 0;
+    const int gray = smp_pair_gray(io), ins = io->in.channels, outs = io->out.channels,
+              bys = second->data ? second->channels : 0;
     const int most = ins > outs ? (ins > bys ? ins : bys) : outs > bys ? outs : bys;
     const int64_t block = SMP_BLOCK / most / 16 * 16;
     for (int64_t y = y0; y < y1; y++) {
@@ -140,8 +141,8 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
                                       (smp_pixel){others + i, n, bys, bys, other[i]}, c, io, params);
                 else
                     for (int64_t i = 0; i < n; i++)
-                        plane[i] = fn((smp_pixel){planes + i, step, ins, ins, last[i]}, (smp_pixel){NULL, 0, 0, 0, 0.f}, c,
-                                      io, params);
+                        plane[i] = fn((smp_pixel){planes + i, step, ins, ins, last[i]}, (smp_pixel){NULL, 0, 0, 0, 0.f},
+                                      c, io, params);
                 SMP_BY_CHANNELS(outs, smp_pixel_join(row + c, plane, n, N))
             }
             char *to = smp_row(&io->out, y);

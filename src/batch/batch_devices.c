@@ -64,9 +64,9 @@ static int coded(const char *name)
 }
 
 /* Arithmetic operations that the stages take for a picture of that shape; 0: it cannot be planned alone. */
-static double operations(const smp_program *program, const smp_shape *shape)
+static double operations(const smp_program *program, const smp_shape *shape, const char *output)
 {
-    const smp_plan_request ask = {.program = program, .input = *shape};
+    const smp_plan_request ask = {.program = program, .input = *shape, .output = output};
     smp_plan *plan = NULL;
     double sum = 0;
     if (smp_plan_make(&ask, NULL, &plan, NULL))
@@ -100,7 +100,7 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
         const bool to = large && request->files[i].output && smp_writer_is(request->files[i].output, NULL, "JPEG");
         double samples = (double)shape->width * (double)shape->height * shape->channels * files;
         ask->work_bytes = samples * 2 * (double)sizeof(float) * (double)request->program->node_count;
-        ask->operations = files * operations(request->program, shape);
+        ask->operations = files * operations(request->program, shape, request->files[i].output);
         ask->transfer_bytes = samples * (2 - from - to) * (double)smp_sample_size((int)shape->format);
         ask->jpeg_pixels = pixels * (from + to) * files;
         ask->codec_bytes = samples * (coded(media->file_format) + coded(request->files[i].output) - from - to) *

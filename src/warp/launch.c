@@ -143,7 +143,8 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
         return code;
     const double began = smp_now();
     const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
-    uint64_t count = launch->threads > 1 && !launch->together && blocks_are_apart(launch) ? (uint64_t)launch->threads : 1;
+    uint64_t count =
+        launch->threads > 1 && !launch->together && blocks_are_apart(launch) ? (uint64_t)launch->threads : 1;
     count = count > MOST_SHARES ? MOST_SHARES : count;
     count = count > wanted ? wanted ? wanted : 1 : count;
     code = run_shares(shares, (int)count, launch, wanted, threads, err);

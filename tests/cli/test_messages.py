@@ -100,7 +100,8 @@ class Messages(CliCase):
         self.write("any.pipe", "# for pictures\n\ninvert\n")
         done = self.smp("run", "any.pipe", SAMPLES / "chirp.wav", "out.wav", status=2)
         self.assertIn("any.pipe:3:1: error: stage 'invert' works on pictures, but its input is sound", done.stderr)
-        for statement, instead in (("append by=@input", "join by=@name"), ("dither 8bit", "posterise 2 dither=diffuse")):
+        for statement, instead in (("append by=@input", "join by=@name"),
+                                   ("dither 8bit", "posterise 2 dither=diffuse")):
             done = self.smp("run", "-e", statement, SAMPLES / "page.jpg", "out.png", status=2)
             self.assertIn(f"for pictures: {instead}", done.stderr)
 
