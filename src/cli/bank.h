@@ -32,6 +32,8 @@ extern const smp_command smp_command_bank;
 typedef struct smp_bank_rows {
     smp_bank_study *items;
     size_t count, capacity, expected; /* expected: with those that have mistakes */
+    char **names;                     /* of defines, which studies refer to */
+    size_t name_count;
 } smp_bank_rows;
 
 /* Fills a study whose text, name, pattern and part are set. Mistakes go into diagnostics. */

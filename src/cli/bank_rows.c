@@ -215,8 +215,16 @@ smp_code smp_bank_rows_of(const smp_strings *patterns, const smp_strings *define
         first = first ? first : one;
         code = err->message[0] ? one : SMP_OK;
     }
+    rows->names = d ? smp_alloc_array(MOST_DEFINES, sizeof *rows->names) : NULL;
     for (size_t i = 0; d && i < d->count; i++)
-        smp_free(d->items[i].name);
+        if (rows->names)
+            rows->names[rows->name_count++] = d->items[i].name;
+        else
+            smp_free(d->items[i].name);
+    if (d && !rows->names) { /* nobody may look at them */
+        smp_bank_rows_free(rows);
+        code = smp_fail_memory(err, "names", MOST_DEFINES * sizeof *rows->names);
+    }
     smp_free(d);
     return code ? code : first;
 }
@@ -228,6 +236,9 @@ void smp_bank_rows_free(smp_bank_rows *rows)
         if (rows->items[i].owner)
             smp_free((void *)(uintptr_t)rows->items[i].pattern);
     }
+    for (size_t i = 0; i < rows->name_count; i++)
+        smp_free(rows->names[i]);
+    smp_free(rows->names);
     smp_free(rows->items);
     *rows = (smp_bank_rows){0};
 }
