@@ -27,8 +27,8 @@ KERNELS = os.path.join(ROOT, "kernels")
 NOT_RUN = 77  # exit status of gpu_orders
 SECONDS = 300  # a mutant that takes longer hangs: noticed
 # Waits that no input of gpu_orders needs yet: cepstra (mel mfcc=) share their kernel with bands, which come first; the
-# inverse transform of an even number of passes, which ends where the next begins, wants a spectrum of another width; rows
-# and columns of a picture's transform take a warp each unless they are longer than gpu_orders' pictures.
+# inverse transform of an even number of passes, which ends where the next begins, wants a spectrum of another width;
+# rows and columns of a picture's transform take a warp each unless they are longer than gpu_orders' pictures.
 LIVE_YET = {"audio/mel.cu": 1, "audio/stft.cu": 1, "matmul/fourier.cu": 3}
 WAIT, SPREAD = "wait", "spread"  # what was taken out
 WAITS = r"\b(__sync\w+|smp_copy_(?:wait|commit)(?:<[^>]*>)?)\s*\([^()]*\)\s*;"

@@ -32,8 +32,8 @@ class Compare(CliCase):
 
     def test_the_readmes_counts_are_the_programs(self):
         text = (ROOT / "README.md").read_text()
-        (command,) = re.findall(r"^\$ smempipe (compare .*) samples/chelsea\.png (--stages \w+) --device cpu(?: \| tail -\d+)?$", text,
-                                 re.M)
+        line = r"^\$ smempipe (compare .*) samples/chelsea\.png (--stages \w+) --device cpu(?: \| tail -\d+)?$"
+        (command,) = re.findall(line, text, re.M)
         done = self.smp(*shlex.split(command[0]), CHELSEA, *command[1].split(), "--device", "cpu", *QUICK)
 
         def counts(page):
