@@ -254,7 +254,7 @@ static bool check_input(input *c, bool longer)
 static void check_subject(const subject *s)
 {
     enum { TURNS = 420 }; /* all levels of a size, with all edges and shapes */
-    /* Inputs in a row that bring nothing new: the most before one that does is 302. Parsing and planning ten thousands
+    /* Inputs in a row that bring nothing new: 302 at most before one that does, but for `late`. Parsing thousands more
      * of them took most of this test's time. */
     enum { PATIENCE = 1000 };
     static unsigned round;
