@@ -1,0 +1,101 @@
+/* From a request and an input's header to a plan. See run_internal.h. */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "io/jpeg/jpeg_by_device.h"
+#include "run/file_source.h"
+#include "run/run_internal.h"
+#include "warp/stage/provider.h"
+
+static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
+{
+    const smp_run_request *request = context;
+    return smp_writer_shape_as(path, request->write.format, shape, out, err);
+}
+
+bool smp_run_fuses(const smp_run_request *request)
+{
+    return !request->no_fuse && !(request->variant && !strcmp(request->variant, "naive"));
+}
+
+/* A factor too many is a mistake as an input that claims too much is: refused before anything is allocated. */
+static smp_code check_sizes(const smp_plan *plan, const smp_limits *limits, smp_error *err)
+{
+    for (size_t i = 0; limits->max_pixels && i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        int64_t pixels;
+        if (step->job != SMP_JOB_STAGE || step->stage->role == SMP_ROLE_JPEG_ENCODE ||
+            (step->out.width <= step->in.width && step->out.height <= step->in.height) ||
+            (smp_mul_i64(step->out.width, step->out.height, &pixels) && (uint64_t)pixels <= limits->max_pixels))
+            continue;
+        if (step->out.kind == SMP_AUDIO)
+            smp_fail(err, SMP_E_LIMIT, "'%s' would make %lld frames, more than the limit of %llu", step->label,
+                     (long long)step->out.height, (unsigned long long)limits->max_pixels);
+        else
+            smp_fail(err, SMP_E_LIMIT, "'%s' would make %lld x %lld pixels, more than the limit of %llu", step->label,
+                     (long long)step->out.width, (long long)step->out.height, (unsigned long long)limits->max_pixels);
+        return smp_hint(err, "raise the limit with --max-pixels");
+    }
+    return SMP_OK;
+}
+
+/* What a plan's output is coded with depends on the input too. */
+typedef struct coding {
+    const smp_run_request *request;
+    const smp_media *media;
+} coding;
+
+static bool codes(void *context, const char *path, const smp_shape *shape, smp_jpeg_params *params)
+{
+    const coding *c = context;
+    return (uint64_t)shape->width * (uint64_t)shape->height >= c->request->limits.scan_from &&
+           smp_jpeg_scan_serves(path, &c->request->write, shape, &c->media->meta.jpeg, params);
+}
+
+smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
+                           smp_plan **plan, smp_error *err)
+{
+    smp_plan_request ask = {
+        .program = request->program,
+        .input = media->shape,
+        .scan = media->scan.shape,
+        .across = media->scan.across,
+        .down = media->scan.down,
+        .orientation = media->orientation,
+        .output = request->output,
+        .accepts = accepts,
+        .accepts_context = (void *)(uintptr_t)request,
+        .codes = request->limits.scan_from ? codes : NULL,
+        .codes_context = &(coding){request, media},
+        .probe = smp_file_probe,
+        .probe_context = (void *)(uintptr_t)&request->limits,
+        .plain_storage = request->plain_storage,
+        .fuse = smp_run_fuses(request),
+        .found = looks->found,
+        .found_count = looks->count,
+    };
+    if (media->meta.icc.size) {
+        ask.input.icc = media->meta.icc.data;
+        ask.input.icc_size = media->meta.icc.size;
+    }
+    static pthread_mutex_t planning =
+        PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
+    pthread_mutex_lock(&planning);
+    smp_warp_provide_stage();
+    const size_t known = request->diags ? request->diags->count : 0;
+    smp_code code = smp_plan_make(&ask, request->diags, plan, err);
+    if (request->cache && request->diags) /* one of many */
+        smp_diags_found_with(request->diags, known, request->input);
+    pthread_mutex_unlock(&planning);
+    if (!code && (code = check_sizes(*plan, &request->limits, err))) {
+        smp_plan_free(*plan);
+        *plan = NULL;
+    }
+    return code;
+}
+
+smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
+{
+    return smp_run_make_plan(request, media, &(smp_looks){.count = 0}, plan, err);
+}
