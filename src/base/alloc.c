@@ -56,13 +56,13 @@ enum { WATCHED = false };
 #endif
 static char *kept[KEPT];
 static int kept_count;
-static uint64_t kept_bytes, kept_most;
+static atomic_uint_fast64_t kept_bytes, kept_most; /* changed with the lock held */
 
 /* A kept block of at least `total` bytes, an eighth more at most; null: there is none. */
 static char *take_kept(size_t total)
 {
     char *block = NULL;
-    if (total < WORTH_KEEPING)
+    if (total < WORTH_KEEPING || !atomic_load(&kept_bytes))
         return NULL;
     pthread_mutex_lock(&kept_lock);
     int best = -1;
@@ -99,7 +99,7 @@ static void drop_kept(uint64_t room)
 static bool keep(char *block)
 {
     const uint64_t size = ((header *)(void *)block)->size;
-    if (size < WORTH_KEEPING)
+    if (size < WORTH_KEEPING || !atomic_load(&kept_most))
         return false;
     pthread_mutex_lock(&kept_lock);
     const bool kept_it = size <= kept_most;
@@ -115,8 +115,8 @@ static bool keep(char *block)
 /* Frees what waits where it and `more` bytes would pass the limit. */
 static void leave_room(uint64_t more)
 {
-    const uint64_t most = atomic_load(&limit);
-    if (!most)
+    const uint64_t most = atomic_load(&limit), waits = atomic_load(&kept_bytes);
+    if (!most || !waits || atomic_load(&live) + waits + more <= most)
         return;
     pthread_mutex_lock(&kept_lock);
     if (kept_count && atomic_load(&live) + kept_bytes + more > most)
@@ -318,10 +318,7 @@ void smp_alloc_keep(uint64_t most)
 
 uint64_t smp_alloc_kept(void)
 {
-    pthread_mutex_lock(&kept_lock);
-    const uint64_t bytes = kept_bytes;
-    pthread_mutex_unlock(&kept_lock);
-    return bytes;
+    return atomic_load(&kept_bytes);
 }
 
 uint64_t smp_alloc_refused(void)

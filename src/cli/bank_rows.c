@@ -151,10 +151,8 @@ static smp_code add_parts(const char *text, const defines *d, smp_diags *diags, 
         study->name = name_of(text, part && pattern->part_count > 1 ? part : NULL, d);
         study->pattern = pattern;
         study->part = part;
-        for (size_t k = 0; k < d->count; k++) {
-            study->defines[k] = now[k];
-            study->define_count = d->count;
-        }
+        memcpy(study->defines, now, d->count * sizeof *now);
+        study->define_count = d->count;
         if (!study->name)
             code = smp_fail_memory(err, "a name", strlen(text));
         else
@@ -172,6 +170,16 @@ static smp_code add_parts(const char *text, const defines *d, smp_diags *diags, 
     return code;
 }
 
+static void drop_rows(smp_bank_rows *rows, size_t count)
+{
+    for (; rows->count > count; rows->count--) {
+        smp_bank_study *study = &rows->items[rows->count - 1];
+        smp_free(study->name);
+        if (study->owner)
+            smp_free((void *)(uintptr_t)study->pattern);
+    }
+}
+
 /* All choices of one pattern. A mistake that repeats is reported for the first choice alone. */
 static smp_code add_choices(const char *text, defines *d, smp_diags *diags, smp_bank_rows *rows,
                             smp_bank_study_one *study_one, const void *settings, smp_error *err)
@@ -186,8 +194,13 @@ static smp_code add_choices(const char *text, defines *d, smp_diags *diags, smp_
             smp_free(said);
             return smp_fail(err, SMP_E_LIMIT, "more than %d accesses to study", MOST_ROWS);
         }
+        const size_t rows_before = rows->count, expected_before = rows->expected;
         smp_code code = report ? SMP_OK : add_parts(text, d, &again, rows, study_one, settings, err);
-        report = report || (again.count && strcmp(again.items[0].message, said) != 0);
+        if (again.count && strcmp(again.items[0].message, said) != 0) { /* another mistake: once more, to tell it */
+            report = true;
+            drop_rows(rows, rows_before);
+            rows->expected = expected_before;
+        }
         smp_diags_free(&again);
         if (report)
             code = add_parts(text, d, diags, rows, study_one, settings, err);
@@ -231,11 +244,7 @@ smp_code smp_bank_rows_of(const smp_strings *patterns, const smp_strings *define
 
 void smp_bank_rows_free(smp_bank_rows *rows)
 {
-    for (size_t i = 0; i < rows->count; i++) {
-        smp_free(rows->items[i].name);
-        if (rows->items[i].owner)
-            smp_free((void *)(uintptr_t)rows->items[i].pattern);
-    }
+    drop_rows(rows, 0);
     for (size_t i = 0; i < rows->name_count; i++)
         smp_free(rows->names[i]);
     smp_free(rows->names);

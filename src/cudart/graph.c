@@ -350,18 +350,22 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
 
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error)
 {
-    node *n = captured && stream ? add(captured, COPY_NODE) : NULL;
+    if (!captured || !stream)
+        return false;
+    node *n = add(captured, COPY_NODE);
     if (n)
         n->copy = plain_copy(to, from, size, kind);
-    *error = LAB_SUCCESS;
-    return n != NULL;
+    *error = n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
+    return true;
 }
 
 bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error)
 {
-    node *n = captured && stream ? add(captured, SET_NODE) : NULL;
+    if (!captured || !stream)
+        return false;
+    node *n = add(captured, SET_NODE);
     if (n)
         n->set = (set_params){to, size, (unsigned)value, 1, size, 1};
-    *error = LAB_SUCCESS;
-    return n != NULL;
+    *error = n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
+    return true;
 }

@@ -80,9 +80,17 @@ static smp_code read_word(const char *text, const smp_foreign_param *param, size
         return smp_fail(err, SMP_E_PIPE,
                         "parameter %zu of the kernel is a structure or half float (%u bytes), which args cannot give",
                         n + 1, param->size);
-    if (!is_float(param, text) && to->numbers[n] != floor(to->numbers[n]))
+    to->real[n] = is_float(param, text);
+    if (to->real[n])
+        return SMP_OK;
+    if (to->numbers[n] != floor(to->numbers[n]))
         return smp_fail(err, SMP_E_PIPE, "parameter %zu of the kernel is an integer (%s), but args give %.40s", n + 1,
                         param->type, text);
+    const double most = ldexp(1, 8 * (int)param->size); /* either sign's numbers of so many bits */
+    if (to->numbers[n] < -most / 2 || to->numbers[n] >= (param->size == 8 ? most / 2 : most))
+        return smp_fail(err, SMP_E_PIPE,
+                        "parameter %zu of the kernel is an integer of %u bytes, which %.40s does not fit", n + 1,
+                        param->size, text);
     if (param->size == 8 && param->type[0] == 'u' && to->numbers[n] != 0) {
         smp_fail(err, SMP_E_PIPE, "parameter %zu of the kernel is a pointer or a 64-bit number, but args give %.40s",
                  n + 1, text);
@@ -221,15 +229,13 @@ void smp_foreign_fill(const smp_foreign *k, const smp_io *io, uint64_t in, uint6
         const smp_foreign_param *p = &k->entry->params[i];
         unsigned char *to = bytes + p->offset;
         const bool number = k->words[i] == SMP_FOREIGN_NUMBER;
-        if (p->size > 8 || p->offset > SMP_FOREIGN_PARAM_BYTES - 8)
-            continue;
         const uint64_t whole = k->words[i] == SMP_FOREIGN_IN    ? in
                                : k->words[i] == SMP_FOREIGN_OUT ? out
-                               : number                         ? (uint64_t)(int64_t)k->numbers[i]
+                               : number                         ? (k->real[i] ? 0 : (uint64_t)(int64_t)k->numbers[i])
                                                                 : (uint64_t)number_of(k, io, i);
         const double value = number ? k->numbers[i] : (double)(int64_t)whole;
         const float narrow = (float)value;
-        const bool real = p->type[0] == 'f' || (p->type[0] == 'b' && number && value != floor(value));
+        const bool real = number ? k->real[i] : p->type[0] == 'f';
         if (real && p->size == 8)
             memcpy(to, &value, 8);
         else if (real)

@@ -30,6 +30,7 @@ typedef struct smp_foreign_file {
     const char *path, *ptx; /* ptx: null-terminated */
     const smp_foreign_entry *entries;
     size_t count;
+    bool has_variables; /* of the device's memory, which kernels may change */
 } smp_foreign_file;
 
 /* What a parameter is given. Sizes are of the rows that the kernel gets. */
@@ -68,6 +69,7 @@ typedef struct smp_foreign {
     const smp_foreign_entry *entry;
     smp_foreign_word words[SMP_FOREIGN_PARAMS];
     double numbers[SMP_FOREIGN_PARAMS];
+    bool real[SMP_FOREIGN_PARAMS];      /* the number is given as a float */
     smp_foreign_dims block, tile, grid; /* grid.count 0: as many blocks as tiles cover the output */
     bool over_input;                    /* tiles cover the input instead */
     uint32_t shared;                    /* dynamic shared memory, bytes */

@@ -2,8 +2,9 @@
  * in shared memory, sectors in global memory; races, uninitialised reads, accesses outside buffers and divergent
  * barriers. A kernel comes as PTX text (ptx/). The rules of banks are those of counters/bank.h.
  *
- * Blocks run one after another and a block's warps take turns at barriers, so the same launch gives the same bytes and
- * counts each time. */
+ * A block's warps take turns at barriers. Blocks run one after another, or in threads (smp_warp_launch.threads) where
+ * none changes what another reads, or in turns (together): the same launch gives the same bytes and counts each time.
+ */
 #ifndef SMP_WARP_WARP_H
 #define SMP_WARP_WARP_H
 

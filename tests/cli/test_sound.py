@@ -226,6 +226,17 @@ class Sound(CliCase):
         if not found:
             self.skipTest("needs sox, ffmpeg or espeak-ng")
 
+    def test_what_lies_behind_a_cafs_samples_fails_nothing(self):
+        self.make("in.wav", 5000)
+        self.smp("run", "-e", "gain 0dB", "in.wav", "a.caf")
+        data = (self.folder / "a.caf").read_bytes()
+        description = data[8:8 + 12 + 32]
+        for name, tail in (("junk", b"\xff" * 12), ("again", description)):
+            self.write(f"{name}.caf", data + tail)
+            self.smp("run", "-f", "-e", "gain 0dB", f"{name}.caf", "b.wav")
+            with wave.open(str(self.folder / "b.wav")) as sound:
+                self.assertEqual(sound.getnframes(), 5000, name)
+
     def test_codes_of_8_bits_are_written_on_request(self):
         self.make("in.wav", 5000)
         for kind, encoding in (("alaw", "A-law"), ("mulaw", "mu-law")):

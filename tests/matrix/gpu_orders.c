@@ -30,8 +30,8 @@ static const struct {
              {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
              {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
 enum { APART = sizeof apart / sizeof apart[0] };
-/* Kernels that the search gives up before: 17,553 inputs lie before median's, and spectrogram has more words than are
- * combined. gpu_matrix runs them, and mutants.py, which asks for one file. */
+/* Kernels that the search gives up before: 17,553 inputs lie in front of median's, and spectrogram has more words than
+ * are combined. gpu_matrix runs them. */
 static const char *const late[] = {"median_tiled5_", "spectrogram_"};
 enum { SEEN = 4096, FILES = 32 /* of a subject */, SHARE = 2 /* inputs of each kernel */, STRIP_ORDERS = 3 };
 enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES, STRIDE = 37 /* no divisor of it */ };

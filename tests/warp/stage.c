@@ -55,6 +55,10 @@ static void arguments_are_words_and_numbers(void **state)
     smp_foreign_fill(&k, &io, 0, 0, bytes);
     assert_memory_equal(bytes + 20, &(const float){100}, 4);
     assert_memory_equal(bytes + 32, &(const float){0.5f}, 4);
+    assert_int_equal(smp_foreign_read_args("in, out, 4294967295, 1, 2, 2.0", &entry, &k, &err), SMP_OK);
+    smp_foreign_fill(&k, &io, 0, 0, bytes);
+    assert_memory_equal(bytes + 16, &(const uint32_t){UINT32_MAX}, 4);
+    assert_memory_equal(bytes + 32, &(const float){2}, 4);
 }
 
 static void wrong_arguments_are_refused(void **state)
@@ -64,12 +68,14 @@ static void wrong_arguments_are_refused(void **state)
         "(in, out, width, 3.5, 0.25)",       /* too few */
         "(in, out, width, 3.5, 0.25, 7, 8)", /* too many */
         "(in, out, 1.5, 3.5, 0.25, 7)",      /* an integer */
-        "(3, out, 1, 3.5, 0.25, 7)",         /* a pointer */
-        "(in, out, in, 3.5, 0.25, 7)",       /* no pointer */
-        "(in, out, 1, out, 0.25, 7)",        /* a float */
-        "(in, out, 1, nan, 0.25, 7)",        /* no number */
-        "(in, , 1, 2, 0.25, 7)",             /* nothing */
-        "(in, out, 1, 2, 0.25, 7",           /* no end */
+        "(in, out, 5e9, 3.5, 0.25, 7)",      /* 32 bits */
+        "(in, out, 1, 3.5, 0.25, -3000000000)",
+        "(3, out, 1, 3.5, 0.25, 7)",   /* a pointer */
+        "(in, out, in, 3.5, 0.25, 7)", /* no pointer */
+        "(in, out, 1, out, 0.25, 7)",  /* a float */
+        "(in, out, 1, nan, 0.25, 7)",  /* no number */
+        "(in, , 1, 2, 0.25, 7)",       /* nothing */
+        "(in, out, 1, 2, 0.25, 7",     /* no end */
         "",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -175,23 +175,17 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
         code = timing_slot(gpu, &timing, err);
     if (code)
         return code;
-    if (timing && launch->foreign)
-        CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
-    if (launch->foreign) {
-        code = cuda_foreign(gpu, launch->foreign, io, err);
-        if (code || !timing)
-            return code;
-        CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
-        timing->cost = cost;
-        return code;
-    }
-    arguments.strips = grid.strips;
-    void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel};
     if (timing)
         CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
-    CUDA_TRY(gpu, cuLaunchKernel, function->function, grid.grid[0], grid.grid[1], grid.grid[2], grid.block[0],
-             grid.block[1], grid.block[2], grid.shared_bytes, gpu->stream, params, NULL);
-    if (timing) {
+    if (launch->foreign)
+        code = cuda_foreign(gpu, launch->foreign, io, err);
+    else {
+        void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel};
+        arguments.strips = grid.strips;
+        CUDA_TRY(gpu, cuLaunchKernel, function->function, grid.grid[0], grid.grid[1], grid.grid[2], grid.block[0],
+                 grid.block[1], grid.block[2], grid.shared_bytes, gpu->stream, params, NULL);
+    }
+    if (!code && timing) {
         CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
         timing->cost = cost;
     }

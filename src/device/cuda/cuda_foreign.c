@@ -7,8 +7,6 @@
 #include "device/cuda/cuda_internal.h"
 #include "stages/foreign.h"
 
-enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of shared memory that a kernel may use without opting in */
-
 static smp_code move(cuda_device *gpu, void *to, int64_t to_stride, const void *from, int64_t from_stride,
                      int64_t row_bytes, int64_t rows, smp_error *err)
 {
@@ -50,21 +48,34 @@ static smp_code room(cuda_device *gpu, size_t size, void **memory, size_t *has, 
 static smp_code load(cuda_device *gpu, const smp_foreign_file *file, CUmodule *out, smp_error *err)
 {
     smp_code code = SMP_OK;
-    for (size_t i = 0; i < gpu->module_count; i++)
-        if (gpu->modules[i].file == file) {
-            *out = gpu->modules[i].module;
-            return SMP_OK;
-        }
-    if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
-        return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
-    CUmodule module = NULL;
-    CUDA_TRY(gpu, cuModuleLoadData, &module, file->ptx);
-    gpu->modules[gpu->module_count++] = (cuda_module){.file = file, .module = module};
-    *out = module;
-    return SMP_OK;
+    if (file->has_variables) /* they begin as the file has them, for each launch */
+        CUDA_TRY(gpu, cuModuleLoadData, out, file->ptx);
+    else
+        code = cuda_load_module(gpu, file, file->ptx, out, err);
 fail:
-    smp_hint(err, "the driver cannot load the PTX of %.200s for this GPU: compile it for this GPU or an older one",
-             file->path);
+    if (code)
+        smp_hint(err, "the driver cannot load the PTX of %.200s for this GPU: compile it for this GPU or an older one",
+                 file->path);
+    return code;
+}
+
+/* Queues it. */
+static smp_code launch(cuda_device *gpu, const smp_foreign *k, CUmodule module, const uint32_t *grid,
+                       unsigned char *bytes, smp_error *err)
+{
+    void *params[SMP_FOREIGN_PARAMS];
+    CUfunction function;
+    bool opted_in = false;
+    smp_code code = SMP_OK;
+    CUDA_TRY(gpu, cuModuleGetFunction, &function, module, k->entry->symbol);
+    code = cuda_opt_in(gpu, function, k->shared, &opted_in, err);
+    if (code)
+        return code;
+    for (size_t i = 0; i < k->entry->param_count; i++)
+        params[i] = bytes + k->entry->params[i].offset;
+    CUDA_TRY(gpu, cuLaunchKernel, function, grid[0], grid[1], grid[2], k->block.n[0], k->block.n[1], k->block.n[2],
+             k->shared, gpu->stream, params, NULL);
+fail:
     return code;
 }
 
@@ -84,9 +95,7 @@ smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, 
     const int64_t in = row_bytes(&io->in), out = row_bytes(&io->out);
     uint32_t grid[3];
     CUmodule module = NULL;
-    CUfunction function;
     unsigned char bytes[SMP_FOREIGN_PARAM_BYTES];
-    void *params[SMP_FOREIGN_PARAMS];
     if (!smp_foreign_grid(k, io, grid))
         return smp_fail(err, SMP_E_DEVICE, "kernel %s would have more blocks than a GPU takes", k->entry->name);
     code = room(gpu, (size_t)(in * r.in_count), &gpu->foreign_in, &gpu->foreign_in_size, err);
@@ -98,16 +107,17 @@ smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, 
         code = load(gpu, k->file, &module, err);
     if (code)
         return code;
+    smp_foreign_fill(k, io, (uint64_t)(uintptr_t)gpu->foreign_in, (uint64_t)(uintptr_t)gpu->foreign_out, bytes);
     CUDA_TRY(gpu, cuMemsetD8Async, (CUdeviceptr)(uintptr_t)gpu->foreign_out, 0, (size_t)(out * r.out_count),
              gpu->stream);
-    CUDA_TRY(gpu, cuModuleGetFunction, &function, module, k->entry->symbol);
-    if (k->shared > WITHOUT_ASKING)
-        CUDA_TRY(gpu, cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared);
-    smp_foreign_fill(k, io, (uint64_t)(uintptr_t)gpu->foreign_in, (uint64_t)(uintptr_t)gpu->foreign_out, bytes);
-    for (size_t i = 0; i < k->entry->param_count; i++)
-        params[i] = bytes + k->entry->params[i].offset;
-    CUDA_TRY(gpu, cuLaunchKernel, function, grid[0], grid[1], grid[2], k->block.n[0], k->block.n[1], k->block.n[2],
-             k->shared, gpu->stream, params, NULL);
+    code = launch(gpu, k, module, grid, bytes, err);
+    if (k->file->has_variables) {
+        if (!code)
+            CUDA_TRY(gpu, cuStreamSynchronize, gpu->stream);
+        (void)smp_cuModuleUnload(gpu->driver, module);
+    }
+    if (code)
+        return code;
     return move(gpu, io->out.data, io->out.stride, (char *)gpu->foreign_out + (io->out.y0 - r.out_first) * out, out,
                 out, io->out.rows, err);
 fail:

@@ -29,7 +29,7 @@ typedef struct cuda_module {
     smp_driver *driver;
     CUcontext context;
     CUmodule module;
-    size_t users; /* devices; 0: the module is this device's own */
+    size_t users; /* devices */
 } cuda_module;
 
 typedef struct cuda_function {
@@ -92,9 +92,16 @@ smp_code cuda_copy(smp_device *device, void *to, const void *from, int64_t strid
 void cuda_memory_close(cuda_device *gpu);
 
 /* Function, grid and block of a launch for these views, checked against the device's limits; opts into dynamic shared
- * memory above 48 KB. *kernel: the function's name without formats. */
+ * memory. *kernel: the function's name without formats. */
 smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
                       const char **kernel, cuda_function **function, smp_grid *grid, smp_error *err);
+/* The module of a file, loaded from image unless a device of the GPU has it. */
+smp_code cuda_load_module(cuda_device *gpu, const void *file, const void *image, CUmodule *out, smp_error *err);
+
+/* Lets a function have dynamic shared memory beyond 48 KB in all: as much as there is, since other threads launch the
+ * same function, and what one of them sets holds for all. *done: it was. */
+smp_code cuda_opt_in(cuda_device *gpu, CUfunction function, unsigned shared, bool *done, smp_error *err);
+
 /* Queues a kernel that is not this program's (cuda_foreign.c). */
 smp_code cuda_foreign(cuda_device *gpu, const struct smp_foreign *k, const smp_io *io, smp_error *err);
 void cuda_kernels_close(cuda_device *gpu);

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "device/cuda/cuda_internal.h"
+#include "stages/foreign.h"
 #include "stages/launch.h"
 
 /* The name in the kernel file: NAME_u8_f32 for u8 in and f32 out. Without an output picture: the input's format. */
@@ -44,7 +45,7 @@ static void unlock_loaded(void)
     pthread_mutex_unlock(&loaded.lock);
 }
 
-static smp_code share_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
+static smp_code share_module(cuda_device *gpu, const void *file, const void *image, CUmodule *out, smp_error *err)
 {
     smp_code code = SMP_OK;
     pthread_mutex_lock(&loaded.lock);
@@ -55,7 +56,7 @@ static smp_code share_module(cuda_device *gpu, const smp_kernel_file *file, CUmo
             code = smp_fail_memory(err, "GPU modules", sizeof *loaded.modules);
             goto fail;
         }
-        CUDA_TRY(gpu, cuModuleLoadData, &fresh, gpu->driver->emulated ? (const void *)file : file->fatbin);
+        CUDA_TRY(gpu, cuModuleLoadData, &fresh, image);
         module = &loaded.modules[loaded.count++];
         *module = (cuda_module){file, gpu->driver, gpu->context, fresh, 0};
     }
@@ -77,7 +78,7 @@ static void leave_module(const cuda_device *gpu, const void *file)
     unlock_loaded();
 }
 
-static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmodule *out, smp_error *err)
+smp_code cuda_load_module(cuda_device *gpu, const void *file, const void *image, CUmodule *out, smp_error *err)
 {
     for (size_t i = 0; i < gpu->module_count; i++)
         if (gpu->modules[i].file == file) {
@@ -86,9 +87,9 @@ static smp_code load_module(cuda_device *gpu, const smp_kernel_file *file, CUmod
         }
     if (!smp_grow(&gpu->modules, &gpu->module_capacity, gpu->module_count + 1, sizeof *gpu->modules))
         return smp_fail_memory(err, "GPU modules", sizeof *gpu->modules);
-    smp_code code = share_module(gpu, file, out, err);
+    smp_code code = share_module(gpu, file, image, out, err);
     if (!code)
-        gpu->modules[gpu->module_count++] = (cuda_module){file, gpu->driver, gpu->context, *out, 1};
+        gpu->modules[gpu->module_count++] = (cuda_module){.file = file, .module = *out};
     return code;
 }
 
@@ -109,7 +110,7 @@ static smp_code find_function(cuda_device *gpu, const char *kernel, const smp_io
     if (!file)
         return smp_fail(err, SMP_E_DEVICE, "this build has no GPU kernel %s", made.name);
     CUmodule module = NULL;
-    code = load_module(gpu, file, &module, err);
+    code = cuda_load_module(gpu, file, gpu->driver->emulated ? (const void *)file : file->fatbin, &module, err);
     if (code)
         return code;
     if (!smp_grow(&gpu->functions, &gpu->function_capacity, gpu->function_count + 1, sizeof *gpu->functions))
@@ -121,7 +122,19 @@ fail:
     return code;
 }
 
-enum { WITHOUT_ASKING = 48 * 1024 }; /* bytes of dynamic shared memory that a kernel may use without opting in */
+smp_code cuda_opt_in(cuda_device *gpu, CUfunction function, unsigned shared, bool *done, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    int own = 0;
+    if (*done || !shared)
+        return SMP_OK;
+    CUDA_TRY(gpu, cuFuncGetAttribute, &own, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    CUDA_TRY(gpu, cuFuncSetAttribute, function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+             (int)gpu->base.info.shared_per_block - own);
+    *done = true;
+fail:
+    return code;
+}
 
 smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *io, const void *params,
                       const char **kernel, cuda_function **function, smp_grid *grid, smp_error *err)
@@ -142,25 +155,13 @@ smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *
                  grid->shared_bytes, gpu->base.info.name, (long long)gpu->base.info.shared_per_block);
         return smp_hint(err, "use --variant naive, or --device cpu");
     }
-    if (grid->shared_bytes > WITHOUT_ASKING && !(*function)->opted_in) {
-        /* As much as there is: other threads launch the same function, and what one of them sets holds for all. */
-        int own = 0;
-        CUDA_TRY(gpu, cuFuncGetAttribute, &own, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, (*function)->function);
-        CUDA_TRY(gpu, cuFuncSetAttribute, (*function)->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                 (int)gpu->base.info.shared_per_block - own);
-        (*function)->opted_in = true;
-    }
-fail:
-    return code;
+    return cuda_opt_in(gpu, (*function)->function, grid->shared_bytes, &(*function)->opted_in, err);
 }
 
 void cuda_kernels_close(cuda_device *gpu)
 {
     for (size_t i = 0; i < gpu->module_count; i++)
-        if (gpu->modules[i].users)
-            leave_module(gpu, gpu->modules[i].file);
-        else
-            (void)smp_cuModuleUnload(gpu->driver, gpu->modules[i].module);
+        leave_module(gpu, gpu->modules[i].file);
     smp_free(gpu->modules);
     smp_free(gpu->functions);
 }
@@ -202,9 +203,17 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     if (launch->foreign) { /* its registers are known when it is loaded, which is when it runs */
         info->kernel = smp_launch_decide(launch, io, params, &info->grid);
         const unsigned threads = info->grid.block[0] * info->grid.block[1] * info->grid.block[2];
+        const int64_t shared = (int64_t)launch->foreign->entry->shared + launch->foreign->shared + gpu->shared_reserved;
+        const int64_t by_shared = gpu->base.info.shared_per_unit / shared;
         info->blocks_per_unit = (int)((unsigned)gpu->threads_per_unit / threads);
-        if (info->blocks_per_unit > gpu->blocks_per_unit)
+        if (info->blocks_per_unit > gpu->blocks_per_unit) {
             info->blocks_per_unit = gpu->blocks_per_unit;
+            info->limit = "blocks";
+        }
+        if (info->blocks_per_unit > by_shared) {
+            info->blocks_per_unit = (int)by_shared;
+            info->limit = "shared memory";
+        }
         if (gpu->threads_per_unit > 0)
             info->occupancy = (double)info->blocks_per_unit * threads / gpu->threads_per_unit;
         return SMP_OK;

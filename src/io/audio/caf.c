@@ -104,7 +104,8 @@ static smp_code take_chunk(header *h, smp_reader *reader, const uint8_t *name, u
                            smp_error *err)
 {
     uint8_t layout[8];
-    if (memcmp(name, "desc", 4) == 0)
+    if (memcmp(name, "desc", 4) == 0 &&
+        !(h->has_format && h->has_data)) /* what lies behind the samples fails nothing */
         return take_format(h, &reader->source, at, size, err);
     if (memcmp(name, "chan", 4) == 0 && size >= 8 && smp_sound_look(&reader->source, at, layout, 8) &&
         smp_get_be(layout, 4) == BITMAP)
@@ -139,7 +140,10 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
             code = take_data(h, source, body, size, err);
         if (code == SMP_OK && data && h->has_format && (h->open_end || !source->seekable))
             return SMP_OK;
-        if (code == SMP_OK && (size > INT64_MAX / 2 || at > INT64_MAX / 4))
+        const bool countable = size <= INT64_MAX / 2 && at <= INT64_MAX / 4;
+        if (code == SMP_OK && !countable && !data && h->has_format && h->has_data)
+            return SMP_OK; /* what lies behind the samples fails nothing */
+        if (code == SMP_OK && !countable)
             code = smp_fail(err, SMP_E_DECODE, "the CAF is damaged: a chunk is larger than can be counted");
         if (code == SMP_OK && !data && !source->seekable && body + size > SMP_SOURCE_BUFFER)
             code = smp_source_spool(source, err);

@@ -325,13 +325,20 @@ static void put_frame(smp_bytes *out, const char *id, const smp_bytes *body)
     out->failed |= body->failed;
 }
 
-/* A frame may occur once: further texts of the same key follow the first, behind a zero. */
+/* Whether two keys' texts stand in one frame. */
+static bool share_frame(const char *one, const char *other)
+{
+    const char *id = frame_of(one);
+    return strcmp(id, frame_of(other)) == 0 && (strcmp(id, "TXXX") != 0 || strcasecmp(one, other) == 0);
+}
+
+/* A frame may occur once: further texts of the same follow the first, behind a zero. */
 static void put_texts(smp_bytes *out, const smp_meta *meta, size_t first)
 {
     const char *key = meta->texts[first].key, *id = frame_of(key);
     smp_bytes body = {0};
     for (size_t i = 0; i < first; i++)
-        if (strcmp(meta->texts[i].key, key) == 0)
+        if (share_frame(meta->texts[i].key, key))
             return;
     smp_bytes_be(&body, 3, 1); /* UTF-8 */
     if (strcmp(id, "COMM") == 0)
@@ -340,7 +347,7 @@ static void put_texts(smp_bytes *out, const smp_meta *meta, size_t first)
         smp_bytes_add(&body, key, strlen(key) + 1);
     for (size_t i = first; i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
-        if (strcmp(text->key, key) != 0)
+        if (!share_frame(text->key, key))
             continue;
         if (i > first)
             smp_bytes_be(&body, 0, 1);

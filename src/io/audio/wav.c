@@ -56,7 +56,7 @@ smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t si
 {
     uint8_t f[40] = {0};
     if (h->has_format || size < 16 || !smp_sound_look(source, at, f, size < 40 ? size : 40))
-        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its format is incomplete or there twice");
+        return smp_fail(err, SMP_E_DECODE, "the %s is damaged: its format is incomplete or there twice", h->kind);
     h->has_format = true;
     h->tag = get(h, f, 2);
     h->channels = get(h, f + 2, 2);
@@ -67,7 +67,7 @@ smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t si
         const uint8_t *guid = f + 24; /* its first number has 4 bytes */
         if (size < 40 || (memcmp(guid + 2, guid_tail, sizeof guid_tail) != 0 &&
                           !(h->big && memcmp(guid + 4, guid_tail_big + 2, sizeof guid_tail_big - 2) == 0)))
-            return smp_fail(err, SMP_E_DECODE, "the WAV's samples are of an unsupported kind");
+            return smp_fail(err, SMP_E_DECODE, "the %s's samples are of an unsupported kind", h->kind);
         h->mask = get(h, f + 20, 4);
         /* Of RIFX some turn that number, some (sox) its lower half alone, some nothing. */
         h->tag = h->big && !guid[0] ? guid[1] ? guid[1] : smp_get_be(guid, 4) & 0xFFFF : smp_get_le(guid, 2);
@@ -228,17 +228,17 @@ static smp_code choose_type(const smp_wav *h, int *type, smp_error *err)
     if (*type)
         return SMP_OK;
     if (plain)
-        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: %u channels of %u bits do not make %u bytes a frame",
-                        h->channels, h->bits, h->align);
+        return smp_fail(err, SMP_E_DECODE, "the %s is damaged: %u channels of %u bits do not make %u bytes a frame",
+                        h->kind, h->channels, h->bits, h->align);
     const char *name = NULL;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i].tag == h->tag)
             name = others[i].name;
     if (name)
-        smp_fail(err, SMP_E_DECODE, "the WAV's samples are %s, which is not supported", name);
+        smp_fail(err, SMP_E_DECODE, "the %s's samples are %s, which is not supported", h->kind, name);
     else
-        smp_fail(err, SMP_E_DECODE, "the WAV's samples are of format %u with %u bits, which is not supported", h->tag,
-                 h->bits);
+        smp_fail(err, SMP_E_DECODE, "the %s's samples are of format %u with %u bits, which is not supported", h->kind,
+                 h->tag, h->bits);
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }
 
@@ -258,9 +258,8 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
     if (code != SMP_OK)
         return code;
     if (h->data_size % h->align)
-        return smp_fail(err, SMP_E_DECODE,
-                        "the WAV is damaged: its %llu bytes of samples are no whole number of frames",
-                        (unsigned long long)h->data_size);
+        return smp_fail(err, SMP_E_DECODE, "the %s is damaged: its %llu bytes of samples are no whole number of frames",
+                        h->kind, (unsigned long long)h->data_size);
     code = smp_sound_header(reader, (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX), h->channels, h->rate,
                             type, err);
     if (code != SMP_OK)
@@ -276,7 +275,7 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
-    smp_wav h = {0};
+    smp_wav h = {.kind = "WAV"};
     const smp_code code = walk(&h, reader, err);
     return code == SMP_OK ? smp_wav_open(reader, &h, h.rf64 ? "RF64" : h.big ? "RIFX" : NULL, err) : code;
 }

@@ -5,6 +5,7 @@
 #include "io/audio/sound.h"
 
 typedef struct smp_wav {
+    const char *kind; /* what messages call it: "WAV" */
     bool rf64, big, has_format, has_data;
     unsigned tag, channels, bits, align;
     uint32_t rate, mask;

@@ -131,6 +131,10 @@ static smp_code count(const smp_warp_kernel *kernel, const smp_simt_seen *seen, 
     (void)smp_warp_copy_back(memory, before);
     if (!code && !take_result(to, &result))
         code = smp_fail_memory(err, "sites", 0);
+    if (code) {
+        smp_warp_copy_free(after);
+        after = NULL;
+    }
     smp_warp_result_free(&result);
     smp_warp_copy_free(before);
     return code;

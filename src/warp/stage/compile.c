@@ -381,6 +381,8 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
         *ptx = ptx_name(folder, file);
         if (program)
             *program = smp_asprintf("%s/program", folder);
+        if (!*ptx || (program && !*program))
+            code = smp_fail_memory(err, "a path", PATH_MAX);
     }
     for (size_t i = 0; i < w.owned_count; i++)
         smp_free(w.owned[i]);

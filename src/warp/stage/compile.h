@@ -1,5 +1,5 @@
-/* Compiles .cu files by nvcc, once each: what was compiled is kept by the hash of the sources and options in
- * $XDG_CACHE_HOME/smempipe/kernel. For `smempipe kernel` and the stage of that name. */
+/* Compiles .cu files by nvcc, or by clang where there is none, once each: what was compiled is kept by the hash of the
+ * sources and options in $XDG_CACHE_HOME/smempipe/kernel. For `smempipe kernel` and the stage of that name. */
 #ifndef SMP_WARP_STAGE_COMPILE_H
 #define SMP_WARP_STAGE_COMPILE_H
 

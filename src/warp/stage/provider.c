@@ -44,9 +44,11 @@ static smp_code read_text(const char *path, char **text, smp_error *err)
     if (!from)
         return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
     do {
-        if (size > MOST_PTX || !smp_grow(text, &capacity, size + 65537, 1)) {
+        const bool fits = size <= MOST_PTX;
+        if (!fits || !smp_grow(text, &capacity, size + 65537, 1)) {
             fclose(from);
-            return smp_fail_memory(err, "PTX", size);
+            return fits ? smp_fail_memory(err, "PTX", size)
+                        : smp_fail(err, SMP_E_LIMIT, "'%.200s' has more than %d MiB of PTX", path, MOST_PTX >> 20);
         }
         got = fread(*text + size, 1, 65536, from);
         size += got;
@@ -121,6 +123,23 @@ static smp_code list_kernels(loaded *l, smp_error *err)
     return SMP_OK;
 }
 
+/* Lines that declare variables outside of kernels: ".global .align 4 .u32 counter;", ".visible .global ...". */
+static bool has_variables(const char *ptx)
+{
+    for (const char *line = ptx; line; line = strchr(line, '\n')) {
+        const char *at = line + (*line == '\n');
+        for (size_t n = 1; *at == '.' && n; at += n + strspn(at + n, " \t")) {
+            n = strcspn(at, " \t\n");
+            if (!strncmp(at, ".param", n)) /* may point to such memory, and declares none */
+                break;
+            if (!strncmp(at, ".global", n))
+                return true;
+        }
+        line = at; /* behind its line feed */
+    }
+    return false;
+}
+
 static smp_code load(const char *path, const struct stat *status, loaded **out, smp_error *err)
 {
     char *ptx_path = NULL;
@@ -143,6 +162,7 @@ static smp_code load(const char *path, const struct stat *status, loaded **out, 
     smp_free(ptx_path);
     l->file.path = l->path;
     l->file.ptx = l->ptx;
+    l->file.has_variables = l->ptx && has_variables(l->ptx);
     if (code && l->path)
         l->error = *err;
     else if (code) {
@@ -258,8 +278,14 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
     return code;
 }
 
-void smp_warp_provide_stage(void)
+static void provide(void)
 {
     static const smp_foreign_ops ops = {open_file, run};
     smp_foreign_provide(&ops);
+}
+
+void smp_warp_provide_stage(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* plans are made while others run */
+    pthread_once(&once, provide);
 }
