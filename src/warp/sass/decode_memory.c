@@ -155,7 +155,7 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     return set_address(parser, line, at, is_shared ? WARP_SHARED : is_global ? WARP_GLOBAL : WARP_GENERIC, inst);
 }
 
-/* LDC, ULDC: of a fixed place a copy, of one that registers tell a look-up */
+/* LDC, ULDC, LDCU: of a fixed place a copy, of one that registers tell a look-up */
 static bool decode_bank(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     const sass_operand *o = &line->operands[1];
@@ -164,9 +164,10 @@ static bool decode_bank(sass_parser *parser, const sass_line *line, warp_inst *i
     op->lut = sass_has(line, "U8") || sass_has(line, "S8") ? 1 : sass_has(line, "U16") || sass_has(line, "S16") ? 2 : 4;
     op->is_signed = sass_has(line, "S8") || sass_has(line, "S16");
     op->mode = (uint8_t)o->bank;
+    op->submode = sass_has(line, "128");
     if (line->count != 2 || o->kind != SASS_BANK || op->to == WARP_NO_ROW)
         return sass_refuse(parser, line, "this form");
-    if (op->lut == 4 && o->number == SASS_RZ && o->uniform == SASS_NO_UNIFORM) {
+    if (op->lut == 4 && !op->submode && o->number == SASS_RZ && o->uniform == SASS_NO_UNIFORM) {
         inst->execute = sass_function_of(SASS_COPY);
         return sass_source(parser, line, op, 0, 1, 2, false);
     }
@@ -301,6 +302,7 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"ATOMS", decode_atomic, "ADD MIN MAX AND OR XOR EXCH CAS INC DEC POPC 32 CAST SPIN S32 64"},
     {"LDC", decode_bank, "64 U8 S8 U16 S16"},
     {"ULDC", decode_bank, "64 U8 S8 U16 S16"},
+    {"LDCU", decode_bank, "64 128 U8 S8 U16 S16"},
     {"LDGSTS", decode_copy, CACHES " BYPASS 64 128"},
     {"LDSM", decode_matrices, "16 M88 MT88 2 4"},
     {"STSM", decode_matrices, "16 M88 MT88 2 4"},

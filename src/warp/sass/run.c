@@ -64,6 +64,18 @@ void sass_run_bank(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     uint64_t r[WARP_LANES] = {0};
     uint32_t low[WARP_LANES];
     const uint32_t all = sass_lanes(op, lanes);
+    for (uint32_t k = 0; op->submode && k < 4; k++) { /* 128 bits */
+        memset(low, 0, sizeof low);
+        WARP_ACTIVE_LANES(all)
+        {
+            const uint64_t offset = (uint64_t)(at[l] + more[l] + (uint32_t)inst->offset) + k * sizeof low[0];
+            if (offset + sizeof low[0] <= size)
+                memcpy(&low[l], block->banks[op->mode] + offset, sizeof low[0]);
+        }
+        sass_put_row(frame, op->to + k * SASS_WORD_ROW, low, all);
+    }
+    if (op->submode)
+        return;
     WARP_ACTIVE_LANES(all)
     {
         const uint32_t offset = at[l] + more[l] + (uint32_t)inst->offset;

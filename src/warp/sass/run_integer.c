@@ -3,6 +3,23 @@
 
 #include "warp/sass/run.h"
 
+/* A sum of 64 bits of three; what is not given is zero. */
+void sass_run_add_long(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint64_t sum[WARP_LANES] = {0};
+    (void)block;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t *low = warp_words(frame, op->source[i]);
+        const uint32_t *high = warp_words(frame, op->source[i] + SASS_WORD_ROW);
+        for (int l = 0; l < WARP_LANES; l++) {
+            const uint64_t value = low[l] | (uint64_t)high[l] << 32;
+            sum[l] += op->change[i] ? 0 - value : value;
+        }
+    }
+    sass_put_long(frame, op, sum, lanes);
+}
+
 static int32_t better(int32_t a, int32_t b, bool least)
 {
     return (a < b) == least ? a : b;
