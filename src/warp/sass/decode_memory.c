@@ -103,7 +103,8 @@ static bool decode_store(sass_parser *parser, const sass_line *line, warp_inst *
 static const char *const operations[] = {"ADD", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS", "INC", "DEC", "CAST"};
 
 /* ATOMG.E.ADD PT, to, address, value; ATOMS.CAS to, address, is, becomes; REDG.E.ADD address, value;
- * ATOMS.POPC.INC.32 to, address: adds the number of lanes */
+ * ATOMS.CAST.SPIN p, address, is, becomes: whether it was so; ATOMS.POPC.INC.32 to, address: adds the number of lanes
+ */
 static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     enum { ADD = 0, COMPARE_AND_SWAP = 7 };
@@ -112,7 +113,6 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     const bool counts = sass_has(line, "POPC"), wide = sass_has(line, "64") || sass_has(line, "F64");
     const int at = find_memory(line, 0);
     int mode = -1;
-    (void)op;
     for (int i = 0; i <= PTX_ATOM_SWAPPED; i++)
         if (sass_has(line, operations[i]))
             mode = i;
@@ -133,7 +133,11 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     inst->width = wide || sass_has(line, "S64") ? 8 : 4;
     inst->vec = 1;
     inst->d[0] = inst->d[1] = parser->sink;
-    if (at > 0) {
+    const bool tells = at == 1 && mode == PTX_ATOM_SWAPPED && sass_is_predicate(&line->operands[0]);
+    if (tells) {
+        op->pred_to[0] = sass_predicate_to(parser, &line->operands[0]);
+        op->source[0] = parser->sink;
+    } else if (at > 0) {
         inst->d[0] = sass_to(parser, &line->operands[at - 1]);
         if (inst->d[0] == WARP_NO_ROW)
             return sass_refuse(parser, line, "the result is no register");
@@ -151,7 +155,7 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     inst->result_unused = counts;
     inst->spins = sass_has(line, "SPIN");
     inst->kind = WARP_UPDATES_MEMORY;
-    inst->execute = ptx_run_atomic;
+    inst->execute = tells ? sass_run_swap : ptx_run_atomic;
     return set_address(parser, line, at, is_shared ? WARP_SHARED : is_global ? WARP_GLOBAL : WARP_GENERIC, inst);
 }
 

@@ -104,6 +104,18 @@ void sass_run_first(warp_block *block, warp_frame *frame, const warp_inst *inst,
     sass_put(frame, op, r, lanes);
 }
 
+/* ATOMS.CAST.SPIN with a predicate. */
+void sass_run_swap(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t *swapped = warp_words(frame, op->source[0]);
+    uint32_t holds = 0;
+    ptx_run_atomic(block, frame, inst, lanes);
+    WARP_ACTIVE_LANES(lanes)
+    holds |= (uint32_t)(swapped[l] != 0) << l;
+    sass_put_pred(frame, op, 0, holds, lanes);
+}
+
 void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
