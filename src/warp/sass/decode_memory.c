@@ -263,6 +263,22 @@ static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst
     return true;
 }
 
+/* DMMA.8x8x4 d, a, b, c */
+static bool decode_double_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    if (line->count != 4)
+        return sass_refuse(parser, line, "a product of this form");
+    op->to = sass_to(parser, &line->operands[0]);
+    for (int i = 0; i < 3; i++) {
+        const sass_operand *o = &line->operands[1 + i];
+        op->source[i] = sass_row(parser, o, 1, false);
+        if (o->kind != SASS_REGISTER || o->negate)
+            return sass_refuse(parser, line, "a product of this form");
+    }
+    inst->execute = sass_run_double_product;
+    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "a product of this form");
+}
+
 /* IMMA.16832.U8.U8 d, a.ROW, b.COL, c */
 static bool decode_byte_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
@@ -311,6 +327,7 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"LDSM", decode_matrices, "16 M88 MT88 2 4"},
     {"STSM", decode_matrices, "16 M88 MT88 2 4"},
     {"HMMA", decode_product, "16816 1688 F32 BF16"},
+    {"DMMA", decode_double_product, "8x8x4"},
     {"IMMA", decode_byte_product, "16832 U8"},
     {"LDGDEPBAR", decode_nothing, ""},
     {"DEPBAR", decode_nothing, "LE"},
