@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/numa.h"
 #include "base/pool.h"
 #include "batch/batch_devices.h"
 #include "batch/find_files.h"
@@ -177,6 +178,8 @@ static smp_code open_device(worker *w, int of, smp_error *err)
                                     .isa = r->isa};
     w->of = of;
     smp_code code = smp_device_open(&ask, &w->device, NULL, 0, err);
+    if (!code && !strcmp(w->device->info.kind, "cuda"))
+        (void)smp_numa_stay("/sys", w->device->info.numa_node);
     return code ? code : smp_run_cache_open(&w->cache, err);
 }
 
