@@ -492,6 +492,7 @@ static void write_close(smp_writer *writer)
 const smp_file_format smp_format_npy = {
     .name = "NPY",
     .extensions = (const char *const[]){"npy", NULL},
+    .iptc = true,
     .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
     .sniff = sniff,
     .read_open = read_open,

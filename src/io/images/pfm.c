@@ -184,6 +184,7 @@ const smp_file_format smp_format_pfm = {
     .name = "PFM",
     .extensions = (const char *const[]){"pfm", NULL},
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

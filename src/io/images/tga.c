@@ -347,6 +347,7 @@ const smp_file_format smp_format_tga = {
     .name = "TGA",
     .extensions = (const char *const[]){"tga", NULL},
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

@@ -208,6 +208,7 @@ const smp_file_format smp_format_raw = {
     .name = "RAW",
     .extensions = (const char *const[]){"raw", NULL},
     .kind = SMP_BOTH,
+    .iptc = true,
     .pages = true,
     .sniff = sniff,
     .read_open = read_open,

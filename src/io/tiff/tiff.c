@@ -20,6 +20,7 @@ const smp_file_format smp_format_tiff = {
     .name = "TIFF",
     .extensions = (const char *const[]){"tif", "tiff", NULL},
     .kind = SMP_IMAGE,
+    .iptc = true,
 #ifdef SMP_HAVE_TIFF
     .sniff = sniff,
     .read_open = smp_tiff_read_open,

@@ -434,6 +434,7 @@ const smp_file_format smp_format_y4m = {
     .name = "Y4M",
     .extensions = (const char *const[]){"y4m", NULL},
     .kind = SMP_IMAGE,
+    .iptc = true,
     .pages = true,
     .sniff = sniff,
     .read_open = read_open,
