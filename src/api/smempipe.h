@@ -182,7 +182,7 @@ smempipe_code smempipe_run_strips(const smempipe_plan *plan, smempipe_device *de
                                   smempipe_write_rows *write, void *context, smempipe_result **result,
                                   smempipe_error **error);
 
-/* Of runs over files; zeroed is the default. */
+/* Options of runs over files; zeroed is the default. */
 typedef struct smempipe_file_options {
     int32_t force;       /* 1: replace a file that exists */
     int32_t strip;       /* 1: write no metadata (EXIF, colour profile, texts) */

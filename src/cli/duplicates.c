@@ -1,7 +1,6 @@
 /* smempipe duplicates: pictures of a folder that look alike, by hashes of 64 bits of what they look like. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/outputs.h"

@@ -243,9 +243,9 @@ static void warn(planner *p, const smp_node *node, const char *format, const cha
 static const char *meant_for(smp_kind kind, const char *name)
 {
     for (size_t i = 0; i < smp_stage_count(); i++)
-        for (const smp_alias *alias = smp_stage_at(i)->aliases; alias && alias->name; alias++)
-            if ((smp_stage_at(i)->domain & kind) && !strcmp(alias->name, name))
-                return alias->say;
+        for (smp_other_name other = smp_other_names(smp_stage_at(i)); smp_next_name(&other);)
+            if ((smp_stage_at(i)->domain & kind) && !strcmp(other.name, name))
+                return other.say;
     return NULL;
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pipe/expr.h"
-#include "pipe/limits.h"
 #include "pipe/text.h"
 
 enum { DOMAIN_TEXT = 400 };

@@ -1,7 +1,6 @@
 /* The comparison as one page: what it found, bars for each step and variant, a map of the banks for each access, a
  * roofline. No script and no network. It fits a phone, follows dark mode and prints. */
 #include <math.h>
-#include <string.h>
 
 #include "report/bank_map.h"
 #include "report/compare.h"

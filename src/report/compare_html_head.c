@@ -1,7 +1,5 @@
 /* How the page of a comparison begins and ends: what was found in a line for each step; and last, on what it was
  * measured. */
-#include <string.h>
-
 #include "report/bank_map.h"
 #include "report/compare_html.h"
 #include "report/text.h"

@@ -1,6 +1,4 @@
 /* append: a second sound behind this one. */
-#include <math.h>
-
 #include "base/checked.h"
 #include "stages/shared/mixing.h"
 
@@ -35,9 +33,8 @@ const smp_stage smp_stage_append = {
     .name = "append",
     .help = "put a second sound behind this one",
     .about = "Samples are copied; for pictures: `join`. A second sound of one channel serves every channel. Several "
-             "follow each other as "
-             "`append by=\"b.wav\"`, `append by=\"c.wav\"`. A file streams; a sound that comes from the same input is "
-             "kept until this one has ended.",
+             "follow each other as `append by=\"b.wav\"`, `append by=\"c.wav\"`. A file streams; a sound that comes "
+             "from the same input is kept until this one has ended.",
     .example = "append by=@input gap=1ms",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -45,8 +42,5 @@ const smp_stage smp_stage_append = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_mix_variants,
-    .aliases = (const smp_alias[]){{"concat", "append by=\"next.wav\""},
-                                   {"concatenate", "append by=\"next.wav\""},
-                                   {"splice", "append by=\"next.wav\""},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"concat concatenate splice", "append by=\"next.wav\""}, {0}},
 };

@@ -65,10 +65,5 @@ const smp_stage smp_stage_matrix = {
     .params_size = sizeof(matrix_params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
-    .aliases = (const smp_alias[]){{"colorchannelmixer", "matrix [...]"},
-                                   {"recolor", "matrix [...]"},
-                                   {"recomb", "matrix [...]"},
-                                   {"colormatrix", "matrix [...]"},
-                                   {"channelmixer", "matrix [...]"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"colorchannelmixer recolor recomb colormatrix channelmixer", "matrix [...]"}, {0}},
 };

@@ -44,10 +44,7 @@ const smp_stage smp_stage_mix = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_mix_variants,
-    .aliases = (const smp_alias[]){{"amix", "mix by=\"voice.wav\""},
-                                   {"amerge", "mix by=\"voice.wav\""},
-                                   {"merge", "mix by=\"voice.wav\""},
-                                   {"echo", "mix by=@input at=0.3s gain=-6dB"},
-                                   {"aecho", "mix by=@input at=0.3s gain=-6dB"},
+    .aliases = (const smp_alias[]){{"amix amerge merge", "mix by=\"voice.wav\""},
+                                   {"echo aecho", "mix by=@input at=0.3s gain=-6dB"},
                                    {0}},
 };

@@ -43,6 +43,27 @@ const smp_stage *smp_stage_with_role(smp_role role)
     return NULL;
 }
 
+smp_other_name smp_other_names(const smp_stage *stage)
+{
+    return (smp_other_name){.row = stage->aliases};
+}
+
+bool smp_next_name(smp_other_name *other)
+{
+    if (other->rest && !*other->rest) {
+        other->row++;
+        other->rest = NULL;
+    }
+    if (!other->row || !other->row->names)
+        return false;
+    const char *from = other->rest ? other->rest : other->row->names;
+    const size_t length = strcspn(from, " ");
+    snprintf(other->name, sizeof other->name, "%.*s", (int)length, from);
+    other->rest = from + length + (from[length] == ' ');
+    other->say = other->row->say;
+    return true;
+}
+
 size_t smp_variant_count(const smp_variant *variants)
 {
     size_t count = 0;
