@@ -4,7 +4,7 @@ headless Chromium:
 
     shoot.py SMEMPIPE OUT [PAGE...]
 
-PAGE: compare, kernel, measure, batch, explain; all by default. OUT gets PAGE.html (or .svg) and PAGE-WIDTH-light.png,
+PAGE: compare, kernel, measure, batch, explain; all by default. OUT gets PAGE.html (or .svg) and PAGE-WIDTH-light.webp,
 and dark ones. Prints the height of each page. Pictures are cut after 3,000 pixels (a phone's: 2,400)."""
 import concurrent.futures
 import html
@@ -31,13 +31,14 @@ TELL = """<script>addEventListener("load", () => parent.postMessage(document.doc
 
 def make(program, out):
     """How each page is made."""
-    samples, series = ROOT / "samples", ROOT / "samples/series"
+    samples, series = pathlib.Path("samples"), pathlib.Path("samples/series")
     return {
         "compare": [program, "compare", *STEPS, samples / "rocket.jpg", "--device", "cpu", "--time-limit", "2", "--html",
                     out / "compare.html"],
         "kernel": [program, "kernel", samples / "kernels/transpose.cu", "--html", out / "kernel.html"],
-        "measure": [program, "measure", "-e", "stats", "-e", "sharpness", "-e", "histogram bins=64", samples, "-r",
-                    "--include", "*.png", "--include", "*.jpg", "--html", out / "measure.html"],
+        "measure": [program, "measure", "-e", "stats name=colour", "-e", "histogram bins=64 name=light", "-e", "gray",
+                    "-e", "laplacian", "-e", "stats name=sharpness", samples, "-r", "--include", "*.png", "--include",
+                    "*.jpg", "--html", out / "measure.html"],
         "batch": [program, "batch", "-e", "equalize", series, "-o", out / "batch", "--html", out / "batch.html"],
         "explain": [program, "explain", "edges", samples / "camera.png", "--svg", out / "explain.svg"],
     }
@@ -71,9 +72,9 @@ def shoot(program, page, out, width, dark):
         raw = folder / "raw.png"
         browse(folder, dark, f"{max(width, 500)},{min(height, WIDTHS[width])}", "--virtual-time-budget=2000",
                f"--screenshot={raw}", frame.as_uri())
-        cut = f"crop width={width}px height={min(height, WIDTHS[width])}px"
+        cut = f"crop anchor=top-left width={width}px height={min(height, WIDTHS[width])}px"
         subprocess.run([program, "run", "-e", "alpha drop", "-e", cut, "-e", f"palette {COLOURS}", raw,
-                        out / f"{page.stem}-{width}-{scheme}.png", "--force", "-q"], check=True)
+                        out / f"{page.stem}-{width}-{scheme}.webp", "--lossless", "--force", "-q"], check=True)
     return height
 
 

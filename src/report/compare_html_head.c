@@ -6,7 +6,8 @@
 #include "report/kernel_page.h"
 #include "report/text.h"
 
-static const double NEAR_COPY = 0.7; /* of the copy rate: from there on memory is what limits a kernel */
+static const double FROM_CACHE = 1.1; /* of the copy rate: what is faster was not all in memory */
+static const double NEAR_COPY = 0.7;  /* of the copy rate: from there on memory is what limits a kernel */
 
 /* "sobel.cu:47 of tiled: a 4-way conflict, 12288 of its 47744 wavefronts." and what avoids it. */
 static void put_site_sentence(FILE *to, const smp_compare_finding *found)
@@ -69,7 +70,9 @@ static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_co
         fprintf(to, ", %.0f %% of all steps, by %s", 100 * found.share, found.fastest->name);
         if (found.fastest != &step->variants[0])
             fprintf(to, " (&times;%.3g naive)", smp_compare_speedup(step, found.fastest));
-        if (copy >= NEAR_COPY)
+        if (copy > FROM_CACHE)
+            fprintf(to, ", faster than a copy in memory (%.0f %%): a cache helps.", 100 * copy);
+        else if (copy >= NEAR_COPY)
             fprintf(to, ", limited by memory (%.0f %% of a copy's rate).", 100 * copy);
         else if (copy > 0)
             fprintf(to, ", at %.0f %% of a copy's rate.", 100 * copy);

@@ -116,10 +116,10 @@ static void put_ladder(FILE *to, const smp_lab_report *report, const ladder *l)
             fprintf(to, " <span class=\"bad\">&times;%.3g</span>", needed ? (double)all / (double)needed : 0);
         fputs("</span></div>\n", to);
     }
-    fprintf(to,
-            "<div class=\"row\"><span></span><span class=\"axis\"><span>0</span><span style=\"left:50%%\">%.0f</span>"
-            "<span style=\"right:0\">%llu</span></span><span class=\"value soft\">%s</span></div>\n",
-            (double)most / 2, (unsigned long long)most, l->unit);
+    const smp_axis axis = smp_axis_for(0, (double)most, false);
+    fputs("<div class=\"row\"><span></span>", to);
+    smp_axis_put(to, &axis, false);
+    fprintf(to, "<span class=\"value soft\">%s</span></div>\n", l->unit);
 }
 
 static void put_ladders(FILE *to, const smp_lab_report *report)
