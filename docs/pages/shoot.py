@@ -19,27 +19,29 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WIDTHS = {1280: 3000, 390: 2400}  # and where pictures are cut
-COLOURS = 48  # of a picture, so that it is small
+COLOURS = 96  # of a picture, so that it is small
 STEPS = ("-e", "gray", "-e", "gaussian 2px", "-e", "transpose", "-e", "invert")
 
 # A page in a frame of the width wanted: headless windows are never narrower than 500 pixels. It tells its height.
 FRAME = """<!doctype html><meta name="color-scheme" content="%s"><style>html,body{margin:0;overflow:hidden}
 iframe{border:0;display:block;width:%dpx;height:%dpx}</style><iframe src="%s"></iframe><script>
 addEventListener("message", e => document.body.dataset.height = e.data)</script>"""
-TELL = """<script>addEventListener("load", () => parent.postMessage(document.documentElement.scrollHeight, "*"))</script>"""
+TELL = """<script>addEventListener("load", () => parent.postMessage(document.documentElement.scrollHeight, "*"))
+</script>"""
 
 
 def make(program, out):
     """How each page is made."""
     samples, series = pathlib.Path("samples"), pathlib.Path("samples/series")
     return {
-        "compare": [program, "compare", *STEPS, samples / "rocket.jpg", "--device", "cpu", "--time-limit", "2", "--html",
-                    out / "compare.html"],
+        "compare": [program, "compare", *STEPS, samples / "rocket.jpg", "--device", "cpu", "--time-limit", "2",
+                    "--html", out / "compare.html"],
         "kernel": [program, "kernel", samples / "kernels/transpose.cu", "--html", out / "kernel.html"],
         "measure": [program, "measure", "-e", "stats name=colour", "-e", "histogram bins=64 name=light", "-e", "gray",
                     "-e", "laplacian", "-e", "stats name=sharpness", samples, "-r", "--include", "*.png", "--include",
                     "*.jpg", "--html", out / "measure.html"],
-        "batch": [program, "batch", "-e", "equalize", series, "-o", out / "batch", "--html", out / "batch.html"],
+        "batch": [program, "batch", "-e", "sharpen", series, "-o", os.path.relpath(out / "batch", ROOT), "--html",
+                  out / "batch.html"],
         "explain": [program, "explain", "edges", samples / "camera.png", "--svg", out / "explain.svg"],
     }
 

@@ -10,17 +10,16 @@ chroot "$builder" bash -euc '
     apt-get -q update
     apt-get -qy install --no-install-recommends crossbuild-essential-arm64 cmake make pkg-config file python3 \
         qemu-user-static zlib1g-dev:arm64 libpng-dev:arm64 libjpeg-dev:arm64 libtiff-dev:arm64 libzstd-dev:arm64 \
-        libwebp-dev:arm64 libheif-dev:arm64 libgif-dev:arm64 libsndfile1-dev:arm64 libmpg123-dev:arm64 libisal-dev:arm64 \
-        libavformat-dev:arm64
+        libwebp-dev:arm64 libheif-dev:arm64 libgif-dev:arm64 libsndfile1-dev:arm64 libmpg123-dev:arm64 \
+        libisal-dev:arm64 libavformat-dev:arm64
     cd /src
     cmake --preset aarch64 -B /build -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_PACKAGER="$0" \
         -DCPACK_DEBIAN_PACKAGE_ARCHITECTURE=arm64
     cmake --build /build -j "$(nproc)"
-    qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH=/usr/lib/aarch64-linux-gnu /build/smempipe --version
-    # Manual pages and completions: written by the program itself, which runs here by qemu.
     cd /build
     rm -rf packages
-    cpack -G DEB' "$(git log -1 --format='%an <%ae>')" > "$out/arm64-build.log" 2>&1 || fail_with_log "$out/arm64-build.log"
+    DEB_HOST_ARCH=arm64 cpack -G DEB' "$(git log -1 --format='%an <%ae>')" > "$out/arm64-build.log" 2>&1 ||
+    fail_with_log "$out/arm64-build.log"
 mkdir -p "$out/arm64"
 rm -f "$out/arm64"/*.deb
 cp "$builder"/build/packages/*.deb "$out/arm64/"

@@ -26,6 +26,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SYSTEM = re.compile(r"^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libresolv\.so|linux-vdso|"
                     r"libstdc\+\+\.so|libgcc_s\.so)")
 
+README = """bin/smempipe runs where it lies; `bin/smempipe help` begins. licences/ has the licence of each library in
+lib/smempipe/needed, smempipe.spdx.json their list. libheif's encoder x265 is under the GPL, and so is a copy of this
+archive that is given away.
+"""
+
 
 def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -43,33 +48,43 @@ def programs(folder):
 def needs(paths):
     """{soname: path} of the libraries that the files load, system's left out."""
     found = {}
-    for path in paths:
-        for line in run("ldd", str(path)).splitlines():
-            at = re.match(r"\s*(\S+) => (\S+)", line)
-            if "not found" in line:
-                raise SystemExit(f"{path}: {line.strip()}")
-            if at and not SYSTEM.match(at[1]) and "smempipe" not in at[1]:
-                found[at[1]] = pathlib.Path(at[2])
+    for line in run("ldd", *map(str, paths)).splitlines():
+        at = re.match(r"\s*(\S+) => (\S+)", line)
+        if "not found" in line and "smempipe" not in line:
+            raise SystemExit(line.strip())
+        if at and not SYSTEM.match(at[1]) and "smempipe" not in at[1]:
+            found[at[1]] = pathlib.Path(at[2])
     return found
 
 
-def package_of(path):
-    """The Debian package of a file. dpkg may know it with or without /usr in front."""
-    real = str(path.resolve())
-    for name in (real, real.removeprefix("/usr"), str(path)):
-        done = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True, check=False)
-        if not done.returncode:
-            return done.stdout.split(": ")[0].split(",")[0]
-    return None
+def packages_of(paths):
+    """{path: Debian package}. dpkg knows a file with or without /usr in front, and asks for all at once."""
+    names = {}
+    for path in paths:
+        real = str(path.resolve())
+        for name in (real, real.removeprefix("/usr"), str(path), "/usr" + str(path)):
+            names.setdefault(name, path)
+    done = subprocess.run(["dpkg-query", "-S", *names], capture_output=True, text=True, check=False)
+    found = {}
+    for line in done.stdout.splitlines():
+        package, _, name = line.partition(": ")
+        if name in names and not package.startswith("diversion"):
+            found[names[name]] = package.split(",")[0]
+    return found
 
 
-def describe(package):
-    """Name, version, source and licences of a package."""
-    name, version, source = run("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${source:Package}", package).split("\t")
-    text = pathlib.Path(f"/usr/share/doc/{name}/copyright")
-    words = text.read_text(errors="replace") if text.exists() else ""
-    licences = sorted({each.strip() for each in re.findall(r"(?m)^License:\s*(\S.*)$", words)})
-    return {"name": name, "version": version, "source": source, "licences": licences, "text": text}
+def describe(packages):
+    """{package: name, version, source and licences}."""
+    told = {}
+    lines = run("dpkg-query", "-W", "-f", "${binary:Package}\t${Package}\t${Version}\t${source:Package}\n", *packages)
+    for line in lines.splitlines():
+        full, name, version, source = line.split("\t")
+        text = pathlib.Path(f"/usr/share/doc/{name}/copyright")
+        words = text.read_text(errors="replace") if text.exists() else ""
+        licences = sorted({each.strip() for each in re.findall(r"(?m)^License:\s*(\S.*)$", words)})
+        told[full] = told[name] = {"name": name, "version": version, "source": source, "licences": licences,
+                                   "text": text}
+    return told
 
 
 def own_version():
@@ -85,8 +100,9 @@ def spdx(parts, holds):
     when = int(os.environ.get("SOURCE_DATE_EPOCH", pathlib.Path(ROOT / "CHANGELOG.md").stat().st_mtime))
     created = datetime.datetime.fromtimestamp(when, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     version = own_version()
-    packages = [{"SPDXID": "SPDXRef-smempipe", "name": "smempipe", "versionInfo": version, "downloadLocation": "NOASSERTION",
-                 "licenseConcluded": "MIT", "licenseDeclared": "MIT", "copyrightText": "2026 The smempipe authors",
+    packages = [{"SPDXID": "SPDXRef-smempipe", "name": "smempipe", "versionInfo": version,
+                 "downloadLocation": "NOASSERTION", "licenseConcluded": "MIT", "licenseDeclared": "MIT",
+                 "copyrightText": "2026 The smempipe authors",
                  "filesAnalyzed": False}]
     relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
                   "relatedSpdxElement": "SPDXRef-smempipe"}]
@@ -101,8 +117,8 @@ def spdx(parts, holds):
                                    "referenceLocator": f"pkg:deb/debian/{part['name']}@{part['version']}"}]}
         if holds:
             entry["packageFileName"] = ", ".join(path.name for path in files)
-            entry["checksums"] = [{"algorithm": "SHA256", "checksumValue": hashlib.sha256(path.read_bytes()).hexdigest()}
-                                  for path in files[:1]]
+            digest = hashlib.sha256(files[0].read_bytes()).hexdigest()
+            entry["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest}]
         packages.append(entry)
         relations.append({"spdxElementId": "SPDXRef-smempipe", "relatedSpdxElement": entry["SPDXID"],
                           "relationshipType": "CONTAINS" if holds else "DEPENDS_ON"})
@@ -114,13 +130,13 @@ def spdx(parts, holds):
 
 def group(libraries):
     """[(package, [files])] of {soname: path}."""
-    by_name = {}
+    owners, by_name = packages_of(libraries.values()), {}
     for path in libraries.values():
-        package = package_of(path)
-        if not package:
+        if path not in owners:
             raise SystemExit(f"{path} belongs to no package, so that its licence is unknown")
-        by_name.setdefault(package, []).append(path)
-    return [(describe(package), files) for package, files in sorted(by_name.items())]
+        by_name.setdefault(owners[path], []).append(path)
+    told = describe(by_name)
+    return [(told[package], files) for package, files in sorted(by_name.items())]
 
 
 def put_licences(parts, folder):
@@ -146,9 +162,7 @@ def bundle(build, out):
     parts = group(libraries)
     put_licences(parts, top / "licences")
     (top / "smempipe.spdx.json").write_text(spdx(parts, True))
-    (top / "README").write_text("bin/smempipe runs where it lies; `bin/smempipe help` begins. licences/ has the licence of\n"
-                                "each library in lib/smempipe/needed, smempipe.spdx.json their list. libheif's encoder\n"
-                                "x265 is under the GPL, and so is a copy of this archive that is given away.\n")
+    (top / "README").write_text(README)
     print(f"{top}: {len(libraries)} libraries of {len(parts)} packages")
 
 

@@ -7,12 +7,13 @@ system() { # system RELEASE FOLDER
     local release=$1 bare=$work/$1/bare log=$out/$1-system.log mirror=() components=main
     local scripts=/usr/share/debootstrap/scripts keys=/usr/share/keyrings/ubuntu-archive-keyring.gpg
     if [ ! -e "$bare.done" ]; then
-        command -v debootstrap > /dev/null || { echo "there is no debootstrap: apt-get install debootstrap" >&2; exit 1; }
+        command -v debootstrap > /dev/null || { echo "no debootstrap here: apt-get install debootstrap" >&2; exit 1; }
         rm -rf --one-file-system "$bare"
         mkdir -p "$work/$release"
-        if ! [[ $release =~ ^(bookworm|trixie|sid)$ ]]; then # Ubuntu's releases, of which debootstrap may know older ones
+        if ! [[ $release =~ ^(bookworm|trixie|sid)$ ]]; then # Ubuntu's; debootstrap may know older ones alone
             [ -r "$keys" ] || { echo "there is no $keys: it is in Ubuntu's package ubuntu-keyring" >&2; exit 1; }
-            mirror=(http://archive.ubuntu.com/ubuntu "$scripts/$([ -e "$scripts/$release" ] && echo "$release" || echo gutsy)")
+            mirror=(http://archive.ubuntu.com/ubuntu "$scripts/gutsy")
+            [ ! -e "$scripts/$release" ] || mirror[1]=$scripts/$release
             components=main,universe
         fi
         debootstrap --variant=minbase --components="$components" ${mirror:+--keyring="$keys"} "$release" "$bare" \

@@ -52,7 +52,7 @@ static const char style[] =
 static const char more_style[] =
     "table.source{width:100%}table.source td{border:0;padding:.05rem .5rem;vertical-align:top}\n"
     "table.source td:first-child{text-align:right;color:var(--soft);width:3em}\n"
-    "table.source td.text{white-space:pre-wrap;width:99%}table.source tr.far td{color:var(--soft);text-align:left}\n"
+    "table.source td.text{white-space:pre;width:99%}table.source tr.far td{color:var(--soft);text-align:left}\n"
     ".found{border-left:4px solid var(--bad);padding-left:.8rem;margin:.6rem 0}\n"
     "svg.roofline{width:100%;height:auto;font:13px system-ui,sans-serif}svg.roofline text{fill:var(--ink)}\n"
     "svg.roofline .grid{stroke:var(--line)}svg.roofline .roof{stroke:var(--bad);stroke-width:2;fill:none}\n"

@@ -211,13 +211,14 @@ static void put_source(FILE *to, const smp_lab_report *report, const smp_warp_re
             continue;
         }
         gap = false;
-        fprintf(to, "<tr><td>%u</td><td class=\"text\"><code>", line);
-        smp_text_xml(to, smp_lab_text(report->sources, path_of(r, file), line));
-        fputs("</code></td>", to);
+        fprintf(to, "<tr><td>%u</td>", line);
         if (is_near(r, file, line, 0))
             put_heat(to, r, file, line, most);
         else
             fputs("<td></td>", to);
+        fputs("<td class=\"text\"><code>", to);
+        smp_text_xml(to, smp_lab_text(report->sources, path_of(r, file), line));
+        fputs("</code></td>", to);
         fputs("</tr>\n", to);
     }
     fputs("</table></div>\n", to);
