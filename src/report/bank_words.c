@@ -28,7 +28,7 @@ bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access,
             if (n > most)
                 most = n, worst = bank, phase = p;
         }
-    if (most < 2)
+    if (most < 2 || !s.cost.conflicts) /* asynchronous copies take turns that their ideal has, too */
         return false;
     size_t used = 0;
     int n = 0;

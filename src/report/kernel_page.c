@@ -203,7 +203,8 @@ void smp_kernel_page_map(FILE *to, const smp_bank_access *access, const char *su
         fprintf(to, "In this access %s: <span class=\"bad\">%d wavefronts where %d would do</span>. ", text,
                 cost.wavefronts, cost.ideal);
     else
-        fputs("Every bank is asked for one word at a time: <span class=\"good\">no conflict</span>. ", to);
+        fprintf(to, "%d wavefront%s, as many as its width needs: <span class=\"good\">no conflict</span>. ",
+                cost.wavefronts, cost.wavefronts == 1 ? "" : "s");
     if (cost.conflicts && smp_bank_advice_text(text, sizeof text, access, cost.ideal, name)) {
         fputs("<b>To avoid it:</b> ", to);
         smp_text_xml(to, text);
