@@ -45,7 +45,7 @@ static const char style[] =
     "gap:.1rem .8rem;font-size:.9rem;margin:.6rem 0}dt{color:var(--soft)}dd{margin:0}\n"
     "figure{margin:.6rem 0;break-inside:avoid}figcaption{font-size:.9rem}\n"
     "figure .scroll svg.bank-map{min-width:34rem}summary{cursor:pointer;margin:.35rem 0}\n"
-    "details details,details figure{margin-left:1rem}.beside{display:grid;grid-template-columns:minmax(0,40rem) 1fr;\n"
+    "details details,details figure{margin-left:1rem}.beside{display:grid;grid-template-columns:minmax(0,36rem) 1fr;\n"
     "gap:0 1.2rem;align-items:start}.beside figure{margin:0}\n";
 
 /* Of the parts that only some pages have, then of phones and paper, which come last. */
@@ -190,7 +190,7 @@ void smp_axis_put(FILE *to, const smp_axis *axis, bool seconds)
 
 void smp_kernel_page_map(FILE *to, const smp_bank_access *access, const char *summary, const char *name, bool open)
 {
-    enum { MOST_WAVEFRONTS = 16 };
+    enum { MOST_WAVEFRONTS = 12 };
     char text[300];
     if (!access->active)
         return;
