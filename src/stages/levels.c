@@ -161,5 +161,6 @@ const smp_stage smp_stage_levels = {
                                    {"autocontrast", "levels auto"},
                                    {"contrast_stretch", "levels auto"},
                                    {"stretch", "levels auto"},
+                                   {"normalize", "levels auto"},
                                    {0}},
 };

@@ -70,5 +70,8 @@ const smp_stage smp_stage_matrix = {
                                    {"recomb", "matrix [...]"},
                                    {"colormatrix", "matrix [...]"},
                                    {"channelmixer", "matrix [...]"},
+                                   {"separate", "matrix [1 0 0]"},
+                                   {"channel", "matrix [1 0 0]"},
+                                   {"sepia", "matrix [0.393 0.769 0.189; 0.349 0.686 0.168; 0.272 0.534 0.131]"},
                                    {0}},
 };
