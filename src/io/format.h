@@ -12,11 +12,17 @@ enum {
     SMP_MOST_ID3 = 16 /* tags in front of a sound */
 };
 
+/* For films, of which the sound is read. */
+#define SMP_VIDEO_HINT                                                                                                 \
+    "pictures of a film come from ffmpeg: ffmpeg -i FILM -f yuv4mpegpipe - | smempipe run -e STAGE --frames - OUT.y4m"
+
 typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
     smp_kind kind;                 /* what it holds */
     bool arrays;                   /* has the options `planes` and `half` */
+    bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
+    bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     bool pages;                    /* a file may hold several pictures, of which smp_limits.page chooses */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
