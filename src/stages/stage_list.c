@@ -139,7 +139,9 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
         snprintf(text, size, "a text in double quotes");
         break;
     case SMP_T_MATRIX:
-        snprintf(text, size, "a matrix like [1 2 1; 2 4 2; 1 2 1]");
+        snprintf(text, size,
+                 param->flags & SMP_P_LEVEL ? "a colour: [0.5], [1 0.5 0], red or #ff8000"
+                                            : "a matrix like [1 2 1; 2 4 2; 1 2 1]");
         break;
     case SMP_T_OPERAND:
         if (param->flags & SMP_P_PICTURE)
