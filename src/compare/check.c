@@ -132,7 +132,7 @@ static void compare_digests(const digest *a, const digest *b, char *text, size_t
         if (same && want->list)
             same = !memcmp(want->list, got->list, want->list_len * sizeof *want->list);
         else if (same)
-            same = !memcmp(&want->value, &got->value, sizeof want->value);
+            same = !memcmp(&want->value, &got->value, sizeof want->value) && !strcmp(want->text, got->text);
         if (same)
             continue;
         if (want->list)

@@ -217,7 +217,9 @@ static void put_values(FILE *to, const smp_findings *findings)
         for (int channel = first; channel <= last; channel++) {
             const smp_finding *item = find_value(findings, findings->items[i].name, channel);
             char text[48] = "";
-            if (item)
+            if (item && item->text[0])
+                snprintf(text, sizeof text, "%s", item->text);
+            else if (item)
                 number_text(text, sizeof text, item->value, columns);
             put_cell(to, text, columns);
         }
