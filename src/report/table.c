@@ -199,6 +199,10 @@ static void put_values(FILE *to, const smp_findings *findings)
     if (last < -1)
         return;
     int columns = last - first >= 5 ? 8 : 12;
+    for (size_t i = 0; i < findings->count; i++) {
+        const int length = (int)strlen(findings->items[i].text);
+        columns = length > columns ? length : columns;
+    }
     if (last >= 0) {
         fprintf(to, "    %*s", name_columns, "");
         for (int channel = first; channel <= last; channel++) {
