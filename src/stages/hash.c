@@ -5,11 +5,11 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "reduce/hash.h"
 #include "stages/row_map.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/looks.h"
 #include "stages/shared/resize_weights.h"
+#include "stencil/hash.h"
 
 typedef struct params {
     int kind;

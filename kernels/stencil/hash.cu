@@ -3,7 +3,7 @@
  *   tiled   32 rows and 32 columns in shared memory: lanes read neighbouring pixels, and then walk along their own
  *           rows. A column of the tile lies in one bank: 32-way conflicts, 32 wavefronts an access.
  *   padded  the same with an unused element at the end of each row of the tile: one wavefront. */
-#include "reduce/hash.h"
+#include "stencil/hash.h"
 
 #include "lib/gpu_kernel.h"
 

@@ -1,7 +1,7 @@
 /* hash on the CPU.
  *   naive  every number from its pixels: the definition.
  *   tiled  a row's brightness once, in vectors, then its sums. */
-#include "reduce/hash.h"
+#include "stencil/hash.h"
 
 SMP_CPU_KERNEL(hash_naive)
 {

@@ -8,8 +8,8 @@
  *   SMP_RESIZE_FIXED  of brightness rounded to a byte, in integers; the result is a byte
  *
  * Result (SMP_RESULT_CHUNKS): float [height][across]. The table is that of the resize axis. */
-#ifndef SMP_KERNELS_REDUCE_HASH_H
-#define SMP_KERNELS_REDUCE_HASH_H
+#ifndef SMP_KERNELS_STENCIL_HASH_H
+#define SMP_KERNELS_STENCIL_HASH_H
 
 #include "stencil/resize.h"
 
