@@ -229,7 +229,8 @@ typedef struct smempipe_value {
     double value;       /* NaN: undefined for this picture; 0 of a list */
     const double *list; /* null: there is one value */
     size_t count;       /* of list */
-    void *reserved[4];
+    const char *text;   /* what no number can say, with value NaN ("8f37..." of hash); null: a number or a list */
+    void *reserved[3];
 } smempipe_value;
 
 size_t smempipe_result_count(const smempipe_result *result);
