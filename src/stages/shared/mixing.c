@@ -14,7 +14,10 @@ static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *e
     if (in->rate != by->rate) {
         smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
                  by->rate);
-        return smp_hint(err, "write `resample %.10gHz` in front of it", by->rate);
+        return smp_hint(err,
+                        "write `resample %.10gHz` in front of it, or make the second alike: smempipe convert IN OUT "
+                        "--rate %.10g",
+                        by->rate, in->rate);
     }
     if (by->channels == 1 || by->channels == in->channels)
         return SMP_OK;
