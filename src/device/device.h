@@ -18,6 +18,7 @@ typedef struct smp_device_info {
     int64_t shared_per_block, shared_per_unit; /* bytes */
     double peak_gbs;                           /* datasheet memory bandwidth; 0: unknown */
     char isa[16];                              /* cpu: base, v3, v4 */
+    int numa_node;                             /* cuda: whose memory is nearest; -1: unknown, or there is one node */
     int64_t cache;                             /* bytes of the last cache before memory; 0: unknown */
 } smp_device_info;
 
