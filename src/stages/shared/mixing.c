@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
-static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *err)
+static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_error *err)
 {
     if (!by || by->kind != SMP_AUDIO)
         return smp_fail(err, SMP_E_PIPE, "the second is no sound");
@@ -19,7 +19,10 @@ static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *e
                         "--rate %.10g",
                         by->rate, in->rate);
     }
-    if (by->channels == 1 || by->channels == in->channels)
+    if (ask->beside && in->channels + by->channels > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "the two have %d channels, more than %d", in->channels + by->channels,
+                        SMP_MAX_CHANNELS);
+    if (ask->beside || by->channels == 1 || by->channels == in->channels)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the channels do not match: %d and by=%d", in->channels, by->channels);
     if (in->channels == 1 && by->channels == 2)
@@ -41,23 +44,29 @@ smp_code smp_mix_frames(double seconds, const smp_shape *in, int64_t *frames, sm
     return SMP_OK;
 }
 
-smp_code smp_mix_plan(int64_t at, double gain, bool longest, const smp_shape *in, const smp_shape *by,
-                      smp_node_plan *work, smp_error *err)
+smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
+                      smp_error *err)
 {
-    const smp_code code = check_fit(in, by, err);
+    const smp_code code = check_fit(ask, in, by, err);
     int64_t end;
     if (code)
         return code;
-    if (!smp_add_i64(at, by->height, &end))
+    if (!smp_add_i64(ask->at, by->height, &end))
         return smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
     smp_mix *k = (smp_mix *)(void *)work->kernel;
-    *k = (smp_mix){.at = at, .gain = (float)gain, .shared = by->channels == 1 && in->channels > 1};
+    *k = (smp_mix){.at = ask->at,
+                   .gain = (float)ask->gain,
+                   .shared = !ask->beside && by->channels == 1 && in->channels > 1,
+                   .beside = ask->beside ? in->channels : 0,
+                   .fade = ask->fade,
+                   .rate = ask->fade ? 1. / (double)ask->fade : 0};
     work->kernel_size = sizeof *k;
     work->access = SMP_STENCIL;
     work->variants = smp_mix_variants;
     work->second_own = true;
-    work->second_add = -at;
-    work->out.height = longest ? smp_max_i64(in->height, end) : in->height;
+    work->second_add = -ask->at;
+    work->out.channels = in->channels + (ask->beside ? by->channels : 0);
+    work->out.height = ask->longest ? smp_max_i64(in->height, end) : in->height;
     work->clips = true;
     work->ops = 2;
     return SMP_OK;
