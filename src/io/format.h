@@ -17,6 +17,8 @@ typedef struct smp_file_format {
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
     smp_kind kind;                 /* what it holds */
     bool arrays;                   /* has the options `planes` and `half` */
+    bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
+    bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     bool pages;                    /* a file may hold several pictures, of which smp_limits.page chooses */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */

@@ -166,6 +166,32 @@ static const smp_shape *rows_shape(const smp_writer *writer)
     return writer->options.scan.width ? &writer->options.scan : &writer->shape;
 }
 
+/* Metadata for which the format has no place. */
+static void tell_left_out(smp_writer *writer, const smp_meta *meta)
+{
+    const char *format = writer->format->name;
+    char what[100] = "";
+    if (meta->has_cicp && writer->format != &smp_format_png)
+        smp_note(&writer->notes,
+                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
+                 "for sRGB",
+                 meta->cicp[0], meta->cicp[1], format);
+    const struct {
+        bool lost;
+        const char *name;
+    } parts[] = {
+        {writer->format->bare && meta->icc.size, "the ICC profile"},
+        {writer->format->bare && meta->exif.size, "EXIF"},
+        {!writer->format->iptc && meta->iptc.size, "IPTC records"},
+        {writer->format->bare && meta->text_count, "texts"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].lost)
+            snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", what[0] ? ", " : "", parts[i].name);
+    if (what[0])
+        smp_note(&writer->notes, "left out, since a %s has no place for it: %s", format, what);
+}
+
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err)
 {
@@ -211,11 +237,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                        writer->options.lazy_sync);
     if (writer->options.strip)
         meta = NULL;
-    if (code == SMP_OK && meta && meta->has_cicp && writer->format != &smp_format_png)
-        smp_note(&writer->notes,
-                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
-                 "for sRGB",
-                 meta->cicp[0], meta->cicp[1], writer->format->name);
+    if (code == SMP_OK && meta)
+        tell_left_out(writer, meta);
     if (code == SMP_OK)
         code = writer->format->write_open(writer, meta, err);
     if (code != SMP_OK)

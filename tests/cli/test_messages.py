@@ -529,6 +529,13 @@ class Messages(CliCase):
         self.assertIn("a part was written", done.stderr)
         self.assertNotIn("untouched", done.stderr)
 
+    def test_a_file_whose_name_begins_with_a_dash(self):
+        self.small_png("in.png", 3, 3)
+        os.rename(self.folder / "in.png", self.folder / "-dash.png")
+        done = self.smp("run", "-e", "invert", "-dash.png", "out.png", status=2)
+        self.assertIn("hint: a file whose name begins with '-': write ./-dash.png", done.stderr)
+        self.smp("run", "-e", "invert", "./-dash.png", "out.png")
+
     def test_differences_that_cannot_be_said_are_a_failure_to_write(self):
         self.small_png("a.png", 3, 3)
         self.small_png("b.png", 4, 3)

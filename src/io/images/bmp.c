@@ -121,6 +121,7 @@ const smp_file_format smp_format_bmp = {
     .name = "BMP",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = smp_bmp_sniff,
     .read_open = smp_bmp_read_open,
     .read_rows = smp_bmp_read_rows,

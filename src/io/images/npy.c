@@ -496,6 +496,7 @@ static const char *const extensions[] = {"npy", NULL};
 const smp_file_format smp_format_npy = {
     .name = "NPY",
     .extensions = extensions,
+    .iptc = true,
     .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
     .sniff = sniff,
     .read_open = read_open,

@@ -194,6 +194,7 @@ const smp_file_format smp_format_pfm = {
     .name = "PFM",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

@@ -372,6 +372,7 @@ const smp_file_format smp_format_pnm = {
     .name = "PNM",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

@@ -151,13 +151,12 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
 {
     const smp_shape *shape = &writer->shape;
     uint8_t head[HEADER] = "qoif";
+    (void)meta;
     qoi *state = writer->state = smp_alloc(sizeof *state);
     if (state)
         state->out = smp_alloc_array((size_t)shape->width + 1, MOST_PIXEL);
     if (!state || !state->out)
         return smp_fail_memory(err, "a QOI", (uint64_t)shape->width * MOST_PIXEL);
-    if (meta && (meta->icc.size || meta->exif.size || meta->text_count))
-        smp_note(&writer->notes, "the profile and texts of the input are left out: a QOI has no place for them");
     state->last.a = 255;
     smp_put_be(head + 4, (uint64_t)shape->width, 4);
     smp_put_be(head + 8, (uint64_t)shape->height, 4);
@@ -251,6 +250,7 @@ const smp_file_format smp_format_qoi = {
     .name = "QOI",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

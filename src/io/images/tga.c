@@ -356,6 +356,7 @@ const smp_file_format smp_format_tga = {
     .name = "TGA",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

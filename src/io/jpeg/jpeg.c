@@ -12,6 +12,7 @@ const smp_file_format smp_format_jpeg = {
     .name = "JPEG",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .iptc = true,
     .sniff = smp_jpeg_sniff,
     .read_open = smp_jpeg_read_open,
     .read_rows = smp_jpeg_read_rows,

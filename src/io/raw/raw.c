@@ -220,6 +220,7 @@ const smp_file_format smp_format_raw = {
     .name = "RAW",
     .extensions = extensions,
     .kind = SMP_BOTH,
+    .iptc = true,
     .pages = true,
     .sniff = sniff,
     .read_open = read_open,

@@ -22,6 +22,7 @@ const smp_file_format smp_format_tiff = {
     .name = "TIFF",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .iptc = true,
 #ifdef SMP_HAVE_TIFF
     .sniff = sniff,
     .read_open = smp_tiff_read_open,

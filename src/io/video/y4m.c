@@ -438,6 +438,7 @@ const smp_file_format smp_format_y4m = {
     .name = "Y4M",
     .extensions = extensions,
     .kind = SMP_IMAGE,
+    .iptc = true,
     .pages = true,
     .sniff = sniff,
     .read_open = read_open,
