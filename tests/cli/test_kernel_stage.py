@@ -121,7 +121,7 @@ class KernelStage(CliCase):
         np.save(self.folder / "in.npy", np.zeros((32, 32), np.uint8))
         error = self.run_text(TURN, status=1).stderr
         self.assertIn("kernel transposePadded, k01_transpose.cu:33: bounds: thread", error)
-        self.assertIn("a kernel of floats needs `depth f32` before it", error)
+        self.assertIn("a kernel of floats needs `depth float` before it", error)
 
     def test_messages_name_the_line_and_say_what_to_type(self):
         self.write("no.cu", "int main() {}")

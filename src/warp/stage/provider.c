@@ -238,7 +238,7 @@ static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_erro
              slash ? slash + 1 : path, f->here.line, smp_warp_fault_name(f->fault), f->here.thread[0],
              f->here.thread[1], f->here.thread[2], f->block[0], f->block[1], f->block[2], f->text);
     if (f->fault == SMP_WARP_BOUNDS && k->in != SMP_F32 && strstr(f->text, "past the end"))
-        return smp_hint(err, "its samples have %lld byte%s; a kernel of floats needs `depth f32` before it",
+        return smp_hint(err, "its samples have %lld byte%s; a kernel of floats needs `depth float` before it",
                         (long long)smp_sample_size((int)k->in), k->in == SMP_U8 ? "" : "s");
     return smp_hint(err, "smempipe kernel %.100s --only %s tells more", k->file->path, k->entry->name);
 }
