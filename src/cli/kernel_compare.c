@@ -4,28 +4,23 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/kernel.h"
 #include "cli/kernel_fatbin.h"
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), size = strlen(end);
-    return length >= size && !strcmp(text + length - size, end);
-}
-
 static bool is_cuda(const char *file)
 {
-    return ends_with(file, ".cu") || ends_with(file, ".cuh");
+    return smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
 }
 
 bool smp_kernel_is_file(const char *name)
 {
-    return is_cuda(name) || ends_with(name, ".ptx") || ends_with(name, ".cubin") || smp_kernel_is_elf(name);
+    return is_cuda(name) || smp_ends_with(name, ".ptx") || smp_ends_with(name, ".cubin") || smp_kernel_is_elf(name);
 }
 
 static bool is_executable(const char *file)
 {
-    return !ends_with(file, ".cubin") && smp_kernel_is_elf(file);
+    return !smp_ends_with(file, ".cubin") && smp_kernel_is_elf(file);
 }
 
 static bool runs_itself(const char *file)
@@ -170,7 +165,7 @@ static smp_code run_executable(const smp_kernel_settings *settings, const char *
 static smp_code run_file(const smp_kernel_settings *settings, const char *file, size_t number, smp_kernel_results *all,
                          smp_error *err)
 {
-    const bool cuda = is_cuda(file), program_runs = cuda && !settings->only, is_ptx = ends_with(file, ".ptx");
+    const bool cuda = is_cuda(file), program_runs = cuda && !settings->only, is_ptx = smp_ends_with(file, ".ptx");
     const size_t from = all->count;
     char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_ASSEMBLE_WHY] = "";
     smp_code code = SMP_OK;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/kernel.h"
 
 #ifndef SMP_LAB_FOLDER
@@ -16,14 +17,8 @@ char *smp_kernel_runtime_folder(void)
 {
     static const char library[] = "libsmp_cudart.so";
     char own[PATH_MAX];
-    const ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (size <= 0)
+    if (!smp_program_folder(own))
         return NULL;
-    own[size] = 0;
-    char *slash = strrchr(own, '/');
-    if (!slash)
-        return NULL;
-    *slash = 0;
     const char *const below[] = {"", "/" SMP_LAB_FOLDER};
     for (size_t i = 0; i < 2; i++) {
         char *folder = smp_asprintf("%s%s", own, below[i]);
