@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/numa.h"
 #include "base/pool.h"
 #include "batch/batch_devices.h"
 #include "batch/find_files.h"
@@ -51,14 +52,16 @@ typedef struct batch {
     smp_device *wide; /* all threads, for the last large files; one at a time */
     pthread_mutex_t wide_lock;
     const smp_batch_devices *devices;
-    int jobs, running;  /* threads */
-    int opening;        /* devices of which none was opened yet: before they all are no file is begun */
-    smp_error unopened; /* why one could not be */
+    int jobs, running;            /* threads */
+    int opening;                  /* devices of which none was opened yet: before they all are no file is begun */
+    bool lost[SMP_BATCH_DEVICES]; /* failed while they worked */
+    smp_error unopened;           /* why one could not be */
 } batch;
 
 typedef struct worker {
     batch *b;
     int number;
+    int of; /* devices: its own; count: the CPU in place of one that failed */
     pthread_t thread;
     smp_device *device;
     smp_run_cache *cache;
@@ -165,6 +168,77 @@ static bool take_wide(batch *b, const smp_batch_file *file)
     return last && file->bytes >= WIDE_BYTES && pthread_mutex_trylock(&b->wide_lock) == 0;
 }
 
+/* Opens device `of` for the thread; the CPU after the last. */
+static smp_code open_device(worker *w, int of, smp_error *err)
+{
+    const smp_batch_request *r = w->b->request;
+    const smp_batch_devices *devices = w->b->devices;
+    const smp_device_request ask = {.spec = of < devices->count ? devices->specs[of] : "cpu",
+                                    .threads = devices->emulated ? r->threads : 1,
+                                    .isa = r->isa};
+    w->of = of;
+    smp_code code = smp_device_open(&ask, &w->device, NULL, 0, err);
+    if (!code && !strcmp(w->device->info.kind, "cuda"))
+        (void)smp_numa_stay("/sys", w->device->info.numa_node);
+    return code ? code : smp_run_cache_open(&w->cache, err);
+}
+
+/* A GPU that failed refuses every call from then on; a file of which it cannot do something fails alone. */
+static bool is_lost(smp_device *device, smp_code code)
+{
+    return code == SMP_E_DEVICE && !device->host_memory && device->ops->sync(device, NULL) != SMP_OK;
+}
+
+/* The thread goes on with the next device that works, or with the CPU, which makes the same bytes. */
+static smp_code replace_device(worker *w, smp_error *err)
+{
+    batch *b = w->b;
+    const int count = b->devices->count, own = w->of;
+    pthread_mutex_lock(&b->lock);
+    b->lost[own] = true;
+    if (w->keeps)
+        b->keeping--;
+    w->keeps = false;
+    pthread_mutex_unlock(&b->lock);
+    smp_run_cache_close(w->cache);
+    smp_device_close(w->device);
+    w->cache = NULL;
+    w->device = NULL;
+    for (int i = 1; i < count; i++) {
+        const int of = (own + i) % count;
+        pthread_mutex_lock(&b->lock);
+        const bool works = !b->lost[of];
+        pthread_mutex_unlock(&b->lock);
+        if (works && open_device(w, of, err) == SMP_OK)
+            return SMP_OK;
+        smp_device_close(w->device);
+        w->device = NULL;
+    }
+    return open_device(w, count, err);
+}
+
+static smp_code run_again_elsewhere(worker *w, const smp_batch_file *file, smp_run_report *report, smp_error *err)
+{
+    char failed[sizeof w->device->info.name], why[200];
+    snprintf(failed, sizeof failed, "%s", w->device->info.name);
+    snprintf(why, sizeof why, "%.199s", err->message);
+    smp_error unopened = {.code = SMP_OK};
+    w->opened = replace_device(w, &unopened) == SMP_OK;
+    if (!w->opened) {
+        pthread_mutex_lock(&w->b->lock);
+        w->b->unopened = unopened;
+        w->b->stopped = true;
+        pthread_mutex_unlock(&w->b->lock);
+        return err->code;
+    }
+    smp_run_report_free(report);
+    *err = (smp_error){.code = SMP_OK};
+    const smp_code code = run_once(w, file, w->device, NULL, report, err);
+    smp_note(&report->input_notes, "%s failed (%s): done again, and what follows, on %s", failed, why,
+             w->device->info.name);
+    return code;
+}
+
 static smp_code run_one(worker *w, const smp_batch_file *file, smp_run_report *report, smp_error *err)
 {
     batch *b = w->b;
@@ -174,6 +248,8 @@ static smp_code run_one(worker *w, const smp_batch_file *file, smp_run_report *r
         wide ? run_once(w, file, b->wide, NULL, report, err) : run_once(w, file, w->device, w->cache, report, err);
     if (wide)
         pthread_mutex_unlock(&b->wide_lock);
+    if (is_lost(w->device, code))
+        code = run_again_elsewhere(w, file, report, err);
     if (!short_of_memory(code, refused) || b->jobs == 1)
         return code;
     smp_run_report_free(report);
@@ -296,15 +372,9 @@ static const smp_batch_file *take_file(worker *w, size_t *index)
 static void open_own(worker *w)
 {
     batch *b = w->b;
-    const smp_batch_request *r = b->request;
     const smp_batch_devices *devices = b->devices;
     smp_error err = {.code = SMP_OK};
-    const smp_device_request ask = {.spec = devices->specs[w->number % devices->count],
-                                    .threads = devices->emulated ? r->threads : 1,
-                                    .isa = r->isa};
-    smp_code code = smp_device_open(&ask, &w->device, NULL, 0, &err);
-    if (!code)
-        code = smp_run_cache_open(&w->cache, &err);
+    const smp_code code = open_device(w, w->number % devices->count, &err);
     pthread_mutex_lock(&b->lock);
     w->opened = !code;
     const bool first = w->number < devices->count; /* later ones are more than must be */

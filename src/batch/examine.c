@@ -2,12 +2,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "batch/pieces.h"
 #include "batch/todo.h"
 
 /* ------------------------------------------------------------------------------------------------ names */
@@ -225,6 +227,10 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
     const smp_todo_request *r = todo->request;
     struct stat there;
     item->state = SMP_TODO_DO;
+    if (r->leave && r->leave(r->context, item->file->path)) {
+        item->state = SMP_TODO_LEFT;
+        return SMP_OK;
+    }
     const bool exists = smp_last_folder_has(last, item->output, &there);
     smp_code code = last->fresh && !todo->list ? follow_folder(todo, item->output, last->length, err) : SMP_OK;
     if (code || !exists)
@@ -268,6 +274,14 @@ smp_code smp_todo_examine(smp_todo *todo, smp_portion *portion, const smp_journa
     return code;
 }
 
+/* Whether a batch with --list worked on this folder. */
+static bool has_pieces(const char *folder)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/" SMP_PIECES_NAME, folder);
+    return length > 0 && (size_t)length < sizeof path && smp_is_folder(path);
+}
+
 smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *found, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
@@ -280,6 +294,8 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
                  found->count == 1 ? "it" : "them", found->count == 1 ? "it" : "them");
     else if (todo->list && r->resume)
         smp_hint(err, "not with this list and pipeline: --skip-existing keeps what is there, --force replaces it");
+    else if (r->resume && has_pieces(r->folder))
+        smp_hint(err, "a batch with --list made files in this folder: resume it with its list (--list FILE --resume)");
     else
         smp_hint(err, "nothing was written: %s--skip-existing keeps what is there, --force replaces it",
                  r->resume ? "" : "--resume continues an earlier run, ");

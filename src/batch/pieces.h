@@ -14,6 +14,8 @@
 #include "base/hash.h"
 #include "batch/journal.h"
 
+#define SMP_PIECES_NAME SMP_JOURNAL_NAME ".d"
+
 typedef struct smp_pieces smp_pieces;
 typedef struct smp_claim smp_claim;
 

@@ -50,6 +50,8 @@ static void put_json(const smp_device_info *devices, const measured *measures, s
             smp_json_integer(&json, "shared_bytes_per_block", device->shared_per_block);
             smp_json_integer(&json, "shared_bytes_per_unit", device->shared_per_unit);
         }
+        if (!strcmp(device->kind, "cuda") && device->numa_node >= 0)
+            smp_json_integer(&json, "numa_node", device->numa_node);
         if (device->peak_gbs > 0)
             smp_json_number(&json, "peak_gb_per_second", device->peak_gbs);
         if (measures && measures[i].copy.gbs > 0)
@@ -78,6 +80,8 @@ static void put_details(const smp_device_info *device, const measured *measures)
             device->units == 1 ? "" : "s");
     if (device->memory > 0)
         SAY(", %s of memory", bytes);
+    if (!strcmp(device->kind, "cuda") && device->numa_node >= 0)
+        SAY(", next to memory node %d", device->numa_node);
     if (device->isa[0])
         SAY(", runs the %s kernels (--isa)", device->isa);
     if (device->shared_per_block > 0)

@@ -57,9 +57,11 @@ typedef struct cupti_target {
     const char *chip;      /* "GH100" */
     uint8_t *availability; /* which counters this user may read; freed by cupti_target_close */
     size_t availability_size;
+    bool turn; /* no other process counts meanwhile */
 } cupti_target;
 
-/* Initialises the profiler. Fails unless `which` is supported and permitted here. */
+/* Initialises the profiler, once no other process of this program counts. Fails unless `which` is supported and
+ * permitted here. */
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err);
 void cupti_target_close(cupti_target *target);
 

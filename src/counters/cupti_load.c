@@ -3,11 +3,15 @@
 #include "counters/cupti.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -173,6 +177,30 @@ static smp_code check_supported(const CUpti_Profiler_DeviceSupported_Params *s, 
     return SMP_OK;
 }
 
+/* A GPU's counters serve one process at a time: others of this program wait for their turn. The lock is the program's
+ * own file, which all of them see; where it cannot be locked, CUPTI says who is in the way. */
+static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
+static int turn = -1, turn_targets;
+
+static void take_turn(void)
+{
+    pthread_mutex_lock(&turn_lock);
+    if (!turn_targets++ && (turn = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) >= 0)
+        while (flock(turn, LOCK_EX) != 0 && errno == EINTR)
+            ;
+    pthread_mutex_unlock(&turn_lock);
+}
+
+static void give_turn(void)
+{
+    pthread_mutex_lock(&turn_lock);
+    if (!--turn_targets && turn >= 0) {
+        close(turn);
+        turn = -1;
+    }
+    pthread_mutex_unlock(&turn_lock);
+}
+
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err)
 {
     *target = (cupti_target){.device = device, .handles = smp_cuda_handles_of(device)};
@@ -188,6 +216,8 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
                                                        .api = which};
     CUpti_Profiler_GetCounterAvailability_Params available = {
         .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE, .ctx = target->handles.context};
+    take_turn();
+    target->turn = true;
     code = device->ops->sync(device, err); /* also makes the context current in this thread */
     if (code)
         goto fail;
@@ -223,6 +253,9 @@ void cupti_target_close(cupti_target *target)
 {
     smp_free(target->availability);
     target->availability = NULL;
+    if (target->turn)
+        give_turn();
+    target->turn = false;
 }
 
 void cupti_claim(void *owner, void (*let_go)(void *owner))

@@ -307,6 +307,8 @@ class Claims(TaskCase):
         self.assertIn("exist already", self.run_batch("--list", "work.list", "-o", "out", status=4).stderr)
         again = self.run_batch("--list", "work.list", "-o", "out", "--resume").stderr
         self.assertIn("0 files done, 8 done before", again)
+        walked = self.run_batch("in", "-r", "-o", "out", "--resume", status=4).stderr
+        self.assertIn("resume it with its list (--list FILE --resume)", walked)
 
 
 class Ranks(TaskCase):

@@ -8,9 +8,14 @@
  * SMP_COUNTS_SITES=N shows the sites of the first N runs that use shared memory. */
 #include "suite.h"
 
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "gpu_matrix.h"
 
 #include "base/clock.h"
+#include "base/pool.h"
 #include "counters/source.h"
 #include "warp/own/own.h"
 
@@ -29,11 +34,26 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
+/* Modelling takes a hundred times as long as counting, and one process counts on a GPU at a time: so processes, one a
+ * core, model first, each its runs, into memory that all see. */
+enum { MOST_RUNS = 20000, MOST_WORKERS = 64 };
+typedef struct modelled {
+    smp_counts counts; /* without sites */
+    bool ready, wrong;
+} modelled;
+typedef struct shared_state {
+    smp_device_info gpu;
+    modelled runs[MOST_RUNS];
+} shared_state;
+
 static struct state {
     smp_device *gpu, *emulator;
     smp_count_source *measured, *model;
-    bool real, loading, whole, formats;
-    long runs, differ, none, shown, sass, instructions, wrong;
+    shared_state *shared;
+    bool real, loading, modelling, whole, formats;
+    int worker, workers;
+    size_t next; /* run: the same in each process */
+    long runs, differ, none, shown, sass, instructions, wrong, late;
     double until, measured_seconds, model_seconds;
 } state;
 
@@ -131,11 +151,31 @@ static void explain(const input *c, const work *w, const char *what)
     smp_counts_free(&measured);
 }
 
+/* A process's share of the modelling. */
+static void model_one(const work *w, modelled *to)
+{
+    const long wrong = state.wrong;
+    count_work(state.model, state.emulator, w, false, &to->counts);
+    to->wrong = state.wrong > wrong;
+    to->ready = true;
+}
+
 static void check_variant(const input *c, const smp_plan *plan, const picture *in, const char *variant)
 {
     work w = {plan, in, variant, NULL};
     smp_counts model, measured;
     char text[200];
+    const size_t run = state.loading ? 0 : state.next++;
+    if (state.modelling) {
+        assert_true(run < MOST_RUNS);
+        if (run % (size_t)state.workers == (size_t)state.worker)
+            model_one(&w, &state.shared->runs[run]);
+        return;
+    }
+    if (state.real && !state.loading && !state.shared->runs[run].ready) {
+        state.late++;
+        return;
+    }
     if (state.loading) {
         smp_error err;
         w.device = state.gpu;
@@ -144,13 +184,20 @@ static void check_variant(const input *c, const smp_plan *plan, const picture *i
         return;
     }
     double start = smp_now();
-    gpu_set_order(0);
-    count_work(state.model, state.emulator, &w, false, &model);
-    double middle = smp_now();
-    if (!state.real)
+    if (state.real) {
+        model = state.shared->runs[run].counts;
+        model.sites = NULL; /* the other process's */
+        model.site_count = model.site_capacity = 0;
+        state.wrong += state.shared->runs[run].wrong;
+    } else {
+        gpu_set_order(0);
+        count_work(state.model, state.emulator, &w, false, &model);
         gpu_set_order(2);
+    }
+    double middle = smp_now();
     count_work(state.measured, state.gpu, &w, false, &measured);
-    state.model_seconds += middle - start;
+    if (!state.real)
+        state.model_seconds += middle - start;
     state.measured_seconds += smp_now() - middle;
     state.runs++;
     state.none += !model.total.instructions;
@@ -194,7 +241,6 @@ static void check_input(const input *c)
 
 static void check_kind(int kind, int pass)
 {
-    static unsigned round;
     for (size_t n = 0; n < smp_stage_count() && smp_now() < state.until; n++) {
         subject subjects[MAX_SUBJECTS];
         const smp_stage *stage = smp_stage_at(n);
@@ -207,7 +253,8 @@ static void check_kind(int kind, int pass)
         const int64_t *size = state.whole ? real_sizes[(kind + pass) % SIZES] : small_size;
         smp_shape shape =
             subject_shape(stage, size[0], size[1], kinds[kind].channels, kinds[kind].channels == 4, kinds[kind].format);
-        input c = input_make(s, levels, &shape, kinds[kind].mode, 2 * ++round); /* even: code values */
+        const size_t number = (size_t)(pass * KINDS + kind) * smp_stage_count() + n + 1;
+        input c = input_make(s, levels, &shape, kinds[kind].mode, 2 * number); /* even: code values */
         check_input(&c);
     }
     if (!state.real)
@@ -234,20 +281,102 @@ static void the_model_is_right_for_every_variant(void **given)
             smp_count_close(state.model);
         }
     }
-    print_message(
-        "counts on %s: %ld runs of %d of %d kinds and sizes, %ld differ, %ld in instructions, %ld wrong bytes, "
-        "%ld modelled by SASS, %ld use no shared memory; %.1f s counted, %.1f s modelled\n",
-        state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.differ, state.instructions,
-        state.wrong, state.sass, state.none, state.measured_seconds, state.model_seconds);
+    print_message("counts on %s: %ld runs of %d of %d kinds and sizes (%ld not modelled in time), %ld differ, %ld in "
+                  "instructions, "
+                  "%ld wrong bytes, %ld modelled by SASS, %ld use no shared memory; %.1f s counted, %.1f s modelled\n",
+                  state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.late, state.differ,
+                  state.instructions, state.wrong, state.sass, state.none, state.measured_seconds, state.model_seconds);
     assert_true(state.runs > state.none);
     assert_int_equal(state.differ, 0);
     assert_int_equal(state.wrong, 0);
+}
+
+static void open_model(void)
+{
+    smp_error err = {0};
+    state.emulator = gpu_simt();
+    state.emulator->info.units = state.shared->gpu.units; /* grids are asked for by these */
+    state.emulator->info.shared_per_block = state.shared->gpu.shared_per_block;
+    if (smp_count_open(SMP_COUNT_MODEL, state.emulator, &state.model, &err))
+        fail_msg("%s", err.message);
+}
+
+static void all_kinds(int most)
+{
+    for (int done = 0; done < most && smp_now() < state.until; done++)
+        check_kind(done % KINDS, done / KINDS);
+}
+
+static void model_in_processes(void **given)
+{
+    pid_t pids[MOST_WORKERS];
+    (void)given;
+    if (!state.real)
+        skip();
+    double start = smp_now();
+    state.workers = smp_pool_cores() < MOST_WORKERS ? smp_pool_cores() : MOST_WORKERS;
+    (void)fflush(NULL);
+    for (int k = 0; k < state.workers; k++) {
+        pids[k] = fork();
+        assert_true(pids[k] >= 0);
+        if (pids[k])
+            continue;
+        state.worker = k;
+        state.modelling = true;
+        open_model();
+        all_kinds(SIZES * KINDS);
+        (void)fflush(NULL);
+        _exit(0);
+    }
+    for (int k = 0; k < state.workers; k++) {
+        int status = 1;
+        assert_int_equal(waitpid(pids[k], &status, 0), pids[k]);
+        assert_int_equal(status, 0);
+    }
+    state.model_seconds = smp_now() - start;
+}
+
+static smp_code ask_gpu(const char *spec, smp_error *err)
+{
+    smp_device_request ask = {.spec = spec};
+    return smp_device_open(&ask, &state.gpu, NULL, 0, err);
+}
+
+/* 77: there is no GPU. A process that has opened one cannot fork any more: another looks what it is. */
+static int look_at_gpu(const char *spec)
+{
+    smp_error err = {0};
+    int status = 1;
+    state.shared = mmap(NULL, sizeof *state.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (state.shared == MAP_FAILED)
+        return 1;
+    (void)fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const bool none = ask_gpu(spec, &err) != SMP_OK;
+        if (none)
+            print_message("skipped: %s (%s)\n", err.message, err.hint);
+        else
+            state.shared->gpu = state.gpu->info;
+        (void)fflush(NULL);
+        _exit(none ? 77 : 0);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return 1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 /* SASS metrics count kernels that were loaded before: everything runs once. */
 static void load_kernels(void **given)
 {
     (void)given;
+    smp_error err = {0};
+    if (state.real) {
+        if (ask_gpu(getenv("SMP_TEST_DEVICE"), &err))
+            fail_msg("%s", err.message);
+        open_model();
+        state.until = smp_now() + 3600; /* counting is quick: all that was modelled */
+    }
     state.loading = true;
     for (int kind = 0; state.real && kind < KINDS; kind++)
         check_kind(kind, 0);
@@ -260,27 +389,9 @@ static int open_source(void **given)
     (void)given;
     if (!state.real)
         return 0;
+    state.next = 0;
     if (smp_count_open(SMP_COUNT_SASS, state.gpu, &state.measured, &err))
         print_message("skipped: %s (%s)\n", err.message, err.hint);
-    return 0;
-}
-
-/* 77: there is no GPU. */
-static int open_gpu(const char *spec)
-{
-    smp_error err = {0};
-    smp_device_request ask = {.spec = spec};
-    if (smp_device_open(&ask, &state.gpu, NULL, 0, &err)) {
-        print_message("skipped: %s (%s)\n", err.message, err.hint);
-        return 77;
-    }
-    state.emulator = gpu_simt();
-    state.emulator->info.units = state.gpu->info.units; /* grids are asked for by these */
-    state.emulator->info.shared_per_block = state.gpu->info.shared_per_block;
-    if (smp_count_open(SMP_COUNT_MODEL, state.emulator, &state.model, &err)) {
-        print_error("%s\n", err.message);
-        return 1;
-    }
     return 0;
 }
 
@@ -293,10 +404,11 @@ SMP_SUITE(gpu_counts)
     state.formats = all && !strcmp(all, "formats");
     smp_own_count_launches();
     state.until = smp_now() + (seconds ? atof(seconds) : 600);
-    int status = state.real ? open_gpu(spec) : 0;
+    int status = state.real ? look_at_gpu(spec) : 0;
     if (status)
         return status;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(model_in_processes),
         cmocka_unit_test(load_kernels),
         cmocka_unit_test_setup(the_model_is_right_for_every_variant, open_source),
     };

@@ -3,9 +3,9 @@
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
+#include "base/numa.h"
 #include "device/cuda/cuda_internal.h"
 
 smp_code smp_cuda_built(smp_error *err)
@@ -56,7 +56,7 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
         result = smp_cuDeviceTotalMem(driver, &memory, device);
     if (result != CUDA_SUCCESS)
         return smp_driver_error(driver, "cuDeviceGetName", result, err);
-    int per_block = 0, per_unit = 0, clock = 0, width = 0, cache = 0;
+    int per_block = 0, per_unit = 0, clock = 0, width = 0, cache = 0, domain = 0, bus = 0, slot = 0;
     const struct {
         CUdevice_attribute which;
         int *value;
@@ -69,6 +69,9 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
         {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, &clock},
         {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, &width},
         {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &cache},
+        {CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, &domain},
+        {CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, &bus},
+        {CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, &slot},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         smp_code code = attribute(driver, device, wanted[i].which, wanted[i].value, err);
@@ -79,6 +82,7 @@ static smp_code describe(smp_driver *driver, CUdevice device, int index, smp_dev
     info->shared_per_block = per_block;
     info->shared_per_unit = per_unit;
     info->cache = cache;
+    info->numa_node = driver->emulated ? -1 : smp_numa_node_of_pci("/sys", domain, bus, slot);
     /* Double data rate, width in bits: the datasheet's number (CUDA C++ Best Practices Guide, 8.2.1). */
     info->peak_gbs = 2.0 * (double)clock * 1e3 * (double)width / 8 * 1e-9;
     return SMP_OK;
@@ -213,6 +217,17 @@ fail:
     return code;
 }
 
+static smp_code cuda_wait(smp_device *device, void *stream, smp_error *err)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    smp_code code = cuda_enter(gpu, err);
+    if (code || gpu->driver->emulated) /* whose streams are done when they return */
+        return code;
+    CUDA_TRY(gpu, cuStreamSynchronize, (CUstream)stream);
+fail:
+    return code;
+}
+
 static void cuda_close(smp_device *device)
 {
     cuda_device *gpu = (cuda_device *)device;
@@ -249,6 +264,7 @@ static const smp_device_ops operations = {
     .copy_in = cuda_copy_in,
     .copy_out = cuda_copy_out,
     .copy = cuda_copy,
+    .wait = cuda_wait,
     .launch = cuda_launch,
     .sync = cuda_sync,
     .close = cuda_close,

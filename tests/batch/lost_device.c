@@ -1,0 +1,129 @@
+/* A GPU that fails in the middle of a batch costs its time and nothing else. */
+#include "suite.h"
+
+#include "media_fixture.h"
+
+#include "batch/batch.h"
+#include "device/cuda/cuda_api.h"
+#include "device/simt/simt.h"
+
+enum { FILES = 4 };
+static char inputs[FILES][100], outputs[FILES][100];
+static smp_batch_file files[FILES];
+
+typedef struct told {
+    int notes, failed, on_cpu;
+    uint64_t calls; /* of the driver */
+} told;
+
+static void hear(void *context, size_t index, smp_run_report *report, const smp_error *err)
+{
+    told *t = context;
+    (void)index;
+    (void)err;
+    t->failed += report->status != SMP_OK;
+    t->on_cpu += !strcmp(report->device.kind, "cpu");
+    for (int i = 0; i < report->input_notes.count; i++)
+        t->notes += strstr(report->input_notes.items[i], "done again") != NULL;
+}
+
+static smp_batch_count run_on(const char *device, uint64_t fail_at, bool sticky, told *t)
+{
+    smp_error err = {0};
+    smp_diags diags = {0};
+    smp_program *program;
+    const char *line = "gaussian 2px";
+    smp_batch_count count;
+    *t = (told){0};
+    assert_ok(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err));
+    const smp_batch_request request = {.program = program,
+                                       .diags = &diags,
+                                       .files = files,
+                                       .count = FILES,
+                                       .write.force = true,
+                                       .device = device,
+                                       .threads = 1,
+                                       .jobs = 1,
+                                       .finished = hear,
+                                       .context = t};
+    smp_driver_fail_at(smp_driver_simt(), fail_at, CUDA_ERROR_LAUNCH_FAILED, sticky);
+    smp_code code = smp_batch_run(&request, &count, NULL, 0, &err);
+    t->calls = smp_driver_simt()->calls;
+    smp_driver_fail_at(smp_driver_simt(), 0, CUDA_SUCCESS, false);
+    assert_ok(code);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return count;
+}
+
+static int make_files(void **context)
+{
+    smp_error err = {0};
+    if (make_folder(context))
+        return 1;
+    for (int i = 0; i < FILES; i++) {
+        char name[20];
+        picture p = make_picture(40 + i, 30, 3, false, SMP_U8);
+        snprintf(name, sizeof name, "%d.png", i);
+        snprintf(inputs[i], sizeof inputs[i], "%s", in_folder(name));
+        snprintf(name, sizeof name, "%d.npy", i);
+        snprintf(outputs[i], sizeof outputs[i], "%s", in_folder(name));
+        files[i] = (smp_batch_file){.input = inputs[i], .output = outputs[i]};
+        assert_ok(write_picture(inputs[i], &p, &err));
+        free_picture(&p);
+    }
+    return 0;
+}
+
+static void keep_outputs(uint8_t *kept[FILES], size_t sizes[FILES])
+{
+    for (int i = 0; i < FILES; i++)
+        kept[i] = load(outputs[i], &sizes[i]);
+}
+
+static void its_files_are_done_again_and_the_rest_elsewhere(void **context)
+{
+    (void)context;
+    told t;
+    uint8_t *want[FILES], *got[FILES];
+    size_t wanted[FILES], sizes[FILES];
+    assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
+    keep_outputs(want, wanted);
+    assert_int_equal(run_on("simt", 0, false, &t).done, FILES);
+    assert_int_equal(t.on_cpu, 0);
+    const uint64_t calls = t.calls;
+    const smp_batch_count count = run_on("simt", calls / 2, true, &t);
+    assert_int_equal(count.done, FILES);
+    assert_int_equal(t.failed, 0);
+    assert_int_equal(t.notes, 1);
+    assert_in_range(t.on_cpu, 1, FILES - 1);
+    keep_outputs(got, sizes);
+    for (int i = 0; i < FILES; i++) {
+        assert_int_equal(sizes[i], wanted[i]);
+        assert_memory_equal(got[i], want[i], wanted[i]);
+        free(got[i]);
+        free(want[i]);
+    }
+}
+
+static void a_call_that_fails_once_fails_its_file_alone(void **context)
+{
+    (void)context;
+    told t;
+    assert_int_equal(run_on("simt", 0, false, &t).done, FILES);
+    const uint64_t calls = t.calls;
+    const smp_batch_count count = run_on("simt", calls / 2, false, &t);
+    assert_int_equal(count.done + count.failed, FILES);
+    assert_in_range(count.failed, 0, 1); /* a call whose failure costs nothing may be hit */
+    assert_int_equal(t.notes, 0);
+    assert_int_equal(t.on_cpu, 0);
+}
+
+SMP_SUITE(lost_device)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(its_files_are_done_again_and_the_rest_elsewhere, make_files, remove_folder),
+        cmocka_unit_test_setup_teardown(a_call_that_fails_once_fails_its_file_alone, make_files, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
