@@ -35,6 +35,7 @@ typedef struct walk {
     size_t path_room;
     size_t there;        /* of what was given, and */
     const char *missing; /* the first that is not */
+    bool mixed;          /* of what was given, by names: files that are read, and maybe companions */
     smp_pool *pool;      /* null until a folder has many files */
     known_file *block;
     smp_error *err;
@@ -367,6 +368,24 @@ static smp_code fail_missing(const walk *w, const char *given)
     return smp_at(w->err, "%s", given);
 }
 
+/* A film or a note beside pictures that were named: a shell's * names all that lies there. Alone it is tried. */
+static bool is_companion(walk *w, const char *name)
+{
+    const smp_extension_answer *answer = ask_extension(&w->left_out->answer, name);
+    return w->mixed && answer->other && !(answer->kind & w->options->kind);
+}
+
+/* Whether what was given has the name of a file that is read, and more was given. */
+static bool are_mixed(walk *w, const char *const *given, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count && !any; i++) {
+        const smp_extension_answer *answer = ask_extension(&w->left_out->answer, given[i]);
+        any = !answer->other && answer->kind != SMP_KIND_NONE;
+    }
+    return any && count > 1 && !w->options->include_count;
+}
+
 static smp_code walk_given(walk *w, const char *given)
 {
     struct stat status, link;
@@ -395,6 +414,8 @@ static smp_code walk_given(walk *w, const char *given)
         if (fits_one(name, w->options->exclude, w->options->exclude_count) ||
             (w->options->include_count && !fits_one(name, w->options->include, w->options->include_count)))
             return SMP_OK;
+        if (there && is_companion(w, name))
+            return count_left_out(w->left_out, name, w->err);
         if (w->options->wants)
             code = w->options->wants(w->options->context, name, &wanted, w->err);
         if (code || !wanted)
@@ -413,6 +434,7 @@ smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_op
     *left_out = (smp_left_out){0};
     walk w = {.options = options, .visit = visit, .context = context, .left_out = left_out, .err = err};
     smp_code code = SMP_OK;
+    w.mixed = are_mixed(&w, given, count);
     for (size_t i = 0; !code && i < count; i++)
         code = walk_given(&w, given[i]);
     if (!code && w.missing && !w.there)

@@ -182,7 +182,8 @@ void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion)
     for (size_t i = 0; i < portion->count; i++) {
         const smp_todo_item *item = &portion->items[i];
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
-        if (job->report && (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_DONE))
+        if (job->report &&
+            (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_LEFT || item->state == SMP_TODO_DONE))
             smp_report_line(job->report, &none, "skipped", NULL);
         if (item->state != SMP_TODO_CHANGED)
             continue;

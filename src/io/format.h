@@ -12,6 +12,10 @@ enum {
     SMP_MOST_ID3 = 16 /* tags in front of a sound */
 };
 
+/* For films, of which the sound is read. */
+#define SMP_VIDEO_HINT                                                                                                 \
+    "pictures of a film come from ffmpeg: ffmpeg -i FILM -f yuv4mpegpipe - | smempipe run -e STAGE --frames - OUT.y4m"
+
 typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */

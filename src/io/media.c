@@ -244,8 +244,10 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     if (limits->frames && !format->read_next) {
         smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
                  format->kind == SMP_AUDIO ? "a sound" : "one, or pages");
-        code = smp_hint(err, "leave it out; 'smempipe batch' takes many files, --raw says what a stream without a "
-                             "header holds");
+        code = smp_hint(err, format->kind == SMP_AUDIO
+                                 ? SMP_VIDEO_HINT
+                                 : "leave it out; 'smempipe batch' takes many files, --raw says what a stream without "
+                                   "a header holds");
         goto fail;
     }
     code = format->read_open(reader, err);

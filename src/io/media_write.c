@@ -21,13 +21,15 @@ static bool written_before(size_t index, const char *extension)
     return false;
 }
 
-static void list_formats(char *text, size_t size)
+/* Of those that hold something of this kind. */
+static void list_formats(char *text, size_t size, smp_kind kind)
 {
     const smp_file_format *format;
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; (format = smp_format_at(i)); i++)
-        for (const char *const *e = format->extensions; format->write_shape && *e && used < size; e++) {
+        for (const char *const *e = format->extensions;
+             (format->kind & kind) && format->write_shape && *e && used < size; e++) {
             int n = written_before(i, *e) ? 0 : snprintf(text + used, size - used, "%s.%s", used ? ", " : "", *e);
             used += n < 0 ? 0 : (size_t)n;
         }
@@ -83,11 +85,15 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
                     *extension = *e;
                     return SMP_OK;
                 }
-    list_formats(known, sizeof known);
+    const bool sound = wanted && smp_name_kind(path) == SMP_AUDIO;
+    list_formats(known, sizeof known, sound ? SMP_AUDIO : SMP_BOTH);
     if (wanted && wanted[0])
         smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
     else
         smp_fail(err, SMP_E_WRITE, "the output needs an extension, which says its format");
+    if (sound)
+        return smp_hint(err, "FFmpeg makes one of a WAV: smempipe ... - | ffmpeg -i - OUT.%.20s; written here: %s",
+                        wanted, known);
     return smp_hint(err, "extensions that can be written: %s", known);
 }
 

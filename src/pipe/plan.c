@@ -413,9 +413,9 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
 /* ---------------------------------------------------------------------------------------------- pruning */
 
 /* Whether a reduction is wanted for what it tells, and not for the step alone that it adjusts. */
-static bool tells(const smp_stage *stage)
+static bool tells(const smp_step *step)
 {
-    return stage->access == SMP_REDUCE || stage->partial;
+    return step->stage->access == SMP_REDUCE || step->stage->partial || step->work.access == SMP_REDUCE;
 }
 
 /* Drops the steps that neither a sink nor a reduction needs. Keeps the order. */
@@ -425,7 +425,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
         needed[plan->sinks[i].step] = true;
     for (int i = (int)plan->step_count - 1; i >= 0; i--) {
         const smp_step *step = &plan->steps[i];
-        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step->stage));
+        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step));
         needed[i] = needed[i] || i == 0 || wanted;
         if (!needed[i])
             continue;

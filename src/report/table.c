@@ -186,6 +186,10 @@ static void put_values(FILE *to, const smp_findings *findings)
     if (last < -1)
         return;
     int columns = last - first >= 5 ? 8 : 12;
+    for (size_t i = 0; i < findings->count; i++) {
+        const int length = (int)strlen(findings->items[i].text);
+        columns = length > columns ? length : columns;
+    }
     if (last >= 0) {
         fprintf(to, "    %*s", name_columns, "");
         for (int channel = first; channel <= last; channel++) {
@@ -204,7 +208,9 @@ static void put_values(FILE *to, const smp_findings *findings)
         for (int channel = first; channel <= last; channel++) {
             const smp_finding *item = find_value(findings, findings->items[i].name, channel);
             char text[48] = "";
-            if (item)
+            if (item && item->text[0])
+                snprintf(text, sizeof text, "%s", item->text);
+            else if (item)
                 number_text(text, sizeof text, item->value, columns);
             smp_text_cell(to, text, columns);
         }

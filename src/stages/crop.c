@@ -2,6 +2,7 @@
 #include "geometry/crop.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -27,6 +28,21 @@ typedef struct crop_params {
     {                                                                                                                  \
 #name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags           \
     }
+/* `100x80+10+20`, as other programs write a box. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    long long width, height, x, y;
+    int used = 0;
+    const bool placed = sscanf(value, "%7lldx%7lld%7lld%7lld%n", &width, &height, &x, &y, &used) == 4 && !value[used];
+    if (!placed && (sscanf(value, "%7lldx%7lld%n", &width, &height, &used) != 2 || value[used]))
+        return false;
+    if (placed)
+        snprintf(text, size, "write width=%lld height=%lld x=%lld y=%lld", width, height, x, y);
+    else
+        snprintf(text, size, "write width=%lld height=%lld", width, height);
+    return true;
+}
+
 static const smp_param params[] = {
     {"kind", offsetof(crop_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "box",
      "box: a rectangle by size and place; auto: cut off what is like the corners",
@@ -270,7 +286,11 @@ const smp_stage smp_stage_crop = {
     .plan = plan,
     .looks = looks,
     .finish = finish,
+    .instead = instead,
     .variants = variants,
     .reducers = content_variants,
-    .aliases = (const smp_alias[]){{"extract extract_area cut chop", "crop"}, {"find_trim autocrop", "crop auto"}, {0}},
+    .aliases = (const smp_alias[]){{"extract extract_area cut chop", "crop"},
+                                   {"find_trim autocrop trim", "crop auto"},
+                                   {"shave", "crop left=10 right=10 top=10 bottom=10"},
+                                   {0}},
 };

@@ -154,7 +154,7 @@ const smp_stage smp_stage_levels = {
     .variants = smp_levels_variants,
     .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"level", "levels"},
-                                   {"contrast autocontrast contrast_stretch stretch", "levels auto"},
+                                   {"contrast autocontrast contrast_stretch stretch normalize", "levels auto"},
                                    {"autolevels autolevel", "levels auto per=channel"},
                                    {0}},
 };

@@ -2,6 +2,8 @@
 #include "geometry/pad.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "stages/shared/anchor.h"
@@ -25,6 +27,18 @@ typedef struct pad_params {
     {                                                                                                                  \
 #name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags                      \
     }
+/* `800x600`, as other programs write a size, or the sides and the upper and lower border. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    static const char digits[] = "0123456789";
+    const size_t first = strspn(value, digits), most = 7;
+    const char *rest = value + first;
+    if (!first || first > most || rest[0] != 'x' || !rest[1] || rest[1 + strspn(rest + 1, digits)])
+        return false;
+    snprintf(text, size, "write width=%.*s height=%.7s", (int)first, value, rest + 1);
+    return true;
+}
+
 static const smp_param params[] = {
     SIDE(all, "border on all four sides", SMP_P_MAIN),
     SIDE(left, "border on the left", SMP_P_OF_WIDTH),
@@ -231,9 +245,11 @@ const smp_stage smp_stage_pad = {
     .params_size = sizeof(pad_params),
     .check = check,
     .plan = plan,
+    .instead = instead,
     .variants = variants,
     .aliases = (const smp_alias[]){{"extend embed extent border canvas", "pad"},
                                    {"letterbox", "pad aspect={16/9}"},
+                                   {"frame", "pad 10 fill=gray"},
                                    {"delay adelay", "pad start=1s"},
                                    {"apad", "pad end=1s"},
                                    {0}},

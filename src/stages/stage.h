@@ -189,13 +189,15 @@ static inline void smp_plan_kernel(smp_node_plan *plan, const void *params, size
     plan->kernel_size = size;
 }
 #define SMP_PLAN_KERNEL(plan, type) ((plan)->kernel_size = sizeof(type), (type *)(void *)(plan)->kernel)
+enum { SMP_FINDING_TEXT = 24 /* bytes, with the end */ };
 
 /* One measured value of a reduction, for the report. */
 typedef struct smp_finding {
-    char name[48]; /* "mean", "p95" */
-    int channel;   /* -1: of the whole picture */
-    double value;  /* when list is null */
-    double *list;  /* a histogram's counts, say; from smp_alloc, owned by the findings */
+    char name[48];               /* "mean", "p95" */
+    int channel;                 /* -1: of the whole picture */
+    double value;                /* when list is null; NaN where there is a text */
+    char text[SMP_FINDING_TEXT]; /* what no number can say (64 bits as hexadecimal digits); empty: a number */
+    double *list;                /* a histogram's counts, say; from smp_alloc, owned by the findings */
     size_t list_len;
     bool values; /* the list is no histogram: each of its values counts by itself */
 } smp_finding;
@@ -214,6 +216,8 @@ smp_code smp_findings_add_list(smp_findings *findings, const char *name, int cha
 /* The same for values that are no counts of bins. */
 smp_code smp_findings_add_values(smp_findings *findings, const char *name, const double *list, size_t length,
                                  smp_error *err);
+/* A text of printable characters, shorter than SMP_FINDING_TEXT, of the whole picture. */
+smp_code smp_findings_add_text(smp_findings *findings, const char *name, const char *text, smp_error *err);
 void smp_findings_free(smp_findings *findings);
 
 /* ------------------------------------------------------------------------------------------------ variants */

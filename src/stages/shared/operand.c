@@ -51,7 +51,7 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
                              const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     if (by && of_other_length(operation, in, by))
-        return smp_mix_plan(0, 1, true, in, by, work, err);
+        return smp_mix_plan(&(smp_mix_request){.gain = 1, .longest = true}, in, by, work, err);
     const smp_code code = by ? check_fit(in, by, err) : SMP_OK;
     if (code)
         return code;
