@@ -191,7 +191,7 @@ smempipe_code smempipe_run_strips(const smempipe_plan *plan, smempipe_device *de
                                   smempipe_write_rows *write, void *context, smempipe_result **result,
                                   smempipe_error **error);
 
-/* Of runs over files; zeroed is the default. */
+/* Options of runs over files; zeroed is the default. */
 typedef struct smempipe_file_options {
     int32_t force;       /* 1: replace a file that exists */
     int32_t strip;       /* 1: write no metadata (EXIF, colour profile, texts) */
@@ -229,7 +229,8 @@ typedef struct smempipe_value {
     double value;       /* NaN: undefined for this picture; 0 of a list */
     const double *list; /* null: there is one value */
     size_t count;       /* of list */
-    void *reserved[4];
+    const char *text;   /* what no number can say, with value NaN ("8f37..." of hash); null: a number or a list */
+    void *reserved[3];
 } smempipe_value;
 
 size_t smempipe_result_count(const smempipe_result *result);

@@ -125,6 +125,10 @@ static smp_code cpu_copy_rows(smp_device *device, void *to, int64_t to_stride, c
                               int64_t row_bytes, int64_t rows, smp_error *err)
 {
     (void)device, (void)err;
+    if (rows > 0 && to_stride == row_bytes && from_stride == row_bytes) { /* a sound's rows lie end to end */
+        row_bytes *= rows;
+        rows = 1;
+    }
     for (int64_t y = 0; y < rows; y++)
         memcpy((char *)to + y * to_stride, (const char *)from + y * from_stride, (size_t)row_bytes);
     return SMP_OK;

@@ -63,6 +63,11 @@ static double value_of(const smp_wide_row *row, size_t column)
     return column < row->value_count ? row->values[column] : (double)NAN;
 }
 
+static const char *text_of(const smp_wide_row *row, size_t column)
+{
+    return column < row->value_count ? row->texts[column] : "";
+}
+
 static void put_number(FILE *to, double value)
 {
     char text[SMP_NUMBER_TEXT] = "";
@@ -154,6 +159,9 @@ static int compare_rows(const smp_wide_row *a, const smp_wide_row *b)
             return isnan(x) ? -1 : 1;
         if (x < y || x > y)
             return x < y ? -1 : 1;
+        const int order = strcmp(text_of(a, c), text_of(b, c));
+        if (order)
+            return order;
     }
     return 0;
 }
@@ -506,6 +514,8 @@ static void put_table(page *p)
             char text[SMP_NUMBER_TEXT] = "";
             if (isfinite(value_of(row, c)))
                 smp_json_number_text(text, value_of(row, c));
+            else
+                snprintf(text, sizeof text, "%s", text_of(row, c));
             fprintf(p->to, "<td>%s</td>", text);
         }
         fputs("</tr>\n", p->to);

@@ -3,7 +3,6 @@
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/numa.h"

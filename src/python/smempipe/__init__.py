@@ -159,7 +159,7 @@ def _findings(result):
             number = 1 + sum(other == name or other.rsplit(" ", 1)[0] == name for other in found)
             lines[key] = name if number == 1 else f"{name} {number}"
             found[lines[key]] = {}
-        value = np.array(raw.list[:raw.count]) if raw.list else raw.value
+        value = np.array(raw.list[:raw.count]) if raw.list else _c.text_of(raw.text) if raw.text else raw.value
         found[lines[key]].setdefault(_c.text_of(raw.name), []).append((raw.channel, value))
     for values in found.values():
         for name, rows in values.items():

@@ -27,7 +27,8 @@ class RawProblem(Structure):
 
 class RawValue(Structure):
     _fields_ = [("stage", c_char_p), ("label", c_char_p), ("name", c_char_p), ("channel", c_int32), ("line", c_int32),
-                ("value", c_double), ("list", POINTER(c_double)), ("count", c_size_t), ("reserved", c_void_p * 4)]
+                ("value", c_double), ("list", POINTER(c_double)), ("count", c_size_t), ("text", c_char_p),
+                ("reserved", c_void_p * 3)]
 
 
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, c_int64)
