@@ -123,6 +123,10 @@ class OneFile(BatchCase):
                      "--rotate", "90", status=2)
         self.refused("a stage is written -e 'crop auto' (smempipe stages crop)", SAMPLES / "chelsea.png", "c.png",
                      "--autocrop", status=2)
+        for words, says in ((("-resize", "50%"), "did you mean '--resize'?"), (("-flop",), "-e 'flip horizontal'"),
+                            (("-extent", "9x9"), "-e 'pad'"), (("-crop", "9x9"), "(smempipe stages crop)")):
+            self.refused(says, SAMPLES / "chelsea.png", "c.png", *words, status=2)
+        self.smp("convert", SAMPLES / "chelsea.png", "d.npy", "-egray")
 
 
 class Folders(BatchCase):
