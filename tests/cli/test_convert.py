@@ -74,7 +74,8 @@ class OneFile(BatchCase):
         self.refused("says its format", "a.png", "b.png", "--to", "jpg")
         self.refused("--to takes an extension", "a.png", "-o", "out", "--to", "tga2")
         self.refused("write --to jpg", "a.png", "-o", "out", "--format", "jpg")
-        for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%", "9999999999999999999999"):
+        for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%",
+                      "9999999999999999999999"):
             self.refused("is no value for --resize", "a.png", "b.png", f"--resize={wrong}")
         self.refused("same file as the input", "a.png", "a.png", "--force", status=4)
         self.refused("a.png is given twice\n", "a.png", "a.png", "-o", "out")
