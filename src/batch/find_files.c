@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
 #include "base/pool.h"
 #include "io/format.h"
 #include "io/media.h"
@@ -42,7 +43,7 @@ typedef struct walk {
 
 static bool fits_one(const char *name, const char *const *globs, size_t count)
 {
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    const char *last = smp_base_name(name);
     for (size_t i = 0; i < count; i++)
         if (fnmatch(globs[i], strchr(globs[i], '/') ? name : last, FNM_PATHNAME | FNM_CASEFOLD) == 0)
             return true;
@@ -105,7 +106,7 @@ void smp_found_fill(smp_found *found, const struct stat *status)
 static smp_code count_left_out(smp_left_out *left, const char *name, smp_error *err)
 {
     char extension[SMP_EXTENSION] = "";
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
+    const char *dot = strrchr(smp_base_name(name), '.');
     for (size_t n = 0; dot && dot[n] && n + 1 < sizeof extension; n++)
         extension[n] = (char)tolower((unsigned char)dot[n]);
     left->files++;
@@ -353,10 +354,10 @@ static smp_code walk_folder(walk *w, size_t length, size_t under)
     return code;
 }
 
-/* Of what is not there: files have an extension. */
+/* For what does not exist: files have an extension. */
 static bool looks_like_folder(const char *given)
 {
-    const char *slash = strrchr(given, '/'), *last = slash ? slash + 1 : given;
+    const char *last = smp_base_name(given);
     return !last[0] || !strchr(last + 1, '.');
 }
 

@@ -1,6 +1,7 @@
 /* smempipe convert: files to another format, without a pipeline's text. A front of run (one file) and batch (many). */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
@@ -9,7 +10,7 @@
 
 typedef struct convert_settings {
     smp_batch_settings batch; /* its inputs: all arguments, then those without OUT */
-    const char *resize, *format;
+    const char *resize, *rate, *channels, *format;
 } convert_settings;
 
 static const smp_option options[] = {
@@ -19,6 +20,10 @@ static const smp_option options[] = {
              "over cut off on both sides; 50% a share"},
     {"stage", 'e', SMP_O_LIST, offsetof(convert_settings, batch.many.plan.base.stages), .argument = "STAGE",
      .help = "a stage that pictures or sounds go through, before --resize; may be repeated"},
+    {"rate", 0, SMP_O_STRING, offsetof(convert_settings, rate), .argument = "HZ", .flags = SMP_O_ADVANCED,
+     .help = "frames a second of sounds, as 16000, 16kHz or 44.1kHz (the stage resample)"},
+    {"channels", 0, SMP_O_STRING, offsetof(convert_settings, channels), .argument = "N", .flags = SMP_O_ADVANCED,
+     .help = "channels of sounds: 1 or mono, the mean of all; 2 or stereo (the stage remix)"},
     {"format", 0, SMP_O_STRING, offsetof(convert_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
              "too)"},
@@ -74,20 +79,64 @@ static char *resize_statement(const char *size)
     return smp_asprintf("resize width=%lld height=%lld enlarge=no", (long long)width, (long long)height);
 }
 
-/* The options that are stages. */
-static smp_code add_stages(const convert_settings *settings, smp_strings *stages, char **text, smp_error *err)
+/* "16000", "16000Hz", "16kHz"; null: it is none of them. */
+static char *rate_statement(const char *rate)
 {
-    if (!settings->resize)
-        return SMP_OK;
-    *text = resize_statement(settings->resize);
-    if (!*text) {
-        smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --resize", settings->resize);
-        return smp_hint(err, "it takes the pixels of the longer side (1600), a box to fit in (800x600), one side "
-                             "(800x, x600), just that size ('800x600!', or '800x600^' cut), or 50%%");
+    char *end;
+    double hertz = strtod(rate, &end);
+    if (rate[0] < '0' || rate[0] > '9' || strspn(rate, "0123456789.") != (size_t)(end - rate))
+        return NULL;
+    if (!strcasecmp(end, "kHz") || !strcasecmp(end, "k"))
+        hertz *= 1000;
+    else if (*end && strcasecmp(end, "Hz") != 0)
+        return NULL;
+    return hertz >= 1 && hertz <= 1e7 ? smp_asprintf("resample %.10gHz", hertz) : NULL;
+}
+
+/* "1", "mono", "2", "stereo"; null: it is none of them. */
+static char *channels_statement(const char *channels)
+{
+    const bool one = !strcmp(channels, "1") || !strcmp(channels, "mono"),
+               two = !strcmp(channels, "2") || !strcmp(channels, "stereo");
+    return one || two ? smp_asprintf("remix %s", one ? "mono" : "stereo") : NULL;
+}
+
+/* The options that are stages. */
+static const struct stage_option {
+    const char *name, *takes;
+    size_t value; /* a const char * of the settings */
+    char *(*statement)(const char *value);
+} stage_options[] = {
+    {"--resize",
+     "the pixels of the longer side (1600), a box to fit in (800x600), one side (800x, x600), just that size "
+     "('800x600!', or '800x600^' cut), or 50%",
+     offsetof(convert_settings, resize), resize_statement},
+    {"--channels", "1 or mono, 2 or stereo", offsetof(convert_settings, channels), channels_statement},
+    {"--rate", "a sample rate, as 16000, 16kHz or 44.1kHz", offsetof(convert_settings, rate), rate_statement},
+};
+enum { STAGES = sizeof stage_options / sizeof stage_options[0] };
+
+/* texts: STAGES of them, which the caller frees. */
+static smp_code add_stages(const convert_settings *settings, smp_strings *stages, char **texts, const char **from,
+                           smp_error *err)
+{
+    const bool written = stages->count > 0; /* by -e */
+    for (size_t i = 0; i < STAGES; i++) {
+        const struct stage_option *o = &stage_options[i];
+        const char *value = *(const char *const *)((const char *)settings + o->value);
+        if (!value)
+            continue;
+        texts[i] = o->statement(value);
+        if (!texts[i]) {
+            smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for %s", value, o->name);
+            return smp_hint(err, "it takes %s", o->takes);
+        }
+        if (!smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
+            return smp_fail_memory(err, "stages", sizeof *stages->items);
+        if (!written)
+            *from = stages->count ? "options" : o->name;
+        stages->items[stages->count++] = texts[i];
     }
-    if (!smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
-        return smp_fail_memory(err, "stages", sizeof *stages->items);
-    stages->items[stages->count++] = *text;
     return SMP_OK;
 }
 
@@ -206,14 +255,14 @@ static smp_code convert(void *given, smp_error *err)
 {
     convert_settings *settings = given;
     smp_strings *stages = &settings->batch.many.plan.base.stages;
-    char *text = NULL;
-    settings->batch.many.plan.base.stages_from = stages->count ? NULL : "--resize";
-    smp_code code = add_stages(settings, stages, &text, err);
+    char *texts[STAGES] = {NULL};
+    smp_code code = add_stages(settings, stages, texts, &settings->batch.many.plan.base.stages_from, err);
     if (!code)
         code = choose(settings, err);
     smp_free(stages->items);
     *stages = (smp_strings){0};
-    smp_free(text);
+    for (size_t i = 0; i < STAGES; i++)
+        smp_free(texts[i]);
     return code;
 }
 
@@ -225,7 +274,8 @@ const smp_command smp_command_convert = {
              "--to says; then all that 'smempipe batch --help' says of folders holds: companions of photographs and "
              "formats that are not read are passed over and counted, bad files are listed at the end, --resume goes "
              "on.\n"
-             "Pictures are turned upright as their EXIF says. Metadata is kept, unless --strip. -e names stages "
+             "Pictures are turned upright as their EXIF says. Metadata is kept, unless --strip. Sounds get another "
+             "rate by --rate and other channels by --channels. -e names stages "
              "(smempipe stages); a pipeline goes through smempipe run. docs/imagemagick.md has the commands of "
              "ImageMagick and vips beside these.",
     .settings_size = sizeof(convert_settings),
@@ -238,6 +288,8 @@ const smp_command smp_command_convert = {
     .arguments = arguments,
     .examples = {{"smempipe convert in.png out.jpg", "one file to another format"},
                  {"smempipe convert photos/ -r -o web/ --to png --resize 1600 --strip",
-                  "every photo of a folder, no side longer than 1600 pixels, without the place where it was taken"}},
+                  "every photo of a folder, no side longer than 1600 pixels, without the place where it was taken"},
+                 {"smempipe convert film.mp4 talk.opus --rate 48kHz --channels mono",
+                  "the sound of a film, as an Opus of one channel"}},
     .run = convert,
 };

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "cli/cli.h"
-#include "report/text.h"
 
 static void print_language(FILE *to)
 {

@@ -359,6 +359,8 @@ void smp_reader_close(smp_reader *reader)
         return;
     if (reader->state && reader->format->read_close)
         reader->format->read_close(reader);
+    else
+        smp_free(reader->state);
     smp_source_close(&reader->source);
     smp_meta_free(&reader->media.meta);
     smp_free(reader->media.coded.data);

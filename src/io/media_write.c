@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "io/format.h"
 
 enum { KNOWN = 300 /* characters of a list of formats; a hint has 320 */ };
@@ -20,13 +21,15 @@ static bool written_before(size_t index, const char *extension)
     return false;
 }
 
-static void list_formats(char *text, size_t size)
+/* Of those that hold something of this kind. */
+static void list_formats(char *text, size_t size, smp_kind kind)
 {
     const smp_file_format *format;
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; (format = smp_format_at(i)); i++)
-        for (const char *const *e = format->extensions; format->write_shape && *e && used < size; e++) {
+        for (const char *const *e = format->extensions;
+             (format->kind & kind) && format->write_shape && *e && used < size; e++) {
             int n = written_before(i, *e) ? 0 : snprintf(text + used, size - used, "%s.%s", used ? ", " : "", *e);
             used += n < 0 ? 0 : (size_t)n;
         }
@@ -72,7 +75,7 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
                        : smp_fail(err, SMP_E_WRITE, "there is no format to write %s to standard output in",
                                   kind == SMP_AUDIO ? "sound" : "this");
     }
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = smp_base_name(path), *dot = strrchr(name, '.');
     const char *wanted = standard ? as : dot && dot != name ? dot + 1 : NULL;
     if (wanted)
         for (size_t i = 0; (f = smp_format_at(i)); i++)
@@ -82,11 +85,15 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
                     *extension = *e;
                     return SMP_OK;
                 }
-    list_formats(known, sizeof known);
+    const bool sound = wanted && smp_name_kind(path) == SMP_AUDIO;
+    list_formats(known, sizeof known, sound ? SMP_AUDIO : SMP_BOTH);
     if (wanted && wanted[0])
         smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
     else
         smp_fail(err, SMP_E_WRITE, "the output needs an extension, which says its format");
+    if (sound)
+        return smp_hint(err, "FFmpeg makes one of a WAV: smempipe ... - | ffmpeg -i - OUT.%.20s; written here: %s",
+                        wanted, known);
     return smp_hint(err, "extensions that can be written: %s", known);
 }
 
@@ -149,6 +156,8 @@ static void free_writer(smp_writer *writer)
         return;
     if (writer->state && writer->format->write_close)
         writer->format->write_close(writer);
+    else
+        smp_free(writer->state);
     smp_output_abort(writer->output);
     smp_free(writer->name);
     smp_free(writer);

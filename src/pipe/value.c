@@ -7,7 +7,6 @@
 
 #include "pipe/color.h"
 #include "pipe/expr.h"
-#include "pipe/limits.h"
 #include "pipe/text.h"
 
 enum { DOMAIN_TEXT = 400 };

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/look.h"

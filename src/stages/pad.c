@@ -173,8 +173,7 @@ static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_
     work->already = work->nothing && (has_size(p) || !isnan(p->aspect));
     work->rows_add = -pad.top;
     work->exactness = plain ? SMP_MOVE : work->linear ? SMP_REAL : SMP_INTEGER;
-    memcpy(work->kernel, &pad, sizeof pad);
-    work->kernel_size = sizeof pad;
+    smp_plan_kernel(work, &pad, sizeof pad);
     return SMP_OK;
 }
 
@@ -202,8 +201,7 @@ static smp_code plan_sound(const pad_params *p, const smp_shape *in, smp_node_pl
     work->already = work->nothing && !isnan(p->length);
     work->rows_add = -pad.top;
     work->exactness = SMP_MOVE;
-    memcpy(work->kernel, &pad, sizeof pad);
-    work->kernel_size = sizeof pad;
+    smp_plan_kernel(work, &pad, sizeof pad);
     return SMP_OK;
 }
 
@@ -225,12 +223,10 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(pad_naive), .cuda = "pad_naive"}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(pad_naive)}},
     {.name = "tiled",
      .help = "CPU: runs of pixels, and sound, are one copy; GPU: 16 bytes a thread",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(pad_rows), .decide = tiled}}},
+     .launches = {SMP_LAUNCH_AS(pad_rows, .decide = tiled)}},
     {0},
 };
 
@@ -239,8 +235,7 @@ const smp_stage smp_stage_pad = {
     .help = "add a border to a picture, or silence to a sound",
     .about = "Pictures: borders of so many pixels, or what is missing to a size or a ratio; anchor puts the picture at "
              "floor((W - w) * a), a = 0, 1/2 or 1. The border is one colour (edge=constant), or made of the picture: "
-             "`smempipe "
-             "help edge`. In `light linear`, fill is a linear value.\n"
+             "`smempipe help edge`. In `light linear`, fill is a linear value.\n"
              "Sounds: start and end are times of silence, rounded to frames; length adds what is missing at the end.\n"
              "Streams, but for edge=wrap and for mirrored borders of more than 4096 rows.",
     .example = "pad aspect=1 fill=[1]",
@@ -252,15 +247,10 @@ const smp_stage smp_stage_pad = {
     .plan = plan,
     .instead = instead,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"extend", "pad"},
-                                   {"embed", "pad"},
-                                   {"extent", "pad"},
-                                   {"border", "pad"},
-                                   {"canvas", "pad"},
+    .aliases = (const smp_alias[]){{"extend embed extent border canvas", "pad"},
                                    {"letterbox", "pad aspect={16/9}"},
                                    {"frame", "pad 10 fill=gray"},
-                                   {"delay", "pad start=1s"},
-                                   {"adelay", "pad start=1s"},
+                                   {"delay adelay", "pad start=1s"},
                                    {"apad", "pad end=1s"},
                                    {0}},
 };

@@ -156,7 +156,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
-    smp_profile *k = (smp_profile *)(void *)work->kernel;
+    smp_profile *k = SMP_PLAN_KERNEL(work, smp_profile);
     smp_icc icc;
     bool known;
     (void)by;
@@ -166,7 +166,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (code)
         return code;
     *k = (smp_profile){.entries = in->format == SMP_U8 ? BYTE_ENTRIES : ENTRIES, .gray = colours == 1};
-    work->kernel_size = sizeof *k;
     if (known && !k->gray && !icc.tables[SMP_ICC_PERCEPTUAL].data)
         fill_matrix(&icc, k->matrix);
     bool same = !known;
@@ -216,10 +215,5 @@ const smp_stage smp_stage_profile = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_profile_variants,
-    .aliases = (const smp_alias[]){{"icc", "profile"},
-                                   {"icc_transform", "profile"},
-                                   {"srgb", "profile"},
-                                   {"tosrgb", "profile"},
-                                   {"colormanage", "profile"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"icc icc_transform srgb tosrgb colormanage", "profile"}, {0}},
 };

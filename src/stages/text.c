@@ -106,7 +106,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
-    smp_text *k = (smp_text *)(void *)work->kernel;
+    smp_text *k = SMP_PLAN_KERNEL(work, smp_text);
     (void)by;
     smp_code code = check_color(&p->fill, "fill", colours, err);
     if (!code)
@@ -114,7 +114,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (code)
         return code;
     *k = (smp_text){.opacity = (float)p->opacity};
-    work->kernel_size = sizeof *k;
     find_place(p, in, k);
     fill_color(&p->fill, in, k->ink);
     fill_color(&p->ground, in, k->ground);

@@ -32,6 +32,20 @@ class OneFile(BatchCase):
         self.smp("convert", SAMPLES / "speech.flac", "b.wav", "--samples", "float")
         self.refused("holds no", SAMPLES / "speech.flac", "c.png", status=(2, 4))
 
+    def test_sounds_get_another_rate_and_other_channels(self):
+        for options, stages in ((("--rate", "16kHz"), ("resample 16kHz",)), (("--rate=11025",), ("resample 11025Hz",)),
+                                (("--channels", "mono"), ("remix mono",)),
+                                (("--channels", "2", "--rate", "44.1k"), ("remix stereo", "resample 44.1kHz"))):
+            self.smp("convert", "-f", SAMPLES / "field.flac", "a.wav", *options)
+            lines = [part for stage in stages for part in ("-e", stage)]
+            self.smp("run", "-f", *lines, SAMPLES / "field.flac", "b.wav")
+            self.assertEqual((self.folder / "a.wav").read_bytes(), (self.folder / "b.wav").read_bytes(), options)
+        self.smp("convert", SAMPLES, "-o", "out", "--include", "speech*", "--to", "wav", "--rate", "8000")
+        self.assertIn("at 8000 Hz", self.smp("info", "out/speech.wav").stdout)
+        for option in ("--rate=0", "--rate=x", "--rate=16 kHz", "--rate=1e3", "--rate=", "--channels=3", "--channels="):
+            self.refused("is no value for --", SAMPLES / "field.flac", "c.wav", option)
+        self.refused("ffmpeg -i - OUT.m4a", SAMPLES / "field.flac", "c.m4a", status=4)
+
     def test_photographs_are_turned_upright(self):
         turned = numpy.arange(6 * 9 * 3, dtype=numpy.uint8).reshape(6, 9, 3)
         exif = b"II*\0\x08\0\0\0\x01\0" + struct.pack("<HHIHH", 0x0112, 3, 1, 6, 0) + b"\0\0\0\0"

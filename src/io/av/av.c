@@ -11,9 +11,6 @@
 #include "io/audio/tags.h"
 #include "io/bytes.h"
 
-static const char *const extensions[] = {"m4a", "m4b", "mp4", "m4v", "mov",  "3gp", "aac", "mkv", "mka", "webm", "avi",
-                                         "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr", NULL};
-
 typedef struct kind {
     const char *name; /* FFmpeg's */
     size_t at, length;
@@ -449,7 +446,6 @@ static void read_close(smp_reader *reader)
 {
     close_file(reader->state);
     smp_free(reader->state);
-    reader->state = NULL;
 }
 
 #else
@@ -476,7 +472,8 @@ static void read_close(smp_reader *reader)
 
 const smp_file_format smp_format_av = {
     .name = "M4A and video",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"m4a", "m4b", "mp4", "m4v", "mov",  "3gp", "aac", "mkv", "mka", "webm", "avi",
+                                        "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr", NULL},
     .kind = SMP_AUDIO,
     .sniff = smp_av_sniff,
     .read_open = read_open,
