@@ -45,7 +45,7 @@ SMP_CPU_KERNEL(limit_naive)
 enum {
     CHUNK = SMP_LIMIT_CHUNK,
     PART = 512 /* frames */,
-    SIDE = 16 /* sums side by side */,
+    SIDE = 32 /* sums side by side: as many as hide how long a fused operation takes */,
     VECTORS = SIDE / SMP_LANE_VECTOR
 };
 

@@ -42,7 +42,7 @@ SMP_CPU_KERNEL(mix_tiled)
     (void)scratch;
     const int64_t end = p->at + io->second.height, channels = io->out.channels,
                   packed = channels * (int64_t)sizeof(float);
-    if (p->shared || io->out.stride != packed || io->in.stride != packed || io->second.stride != packed) {
+    if (p->shared || p->beside || io->out.stride != packed || io->in.stride != packed || io->second.stride != packed) {
         each_sample(io, p, y0, y1);
         return;
     }
@@ -52,7 +52,9 @@ SMP_CPU_KERNEL(mix_tiled)
         next = least(next, y < p->at ? p->at : second ? end : y1);
         float *to = smp_row(&io->out, y);
         const int64_t count = (next - y) * channels;
-        if (first && second)
+        if (first && second && p->fade)
+            each_sample(io, p, y, next);
+        else if (first && second)
             both(to, smp_row(&io->in, y), smp_row(&io->second, y - p->at), p->gain, count);
         else if (first)
             memcpy(to, smp_row(&io->in, y), (size_t)count * sizeof(float));

@@ -12,7 +12,7 @@
 
 enum {
     SMP_RESAMPLE_MOST = 65536, /* of L and M */
-    SMP_RESAMPLE_TURNS = 64,   /* CPU: results of a phase, L frames apart, that are made together */
+    SMP_RESAMPLE_TURNS = 64,   /* CPU: results of a phase that are made of the same planes */
     SMP_RESAMPLE_TILE = 128    /* GPU: frames of a channel that a block makes at a time */
 };
 
@@ -39,10 +39,20 @@ SMP_HOST_DEVICE int64_t smp_resample_span(const smp_resample *p, int64_t count)
     return ((count - 1) * p->m + p->l - 1) / p->l + 2 * p->half;
 }
 
-/* CPU: frames of a plane, of which there are M: frame u of the input is frame u / M of plane u % M. */
-SMP_HOST_DEVICE int64_t smp_resample_plane(const smp_resample *p)
+/* CPU: how the frames are split into planes, of which there are m: frame u is frame u / m of plane u % m. Results l
+ * frames apart read frames m apart, which lie side by side in a plane. Of ratios of small numbers, l and m are a
+ * multiple of L and M, so that phases are made some at a time. */
+typedef struct smp_resample_split {
+    int64_t l, m, plane; /* frames of a plane */
+} smp_resample_split;
+
+SMP_HOST_DEVICE smp_resample_split smp_resample_split_of(const smp_resample *p)
 {
-    return SMP_RESAMPLE_TURNS + (p->m + 2 * p->half) / p->m + 2;
+    enum { SOME = 3, FEW = 16, LINE = 16 /* floats of a cache line */ };
+    const int64_t times = p->l < FEW && p->l % SOME ? SOME : 1, m = p->m * times;
+    const int64_t frames = SMP_RESAMPLE_TURNS + (m + 2 * p->half) / m + 2;
+    const smp_resample_split s = {p->l * times, m, ((frames + LINE - 1) / LINE | 1) * LINE};
+    return s;
 }
 
 /* CPU: planes serve where a phase has many results in a row; else frames one by one. */
@@ -52,9 +62,13 @@ SMP_HOST_DEVICE int smp_resample_in_planes(const smp_resample *p)
     return p->l <= MOST && p->m <= MOST;
 }
 
+/* Planes, and the results of all phases at once. */
 SMP_HOST_DEVICE size_t smp_resample_scratch(const smp_resample *p)
 {
-    return smp_resample_in_planes(p) ? (size_t)(p->m * smp_resample_plane(p)) * sizeof(float) : 0;
+    enum { LINE = 64, PLACE = 16, MORE = 3 /* bytes; phases */ };
+    const smp_resample_split s = smp_resample_split_of(p);
+    const size_t results = (size_t)(s.l + MORE) * (SMP_RESAMPLE_TURNS * sizeof(float) + PLACE);
+    return smp_resample_in_planes(p) ? (size_t)(s.m * s.plane) * sizeof(float) + results + LINE : 0;
 }
 
 #ifdef __cplusplus

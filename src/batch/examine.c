@@ -227,6 +227,10 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
     const smp_todo_request *r = todo->request;
     struct stat there;
     item->state = SMP_TODO_DO;
+    if (r->leave && r->leave(r->context, item->file->path)) {
+        item->state = SMP_TODO_LEFT;
+        return SMP_OK;
+    }
     const bool exists = smp_last_folder_has(last, item->output, &there);
     smp_code code = last->fresh && !todo->list ? follow_folder(todo, item->output, last->length, err) : SMP_OK;
     if (code || !exists)

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/paths.h"
 #include "batch/folder_lock.h"
 #include "io/output.h"
 
@@ -50,6 +49,7 @@ void smp_todo_collect(smp_portion *portion, smp_todo_count *sum)
         sum->to_do += item->state == SMP_TODO_DO;
         sum->done += item->state == SMP_TODO_DONE;
         sum->kept += item->state == SMP_TODO_KEPT;
+        sum->left += item->state == SMP_TODO_LEFT;
         sum->changed += item->state == SMP_TODO_CHANGED;
         if (item->state != SMP_TODO_DO)
             continue;

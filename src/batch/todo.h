@@ -24,6 +24,7 @@ typedef enum smp_todo_state {
     SMP_TODO_DO,
     SMP_TODO_DONE,   /* by an earlier run, says the journal */
     SMP_TODO_KEPT,   /* there already, and --skip-existing */
+    SMP_TODO_LEFT,   /* the caller wants it left out */
     SMP_TODO_CHANGED /* done by an earlier run, and changed since: left as it is */
 } smp_todo_state;
 
@@ -43,9 +44,11 @@ typedef struct smp_todo_request {
     bool brief;        /* of a walk, portions in which nothing is to be done or told are passed over */
     bool sync_pieces;  /* outputs are synced a portion at a time */
     bool claim;        /* with a list: pieces are shared with whoever else works on it */
-    bool (*deal)(size_t pieces, size_t *piece); /* with a list: the next piece to do; null: claims or shards say */
-    double retake;                              /* seconds after which a silent claim is free; 0: none is */
-    int64_t shard, shards;                      /* 1..shards of shards; 0 of 0: all */
+    bool (*deal)(size_t pieces, size_t *piece);      /* with a list: the next piece to do; null: claims or shards say */
+    double retake;                                   /* seconds after which a silent claim is free; 0: none is */
+    bool (*leave)(void *context, const char *input); /* of a walk: whether to leave a file out; may be null */
+    void *context;
+    int64_t shard, shards; /* 1..shards of shards; 0 of 0: all */
 } smp_todo_request;
 
 typedef struct smp_todo_item {
@@ -74,7 +77,7 @@ typedef struct smp_portion {
 
 typedef struct smp_todo_count {
     size_t files; /* of this shard, as far as looked at */
-    size_t to_do, done, kept, changed;
+    size_t to_do, done, kept, left, changed;
     size_t others;         /* of other shards; without a list */
     uint64_t bytes;        /* of inputs to do; with a list, of all this may get */
     size_t expected;       /* the same in files */
@@ -185,7 +188,7 @@ smp_code smp_todo_key(const smp_todo *todo, smp_todo_eye *eye, smp_todo_item *it
 void smp_todo_eye_open(const smp_todo *todo, smp_todo_eye *eye);
 void smp_todo_eye_close(smp_todo_eye *eye);
 
-/* Of a walk: the portion whose first file is number `from`, without states; the states of all files, and how many are
+/* For a walk: the portion whose first file is number `from`, without states; the states of all files, and how many are
  * in which. */
 smp_code smp_todo_spell_out(const smp_todo *todo, smp_todo_eye *eye, size_t from, smp_portion **out, smp_error *err);
 smp_code smp_todo_set_states(smp_todo *todo, const smp_journal_log *log, smp_error *err);

@@ -3,9 +3,8 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "batch/outputs.h"
 #include "batch/todo.h"
-#include "cli/outputs.h"
+#include "cli/batch_meter.h"
 #include "cli/shard.h"
 #include "cli/shipped.h"
 #include "cli/team.h"
@@ -43,6 +42,10 @@ const smp_option smp_batch_options[] = {
      .help = "one gain for all files: measure them all first, and set the pipeline's parameter `gain` to what brings "
              "them together to this loudness, as in --album=-16LUFS with the pipeline album",
      .flags = SMP_O_ADVANCED},
+    {"skip-level", 0, SMP_O_STRING, offsetof(smp_batch_settings, skip_level), .argument = "LEVEL",
+     .help = "leave out files that have this loudness already, within 0.5 LU, as in --skip-level=-16LUFS with "
+             "normalize lufs=-16; all are measured first",
+     .flags = SMP_O_ADVANCED},
     {"dry-run", 'n', SMP_O_FLAG, offsetof(smp_batch_settings, dry_run),
      .help = "read headers, check outputs, list what would be done, write nothing; damage behind the headers shows in "
              "a run alone"},
@@ -59,7 +62,7 @@ const smp_option smp_batch_options[] = {
     {0},
 };
 
-/* Of batch alone: a page, and what clusters need. */
+/* Options of batch alone: a page, and what clusters need. */
 static const smp_option share_options[] = {
     {"html", 0, SMP_O_STRING, offsetof(smp_batch_settings, html), .argument = "FILE",
      .help = "write a page about the run: a sample of pictures before and after, failures, where the time went",
@@ -163,7 +166,9 @@ static smp_code check_team(const smp_batch_settings *s, smp_error *err)
 static smp_code check_settings(const smp_batch_settings *settings, smp_error *err)
 {
     double level; /* first, since it may be the option behind it */
-    if (settings->album && smp_batch_album_level(settings->album, &level, err))
+    if (settings->album && smp_batch_meter_level("album", settings->album, &level, err))
+        return err->code;
+    if (settings->skip_level && smp_batch_meter_level("skip-level", settings->skip_level, &level, err))
         return err->code;
     if (!settings->folder || !settings->folder[0]) {
         smp_fail(err, SMP_E_USAGE, "the folder to write to is missing");
@@ -181,6 +186,13 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
                  : settings->shard   ? "--shard"
                                      : "--resume");
         return smp_hint(err, "measure once, with `smempipe measure`, and write --set gain=");
+    }
+    if (settings->skip_level && (settings->work_list || settings->shard || settings->album)) {
+        smp_fail(err, SMP_E_USAGE, "--skip-level and %s exclude each other: it measures all files, each by itself",
+                 settings->work_list ? "--list"
+                 : settings->shard   ? "--shard"
+                                     : "--album");
+        return smp_hint(err, "`normalize lufs=-16 within=0.5LU` leaves the samples of a sound that is level already");
     }
     if (settings->pages == PAGES_ALL && settings->many.plan.base.common.limits.page)
         return smp_fail(err, SMP_E_USAGE, "--pages all and --page exclude each other");
@@ -203,6 +215,7 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
                                write->png_level,
                                write->quality,
                                write->jpeg_quality,
+                               write->bitrate,
                                write->lossless,
                                write->jpeg_sampling,
                                write->jpeg_progressive,
@@ -244,6 +257,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         .brief = !settings->report,
         .sync_pieces = settings->sync == SYNC_PIECE,
         .claim = settings->claim,
+        .leave = settings->level ? smp_batch_is_level : NULL,
+        .context = settings->level,
     };
     if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
@@ -286,8 +301,13 @@ smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
     char album[64];
     if (!code && settings->album)
         code = smp_batch_album(settings, album, sizeof album, err);
+    smp_batch_level level = {0};
+    if (!code && settings->skip_level)
+        code = smp_batch_level_measure(settings, &level, err);
+    settings->level = settings->skip_level ? &level : NULL;
     if (!code)
         code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
+    smp_batch_level_free(&level);
     smp_many_close(&settings->many);
     return code;
 }

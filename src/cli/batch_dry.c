@@ -1,5 +1,4 @@
 /* batch --dry-run: what would become of every file, and what would fail. */
-#include "base/alloc.h"
 #include "cli/outputs.h"
 #include "report/text.h"
 
@@ -40,6 +39,7 @@ static void show(smp_batch_job *job, const smp_portion *portion, trial *t, smp_r
     static const char *const states[] = {[SMP_TODO_DO] = "",
                                          [SMP_TODO_DONE] = "  (done before)",
                                          [SMP_TODO_KEPT] = "  (kept: exists)",
+                                         [SMP_TODO_LEFT] = "  (left: level already)",
                                          [SMP_TODO_CHANGED] = "  (changed since it was made: left)"};
     for (size_t i = 0; i < portion->count; i++) {
         const smp_todo_item *item = &portion->items[i];

@@ -111,6 +111,7 @@ static void show_summary(smp_batch_job *b, const smp_batch_count *count)
     put_count(sum->to_do - count->done - count->failed, "not begun", ", ");
     put_count(sum->done, "done before", ", ");
     put_count(sum->kept, "kept as they were", ", ");
+    put_count(sum->left, "level already", ", ");
     put_count(sum->changed, "changed since and left", ", ");
     put_count(sum->others, "of other shards", ", ");
     put_count(left_out->files, "passed over by their names", ", ");

@@ -1,6 +1,5 @@
 /* smempipe duplicates: pictures of a folder that look alike, by hashes of 64 bits of what they look like. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/outputs.h"

@@ -21,14 +21,21 @@ smp_code smp_cli_run(smp_run_settings *settings, smp_error *err);
 
 enum { SMP_ON_ERROR_STOP = 1 }; /* of --on-error */
 
+/* Files that are as loud as --skip-level says. */
+typedef struct smp_batch_level {
+    char **paths;
+    size_t count;
+} smp_batch_level;
+
 typedef struct smp_batch_settings {
     smp_many_settings many;
-    const char *folder, *pattern, *to, *report, *html, *shard, *work_list, *retake, *grace, *album;
+    const char *folder, *pattern, *to, *report, *html, *shard, *work_list, *retake, *grace, *album, *skip_level;
     bool skip_existing, resume, redo_changed, dry_run, claim;
-    int on_error;    /* index into continue, stop */
-    int sync;        /* index into file, piece */
-    int pages;       /* index into one, all */
-    int64_t headers; /* that --dry-run reads */
+    int on_error;           /* index into continue, stop */
+    int sync;               /* index into file, piece */
+    int pages;              /* index into one, all */
+    int64_t headers;        /* that --dry-run reads */
+    smp_batch_level *level; /* null unless --skip-level is given */
     smp_write_settings write;
 } smp_batch_settings;
 
@@ -56,12 +63,14 @@ typedef struct smp_batch_job {
     pthread_mutex_t lock; /* of failures, remarks, report, page and journal, while the batch runs */
 } smp_batch_job;
 
-/* The loudness that --album gives, in LUFS. */
-smp_code smp_batch_album_level(const char *text, double *level, smp_error *err);
-
 /* batch_album.c: measures all files, and adds to --set what brings them together to the level of --album. set: room for
  * its text, which is used from then on. */
 smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, smp_error *err);
+
+/* batch_level.c: measures all files; sorts the paths. */
+smp_code smp_batch_level_measure(const smp_batch_settings *settings, smp_batch_level *level, smp_error *err);
+bool smp_batch_is_level(void *context, const char *path); /* context: an smp_batch_level */
+void smp_batch_level_free(smp_batch_level *level);
 
 /* batch_run.c: does what is to be done. */
 smp_code smp_batch_do(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);
@@ -81,7 +90,7 @@ void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion);
 smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);
 
 /* Before an input is opened or a thread is started: the program gives up all but what it needs. Not with --no-sandbox,
- * and not where a GPU's driver may be opened. Of a batch, after its folder and its journal are made. */
+ * and not where a GPU's driver may be opened. For a batch, after its folder and its journal are made. */
 void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *program);
 /* The same for many inputs, from which files are made in the folder of `output` (null: none). */
 void smp_cli_confine_many(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "cli/outputs.h"
 #include "io/output.h"
@@ -14,7 +15,7 @@
 typedef struct split_settings {
     smp_plan_settings plan;
     const char *in, *folder, *pattern, *to;
-    double below, min, keep;
+    double below, min, keep, every;
     smp_write_settings write;
 } split_settings;
 
@@ -34,6 +35,8 @@ static const smp_option options[] = {
      .help = "the shortest silence that parts are split at"},
     {"keep", 0, SMP_O_NUMBER, offsetof(split_settings, keep), .fallback = "0.1", .argument = "SECONDS", .max = 1e6,
      .help = "silence that is left before and after each part, at most half of what there is"},
+    {"every", 0, SMP_O_NUMBER, offsetof(split_settings, every), .fallback = "0", .argument = "SECONDS", .max = 1e9,
+     .help = "parts of this length, whatever is silent; the last one may be shorter"},
 #define WRITE(field) offsetof(split_settings, write.field)
 #include "cli/write_option_list.def"
 #undef WRITE
@@ -50,7 +53,7 @@ static const smp_argument_row arguments[] = {
 /* -o with names in it is folder and pattern at once. */
 static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
 {
-    const char *slash = strrchr(s->folder, '/'), *last = slash ? slash + 1 : s->folder;
+    const char *last = smp_base_name(s->folder);
     if (!strstr(last, "{part}")) {
         *folder = smp_strdup(s->folder);
     } else if (strcmp(s->pattern, PART_NAMES) != 0) {
@@ -58,7 +61,7 @@ static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
         return smp_hint(err, "write -o DIR, or leave --name out");
     } else {
         s->pattern = last;
-        *folder = slash ? smp_strndup(s->folder, (size_t)(slash - s->folder) + 1) : smp_strdup(".");
+        *folder = smp_folder_part(s->folder);
     }
     return *folder ? SMP_OK : smp_fail_memory(err, "a path", strlen(s->folder));
 }
@@ -66,11 +69,7 @@ static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
 /* The path of part `number` of `count`; null: no memory. */
 static char *part_path(const split_settings *s, const char *folder, int64_t number, int64_t count)
 {
-    const char *slash = strrchr(s->in, '/'),
-               *last = !strcmp(s->in, "-") ? "part"
-                       : slash             ? slash + 1
-                                           : s->in,
-               *dot = strrchr(last, '.');
+    const char *last = strcmp(s->in, "-") ? smp_base_name(s->in) : "part", *dot = strrchr(last, '.');
     const bool writable = dot && dot > last && smp_writer_kind(last) == SMP_AUDIO;
     char part[32];
     int digits = 2;
@@ -138,6 +137,21 @@ static smp_code find_parts(const split_settings *s, const smp_run_report *report
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "there is no part: all of it stays below %.6g dBFS", s->below);
     return smp_hint(err, "--below takes a lower level");
+}
+
+/* Parts of one length. */
+static smp_code cut_parts(const split_settings *s, const smp_shape *shape, parts *found, smp_error *err)
+{
+    enum { MOST = 1000000 };
+    const int64_t each = (int64_t)fmin(floor(s->every * shape->rate + 0.5), 1e15);
+    if (each < 1 || (shape->height - 1) / each >= MOST)
+        return smp_fail(err, SMP_E_USAGE, "--every %.6g makes %s parts", s->every, each < 1 ? "empty" : "too many");
+    for (int64_t from = 0; from < shape->height; from += each) {
+        if (!smp_grow(&found->items, &found->capacity, found->count + 1, sizeof *found->items))
+            return smp_fail_memory(err, "the parts", found->count * sizeof *found->items);
+        found->items[found->count++] = (part){from, smp_min_i64(from + each, shape->height), NULL};
+    }
+    return SMP_OK;
 }
 
 static smp_code name_parts(const split_settings *s, const char *folder, parts *found, smp_error *err)
@@ -253,7 +267,9 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     smp_cli_job_close(&job);
     if (!code)
         smp_cli_notes(&s->plan.base.common, s->in, false, &report.input_notes);
-    if (!code)
+    if (!code && s->every > 0)
+        code = cut_parts(s, &report.shape, &found, err);
+    else if (!code)
         code = find_parts(s, &report, &found, err);
     if (!code)
         code = name_parts(s, folder, &found, err);
@@ -299,9 +315,10 @@ static smp_code split(void *given, smp_error *err)
 
 const smp_command smp_command_split = {
     .name = "split",
-    .help = "a sound to a file for each part between silences",
+    .help = "a sound to a file for each part between silences, or of equal length",
     .about = "Splits where every channel stays below --below for at least --min seconds, and leaves --keep seconds of "
-             "silence at both sides of a part. Samples stay as they are. Prints the parts and their times. The sound "
+             "silence at both sides of a part; with --every 60 parts are a minute each. Samples stay as they are. "
+             "Prints the parts and their times. The sound "
              "is read twice, in little memory; nothing is written when it is damaged or a part exists already.",
     .settings_size = sizeof(split_settings),
     .one_input = true,
@@ -309,6 +326,7 @@ const smp_command smp_command_split = {
     .arguments = arguments,
     .examples = {{"smempipe split talk.flac -o parts/", "parts/talk-01.flac, parts/talk-02.flac, ..."},
                  {"smempipe split tape.wav --min 2 --below -45 -o 'songs/{part}.flac'",
-                  "a file for each song, split at silences of two seconds"}},
+                  "a file for each song, split at silences of two seconds"},
+                 {"smempipe split call.mp3 -o pieces/ --every 30 --to wav", "pieces of half a minute"}},
     .run = split,
 };

@@ -73,6 +73,7 @@ typedef struct smp_meta {
     smp_blob icc;      /* ICC profile */
     char icc_name[80]; /* PNG's name for it */
     smp_blob exif;     /* TIFF structure without "Exif\0\0"; its orientation is reset to 1 after it is applied */
+    smp_blob iptc;     /* IPTC-IIM records: captions, keywords, rights */
     double gamma;      /* PNG gAMA; 0: absent */
     int srgb_intent;   /* PNG sRGB; -1: absent */
     bool has_chrm;

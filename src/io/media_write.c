@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "io/format.h"
 
 enum { KNOWN = 300 /* characters of a list of formats; a hint has 320 */ };
@@ -20,13 +21,15 @@ static bool written_before(size_t index, const char *extension)
     return false;
 }
 
-static void list_formats(char *text, size_t size)
+/* Of those that hold something of this kind. */
+static void list_formats(char *text, size_t size, smp_kind kind)
 {
     const smp_file_format *format;
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; (format = smp_format_at(i)); i++)
-        for (const char *const *e = format->extensions; format->write_shape && *e && used < size; e++) {
+        for (const char *const *e = format->extensions;
+             (format->kind & kind) && format->write_shape && *e && used < size; e++) {
             int n = written_before(i, *e) ? 0 : snprintf(text + used, size - used, "%s.%s", used ? ", " : "", *e);
             used += n < 0 ? 0 : (size_t)n;
         }
@@ -72,7 +75,7 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
                        : smp_fail(err, SMP_E_WRITE, "there is no format to write %s to standard output in",
                                   kind == SMP_AUDIO ? "sound" : "this");
     }
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = smp_base_name(path), *dot = strrchr(name, '.');
     const char *wanted = standard ? as : dot && dot != name ? dot + 1 : NULL;
     if (wanted)
         for (size_t i = 0; (f = smp_format_at(i)); i++)
@@ -82,11 +85,15 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
                     *extension = *e;
                     return SMP_OK;
                 }
-    list_formats(known, sizeof known);
+    const bool sound = wanted && smp_name_kind(path) == SMP_AUDIO;
+    list_formats(known, sizeof known, sound ? SMP_AUDIO : SMP_BOTH);
     if (wanted && wanted[0])
         smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
     else
         smp_fail(err, SMP_E_WRITE, "the output needs an extension, which says its format");
+    if (sound)
+        return smp_hint(err, "FFmpeg makes one of a WAV: smempipe ... - | ffmpeg -i - OUT.%.20s; written here: %s",
+                        wanted, known);
     return smp_hint(err, "extensions that can be written: %s", known);
 }
 
@@ -149,6 +156,8 @@ static void free_writer(smp_writer *writer)
         return;
     if (writer->state && writer->format->write_close)
         writer->format->write_close(writer);
+    else
+        smp_free(writer->state);
     smp_output_abort(writer->output);
     smp_free(writer->name);
     smp_free(writer);
@@ -158,6 +167,32 @@ static void free_writer(smp_writer *writer)
 static const smp_shape *rows_shape(const smp_writer *writer)
 {
     return writer->options.scan.width ? &writer->options.scan : &writer->shape;
+}
+
+/* Metadata for which the format has no place. */
+static void tell_left_out(smp_writer *writer, const smp_meta *meta)
+{
+    const char *format = writer->format->name;
+    char what[100] = "";
+    if (meta->has_cicp && writer->format != &smp_format_png)
+        smp_note(&writer->notes,
+                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
+                 "for sRGB",
+                 meta->cicp[0], meta->cicp[1], format);
+    const struct {
+        bool lost;
+        const char *name;
+    } parts[] = {
+        {writer->format->bare && meta->icc.size, "the ICC profile"},
+        {writer->format->bare && meta->exif.size, "EXIF"},
+        {!writer->format->iptc && meta->iptc.size, "IPTC records"},
+        {writer->format->bare && meta->text_count, "texts"},
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].lost)
+            snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", what[0] ? ", " : "", parts[i].name);
+    if (what[0])
+        smp_note(&writer->notes, "left out, since a %s has no place for it: %s", format, what);
 }
 
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
@@ -205,11 +240,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
                        writer->options.lazy_sync);
     if (writer->options.strip)
         meta = NULL;
-    if (code == SMP_OK && meta && meta->has_cicp && writer->format != &smp_format_png)
-        smp_note(&writer->notes,
-                 "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
-                 "for sRGB",
-                 meta->cicp[0], meta->cicp[1], writer->format->name);
+    if (code == SMP_OK && meta)
+        tell_left_out(writer, meta);
     if (code == SMP_OK)
         code = writer->format->write_open(writer, meta, err);
     if (code != SMP_OK)

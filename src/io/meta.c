@@ -11,6 +11,7 @@ void smp_meta_free(smp_meta *meta)
         return;
     smp_free(meta->icc.data);
     smp_free(meta->exif.data);
+    smp_free(meta->iptc.data);
     smp_free(meta->cover.data);
     for (size_t i = 0; i < meta->text_count; i++) {
         smp_free(meta->texts[i].key);
@@ -85,11 +86,12 @@ bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_
 bool smp_meta_copy(smp_meta *to, const smp_meta *from)
 {
     *to = *from;
-    to->icc = to->exif = to->cover = (smp_blob){0};
+    to->icc = to->exif = to->iptc = to->cover = (smp_blob){0};
     to->texts = NULL;
     to->text_count = to->text_capacity = 0;
     bool done = smp_blob_set(&to->icc, from->icc.data, from->icc.size) &&
                 smp_blob_set(&to->exif, from->exif.data, from->exif.size) &&
+                smp_blob_set(&to->iptc, from->iptc.data, from->iptc.size) &&
                 smp_blob_set(&to->cover, from->cover.data, from->cover.size);
     for (size_t i = 0; done && i < from->text_count; i++)
         done = smp_meta_add_text(to, from->texts[i].key, from->texts[i].value, strlen(from->texts[i].value));

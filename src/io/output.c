@@ -61,7 +61,9 @@ static smp_code fail_write(const char *target, int number, smp_error *err)
     smp_fail(err, SMP_E_WRITE, "cannot write: %s", smp_os_error(number, text, sizeof text));
     if (number == ENOSPC || number == EDQUOT)
         smp_hint(err, "make room on that disk, or write to another%s",
-                 target ? "; the file that was there before is untouched" : "; a part was written");
+                 !target                     ? "; a part was written"
+                 : access(target, F_OK) == 0 ? "; the file that was there before is untouched"
+                                             : "");
     else if (number == EPIPE)
         smp_hint(err, "the program that was reading the output has ended");
     return SMP_E_WRITE;

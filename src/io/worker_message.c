@@ -152,6 +152,7 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass_blob(w, &meta->icc);
     pass_chars(w, meta->icc_name, sizeof meta->icc_name);
     pass_blob(w, &meta->exif);
+    pass_blob(w, &meta->iptc);
     pass_blob(w, &meta->cover);
     pass_chars(w, meta->cover_type, sizeof meta->cover_type);
     pass_double(w, &meta->gamma);

@@ -1,6 +1,4 @@
 /* Writes parts of a measurement: see part.h. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "report/part.h"
 #include "report/part_format.h"

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
@@ -27,10 +26,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_integral *k = (smp_integral *)(void *)work->kernel;
+    smp_integral *k = SMP_PLAN_KERNEL(work, smp_integral);
     k->along = p->along;
     k->white = (double)smp_white(in->format);
-    work->kernel_size = sizeof *k;
     work->out.format = SMP_F32;
     work->no_light = true;
     work->row_unit = SMP_INTEGRAL_ROWS;
@@ -148,13 +146,7 @@ const smp_stage smp_stage_integral = {
     .finish = finish,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"cumsum", "integral"},
-                                   {"scan", "integral rows"},
-                                   {"prefixsum", "integral rows"},
-                                   {"prefix_sum", "integral rows"},
-                                   {"sat", "integral"},
-                                   {"summed_area", "integral"},
-                                   {"summedareatable", "integral"},
-                                   {"integralimage", "integral"},
+    .aliases = (const smp_alias[]){{"cumsum sat summed_area summedareatable integralimage", "integral"},
+                                   {"scan prefixsum prefix_sum", "integral rows"},
                                    {0}},
 };

@@ -4,11 +4,12 @@
 #include "stages/shared/mixing.h"
 
 enum { LONGEST, FIRST };
+enum { SUM, BESIDE };
 
 typedef struct params {
     smp_operand by;
     double at, gain;
-    int length;
+    int length, how;
 } params;
 
 static const smp_param table[] = {
@@ -19,15 +20,18 @@ static const smp_param table[] = {
     {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 60, "0dB", "of the second", NULL, 0},
     {"length", offsetof(params, length), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "longest",
      "longest: until both have ended; first: as long as this one", (const char *const[]){"longest", "first", NULL}, 0},
+    {"how", offsetof(params, how), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "sum",
+     "sum: samples add up; beside: its channels follow this one's, as left and right do of two mono sounds",
+     (const char *const[]){"sum", "beside", NULL}, 0},
     {0},
 };
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
-    int64_t at;
-    const smp_code code = smp_mix_frames(p->at, in, &at, err);
-    return code ? code : smp_mix_plan(at, pow(10, p->gain / 20), p->length == LONGEST, in, by, work, err);
+    smp_mix_request ask = {.gain = pow(10, p->gain / 20), .longest = p->length == LONGEST, .beside = p->how == BESIDE};
+    const smp_code code = smp_mix_frames(p->at, in, &ask.at, err);
+    return code ? code : smp_mix_plan(&ask, in, by, work, err);
 }
 
 const smp_stage smp_stage_mix = {
@@ -35,7 +39,8 @@ const smp_stage smp_stage_mix = {
     .help = "lay a second sound of any length on this one",
     .about =
         "Samples add up where both sounds are: out = fma(gain, b, a), in f32. Beyond its ends a sound is silent. "
-        "A second sound of one channel serves every channel. Nothing is made quieter to avoid clipping: `limit` or "
+        "A second sound of one channel serves every channel. With how=beside nothing adds up: two mono sounds make a "
+        "stereo one. Nothing is made quieter to avoid clipping: `limit` or "
         "`normalize` behind it do. Both stream.",
     .example = "mix by=@input at=1ms gain=-6dB",
     .domain = SMP_AUDIO,
@@ -45,9 +50,7 @@ const smp_stage smp_stage_mix = {
     .plan = plan,
     .variants = smp_mix_variants,
     .aliases = (const smp_alias[]){{"amix", "mix by=\"voice.wav\""},
-                                   {"amerge", "mix by=\"voice.wav\""},
-                                   {"merge", "mix by=\"voice.wav\""},
-                                   {"echo", "mix by=@input at=0.3s gain=-6dB"},
-                                   {"aecho", "mix by=@input at=0.3s gain=-6dB"},
+                                   {"amerge merge", "mix by=\"right.wav\" how=beside"},
+                                   {"echo aecho", "mix by=@input at=0.3s gain=-6dB"},
                                    {0}},
 };

@@ -9,12 +9,14 @@
 #include "stages/shared/launch_shapes.h"
 
 typedef struct params {
-    double rate, bandwidth, attenuation;
+    double rate, bandwidth, attenuation, speed;
 } params;
 
 static const smp_param table[] = {
-    {"rate", offsetof(params, rate), SMP_T_FLOAT, SMP_UNIT_HZ, 1, 1e7, NULL, "frames a second of the result", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED},
+    {"rate", offsetof(params, rate), SMP_T_FLOAT, SMP_UNIT_HZ, 1, 1e7, "auto",
+     "frames a second of the result; auto: as the sound's, where a speed is given", NULL, SMP_P_MAIN | SMP_P_AUTO},
+    {"speed", offsetof(params, speed), SMP_T_FLOAT, SMP_UNIT_NONE, 0.05, 20, "1",
+     "how many times as fast the result plays, higher as a tape would: 1.5, 0.5", NULL, 0},
     {"bandwidth", offsetof(params, bandwidth), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0.5, 0.99, "91.3%",
      "share of the lower rate's band that is kept flat; more takes longer filters", NULL, 0},
     {"attenuation", offsetof(params, attenuation), SMP_T_FLOAT, SMP_UNIT_DB, 40, 160, "100dB",
@@ -25,7 +27,11 @@ static const smp_param table[] = {
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
-    if (p->rate == floor(p->rate))
+    if (isnan(p->rate) && p->speed == 1) {
+        smp_fail(err, SMP_E_PIPE, "neither a rate nor a speed is given");
+        return smp_hint(err, "write `resample 48kHz`, or `resample speed=1.5`");
+    }
+    if (isnan(p->rate) || p->rate == floor(p->rate))
         return SMP_OK;
     return smp_fail(err, SMP_E_PIPE, "the rate is %.10g Hz: it must be a whole number", p->rate);
 }
@@ -53,9 +59,9 @@ static double sinc_at(const sinc *s, double t)
 }
 
 /* Oppenheim and Schafer, "Discrete-Time Signal Processing", 7.3: Kaiser's formulas. */
-static sinc design(const params *p, double from)
+static sinc design(const params *p, double from, double to)
 {
-    const double pi = 3.14159265358979323846, low = fmin(from, p->rate), width = (1 - p->bandwidth) * low / 2,
+    const double pi = 3.14159265358979323846, low = fmin(from, to), width = (1 - p->bandwidth) * low / 2,
                  a = p->attenuation;
     sinc s = {.cutoff = (low - width) / 2 / from,
               .beta = a > 50 ? 0.1102 * (a - 8.7) : 0.5842 * pow(a - 21, 0.4) + 0.07886 * (a - 21),
@@ -97,21 +103,24 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     if (!(in->rate >= 1) || in->rate != floor(in->rate))
         return smp_fail(err, SMP_E_PIPE, "the sound's rate is %.10g Hz: it must be a whole number", in->rate);
-    work->out.rate = p->rate;
-    work->nothing = work->already = in->rate == p->rate;
+    const double to = isnan(p->rate) ? in->rate : p->rate, from = floor(in->rate * p->speed + 0.5);
+    work->out.rate = to;
+    work->nothing = from == to && from == in->rate;
+    work->already = work->nothing;
     if (work->nothing)
         return SMP_OK;
-    const int64_t common = divisor((int64_t)p->rate, (int64_t)in->rate), l = (int64_t)p->rate / common,
-                  m = (int64_t)in->rate / common;
+    if (from == to) /* the same frames, played at another rate */
+        return smp_fail(err, SMP_E_PIPE, "this speed gives the sound's frames as they are, at %.10g Hz", to),
+               smp_hint(err, "take a rate and a speed whose ratio is another");
+    const int64_t common = divisor((int64_t)to, (int64_t)from), l = (int64_t)to / common, m = (int64_t)from / common;
     if (l > SMP_RESAMPLE_MOST || m > SMP_RESAMPLE_MOST) {
-        smp_fail(err, SMP_E_PIPE, "%.10g Hz and %.10g Hz have too little in common: their ratio is %lld to %lld",
-                 p->rate, in->rate, (long long)l, (long long)m);
+        smp_fail(err, SMP_E_PIPE, "%.10g Hz and %.10g Hz have too little in common: their ratio is %lld to %lld", to,
+                 from, (long long)l, (long long)m);
         return smp_hint(err, "take a usual rate, as 44.1kHz or 48kHz");
     }
-    const sinc s = design(p, in->rate);
-    smp_resample *k = (smp_resample *)(void *)work->kernel;
+    const sinc s = design(p, from, to);
+    smp_resample *k = SMP_PLAN_KERNEL(work, smp_resample);
     *k = (smp_resample){(int32_t)l, (int32_t)m, s.half, l == 1 ? (int32_t)smp_min_i64(m & -m, 32) - 1 : 0};
-    work->kernel_size = sizeof *k;
     if (!smp_mul_i64(in->height, l, &work->out.height))
         return smp_fail(err, SMP_E_PIPE, "the sound is too long");
     work->out.height = (work->out.height + m - 1) / m;
@@ -155,16 +164,14 @@ static size_t scratch(const smp_io *io, const void *kernel)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "tap after tap for every frame",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resample_naive), .cuda = "resample_naive"}}},
+    {.name = "naive", .help = "tap after tap for every frame", .launches = {SMP_LAUNCH_SAMPLES(resample_naive)}},
     {.name = "tiled",
      .help = "frames of one phase in vectors; on GPUs frames in shared memory, with conflicts at ratios of 2, 4, 8",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resample_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(resample_tiled, .decide = tiled)},
      .scratch = scratch},
     {.name = "swizzled",
      .help = "frames in shared memory exchanged by XOR: no conflicts at ratios of 2, 4, 8 (GPU; on a CPU as tiled)",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resample_tiled), .decide = swizzled}},
+     .launches = {SMP_LAUNCH_AS(resample_tiled, .decide = swizzled)},
      .scratch = scratch},
     {0},
 };
@@ -176,7 +183,7 @@ const smp_stage smp_stage_resample = {
         "A polyphase filter, a sinc under Kaiser's window, linear in phase and without delay. With the defaults what "
         "is kept ripples by 0.0001 dB, up to 91.3 % of the lower rate's band, and what would alias is 100 dB down. "
         "Every phase's weights add up to 1; outside the sound is silence. The length becomes the input's times the "
-        "ratio of the rates, rounded up. Streams.",
+        "ratio of the rates, rounded up. With a speed the sound's rate counts as so many times what it is. Streams.",
     .example = "resample 32kHz bandwidth=80% attenuation=60dB",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -185,10 +192,7 @@ const smp_stage smp_stage_resample = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"rate", "resample 48kHz"},
-                                   {"aresample", "resample 48kHz"},
-                                   {"samplerate", "resample 48kHz"},
-                                   {"src", "resample 48kHz"},
-                                   {"resample_poly", "resample 48kHz"},
+    .aliases = (const smp_alias[]){{"rate aresample samplerate src resample_poly", "resample 48kHz"},
+                                   {"speed asetrate", "resample speed=1.25"},
                                    {0}},
 };

@@ -11,7 +11,7 @@ enum { PART, AUTO };
 
 typedef struct params {
     int kind;
-    double start, end;
+    double start, end, length;
     int64_t first, frames;
     double silence, keep, inside;
 } params;
@@ -22,10 +22,12 @@ static const smp_param table[] = {
     {"kind", offsetof(params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "part",
      "part: what lies between times; auto: what lies between silences at both ends",
      (const char *const[]){"part", "auto", NULL}, SMP_P_MAIN},
-    {"start", offsetof(params, start), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e9, "auto",
-     "where the part begins; auto: at the beginning", NULL, SMP_P_AUTO},
-    {"end", offsetof(params, end), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e9, "auto", "where it ends; auto: at the end", NULL,
-     SMP_P_AUTO},
+    {"start", offsetof(params, start), SMP_T_FLOAT, SMP_UNIT_S, -1e9, 1e9, "auto",
+     "where the part begins, below 0 from the sound's end on; auto: at the beginning", NULL, SMP_P_AUTO},
+    {"end", offsetof(params, end), SMP_T_FLOAT, SMP_UNIT_S, -1e9, 1e9, "auto",
+     "where it ends, below 0 from the sound's end on; auto: at the end", NULL, SMP_P_AUTO},
+    {"length", offsetof(params, length), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e9, "auto", "instead of end: how long it is",
+     NULL, SMP_P_AUTO},
     {"first", offsetof(params, first), SMP_T_INT, SMP_UNIT_NONE, 0, 1e15, "auto",
      "instead of start: its first frame, from 0 on", NULL, SMP_P_AUTO},
     {"frames", offsetof(params, frames), SMP_T_INT, SMP_UNIT_NONE, 1, 1e15, "auto", "instead of end: how many frames",
@@ -54,14 +56,16 @@ static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
     const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
-    if (by_silence(p) && (counted || long_ || !isnan(p->start) || !isnan(p->end))) {
+    if (by_silence(p) && (counted || long_ || !isnan(p->start) || !isnan(p->end) || !isnan(p->length))) {
         smp_fail(err, SMP_E_PIPE, "the part is given by silence and by %s", counted || long_ ? "frames" : "times");
         return smp_hint(err, "write two stages: `trim start=..`, then `trim auto`");
     }
     if ((counted && !isnan(p->start)) || (long_ && !isnan(p->end)))
         return smp_fail(err, SMP_E_PIPE, "%s is given in seconds and in frames",
                         counted && !isnan(p->start) ? "the start" : "the end");
-    if (!isnan(p->start) && p->end <= p->start)
+    if (!isnan(p->length) && (long_ || !isnan(p->end)))
+        return smp_fail(err, SMP_E_PIPE, "the end is given by length and by %s", long_ ? "frames" : "end");
+    if (!isnan(p->start) && p->end <= p->start && (p->end < 0) == (p->start < 0))
         return smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends at %.6g s, before it begins at %.6g s", p->end,
                         p->start);
     return SMP_OK;
@@ -76,9 +80,8 @@ typedef struct range {
 
 static smp_code plan_found(const range *kept, size_t count, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
-    smp_trim *slice = (smp_trim *)(void *)work->kernel;
+    smp_trim *slice = SMP_PLAN_KERNEL(work, smp_trim);
     slice->start = kept[0].from;
-    work->kernel_size = sizeof *slice;
     work->rows_add = slice->start;
     work->exactness = SMP_MOVE;
     work->out.height = 0;
@@ -167,13 +170,21 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 
 /* ------------------------------------------------------------------------------------------------ by times */
 
+/* The frame of a time that may count from the end. */
+static double frame_at(double seconds, const smp_shape *in)
+{
+    const double frame = floor(seconds * in->rate + 0.5);
+    return seconds >= 0 ? frame : fmax(0, (double)in->height + frame);
+}
+
 static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     const bool counted = p->first != INT64_MIN, long_ = p->frames != INT64_MIN;
-    double first = counted ? (double)p->first : isnan(p->start) ? 0 : floor(p->start * in->rate + 0.5);
-    double last = long_           ? first + (double)p->frames
-                  : isnan(p->end) ? (double)in->height
-                                  : floor(p->end * in->rate + 0.5);
+    const double first = counted ? (double)p->first : isnan(p->start) ? 0 : frame_at(p->start, in);
+    const double last = long_               ? first + (double)p->frames
+                        : !isnan(p->length) ? first + floor(p->length * in->rate + 0.5)
+                        : isnan(p->end)     ? (double)in->height
+                                            : frame_at(p->end, in);
     const double seconds = (double)in->height / in->rate;
     if (first >= (double)in->height) {
         smp_fail(err, SMP_E_PIPE, "nothing is left: the part begins at %.6g s, the sound ends at %.6g s",
@@ -183,9 +194,8 @@ static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *w
     if (last <= first)
         return smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends at %.6g s, before it begins at %.6g s",
                         last / in->rate, first / in->rate);
-    smp_trim *slice = (smp_trim *)(void *)work->kernel;
+    smp_trim *slice = SMP_PLAN_KERNEL(work, smp_trim);
     slice->start = (int64_t)first;
-    work->kernel_size = sizeof *slice;
     work->out.height = (last < (double)in->height ? (int64_t)last : in->height) - slice->start;
     work->nothing = slice->start == 0 && work->out.height == in->height;
     work->rows_add = slice->start;
@@ -207,12 +217,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(trim_naive), "trim_naive", NULL}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH(trim_naive, .geometry = NULL)}},
     {.name = "tiled",
      .help = "rows that lie end to end in one copy",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(trim_tiled), "trim_tiled", smp_geometry_packs}}},
+     .launches = {SMP_LAUNCH(trim_tiled, .geometry = smp_geometry_packs)}},
     {0},
 };
 
@@ -220,7 +228,8 @@ const smp_stage smp_stage_trim = {
     .name = "trim",
     .help = "keep a part of a sound, or cut its silence off",
     .about =
-        "Times are rounded to frames. An end past the sound's end is its end. Streams: what comes before is read and "
+        "Times are rounded to frames; those below 0 count from the sound's end: `trim end=-5s` drops its last five "
+        "seconds. An end past the sound's end is its end. Streams: what comes before is read and "
         "dropped, what comes after is not read.\n"
         "`trim auto` cuts the silence at both ends, frames in which every channel's magnitude stays below `silence`, "
         "and leaves `keep` of it. With inside=1s silences of a second or more between sounds are cut too: `keep` is "
@@ -236,10 +245,8 @@ const smp_stage smp_stage_trim = {
     .finish = finish,
     .variants = variants,
     .reducers = smp_silence_variants,
-    .aliases = (const smp_alias[]){{"atrim", "trim start=1s end=5s"},
-                                   {"cut", "trim start=1s end=5s"},
-                                   {"silenceremove", "trim auto inside=0.5s"},
+    .aliases = (const smp_alias[]){{"atrim cut", "trim start=1s end=5s"},
+                                   {"silenceremove desilence", "trim auto inside=0.5s"},
                                    {"vad", "trim auto"},
-                                   {"desilence", "trim auto inside=0.5s"},
                                    {0}},
 };

@@ -66,6 +66,26 @@ class Sound(CliCase):
         self.assertIn("same number of channels",
                       self.smp("batch", "album", "s1.wav", "mono.wav", "-o", "other", "--album=-20", status=2).stderr)
 
+    def test_what_is_level_already_is_left_out(self):
+        for i in range(3):
+            self.make(f"s{i}.wav", 48000, seed=i)
+        level = float(re.search(r"lufs +(\S+)", self.smp("measure", "-e", "loudness", "s0.wav").stdout)[1])
+        self.smp("run", "-e", "gain 6dB", "s2.wav", "loud.wav")
+        self.write("cut.wav", (self.folder / "s0.wav").read_bytes()[:200])
+        batch = ("batch", "-e", "gain 1dB", "s0.wav", "s1.wav", "loud.wav", "-o", "out",
+                 f"--skip-level={level:.1f}LUFS")
+        self.assertIn("(left: level already)", self.smp(*batch, "--dry-run").stdout)
+        done = self.smp(*batch, "--report", "r.jsonl")
+        self.assertIn("2 of 3 files within 0.5 LU", done.stderr)
+        self.assertIn("1 file done, 2 level already", done.stderr)
+        self.assertEqual([p.name for p in (self.folder / "out").glob("*.wav")], ["loud.wav"])
+        self.assertEqual((self.folder / "r.jsonl").read_text().count('"skipped"'), 2)
+        done = self.smp("batch", "-e", "gain 1dB", "cut.wav", "s0.wav", "-o", "other", "--skip-level=-30", status=1)
+        self.assertIn("1 of 2 files failed", done.stderr)
+        for wrong, says in ((("--skip-level=x",), "no value for --skip-level"),
+                            (("--skip-level=-20", "--album=-20"), "exclude")):
+            self.assertIn(says, self.smp("batch", "album", "s0.wav", "-o", "o", *wrong, status=2).stderr)
+
     def test_files_that_an_album_cannot_measure_are_told(self):
         self.make("a.wav", 48000)
         self.write("cut.wav", (self.folder / "a.wav").read_bytes()[:200])

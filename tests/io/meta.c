@@ -338,6 +338,82 @@ static void texts_without_a_keyword_are_left_out_with_a_note(void **context)
     free_picture(&p);
 }
 
+static void iptc_records_survive_where_a_format_has_a_place(void **context)
+{
+    (void)context;
+    static const char *const names[] = {"i.jpg", "i.tif"};
+    static const char records[] = "\x1C\2\0\0\2\0\4\x1C\2\31\0\3cat\x1C\2\x78\0\1x";
+    for (size_t i = 0; i < 2; i++)
+        for (size_t cut = 0; cut < 2; cut++) { /* of odd and even length */
+            smp_meta meta = full_meta("RGB ", 1);
+            assert_true(smp_blob_set(&meta.iptc, records, sizeof records - 1 - cut));
+            smp_reader *reader = there_and_back(names[i], 3, &meta, false);
+            const smp_meta *kept = &smp_reader_media(reader)->meta;
+            assert_int_equal(kept->iptc.size, meta.iptc.size);
+            assert_memory_equal(kept->iptc.data, records, meta.iptc.size);
+            assert_non_null(kept->exif.data);
+            smp_reader_close(reader);
+            smp_meta_free(&meta);
+        }
+}
+
+static void what_a_format_has_no_place_for_is_told(void **context)
+{
+    (void)context;
+    static const struct {
+        const char *name, *says;
+    } cases[] = {
+        {"l.png", "left out, since a PNG has no place for it: IPTC records"},
+        {"l.webp", "left out, since a WebP has no place for it: IPTC records"},
+        {"l.bmp", "left out, since a BMP has no place for it: the ICC profile, EXIF, IPTC records, texts"},
+        {"l.tga", "left out, since a TGA has no place for it: the ICC profile, EXIF, IPTC records, texts"},
+        {"l.ppm", "left out, since a PNM has no place for it: the ICC profile, EXIF, IPTC records, texts"},
+        {"l.qoi", "left out, since a QOI has no place for it: the ICC profile, EXIF, IPTC records, texts"},
+        {"l.jpg", ""},
+        {"l.npy", ""}, /* an array, not a picture for people */
+    };
+    picture p = make_picture(8, 6, 3, false, SMP_U8);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        smp_error err = {0};
+        smp_meta meta = full_meta("RGB ", 1);
+        smp_write_options options = smp_write_options_default();
+        smp_writer *writer;
+        assert_true(smp_blob_set(&meta.iptc, "\x1C\2\31\0\3cat", 8));
+        if (smp_writer_open(in_folder(cases[i].name), &p.shape, &meta, &options, &writer, &err)) {
+            assert_string_equal(cases[i].name, "l.webp"); /* a build without its library */
+            smp_meta_free(&meta);
+            continue;
+        }
+        const smp_notes *notes = smp_writer_notes(writer);
+        bool told = !cases[i].says[0] && !notes->count;
+        for (int n = 0; n < notes->count; n++)
+            told = told || !strcmp(notes->items[n], cases[i].says);
+        if (!told)
+            fail_msg("%s: %s", cases[i].name, notes->count ? notes->items[0] : "no note");
+        smp_writer_abort(writer);
+        smp_meta_free(&meta);
+    }
+    free_picture(&p);
+}
+
+/* Artist, copyright and description lie in the first directory of EXIF, which a TIFF has as its own. */
+static void what_exif_says_of_rights_reaches_a_tiff(void **context)
+{
+    (void)context;
+    static const char exif[] = "II*\0\10\0\0\0\2\0"
+                               "\73\1\2\0\4\0\0\0Ann\0"
+                               "\230\202\2\0\4\0\0\0Bob\0"
+                               "\0\0\0\0";
+    smp_meta meta = {.srgb_intent = -1};
+    assert_true(smp_blob_set(&meta.exif, exif, sizeof exif - 1));
+    assert_true(smp_meta_add_text(&meta, "Author", "Ann", 3)); /* the same twice is no loss */
+    smp_reader *reader = there_and_back("r.tif", 3, &meta, false);
+    assert_string_equal(find_text(&smp_reader_media(reader)->meta, "Author"), "Ann");
+    assert_string_equal(find_text(&smp_reader_media(reader)->meta, "Copyright"), "Bob");
+    smp_reader_close(reader);
+    smp_meta_free(&meta);
+}
+
 static void png_texts_and_exif_behind_the_picture_are_kept(void **context)
 {
     (void)context;
@@ -426,6 +502,9 @@ SMP_SUITE(meta)
         cmocka_unit_test(reading_reports_the_orientation_of_a_jpeg),
         cmocka_unit_test(png_keeps_the_chunks_of_hdr),
         cmocka_unit_test(texts_without_a_keyword_are_left_out_with_a_note),
+        cmocka_unit_test(iptc_records_survive_where_a_format_has_a_place),
+        cmocka_unit_test(what_a_format_has_no_place_for_is_told),
+        cmocka_unit_test(what_exif_says_of_rights_reaches_a_tiff),
         cmocka_unit_test(png_texts_and_exif_behind_the_picture_are_kept),
         cmocka_unit_test(png_texts_behind_any_number_of_chunks_are_found),
     };

@@ -53,6 +53,36 @@ static void sounds_lie_where_they_begin(void **state)
            (const double[][2]){{49, 50.25}, {50, 1}, {99, 50}}, 3);
 }
 
+static void one_sound_fades_into_the_next(void **state)
+{
+    (void)state;
+    expect((const char *const[]){SHORT, "append by=@short crossfade=10ms", NULL}, 50,
+           (const double[][2]){{39, 40.25}, {40, 0.95 * 41.25 + 0.05 * 31.25}, {49, 0.05 * 50.25 + 0.95 * 40.25}}, 3);
+    expect((const char *const[]){SHORT, "append by=@short crossfade=4ms", NULL}, 56,
+           (const double[][2]){{45, 46.25}, {46, 0.875 * 47.25 + 0.125 * 31.25}, {50, 35.25}, {55, 40.25}}, 4);
+}
+
+static void channels_lie_beside_each_other(void **state)
+{
+    (void)state;
+    gpu_case c = {.in = sound(50, 2), .fill = ramp, .lines = {SHORT, "mix by=@short at=20ms gain=20dB how=beside"}};
+    gpu_job job = gpu_job_make(&c);
+    assert_int_equal(job.shape.channels, 4);
+    for (int64_t y = 0; y < 50; y++) {
+        const bool both = y >= 20 && y < 30;
+        assert_float_equal(picture_get(&job.want, 0, y, 1), (float)y + 1.25f, 1e-6f);
+        assert_float_equal(picture_get(&job.want, 0, y, 2), both ? 10 * ((float)y + 11) : 0, 1e-4f);
+    }
+    gpu_job_free(&job);
+    const gpu_case again = {.in = sound(50, 2),
+                            .fill = ramp,
+                            .lines = {"remix right -> @r", "from @input", "remix left", "mix by=@r how=beside"}};
+    job = gpu_job_make(&again);
+    for (int64_t y = 0; y < 50; y++)
+        assert_float_equal(picture_get(&job.want, 0, y, 1), (float)y + 1.25f, 1e-6f);
+    gpu_job_free(&job);
+}
+
 static void every_device_gives_the_same(void **state)
 {
     (void)state;
@@ -62,6 +92,7 @@ static void every_device_gives_the_same(void **state)
         {SHORT, "fir [0.5 0.5]", "mix by=@short at=17ms"},
         {"remix mono -> @mono", "from @input", "append by=@mono", "mix by=@mono at=9ms length=first"},
         {SHORT, "append by=@short gap=1ms", "add by=@short"},
+        {SHORT, "append by=@short crossfade=8ms", "mix by=@input at=2ms how=beside"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         const gpu_case c = {.lines = {lines[i][0], lines[i][1], lines[i][2], lines[i][3]},
@@ -80,7 +111,7 @@ static void what_does_not_fit_says_what_to_type(void **state)
     struct {
         smp_operand by;
         double at, gain;
-        int length;
+        int length, how;
     } params = {.by = {.is_tap = true}};
     const smp_shape in = sound(50, 1);
     smp_shape by = sound(10, 2);
@@ -103,8 +134,8 @@ static void what_does_not_fit_says_what_to_type(void **state)
 SMP_SUITE(mix)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sounds_lie_where_they_begin),
-        cmocka_unit_test(every_device_gives_the_same),
+        cmocka_unit_test(sounds_lie_where_they_begin),         cmocka_unit_test(one_sound_fades_into_the_next),
+        cmocka_unit_test(channels_lie_beside_each_other),      cmocka_unit_test(every_device_gives_the_same),
         cmocka_unit_test(what_does_not_fit_says_what_to_type),
     };
     return cmocka_run_group_tests_name("mix", tests, NULL, NULL);

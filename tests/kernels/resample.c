@@ -9,7 +9,7 @@
 #include "audio/resample.h"
 
 typedef struct resample_values { /* as the stage's parameters lie */
-    double rate, bandwidth, attenuation;
+    double rate, bandwidth, attenuation, speed;
 } resample_values;
 
 extern const smp_stage smp_stage_resample;
@@ -39,17 +39,17 @@ static void known_samples(void **state)
         int64_t made;
         double first[8];
     } cases[] = {
-        {{48000, 0.913, 100},
+        {{48000, 0.913, 100, 1},
          40,
          44100,
          44,
          {-0.8579441, -1.1015641, -0.7048892, -0.8564720, -0.4708698, -0.2901998, -0.1591314, 0.6470323}},
-        {{16000, 0.913, 100},
+        {{16000, 0.913, 100, 1},
          90,
          48000,
          30,
          {-0.6676261, -0.7292510, 0.0581755, -0.2504770, 0.2545370, -0.5877528, NAN, NAN}},
-        {{44100, 0.8, 80}, 20, 8000, 111, {-0.9263036, -1.0409798, -1.1084789, NAN, NAN, NAN, NAN, NAN}},
+        {{44100, 0.8, 80, 1}, 20, 8000, 111, {-0.9263036, -1.0409798, -1.1084789, NAN, NAN, NAN, NAN, NAN}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const kernel_case c = case_of(&cases[i].values, cases[i].frames, 1, cases[i].rate);
@@ -79,7 +79,7 @@ static void a_sine_stays_or_goes(void **state)
                  {48000, 16000, 8100, false},
                  {44100, 16000, 12000, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const resample_values values = {cases[i].to, 0.913, 100};
+        const resample_values values = {cases[i].to, 0.913, 100, 1};
         const kernel_case c = case_of(&values, 2000, 1, cases[i].from);
         const double turn = 2 * 3.14159265358979323846 * cases[i].frequency;
         picture in = picture_make(&c.in, SMP_F32), out;
@@ -93,6 +93,27 @@ static void a_sine_stays_or_goes(void **state)
         picture_free(&in);
         picture_free(&out);
     }
+}
+
+/* A sound at another speed is one of another rate, made to have its own. */
+static void a_speed_is_another_rate(void **state)
+{
+    (void)state;
+    const resample_values fast = {NAN, 0.8, 60, 1.5}, plain = {8000, 0.8, 60, 1};
+    const smp_shape in = sound(300, 1, 8000), relabelled = sound(300, 1, 12000);
+    smp_node_plan a = {.out = in}, b = {.out = relabelled};
+    smp_error err = {0};
+    assert_int_equal(smp_stage_resample.plan(&fast, &in, NULL, &a, &err), SMP_OK);
+    assert_int_equal(smp_stage_resample.plan(&plain, &relabelled, NULL, &b, &err), SMP_OK);
+    assert_true(a.out.rate == 8000 && b.out.rate == 8000);
+    assert_int_equal(a.out.height, 200);
+    assert_int_equal(b.out.height, 200);
+    assert_int_equal(a.table_size, b.table_size);
+    assert_memory_equal(a.table, b.table, a.table_size);
+    assert_memory_equal(a.kernel, b.kernel, a.kernel_size);
+    smp_free(a.table);
+    smp_free(b.table);
+    assert_int_equal(smp_stage_resample.check(&(resample_values){NAN, 0.9, 100, 1}, &err), SMP_E_PIPE);
 }
 
 static const struct {
@@ -110,7 +131,7 @@ static void every_variant_gives_the_same_bytes(void **state)
 {
     (void)state;
     for (int i = 0; i < RATIOS; i++) {
-        const resample_values values = {ratios[i].to, 0.8, 60};
+        const resample_values values = {ratios[i].to, 0.8, 60, 1};
         kernel_case c = case_of(&values, ratios[i].frames, ratios[i].channels, ratios[i].from);
         c.values = i % 3 ? CASE_REALS : CASE_ANY;
         c.seed = (uint64_t)i;
@@ -158,14 +179,16 @@ static void what_cannot_be_is_refused(void **state)
     smp_error err = {0};
     smp_node_plan work = {0};
     const smp_shape in = sound(100, 1, 48000);
-    assert_int_equal(smp_stage_resample.check(&(resample_values){44100.5, 0.9, 100}, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_resample.check(&(resample_values){44100.5, 0.9, 100, 1}, &err), SMP_E_PIPE);
     assert_string_equal(err.message, "the rate is 44100.5 Hz: it must be a whole number");
-    assert_int_equal(smp_stage_resample.plan(&(resample_values){96001, 0.9, 100}, &in, NULL, &work, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_resample.plan(&(resample_values){96001, 0.9, 100, 1}, &in, NULL, &work, &err),
+                     SMP_E_PIPE);
     assert_non_null(strstr(err.message, "too little in common: their ratio is 96001 to 48000"));
-    assert_int_equal(smp_stage_resample.plan(&(resample_values){47999, 0.99, 160}, &in, NULL, &work, &err), SMP_E_PIPE);
+    assert_int_equal(smp_stage_resample.plan(&(resample_values){47999, 0.99, 160, 1}, &in, NULL, &work, &err),
+                     SMP_E_PIPE);
     assert_non_null(strstr(err.message, "takes 47999 filters of"));
     work = (smp_node_plan){0};
-    assert_int_equal(smp_stage_resample.plan(&(resample_values){48000, 0.9, 100}, &in, NULL, &work, &err), SMP_OK);
+    assert_int_equal(smp_stage_resample.plan(&(resample_values){48000, 0.9, 100, 1}, &in, NULL, &work, &err), SMP_OK);
     assert_true(work.nothing && work.already);
 }
 
@@ -174,6 +197,7 @@ SMP_SUITE(resample)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_samples),
         cmocka_unit_test(a_sine_stays_or_goes),
+        cmocka_unit_test(a_speed_is_another_rate),
         cmocka_unit_test(every_variant_gives_the_same_bytes),
         cmocka_unit_test(gpus_give_the_same_bytes),
         cmocka_unit_test(exchanged_frames_cost_no_conflicts),

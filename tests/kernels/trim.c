@@ -53,6 +53,16 @@ static void silence_at_the_ends_is_cut(void **state)
     expect("trim silence=-120dBFS", 600, (const int64_t[][2]){{0, 0}, {599, 599}}, 2);
 }
 
+static void times_may_count_from_the_end(void **state)
+{
+    (void)state;
+    expect("trim start=-100ms", 100, (const int64_t[][2]){{0, 500}, {99, 599}}, 2);
+    expect("trim end=-0.1s", 500, (const int64_t[][2]){{0, 0}, {499, 499}}, 2);
+    expect("trim start=-9s end=-590ms", 10, (const int64_t[][2]){{0, 0}, {9, 9}}, 2);
+    expect("trim start=-100ms length=20ms", 20, (const int64_t[][2]){{0, 500}, {19, 519}}, 2);
+    expect("trim first=30 length=2s", 570, (const int64_t[][2]){{0, 30}, {569, 599}}, 2);
+}
+
 static void silence_inside_is_cut_from_its_length_on(void **state)
 {
     (void)state;
@@ -103,6 +113,7 @@ SMP_SUITE(trim)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(silence_at_the_ends_is_cut),
+        cmocka_unit_test(times_may_count_from_the_end),
         cmocka_unit_test(silence_inside_is_cut_from_its_length_on),
         cmocka_unit_test(every_device_gives_the_same),
         cmocka_unit_test(silence_alone_leaves_nothing),

@@ -178,6 +178,13 @@ void smp_flac_md5_add(smp_md5 *hash, const int32_t *codes, int64_t count, int bi
     for (int64_t i = 0, n; i < count; i += n) {
         uint8_t *to = packed;
         n = smp_min_i64(count - i, SAMPLES);
+        if (bytes == 2 && smp_little_endian()) {
+            uint16_t some[SAMPLES];
+            for (int64_t k = 0; k < n; k++)
+                some[k] = (uint16_t)(codes[i + k] >> shift);
+            smp_md5_add(hash, some, (size_t)n * sizeof *some);
+            continue;
+        }
         for (int64_t k = 0; k < n; k++) {
             const uint32_t code = (uint32_t)(codes[i + k] >> shift);
             for (int b = 0; b < bytes; b++)

@@ -353,10 +353,12 @@ static smp_code refuse_second(smp_reader *reader, smp_error *err)
         const size_t n = (size_t)smp_min_u64(source->size - at, PIECE);
         if (!smp_sound_look(source, at, piece, n))
             break;
-        for (size_t i = 0; i + MARK <= n && !second; i++)
-            if (piece[i] == 'f' && memcmp(piece + i, "fLaC", 4) == 0 && (piece[i + 4] & 0x7F) == 0 &&
-                smp_get_be(piece + i + 5, 3) == SMP_FLAC_INFO)
-                second = at + i;
+        const uint8_t *end = piece + n, *next = piece;
+        while (!second && end - next >= MARK && (next = memchr(next, 'f', (size_t)(end - next - (MARK - 1))))) {
+            if (memcmp(next, "fLaC", 4) == 0 && (next[4] & 0x7F) == 0 && smp_get_be(next + 5, 3) == SMP_FLAC_INFO)
+                second = at + (uint64_t)(next - piece);
+            next++;
+        }
         at += n - (MARK - 1);
     }
     smp_free(piece);
@@ -364,6 +366,28 @@ static smp_code refuse_second(smp_reader *reader, smp_error *err)
         return SMP_OK;
     smp_fail(err, SMP_E_DECODE, "a second FLAC follows the first, at byte %llu", (unsigned long long)second);
     return smp_hint(err, "make one sound of them: sox FIRST.flac SECOND.flac OUT.flac");
+}
+
+/* The library's samples as frames, each channel where it belongs. */
+static void put_frames(const smp_sndfile *s, char *to, int64_t stride, int64_t n, int channels)
+{
+    const int *codes = (const int *)(const void *)s->buffer;
+    const bool packed = !s->order && (n == 1 || stride == channels * (int64_t)sizeof(float));
+    if (packed && s->real) {
+        memcpy(to, s->buffer, (size_t)(n * channels) * sizeof(float));
+    } else if (packed) {
+        float *restrict frames = (float *)(void *)to;
+        for (int64_t i = 0; i < n * channels; i++)
+            frames[i] = (float)codes[i] * 0x1p-31f;
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            float *frame = (float *)(void *)(to + i * stride);
+            for (int c = 0; c < channels; c++) {
+                const int64_t from = i * channels + (s->order ? s->order[c] : c);
+                frame[c] = s->real ? s->buffer[from] : (float)codes[from] * 0x1p-31f;
+            }
+        }
+    }
 }
 
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -394,13 +418,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
         s->left -= n;
         if (s->verify)
             smp_flac_md5_add(&s->md5, codes, n * channels, s->info.bits);
-        for (int64_t i = 0; i < n; i++) {
-            float *frame = (float *)(void *)((char *)to + (y + i) * stride);
-            for (int c = 0; c < channels; c++) {
-                const int64_t from = i * channels + (s->order ? s->order[c] : c);
-                frame[c] = s->real ? s->buffer[from] : (float)codes[from] * 0x1p-31f;
-            }
-        }
+        put_frames(s, (char *)to + y * stride, stride, n, channels);
     }
     return SMP_OK;
 }
@@ -419,7 +437,6 @@ static void read_close(smp_reader *reader)
     smp_free(s->buffer);
     smp_free(s->links);
     smp_free(s);
-    reader->state = NULL;
 }
 
 #else

@@ -83,6 +83,22 @@ static inline __attribute__((always_inline)) void decode_codes(float *to, const 
         to[i] = (float)((double)((int64_t)((smp_get_bytes(from, bytes, big) ^ flip) << shift) >> shift) * scale);
 }
 
+/* 16 bits: f32 holds them, and times 2^-15, exactly. */
+static void decode_16(float *restrict to, const uint8_t *restrict from, int64_t n, bool big)
+{
+    enum { SOME = 256 };
+    for (int64_t at = 0; at < n; at += SOME) {
+        const int count = (int)smp_min_i64(SOME, n - at);
+        uint16_t codes[SOME];
+        memcpy(codes, from + 2 * at, 2 * (size_t)count);
+        if (big == smp_little_endian())
+            for (int i = 0; i < count; i++)
+                codes[i] = (uint16_t)(codes[i] << 8 | codes[i] >> 8);
+        for (int i = 0; i < count; i++)
+            to[at + i] = (float)(int16_t)codes[i] * 0x1p-15f;
+    }
+}
+
 /* ITU-T G.711, as 16-bit codes. */
 static int code_of_ulaw(uint8_t byte)
 {
@@ -116,10 +132,7 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
         decode_codes(to, from, n, 1, false, 0);
         break;
     case SMP_SOUND_S16:
-        if (big)
-            decode_codes(to, from, n, 2, true, 0);
-        else
-            decode_codes(to, from, n, 2, false, 0);
+        decode_16(to, from, n, big);
         break;
     case SMP_SOUND_S24:
         if (big)
@@ -410,7 +423,6 @@ void smp_pcm_close_read(smp_reader *reader)
     smp_pcm *pcm = reader->state;
     smp_free(pcm->buffer);
     smp_free(pcm);
-    reader->state = NULL;
 }
 
 smp_code smp_pcm_open_write(smp_writer *writer, int type, bool big, smp_error *err)
@@ -452,5 +464,12 @@ void smp_pcm_close_write(smp_writer *writer)
     smp_pcm *pcm = writer->state;
     smp_free(pcm->buffer);
     smp_free(pcm);
-    writer->state = NULL;
+}
+
+smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_error *err)
+{
+    const smp_code code = header->failed ? smp_fail_memory(err, "a header", header->size)
+                                         : smp_output_write(writer->output, header->data, header->size, err);
+    smp_free(header->data);
+    return code;
 }

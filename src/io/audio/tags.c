@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 
 enum { FRONT = 3 /* the kind of picture that is a front cover */ };
 static const char picture_name[] = "METADATA_BLOCK_PICTURE";
@@ -402,9 +401,9 @@ void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta, bool (*holds)
     }
     const bool picture = meta && meta->cover.size && !cover;
     if (count || picture)
-        smp_note(&writer->notes, "%s%s%s left out, which a %s has no place for", names, count && picture ? ", " : "",
+        smp_note(&writer->notes, "%s%s%s left out, which a%s %s has no place for", names, count && picture ? ", " : "",
                  picture      ? "the cover picture is"
                  : count == 1 ? " is"
                               : " are",
-                 writer->format->name);
+                 strchr("AEIOU", writer->format->name[0]) ? "n" : "", writer->format->name);
 }

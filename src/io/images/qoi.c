@@ -129,12 +129,6 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
     return smp_hint_damaged(err);
 }
 
-static void read_close(smp_reader *reader)
-{
-    smp_free(reader->state);
-    reader->state = NULL;
-}
-
 /* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
@@ -151,13 +145,12 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
 {
     const smp_shape *shape = &writer->shape;
     uint8_t head[HEADER] = "qoif";
+    (void)meta;
     qoi *state = writer->state = smp_alloc(sizeof *state);
     if (state)
         state->out = smp_alloc_array((size_t)shape->width + 1, MOST_PIXEL);
     if (!state || !state->out)
         return smp_fail_memory(err, "a QOI", (uint64_t)shape->width * MOST_PIXEL);
-    if (meta && (meta->icc.size || meta->exif.size || meta->text_count))
-        smp_note(&writer->notes, "the profile and texts of the input are left out: a QOI has no place for them");
     state->last.a = 255;
     smp_put_be(head + 4, (uint64_t)shape->width, 4);
     smp_put_be(head + 8, (uint64_t)shape->height, 4);
@@ -242,20 +235,17 @@ static void write_close(smp_writer *writer)
     qoi *state = writer->state;
     smp_free(state->out);
     smp_free(state);
-    writer->state = NULL;
 }
-
-static const char *const extensions[] = {"qoi", NULL};
 
 const smp_file_format smp_format_qoi = {
     .name = "QOI",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"qoi", NULL},
     .kind = SMP_IMAGE,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,
     .read_end = read_end,
-    .read_close = read_close,
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,

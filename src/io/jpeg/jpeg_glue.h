@@ -11,6 +11,8 @@
 
 /* Begins an APP1 marker with an XMP packet, including its zero byte (XMP Specification, part 3, 1.1.3). */
 #define SMP_JPEG_XMP "http://ns.adobe.com/xap/1.0/"
+#define SMP_JPEG_IRB "Photoshop 3.0" /* image resources, with its end */
+enum { SMP_JPEG_IPTC = 0x0404 };     /* one of them */
 
 typedef struct smp_jpeg_block smp_jpeg_block;
 typedef struct smp_jpeg_markers smp_jpeg_markers;

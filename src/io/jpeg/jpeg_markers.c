@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 
 #include <jerror.h>
 
@@ -84,6 +85,30 @@ static void keep_app1(smp_jpeg *base, const uint8_t *data, size_t size)
     }
 }
 
+/* Image resources of Photoshop, of which IPTC's are kept. Source: Adobe Photoshop File Formats Specification, Image
+ * Resources Section. */
+static void keep_app13(smp_jpeg *base, const uint8_t *data, size_t size)
+{
+    smp_meta *meta = base->markers->meta;
+    size_t at = sizeof SMP_JPEG_IRB;
+    if (size < at || memcmp(data, SMP_JPEG_IRB, at) != 0)
+        return;
+    while (!meta->iptc.data && size - at >= 12 && memcmp(data + at, "8BIM", 4) == 0) {
+        const unsigned id = (unsigned)data[at + 4] << 8 | data[at + 5];
+        const size_t name = 1 + (size_t)data[at + 6], value = at + 6 + name + name % 2 + 4;
+        if (value > size)
+            return;
+        const size_t bytes = smp_get_be(data + value - 4, 4);
+        if (bytes > size - value)
+            return;
+        if (id == SMP_JPEG_IPTC && bytes) {
+            keep_bytes(base, bytes);
+            need(base, smp_blob_set(&meta->iptc, data + value, bytes), "IPTC records", bytes);
+        }
+        at = value + bytes + (bytes % 2 && bytes < size - value);
+    }
+}
+
 static void keep(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
 {
     smp_jpeg_markers *markers = base->markers;
@@ -92,6 +117,8 @@ static void keep(smp_jpeg *base, int marker, const uint8_t *data, size_t size)
         need(base, smp_meta_add_text(markers->meta, "Comment", (const char *)data, size), "a comment", size);
     } else if (marker == JPEG_APP0 + 1) {
         keep_app1(base, data, size);
+    } else if (marker == JPEG_APP0 + 13) {
+        keep_app13(base, data, size);
     } else if (marker == JPEG_APP0 + 2 && size > ICC_PREFIX && memcmp(data, "ICC_PROFILE", 12) == 0) {
         keep_icc_part(base, data, size);
     } else if (marker == JPEG_APP0 + 2 && size > 4 && memcmp(data, "MPF", 4) == 0) {
@@ -117,7 +144,8 @@ static boolean read_marker(j_decompress_ptr jpeg)
         smp_jpeg_stop(base, SMP_E_LIMIT);
     }
     const int marker = jpeg->unread_marker;
-    const bool known = marker == JPEG_COM || marker == JPEG_APP0 + 1 || marker == JPEG_APP0 + 2;
+    const bool known =
+        marker == JPEG_COM || marker == JPEG_APP0 + 1 || marker == JPEG_APP0 + 2 || marker == JPEG_APP0 + 13;
     if (markers->closed || !known) {
         if (size)
             jpeg->src->skip_input_data(jpeg, (long)size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/bytes.h"
 #include "io/jpeg/jpeg_by_device.h"
 #include "io/jpeg/jpeg_glue.h"
 
@@ -137,6 +138,28 @@ static void put_xmp(jpeg_writer *state, const char *packet)
     jpeg_write_marker(&state->jpeg, JPEG_APP0 + 1, state->marker, (unsigned)(prefix + size));
 }
 
+/* As a resource of Photoshop, with an empty name, which is where others look for it. */
+static void put_iptc(jpeg_writer *state)
+{
+    const smp_blob *iptc = &state->meta->iptc;
+    const size_t prefix = sizeof SMP_JPEG_IRB, head = prefix + 12;
+    if (!iptc->size)
+        return;
+    if (iptc->size > MARKER_BYTES - head - 1) {
+        smp_note(&state->writer->notes, "IPTC records are left out: %zu bytes are more than a marker of a JPEG holds",
+                 iptc->size);
+        return;
+    }
+    memset(state->marker, 0, head);
+    memcpy(state->marker, SMP_JPEG_IRB, prefix);
+    memcpy(state->marker + prefix, "8BIM", 4);
+    smp_put_be(state->marker + prefix + 4, SMP_JPEG_IPTC, 2);
+    smp_put_be(state->marker + prefix + 8, iptc->size, 4);
+    memcpy(state->marker + head, iptc->data, iptc->size);
+    state->marker[head + iptc->size] = 0;
+    jpeg_write_marker(&state->jpeg, JPEG_APP0 + 13, state->marker, (unsigned)(head + iptc->size + iptc->size % 2));
+}
+
 /* EXIF, XMP and texts that do not fit a marker are left out, with a note. */
 static void put_metadata(jpeg_writer *state)
 {
@@ -154,6 +177,7 @@ static void put_metadata(jpeg_writer *state)
                  meta->exif.size);
     }
     put_icc(state);
+    put_iptc(state);
     for (size_t i = 0; i < meta->text_count; i++) {
         const char *key = meta->texts[i].key, *value = meta->texts[i].value;
         if (strcmp(key, SMP_XMP_KEY) == 0) {
@@ -273,5 +297,4 @@ void smp_jpeg_write_close(smp_writer *writer)
         jpeg_destroy_compress(&state->jpeg);
     smp_free(state->marker);
     smp_free(state);
-    writer->state = NULL;
 }

@@ -23,6 +23,10 @@ enum { TEXTS = sizeof texts / sizeof texts[0] };
 static const uint32_t camera[] = {TIFF_MAKE, TIFF_MODEL, TIFF_DATE};
 enum { CAMERA = sizeof camera / sizeof camera[0] };
 
+/* What it has that a TIFF reads as texts. */
+static const uint32_t said[] = {TIFF_DESCRIPTION, TIFF_SOFTWARE, TIFF_ARTIST, TIFF_COPYRIGHT};
+enum { SAID = sizeof said / sizeof said[0] };
+
 /* ------------------------------------------------------------------------------------------------ reading */
 
 /* The bytes of an entry; null where there is none. *failed: out of memory. */
@@ -66,6 +70,17 @@ static bool keep_profile(const smp_tiff *tiff, smp_reader *reader)
     uint8_t *data = load(tiff, TIFF_ICC, &size, &reader->notes, &failed);
     if (data)
         failed = !smp_blob_set(&reader->media.meta.icc, data, size);
+    smp_free(data);
+    return !failed;
+}
+
+static bool keep_iptc(const smp_tiff *tiff, smp_reader *reader)
+{
+    size_t size = 0;
+    bool failed = false;
+    uint8_t *data = load(tiff, TIFF_IPTC, &size, &reader->notes, &failed);
+    if (data)
+        failed = !smp_blob_set(&reader->media.meta.iptc, data, size);
     smp_free(data);
     return !failed;
 }
@@ -156,7 +171,8 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, const smp_tiff_page *page, smp
         done = keep_profile(tiff, reader);
     for (int i = 0; i < TEXTS && done; i++)
         done = keep_text(tiff, texts[i].tag, texts[i].key, reader);
-    done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) && keep_exif(tiff, &media->meta);
+    done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) && keep_iptc(tiff, reader) &&
+           keep_exif(tiff, &media->meta);
     return done ? SMP_OK : smp_fail_memory(err, "metadata of a TIFF", 0);
 }
 
@@ -177,6 +193,8 @@ static bool put_texts(const smp_meta *meta, smp_tiff_tags *tags, smp_notes *note
         uint32_t tag = strcmp(key, SMP_XMP_KEY) == 0 ? TIFF_XMP : strcmp(key, "Comment") == 0 ? TIFF_DESCRIPTION : 0;
         for (int k = 0; k < TEXTS; k++)
             tag = strcmp(key, texts[k].key) == 0 ? texts[k].tag : tag;
+        if (tag && smp_tiff_tags_say(tags, tag, value))
+            continue;
         if (!tag || smp_tiff_tags_has(tags, tag))
             smp_note(notes, "the text '%.80s' is left out: a TIFF has no place for it", key);
         else
@@ -211,6 +229,10 @@ static bool put_exif(const smp_meta *meta, smp_tiff_tags *tags, smp_tiff_tags *e
             const smp_tiff_entry *entry = smp_tiff_find(&tiff, camera[i]);
             done = !entry || smp_tiff_tags_take(tags, &tiff, entry);
         }
+        for (int i = 0; i < SAID && done; i++) {
+            const smp_tiff_entry *entry = smp_tiff_find(&tiff, said[i]);
+            done = !entry || entry->type != TYPE_ASCII || smp_tiff_tags_take(tags, &tiff, entry);
+        }
         done = done && take_folder(&tiff, TIFF_EXIF_FOLDER, exif) && take_folder(&tiff, TIFF_GPS_FOLDER, gps);
     }
     if (meta->exif.size >= 8)
@@ -222,6 +244,8 @@ bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *tags, s
                        smp_notes *notes)
 {
     const smp_blob *icc = &meta->icc;
+    if (meta->iptc.size && !smp_tiff_tags_add(tags, TIFF_IPTC, TYPE_UNDEFINED, meta->iptc.size, meta->iptc.data))
+        return false;
     if (!put_exif(meta, tags, exif, gps) || !put_resolution(meta, tags) || !put_texts(meta, tags, notes))
         return false;
     return !icc->size || !smp_icc_fits(icc, colours) ||

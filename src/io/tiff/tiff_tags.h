@@ -28,6 +28,7 @@ bool smp_tiff_tags_add(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uint64_
 bool smp_tiff_tags_numbers(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uint64_t count, const uint64_t *values);
 
 bool smp_tiff_tags_has(const smp_tiff_tags *tags, uint32_t tag);
+bool smp_tiff_tags_say(const smp_tiff_tags *tags, uint32_t tag, const char *text); /* it is there, with that text */
 void smp_tiff_tags_free(smp_tiff_tags *tags);
 
 /* Bytes of the directory and its values, even. big: BigTIFF. */

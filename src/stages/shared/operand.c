@@ -51,19 +51,18 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
                              const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     if (by && of_other_length(operation, in, by))
-        return smp_mix_plan(0, 1, true, in, by, work, err);
+        return smp_mix_plan(&(smp_mix_request){.gain = 1, .longest = true}, in, by, work, err);
     const smp_code code = by ? check_fit(in, by, err) : SMP_OK;
     if (code)
         return code;
     const double white = (double)smp_white(in->format);
-    smp_arithmetic_params *k = (smp_arithmetic_params *)(void *)work->kernel;
+    smp_arithmetic_params *k = SMP_PLAN_KERNEL(work, smp_arithmetic_params);
     *k = (smp_arithmetic_params){
         .operation = (int32_t)operation,
         .number = by ? 0.f : (float)(operand->value * white),
         .scale = by ? (float)(white / (double)smp_white(by->format)) : 1.f,
         .opacity = (float)opacity,
     };
-    work->kernel_size = sizeof *k;
     const bool number_outside = !by && (operand->value < 0 || operand->value > 1);
     work->clips = leaves_range(operation) || number_outside;
     if (by && keeps_integers(operation) && by->format == in->format && !by->alpha && opacity == 1)

@@ -1,0 +1,78 @@
+"""smempipe concat: sounds one after the other; split --every, the other way round."""
+import unittest
+import wave
+
+import numpy as np
+
+from harness import CliCase
+
+RATE = 8000
+
+
+class Concat(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.samples = {name: (np.arange(count) * 7 % 30000 + number * 1000).astype("<i2")
+                        for number, (name, count) in enumerate((("a", 40000), ("b", 1), ("c", 9000)))}
+        for name, samples in self.samples.items():
+            self.put(f"{name}.wav", samples)
+
+    def put(self, name, samples, rate=RATE, channels=1):
+        with wave.open(str(self.folder / name), "wb") as out:
+            out.setparams((channels, 2, rate, 0, "NONE", ""))
+            out.writeframes(samples.tobytes())
+
+    def get(self, name):
+        with wave.open(str(self.folder / name)) as sound:
+            return np.frombuffer(sound.readframes(sound.getnframes()), "<i2")
+
+    def test_samples_follow_each_other(self):
+        a, b, c = self.samples.values()
+        self.smp("concat", "c.wav", "a.wav", "b.wav", "-o", "all.wav")
+        np.testing.assert_array_equal(self.get("all.wav"), np.concatenate((c, a, b)))
+        self.smp("concat", "a.wav", "c.wav", "-o", "out/gap.flac", "--gap", "0.5")
+        self.smp("convert", "out/gap.flac", "gap.wav")
+        np.testing.assert_array_equal(self.get("gap.wav"), np.concatenate((a, np.zeros(RATE // 2, "<i2"), c)))
+        done = self.smp("concat", "a.wav", "b.wav", "-o", "-", text=False)
+        (self.folder / "piped.wav").write_bytes(done.stdout)
+        np.testing.assert_array_equal(self.get("piped.wav"), np.concatenate((a, b)))
+
+    def test_a_folder_comes_in_the_order_of_names(self):
+        (self.folder / "in").mkdir()
+        for to, name in (("2", "a"), ("1", "c")):
+            (self.folder / f"{name}.wav").rename(self.folder / f"in/{to}.wav")
+        (self.folder / "in/cover.png").write_bytes(b"no sound")
+        self.smp("concat", "in", "-o", "all.wav")
+        np.testing.assert_array_equal(self.get("all.wav"), np.concatenate((self.samples["c"], self.samples["a"])))
+
+    def test_what_does_not_fit_writes_nothing(self):
+        self.put("fast.wav", self.samples["c"], rate=16000)
+        self.put("wide.wav", self.samples["c"], channels=2)
+        self.write("cut.wav", (self.folder / "a.wav").read_bytes()[:5000])
+        self.write("image.ppm", b"P6 1 1 255\nabc")
+        for files, status, message in (
+                (("a.wav", "fast.wav"), 2, "smempipe convert fast.wav OUT.wav --rate 8000"),
+                (("a.wav", "wide.wav"), 2, "smempipe convert wide.wav OUT.wav --channels 1"),
+                (("a.wav", "cut.wav"), 3, "truncated"), (("a.wav", "image.ppm"), 2, "it is a picture"),
+                (("a.wav", "none.wav"), 3, "cannot open"),
+                ):
+            self.assertIn(message, self.smp("concat", *files, "-o", "x.wav", status=status).stderr)
+            self.assertFalse((self.folder / "x.wav").exists())
+        self.assertIn("same file as the input",
+                      self.smp("concat", "c.wav", "a.wav", "-o", "a.wav", "-f", status=4).stderr)
+        self.assertIn("write -o all.wav", self.smp("concat", "a.wav", status=2).stderr)
+        self.assertIn("more than", self.smp("concat", "a.wav", "c.wav", "-o", "x.wav", "--max-pixels", "45000",
+                                            status=6).stderr)
+
+    def test_split_every_and_concat_are_opposites(self):
+        self.smp("split", "a.wav", "-o", "parts", "--every", "1.5")
+        self.assertEqual(sorted(p.name for p in (self.folder / "parts").iterdir()),
+                         [f"a-0{n}.wav" for n in range(1, 5)])
+        np.testing.assert_array_equal(self.get("parts/a-04.wav"), self.samples["a"][36000:])
+        self.smp("concat", "parts", "-o", "again.wav")
+        self.assertEqual((self.folder / "again.wav").read_bytes(), (self.folder / "a.wav").read_bytes())
+        self.assertIn("empty parts", self.smp("split", "a.wav", "-o", "p", "--every", "1e-9", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
