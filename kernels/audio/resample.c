@@ -32,7 +32,7 @@ SMP_CPU_KERNEL(resample_naive)
  * not loads, are the limit. BLOCK frames of all planes stay in the first cache while every phase reads them. COLUMNS
  * planes are filled with as many frames each, a cache line, so that few streams of frames are read at a time; what is
  * read AHEAD steps later is asked for. */
-enum { GROUP = 4, PHASES = 3, RESULTS = GROUP * LANES, BLOCK = 64, COLUMNS = 16, LINE = 16 /* floats */, AHEAD = 3 };
+enum { GROUP = 4, PHASES = 3, RESULTS = GROUP * LANES, BLOCK = 128, COLUMNS = 16, LINE = 16 /* floats */, AHEAD = 3 };
 
 /* Work on one channel. */
 typedef struct job {
