@@ -52,6 +52,7 @@ const smp_stage smp_stage_bandpass = {
     .plan = plan,
     .variants = smp_filter_variants,
     .aliases = (const smp_alias[]){{"bp", "bandpass low=300Hz high=3400Hz"},
+                                   {"sinc", "bandpass low=300Hz high=3400Hz"},
                                    {"bandfilter", "bandpass low=300Hz high=3400Hz"},
                                    {0}},
 };

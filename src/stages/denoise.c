@@ -262,6 +262,8 @@ const smp_stage smp_stage_denoise = {
     .aliases = (const smp_alias[]){{"noisered", "denoise 12dB"},
                                    {"noise-reduction", "denoise 12dB"},
                                    {"afftdn", "denoise 12dB"},
+                                   {"anlmdn", "denoise 12dB"},
+                                   {"noiseprof", "denoise 12dB"},
                                    {"arnndn", "denoise 12dB"},
                                    {0}},
 };

@@ -158,6 +158,8 @@ const smp_stage smp_stage_eq = {
     .plan = plan,
     .variants = variants,
     .aliases = (const smp_alias[]){{"equalizer", "eq peak freq=1kHz gain=6dB q=1"},
+                                   {"anequalizer", "eq peak freq=1kHz gain=6dB q=1"},
+                                   {"firequalizer", "eq peak freq=1kHz gain=6dB q=1"},
                                    {"biquad", "eq peak freq=1kHz gain=6dB q=1"},
                                    {"peaking", "eq peak freq=1kHz gain=6dB q=1"},
                                    {"bass", "eq lowshelf freq=100Hz gain=6dB"},

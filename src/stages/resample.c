@@ -200,6 +200,8 @@ const smp_stage smp_stage_resample = {
                                    {"asetrate", "resample speed=1.25"},
                                    {"aresample", "resample 48kHz"},
                                    {"samplerate", "resample 48kHz"},
+                                   {"upsample", "resample 48kHz"},
+                                   {"downsample", "resample 16kHz"},
                                    {"src", "resample 48kHz"},
                                    {"resample_poly", "resample 48kHz"},
                                    {0}},

@@ -401,6 +401,8 @@ const smp_stage smp_stage_stats = {
                                    {"mean", "stats"},
                                    {"minmax", "stats"},
                                    {"stat", "stats"},
+                                   {"astats", "stats"},
+                                   {"volumedetect", "stats"},
                                    {"percentile", "stats percentiles=[50]"},
 
                                    {0}},
