@@ -1,5 +1,6 @@
 /* profile on the CPU. tiled looks the light of a pixel's colours up once, and makes all three channels of it in one
- * vectorised loop. Bound by arithmetic: sRGB's curve takes a power a sample. */
+ * vectorised loop. Bound by arithmetic: sRGB's curve takes a power a sample.
+ * Grids are looked up pixel by pixel. */
 #include "elementwise/profile.h"
 SMP_PIXEL_CPU_NAIVE(profile, io->in.channels)
 
@@ -12,13 +13,18 @@ static void profile_block(const smp_io *io, const void *params, float *restrict 
     const int channels = io->in.channels, colours = own.gray ? 1 : 3;
     const int64_t n = pixels;
     SMP_BY_CHANNELS(channels, smp_pixel_part(planes, from, n, N))
-    for (int c = 0; c < colours; c++)
+    for (int64_t i = 0; i < n && own.grid; i++) {
+        const float x = planes[i], y = planes[n + i], z = planes[2 * n + i];
+        for (int c = 0; c < 3; c++)
+            planes[c * n + i] = smp_profile_grid(table, c, x, y, z, white);
+    }
+    for (int c = 0; c < colours && !own.grid; c++)
         for (int64_t i = 0; i < n; i++)
             planes[c * n + i] = smp_profile_light(&own, table, c, planes[c * n + i], white);
     if (own.gray)
         for (int64_t i = 0; i < n; i++)
             planes[i] = smp_profile_encoded(planes[i], white);
-    else
+    else if (!own.grid)
         for (int64_t i = 0; i < n; i++) {
             const float r = planes[i], g = planes[n + i], b = planes[2 * n + i];
             planes[i] = smp_profile_row(&own, 0, r, g, b, white);

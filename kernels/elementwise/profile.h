@@ -1,6 +1,7 @@
 /* profile: colours of a matrix and three curves to sRGB. Table (f32): of each colour the light of `entries` code values
  * from 0 to full scale, and once more the last, between which light is taken from straight lines. Gray has one colour,
- * and no matrix. */
+ * and no matrix. Colours of tables: a grid of 33^3 encoded colours of sRGB, 0 to 1, the first colour the slowest, and
+ * between them tetrahedra. */
 #ifndef SMP_KERNELS_ELEMENTWISE_PROFILE_H
 #define SMP_KERNELS_ELEMENTWISE_PROFILE_H
 
@@ -10,7 +11,10 @@ typedef struct smp_profile {
     float matrix[9]; /* rows: linear light of sRGB */
     int32_t entries; /* of a colour's table */
     int32_t gray;
+    int32_t grid; /* 1: the table is a grid */
 } smp_profile;
+
+enum { SMP_PROFILE_POINTS = 33 }; /* of the grid along each colour */
 
 /* The linear light of colour c, for a code value of 0 to full scale; NaN stays. */
 SMP_HOST_DEVICE float smp_profile_light(const smp_profile *p, const float *table, int c, float v, float white)
@@ -35,14 +39,30 @@ SMP_HOST_DEVICE float smp_profile_row(const smp_profile *p, int row, float r, fl
     return smp_profile_encoded(fmaf(m[2], b, fmaf(m[1], g, m[0] * r)), white);
 }
 
-SMP_HOST_DEVICE smp_colour smp_profile_of(const smp_profile *p, const float *table, float x, float y, float z,
-                                          float white)
+/* How far a code value lies behind the first corner of its cell of the grid. */
+SMP_HOST_DEVICE float smp_profile_step(float v, float white, int32_t *cell)
 {
-    const float r = smp_profile_light(p, table, 0, x, white), g = smp_profile_light(p, table, 1, y, white),
-                b = smp_profile_light(p, table, 2, z, white);
-    const smp_colour to = {{smp_profile_row(p, 0, r, g, b, white), smp_profile_row(p, 1, r, g, b, white),
-                            smp_profile_row(p, 2, r, g, b, white)}};
-    return to;
+    const float last = (float)(SMP_PROFILE_POINTS - 1), at = v / white * last;
+    const float inside = at > 0.f ? at < last ? at : last : 0.f; /* NaN goes to 0 */
+    const int32_t i = (int32_t)inside;
+    *cell = i < SMP_PROFILE_POINTS - 1 ? i : SMP_PROFILE_POINTS - 2;
+    return inside - (float)*cell;
+}
+
+/* Channel `row` of a colour, from the cell's first corner to its last along the edges, the longest way first. */
+SMP_HOST_DEVICE float smp_profile_grid(const float *table, int row, float x, float y, float z, float white)
+{
+    enum { Z = 3, Y = Z * SMP_PROFILE_POINTS, X = Y * SMP_PROFILE_POINTS };
+    int32_t i, j, k;
+    const float a = smp_profile_step(x, white, &i), b = smp_profile_step(y, white, &j),
+                c = smp_profile_step(z, white, &k);
+    const float *at = table + (i * X + j * Y + k * Z + row);
+    const int32_t longest = a >= b ? (a >= c ? X : Z) : b >= c ? Y : Z, least = a < b ? (a < c ? X : Z) : b < c ? Y : Z;
+    const float more = a >= b ? a : b, less = a >= b ? b : a, high = more >= c ? more : c, low = less < c ? less : c,
+                rest = more < c ? more : c, middle = less >= rest ? less : rest;
+    const float p = at[0], q = at[longest], r = at[X + Y + Z - least], s = at[X + Y + Z];
+    const float v = fmaf(low, s - r, fmaf(middle, r - q, fmaf(high, q - p, p))) * white;
+    return x == x && y == y && z == z ? v : smp_one_nan(x + y + z);
 }
 
 SMP_HOST_DEVICE float smp_profile_pixel(smp_pixel from, int channel, const smp_io *io, const smp_profile *p)
@@ -53,6 +73,8 @@ SMP_HOST_DEVICE float smp_profile_pixel(smp_pixel from, int channel, const smp_i
         return channel == 0 ? smp_profile_encoded(smp_profile_light(p, table, 0, from.v[0], white), white) : from.last;
     if (channel > 2)
         return from.last;
+    if (p->grid)
+        return smp_profile_grid(table, channel, from.v[0], from.v[from.step], from.v[2 * from.step], white);
     const float r = smp_profile_light(p, table, 0, from.v[0], white),
                 g = smp_profile_light(p, table, 1, from.v[from.step], white),
                 b = smp_profile_light(p, table, 2, from.v[2 * from.step], white);

@@ -3,7 +3,9 @@
  *   tiled   a block owns SMP_INTEGRAL_ROWS rows and walks along them, 32 columns at a time. In shared memory a thread a
  *           row continues the row's sum, then a thread a column adds the rows: each sample is read once. The threads of
  *           the first step are a row of the tile apart, all in one bank: 16-way conflicts.
- *   padded  the same with one unused element a row: no conflicts. */
+ *   padded  the same with one unused element a row: no conflicts.
+ * These have the order that sums of floats need. Of 8 and 16 bits a running sum need not go from pixel to pixel: the
+ * rungs tree, padded and shuffle of integral_scan.cu. */
 #include "reduce/integral.h"
 
 #include "lib/gpu_kernel.h"

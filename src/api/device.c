@@ -33,6 +33,36 @@ const char *smempipe_device_name(const smempipe_device *device)
     return device ? device->device->info.name : "";
 }
 
+smempipe_code smempipe_device_alloc(smempipe_device *device, size_t bytes, void **memory, smempipe_error **error)
+{
+    smp_error err = {.code = SMP_OK};
+    if (error)
+        *error = NULL;
+    if (!device || !memory)
+        return smp_api_wrong(error, "a null where a device and a place for its memory belong");
+    *memory = NULL;
+    if (device->device->host_memory)
+        return smp_api_wrong(error, "%s computes in the host's memory: it has none of its own",
+                             device->device->info.kind);
+    pthread_mutex_lock(&device->lock);
+    smp_code code = device->device->ops->alloc(device->device, bytes ? bytes : 1, memory, &err);
+    if (!code && (code = device->device->ops->zero(device->device, *memory, bytes, &err))) {
+        device->device->ops->free(device->device, *memory);
+        *memory = NULL;
+    }
+    pthread_mutex_unlock(&device->lock);
+    return smp_api_fail(error, &err, NULL);
+}
+
+void smempipe_device_release(smempipe_device *device, void *memory)
+{
+    if (!device || !memory)
+        return;
+    pthread_mutex_lock(&device->lock);
+    device->device->ops->free(device->device, memory);
+    pthread_mutex_unlock(&device->lock);
+}
+
 void smempipe_device_close(smempipe_device *device)
 {
     if (!device)

@@ -80,8 +80,7 @@ smp_code smp_readable_add(smp_readable *may, const char *folder, smp_error *err)
 
 smp_code smp_readable_add_folder_of(smp_readable *may, const char *path, smp_error *err)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? smp_strndup(path, (size_t)(slash - path) + 1) : smp_strdup(".");
+    char *folder = smp_folder_part(path);
     smp_code code = folder ? smp_readable_add(may, folder, err) : smp_fail_memory(err, "a path", strlen(path));
     smp_free(folder);
     return code;

@@ -28,6 +28,7 @@ static void list_values(smempipe_result *result)
                 .value = from->list ? 0 : from->value,
                 .list = from->list,
                 .count = from->list ? from->list_len : 0,
+                .text = from->text[0] ? from->text : NULL,
             };
         }
     }

@@ -108,10 +108,22 @@ static bool has_gaps(const smp_view *view)
     return view->width == 1 && view->stride != row;
 }
 
-static smp_code run_views(const smempipe_pipeline *pipeline, const smp_plan *plan, smp_device *device,
-                          const smp_view *in, const smp_view *out, smempipe_result **result, smp_error *err)
+/* Where a buffer lies, and what wrote it is done. */
+static smp_code reach(smp_device *device, const smempipe_buffer *buffer, const char *which, smp_endpoint *endpoint,
+                      smp_error *err)
 {
-    smp_endpoint source = {.view = *in}, sink = {.view = *out};
+    endpoint->on_device = buffer && buffer->on_device;
+    if (!endpoint->on_device)
+        return SMP_OK;
+    if (device->host_memory)
+        return smp_fail(err, SMP_E_USAGE, "the %s lies on a GPU, and the device is %s", which, device->info.kind);
+    return device->ops->wait(device, buffer->stream, err);
+}
+
+static smp_code run_views(const smempipe_pipeline *pipeline, const smp_plan *plan, smp_device *device,
+                          smp_endpoint source, smp_endpoint sink, smempipe_result **result, smp_error *err)
+{
+    const smp_view whole = sink.view, *out = &whole;
     smp_view *to = &sink.view;
     void *dense = NULL;
     const size_t row = (size_t)(out->width * out->channels * smp_sample_size(out->format));
@@ -150,8 +162,15 @@ smempipe_code smempipe_plan_run(const smempipe_plan *plan, smempipe_device *devi
     if (!code && writes && !(code = view_buffer(out, "output", &to, &err)))
         code = check_shape(&out->shape, &wanted, "output", &err);
     if (!code) {
+        smp_endpoint source = {.view = from}, sink = {.view = to};
         pthread_mutex_lock(&device->lock);
-        code = run_views(plan->pipeline, plan->plan, device->device, &from, &to, result, &err);
+        code = reach(device->device, in, "input", &source, &err);
+        if (!code && writes)
+            code = reach(device->device, out, "output", &sink, &err);
+        if (!code && sink.on_device && has_gaps(&to))
+            code = smp_fail(&err, SMP_E_USAGE, "rows of one pixel have no gaps in an output on a GPU");
+        if (!code)
+            code = run_views(plan->pipeline, plan->plan, device->device, source, sink, result, &err);
         pthread_mutex_unlock(&device->lock);
     }
     return smp_api_fail(error, &err, NULL);
@@ -186,6 +205,8 @@ smempipe_code smempipe_run(const smempipe_pipeline *pipeline, smempipe_device *d
     if (!pipeline || !device || !in)
         return smp_api_wrong(error, "a null where a pipeline, a device and a picture belong");
     smp_code code = view_buffer(in, "input", &from, &err);
+    if (!code && in->on_device)
+        code = smp_fail(&err, SMP_E_USAGE, "memory of a device is for smempipe_plan_run");
     if (!code)
         code = smp_api_shape(&in->shape, &shape, &err);
     if (!code && !smp_api_sources(&pipeline->diags, &diags))
@@ -196,7 +217,8 @@ smempipe_code smempipe_run(const smempipe_pipeline *pipeline, smempipe_device *d
         if (!code && out && !(code = make_output(plan, out, &err)))
             code = view_buffer(out, "output", &to, &err);
         if (!code)
-            code = run_views(pipeline, plan, device->device, &from, &to, result, &err);
+            code = run_views(pipeline, plan, device->device, (smp_endpoint){.view = from}, (smp_endpoint){.view = to},
+                             result, &err);
         pthread_mutex_unlock(&device->lock);
     }
     if (code && out) {

@@ -121,6 +121,11 @@ smempipe_code smempipe_device_open(const char *name, int threads, smempipe_devic
 const char *smempipe_device_name(const smempipe_device *device);
 void smempipe_device_close(smempipe_device *device);
 
+/* Memory of a device, for buffers with on_device = 1; zeroed. Errors: E_ARGUMENT (the CPU has none of its own),
+ * E_DEVICE_MEMORY, E_DEVICE. It is released before the device is closed, by the same device. */
+smempipe_code smempipe_device_alloc(smempipe_device *device, size_t bytes, void **memory, smempipe_error **error);
+void smempipe_device_release(smempipe_device *device, void *memory);
+
 /* ------------------------------------------------------------------------------------------------ pictures in memory
  */
 
@@ -141,7 +146,9 @@ typedef struct smempipe_buffer {
     smempipe_shape shape;
     void *data;     /* sample 0 of row 0; aligned to the sample's size */
     int64_t stride; /* bytes from a row to the next, a multiple of the sample's size; 0: rows follow without gaps */
-    void *reserved[2];
+    intptr_t
+        on_device; /* 1: data is memory of the device that runs (of its GPU, whoever allocated it); 0: of the host */
+    void *stream;  /* on_device: the CUstream that wrote or read the samples, which a run waits for; null: default */
 } smempipe_buffer;
 
 /* ------------------------------------------------------------------------------------------------ plans */
@@ -163,13 +170,15 @@ void smempipe_plan_free(smempipe_plan *plan);
 /* ------------------------------------------------------------------------------------------------ runs */
 
 /* Runs a plan: reads `in`, which has the plan's shape, and writes `out`, whose shape is smempipe_plan_output and whose
- * rows may have any stride. They must not overlap. out: null for a plan that only measures. result: what the stages
- * measured, and times; may be null. Pipelines that save files run with smempipe_run_file. */
+ * rows may have any stride. They must not overlap. Buffers may lie in the device's memory (on_device), each by itself;
+ * then nothing is copied to the host, and the results are there when the call returns. out: null for a plan that only
+ * measures. result: what the stages measured, and times; may be null. Pipelines that save files run with
+ * smempipe_run_file. */
 smempipe_code smempipe_plan_run(const smempipe_plan *plan, smempipe_device *device, const smempipe_buffer *in,
                                 const smempipe_buffer *out, smempipe_result **result, smempipe_error **error);
 
 /* Plans and runs at once. The library makes the picture of the output: *out gets shape, stride and data, which
- * smempipe_free frees. out: null where only measurements are wanted. */
+ * smempipe_free frees. out: null where only measurements are wanted. `in` is memory of the host. */
 smempipe_code smempipe_run(const smempipe_pipeline *pipeline, smempipe_device *device, const smempipe_buffer *in,
                            smempipe_buffer *out, smempipe_result **result, smempipe_error **error);
 
@@ -182,7 +191,7 @@ smempipe_code smempipe_run_strips(const smempipe_plan *plan, smempipe_device *de
                                   smempipe_write_rows *write, void *context, smempipe_result **result,
                                   smempipe_error **error);
 
-/* Of runs over files; zeroed is the default. */
+/* Options of runs over files; zeroed is the default. */
 typedef struct smempipe_file_options {
     int32_t force;       /* 1: replace a file that exists */
     int32_t strip;       /* 1: write no metadata (EXIF, colour profile, texts) */
@@ -220,7 +229,8 @@ typedef struct smempipe_value {
     double value;       /* NaN: undefined for this picture; 0 of a list */
     const double *list; /* null: there is one value */
     size_t count;       /* of list */
-    void *reserved[4];
+    const char *text;   /* what no number can say, with value NaN ("8f37..." of hash); null: a number or a list */
+    void *reserved[3];
 } smempipe_value;
 
 size_t smempipe_result_count(const smempipe_result *result);

@@ -2,7 +2,6 @@
 #include "base/exact.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { DIGIT = 32 /* bits */, MANTISSA = 53 };
 static const int64_t base = INT64_C(1) << DIGIT;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a glyph, px. Capitals and digits stand on the row above SMP_FONT_BASE; the last column is usually empty. */
+/* Sizes of a glyph, px. Capitals and digits stand on the row above SMP_FONT_BASE; the last column is usually empty. */
 enum { SMP_FONT_WIDTH = 6, SMP_FONT_HEIGHT = 10, SMP_FONT_BASE = 8 };
 
 /* The rows of a character's glyph from the top; the highest bit is the leftmost dot. A character that the font lacks

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -59,4 +60,37 @@ bool smp_is_folder(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+const char *smp_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+size_t smp_stem(const char *path)
+{
+    const char *name = smp_base_name(path), *dot = strrchr(name, '.');
+    return dot && dot > name ? (size_t)(dot - path) : strlen(path);
+}
+
+char *smp_folder_part(const char *path)
+{
+    const char *name = smp_base_name(path);
+    return name > path ? smp_strndup(path, (size_t)(name - path)) : smp_strdup(".");
+}
+
+bool smp_program_folder(char folder[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+    folder[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(folder, '/');
+    folder[slash ? slash - folder : 0] = '\0';
+    return slash != NULL;
+}
+
+bool smp_ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), size = strlen(end);
+    return length >= size && !strcmp(text + length - size, end);
 }

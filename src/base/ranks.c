@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A whole number of the environment; false: there is none. */
 static bool number_of(const char *name, int64_t *out)

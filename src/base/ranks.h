@@ -11,11 +11,11 @@ typedef struct smp_rank {
     char source[160];      /* "SLURM_ARRAY_TASK_ID 3 of 1-8": what was taken */
 } smp_rank;
 
-/* Of a program that was started several times at once (srun, mpirun). Slurm's steps, Open MPI, PMI (MPICH, Intel MPI),
- * PMIx. Not set: count 0. */
+/* The rank in a program that was started several times at once (srun, mpirun). Slurm's steps, Open MPI, PMI (MPICH,
+ * Intel MPI), PMIx. Not set: count 0. */
 smp_rank smp_rank_of_step(void);
 
-/* Of an array of jobs: Slurm, PBS, Grid Engine; or a job of GNU parallel. */
+/* The index in an array of jobs: Slurm, PBS, Grid Engine; or a job of GNU parallel. */
 smp_rank smp_rank_of_array(void);
 
 /* Both together: each task of an array may start several. An unknown count is taken from `count`, 0: stays unknown. */

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
 #include "base/pool.h"
 #include "io/format.h"
 #include "io/media.h"
@@ -34,6 +35,7 @@ typedef struct walk {
     size_t path_room;
     size_t there;        /* of what was given, and */
     const char *missing; /* the first that is not */
+    bool mixed;          /* of what was given, by names: files that are read, and maybe companions */
     smp_pool *pool;      /* null until a folder has many files */
     known_file *block;
     smp_error *err;
@@ -41,7 +43,7 @@ typedef struct walk {
 
 static bool fits_one(const char *name, const char *const *globs, size_t count)
 {
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    const char *last = smp_base_name(name);
     for (size_t i = 0; i < count; i++)
         if (fnmatch(globs[i], strchr(globs[i], '/') ? name : last, FNM_PATHNAME | FNM_CASEFOLD) == 0)
             return true;
@@ -104,7 +106,7 @@ void smp_found_fill(smp_found *found, const struct stat *status)
 static smp_code count_left_out(smp_left_out *left, const char *name, smp_error *err)
 {
     char extension[SMP_EXTENSION] = "";
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
+    const char *dot = strrchr(smp_base_name(name), '.');
     for (size_t n = 0; dot && dot[n] && n + 1 < sizeof extension; n++)
         extension[n] = (char)tolower((unsigned char)dot[n]);
     left->files++;
@@ -352,10 +354,10 @@ static smp_code walk_folder(walk *w, size_t length, size_t under)
     return code;
 }
 
-/* Of what is not there: files have an extension. */
+/* For what does not exist: files have an extension. */
 static bool looks_like_folder(const char *given)
 {
-    const char *slash = strrchr(given, '/'), *last = slash ? slash + 1 : given;
+    const char *last = smp_base_name(given);
     return !last[0] || !strchr(last + 1, '.');
 }
 
@@ -364,6 +366,24 @@ static smp_code fail_missing(const walk *w, const char *given)
     smp_fail(w->err, SMP_E_READ, "there is no such file or folder");
     smp_hint(w->err, "check the name, or the folder that the command runs in");
     return smp_at(w->err, "%s", given);
+}
+
+/* A film or a note beside pictures that were named: a shell's * names all that lies there. Alone it is tried. */
+static bool is_companion(walk *w, const char *name)
+{
+    const smp_extension_answer *answer = ask_extension(&w->left_out->answer, name);
+    return w->mixed && answer->other && !(answer->kind & w->options->kind);
+}
+
+/* Whether what was given has the name of a file that is read, and more was given. */
+static bool are_mixed(walk *w, const char *const *given, size_t count)
+{
+    bool any = false;
+    for (size_t i = 0; i < count && !any; i++) {
+        const smp_extension_answer *answer = ask_extension(&w->left_out->answer, given[i]);
+        any = !answer->other && answer->kind != SMP_KIND_NONE;
+    }
+    return any && count > 1 && !w->options->include_count;
 }
 
 static smp_code walk_given(walk *w, const char *given)
@@ -394,6 +414,8 @@ static smp_code walk_given(walk *w, const char *given)
         if (fits_one(name, w->options->exclude, w->options->exclude_count) ||
             (w->options->include_count && !fits_one(name, w->options->include, w->options->include_count)))
             return SMP_OK;
+        if (there && is_companion(w, name))
+            return count_left_out(w->left_out, name, w->err);
         if (w->options->wants)
             code = w->options->wants(w->options->context, name, &wanted, w->err);
         if (code || !wanted)
@@ -412,6 +434,7 @@ smp_code smp_walk_each(const char *const *given, size_t count, const smp_find_op
     *left_out = (smp_left_out){0};
     walk w = {.options = options, .visit = visit, .context = context, .left_out = left_out, .err = err};
     smp_code code = SMP_OK;
+    w.mixed = are_mixed(&w, given, count);
     for (size_t i = 0; !code && i < count; i++)
         code = walk_given(&w, given[i]);
     if (!code && w.missing && !w.there)

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "batch/find_files.h"
 #include "io/format.h"
 #include "io/media.h"
@@ -33,8 +34,7 @@ static int64_t count_pages(const smp_found *file, const smp_limits *limits)
 /* "scans/a.tif" becomes "scans/a-03.tif". */
 static char *page_name(const char *name, int64_t page, int64_t pages)
 {
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
-    const size_t stem = dot && dot > last ? (size_t)(dot - name) : strlen(name);
+    const size_t stem = smp_stem(name);
     const int width = snprintf(NULL, 0, "%lld", (long long)pages);
     return smp_asprintf("%.*s-%0*lld%s", (int)stem, name, width, (long long)page, name + stem);
 }

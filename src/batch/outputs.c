@@ -132,9 +132,9 @@ static const char *extension_for(smp_namer *namer, const char *name, const char 
 
 static bool fill_in(smp_namer *to, const char *name)
 {
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name, *dot = strrchr(last, '.');
+    const char *last = smp_base_name(name);
     const char *folder = to->folder;
-    size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last), length = strlen(folder);
+    size_t stem = smp_stem(last), length = strlen(folder);
     const char *from = last[stem] ? last + stem + 1 : "", *extension = extension_for(to, name, from);
     to->used = 0;
     bool good = put(to, folder, length) && (!length || folder[length - 1] == '/' || put(to, "/", 1)) &&
@@ -167,8 +167,8 @@ const char *smp_namer_output(smp_namer *namer, const char *name)
 
 char *smp_target_prefix(const char *output)
 {
-    const char *slash = strrchr(output, '/'), *last = slash ? slash + 1 : output, *dot = strrchr(last, '.');
-    return smp_asprintf("%.*s-", dot && dot > last ? (int)(dot - last) : (int)strlen(last), last);
+    const char *last = smp_base_name(output);
+    return smp_asprintf("%.*s-", (int)smp_stem(last), last);
 }
 
 smp_code smp_saved_path(const char *output, const char *save, char **out, smp_error *err)

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/paths.h"
 #include "batch/folder_lock.h"
 #include "io/output.h"
 

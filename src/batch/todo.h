@@ -188,7 +188,7 @@ smp_code smp_todo_key(const smp_todo *todo, smp_todo_eye *eye, smp_todo_item *it
 void smp_todo_eye_open(const smp_todo *todo, smp_todo_eye *eye);
 void smp_todo_eye_close(smp_todo_eye *eye);
 
-/* Of a walk: the portion whose first file is number `from`, without states; the states of all files, and how many are
+/* For a walk: the portion whose first file is number `from`, without states; the states of all files, and how many are
  * in which. */
 smp_code smp_todo_spell_out(const smp_todo *todo, smp_todo_eye *eye, size_t from, smp_portion **out, smp_error *err);
 smp_code smp_todo_set_states(smp_todo *todo, const smp_journal_log *log, smp_error *err);

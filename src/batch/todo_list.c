@@ -1,5 +1,4 @@
 /* What a batch has to do with a list of work: see todo.h. Pieces are claimed, read, looked at and noted one by one. */
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"

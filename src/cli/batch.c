@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "batch/outputs.h"
 #include "batch/todo.h"
 #include "cli/batch_meter.h"
 #include "cli/shard.h"
@@ -63,7 +62,7 @@ const smp_option smp_batch_options[] = {
     {0},
 };
 
-/* Of batch alone: a page, and what clusters need. */
+/* Options of batch alone: a page, and what clusters need. */
 static const smp_option share_options[] = {
     {"html", 0, SMP_O_STRING, offsetof(smp_batch_settings, html), .argument = "FILE",
      .help = "write a page about the run: a sample of pictures before and after, failures, where the time went",

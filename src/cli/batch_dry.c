@@ -1,5 +1,4 @@
 /* batch --dry-run: what would become of every file, and what would fail. */
-#include "base/alloc.h"
 #include "cli/outputs.h"
 #include "report/text.h"
 

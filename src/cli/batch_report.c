@@ -22,7 +22,7 @@ static char *report_path(const smp_batch_job *job)
     snprintf(shard, sizeof shard, "%" PRId64 "-%" PRId64, r->shard, r->shards);
     if (at)
         return smp_asprintf("%.*s%s%s", (int)(at - path), path, shard, at + strlen(mark));
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash + 1 : path, '.');
+    const char *dot = strrchr(smp_base_name(path), '.');
     const size_t stem = dot ? (size_t)(dot - path) : strlen(path);
     return smp_asprintf("%.*s.%s%s", (int)stem, path, shard, path + stem);
 }
@@ -34,8 +34,7 @@ typedef struct report_name {
 static smp_code check_target(void *context, const char *target, smp_error *err)
 {
     const report_name *report = context;
-    const char *last = strrchr(target, '/');
-    if (strcmp(report->last, last ? last + 1 : target) != 0) /* then it is another file; inodes find links */
+    if (strcmp(report->last, smp_base_name(target)) != 0) /* then it is another file; inodes find links */
         return SMP_OK;
     return smp_cli_refuse_report(report->path, target, err);
 }
@@ -57,8 +56,7 @@ static smp_code check_files(const smp_batch_job *job, const char *path, const sm
     if (!real || !top)
         code = smp_fail_memory(err, "a path", strlen(path));
     if (!code && (smp_path_within(real, top) || todo->link_count)) {
-        const char *slash = strrchr(real, '/');
-        report_name report = {path, slash ? slash + 1 : real};
+        report_name report = {path, smp_base_name(real)};
         smp_portion *portion;
         while (!code && !(code = smp_todo_next(todo, &portion, err)) && portion) {
             for (size_t i = 0; !code && i < portion->count; i++)

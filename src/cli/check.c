@@ -1,7 +1,4 @@
 /* smempipe check: are these pipelines right? Opens no picture. */
-#include <string.h>
-
-#include "base/alloc.h"
 #include "cli/cli.h"
 #include "report/text.h"
 

@@ -130,7 +130,7 @@ static char *named_words(const char *name)
     return list.text;
 }
 
-char *smp_option_words(const smp_option *option)
+static char *option_words(const smp_option *option)
 {
     if (option->type != SMP_O_CHOICE)
         return named_words(option->argument);
@@ -140,12 +140,12 @@ char *smp_option_words(const smp_option *option)
     return list.text;
 }
 
-char *smp_argument_words(const smp_argument_row *row)
+static char *argument_words(const smp_argument_row *row)
 {
     return named_words(row->name);
 }
 
-char *smp_media_extensions(void)
+static char *media_extensions(void)
 {
     static const smp_file_format *const formats[] = {
 #define F(symbol) &symbol,
@@ -169,6 +169,44 @@ void smp_put_quoted(FILE *to, const char *text, const char *also)
         else
             fputc(*text, to);
     }
+}
+
+static smp_code put(FILE *to, const smp_completion_texts *texts, smp_completes kind, char *words, smp_error *err)
+{
+    const char *const plain[] = {[SMP_COMPLETES_NOTHING] = texts->nothing,
+                                 [SMP_COMPLETES_FILE] = texts->file,
+                                 [SMP_COMPLETES_FOLDER] = texts->folder,
+                                 [SMP_COMPLETES_PIPE] = texts->pipe};
+    if (kind == SMP_COMPLETES_MEDIA)
+        words = media_extensions();
+    if (kind == SMP_COMPLETES_WORDS || kind == SMP_COMPLETES_MEDIA) {
+        if (!words)
+            return smp_fail_memory(err, "completion", 1024);
+        const bool media = kind == SMP_COMPLETES_MEDIA;
+        fputs(media ? texts->media[0] : texts->words[0], to);
+        for (const char *p = words; *p; p++)
+            if (media && *p == ' ')
+                fputs(texts->media[1], to);
+            else
+                fputc(*p, to);
+        fputs(media ? texts->media[2] : texts->words[1], to);
+    } else {
+        fputs(plain[kind], to);
+    }
+    smp_free(words);
+    return SMP_OK;
+}
+
+smp_code smp_put_values(FILE *to, const smp_completion_texts *texts, const smp_option *option, smp_error *err)
+{
+    const smp_completes kind = smp_option_completes(option);
+    return put(to, texts, kind, kind == SMP_COMPLETES_WORDS ? option_words(option) : NULL, err);
+}
+
+smp_code smp_put_arguments(FILE *to, const smp_completion_texts *texts, const smp_argument_row *row, smp_error *err)
+{
+    const smp_completes kind = smp_argument_completes(row);
+    return put(to, texts, kind, kind == SMP_COMPLETES_WORDS ? argument_words(row) : NULL, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ the command */

@@ -17,13 +17,17 @@ typedef enum smp_completes {
 smp_completes smp_option_completes(const smp_option *option);
 smp_completes smp_argument_completes(const smp_argument_row *row);
 
-/* Words with blanks between, from smp_alloc; null without memory. For values: choices, stages, devices, variants; for
- * arguments: stages, topics, shells. */
-char *smp_option_words(const smp_option *option);
-char *smp_argument_words(const smp_argument_row *row);
+/* How a shell writes what may stand somewhere. Words have blanks between them. */
+typedef struct smp_completion_texts {
+    const char *words[2]; /* before, behind */
+    const char *media[3]; /* before the extensions, between two, behind */
+    const char *pipe, *file, *folder, *nothing;
+} smp_completion_texts;
 
-/* "png jpg jpeg ...": what media files are called. From smp_alloc. */
-char *smp_media_extensions(void);
+/* Writes what may be an option's value (choices, stages, devices, variants), or an argument (stages, topics, shells).
+ */
+smp_code smp_put_values(FILE *to, const smp_completion_texts *texts, const smp_option *option, smp_error *err);
+smp_code smp_put_arguments(FILE *to, const smp_completion_texts *texts, const smp_argument_row *row, smp_error *err);
 
 /* Does the option take the next word? (A flag and one with an optional value do not.) */
 bool smp_option_takes_word(const smp_option *option);

@@ -1,7 +1,4 @@
 /* Completion for bash. Needs nothing but bash itself (4 or later). */
-#include <string.h>
-
-#include "base/alloc.h"
 #include "cli/completion.h"
 
 static const char prologue[] =
@@ -55,36 +52,12 @@ static bool replaces_argument(const smp_command *command, const smp_option *opti
     return false;
 }
 
-static smp_code put_action(FILE *to, smp_completes kind, char *words, smp_error *err)
-{
-    char *extensions = NULL;
-    switch (kind) {
-    case SMP_COMPLETES_WORDS:
-        if (!words)
-            return smp_fail_memory(err, "completion", 1024);
-        fprintf(to, "_smempipe_words '%s'", words);
-        break;
-    case SMP_COMPLETES_MEDIA:
-        extensions = smp_media_extensions();
-        fprintf(to, "_smempipe_files '%s'", extensions ? extensions : "");
-        break;
-    case SMP_COMPLETES_PIPE:
-        fputs("_smempipe_files pipe", to);
-        break;
-    case SMP_COMPLETES_FILE:
-        fputs("_smempipe_files ''", to);
-        break;
-    case SMP_COMPLETES_FOLDER:
-        fputs("_smempipe_folders", to);
-        break;
-    case SMP_COMPLETES_NOTHING:
-        fputs(":", to);
-        break;
-    }
-    smp_free(extensions);
-    smp_free(words);
-    return SMP_OK;
-}
+static const smp_completion_texts texts = {.words = {"_smempipe_words '", "'"},
+                                           .media = {"_smempipe_files '", " ", "'"},
+                                           .pipe = "_smempipe_files pipe",
+                                           .file = "_smempipe_files ''",
+                                           .folder = "_smempipe_folders",
+                                           .nothing = ":"};
 
 /* One arm for each option with a value, and for each place of an argument. */
 static smp_code put_values(FILE *to, const smp_command *command, smp_error *err)
@@ -92,14 +65,13 @@ static smp_code put_values(FILE *to, const smp_command *command, smp_error *err)
     const smp_option *row;
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && (row = smp_command_option(command, i, NULL)); i++) {
-        smp_completes kind = smp_option_completes(row);
         if (row->type == SMP_O_FLAG)
             continue;
         fprintf(to, "        '%s --%s'", command->name, row->name);
         if (row->letter)
             fprintf(to, "|'%s -%c'", command->name, row->letter);
         fputs(") ", to);
-        code = put_action(to, kind, kind == SMP_COMPLETES_WORDS ? smp_option_words(row) : NULL, err);
+        code = smp_put_values(to, &texts, row, err);
         fputs("; return ;;\n", to);
     }
     return code;
@@ -110,9 +82,8 @@ static smp_code put_places(FILE *to, const smp_command *command, smp_error *err)
     int place = 0;
     smp_code code = SMP_OK;
     for (const smp_argument_row *row = command->arguments; !code && row && row->name; row++, place++) {
-        smp_completes kind = smp_argument_completes(row);
         fprintf(to, "        '%s '%s) ", command->name, row->many ? "*" : place == 0 ? "0" : place == 1 ? "1" : "2");
-        code = put_action(to, kind, kind == SMP_COMPLETES_WORDS ? smp_argument_words(row) : NULL, err);
+        code = smp_put_arguments(to, &texts, row, err);
         fputs(" ;;\n", to);
     }
     return code;

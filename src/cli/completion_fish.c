@@ -1,45 +1,13 @@
 /* Completion for fish (3 or later): one `complete` command a row. */
-#include <string.h>
-
-#include "base/alloc.h"
 #include "cli/completion.h"
 
-/* -x -a 'words', -r -F: what an option's value or an argument is. */
-static smp_code put_action(FILE *to, smp_completes kind, char *words, smp_error *err)
-{
-    char *extensions = NULL;
-    switch (kind) {
-    case SMP_COMPLETES_WORDS:
-        if (!words)
-            return smp_fail_memory(err, "completion", 1024);
-        fprintf(to, " -a '%s'", words);
-        break;
-    case SMP_COMPLETES_MEDIA: /* those files first, others behind them */
-        extensions = smp_media_extensions();
-        fputs(" -k -a '(__fish_complete_suffix", to);
-        for (const char *p = extensions; p && *p;) {
-            size_t length = strcspn(p, " ");
-            fprintf(to, " .%.*s", (int)length, p);
-            p += length + (p[length] == ' ');
-        }
-        fputs(")'", to);
-        break;
-    case SMP_COMPLETES_PIPE:
-        fputs(" -k -a '(__fish_complete_suffix .pipe)'", to);
-        break;
-    case SMP_COMPLETES_FILE:
-        fputs(" -F", to);
-        break;
-    case SMP_COMPLETES_FOLDER:
-        fputs(" -a '(__fish_complete_directories)'", to);
-        break;
-    case SMP_COMPLETES_NOTHING:
-        break;
-    }
-    smp_free(extensions);
-    smp_free(words);
-    return SMP_OK;
-}
+/* Of media, those files first, others behind them. */
+static const smp_completion_texts texts = {.words = {" -a '", "'"},
+                                           .media = {" -k -a '(__fish_complete_suffix .", " .", ")'"},
+                                           .pipe = " -k -a '(__fish_complete_suffix .pipe)'",
+                                           .file = " -F",
+                                           .folder = " -a '(__fish_complete_directories)'",
+                                           .nothing = ""};
 
 static smp_code put_option(FILE *to, const smp_command *command, const smp_option *row, smp_error *err)
 {
@@ -51,7 +19,7 @@ static smp_code put_option(FILE *to, const smp_command *command, const smp_optio
     if (smp_option_takes_word(row))
         fputs(kind == SMP_COMPLETES_FILE ? " -r" : " -x", to);
     if (row->type != SMP_O_FLAG)
-        code = put_action(to, kind, kind == SMP_COMPLETES_WORDS ? smp_option_words(row) : NULL, err);
+        code = smp_put_values(to, &texts, row, err);
     fputs(" -d '", to);
     smp_put_quoted(to, row->help, "\\");
     fputs("'\n", to);
@@ -68,7 +36,7 @@ static smp_code put_argument(FILE *to, const smp_command *command, const smp_arg
     if (kind == SMP_COMPLETES_NOTHING)
         return SMP_OK;
     fprintf(to, "complete -c smempipe -n '__fish_seen_subcommand_from %s'", command->name);
-    smp_code code = put_action(to, kind, kind == SMP_COMPLETES_WORDS ? smp_argument_words(row) : NULL, err);
+    smp_code code = smp_put_arguments(to, &texts, row, err);
     fputc('\n', to);
     return code;
 }

@@ -1,43 +1,13 @@
 /* Completion for zsh: specifications for _arguments (zshcompsys(1)). */
-#include <string.h>
-
-#include "base/alloc.h"
 #include "cli/completion.h"
 
-/* What _arguments calls an action: "(a b c)", "_files -g ...", " " for nothing. */
-static smp_code put_action(FILE *to, smp_completes kind, char *words, smp_error *err)
-{
-    char *extensions = NULL;
-    switch (kind) {
-    case SMP_COMPLETES_WORDS:
-        if (!words)
-            return smp_fail_memory(err, "completion", 1024);
-        fprintf(to, "(%s)", words);
-        break;
-    case SMP_COMPLETES_MEDIA:
-        extensions = smp_media_extensions();
-        fputs("_files -g \"(#i)*.(", to);
-        for (const char *p = extensions ? extensions : ""; *p; p++)
-            fputc(*p == ' ' ? '|' : *p, to);
-        fputs(")\"", to);
-        break;
-    case SMP_COMPLETES_PIPE:
-        fputs("_files -g \"*.pipe\"", to);
-        break;
-    case SMP_COMPLETES_FILE:
-        fputs("_files", to);
-        break;
-    case SMP_COMPLETES_FOLDER:
-        fputs("_files -/", to);
-        break;
-    case SMP_COMPLETES_NOTHING:
-        fputc(' ', to);
-        break;
-    }
-    smp_free(extensions);
-    smp_free(words);
-    return SMP_OK;
-}
+/* Actions of _arguments. */
+static const smp_completion_texts texts = {.words = {"(", ")"},
+                                           .media = {"_files -g \"(#i)*.(", "|", ")\""},
+                                           .pipe = "_files -g \"*.pipe\"",
+                                           .file = "_files",
+                                           .folder = "_files -/",
+                                           .nothing = " "};
 
 /* '(-q --quiet)'{-q,--quiet}'[say nothing but errors]', '*--set=[...]:NAME=VALUE: ' */
 static smp_code put_option(FILE *to, const smp_option *row, smp_error *err)
@@ -45,7 +15,6 @@ static smp_code put_option(FILE *to, const smp_option *row, smp_error *err)
     bool many = row->type == SMP_O_LIST || row->type == SMP_O_PAIRS, flag = row->type == SMP_O_FLAG;
     bool optional = (row->flags & SMP_O_OPTIONAL) != 0;
     const char *equals = flag ? "" : optional ? "=-" : "=";
-    smp_completes kind = smp_option_completes(row);
     fputs("                ", to);
     if (many)
         fputs("'*'", to);
@@ -63,7 +32,7 @@ static smp_code put_option(FILE *to, const smp_option *row, smp_error *err)
         fputs(optional ? "::" : ":", to);
         smp_put_quoted(to, row->argument ? row->argument : "VALUE", ":\\");
         fputc(':', to);
-        code = put_action(to, kind, kind == SMP_COMPLETES_WORDS ? smp_option_words(row) : NULL, err);
+        code = smp_put_values(to, &texts, row, err);
     }
     fputs("' \\\n", to);
     return code;
@@ -72,11 +41,10 @@ static smp_code put_option(FILE *to, const smp_option *row, smp_error *err)
 /* An argument that an option may replace leaves its place open to the next one. */
 static smp_code put_argument(FILE *to, const smp_argument_row *row, smp_error *err)
 {
-    smp_completes kind = smp_argument_completes(row);
     fprintf(to, "                '%s", row->many ? "*:" : row->optional ? "::" : ":");
     smp_put_quoted(to, row->name, ":\\");
     fputc(':', to);
-    smp_code code = put_action(to, kind, kind == SMP_COMPLETES_WORDS ? smp_argument_words(row) : NULL, err);
+    smp_code code = smp_put_arguments(to, &texts, row, err);
     fputs("' \\\n", to);
     return code;
 }

@@ -15,8 +15,11 @@ typedef struct convert_settings {
 
 static const smp_option options[] = {
     {"resize", 0, SMP_O_STRING, offsetof(convert_settings, resize), .argument = "SIZE",
-     .help = "make pictures smaller: 1600 is the longer side in pixels, 800x600 a box to fit in (pictures that are "
-             "smaller stay as they are), 50% a share"},
+     .help = "make pictures smaller: 1600 is the longer side in pixels, 800x600 a box to fit in, 800x or x600 one side "
+             "(pictures that are smaller stay as they are); 800x600! just that size, 800x600^ that size, what hangs "
+             "over cut off on both sides; 50% a share"},
+    {"stage", 'e', SMP_O_LIST, offsetof(convert_settings, batch.many.plan.base.stages), .argument = "STAGE",
+     .help = "a stage that pictures or sounds go through, before --resize; may be repeated"},
     {"rate", 0, SMP_O_STRING, offsetof(convert_settings, rate), .argument = "HZ", .flags = SMP_O_ADVANCED,
      .help = "frames a second of sounds, as 16000, 16kHz or 44.1kHz (the stage resample)"},
     {"channels", 0, SMP_O_STRING, offsetof(convert_settings, channels), .argument = "N", .flags = SMP_O_ADVANCED,
@@ -49,20 +52,31 @@ static int64_t take_pixels(const char **text)
     return pixels <= MOST ? pixels : 0;
 }
 
-/* "1600", "800x600" or "50%" as the statement that it stands for; null: it is none of them. */
+/* A size as it is given to --resize, as the statement that it stands for; null: it is none. */
 static char *resize_statement(const char *size)
 {
     const char *at = size;
-    const int64_t first = take_pixels(&at);
-    if (first && !at[0])
-        return smp_asprintf("resize longest=%lld enlarge=no", (long long)first);
-    if (first && !strcmp(at, "%"))
-        return smp_asprintf("resize %lld%%", (long long)first);
-    const bool two = first && at[0] == 'x' && at++;
-    const int64_t second = two ? take_pixels(&at) : 0;
-    if (!second || at[0])
+    const int64_t width = take_pixels(&at);
+    if (width && !at[0])
+        return smp_asprintf("resize longest=%lld enlarge=no", (long long)width);
+    const size_t share = strspn(size, "0123456789.");
+    if (share && !strcmp(size + share, "%"))
+        return smp_asprintf("resize %.32s", size);
+    if (at[0] != 'x' && at[0] != 'X')
         return NULL;
-    return smp_asprintf("resize width=%lld height=%lld enlarge=no", (long long)first, (long long)second);
+    at++;
+    const int64_t height = take_pixels(&at);
+    if (width && height && at[0] && strchr("!^", at[0]) && !at[1])
+        return smp_asprintf("resize width=%lld height=%lld fit=%s", (long long)width, (long long)height,
+                            at[0] == '!' ? "stretch" : "cover");
+    at += at[0] == '>'; /* as other tools say that smaller ones stay */
+    if (at[0] || (!width && !height))
+        return NULL;
+    if (!height)
+        return smp_asprintf("resize width=%lld enlarge=no", (long long)width);
+    if (!width)
+        return smp_asprintf("resize height=%lld enlarge=no", (long long)height);
+    return smp_asprintf("resize width=%lld height=%lld enlarge=no", (long long)width, (long long)height);
 }
 
 /* "16000", "16000Hz", "16kHz"; null: it is none of them. */
@@ -93,7 +107,9 @@ static const struct stage_option {
     size_t value; /* a const char * of the settings */
     char *(*statement)(const char *value);
 } stage_options[] = {
-    {"--resize", "the pixels of the longer side (1600), a box to fit in (800x600), or 50%",
+    {"--resize",
+     "the pixels of the longer side (1600), a box to fit in (800x600), one side (800x, x600), just that size "
+     "('800x600!', or '800x600^' cut), or 50%",
      offsetof(convert_settings, resize), resize_statement},
     {"--channels", "1 or mono, 2 or stereo", offsetof(convert_settings, channels), channels_statement},
     {"--rate", "a sample rate, as 16000, 16kHz or 44.1kHz", offsetof(convert_settings, rate), rate_statement},
@@ -104,6 +120,7 @@ enum { STAGES = sizeof stage_options / sizeof stage_options[0] };
 static smp_code add_stages(const convert_settings *settings, smp_strings *stages, char **texts, const char **from,
                            smp_error *err)
 {
+    const bool written = stages->count > 0; /* by -e */
     for (size_t i = 0; i < STAGES; i++) {
         const struct stage_option *o = &stage_options[i];
         const char *value = *(const char *const *)((const char *)settings + o->value);
@@ -116,7 +133,8 @@ static smp_code add_stages(const convert_settings *settings, smp_strings *stages
         }
         if (!smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
             return smp_fail_memory(err, "stages", sizeof *stages->items);
-        *from = stages->count ? "options" : o->name;
+        if (!written)
+            *from = stages->count ? "options" : o->name;
         stages->items[stages->count++] = texts[i];
     }
     return SMP_OK;
@@ -186,12 +204,14 @@ static bool is_file_name(const char *path)
     return !strcmp(path, "-") || (!is_folder(path) && smp_writer_kind(path) != SMP_KIND_NONE);
 }
 
-static smp_code fail_no_output(const smp_strings *inputs, smp_error *err)
+static smp_code fail_no_output(const smp_strings *inputs, const char *to, smp_error *err)
 {
     const char *in = inputs->items[0];
     smp_fail(err, SMP_E_USAGE, "the output is missing");
     if (is_folder(in))
         return smp_hint(err, "write smempipe convert %.200s -o DIR", in);
+    if (to)
+        return smp_hint(err, "write -o DIR, or smempipe convert %.200s OUT, as in out.%.20s", in, to + (to[0] == '.'));
     return smp_hint(err, "write smempipe convert %.200s OUT, as in out.jpg, or -o DIR", in);
 }
 
@@ -211,7 +231,7 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     const bool listed = batch->many.list != NULL;
     if (!out && !listed) {
         if (inputs->count < 2)
-            return fail_no_output(inputs, err);
+            return fail_no_output(inputs, batch->to, err);
         out = inputs->items[--inputs->count];
         if ((inputs->count > 1 || is_folder(inputs->items[0])) && !is_folder(out))
             return fail_no_folder(out, err);
@@ -249,14 +269,15 @@ static smp_code convert(void *given, smp_error *err)
 const smp_command smp_command_convert = {
     .name = "convert",
     .help = "files to another format or size, without a pipeline",
-    .about =
-        "One file becomes another: smempipe convert IN OUT. The name of OUT says its format. With -o DIR, or a "
-        "folder as the last argument, every input becomes a file in it, named after the input, in the format that "
-        "--to says; then all that 'smempipe batch --help' says of folders holds: companions of photographs and "
-        "formats that are not read are passed over and counted, bad files are listed at the end, --resume goes "
-        "on.\n"
-        "Pictures are turned upright as their EXIF says. Metadata is kept, unless --strip. Sounds get another rate by "
-        "--rate and other channels by --channels. For anything else: smempipe run.",
+    .about = "One file becomes another: smempipe convert IN OUT. The name of OUT says its format. With -o DIR, or a "
+             "folder as the last argument, every input becomes a file in it, named after the input, in the format that "
+             "--to says; then all that 'smempipe batch --help' says of folders holds: companions of photographs and "
+             "formats that are not read are passed over and counted, bad files are listed at the end, --resume goes "
+             "on.\n"
+             "Pictures are turned upright as their EXIF says. Metadata is kept, unless --strip. Sounds get another "
+             "rate by --rate and other channels by --channels. -e names stages "
+             "(smempipe stages); a pipeline goes through smempipe run. docs/imagemagick.md has the commands of "
+             "ImageMagick and vips beside these.",
     .settings_size = sizeof(convert_settings),
     .one_input = true,
     .groups = {{"options", options},

@@ -1,13 +1,12 @@
 /* smempipe duplicates: pictures of a folder that look alike, by hashes of 64 bits of what they look like. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/outputs.h"
 #include "cli/small_pictures.h"
 #include "report/json.h"
 #include "report/text.h"
+#include "stages/shared/looks.h"
 
 typedef struct duplicates_settings {
     smp_many_settings many;
@@ -57,8 +56,6 @@ typedef struct duplicates_run {
 
 /* ------------------------------------------------------------------------------------------------ hashes */
 
-enum { ACROSS = 9, DOWN = 8, SIDE = 32, LOW = 8 };
-
 /* Gray as it looks on white. */
 static int gray_of(const smp_small_picture *p, int64_t at)
 {
@@ -66,45 +63,13 @@ static int gray_of(const smp_small_picture *p, int64_t at)
     return p->channels == 1 ? v[0] : (v[0] * v[1] + 255 * (255 - v[1]) + 127) / 255;
 }
 
-/* A bit for each of 8 x 8 places, row by row, the first the highest: brighter than its left neighbour. */
-static uint64_t difference_hash(const smp_small_picture *p)
+/* Of the small gray picture that the pipeline made. */
+static uint64_t hash_of(const smp_small_picture *p, int method)
 {
-    uint64_t hash = 0;
-    for (int y = 0; y < DOWN; y++)
-        for (int x = 0; x + 1 < ACROSS; x++)
-            hash = hash << 1 | (uint64_t)(gray_of(p, y * ACROSS + x + 1) > gray_of(p, y * ACROSS + x));
-    return hash;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The 8 x 8 lowest frequencies of a cosine transform (DCT-II), each a bit: above the median of all but the mean.
- * Rounded, so that what cancels is 0 whatever order it is added in. */
-static uint64_t frequency_hash(const smp_small_picture *p)
-{
-    static const double quarter = 0.78539816339744831, grain = 1024;
-    double rows[SIDE][LOW], low[LOW * LOW], sorted[LOW * LOW];
-    uint64_t hash = 0;
-    for (int y = 0; y < SIDE; y++)
-        for (int k = 0; k < LOW; k++) {
-            rows[y][k] = 0;
-            for (int x = 0; x < SIDE; x++)
-                rows[y][k] += gray_of(p, y * SIDE + x) * cos(quarter * 2 * k * (2 * x + 1) / SIDE);
-        }
-    for (int k = 0; k < LOW * LOW; k++) {
-        double sum = 0;
-        for (int y = 0; y < SIDE; y++)
-            sum += rows[y][k % LOW] * cos(quarter * 2 * (k / LOW) * (2 * y + 1) / SIDE);
-        sorted[k] = low[k] = rint(sum * grain);
-    }
-    qsort(sorted + 1, LOW * LOW - 1, sizeof *sorted, by_size);
-    for (int k = 0; k < LOW * LOW; k++)
-        hash = hash << 1 | (uint64_t)(low[k] > sorted[LOW * LOW / 2]);
-    return hash;
+    uint8_t gray[SMP_LOOKS_MOST];
+    for (int64_t i = 0; i < p->width * p->height; i++)
+        gray[i] = (uint8_t)gray_of(p, i);
+    return method == DHASH ? smp_dhash(gray) : smp_phash(gray);
 }
 
 static void each(void *context, size_t index, const smp_small_picture *picture)
@@ -113,7 +78,7 @@ static void each(void *context, size_t index, const smp_small_picture *picture)
     hashed *file = &r->files[index];
     file->known = picture->samples != NULL;
     if (file->known)
-        file->hash = (r->settings->method == DHASH ? difference_hash : frequency_hash)(picture);
+        file->hash = hash_of(picture, r->settings->method);
 }
 
 /* ------------------------------------------------------------------------------------------------ pairs */

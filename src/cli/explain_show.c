@@ -1,6 +1,4 @@
 /* A plan on paper: the table and the JSON of `smempipe explain`. */
-#include <string.h>
-
 #include "cli/explain.h"
 #include "report/json.h"
 #include "report/text.h"

@@ -12,7 +12,7 @@ enum { /* px */
        GAP = 58,     /* between boxes: an edge and its label */
        LANE = 26,    /* between two edges beside the boxes */
        MARGIN = 24,
-       BOX_COLUMNS = 54, /* characters of a line in a box */
+       BOX_COLUMNS = 46, /* characters of a line in a box */
        MOST_LINES = 4,   /* of a statement */
        STEM = 40,        /* from a box's left to the edge that leaves it downwards */
        HEAD = 86         /* above the first box */

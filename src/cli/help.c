@@ -314,9 +314,9 @@ void smp_help_overview(FILE *to)
 static const char *alias_of(const char *name)
 {
     for (size_t i = 0; i < smp_stage_count(); i++)
-        for (const smp_alias *alias = smp_stage_at(i)->aliases; alias && alias->name; alias++)
-            if (!strcmp(alias->name, name))
-                return alias->say;
+        for (smp_other_name other = smp_other_names(smp_stage_at(i)); smp_next_name(&other);)
+            if (!strcmp(other.name, name))
+                return other.say;
     return NULL;
 }
 

@@ -1,5 +1,4 @@
 /* smempipe info: what is in these files. */
-#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"

@@ -48,9 +48,9 @@ static const smp_option options[] = {
 
 static const smp_argument_row arguments[] = {
     {"FILE", offsetof(smp_kernel_settings, file),
-     .help = "a CUDA source (.cu), PTX of any compiler (.ptx), or a .cubin"},
+     .help = "a CUDA source (.cu), PTX of any compiler (.ptx), a .cubin, or a program that nvcc -cudart shared made"},
     {"ARGUMENT", offsetof(smp_kernel_settings, program_args), .optional = true, .many = true,
-     .help = "with --compare more files; then, after --, what the program of a .cu file is given"},
+     .help = "with --compare more files; then, after --, what the program is given"},
     {0},
 };
 
@@ -95,16 +95,30 @@ static unsigned found_in(const smp_warp_result *r)
 
 /* ------------------------------------------------------------------------------------------------ the command */
 
+static bool has_lines(const smp_kernel_results *all)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; k < all->results[i].row_count; k++, rows++)
+            if (all->results[i].rows[k].line)
+                return true;
+    return !rows;
+}
+
 static void say_what(const smp_kernel_settings *settings, const smp_kernel_results *all)
 {
     if (settings->common.quiet)
         return;
-    if (all->sass)
+    if (all->sass && all->no_ptx)
+        printf("counts of the SASS in %s; it has no PTX, in which mistakes would be looked for\n", settings->file);
+    else if (all->sass)
         printf("counts of the SASS that ptxas makes of %s for sm_%s; mistakes are found in its PTX\n", settings->file,
                smp_compile_arch(settings->arch));
     else
         printf("counts of the PTX of %s, since %s: ptxas may join accesses into wider ones, or split them\n",
                settings->file, all->why);
+    if (!has_lines(all))
+        printf("no source lines are known: it was compiled without -lineinfo\n");
 }
 
 static void render_html(FILE *to, const void *report)
@@ -151,7 +165,7 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         return smp_hint(err, "sass or ptx");
     }
     if (!smp_kernel_is_file(settings->file)) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx and no .cubin file", settings->file);
+        smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file);
         return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
     }
     if (settings->json && settings->csv)
@@ -202,28 +216,28 @@ static smp_code kernel(void *given, smp_error *err)
 const smp_command smp_command_kernel = {
     .name = "kernel",
     .help = "run a CUDA kernel without a GPU: bank conflicts, sectors and races of each line",
-    .about = "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
-             "conflicts in shared memory and sectors in global memory. It finds races, reads of what nobody wrote, "
-             "accesses outside buffers and barriers that not all threads reach.\n"
-             "\n"
-             "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
-             "instead, and no code of the host. A .ptx file may come from any compiler. The program of a .cu file "
-             "runs with your rights: run only what you trust. As a stage of a pipeline (`smempipe stages kernel`) only "
-             "device "
-             "code runs.",
+    .about =
+        "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
+        "conflicts in shared memory and sectors in global memory. It finds races, reads of what nobody wrote, "
+        "accesses outside buffers and barriers that not all threads reach.\n"
+        "\n"
+        "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
+        "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if "
+        "it was built with nvcc -cudart shared (and -lineinfo, for the lines): the lab's library takes the place "
+        "of CUDA's. Programs run with your rights: run only what you trust. As a stage of a pipeline "
+        "(`smempipe stages kernel`) only device code runs.",
     .settings_size = sizeof(smp_kernel_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples =
         {{"smempipe kernel transpose.cu -- 1024", "the program's own main and its arguments, a table a kernel"},
-         {"smempipe kernel a.cu --only scale --grid 8 --block 256 --args 'x=f32[2048] n=2048'",
-          "one kernel, without main"},
+         {"smempipe kernel ./program -- 1024", "a program that nvcc -cudart shared -lineinfo made"},
          {"smempipe kernel a.cu --only naive,tiled --compare --grid 8x8 --block 32x8 --args 'out=f32[65536] n=256'",
           "side by side, and what they leave in their arrays"},
          {"smempipe kernel a.cu b.cu --compare --html page.html", "two programs, and a page"},
          {"smempipe kernel a.cu --fail-on races,conflicts,bounds", "a test: exit status 7 where one is found"},
          {"smempipe kernel a.ptx --only f --grid 1024 --block 128 --args 'x=f32[4096]' --blocks first,last",
-          "PTX, and two blocks of its grid"}},
+          "one kernel, without main; two blocks of its grid"}},
     .run = kernel,
 };

@@ -1,6 +1,6 @@
 /* What the files of `smempipe kernel` share: kernel.c runs the command, kernel_args.c makes a launch of --args,
- * kernel_run.c runs one kernel, kernel_compare.c gathers several,
- * kernel_sass.c makes SASS, kernel_program.c runs whole programs. */
+ * kernel_run.c runs one kernel, kernel_compare.c gathers several, kernel_sass.c makes SASS, kernel_program.c runs whole
+ * programs, kernel_executable.c prepares those that nvcc made elsewhere. */
 #ifndef SMP_CLI_KERNEL_H
 #define SMP_CLI_KERNEL_H
 
@@ -71,13 +71,14 @@ typedef struct smp_kernel_results {
     smp_lab_entry *entries;
     smp_kernel_left *lefts; /* null where programs ran */
     size_t count, capacity, entry_capacity, left_capacity;
-    bool sass; /* the first file's SASS was counted */
+    bool sass;   /* the first file's SASS was counted */
+    bool no_ptx; /* and it has no PTX, in which mistakes are found */
     char why[200];
 } smp_kernel_results;
 smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results *all, smp_error *err);
 void smp_kernel_results_free(smp_kernel_results *all);
 
-/* Whether a name ends like a file of kernels: .cu, .cuh, .ptx, .cubin. */
+/* Whether a file is one of kernels: by its name's end (.cu, .cuh, .ptx, .cubin), or an executable. */
 bool smp_kernel_is_file(const char *name);
 
 /* Compiles a .cu file, or finds it compiled: *ptx and *program (may be null: not wanted) are paths, from smp_alloc. */
@@ -93,9 +94,34 @@ smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, 
 /* The cubin of a PTX file, or a cubin itself: a path, from smp_alloc. Null: there is no ptxas, or it refuses. */
 char *smp_kernel_cubin(const smp_kernel_settings *settings, const char *file);
 
-/* Runs the program under the lab's runtime library; *results (count of them) are its launches. sass: null, or as
- * smp_kernel_sass made it. */
-smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx, const char *sass, const char *program,
+/* The device code of an executable: of each of its source files PTX, or a cubin where it has no PTX. */
+typedef struct smp_kernel_module {
+    uint64_t key;
+    bool is_ptx;
+    char *source, *sass; /* paths; sass null: PTX is counted */
+} smp_kernel_module;
+typedef struct smp_kernel_modules {
+    smp_kernel_module *items;
+    size_t count, capacity;
+    char *folder;     /* of the list of them (a file "modules"), and of the runtime library under the name asked for */
+    char *library;    /* the folder of libsmp_cudart.so */
+    char runtime[40]; /* "libcudart.so.13" */
+    bool preload;     /* the program would find another library first */
+    char why[SMP_KERNEL_WHY];
+} smp_kernel_modules;
+smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char *file, smp_kernel_modules *out,
+                                 smp_error *err);
+void smp_kernel_modules_close(smp_kernel_modules *modules);
+
+/* A program to run under the lab's runtime library. */
+typedef struct smp_kernel_process {
+    const char *program;
+    const char *ptx, *sass;            /* of the only source; sass null, or as smp_kernel_sass made it */
+    const smp_kernel_modules *modules; /* of an executable instead; else null */
+} smp_kernel_process;
+
+/* *results (count of them) are its launches. */
+smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kernel_process *process,
                             smp_warp_result **results, size_t *count, smp_error *err);
 
 /* The folder of the lab's runtime library, from smp_alloc; null: it is not there. */
@@ -104,6 +130,7 @@ char *smp_kernel_runtime_folder(void);
 /* The names of environment variables by which the program and its library find each other. */
 #define SMP_LAB_PTX     "SMEMPIPE_LAB_PTX"
 #define SMP_LAB_SASS    "SMEMPIPE_LAB_SASS"
+#define SMP_LAB_MODULES "SMEMPIPE_LAB_MODULES"
 #define SMP_LAB_EACH    "SMEMPIPE_LAB_EACH"
 #define SMP_LAB_RESULTS "SMEMPIPE_LAB_RESULTS"
 #define SMP_LAB_BLOCKS  "SMEMPIPE_LAB_BLOCKS"

@@ -4,22 +4,28 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/kernel.h"
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), size = strlen(end);
-    return length >= size && !strcmp(text + length - size, end);
-}
+#include "cli/kernel_fatbin.h"
 
 static bool is_cuda(const char *file)
 {
-    return ends_with(file, ".cu") || ends_with(file, ".cuh");
+    return smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
 }
 
 bool smp_kernel_is_file(const char *name)
 {
-    return is_cuda(name) || ends_with(name, ".ptx") || ends_with(name, ".cubin");
+    return is_cuda(name) || smp_ends_with(name, ".ptx") || smp_ends_with(name, ".cubin") || smp_kernel_is_elf(name);
+}
+
+static bool is_executable(const char *file)
+{
+    return !smp_ends_with(file, ".cubin") && smp_kernel_is_elf(file);
+}
+
+static bool runs_itself(const char *file)
+{
+    return is_cuda(file) || is_executable(file);
 }
 
 /* ------------------------------------------------------------------------------------------------ keeping */
@@ -104,12 +110,12 @@ static smp_code run_kernels(const smp_kernel_settings *settings, smp_kernel_job 
     return code;
 }
 
-static smp_code run_program(const smp_kernel_settings *settings, const smp_kernel_job *job, const char *program,
-                            smp_kernel_results *all, smp_error *err)
+static smp_code run_program(const smp_kernel_settings *settings, const smp_kernel_job *job,
+                            const smp_kernel_process *process, smp_kernel_results *all, smp_error *err)
 {
     smp_warp_result *results = NULL;
     size_t count = 0;
-    smp_code code = smp_kernel_program(settings, job->ptx, job->sass, program, &results, &count, err);
+    smp_code code = smp_kernel_program(settings, process, &results, &count, err);
     for (size_t i = 0; i < count; i++) {
         smp_kernel_left left = {0};
         smp_error other = {0};
@@ -120,13 +126,51 @@ static smp_code run_program(const smp_kernel_settings *settings, const smp_kerne
     return code;
 }
 
+/* The first file's says what is counted. */
+static void note_code(smp_kernel_results *all, bool sass, bool no_ptx, const char *why)
+{
+    all->sass = sass;
+    all->no_ptx = no_ptx;
+    snprintf(all->why, sizeof all->why, "%s", why);
+}
+
+static smp_code run_executable(const smp_kernel_settings *settings, const char *file, size_t number,
+                               smp_kernel_results *all, smp_error *err)
+{
+    const smp_kernel_job job = {.file = file, .file_number = number};
+    const size_t from = all->count;
+    bool sass = true, no_ptx = false;
+    smp_kernel_modules modules;
+    if (settings->only) {
+        smp_fail(err, SMP_E_USAGE, "--only runs a kernel of a .cu, .ptx or .cubin file; '%s' is a program", file);
+        return smp_hint(err, "without it all that the program launches is counted");
+    }
+    smp_code code = smp_kernel_modules_open(settings, file, &modules, err);
+    if (!code) {
+        const smp_kernel_process process = {.program = file, .modules = &modules};
+        code = run_program(settings, &job, &process, all, err);
+    }
+    for (size_t i = 0; i < modules.count; i++) {
+        sass = sass && modules.items[i].sass;
+        no_ptx = no_ptx || !modules.items[i].is_ptx;
+        if (all->count > from && modules.items[i].source)
+            add_fits(settings, modules.items[i].source, all, from);
+    }
+    if (!from)
+        note_code(all, sass && modules.count, no_ptx, modules.why);
+    smp_kernel_modules_close(&modules);
+    return code;
+}
+
 static smp_code run_file(const smp_kernel_settings *settings, const char *file, size_t number, smp_kernel_results *all,
                          smp_error *err)
 {
-    const bool cuda = is_cuda(file), program_runs = cuda && !settings->only, is_ptx = ends_with(file, ".ptx");
+    const bool cuda = is_cuda(file), program_runs = cuda && !settings->only, is_ptx = smp_ends_with(file, ".ptx");
     const size_t from = all->count;
     char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_KERNEL_WHY] = "";
     smp_code code = SMP_OK;
+    if (!cuda && is_executable(file))
+        return run_executable(settings, file, number, all, err);
     if (cuda)
         code = smp_kernel_compile(settings, file, &ptx, program_runs ? &program : NULL, err);
     const char *source = cuda ? ptx : file;
@@ -134,12 +178,11 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
         code = smp_kernel_sass(settings, source, &sass, why, err);
     if (!code) {
         smp_kernel_job job = {.file = file, .file_number = number, .ptx = cuda || is_ptx ? source : NULL, .sass = sass};
-        code = program_runs ? run_program(settings, &job, program, all, err) : run_kernels(settings, &job, all, err);
+        const smp_kernel_process process = {.program = program, .ptx = ptx, .sass = sass};
+        code = program_runs ? run_program(settings, &job, &process, all, err) : run_kernels(settings, &job, all, err);
     }
-    if (!from) {
-        all->sass = sass != NULL;
-        snprintf(all->why, sizeof all->why, "%s", why);
-    }
+    if (!from)
+        note_code(all, sass != NULL, !cuda && !is_ptx, why);
     if (all->count > from)
         add_fits(settings, source, all, from);
     smp_free(ptx);
@@ -218,7 +261,7 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
     own.program_args.count -= files;
     bool programs = false;
     for (size_t i = 0; i <= files; i++)
-        programs = programs || (!own.only && is_cuda(i ? settings->program_args.items[i - 1] : settings->file));
+        programs = programs || (!own.only && runs_itself(i ? settings->program_args.items[i - 1] : settings->file));
     if (own.program_args.count && !programs) {
         smp_fail(err, SMP_E_USAGE, "'%s' is one argument too many: no program runs", own.program_args.items[0]);
         return smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/kernel.h"
 
 #ifndef SMP_LAB_FOLDER
@@ -16,14 +17,8 @@ char *smp_kernel_runtime_folder(void)
 {
     static const char library[] = "libsmp_cudart.so";
     char own[PATH_MAX];
-    const ssize_t size = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (size <= 0)
+    if (!smp_program_folder(own))
         return NULL;
-    own[size] = 0;
-    char *slash = strrchr(own, '/');
-    if (!slash)
-        return NULL;
-    *slash = 0;
     const char *const below[] = {"", "/" SMP_LAB_FOLDER};
     for (size_t i = 0; i < 2; i++) {
         char *folder = smp_asprintf("%s%s", own, below[i]);
@@ -73,28 +68,54 @@ static smp_code read_results(FILE *from, smp_warp_result **results, size_t *coun
     }
 }
 
-smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx, const char *sass, const char *program,
+/* A variable with a folder or file before what it holds. */
+static char *before(const char *name, const char *first, const char *file)
+{
+    const char *held = getenv(name);
+    return smp_asprintf("%s=%s%s%s%s%s", name, first, file ? "/" : "", file ? file : "", held ? ":" : "",
+                        held ? held : "");
+}
+
+/* How the program finds the library and both find each other; from smp_alloc, null-terminated. */
+static void make_environment(const smp_kernel_settings *settings, const smp_kernel_process *process,
+                             const char *results, char *environment[12])
+{
+    const smp_kernel_modules *m = process->modules;
+    size_t n = 0;
+    environment[n++] = smp_asprintf(SMP_LAB_RESULTS "=%s", results);
+    environment[n++] = smp_asprintf(SMP_LAB_BLOCKS "=%s", settings->blocks ? settings->blocks : "all");
+    environment[n++] = smp_asprintf(SMP_LAB_PTX "=%s", process->ptx ? process->ptx : "");
+    environment[n++] = smp_asprintf(SMP_LAB_SASS "=%s", process->sass ? process->sass : "");
+    environment[n++] = smp_asprintf(SMP_LAB_MODULES "=%s%s", m ? m->folder : "", m ? "/modules" : "");
+    if (settings->each)
+        environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");
+    if (m)
+        environment[n++] = before("LD_LIBRARY_PATH", m->folder, NULL);
+    if (m && m->preload)
+        environment[n++] = before("LD_PRELOAD", m->folder, m->runtime);
+    environment[n] = NULL;
+}
+
+smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kernel_process *process,
                             smp_warp_result **results, size_t *count, smp_error *err)
 {
     char path[] = "/tmp/smempipe-lab-XXXXXX";
     int status = 0;
     char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
+    char *program = smp_asprintf("%s%s", strchr(process->program, '/') ? "" : "./", process->program);
+    char *environment[12];
     const int fd = mkstemp(path);
     *results = NULL;
     *count = 0;
-    if (!argv || fd < 0) {
+    if (!argv || !program || fd < 0) {
         smp_free(argv);
+        smp_free(program);
         return smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
     }
-    argv[0] = (char *)(uintptr_t)program;
+    argv[0] = program;
     for (size_t i = 0; i < settings->program_args.count; i++)
         argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
-    char *environment[] = {smp_asprintf(SMP_LAB_PTX "=%s", ptx),
-                           smp_asprintf(SMP_LAB_RESULTS "=%s", path),
-                           smp_asprintf(SMP_LAB_BLOCKS "=%s", settings->blocks ? settings->blocks : "all"),
-                           smp_asprintf(SMP_LAB_SASS "=%s", sass ? sass : ""),
-                           settings->each ? smp_asprintf(SMP_LAB_EACH "=1") : NULL,
-                           NULL};
+    make_environment(settings, process, path, environment);
     smp_code code =
         smp_compile_spawn(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
     FILE *from = fdopen(fd, "r");
@@ -107,6 +128,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const char *ptx
     unlink(path);
     for (size_t i = 0; environment[i]; i++)
         smp_free(environment[i]);
+    smp_free(program);
     smp_free(argv);
     if (!code && status > 128)
         code = smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", status - 128,

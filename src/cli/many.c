@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "report/text.h"
 
 const smp_option smp_many_options[] = {
@@ -198,7 +199,7 @@ enum { MOST_KEPT = 1000 }; /* lines; a report has all */
 static char *pattern_of(const char *input)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input, *dot = strrchr(name, '.');
+    const char *name = smp_base_name(input), *dot = strrchr(name, '.');
     if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, plain)] || smp_writer_kind(name) != SMP_KIND_NONE)
         return NULL;
     return smp_asprintf("*%s", dot);
@@ -311,7 +312,7 @@ static const char *said(const char *line)
     return at ? at + 2 : line;
 }
 
-/* In the order of names, whatever ended first. Of many files of which the same is said, the first are named. */
+/* In the order of names, whatever ended first. Where many have the same message, the first are named. */
 void smp_remarks_show(smp_remarks *remarks, const smp_common *common)
 {
     enum { NAMED = 3 };

@@ -29,10 +29,10 @@ typedef struct smp_measure_work {
     smp_batch_file *files;
     uint64_t *numbers; /* of the files, in the order of all shards' files */
     size_t count, capacity, number_capacity;
-    smp_part_head head; /* but for head.work. Of a list, left_out is this shard's, and there is no text of them */
+    smp_part_head head; /* but for head.work. For a list, left_out is this shard's, and there is no text of them */
     smp_found_list found;
     smp_texts texts;
-    /* Of a rank of a team, in place of files, numbers and count: */
+    /* For a rank of a team, in place of files, numbers and count: */
     smp_work_list *list;
     smp_kind kind;                              /* that the pipeline is for */
     bool agreed;                                /* all ranks are ready: the others wait for this one */

@@ -1,6 +1,4 @@
 /* smempipe measure --merge: tells what the parts of all shards say, as one process over all files would. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "cli/measure.h"
 

@@ -2,7 +2,6 @@
  * rank 0 tells what all parts say together. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"

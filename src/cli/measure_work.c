@@ -1,6 +1,4 @@
 /* Which files smempipe measure works on: of folders, or of a list (smempipe list), all of them or a shard's. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "batch/work_list.h"
 #include "cli/measure.h"

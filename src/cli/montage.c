@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "cli/montage_page.h"
 #include "cli/outputs.h"
@@ -77,7 +78,7 @@ static char *page_path(const char *out, size_t number, size_t count)
     int digits = 1;
     for (size_t most = 9; most < count; most = 10 * most + 9)
         digits++;
-    const char *slash = strrchr(out, '/'), *dot = strrchr(slash ? slash : out, '.');
+    const char *dot = strrchr(smp_base_name(out), '.');
     const int stem = dot ? (int)(dot - out) : (int)strlen(out);
     return smp_asprintf("%.*s-%0*zu%s", stem, out, digits, number, dot ? dot : "");
 }
@@ -159,8 +160,7 @@ static void draw(void *context, size_t index, const smp_small_picture *picture)
     }
     if (r->broken.code)
         return;
-    const char *path = r->files[index]->path, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path,
-               *dot = strrchr(name, '.');
+    const char *name = smp_base_name(r->files[index]->path), *dot = strrchr(name, '.');
     char *stem =
         r->settings->labels == LABEL_STEM && dot && dot > name ? smp_strndup(name, (size_t)(dot - name)) : NULL;
     smp_montage_draw(&r->look, &r->page, (int64_t)at, picture, stem ? stem : name);

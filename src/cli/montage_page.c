@@ -119,7 +119,7 @@ static void put_missing(const smp_montage *m, const smp_montage_page *page, int6
     }
 }
 
-/* In the middle of a cell's width. Of a name that is too long the middle is left out, so that its extension stays. */
+/* In the middle of a cell's width. A name that is too long loses its middle, so that its extension stays. */
 static void put_label(const smp_montage *m, const smp_montage_page *page, int64_t x, int64_t y, const char *name)
 {
     static const char gap[] = "..";

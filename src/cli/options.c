@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "pipe/diag.h"
+#include "stages/stage.h"
 
 enum { MAX_WORDS = 96 }; /* options or choices that a suggestion is sought among */
 
@@ -212,6 +213,20 @@ static smp_code set_defaults(const smp_command *command, void *settings, smp_err
 
 /* ------------------------------------------------------------------------------------------------ options */
 
+/* What a stage of this name, here or in other tools, is as a statement; null: there is none. */
+static const char *statement_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
+            return stage->example;
+        for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
+            if (strlen(other.name) == length && !strncmp(other.name, name, length))
+                return other.say;
+    }
+    return NULL;
+}
+
 /* full: what was given, of which word may be a part. */
 static smp_code fail_unknown(const smp_command *command, const char *word, const char *full, const char *name,
                              size_t length, smp_error *err)
@@ -222,9 +237,13 @@ static smp_code fail_unknown(const smp_command *command, const char *word, const
     for (; count < MAX_WORDS && (row = smp_command_option(command, count, NULL)); count++)
         names[count] = row->name;
     const char *near = name ? smp_nearest(name, length, names, count) : NULL;
+    const char *statement = name && find_option(command, "stage", 5, 'e') ? statement_named(name, length) : NULL;
     smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
     if (access(full, F_OK) == 0)
         return smp_hint(err, "a file whose name begins with '-': write ./%s", full);
+    if (statement && !(near && strlen(near) == length))
+        return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
+                        (int)(strcspn(statement, " ") < 40 ? strcspn(statement, " ") : 40), statement);
     if (near)
         return smp_hint(err, "did you mean '--%s'?", near);
     return smp_hint(err, "smempipe %s --help lists the options", command->name);

@@ -90,7 +90,7 @@ void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion);
 smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);
 
 /* Before an input is opened or a thread is started: the program gives up all but what it needs. Not with --no-sandbox,
- * and not where a GPU's driver may be opened. Of a batch, after its folder and its journal are made. */
+ * and not where a GPU's driver may be opened. For a batch, after its folder and its journal are made. */
 void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *program);
 /* The same for many inputs, from which files are made in the folder of `output` (null: none). */
 void smp_cli_confine_many(const smp_many_settings *many, const smp_program *program, const smp_found_list *found,

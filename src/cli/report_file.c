@@ -8,19 +8,13 @@
 #include "cli/cli.h"
 #include "io/output.h"
 
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Whether a file made at `path` would be `other`. report: what is at path, or null. */
 static bool is_same(const char *path, const struct stat *report, const char *other)
 {
     struct stat status;
     if (report && stat(other, &status) == 0 && status.st_dev == report->st_dev && status.st_ino == report->st_ino)
         return true;
-    if (strcmp(last_of(path), last_of(other)) != 0)
+    if (strcmp(smp_base_name(path), smp_base_name(other)) != 0)
         return false;
     char *real = smp_real_path(path), *real_other = smp_real_path(other);
     bool same = !real || !real_other || !strcmp(real, real_other); /* without memory rather not written */

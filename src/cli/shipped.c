@@ -18,16 +18,6 @@ enum { FOLDERS = 3 };
 
 static const char suffix[] = ".pipe";
 
-/* The folder that the program lies in; empty when it cannot be known. */
-static void own_folder(char folder[PATH_MAX])
-{
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        *slash = '\0';
-}
-
 /* A folder of the sources. A build folder has a file of CMake's that names them. */
 static char *source_folder(const char *build, const char *name)
 {
@@ -49,7 +39,7 @@ static char *source_folder(const char *build, const char *name)
 static void find_folders(char *folders[FOLDERS])
 {
     char own[PATH_MAX];
-    own_folder(own);
+    smp_program_folder(own);
     folders[0] = own[0] ? smp_asprintf("%s/../share/smempipe/pipelines", own) : NULL;
     folders[1] = own[0] ? source_folder(own, "pipelines") : NULL;
 #ifdef SMP_PIPELINES_DIR
@@ -68,7 +58,7 @@ static void free_folders(char *folders[FOLDERS])
 char *smp_shipped_course(void)
 {
     char own[PATH_MAX], *folders[FOLDERS] = {NULL}, *found = NULL;
-    own_folder(own);
+    smp_program_folder(own);
     if (own[0]) {
         folders[0] = smp_asprintf("%s/../share/smempipe/course", own);
         folders[1] = source_folder(own, "docs/course");

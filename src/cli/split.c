@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "cli/outputs.h"
 #include "io/output.h"
@@ -52,7 +53,7 @@ static const smp_argument_row arguments[] = {
 /* -o with names in it is folder and pattern at once. */
 static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
 {
-    const char *slash = strrchr(s->folder, '/'), *last = slash ? slash + 1 : s->folder;
+    const char *last = smp_base_name(s->folder);
     if (!strstr(last, "{part}")) {
         *folder = smp_strdup(s->folder);
     } else if (strcmp(s->pattern, PART_NAMES) != 0) {
@@ -60,7 +61,7 @@ static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
         return smp_hint(err, "write -o DIR, or leave --name out");
     } else {
         s->pattern = last;
-        *folder = slash ? smp_strndup(s->folder, (size_t)(slash - s->folder) + 1) : smp_strdup(".");
+        *folder = smp_folder_part(s->folder);
     }
     return *folder ? SMP_OK : smp_fail_memory(err, "a path", strlen(s->folder));
 }
@@ -68,11 +69,7 @@ static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
 /* The path of part `number` of `count`; null: no memory. */
 static char *part_path(const split_settings *s, const char *folder, int64_t number, int64_t count)
 {
-    const char *slash = strrchr(s->in, '/'),
-               *last = !strcmp(s->in, "-") ? "part"
-                       : slash             ? slash + 1
-                                           : s->in,
-               *dot = strrchr(last, '.');
+    const char *last = strcmp(s->in, "-") ? smp_base_name(s->in) : "part", *dot = strrchr(last, '.');
     const bool writable = dot && dot > last && smp_writer_kind(last) == SMP_AUDIO;
     char part[32];
     int digits = 2;

@@ -83,10 +83,10 @@ static void put_stage(smp_json *json, const smp_stage *stage)
     if (stage->reducers)
         put_variants(json, "reducers", stage->reducers);
     smp_json_array(json, "aliases");
-    for (const smp_alias *alias = stage->aliases; alias && alias->name; alias++) {
+    for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);) {
         smp_json_object(json, NULL);
-        smp_json_string(json, "name", alias->name);
-        smp_json_string(json, "say", alias->say);
+        smp_json_string(json, "name", other.name);
+        smp_json_string(json, "say", other.say);
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');

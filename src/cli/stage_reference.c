@@ -94,10 +94,12 @@ void smp_stage_reference(FILE *to, const smp_stage *stage, bool color)
     }
     if (stage->example)
         fprintf(to, "\n%sexample%s\n  %s\n", paint.bold, paint.off, stage->example);
-    if (stage->aliases && stage->aliases->name) {
+    smp_other_name other = smp_other_names(stage);
+    if (smp_next_name(&other)) {
         fprintf(to, "\n%sother tools call it%s\n", paint.bold, paint.off);
-        for (const smp_alias *alias = stage->aliases; alias->name; alias++)
-            fprintf(to, "  %-18s  here: %s\n", alias->name, alias->say);
+        do
+            fprintf(to, "  %-18s  here: %s\n", other.name, other.say);
+        while (smp_next_name(&other));
     }
 }
 
@@ -183,10 +185,11 @@ static void put_markdown(FILE *to, const smp_stage *stage)
         put_markdown_variants(to, "variant of the measuring pass", stage->reducers);
     if (stage->example)
         fprintf(to, "\nExample: `%s`\n", stage->example);
-    if (stage->aliases && stage->aliases->name) {
-        fputs("\nOther tools call it:", to);
-        for (const smp_alias *alias = stage->aliases; alias->name; alias++)
-            fprintf(to, "%s `%s` (here `%s`)", alias == stage->aliases ? "" : ",", alias->name, alias->say);
+    smp_other_name other = smp_other_names(stage);
+    if (smp_next_name(&other)) {
+        fprintf(to, "\nOther tools call it: `%s` (here `%s`)", other.name, other.say);
+        while (smp_next_name(&other))
+            fprintf(to, ", `%s` (here `%s`)", other.name, other.say);
         fputs(".\n", to);
     }
 }

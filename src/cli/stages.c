@@ -34,9 +34,9 @@ static smp_code fail_name(const char *name, smp_error *err)
     smp_fail(err, SMP_E_USAGE, "unknown stage '%s'", name);
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        for (const smp_alias *alias = stage->aliases; alias && alias->name; alias++)
-            if (!strcmp(alias->name, name))
-                return smp_hint(err, "smempipe calls this: %s", alias->say);
+        for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
+            if (!strcmp(other.name, name))
+                return smp_hint(err, "smempipe calls this: %s", other.say);
         if (count < MAX_NAMES)
             names[count++] = stage->name;
     }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
 #include "batch/outputs.h"
 #include "cli/outputs.h"
 #include "io/output.h"
@@ -228,8 +229,8 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
     t->digits = 1;
     for (int64_t most = 9; most < smp_max_i64(t->across, t->down) - 1; most = 10 * most + 9)
         t->digits++;
-    const char *slash = strrchr(s->in, '/'), *last = slash ? slash + 1 : s->in, *dot = strrchr(last, '.');
-    const size_t stem = dot && dot > last ? (size_t)(dot - last) : strlen(last);
+    const char *last = smp_base_name(s->in);
+    const size_t stem = smp_stem(last);
     t->ext = s->to                                               ? s->to + (s->to[0] == '.')
              : last[stem] && (smp_writer_kind(last) & SMP_IMAGE) ? last + stem + 1
                                                                  : "png";

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/paths.h"
 #include "compare/crop.h"
 #include "device/simt/simt.h"
 #include "warp/stage/provider.h"
@@ -110,10 +111,10 @@ static void take_lab(void *context, const smp_warp_result *result)
             sums[k]->wavefronts += one.wavefronts;
             sums[k]->ideal += one.ideal;
         }
-        const char *path = row->file < result->file_count ? result->files[row->file] : "", *slash = strrchr(path, '/');
+        const char *path = row->file < result->file_count ? result->files[row->file] : "";
         smp_compare_site site = {.op = ops[row->op], .width = (int)row->width, .count = one};
         snprintf(site.kernel, sizeof site.kernel, "%.90s", result->kernel);
-        snprintf(site.where, sizeof site.where, "%.80s:%u", slash ? slash + 1 : path, row->line);
+        snprintf(site.where, sizeof site.where, "%.80s:%u", smp_base_name(path), row->line);
         site.example = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
         memcpy(site.example.offset, row->worst_offset, sizeof site.example.offset);
         if (smp_grow(&lab->to->sites, &lab->to->site_capacity, lab->to->site_count + 1, sizeof *lab->to->sites))
@@ -183,18 +184,6 @@ typedef struct counted_work { /* the work that a source runs, perhaps several ti
     smp_view in, second, out;
 } counted_work;
 
-/* Rows first .. first+count-1 of a whole picture; an empty view of an empty view. */
-static smp_view rows_of(const smp_view *whole, int64_t first, int64_t count)
-{
-    smp_view view = *whole;
-    if (view.data) {
-        view.data = smp_row(whole, first);
-        view.y0 = first;
-        view.rows = count;
-    }
-    return view;
-}
-
 static smp_code launch_counted(void *context, smp_error *err)
 {
     counted_work *work = context;
@@ -206,16 +195,16 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
 {
     const smp_step *step = &counted->step;
     int64_t from = counted->from, rows = counted->rows, first, count;
-    counted_work work = {.in = rows_of(&counted->in, from, rows)};
+    counted_work work = {.in = smp_view_rows(&counted->in, from, rows)};
     smp_counts counts = {.kind = SMP_COUNT_MODEL};
     work.out = work.in;
     if (step->job == SMP_JOB_STAGE) {
         smp_step_reads(step, counted->in.height, from, from + rows, &first, &count);
-        work.in = rows_of(&counted->in, first, count);
-        work.out = rows_of(&counted->out, from, rows);
+        work.in = smp_view_rows(&counted->in, first, count);
+        work.out = smp_view_rows(&counted->out, from, rows);
         if (counted->second.data) {
             smp_step_reads_second(step, counted->second.height, from, from + rows, &first, &count);
-            work.second = rows_of(&counted->second, first, count);
+            work.second = smp_view_rows(&counted->second, first, count);
         }
     }
     smp_code code = smp_step_open(&work.run, device, step, counted->work, variant, err);

@@ -124,8 +124,7 @@ smp_code smp_model_load(smp_model *model, const smp_step *step, const smp_node_p
     return code ? code : copy_picture(model, device, second, &model->second, err);
 }
 
-/* Rows first .. first+count-1 of a whole picture. */
-static smp_view rows_of(const smp_view *whole, int64_t first, int64_t count)
+smp_view smp_view_rows(const smp_view *whole, int64_t first, int64_t count)
 {
     smp_view view = *whole;
     if (view.data) {
@@ -145,7 +144,7 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
     const smp_device_ops *ops = model->device->ops;
     smp_step_run run = {0};
     void *memory = NULL;
-    smp_view in = rows_of(&model->in.view, from, rows), out = in, second = {0};
+    smp_view in = smp_view_rows(&model->in.view, from, rows), out = in, second = {0};
     smp_code code = smp_step_open(&run, model->device, step, model->work, variant, err);
     if (!code && step->job == SMP_JOB_STAGE) {
         int64_t stride = smp_row_stride(&step->out, step->storage), first, count;
@@ -155,11 +154,11 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
         else
             code = ops->alloc(model->device, size, &memory, err);
         smp_step_reads(step, model->in.view.height, from, from + rows, &first, &count);
-        in = rows_of(&model->in.view, first, count);
+        in = smp_view_rows(&model->in.view, first, count);
         out = smp_view_of(&step->out, step->storage, memory, stride, from, from, rows);
         if (model->second.view.data) {
             smp_step_reads_second(step, model->second.view.height, from, from + rows, &first, &count);
-            second = rows_of(&model->second.view, first, count);
+            second = smp_view_rows(&model->second.view, first, count);
         }
         if (!code)
             code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);

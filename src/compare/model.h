@@ -35,4 +35,7 @@ int64_t smp_model_unit(const smp_step *step, int64_t row_multiple);
 smp_code smp_model_rows(smp_model *model, const smp_variant *const *variants, size_t count, int64_t row_multiple,
                         double seconds, int64_t *from, int64_t *rows, smp_error *err);
 
+/* Rows first .. first+count-1 of a whole picture; an empty view of an empty view. */
+smp_view smp_view_rows(const smp_view *whole, int64_t first, int64_t count);
+
 #endif

@@ -1,9 +1,6 @@
 /* Samples times. Variants are interleaved, so that slow changes (clocks, other programs) affect all of them alike.
  * Caches are flushed before every sample, or left as a run of the same variant left them. Sampling ends when the
  * medians are known well enough or the time is up. */
-#include <math.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "compare/internal.h"

@@ -157,7 +157,7 @@ static void half_warp_turns(const wants *want, const int words[CC1_BANKS], int s
     }
 }
 
-/* Of the lanes that write one place, one writes; the others cost nothing. */
+/* Where several lanes write one place, one writes; the others cost nothing. */
 static smp_bank_access writers_cc1(const smp_bank_access *access)
 {
     smp_bank_access writers = *access;
@@ -220,7 +220,7 @@ static void copy_into_turns(const phase *p, const uint32_t meets[SMP_WARP], smp_
 
 /* Copies that bypass the L1 cache move sectors of 32 bytes. One wavefront moves sectors of one 128-byte line to one row
  * of the banks, all by the same rotation. These go into separate wavefronts: sectors of which both halves move, only
- * the lower, only the upper, and sectors whose halves swap. Of lanes that write one place, the lowest writes. */
+ * the lower, only the upper, and sectors whose halves swap. Where lanes write one place, the lowest writes. */
 typedef struct sector_move {
     uint32_t from_line, to_line, rotation, kind;
 } sector_move;

@@ -2,7 +2,6 @@
  * hardware also counts arbitration with global traffic as conflicts: hw minus sass is that arbitration. */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "counters/cupti.h"

@@ -50,7 +50,7 @@ typedef struct smp_count_source smp_count_source;
  * on reports it and uses model. One source of a kind at a time. The first takes up to 0.5 s. */
 smp_code smp_count_open(smp_count_kind kind, smp_device *device, smp_count_source **out, smp_error *err);
 
-/* Adds sites to the counts from now on. Off at first, since naming source lines takes a while. */
+/* From this call on adds sites to the counts. The default is off, since naming source lines takes a while. */
 void smp_count_want_sites(smp_count_source *source, bool wanted);
 
 /* Runs the work and counts it. *counts is zeroed first; the caller frees it. */

@@ -76,7 +76,7 @@ uint64_t smp_trace_fault_count(const smp_trace_faults *faults);
 /* The architecture whose SASS was counted in all launches; 0: of some the traced kernel was. */
 int smp_trace_architecture(const smp_trace *trace);
 
-/* Writes "transpose.cu:41" to text. Of traced kernels it uses binutils' addr2line, and needs it installed and a line
+/* Writes "transpose.cu:41" to text. For traced kernels it uses binutils' addr2line, and needs it installed and a line
  * table in the program. Otherwise writes "pc 0x1234", relative to the program's start, and returns false. */
 _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size);
 

@@ -1,4 +1,4 @@
-/* Modules, symbols and launches. Each launch runs at once; results are written when the program ends. */
+/* Launches. Each runs at once; results are written when the program ends. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,16 +9,8 @@
 
 enum { MOST_DEPTH = 16 };
 
-typedef struct entry {
-    const void *host;
-    char *name;
-} entry;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static smp_warp_memory *memory;
-static smp_warp_module *module, *sass; /* sass: null where there is none */
-static entry *entries;                 /* functions and variables */
-static size_t entry_count, entry_capacity;
 static smp_warp_result *results;
 static size_t result_count, result_capacity;
 static _Thread_local int last_error;
@@ -41,7 +33,7 @@ int lab_last_error(bool clear)
     return error;
 }
 
-static void die(const smp_error *err)
+void lab_die(const smp_error *err)
 {
     fprintf(stderr, "smempipe kernel: %s%s%s\n", err->where, err->where[0] ? ": " : "", err->message);
     if (err->hint[0])
@@ -53,66 +45,8 @@ smp_warp_memory *lab_memory(void)
 {
     smp_error err = {0};
     if (!memory && smp_warp_memory_open(&memory, &err))
-        die(&err);
+        lab_die(&err);
     return memory;
-}
-
-/* A whole file, with a zero behind it. */
-static char *read_file(const char *path, size_t *size)
-{
-    char *text = NULL;
-    size_t capacity = 0, got;
-    FILE *file = path ? fopen(path, "rb") : NULL;
-    *size = 0;
-    if (!file)
-        return NULL;
-    do {
-        if (!smp_grow(&text, &capacity, *size + 65537, 1))
-            exit(1);
-        got = fread(text + *size, 1, 65536, file);
-        *size += got;
-    } while (got);
-    fclose(file);
-    text[*size] = 0;
-    return text;
-}
-
-/* SMEMPIPE_LAB_SASS is nvdisasm's text, and the cubin lies beside it. Without them, or where they cannot be read, PTX
- * is counted. */
-static void load_sass(void)
-{
-    const char *path = getenv("SMEMPIPE_LAB_SASS");
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    char cubin[4096];
-    smp_error err = {0};
-    size_t size, cubin_size;
-    if (!dot)
-        return;
-    snprintf(cubin, sizeof cubin, "%.*s.cubin", (int)(dot - path), path);
-    char *text = read_file(path, &size), *binary = read_file(cubin, &cubin_size);
-    if (text && binary && smp_warp_load_sass(path, text, size, binary, cubin_size, module, lab_memory(), &sass, &err))
-        fprintf(stderr, "smempipe kernel: the SASS cannot be read (%s): PTX is counted\n", err.message);
-    smp_free(text);
-    smp_free(binary);
-}
-
-smp_warp_module *lab_module(void)
-{
-    smp_error err = {0};
-    size_t size;
-    const char *path = getenv("SMEMPIPE_LAB_PTX");
-    if (module)
-        return module;
-    char *text = read_file(path, &size);
-    if (!text) {
-        smp_fail(&err, SMP_E_READ, "this program was built for smempipe kernel and is run by it");
-        die(&err);
-    }
-    if (smp_warp_load_ptx(path, text, size, lab_memory(), &module, &err))
-        die(&err);
-    smp_free(text);
-    load_sass();
-    return module;
 }
 
 __attribute__((destructor)) static void write_results(void)
@@ -137,81 +71,6 @@ static void on_abort(int number)
 __attribute__((constructor)) static void watch_abort(void)
 {
     signal(SIGABRT, on_abort);
-}
-
-/* ------------------------------------------------------------------------------------------------ symbols */
-
-static void enter(const void *host, const char *name)
-{
-    pthread_mutex_lock(&lock);
-    if (smp_grow(&entries, &entry_capacity, entry_count + 1, sizeof *entries))
-        entries[entry_count++] = (entry){host, smp_strdup(name)};
-    pthread_mutex_unlock(&lock);
-}
-
-static const char *name_of(const void *host)
-{
-    for (size_t i = entry_count; i--;)
-        if (entries[i].host == host)
-            return entries[i].name;
-    return NULL;
-}
-
-void *lab_symbol(const void *host, size_t *size)
-{
-    const char *name = name_of(host);
-    return name ? smp_warp_variable(lab_module(), name, size) : NULL;
-}
-
-const smp_warp_kernel *lab_kernel(const void *host)
-{
-    bool many;
-    const char *name = name_of(host);
-    return name ? smp_warp_kernel_find(lab_module(), name, &many) : NULL;
-}
-
-LAB_API void **__cudaRegisterFatBinary(void *binary)
-{
-    static void *handle;
-    (void)binary;
-    return &handle;
-}
-LAB_API void __cudaRegisterFatBinaryEnd(void **handle)
-{
-    (void)handle;
-}
-LAB_API void __cudaUnregisterFatBinary(void **handle)
-{
-    (void)handle;
-}
-LAB_API char __cudaInitModule(void **handle)
-{
-    (void)handle;
-    return 1;
-}
-LAB_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit,
-                                    void *tid, void *bid, void *block, void *grid, int *warp)
-{
-    (void)handle, (void)device, (void)limit, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
-    enter(host, name);
-}
-LAB_API void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
-                               int constant, int global)
-{
-    (void)handle, (void)device, (void)ext, (void)size, (void)constant, (void)global;
-    enter(host, name);
-}
-LAB_API void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t size,
-                                      int constant, int global)
-{
-    size_t bytes;
-    (void)handle, (void)device, (void)ext, (void)size, (void)constant, (void)global;
-    enter(host, name);
-    *host = smp_warp_variable(lab_module(), name, &bytes);
-}
-LAB_API void __cudaInitManagedRuntime(void **handle)
-{
-    (void)handle;
 }
 
 /* ------------------------------------------------------------------------------------------------ launches */
@@ -262,7 +121,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     smp_warp_result result = {0};
     smp_error err = {0};
     const smp_warp_param *params;
-    const smp_warp_kernel *kernel = lab_kernel(function);
+    const smp_warp_kernel *ptx, *sass, *kernel = lab_kernel_codes(function, &ptx, &sass);
     void *grid_memory = NULL;
     int resident = 0;
     uint64_t *blocks = NULL, count = 0;
@@ -299,12 +158,13 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                                    .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
                                    .together = together,
                                    .grid_memory = (uint64_t)(uintptr_t)grid_memory};
-    bool many;
-    const smp_warp_kernel *twin =
-        sass && !together ? smp_warp_kernel_find(sass, smp_warp_kernel_symbol(kernel), &many) : NULL;
-    if (!code)
-        code = smp_warp_run_both(&given, twin, &result, &err);
-    if (!code && sass && together)
+    if (!code && ptx)
+        code = smp_warp_run_both(&given, together ? NULL : sass, &result, &err);
+    else if (!code)
+        code = smp_warp_run(&given, &result, &err);
+    if (!code && !ptx)
+        smp_warp_note(&result, "mistakes are not looked for: the program has no PTX of it");
+    else if (!code && sass && together)
         smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
     if (code && !result.kernel[0]) { /* it never began */
         snprintf(result.kernel, sizeof result.kernel, "%s", smp_warp_kernel_name(kernel));

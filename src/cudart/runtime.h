@@ -50,7 +50,8 @@ LAB_API int cudaMemcpy(void *to, const void *from, size_t size, int kind);
 LAB_API int cudaMemset(void *p, int value, size_t size);
 
 smp_warp_memory *lab_memory(void);
-smp_warp_module *lab_module(void); /* exits with a message where there is none */
+/* Exits with a message. */
+void lab_die(const smp_error *err) __attribute__((noreturn));
 
 /* Remembers an error for cudaGetLastError and returns it. */
 int lab_error(int error);
@@ -72,6 +73,8 @@ int lab_missing(const char *name);
 
 /* The device's memory of a __device__ variable; null: it is none. */
 void *lab_symbol(const void *host, size_t *size);
+/* A kernel's code; null: there is none, or the name is no kernel's. The function's value is *ptx, without it *sass. */
+const smp_warp_kernel *lab_kernel_codes(const void *host, const smp_warp_kernel **ptx, const smp_warp_kernel **sass);
 const smp_warp_kernel *lab_kernel(const void *host);
 
 #endif

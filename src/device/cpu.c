@@ -134,12 +134,20 @@ static smp_code cpu_copy_rows(smp_device *device, void *to, int64_t to_stride, c
     return SMP_OK;
 }
 
-static smp_code cpu_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes,
-                         int64_t rows, smp_error *err)
+/* Rows of one window move towards its start, over those that they leave. */
+static smp_code cpu_copy(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                         int64_t row_bytes, int64_t rows, smp_error *err)
 {
-    (void)device, (void)err;
+    if (to_stride != from_stride)
+        return cpu_copy_rows(device, to, to_stride, from, from_stride, row_bytes, rows, err);
     if (rows > 0)
-        memmove(to, from, (size_t)((rows - 1) * stride + row_bytes));
+        memmove(to, from, (size_t)((rows - 1) * to_stride + row_bytes));
+    return SMP_OK;
+}
+
+static smp_code cpu_wait(smp_device *device, void *stream, smp_error *err)
+{
+    (void)device, (void)stream, (void)err;
     return SMP_OK;
 }
 
@@ -307,6 +315,7 @@ static const smp_device_ops cpu_ops = {
     .copy_in = cpu_copy_rows,
     .copy_out = cpu_copy_rows,
     .copy = cpu_copy,
+    .wait = cpu_wait,
     .launch = cpu_launch,
     .sync = cpu_sync,
     .close = cpu_close,

@@ -37,14 +37,16 @@ typedef struct smp_device_ops {
                         int64_t row_bytes, int64_t rows, smp_error *err);
     smp_code (*copy_out)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
                          int64_t row_bytes, int64_t rows, smp_error *err);
-    /* Copies rows of row_bytes within device memory, both of one stride. They must not overlap. */
-    smp_code (*copy)(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
-                     smp_error *err);
+    /* Copies rows of row_bytes within device memory. They must not overlap. */
+    smp_code (*copy)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                     int64_t row_bytes, int64_t rows, smp_error *err);
     /* Queues one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is the whole result in
      * device memory, of the kind that plan says. Adds the cost to *cost, which must live until sync: a GPU knows it
      * only then. */
     smp_code (*launch)(smp_device *device, const smp_variant *variant, const smp_launch *launch, const smp_io *io,
                        const smp_node_plan *plan, smp_cost *cost, smp_error *err);
+    /* Waits until a stream of somebody else's (a CUstream; null: the default one) has done what was queued. */
+    smp_code (*wait)(smp_device *device, void *stream, smp_error *err);
     /* Waits until all queued work is done and reports its errors. */
     smp_code (*sync)(smp_device *device, smp_error *err);
     void (*close)(smp_device *device);

@@ -5,10 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/checked.h"
-
 #ifdef __linux__
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>

@@ -12,6 +12,10 @@ enum {
     SMP_MOST_ID3 = 16 /* tags in front of a sound */
 };
 
+/* For films, of which the sound is read. */
+#define SMP_VIDEO_HINT                                                                                                 \
+    "pictures of a film come from ffmpeg: ffmpeg -i FILM -f yuv4mpegpipe - | smempipe run -e STAGE --frames - OUT.y4m"
+
 typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
@@ -38,7 +42,7 @@ typedef struct smp_file_format {
     /* Behind the last row: goes to the next picture, of the same shape, whose row 0 is then next. *more: there is one.
      * Null: a file holds one. */
     smp_code (*read_next)(smp_reader *reader, bool *more, smp_error *err);
-    void (*read_close)(smp_reader *reader);
+    void (*read_close)(smp_reader *reader); /* frees the state; null: smp_free does */
 
     /* Changes *shape (the shape to be written) into one that the format can hold, or fails. extension: lower case, from
      * the list; null for standard output. Null: cannot be written. */
@@ -50,7 +54,7 @@ typedef struct smp_file_format {
     smp_code (*write_next)(smp_writer *writer, smp_error *err);
     /* Writes what follows the last row of the last picture; may be null. */
     smp_code (*write_end)(smp_writer *writer, smp_error *err);
-    void (*write_close)(smp_writer *writer); /* frees the state; may be null */
+    void (*write_close)(smp_writer *writer); /* frees the state; null: smp_free does */
 } smp_file_format;
 
 struct smp_reader {

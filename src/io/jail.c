@@ -100,8 +100,7 @@ void smp_jail_allow(smp_jail *jail, const char *path, bool write)
 
 static void allow_folder_of(smp_jail *jail, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? smp_strndup(path, (size_t)(slash - path) + 1) : smp_strdup(".");
+    char *folder = smp_folder_part(path);
     if (folder)
         smp_jail_allow(jail, folder, true);
     smp_free(folder);

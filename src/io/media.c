@@ -242,8 +242,10 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     if (limits->frames && !format->read_next) {
         smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
                  format->kind == SMP_AUDIO ? "a sound" : "one, or pages");
-        code = smp_hint(err, "leave it out; 'smempipe batch' takes many files, --raw says what a stream without a "
-                             "header holds");
+        code = smp_hint(err, format->kind == SMP_AUDIO
+                                 ? SMP_VIDEO_HINT
+                                 : "leave it out; 'smempipe batch' takes many files, --raw says what a stream without "
+                                   "a header holds");
         goto fail;
     }
     code = format->read_open(reader, err);
@@ -355,6 +357,8 @@ void smp_reader_close(smp_reader *reader)
         return;
     if (reader->state && reader->format->read_close)
         reader->format->read_close(reader);
+    else
+        smp_free(reader->state);
     smp_source_close(&reader->source);
     smp_meta_free(&reader->media.meta);
     smp_free(reader->media.coded.data);

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "io/format.h"
 
 enum { KNOWN = 300 /* characters of a list of formats; a hint has 320 */ };
@@ -74,7 +75,7 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
                        : smp_fail(err, SMP_E_WRITE, "there is no format to write %s to standard output in",
                                   kind == SMP_AUDIO ? "sound" : "this");
     }
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = smp_base_name(path), *dot = strrchr(name, '.');
     const char *wanted = standard ? as : dot && dot != name ? dot + 1 : NULL;
     if (wanted)
         for (size_t i = 0; (f = smp_format_at(i)); i++)
@@ -155,6 +156,8 @@ static void free_writer(smp_writer *writer)
         return;
     if (writer->state && writer->format->write_close)
         writer->format->write_close(writer);
+    else
+        smp_free(writer->state);
     smp_output_abort(writer->output);
     smp_free(writer->name);
     smp_free(writer);

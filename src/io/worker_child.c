@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/av/av_library.h"
 #include "io/format.h"
 #include "io/worker_message.h"

@@ -1,5 +1,6 @@
 # Run by cpack over the files that are to be packed: what Debian asks of a package besides. Manual pages are compressed;
-# the copyright file and the changelog, of which the log of the sources is the longer form, are in /usr/share/doc/PACKAGE.
+# the copyright file, the changelog, of which the log of the sources is the longer form, and the list of parts (SPDX) are
+# in /usr/share/doc/PACKAGE.
 get_filename_component(sources ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 file(READ ${sources}/LICENSE licence)
 string(REGEX REPLACE "^[^\n]*\n\n[^\n]*\n\n" "" licence "${licence}") # its title and the line of the copyright
@@ -9,6 +10,7 @@ string(REPLACE "\n" "\n " licence "${licence}")
 file(TIMESTAMP ${sources}/CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 
 # The folder of each package, by its component.
+find_program(SMP_PYTHON python3)
 set(packages Unspecified smempipe library ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} development libsmempipe-dev)
 while(packages)
   list(POP_FRONT packages component package)
@@ -33,6 +35,11 @@ License: Expat
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
   configure_file(${sources}/CHANGELOG.md ${doc}/NEWS COPYONLY)
+  # What its programs need (SPDX), where there is Python to find it out; not of another architecture.
+  if(SMP_PYTHON AND NOT CMAKE_CROSSCOMPILING AND NOT component STREQUAL "development")
+    execute_process(COMMAND ${SMP_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/bundle.py --sbom ${doc}/smempipe.spdx.json ${root}
+      COMMAND_ERROR_IS_FATAL ANY)
+  endif()
   file(GLOB texts ${root}/share/man/*/*.[1-9] ${doc}/changelog ${doc}/NEWS)
   execute_process(COMMAND gzip -9nf ${texts} COMMAND_ERROR_IS_FATAL ANY)
   file(GLOB packed ${root}/share/man/*/* ${doc}/*)

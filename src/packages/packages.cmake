@@ -1,6 +1,6 @@
-# Packages, by cpack in a build folder: smempipe (the command), libsmempipe1 (the library) and libsmempipe-dev, whose needs
-# dpkg-shlibdeps finds, so they fit the release of Debian or Ubuntu that they were built on. src/packages/make.sh builds and
-# tries them.
+# Packages, by cpack in a build folder: smempipe (the command), libsmempipe1 (the library) and libsmempipe-dev, whose
+# needs dpkg-shlibdeps finds, so they fit the release of Debian or Ubuntu that they were built on. src/packages/make.sh
+# builds and tries them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME smempipe)
 set(CPACK_PACKAGE_VENDOR "The smempipe authors")

@@ -24,25 +24,23 @@ static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, 
 static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
 {
     char shown[SMP_SHOWN];
-    size_t length = strlen(statement->name), count = 0, stages = smp_catalog_count();
+    size_t length = strlen(statement->name), count = 0, others = 0, stages = smp_catalog_count();
     smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
                                    smp_shown(shown, statement->name, length));
     bool aliased = false; /* a stage that other tools call so */
     for (size_t i = 0; i < stages; i++)
-        for (const smp_alias *other = smp_catalog_at(i)->aliases; other && other->name; other++)
-            aliased |= !strcmp(other->name, statement->name);
+        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other); others++)
+            aliased |= !strcmp(other.name, statement->name);
     if (!diag || (!aliased && known_otherwise(b, statement, diag)))
         return true;
     static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
-    size_t most = sizeof keywords / sizeof keywords[0];
-    for (size_t i = 0; i < stages; i++)
-        for (const smp_alias *alias = smp_catalog_at(i)->aliases; ++most && alias && alias->name; alias++)
-            ;
-    const char **names = smp_alloc_array(most + stages, sizeof *names),
-               **say = smp_alloc_array(most + stages, sizeof *say);
-    if (!names || !say) {
+    const size_t most = sizeof keywords / sizeof keywords[0] + stages + others;
+    const char **names = smp_alloc_array(most, sizeof *names), **say = smp_alloc_array(most, sizeof *say);
+    smp_other_name *texts = smp_alloc_array(others + 1, sizeof *texts);
+    if (!names || !say || !texts) {
         smp_free(names);
         smp_free(say);
+        smp_free(texts);
         return false;
     }
     for (size_t i = 0; i < stages; i++)
@@ -50,10 +48,12 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
             names[count++] = smp_catalog_at(i)->name;
     memcpy(names + count, keywords, sizeof keywords);
     count += sizeof keywords / sizeof keywords[0];
+    others = 0;
     for (size_t i = 0; i < stages; i++)
-        for (const smp_alias *alias = smp_catalog_at(i)->aliases; alias && alias->name; alias++) {
-            say[count] = alias->say;
-            names[count++] = alias->name;
+        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other);) {
+            texts[others] = other;
+            say[count] = other.say;
+            names[count++] = texts[others++].name;
         }
     const char *near = smp_nearest(statement->name, length, names, count);
     for (size_t i = 0; near && i < count; i++) {
@@ -74,6 +74,7 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
         smp_diag_note(b->diags, diag, "`smempipe stages` lists the stages");
     smp_free(names);
     smp_free(say);
+    smp_free(texts);
     return true;
 }
 

@@ -1,7 +1,6 @@
 /* Diagnostics as JSON for editors: one object a line, columns counted in characters from 1, ends exclusive. */
 #include <string.h>
 
-#include "base/alloc.h"
 #include "pipe/diag.h"
 #include "pipe/text.h"
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "pipe/diag.h"
 #include "pipe/text.h"
 

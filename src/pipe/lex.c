@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "pipe/color.h"
 #include "pipe/limits.h"
 #include "pipe/text.h"
 
@@ -77,6 +78,12 @@ static size_t continuation(const smp_lexer *lexer, size_t at)
     return line ? end + line - at : 0;
 }
 
+/* The length of a colour as #rrggbb right behind a `=`, where no comment can begin; 0: there is none. */
+static size_t color_at(const smp_lexer *lexer, size_t at)
+{
+    return at > 0 && lexer->text[at - 1] == '=' ? smp_color_length(lexer->text + at, lexer->length - at) : 0;
+}
+
 static void skip_blanks(smp_lexer *lexer)
 {
     for (size_t n;;) {
@@ -86,7 +93,7 @@ static void skip_blanks(smp_lexer *lexer)
             lexer->at++;
         else if ((n = continuation(lexer, lexer->at)) != 0 || (lexer->in_list && (n = line_end(lexer, lexer->at)) != 0))
             lexer->at += n;
-        else if (lexer->text[lexer->at] == '#')
+        else if (lexer->text[lexer->at] == '#' && !color_at(lexer, lexer->at))
             while (lexer->at < lexer->length && !line_end(lexer, lexer->at))
                 lexer->at++;
         else
@@ -255,6 +262,11 @@ smp_token smp_lex(smp_lexer *lexer)
     case '@':
         token.kind = SMP_TOKEN_TAP;
         return sigil(lexer, token);
+    case '#':
+        token.kind = SMP_TOKEN_WORD;
+        token.length = color_at(lexer, lexer->at);
+        lexer->at += token.length;
+        return token;
     default:
         break;
     }

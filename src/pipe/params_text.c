@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "pipe/program.h"
 #include "pipe/text.h"
 #include "pipe/units.h"

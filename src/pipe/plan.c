@@ -78,6 +78,8 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     if (step->work.out.channels != step->in.channels)
         step->work.out.speakers = 0;
     step->out = step->work.out;
+    if (stage->role == SMP_ROLE_NONE && step->in.format != SMP_F32 && step->out.format == SMP_F32)
+        step->work.clips = true; /* measures, not light: of any range */
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear && !step->work.no_light;
     step->reads = step->reads_second = smp_row_map_of(&step->work);
@@ -243,9 +245,9 @@ static void warn(planner *p, const smp_node *node, const char *format, const cha
 static const char *meant_for(smp_kind kind, const char *name)
 {
     for (size_t i = 0; i < smp_stage_count(); i++)
-        for (const smp_alias *alias = smp_stage_at(i)->aliases; alias && alias->name; alias++)
-            if ((smp_stage_at(i)->domain & kind) && !strcmp(alias->name, name))
-                return alias->say;
+        for (smp_other_name other = smp_other_names(smp_stage_at(i)); smp_next_name(&other);)
+            if ((smp_stage_at(i)->domain & kind) && !strcmp(other.name, name))
+                return other.say;
     return NULL;
 }
 
@@ -413,9 +415,9 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
 /* ---------------------------------------------------------------------------------------------- pruning */
 
 /* Whether a reduction is wanted for what it tells, and not for the step alone that it adjusts. */
-static bool tells(const smp_stage *stage)
+static bool tells(const smp_step *step)
 {
-    return stage->access == SMP_REDUCE || stage->partial;
+    return step->stage->access == SMP_REDUCE || step->stage->partial || step->work.access == SMP_REDUCE;
 }
 
 /* Drops the steps that neither a sink nor a reduction needs. Keeps the order. */
@@ -425,7 +427,7 @@ static void prune(smp_plan *plan, bool *needed, int *moved)
         needed[plan->sinks[i].step] = true;
     for (int i = (int)plan->step_count - 1; i >= 0; i--) {
         const smp_step *step = &plan->steps[i];
-        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step->stage));
+        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step));
         needed[i] = needed[i] || i == 0 || wanted;
         if (!needed[i])
             continue;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "pipe/build.h"
 
 /* The only argument of a statement that takes one value; null after reporting. */
@@ -151,8 +152,7 @@ static const char *path_fault(const char *path)
         if (!*at)
             return "names a folder";
     }
-    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-    return !strcmp(last, ".") ? "names a folder" : NULL;
+    return !strcmp(smp_base_name(path), ".") ? "names a folder" : NULL;
 }
 
 /* Whether paths are equal apart from "./" and double slashes. */

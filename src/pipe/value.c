@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pipe/color.h"
 #include "pipe/expr.h"
-#include "pipe/limits.h"
 #include "pipe/text.h"
 
 enum { DOMAIN_TEXT = 400 };
@@ -469,8 +469,24 @@ static bool rows_match(smp_check *check, const smp_param *param, const smp_value
     return true;
 }
 
+/* A matrix of levels may be a colour by its name, or as #rrggbb. */
+static smp_bound bind_color(smp_check *check, smp_field *field, int count, const double *color)
+{
+    double *values = smp_arena_array(check->arena, (size_t)count, sizeof *values);
+    if (!values)
+        return SMP_BOUND_WRONG;
+    memcpy(values, color, (size_t)count * sizeof *values);
+    field->matrix = (smp_matrix){.rows = 1, .cols = count, .values = values};
+    return SMP_BOUND_DONE;
+}
+
 static smp_bound bind_matrix(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
 {
+    double color[SMP_COLOR_VALUES];
+    const bool word = (param->flags & SMP_P_LEVEL) && value->kind == SMP_VALUE_WORD;
+    const int colors = word ? smp_color_read(value->text, value->length, color) : 0;
+    if (colors)
+        return bind_color(check, field, colors, color);
     if (value->kind != SMP_VALUE_LIST) {
         smp_diag *diag = not_accepted(check, param, value);
         char shown[SMP_SHOWN];

@@ -2,7 +2,6 @@
 #include "report/batch_page.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"

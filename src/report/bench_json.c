@@ -1,6 +1,4 @@
 /* The results of `bench` as one JSON object with every sample. */
-#include <string.h>
-
 #include "report/bench.h"
 #include "report/json.h"
 

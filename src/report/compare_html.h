@@ -4,13 +4,33 @@
 
 #include "report/compare.h"
 
-/* All up to the first step: style, title, a table of what was found. */
+/* What a step's numbers say. */
+typedef struct smp_compare_finding {
+    const smp_compare_variant *fastest; /* of those that were timed; null: none was */
+    double share;                       /* of the sum of the fastest variants of all steps */
+    const smp_compare_variant *least;   /* with fewest wavefronts beyond the ideal, of those that use shared memory;
+                                           null: none does */
+    const smp_compare_variant *of;      /* the variant whose site is meant: `least` where it has conflicts, else any */
+    const smp_compare_site *site;       /* with most conflicts; null: there is none */
+    bool uncounted, wrong;
+} smp_compare_finding;
+
+smp_compare_finding smp_compare_find(const smp_compare *compare, const smp_compare_step *step);
+
+/* Wavefronts beyond the ideal. */
+uint64_t smp_compare_conflicts(const smp_shared_count *count);
+
+/* The first screen: what to look at, a sentence for each step. */
 void smp_compare_html_head(FILE *to, const smp_compare *compare);
 
-/* Device, clocks, rates, versions. */
-void smp_compare_html_environment(FILE *to, const smp_compare *compare);
+/* Bars of all steps and variants on one axis, for times and for wavefronts. */
+void smp_compare_ladder(FILE *to, const smp_compare *compare);
 
-/* The look, which the kernel lab's page shares. */
-const char *smp_compare_html_style(void);
+/* Source lines by their conflicts, and the banks of each. */
+void smp_compare_lines(FILE *to, const smp_compare *compare);
+
+/* Folded: a table of all numbers that a click sorts; device, clocks, rates, versions. */
+void smp_compare_numbers(FILE *to, const smp_compare *compare);
+void smp_compare_html_environment(FILE *to, const smp_compare *compare);
 
 #endif

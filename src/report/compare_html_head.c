@@ -1,53 +1,172 @@
-/* How the page of a comparison begins and ends: what was found in a line for each step; and last, on what it was
- * measured. */
+/* The first screen of a comparison's page, which says what to look at; and last, on what it was measured. */
 #include <string.h>
 
-#include "report/bank_map.h"
+#include "report/bank_words.h"
 #include "report/compare_html.h"
+#include "report/kernel_page.h"
 #include "report/text.h"
 
-static const char style[] =
-    ":root{--ink:#1d2330;--soft:#586172;--line:#d8dce3;--paper:#fff;--track:#eef0f4;--bar:#3a6ac4;--base:#8a93a3;\n"
-    "--good:#257a3e;--bad:#b3261e;--warn:#8a5a00}\n"
-    "@media screen and (prefers-color-scheme:dark){:root{--ink:#e8eaee;--soft:#a5adba;--line:#3a404b;--paper:#15181d;\n"
-    "--track:#262b33;--bar:#6d9bf0;--base:#8a93a3;--good:#6fcf8b;--bad:#ff8a80;--warn:#e6b450}}\n"
-    "*{box-sizing:border-box}\n"
-    "body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:0 auto;padding:1rem;\n"
-    "max-width:60rem;overflow-wrap:anywhere;-webkit-print-color-adjust:exact;print-color-adjust:exact}\n"
-    "h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.2rem;margin:2.2rem 0 .2rem;border-top:1px solid var(--line);\n"
-    "padding-top:1.2rem}h3{font-size:1rem;margin:1.2rem 0 .4rem}\n"
-    "p{margin:.3rem 0}.soft{color:var(--soft)}.bad{color:var(--bad)}.good{color:var(--good)}.warn{color:var(--warn)}\n"
-    ".key{color:var(--bar)}.base{color:var(--base)}table.summary{font-size:1rem;margin:.8rem 0}\n"
-    "table.summary td:last-child{text-align:left;white-space:normal}\n"
-    "figure.free svg.bank-map .later rect{fill:#b7e1c0;stroke:#2e7d45}\n"
-    "@media screen and (prefers-color-scheme:dark){figure.free svg.bank-map .later rect{fill:#1f5c33;\n"
-    "stroke:#6fcf8b}}\n"
-    "code,.mono{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em}\n"
-    ".row{display:grid;grid-template-columns:7em 1fr 19em;gap:.1rem .8rem;align-items:center;margin:.3rem 0}\n"
-    ".row .value{font-variant-numeric:tabular-nums;white-space:nowrap}\n"
-    ".track{position:relative;height:1.3rem;background:var(--track);border-radius:3px;overflow:hidden}\n"
-    ".track i{position:absolute;top:0;bottom:0;left:0;background:var(--bar)}.track i.base{background:var(--base)}\n"
-    ".track i.more{background:var(--bad)}\n"
-    ".track b{position:absolute;top:50%;height:2px;margin-top:-1px;background:var(--ink);min-width:2px}\n"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.88rem}\n"
-    "th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\n"
-    "th:first-child,td:first-child{text-align:left;padding-left:0}dl{display:grid;grid-template-columns:auto 1fr;\n"
-    "gap:.1rem .8rem;font-size:.9rem;margin:.6rem 0}dt{color:var(--soft)}dd{margin:0}\n"
-    "figure{margin:.8rem 0;break-inside:avoid}figcaption{font-size:.9rem}\n"
-    "figure .scroll svg.bank-map{min-width:34rem}summary{cursor:pointer;margin:.6rem 0}\n"
-    "svg.roofline{width:100%;height:auto;font:13px system-ui,sans-serif}svg.roofline text{fill:var(--ink)}\n"
-    "svg.roofline .grid{stroke:var(--line)}svg.roofline .roof{stroke:var(--bad);stroke-width:2;fill:none}\n"
-    "svg.roofline .peak{stroke-dasharray:6 4}svg.roofline .label{fill:var(--soft)}\n"
-    "@media(max-width:40rem){body{padding:.8rem}.row{grid-template-columns:1fr auto}.row .track{grid-column:1/3;\n"
-    "grid-row:2}.row .value{font-size:.85rem;text-align:right;white-space:normal}.row .none{display:none}\n"
-    "svg.roofline{font-size:19px}}\n"
-    "@media "
-    "print{body{max-width:none;padding:0;font-size:11pt}h2,h3,summary{break-after:avoid}.row{break-inside:avoid}\n"
-    "figure .scroll svg.bank-map{min-width:0;width:100%}.scroll{overflow:visible}}\n";
+static const double FROM_CACHE = 1.1; /* of the copy rate: what is faster was not all in memory */
+static const double NEAR_COPY = 0.7;  /* of the copy rate: from there on memory is what limits a kernel */
 
-const char *smp_compare_html_style(void)
+/* "sobel.cu:47 of tiled: a 4-way conflict, 12288 of its 47744 wavefronts." and what avoids it. */
+static void put_site_sentence(FILE *to, const smp_compare_finding *found)
 {
-    return style;
+    char text[300];
+    const smp_compare_site *site = found->site;
+    const smp_shared_count *all = &found->of->counts[smp_compare_source(found->of)].total;
+    fputs("<b class=\"mono\">", to);
+    smp_text_xml(to, site->where);
+    fprintf(to, "</b> of %s, <span class=\"bad\">a %.3g-way conflict</span> that takes %.0f %% of its wavefronts",
+            found->of->name, smp_compare_ways(&site->count),
+            100 * (double)smp_compare_conflicts(&site->count) / (double)(all->wavefronts ? all->wavefronts : 1));
+    const smp_bank_cost cost = smp_bank_cost_of(&site->example, SMP_BANKS_CC5);
+    if (cost.conflicts && smp_bank_advice_text(text, sizeof text, &site->example, cost.ideal, NULL)) {
+        fputs("; to avoid it, ", to);
+        smp_text_xml(to, text);
+    }
+    fputs(".", to);
+}
+
+static void put_banks_sentence(FILE *to, const smp_compare *compare, const smp_compare_finding *found)
+{
+    const char *where = compare->device.compute_major ? "" : "on a GPU, ";
+    if (!found->least && found->uncounted)
+        fputs(" Shared memory was not counted.", to);
+    else if (!found->least)
+        fputs(" It uses no shared memory.", to);
+    else if (!found->site) {
+        const smp_shared_count *total = &found->least->counts[smp_compare_source(found->least)].total;
+        if (smp_compare_conflicts(total))
+            fprintf(to, " %s has <span class=\"bad\">%.3g-way conflicts</span>, and its lines are not known.",
+                    found->least->name, smp_compare_ways(total));
+        else
+            fputs(" <span class=\"good\">No bank conflicts.</span>", to);
+    } else if (found->of == found->least) {
+        fprintf(to, " Look, %sat ", where);
+        put_site_sentence(to, found);
+    } else {
+        const smp_shared_count *total = &found->least->counts[smp_compare_source(found->least)].total;
+        fprintf(to, " %s%s ", compare->device.compute_major ? "" : "On a GPU, ", found->least->name);
+        if (smp_compare_conflicts(total))
+            fprintf(to, "has %.3g-way conflicts alone; it spares ", smp_compare_ways(total));
+        else
+            fputs("has <span class=\"good\">no bank conflicts</span>; it spares ", to);
+        put_site_sentence(to, found);
+    }
+}
+
+static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_compare_step *step)
+{
+    const smp_compare_finding found = smp_compare_find(compare, step);
+    fprintf(to, "<li value=\"%d\"><a href=\"#step%d\"><code>", step->number, step->number);
+    smp_text_xml(to, step->label);
+    fputs("</code></a>: ", to);
+    if (found.wrong)
+        fputs("<b class=\"bad\">a variant is WRONG.</b> ", to);
+    if (found.fastest) {
+        const double copy = smp_compare_of_copy(compare, step, found.fastest);
+        smp_page_seconds(to, found.fastest->time.median);
+        fprintf(to, ", %.0f %% of all steps, by %s", 100 * found.share, found.fastest->name);
+        if (found.fastest != &step->variants[0])
+            fprintf(to, " (&times;%.3g naive)", smp_compare_speedup(step, found.fastest));
+        if (copy > FROM_CACHE)
+            fprintf(to, ", faster than a copy in memory (%.0f %%): a cache helps.", 100 * copy);
+        else if (copy >= NEAR_COPY)
+            fprintf(to, ", limited by memory (%.0f %% of a copy's rate).", 100 * copy);
+        else if (copy > 0)
+            fprintf(to, ", at %.0f %% of a copy's rate.", 100 * copy);
+        else
+            fputs(".", to);
+    } else {
+        fputs("not timed.", to);
+    }
+    put_banks_sentence(to, compare, &found);
+    fputs("</li>\n", to);
+}
+
+/* The line with most conflicts of all variants, and who spares them. */
+static void put_worst(FILE *to, const smp_compare *compare)
+{
+    const smp_compare_step *step = NULL;
+    smp_compare_finding worst = {.site = NULL};
+    for (size_t i = 0; i < compare->step_count; i++) {
+        const smp_compare_finding found = smp_compare_find(compare, &compare->steps[i]);
+        if (found.site &&
+            (!step || smp_compare_conflicts(&found.site->count) > smp_compare_conflicts(&worst.site->count))) {
+            step = &compare->steps[i];
+            worst = found;
+        }
+    }
+    if (!step)
+        return;
+    fputs(" Most bank conflicts: <a href=\"#lines\" class=\"mono\">", to);
+    smp_text_xml(to, worst.site->where);
+    fprintf(to, "</a> of %s in step %d", worst.of->name, step->number);
+    if (worst.of != worst.least)
+        fprintf(to, "; %s spares them", worst.least->name);
+    fputs(".", to);
+}
+
+/* The step that costs most, and why. */
+static void put_verdict(FILE *to, const smp_compare *compare)
+{
+    const smp_compare_step *dearest = NULL;
+    smp_compare_finding most = {.share = -1};
+    bool wrong = false, conflicts = false;
+    for (size_t i = 0; i < compare->step_count; i++) {
+        const smp_compare_finding found = smp_compare_find(compare, &compare->steps[i]);
+        wrong = wrong || found.wrong;
+        const uint64_t own = found.site ? smp_compare_conflicts(&found.site->count) : 0,
+                       other = most.site ? smp_compare_conflicts(&most.site->count) : 0;
+        conflicts = conflicts || own > 0;
+        if (found.share > most.share || (!(most.share > 0) && own > other)) {
+            dearest = &compare->steps[i];
+            most = found;
+        }
+    }
+    if (wrong)
+        fputs("<p class=\"verdict\"><b class=\"bad\">A variant gives other bytes than naive.</b> Mend it first: times "
+              "of wrong results say nothing.</p>\n",
+              to);
+    if (!dearest)
+        return;
+    fprintf(to, "<p class=\"verdict%s\">%s step %d, <code>", conflicts ? "" : " free",
+            most.share > 0 && compare->step_count > 1 ? "Begin with" : "Look at", dearest->number);
+    smp_text_xml(to, dearest->label);
+    fputs("</code>", to);
+    if (most.share > 0 && compare->step_count > 1)
+        fprintf(to, ": it takes %.0f %% of the time", 100 * most.share);
+    if (most.fastest) {
+        const double copy = smp_compare_of_copy(compare, dearest, most.fastest);
+        fprintf(to,
+                copy >= NEAR_COPY ? ", and moves its bytes as fast as a copy does, so only moving less would help"
+                : copy > 0        ? ", and reaches %.0f %% of the rate of a copy, so there is something to win"
+                                  : "",
+                100 * copy);
+    }
+    fputs(".", to);
+    put_worst(to, compare);
+    fputs("</p>\n", to);
+}
+
+void smp_compare_html_head(FILE *to, const smp_compare *compare)
+{
+    smp_kernel_page_begin(to, "compare", compare->pipe ? compare->pipe : compare->input ? compare->input : "");
+    fputs("<h1>", to);
+    smp_text_xml(to, compare->pipe ? compare->pipe : "stages");
+    fputs(" on ", to);
+    smp_text_xml(to, compare->input ? compare->input : "?");
+    fprintf(to, "</h1>\n<p class=\"soft\">%s, on %s: ", compare->input_type, compare->device.kind);
+    smp_text_xml(to, compare->device.name);
+    fputs(". Every step ran by itself on its real input, once in each variant of its stage. "
+          "<a href=\"#environment\">What it was measured on</a></p>\n",
+          to);
+    put_verdict(to, compare);
+    fputs(compare->step_count ? "<ol class=\"steps\">\n" : "<p>Nothing to compare.</p>\n", to);
+    for (size_t i = 0; i < compare->step_count; i++)
+        put_step_sentence(to, compare, &compare->steps[i]);
+    fputs(compare->step_count ? "</ol>\n" : "", to);
 }
 
 static void put_pair(FILE *to, const char *name, const char *text)
@@ -59,89 +178,13 @@ static void put_pair(FILE *to, const char *name, const char *text)
     fputs("</dd>\n", to);
 }
 
-/* The fastest variant of a step; null: none was timed. */
-static const smp_compare_variant *fastest(const smp_compare_step *step)
-{
-    const smp_compare_variant *best = NULL;
-    for (size_t i = 0; i < step->variant_count; i++)
-        if (step->variants[i].sample_count && (!best || step->variants[i].time.median < best->time.median))
-            best = &step->variants[i];
-    return best;
-}
-
-static void put_wavefronts(FILE *to, const smp_compare_step *step)
-{
-    const smp_compare_variant *most = NULL;
-    size_t free = 0, counted = 0;
-    for (size_t i = 0; i < step->variant_count; i++) {
-        const smp_compare_variant *variant = &step->variants[i];
-        const smp_count_kind kind = smp_compare_source(variant);
-        if (kind == SMP_COUNT_KINDS || !variant->counts[kind].total.instructions)
-            continue;
-        const double ways = smp_compare_ways(&variant->counts[kind].total);
-        counted++;
-        free += ways <= 1;
-        if (ways > 1 && (!most || ways > smp_compare_ways(&most->counts[smp_compare_source(most)].total)))
-            most = variant;
-    }
-    if (!counted)
-        fputs("<span class=\"soft\">no shared memory</span>", to);
-    else if (!most)
-        fputs("<span class=\"good\">none</span>", to);
-    else
-        fprintf(to, "<span class=\"bad\">%s %.2f-way</span>; %zu of %zu variants have none", most->name,
-                smp_compare_ways(&most->counts[smp_compare_source(most)].total), free, counted);
-}
-
-static void put_summary(FILE *to, const smp_compare *compare)
-{
-    fputs("<table class=\"summary\">\n<tr><th>step<th>fastest<th>&times; naive<th>bank conflicts</tr>\n", to);
-    for (size_t i = 0; i < compare->step_count; i++) {
-        const smp_compare_step *step = &compare->steps[i];
-        const smp_compare_variant *best = fastest(step);
-        bool wrong = false;
-        for (size_t k = 0; k < step->variant_count; k++)
-            wrong = wrong || step->variants[k].check == SMP_CHECK_WRONG;
-        fprintf(to, "<tr><td><a href=\"#step%d\">%d. ", step->number, step->number);
-        smp_text_xml(to, step->label);
-        fprintf(to, "</a>%s</td><td>%s</td>", wrong ? " <b class=\"bad\">WRONG</b>" : "",
-                best ? best->name : "&ndash;");
-        if (best)
-            fprintf(to, "<td>%.3g</td><td>", smp_compare_speedup(step, best));
-        else
-            fputs("<td>&ndash;</td><td>", to);
-        put_wavefronts(to, step);
-        fputs("</td></tr>\n", to);
-    }
-    fputs("</table>\n", to);
-}
-
-void smp_compare_html_head(FILE *to, const smp_compare *compare)
-{
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>smempipe compare: ",
-          to);
-    smp_text_xml(to, compare->pipe ? compare->pipe : compare->input ? compare->input : "");
-    fprintf(to, "</title>\n<style>\n%s%s</style></head>\n<body>\n<h1>", style, smp_bank_map_css());
-    smp_text_xml(to, compare->pipe ? compare->pipe : "stages");
-    fputs(" on ", to);
-    smp_text_xml(to, compare->input ? compare->input : "?");
-    fprintf(to, "</h1>\n<p>%s, on %s: ", compare->input_type, compare->device.kind);
-    smp_text_xml(to, compare->device.name);
-    fputs("</p>\n", to);
-    if (compare->step_count)
-        put_summary(to, compare);
-    fputs("<p class=\"soft\">Every step ran by itself on its real input, once in each variant of its stage. Times are "
-          "medians: <span class=\"base\">&#9632; naive</span>, <span class=\"key\">&#9632; others</span>; the thin "
-          "line across a bar's end spans the quartiles. <a href=\"#environment\">What it was measured on.</a></p>\n",
-          to);
-}
-
 void smp_compare_html_environment(FILE *to, const smp_compare *compare)
 {
     const smp_device_info *device = &compare->device;
     char text[200];
-    fputs("<section id=\"environment\"><h2>Measured on</h2>\n<dl>\n", to);
+    fputs(
+        "<section id=\"environment\"><h2>Measured on</h2>\n<details><summary>device, input, versions</summary>\n<dl>\n",
+        to);
     put_pair(to, "input", compare->input_type);
     put_pair(to, "SHA-256", compare->input_hash);
     snprintf(text, sizeof text, "%s: %s", device->kind, device->name);
@@ -180,5 +223,5 @@ void smp_compare_html_environment(FILE *to, const smp_compare *compare)
             put_pair(to, text, compare->source_note[kind]);
         }
     put_pair(to, "smempipe", SMP_VERSION);
-    fputs("</dl></section>\n", to);
+    fputs("</dl></details></section>\n", to);
 }

@@ -7,7 +7,7 @@
 
 #include "report/text.h"
 
-enum { WIDTH = 720, HEIGHT = 460, LEFT = 96, RIGHT = 24, TOP = 20, BOTTOM = 62, VARIANTS = 16 };
+enum { WIDTH = 720, HEIGHT = 400, LEFT = 96, RIGHT = 24, TOP = 20, BOTTOM = 62, VARIANTS = 16 };
 
 static const char *const colours[] = {"#8a93a3", "#3a6ac4", "#d0782a", "#257a3e", "#9b4fb0", "#b3261e"};
 enum { COLOURS = sizeof colours / sizeof colours[0] };
@@ -101,6 +101,11 @@ static void put_roof(FILE *to, const plot *p, double gbs, const char *name, cons
         to,
         "<line class=\"roof %s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"><title>%s, %.4g GB/s</title></line>\n",
         kind, at_x(p, a), at_y(p, a * slope), at_x(p, b), at_y(p, b * slope), name, gbs);
+    const double lean = atan2(at_y(p, b * slope) - at_y(p, a * slope), at_x(p, b) - at_x(p, a)) * 180 / 3.14159265;
+    fprintf(to,
+            "<text class=\"ceiling\" text-anchor=\"end\" transform=\"translate(%.1f %.1f) rotate(%.1f) translate(-6 "
+            "-8)\">%s, %.4g GB/s</text>\n",
+            at_x(p, b), at_y(p, b * slope), lean, name, gbs);
 }
 
 /* The names of all variants, in the order in which they first occur. */
@@ -141,15 +146,47 @@ static void put_dots(FILE *to, const plot *p, const smp_compare_step *step, cons
                 step->number);
 }
 
-/* Whether a variant is faster than memory would let it be. */
-static bool any_above(const smp_compare *compare)
+/* The fastest dot of a step is above what memory would let it be by so much; 1 or less: it is not. */
+static double above(const smp_compare *compare, const smp_compare_step *step, const smp_compare_variant **variant)
 {
-    const double roof = 1.02 * fmax(compare->copy_gbs, compare->device.peak_gbs) * 1e9; /* a copy is measured, too */
-    for (size_t i = 0; roof > 0 && i < compare->step_count; i++)
-        for (size_t k = 0; k < compare->steps[i].variant_count; k++)
-            if (rate(&compare->steps[i], &compare->steps[i].variants[k]) > intensity(&compare->steps[i]) * roof)
-                return true;
-    return false;
+    const double slack = 1.02, roof = slack * fmax(compare->copy_gbs, compare->device.peak_gbs) * 1e9;
+    double most = 0; /* a copy is measured, too: hence the slack */
+    for (size_t k = 0; roof > 0 && intensity(step) > 0 && k < step->variant_count; k++) {
+        const double over = rate(step, &step->variants[k]) / (intensity(step) * roof);
+        if (over > most) {
+            most = over;
+            *variant = &step->variants[k];
+        }
+    }
+    return most;
+}
+
+/* Which cache explains each dot above the line. */
+static void put_above(FILE *to, const smp_compare *compare)
+{
+    char bytes[40], cache[80] = "the last cache";
+    for (size_t i = 0; i < compare->step_count; i++) {
+        const smp_compare_step *step = &compare->steps[i];
+        const smp_compare_variant *variant = NULL;
+        const double over = above(compare, step, &variant);
+        if (over <= 1)
+            continue;
+        smp_text_bytes(bytes, sizeof bytes, (double)step->bytes);
+        if (compare->cache_bytes > 0) {
+            char size[30];
+            smp_text_bytes(size, sizeof size, (double)compare->cache_bytes);
+            snprintf(cache, sizeof cache, "%s of %s", compare->device.compute_major ? "the L2 cache" : "the last cache",
+                     size);
+        }
+        fprintf(to, "<p class=\"warn\">Step %d (%s) is above the line, %.2g times: ", step->number, variant->name,
+                over);
+        if (step->fits_cache)
+            fprintf(to, "its %s fit into %s, so that %s.", bytes, cache,
+                    compare->hot ? "memory is hardly asked" : "what it writes stays there when the time stops");
+        else
+            fprintf(to, "a part of its %s stays in %s, whose rate is the ceiling there.", bytes, cache);
+        fputs("</p>\n", to);
+    }
 }
 
 void smp_compare_roofline(FILE *to, const smp_compare *compare)
@@ -159,26 +196,27 @@ void smp_compare_roofline(FILE *to, const smp_compare *compare)
     int count = find_names(compare, names);
     if (!find_plot(compare, &p))
         return;
-    fprintf(
-        to,
-        "<section style=\"break-inside:avoid\"><h2>Roofline</h2>\n<p class=\"soft\">Higher is faster. Under the "
-        "sloping line memory is the limit "
-        "(this device's copy%s); how far a dot lies below it is what a better kernel could win, unless arithmetic is "
-        "its limit. A number stands for its "
-        "step. Steps that only move samples are not shown.</p>\n<p>",
-        compare->device.peak_gbs > 0 ? "; dashed: the datasheet" : "");
-    for (int i = 0; i < count; i++)
-        fprintf(to, "<span style=\"color:%s\">&#9679;</span> %s &ensp;", colours[i % COLOURS], names[i]);
-    if (any_above(compare))
-        fputs("</p>\n<p class=\"warn\">Dots above the line are faster than memory: what they read, or write, stays in "
-              "a cache.",
-              to);
-    fprintf(to, "</p>\n<figure><svg class=\"roofline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"roofline\">\n",
-            WIDTH, HEIGHT);
+    fputs("<section style=\"break-inside:avoid\"><h2>Roofline</h2>\n<div class=\"beside\">", to);
+    fprintf(to, "<figure><svg class=\"roofline\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"roofline\">\n", WIDTH,
+            HEIGHT);
     put_axes(to, &p);
     put_roof(to, &p, compare->copy_gbs, "copy", "copy");
     put_roof(to, &p, compare->device.peak_gbs, "datasheet", "peak");
     for (size_t i = 0; i < compare->step_count; i++)
         put_dots(to, &p, &compare->steps[i], names, count);
-    fputs("</svg></figure></section>\n", to);
+    fputs("</svg></figure>\n<div class=\"small\"><p>", to);
+    for (int i = 0; i < count; i++)
+        fprintf(to, "<span style=\"color:%s\">&#9679;</span> %s &ensp;", colours[i % COLOURS], names[i]);
+    fputs("</p>\n<p>Each dot is a variant, a number its step. Higher is faster; to the right, more arithmetic for each "
+          "byte.</p>\n",
+          to);
+    if (compare->copy_gbs > 0)
+        fprintf(
+            to,
+            "<p><b>The red line</b> is the ceiling that memory sets: %.4g GB/s, what a copy reaches on this device%s. "
+            "A dot on it is done; how far one lies below is what a better kernel could win, unless arithmetic is "
+            "its limit.</p>\n",
+            compare->copy_gbs, compare->device.peak_gbs > 0 ? "; dashed, the datasheet" : "");
+    put_above(to, compare);
+    fputs("<p class=\"soft\">Steps that only move samples are not shown.</p></div></div></section>\n", to);
 }

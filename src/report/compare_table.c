@@ -19,21 +19,6 @@ enum {
     LABEL = 44
 };
 
-/* Two blanks and right-aligned text. */
-static void put_cell(FILE *to, const char *text, int columns)
-{
-    fputs("  ", to);
-    smp_text_column(to, text, -columns);
-}
-
-static void put_number(FILE *to, int columns, const char *format, double value, bool known)
-{
-    char text[48] = "-";
-    if (known)
-        snprintf(text, sizeof text, format, value);
-    put_cell(to, text, columns);
-}
-
 static void megabytes(char *text, size_t size, double bytes)
 {
     snprintf(text, size,
@@ -60,14 +45,14 @@ static void put_times_head(FILE *to, const smp_compare *compare, const char *uni
     snprintf(quartiles, sizeof quartiles, "quartiles %s", unit);
     fprintf(to, "%s  ", paint->bold);
     smp_text_column(to, compare->device.kind, NAME);
-    put_cell(to, "check", CHECK);
-    put_cell(to, time, TIME);
-    put_cell(to, quartiles, QUARTILES);
-    put_cell(to, "GB/s", RATE);
-    put_cell(to, "% copy", SHARE);
-    put_cell(to, "% peak", SHARE);
-    put_cell(to, "x naive", TIMES);
-    put_cell(to, "verdict", TIMES);
+    smp_text_cell(to, "check", CHECK);
+    smp_text_cell(to, time, TIME);
+    smp_text_cell(to, quartiles, QUARTILES);
+    smp_text_cell(to, "GB/s", RATE);
+    smp_text_cell(to, "% copy", SHARE);
+    smp_text_cell(to, "% peak", SHARE);
+    smp_text_cell(to, "x naive", TIMES);
+    smp_text_cell(to, "verdict", TIMES);
     fprintf(to, "%s\n", paint->off);
 }
 
@@ -85,7 +70,7 @@ static void put_times(FILE *to, const smp_compare *compare, const smp_compare_st
     smp_text_column(to, variant->name, NAME);
     if (wrong)
         fputs(paint->red, to);
-    put_cell(to, wrong ? "WRONG" : variant->check == SMP_CHECK_RIGHT ? "right" : "-", CHECK);
+    smp_text_cell(to, wrong ? "WRONG" : variant->check == SMP_CHECK_RIGHT ? "right" : "-", CHECK);
     if (!timed) {
         if (wrong)
             snprintf(text, sizeof text, "not timed: %s", variant->wrong);
@@ -93,21 +78,21 @@ static void put_times(FILE *to, const smp_compare *compare, const smp_compare_st
             snprintf(text, sizeof text, "here the same as %s", variant->same_as);
         else
             snprintf(text, sizeof text, "%s", variant->why);
-        put_cell(to, "-", TIME);
+        smp_text_cell(to, "-", TIME);
         put_rest(to, text, 2 + NAME + 2 + CHECK + 2 + TIME);
         fprintf(to, "%s\n", wrong ? paint->off : "");
         return;
     }
-    put_number(to, TIME, "%.4g", variant->time.median / unit, true);
+    smp_text_number(to, TIME, "%.4g", variant->time.median / unit, true);
     snprintf(text, sizeof text, "%.4g .. %.4g", variant->time.low / unit, variant->time.high / unit);
-    put_cell(to, text, QUARTILES);
-    put_number(to, RATE, "%.4g", smp_compare_gbs(step, variant), true);
-    put_number(to, SHARE, "%.0f", 100 * smp_compare_of_copy(compare, step, variant), compare->copy_gbs > 0);
-    put_number(to, SHARE, "%.0f", 100 * smp_compare_of_peak(compare, step, variant), compare->device.peak_gbs > 0);
+    smp_text_cell(to, text, QUARTILES);
+    smp_text_number(to, RATE, "%.4g", smp_compare_gbs(step, variant), true);
+    smp_text_number(to, SHARE, "%.0f", 100 * smp_compare_of_copy(compare, step, variant), compare->copy_gbs > 0);
+    smp_text_number(to, SHARE, "%.0f", 100 * smp_compare_of_peak(compare, step, variant), compare->device.peak_gbs > 0);
     double times = smp_compare_speedup(step, variant);
-    put_number(to, TIMES, times < 99.95 ? "%.2f" : "%.0f", times, times > 0);
+    smp_text_number(to, TIMES, times < 99.95 ? "%.2f" : "%.0f", times, times > 0);
     fputs(verdict_colour(variant->verdict, paint), to);
-    put_cell(to, variant->verdict == SMP_VERDICT_BASE ? "-" : smp_verdict_name(variant->verdict), TIMES);
+    smp_text_cell(to, variant->verdict == SMP_VERDICT_BASE ? "-" : smp_verdict_name(variant->verdict), TIMES);
     fprintf(to, "%s\n", verdict_colour(variant->verdict, paint)[0] ? paint->off : "");
 }
 
@@ -133,19 +118,19 @@ static void put_count(FILE *to, const char *name, smp_count_kind kind, const smp
     uint64_t conflicts = total->wavefronts - total->ideal;
     fputs("  ", to);
     smp_text_column(to, name, NAME);
-    put_cell(to, smp_count_kind_name(kind), SOURCE);
+    smp_text_cell(to, smp_count_kind_name(kind), SOURCE);
     if (!count->known || !total->instructions) {
         put_rest(to, count->known ? "uses no shared memory" : count->why, 2 + NAME + 2 + SOURCE);
         fputc('\n', to);
         return;
     }
-    put_number(to, COUNT, "%.0f", (double)total->instructions, true);
-    put_number(to, COUNT, "%.0f", (double)total->wavefronts, true);
-    put_number(to, COUNT, "%.0f", (double)total->ideal, true);
+    smp_text_number(to, COUNT, "%.0f", (double)total->instructions, true);
+    smp_text_number(to, COUNT, "%.0f", (double)total->wavefronts, true);
+    smp_text_number(to, COUNT, "%.0f", (double)total->ideal, true);
     if (conflicts)
         fputs(paint->yellow, to);
-    put_number(to, COUNT, "%.0f", (double)conflicts, true);
-    put_number(to, WAYS, "%.2f", smp_compare_ways(total), true);
+    smp_text_number(to, COUNT, "%.0f", (double)conflicts, true);
+    smp_text_number(to, WAYS, "%.2f", smp_compare_ways(total), true);
     fprintf(to, "%s\n", conflicts ? paint->off : "");
 }
 
@@ -159,10 +144,10 @@ static void put_sites(FILE *to, const smp_compare_variant *variant, const smp_pa
         snprintf(text, sizeof text, "%s %s %d", site->where, smp_shared_op_name(site->op), site->width);
         fprintf(to, "   %s", paint->dim);
         smp_text_column(to, text, NAME + SOURCE + COUNT + 3);
-        put_number(to, COUNT, "%.0f", (double)site->count.wavefronts, true);
-        put_number(to, COUNT, "%.0f", (double)site->count.ideal, true);
-        put_number(to, COUNT, "%.0f", (double)conflicts, true);
-        put_number(to, WAYS, "%.2f", smp_compare_ways(&site->count), true);
+        smp_text_number(to, COUNT, "%.0f", (double)site->count.wavefronts, true);
+        smp_text_number(to, COUNT, "%.0f", (double)site->count.ideal, true);
+        smp_text_number(to, COUNT, "%.0f", (double)conflicts, true);
+        smp_text_number(to, WAYS, "%.2f", smp_compare_ways(&site->count), true);
         fprintf(to, "%s\n", paint->off);
     }
 }
@@ -177,12 +162,12 @@ static void put_counts_block(FILE *to, const smp_compare_step *step, bool sites,
         return;
     fprintf(to, "%s  ", paint->bold);
     smp_text_column(to, "on a GPU", NAME);
-    put_cell(to, "source", SOURCE);
-    put_cell(to, "shared instr", COUNT);
-    put_cell(to, "wavefronts", COUNT);
-    put_cell(to, "ideal", COUNT);
-    put_cell(to, "conflicts", COUNT);
-    put_cell(to, "n-way", WAYS);
+    smp_text_cell(to, "source", SOURCE);
+    smp_text_cell(to, "shared instr", COUNT);
+    smp_text_cell(to, "wavefronts", COUNT);
+    smp_text_cell(to, "ideal", COUNT);
+    smp_text_cell(to, "conflicts", COUNT);
+    smp_text_cell(to, "n-way", WAYS);
     fprintf(to, "%s\n", paint->off);
     for (size_t i = 0; i < step->variant_count; i++) {
         const smp_compare_variant *variant = &step->variants[i];

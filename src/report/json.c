@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_DEPTH = sizeof((smp_json *)0)->first / sizeof(bool) };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "report/bank_map.h"
 #include "report/text.h"
 
@@ -82,16 +83,14 @@ void smp_lab_sources_free(smp_lab_sources *sources)
 
 const char *smp_lab_file(const smp_warp_result *result, uint32_t file)
 {
-    const char *path = file < result->file_count ? result->files[file] : "";
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    return smp_base_name(file < result->file_count ? result->files[file] : "");
 }
 
 /* ------------------------------------------------------------------------------------------------ the table */
 
 enum { SOURCE = 28, ACCESS = 13, BYTES = 2, COUNT = 9, WAYS = 5, SECTORS = 11 };
 
-static void put_number(FILE *to, uint64_t value, int columns)
+void smp_lab_number(FILE *to, uint64_t value, int columns)
 {
     static const char *const units[] = {"%.0f", "%.1fk", "%.1fM", "%.1fG", "%.1fT"};
     char text[32];
@@ -123,12 +122,12 @@ static void put_row(FILE *to, const smp_warp_result *result, const smp_warp_row 
     fprintf(to, "  %5u  ", row->line);
     smp_text_column(to, row->instruction[0] ? row->instruction : smp_lab_line(sources, path, row->line), SOURCE);
     fprintf(to, "  %-*s %*u", ACCESS, smp_lab_access_name(row), BYTES, row->width);
-    put_number(to, row->instructions, COUNT);
+    smp_lab_number(to, row->instructions, COUNT);
     if (row->space == SMP_WARP_SHARED) {
-        put_number(to, row->wavefronts, COUNT);
-        put_number(to, row->ideal, COUNT);
+        smp_lab_number(to, row->wavefronts, COUNT);
+        smp_lab_number(to, row->ideal, COUNT);
         fputs(row->conflicts ? paint->red : "", to);
-        put_number(to, row->conflicts, COUNT);
+        smp_lab_number(to, row->conflicts, COUNT);
         snprintf(text, sizeof text, "%.3g", each(row->wavefronts, row->ideal));
         fprintf(to, " %*s%s", WAYS, text, row->conflicts ? paint->off : "");
     } else

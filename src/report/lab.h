@@ -91,6 +91,9 @@ void smp_lab_verdict(const smp_warp_row *row, char *text, size_t size);
 /* "shared load" */
 const char *smp_lab_access_name(const smp_warp_row *row);
 
+/* A blank and a count, right-aligned; a large one with a unit: 12.3M. */
+void smp_lab_number(FILE *to, uint64_t value, int columns);
+
 /* The file's name without folders. */
 const char *smp_lab_file(const smp_warp_result *result, uint32_t file);
 

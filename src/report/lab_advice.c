@@ -2,7 +2,7 @@
  * ran. */
 #include <string.h>
 
-#include "counters/elements.h"
+#include "report/bank_words.h"
 #include "report/lab.h"
 
 static double ratio(uint64_t a, uint64_t b)
@@ -44,35 +44,14 @@ bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access)
     return smp_bank_cost_of(access, SMP_BANKS_CC5).conflicts > 0;
 }
 
-/* A layout that frees the access, taken as one of elements in a row. */
+/* A layout that frees the worst access of a row. */
 static bool against_conflicts(const smp_warp_row *row, char *text, size_t size)
 {
-    smp_elements elements = {.dims = 1};
-    smp_advice advice;
     if (!row->worst_active || row->worst_wavefronts <= row->worst_ideal || row->worst_op >= SMP_BANK_ASYNC)
         return false;
-    const char *name = row->array[0] ? row->array : "the array";
-    elements.active = row->worst_active;
-    for (int l = 0; l < SMP_WARP; l++)
-        elements.at[l][0] = row->worst_offset[l] / row->width;
-    smp_advise(&elements, row->worst_op, (int)row->width, SMP_BANKS_CC5, &advice);
-    const smp_layout *pad = advice.pad.pad ? &advice.pad : &advice.best_pad;
-    const int pad_wavefronts = advice.pad.pad ? advice.pad_cost.wavefronts : advice.best_pad_cost.wavefronts;
-    if (advice.pad.pad || (pad->pad && !advice.swizzle.mask))
-        snprintf(text, size,
-                 "pad %s by %lld element%s of %u bytes after each %lld (a row of %lld becomes one of %lld): %d "
-                 "wavefront%s",
-                 name, (long long)pad->pad, pad->pad == 1 ? "" : "s", row->width, (long long)pad->period,
-                 (long long)pad->period, (long long)(pad->period + pad->pad), pad_wavefronts,
-                 pad_wavefronts == 1 ? "" : "s");
-    else if (advice.swizzle.mask)
-        snprintf(text, size, "swizzle %s: element i at i ^ (i/%lld %% %lld): %d wavefronts", name,
-                 (long long)advice.swizzle.period, (long long)advice.swizzle.mask + 1, advice.swizzle_cost.wavefronts);
-    else if (advice.least > (int)row->worst_ideal)
-        snprintf(text, size, "no pad helps: lanes update one address, one after the other; add up in registers first");
-    else
-        return false;
-    return true;
+    smp_bank_access access = {.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
+    memcpy(access.offset, row->worst_offset, sizeof access.offset);
+    return smp_bank_advice_text(text, size, &access, (int)row->worst_ideal, row->array);
 }
 
 bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size)

@@ -22,18 +22,6 @@ smp_lab_total smp_lab_total_of(const smp_warp_result *result)
 
 enum { NAME = 20, COUNT = 9, RATIO = 5, REGISTERS = 4, BLOCKS = 6, AT = 17 };
 
-static void put_number(FILE *to, uint64_t value)
-{
-    static const char *const units[] = {"%.0f", "%.1fk", "%.1fM", "%.1fG", "%.1fT"};
-    char text[32];
-    double shown = (double)value;
-    int unit = 0;
-    for (; shown >= 99999999.5 && unit < 4; unit++)
-        shown /= 1000;
-    snprintf(text, sizeof text, units[unit], shown);
-    fprintf(to, " %*s", COUNT, text);
-}
-
 static void put_ratio(FILE *to, uint64_t a, uint64_t b, const char *color, const char *off)
 {
     char text[32] = "-";
@@ -49,12 +37,12 @@ static void put_kernel(FILE *to, const smp_warp_result *r, const smp_paint *pain
     char text[40] = "-";
     fputs("  ", to);
     smp_text_column(to, r->kernel, NAME);
-    put_number(to, r->instructions);
-    put_number(to, t.wavefronts);
-    put_number(to, t.ideal);
-    put_number(to, t.conflicts);
+    smp_lab_number(to, r->instructions, COUNT);
+    smp_lab_number(to, t.wavefronts, COUNT);
+    smp_lab_number(to, t.ideal, COUNT);
+    smp_lab_number(to, t.conflicts, COUNT);
     put_ratio(to, t.wavefronts, t.ideal, paint->red, paint->off);
-    put_number(to, t.sectors);
+    smp_lab_number(to, t.sectors, COUNT);
     put_ratio(to, t.sectors, t.sectors_ideal, paint->yellow, paint->off);
     if (!r->fit.arch) {
         fprintf(to, " %*s %*s\n", REGISTERS, "-", BLOCKS, "-");

@@ -2,33 +2,9 @@
  * cost, banks, findings, all numbers. No network; the one script sorts the table. */
 #include <string.h>
 
-#include "report/bank_map.h"
-#include "report/compare_html.h"
+#include "report/kernel_page.h"
 #include "report/lab.h"
 #include "report/text.h"
-
-static const char more_style[] =
-    ".verdict{font-size:1.15rem;border-left:4px solid var(--bad);padding:.2rem 0 .2rem .8rem;margin:.8rem 0}\n"
-    ".verdict.free{border-color:var(--good)}.row{grid-template-columns:minmax(9em,14em) 1fr 17em}\n"
-    ".axis{position:relative;height:1.4em;font-size:.8rem;color:var(--soft)}.axis span{position:absolute}\n"
-    "table.source{width:100%;font-size:.85rem}table.source td{border:0;padding:.05rem .5rem;vertical-align:top}\n"
-    "table.source td:first-child{text-align:right;color:var(--soft);width:3em}\n"
-    "table.source td.text{text-align:left;white-space:pre-wrap;width:99%}table.source tr.far td{color:var(--soft);\n"
-    "text-align:left}table.source td.heat{min-width:9em;border-radius:3px;position:relative}\n"
-    "table.source td.heat i{position:absolute;inset:1px auto 1px 0;background:var(--bad);opacity:.28;\n"
-    "border-radius:3px}table.source td.heat span{position:relative}\n"
-    "th button{font:inherit;font-weight:600;color:inherit;background:none;border:0;padding:0;cursor:pointer}\n"
-    "th[aria-sort] button{text-decoration:underline}.found{border-left:4px solid var(--bad);padding-left:.8rem;\n"
-    "margin:.6rem 0}@media(max-width:40rem){.row{grid-template-columns:1fr auto}}\n";
-
-static const char script[] =
-    "const t=document.getElementById('numbers'),b=t.tBodies[0];t.tHead.addEventListener('click',e=>{\n"
-    "const h=e.target.closest('th');if(!h)return;const "
-    "i=h.cellIndex,d=h.getAttribute('aria-sort')==='descending'?1:-1;\n"
-    "for(const o of h.parentNode.cells)o.removeAttribute('aria-sort');\n"
-    "h.setAttribute('aria-sort',d<0?'descending':'ascending');const v=r=>r.cells[i].textContent;\n"
-    "b.append(...[...b.rows].sort((p,q)=>{const x=parseFloat(v(p)),y=parseFloat(v(q));\n"
-    "return isNaN(x)||isNaN(y)?d*v(p).localeCompare(v(q)):d*(x-y)}))});\n";
 
 static double total_cost(const smp_warp_result *r)
 {
@@ -140,10 +116,10 @@ static void put_ladder(FILE *to, const smp_lab_report *report, const ladder *l)
             fprintf(to, " <span class=\"bad\">&times;%.3g</span>", needed ? (double)all / (double)needed : 0);
         fputs("</span></div>\n", to);
     }
-    fprintf(to,
-            "<div class=\"row\"><span></span><span class=\"axis\"><span>0</span><span style=\"left:50%%\">%.0f</span>"
-            "<span style=\"right:0\">%llu</span></span><span class=\"value soft\">%s</span></div>\n",
-            (double)most / 2, (unsigned long long)most, l->unit);
+    const smp_axis axis = smp_axis_for(0, (double)most, false);
+    fputs("<div class=\"row\"><span></span>", to);
+    smp_axis_put(to, &axis, false);
+    fprintf(to, "<span class=\"value soft\">%s</span></div>\n", l->unit);
 }
 
 static void put_ladders(FILE *to, const smp_lab_report *report)
@@ -235,13 +211,14 @@ static void put_source(FILE *to, const smp_lab_report *report, const smp_warp_re
             continue;
         }
         gap = false;
-        fprintf(to, "<tr><td>%u</td><td class=\"text\"><code>", line);
-        smp_text_xml(to, smp_lab_text(report->sources, path_of(r, file), line));
-        fputs("</code></td>", to);
+        fprintf(to, "<tr><td>%u</td>", line);
         if (is_near(r, file, line, 0))
             put_heat(to, r, file, line, most);
         else
             fputs("<td></td>", to);
+        fputs("<td class=\"text\"><code>", to);
+        smp_text_xml(to, smp_lab_text(report->sources, path_of(r, file), line));
+        fputs("</code></td>", to);
         fputs("</tr>\n", to);
     }
     fputs("</table></div>\n", to);
@@ -249,30 +226,20 @@ static void put_source(FILE *to, const smp_lab_report *report, const smp_warp_re
 
 /* ------------------------------------------------------------------------------------------------ banks, findings */
 
+/* The banks of each access that has conflicts; the dearest is open. */
 static void put_maps(FILE *to, const smp_warp_result *r)
 {
-    enum { MOST_WAVEFRONTS = 16 };
+    const smp_warp_row *dearest = smp_lab_dearest(r);
     for (size_t i = 0; i < r->row_count; i++) {
         const smp_warp_row *row = &r->rows[i];
         smp_bank_access access;
-        char text[SMP_LAB_ADVICE];
+        char summary[300];
         if (!smp_lab_access(row, &access))
             continue;
-        fputs("<figure><figcaption><b>", to);
-        smp_text_xml(to, smp_lab_file(r, row->file));
-        fprintf(to, ":%u</b>, %s of %u byte%s", row->line, smp_lab_access_name(row), row->width,
-                row->width == 1 ? "" : "s");
-        fprintf(to, ": the worst of its %llu instructions needs %u wavefronts where %u would do.",
-                (unsigned long long)row->instructions, row->worst_wavefronts, row->worst_ideal);
-        if (smp_lab_advice(row, text, sizeof text)) {
-            fputs("<br><b>To avoid it:</b> ", to);
-            smp_text_xml(to, text);
-            fputs(".", to);
-        }
-        fputs("</figcaption><div class=\"scroll\">", to);
-        const smp_bank_map_svg_options options = {.most_wavefronts = MOST_WAVEFRONTS};
-        smp_bank_map_svg(to, &access, SMP_BANKS_CC5, &options);
-        fputs("</div></figure>\n", to);
+        snprintf(summary, sizeof summary, "The banks: %s:%u, %s of %u byte%s, the worst of its %llu instructions",
+                 smp_lab_file(r, row->file), row->line, smp_lab_access_name(row), row->width,
+                 row->width == 1 ? "" : "s", (unsigned long long)row->instructions);
+        smp_kernel_page_map(to, &access, summary, row->array, row == dearest);
     }
 }
 
@@ -317,12 +284,12 @@ static void put_findings(FILE *to, const smp_lab_report *report)
 
 static void put_numbers(FILE *to, const smp_lab_report *report)
 {
-    static const char *const heads[] = {"kernel", "line",      "access", "bytes", "instructions", "wavefronts",
-                                        "ideal",  "conflicts", "n-way",  "lanes", "sectors",      "needed"};
-    fputs("<section><h2>All numbers</h2>\n<div class=\"scroll\"><table id=\"numbers\"><thead><tr>", to);
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
-        fprintf(to, "<th><button>%s</button></th>", heads[i]);
-    fputs("</tr></thead><tbody>\n", to);
+    static const char *const heads[] = {"kernel",     "line",   "access",    "bytes", "instructions",
+                                        "wavefronts", "ideal",  "conflicts", "n-way", "lanes",
+                                        "sectors",    "needed", NULL};
+    fputs("<section><h2>All numbers</h2>\n<div class=\"scroll\"><table class=\"sorted\">", to);
+    smp_kernel_page_heads(to, heads);
+    fputs("<tbody>\n", to);
     for (size_t i = 0; i < report->count; i++)
         for (size_t k = 0; k < report->results[i].row_count; k++) {
             const smp_warp_row *row = &report->results[i].rows[k];
@@ -381,12 +348,8 @@ static void put_kernel(FILE *to, const smp_lab_report *report, size_t i)
 
 void smp_lab_html(FILE *to, const smp_lab_report *report)
 {
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
-          "content=\"width=device-width,initial-scale=1\">\n<title>smempipe kernel: ",
-          to);
-    smp_text_xml(to, report->count ? report->entries[0].file : "");
-    fprintf(to, "</title>\n<style>\n%s%s%s</style></head>\n<body>\n<h1>", smp_compare_html_style(), smp_bank_map_css(),
-            more_style);
+    smp_kernel_page_begin(to, "kernel", report->count ? report->entries[0].file : "");
+    fputs("<h1>", to);
     for (size_t i = 0; i < report->count; i++)
         if (!i || strcmp(report->entries[i].file, report->entries[i - 1].file) != 0) {
             fputs(i ? ", " : "", to);
@@ -396,9 +359,10 @@ void smp_lab_html(FILE *to, const smp_lab_report *report)
     put_verdict(to, report);
     put_results(to, report);
     put_ladders(to, report);
+    smp_kernel_page_terms(to, true);
     put_findings(to, report);
     for (size_t i = 0; i < report->count; i++)
         put_kernel(to, report, i);
     put_numbers(to, report);
-    fprintf(to, "<p class=\"soft\">smempipe %s</p>\n<script>\n%s</script>\n</body></html>\n", SMP_VERSION, script);
+    smp_kernel_page_end(to);
 }

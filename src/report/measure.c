@@ -28,7 +28,9 @@ static void put_row(FILE *to, const char *const *names, const smp_finding *item,
         fprintf(to, "%zu", bin);
     if (isfinite(value))
         smp_json_number_text(number, value);
-    fprintf(to, ",%s\n", number);
+    fputc(',', to);
+    smp_text_csv(to, item->text[0] ? item->text : number);
+    fputc('\n', to);
 }
 
 static void put_rows(FILE *to, const char *file, const char *type, const char *label, const char *name,

@@ -63,15 +63,46 @@ static double value_of(const smp_wide_row *row, size_t column)
     return column < row->value_count ? row->values[column] : (double)NAN;
 }
 
+static const char *text_of(const smp_wide_row *row, size_t column)
+{
+    return column < row->value_count ? row->texts[column] : "";
+}
+
 static void put_number(FILE *to, double value)
 {
     char text[SMP_NUMBER_TEXT] = "";
-    if (isfinite(value))
-        snprintf(text, sizeof text, "%.5g", value);
+    if (isfinite(value)) /* counts are written out */
+        snprintf(text, sizeof text, fabs(value) < 1e12 && value >= floor(value) ? "%.0f" : "%.5g", value);
     fputs(text, to);
 }
 
 /* ------------------------------------------------------------------------------------------------ finding */
+
+/* Whether a column's name, behind its label and before its channel ("light.mean_r"), is one of those. */
+static bool is_one_of(const char *column, const char *const *names)
+{
+    const char *dot = strrchr(column, '.'), *name = dot ? dot + 1 : column;
+    for (; *names; names++) {
+        const size_t length = strlen(*names);
+        if (!strncmp(name, *names, length) && (!name[length] || name[length] == '_'))
+            return true;
+    }
+    return false;
+}
+
+/* Columns that grow with the size of a file say nothing of what is in it. */
+static bool grows(const char *column)
+{
+    static const char *const names[] = {"count", "sum", "frames", "pixels", NULL};
+    return is_one_of(column, names);
+}
+
+/* Those that say less than their neighbours: what is drawn first is mean, deviation, loudness, sharpness. */
+static bool is_minor(const char *column)
+{
+    static const char *const names[] = {"min", "max", "rms", "peak", "p1", "p5", "p50", "p95", "p99", NULL};
+    return is_one_of(column, names);
+}
 
 static void find_spreads(page *p, double *values, double *scratch)
 {
@@ -98,7 +129,7 @@ static void find_far(page *p)
         double most = 0;
         p->worst[i] = p->wide->column_count;
         for (size_t c = 0; c < p->wide->column_count; c++) {
-            if (p->spreads[c].count < LEAST_FILES)
+            if (p->spreads[c].count < LEAST_FILES || grows(p->wide->columns[c]))
                 continue;
             const smp_spread *spread = &p->spreads[c];
             const double value = value_of(p->files[i], c), score = fabs(smp_spread_distance(spread, value));
@@ -128,6 +159,9 @@ static int compare_rows(const smp_wide_row *a, const smp_wide_row *b)
             return isnan(x) ? -1 : 1;
         if (x < y || x > y)
             return x < y ? -1 : 1;
+        const int order = strcmp(text_of(a, c), text_of(b, c));
+        if (order)
+            return order;
     }
     return 0;
 }
@@ -318,7 +352,7 @@ static void put_histogram(page *p, const smp_total *total, const smp_findings *f
 }
 
 /* A row for each name, a column for each channel. */
-static void put_scalars(page *p, const smp_findings *findings)
+static void put_scalars(page *p, const smp_total *total, const smp_findings *findings)
 {
     bool open = false;
     for (size_t i = 0; i < findings->count; i++) {
@@ -328,7 +362,20 @@ static void put_scalars(page *p, const smp_findings *findings)
             told = !findings->items[k].list && !strcmp(findings->items[k].name, item->name);
         if (told)
             continue;
-        fputs(open ? "<tr><td>" : "<div class=\"scroll\"><table>\n<tr><td>", p->to);
+        if (!open) {
+            fputs("<div class=\"scroll\"><table>\n<tr><th></th>", p->to);
+            for (size_t k = i; k < findings->count && !strcmp(findings->items[k].name, item->name); k++) {
+                const char *tone = tone_of(total, findings->items[k].channel);
+                if (findings->items[k].channel < 0)
+                    fputs("<th>all</th>", p->to);
+                else if (tone[1])
+                    fprintf(p->to, "<th>channel %d</th>", findings->items[k].channel);
+                else
+                    fprintf(p->to, "<th>%s</th>", *tone == 'r' ? "red" : *tone == 'g' ? "green" : "blue");
+            }
+            fputs("</tr>\n", p->to);
+        }
+        fputs("<tr><td>", p->to);
         open = true;
         smp_text_xml(p->to, item->name);
         for (size_t k = i; k < findings->count; k++)
@@ -361,7 +408,7 @@ static smp_code put_total(page *p, const smp_total *total, smp_error *err)
             if (item->list && !item->values && first)
                 put_histogram(p, total, &findings, i);
         }
-        put_scalars(p, &findings);
+        put_scalars(p, total, &findings);
     }
     smp_findings_free(&findings);
     return code;
@@ -369,38 +416,57 @@ static smp_code put_total(page *p, const smp_total *total, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ spreads, table */
 
+static void put_spread(page *p, size_t column)
+{
+    const smp_spread *spread = &p->spreads[column];
+    fputs("<figure class=\"card\"><figcaption><b>", p->to);
+    smp_text_xml(p->to, p->wide->columns[column]);
+    fputs("</b></figcaption>", p->to);
+    smp_spread_svg(p->to, spread);
+    fputs("<div class=\"soft ends\"><span>", p->to);
+    put_number(p->to, spread->least);
+    fputs("</span><span>median ", p->to);
+    put_number(p->to, spread->middle);
+    fputs("</span><span>", p->to);
+    put_number(p->to, spread->most);
+    fputs("</span></div></figure>\n", p->to);
+}
+
+/* Draws the columns of one kind; minor ones are folded. Counts those past the most that are drawn. */
+static void put_spreads_of(page *p, bool minor, size_t *shown, size_t *more)
+{
+    size_t all = 0;
+    for (size_t c = 0; c < p->wide->column_count; c++) {
+        const char *name = p->wide->columns[c];
+        if (!(p->spreads[c].most > p->spreads[c].least) || grows(name) || is_minor(name) != minor)
+            continue;
+        if (*shown == MOST_SPREADS) {
+            ++*more;
+            continue;
+        }
+        if (!all++)
+            fputs(minor ? "<details><summary>Extremes, and other values that say less</summary>\n<div class=\"grid\">\n"
+                        : "<div class=\"grid\">\n",
+                  p->to);
+        ++*shown;
+        put_spread(p, c);
+    }
+    if (all)
+        fputs(minor ? "</div></details>\n" : "</div>\n", p->to);
+}
+
 static void put_spreads(page *p)
 {
     size_t shown = 0, same = 0, more = 0;
     if (p->file_count < 2)
         return;
     fputs("<h2>Over the files</h2>\n<p class=\"soft\">A bar is how many files have such a value; the line is the "
-          "median.</p>\n<div class=\"grid\">\n",
+          "median.</p>\n",
           p->to);
-    for (size_t c = 0; c < p->wide->column_count; c++) {
-        const smp_spread *spread = &p->spreads[c];
-        if (!(spread->most > spread->least)) {
-            same += spread->count > 0;
-            continue;
-        }
-        if (shown == MOST_SPREADS) {
-            more++;
-            continue;
-        }
-        shown++;
-        fputs("<figure class=\"card\"><figcaption><b>", p->to);
-        smp_text_xml(p->to, p->wide->columns[c]);
-        fputs("</b></figcaption>", p->to);
-        smp_spread_svg(p->to, spread);
-        fputs("<div class=\"soft ends\"><span>", p->to);
-        put_number(p->to, spread->least);
-        fputs("</span><span>median ", p->to);
-        put_number(p->to, spread->middle);
-        fputs("</span><span>", p->to);
-        put_number(p->to, spread->most);
-        fputs("</span></div></figure>\n", p->to);
-    }
-    fputs("</div>\n", p->to);
+    put_spreads_of(p, false, &shown, &more);
+    put_spreads_of(p, true, &shown, &more);
+    for (size_t c = 0; c < p->wide->column_count; c++)
+        same += p->spreads[c].count && !(p->spreads[c].most > p->spreads[c].least);
     if (same) {
         fputs("<p class=\"soft\">The same in all files: ", p->to);
         for (size_t c = 0, n = 0; c < p->wide->column_count; c++)
@@ -446,6 +512,8 @@ static void put_table(page *p)
             char text[SMP_NUMBER_TEXT] = "";
             if (isfinite(value_of(row, c)))
                 smp_json_number_text(text, value_of(row, c));
+            else
+                snprintf(text, sizeof text, "%s", text_of(row, c));
             fprintf(p->to, "<td>%s</td>", text);
         }
         fputs("</tr>\n", p->to);

@@ -37,8 +37,27 @@ static bool find_column(smp_wide *wide, const char *name, size_t *at)
     return true;
 }
 
-/* Stores a value in its column. A second value of that name in the row gets its own column: "mean_r.2". */
-static bool put_value(smp_wide *wide, smp_wide_row *row, const char *name, double value)
+/* Makes room for column `at`. False: out of memory. */
+static bool reach_column(smp_wide_row *row, size_t at)
+{
+    if (!smp_grow(&row->values, &row->value_capacity, at + 1, sizeof *row->values) ||
+        !smp_grow(&row->texts, &row->text_capacity, at + 1, sizeof *row->texts))
+        return false;
+    for (; row->value_count <= at; row->value_count++) {
+        row->values[row->value_count] = (double)NAN;
+        row->texts[row->value_count][0] = '\0';
+    }
+    return true;
+}
+
+/* Whether the row has anything in column `at`. */
+static bool has_value(const smp_wide_row *row, size_t at)
+{
+    return at < row->value_count && (!isnan(row->values[at]) || row->texts[at][0]);
+}
+
+/* Stores a value, or a text, in its column. A second value of that name in the row gets its own column: "mean_r.2". */
+static bool put_value(smp_wide *wide, smp_wide_row *row, const char *name, double value, const char *text)
 {
     char numbered[160];
     size_t at;
@@ -46,15 +65,14 @@ static bool put_value(smp_wide *wide, smp_wide_row *row, const char *name, doubl
     for (int n = 2;; n++) {
         if (!find_column(wide, numbered, &at))
             return false;
-        if (at >= row->value_count || isnan(row->values[at]))
+        if (!has_value(row, at))
             break;
         snprintf(numbered, sizeof numbered, "%.140s.%d", name, n);
     }
-    if (!smp_grow(&row->values, &row->value_capacity, at + 1, sizeof *row->values))
+    if (!reach_column(row, at))
         return false;
-    while (row->value_count <= at)
-        row->values[row->value_count++] = (double)NAN;
     row->values[at] = value;
+    snprintf(row->texts[at], sizeof row->texts[at], "%s", text);
     return true;
 }
 
@@ -85,7 +103,7 @@ static smp_code put_findings(smp_wide *wide, smp_wide_row *row, const char *name
             continue;
         channel_suffix(suffix, shape, item->channel);
         snprintf(column, sizeof column, "%s%s%.60s%s", name, name[0] ? "." : "", item->name, suffix);
-        if (!put_value(wide, row, column, item->value))
+        if (!put_value(wide, row, column, item->value, item->text))
             return no_memory(err, wide->column_count);
     }
     return SMP_OK;
@@ -126,7 +144,7 @@ static smp_code put_items(smp_wide *wide, const smp_run_report *report, const sm
                 continue;
             snprintf(column, sizeof column, "%s%s%s%.60s", step->name, step->name[0] ? "." : "",
                      is_field(list->name) ? "item_" : "", list->name);
-            if (!put_value(wide, row, column, list->list[k]))
+            if (!put_value(wide, row, column, list->list[k], ""))
                 return no_memory(err, wide->column_count);
         }
     }
@@ -207,6 +225,8 @@ static int by_key(const void *a_, const void *b_)
 {
     const key *a = a_, *b = b_;
     int order = 0;
+    if (!a->text != !b->text) /* rows without a text come last in both orders */
+        return a->text ? -1 : 1;
     if (a->text)
         order = strcmp(a->text, b->text);
     else if (isnan(a->value) || isnan(b->value)) /* rows without a value come last in both orders */
@@ -254,10 +274,12 @@ static smp_code sorted(smp_wide *wide, const char *sort, key *keys, smp_error *e
             keys[i].text = which == PATH ? row->path : row->format;
         else if (which < FIELDS)
             keys[i].value = field_value(row, (field)which);
-        else if (column < row->value_count)
+        else if (column < row->value_count) {
             keys[i].value = row->values[column];
+            keys[i].text = row->texts[column][0] ? row->texts[column] : NULL;
+        }
         if (row->item && !keys[i].text && isnan(keys[i].value))
-            keys[i].value = keys[i - 1].value; /* stays with its file */
+            keys[i].value = keys[i - 1].value, keys[i].text = keys[i - 1].text; /* stays with its file */
     }
     wide->unsorted = 0;
     for (size_t i = 0; name && i < wide->row_count; i++)
@@ -289,7 +311,10 @@ static void put_row(const smp_wide *wide, FILE *to, const smp_wide_row *row, con
     }
     for (size_t i = 0; i < wide->column_count; i++) {
         fputc(',', to);
-        put_number(to, i < row->value_count ? row->values[i] : (double)NAN);
+        if (i < row->value_count && row->texts[i][0])
+            smp_text_csv(to, row->texts[i]);
+        else
+            put_number(to, i < row->value_count ? row->values[i] : (double)NAN);
     }
     fputc('\n', to);
 }
@@ -315,6 +340,7 @@ static void remove_column(smp_wide *wide, size_t at)
         if (at >= row->value_count)
             continue;
         memmove(row->values + at, row->values + at + 1, (row->value_count - at - 1) * sizeof *row->values);
+        memmove(row->texts + at, row->texts + at + 1, (row->value_count - at - 1) * sizeof *row->texts);
         row->value_count--;
     }
 }
@@ -334,7 +360,7 @@ static bool beside(const smp_wide *wide, size_t a, size_t b)
 {
     for (size_t i = 0; i < wide->row_count; i++) {
         const smp_wide_row *row = &wide->rows[i];
-        if (a < row->value_count && b < row->value_count && !isnan(row->values[a]) && !isnan(row->values[b]))
+        if (has_value(row, a) && has_value(row, b))
             return true;
     }
     return false;
@@ -352,16 +378,16 @@ static void join_channels(smp_wide *wide)
         bool joined = true;
         for (size_t i = 0; i < wide->row_count; i++) {
             smp_wide_row *row = &wide->rows[i];
-            if (at >= row->value_count || isnan(row->values[at]))
+            if (!has_value(row, at))
                 continue;
-            if (!smp_grow(&row->values, &row->value_capacity, other + 1, sizeof *row->values)) {
+            if (!reach_column(row, other)) {
                 joined = false; /* the columns stay apart */
                 break;
             }
-            while (row->value_count <= other)
-                row->values[row->value_count++] = (double)NAN;
             row->values[other] = row->values[at];
+            memcpy(row->texts[other], row->texts[at], sizeof row->texts[other]);
             row->values[at] = (double)NAN;
+            row->texts[at][0] = '\0';
         }
         if (!joined)
             return;
@@ -400,6 +426,7 @@ void smp_wide_free(smp_wide *wide)
         smp_free(wide->rows[i].path);
         smp_free(wide->rows[i].format);
         smp_free(wide->rows[i].values);
+        smp_free(wide->rows[i].texts);
     }
     for (size_t i = 0; i < wide->column_count; i++)
         smp_free(wide->columns[i]);

@@ -12,7 +12,8 @@ typedef struct smp_wide_row {
     int64_t width, height, channels; /* of a sound, height is its frames and width 0 */
     double rate;                     /* of a sound; 0: a picture */
     double *values;                  /* by column; NaN or past value_count: none */
-    size_t value_count, value_capacity;
+    char (*texts)[SMP_FINDING_TEXT]; /* as many; of a value that is a text; empty: none */
+    size_t value_count, value_capacity, text_capacity;
     size_t item; /* of a thing found in a file: its number; 0: the file's own row */
 } smp_wide_row;
 

@@ -53,7 +53,7 @@ typedef struct smp_part_reader {
     smp_part_head head;
     uint64_t done, failed; /* after smp_part_check */
     uint64_t number;       /* of the file that smp_part_next found */
-    /* Of the file at path, which is opened for each piece that is read, because there may be thousands: */
+    /* About the file at path, which is opened for each piece that is read, because there may be thousands: */
     uint64_t size, at, first; /* bytes; the next record; the first behind the head */
     uint8_t *buffer;          /* bytes held_at .. held_at + held - 1 */
     size_t capacity, held;

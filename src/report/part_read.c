@@ -1,6 +1,7 @@
 /* Reads parts of a measurement: see part.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -192,6 +193,12 @@ static smp_code unpack_finding(smp_unpacker *from, smp_finding *finding, int cha
     from->failed |= channel < -1 || channel >= channels;
     finding->channel = from->failed ? -1 : (int)channel;
     finding->values = kind == SMP_FINDING_VALUES;
+    if (kind == SMP_FINDING_WORD) {
+        finding->value = (double)NAN;
+        unpack_word(from, finding->text, sizeof finding->text);
+        from->failed |= !finding->text[0];
+        return SMP_OK;
+    }
     if (kind == SMP_FINDING_NUMBER) {
         finding->value = smp_unpack_double(from);
         return SMP_OK;

@@ -1,6 +1,4 @@
 /* Writes parts of a measurement: see part.h. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "report/part.h"
 #include "report/part_format.h"
@@ -72,7 +70,14 @@ static void pack_finding(smp_packer *to, const smp_finding *finding)
 {
     smp_pack_text(to, finding->name);
     smp_pack_int(to, finding->channel);
-    smp_pack_uint(to, !finding->list ? SMP_FINDING_NUMBER : finding->values ? SMP_FINDING_VALUES : SMP_FINDING_COUNTS);
+    smp_pack_uint(to, finding->text[0]  ? SMP_FINDING_WORD
+                      : !finding->list  ? SMP_FINDING_NUMBER
+                      : finding->values ? SMP_FINDING_VALUES
+                                        : SMP_FINDING_COUNTS);
+    if (finding->text[0]) {
+        smp_pack_text(to, finding->text);
+        return;
+    }
     if (!finding->list) {
         smp_pack_double(to, finding->value);
         return;

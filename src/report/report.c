@@ -87,6 +87,8 @@ void smp_report_findings_json(smp_json *json, const smp_findings *findings)
             smp_json_integer(json, "channel", item->channel);
         if (item->list)
             smp_json_numbers(json, "values", item->list, item->list_len);
+        else if (item->text[0])
+            smp_json_string(json, "value", item->text);
         else
             smp_json_number(json, "value", item->value);
         smp_json_end(json, '}');

@@ -65,7 +65,7 @@ typedef struct smp_run_report {
 void smp_run_report_free(smp_run_report *report);
 
 /* Whether a step of a picture clipped more than one sample in twenty: the result is then probably not what the user
- * wants. Sharpening clips one in a hundred. Of a float picture a single one is too many: it may have been NaN. */
+ * wants. Sharpening clips one in a hundred. In a float picture a single one is too many: it may have been NaN. */
 bool smp_report_clips_much(const smp_run_report *report, const smp_step_report *step);
 
 /* Writes "'add 20' clipped 99.8 % of the samples to the range of its format" to text. */

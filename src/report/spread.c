@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = 260, HEIGHT = 72, WIDE = 720, HIGH = 200 };
 

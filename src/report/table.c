@@ -11,21 +11,6 @@ enum { STEP_COLUMNS = 44, VARIANT_COLUMNS = 10, TIME_COLUMNS = 10, SHARE_COLUMNS
 enum { COUNTED_STEP_COLUMNS = 24, COUNT_COLUMNS = 9, WAYS_COLUMNS = 5 };
 enum { SPARK_COLUMNS = 48 };
 
-/* Two blanks and right-aligned text. */
-static void put_cell(FILE *to, const char *text, int columns)
-{
-    fputs("  ", to);
-    smp_text_column(to, text, -columns);
-}
-
-static void put_number(FILE *to, int columns, const char *format, double value, bool known)
-{
-    char text[48] = "-";
-    if (known)
-        snprintf(text, sizeof text, format, value);
-    put_cell(to, text, columns);
-}
-
 static bool has_counts(const smp_run_report *report)
 {
     for (size_t i = 0; i < report->step_count; i++)
@@ -57,16 +42,16 @@ static void put_head(FILE *to, const smp_run_report *report, bool counted, const
     smp_text_column(to, "step", counted ? COUNTED_STEP_COLUMNS : STEP_COLUMNS);
     fputs("  ", to);
     smp_text_column(to, "variant", VARIANT_COLUMNS);
-    put_cell(to, "time ms", TIME_COLUMNS);
-    put_cell(to, "share", SHARE_COLUMNS);
-    put_cell(to, "GB/s", RATE_COLUMNS);
+    smp_text_cell(to, "time ms", TIME_COLUMNS);
+    smp_text_cell(to, "share", SHARE_COLUMNS);
+    smp_text_cell(to, "GB/s", RATE_COLUMNS);
     if (counted) {
-        put_cell(to, "wavefr.", COUNT_COLUMNS);
-        put_cell(to, "conflicts", COUNT_COLUMNS);
-        put_cell(to, "n-way", WAYS_COLUMNS);
+        smp_text_cell(to, "wavefr.", COUNT_COLUMNS);
+        smp_text_cell(to, "conflicts", COUNT_COLUMNS);
+        smp_text_cell(to, "n-way", WAYS_COLUMNS);
     } else {
         bool sound = report->step_count && report->steps[0].in.kind == SMP_AUDIO;
-        put_cell(to, sound ? "Mframe/s" : "Mpixel/s", RATE_COLUMNS);
+        smp_text_cell(to, sound ? "Mframe/s" : "Mpixel/s", RATE_COLUMNS);
     }
     fprintf(to, "%s\n", paint->off);
 }
@@ -79,7 +64,7 @@ static void put_count(FILE *to, uint64_t count, bool known)
     int unit = 0;
     while (value >= (unit ? 99999.5 : 999999999.5) && unit < 4)
         value /= 1000, unit++;
-    put_number(to, COUNT_COLUMNS, units[unit], value, known);
+    smp_text_number(to, COUNT_COLUMNS, units[unit], value, known);
 }
 
 static void put_step(FILE *to, const smp_step_report *step, double all_seconds, bool counted, const smp_paint *paint)
@@ -89,18 +74,20 @@ static void put_step(FILE *to, const smp_step_report *step, double all_seconds, 
     smp_text_column(to, step->label, counted ? COUNTED_STEP_COLUMNS : STEP_COLUMNS);
     fputs("  ", to);
     smp_text_column(to, step->variant[0] ? step->variant : "-", VARIANT_COLUMNS);
-    put_number(to, TIME_COLUMNS, "%.3f", step->seconds * 1e3, true);
-    put_number(to, SHARE_COLUMNS, "%.0f %%", all_seconds > 0 ? step->seconds / all_seconds * 100 : 0, all_seconds > 0);
-    put_number(to, RATE_COLUMNS, "%.2f", timed ? (double)step->bytes / step->seconds / 1e9 : 0, timed && step->bytes);
+    smp_text_number(to, TIME_COLUMNS, "%.3f", step->seconds * 1e3, true);
+    smp_text_number(to, SHARE_COLUMNS, "%.0f %%", all_seconds > 0 ? step->seconds / all_seconds * 100 : 0,
+                    all_seconds > 0);
+    smp_text_number(to, RATE_COLUMNS, "%.2f", timed ? (double)step->bytes / step->seconds / 1e9 : 0,
+                    timed && step->bytes);
     if (counted) {
         const smp_shared_count *count = &step->shared;
         bool known = step->counter && count->instructions;
         put_count(to, count->wavefronts, known);
         put_count(to, count->wavefronts - count->ideal, known);
-        put_number(to, WAYS_COLUMNS, "%.2f", known ? (double)count->wavefronts / (double)count->ideal : 0, known);
+        smp_text_number(to, WAYS_COLUMNS, "%.2f", known ? (double)count->wavefronts / (double)count->ideal : 0, known);
     } else {
-        put_number(to, RATE_COLUMNS, "%.0f", timed ? (double)step->pixels / step->seconds / 1e6 : 0,
-                   timed && step->pixels);
+        smp_text_number(to, RATE_COLUMNS, "%.0f", timed ? (double)step->pixels / step->seconds / 1e6 : 0,
+                        timed && step->pixels);
     }
     fprintf(to, "%s\n", inserted ? paint->off : "");
 }
@@ -109,7 +96,7 @@ static void put_total(FILE *to, const char *name, double seconds, bool counted, 
 {
     fputs("  ", to);
     smp_text_column(to, name, (counted ? COUNTED_STEP_COLUMNS : STEP_COLUMNS) + 2 + VARIANT_COLUMNS);
-    put_number(to, TIME_COLUMNS, "%.3f", seconds * 1e3, true);
+    smp_text_number(to, TIME_COLUMNS, "%.3f", seconds * 1e3, true);
     fprintf(to, "%s%s\n", remark[0] ? "  " : "", remark);
 }
 
@@ -199,13 +186,17 @@ static void put_values(FILE *to, const smp_findings *findings)
     if (last < -1)
         return;
     int columns = last - first >= 5 ? 8 : 12;
+    for (size_t i = 0; i < findings->count; i++) {
+        const int length = (int)strlen(findings->items[i].text);
+        columns = length > columns ? length : columns;
+    }
     if (last >= 0) {
         fprintf(to, "    %*s", name_columns, "");
         for (int channel = first; channel <= last; channel++) {
             char text[16] = "all";
             if (channel >= 0)
                 snprintf(text, sizeof text, columns < 12 ? "ch %d" : "channel %d", channel);
-            put_cell(to, text, columns);
+            smp_text_cell(to, text, columns);
         }
         fputc('\n', to);
     }
@@ -217,9 +208,11 @@ static void put_values(FILE *to, const smp_findings *findings)
         for (int channel = first; channel <= last; channel++) {
             const smp_finding *item = find_value(findings, findings->items[i].name, channel);
             char text[48] = "";
-            if (item)
+            if (item && item->text[0])
+                snprintf(text, sizeof text, "%s", item->text);
+            else if (item)
                 number_text(text, sizeof text, item->value, columns);
-            put_cell(to, text, columns);
+            smp_text_cell(to, text, columns);
         }
         fputc('\n', to);
     }

@@ -191,3 +191,17 @@ smp_paint smp_paint_for(bool color)
         return (smp_paint){"", "", "", "", "", ""};
     return (smp_paint){"\033[1m", "\033[2m", "\033[1;31m", "\033[1;33m", "\033[32m", "\033[0m"};
 }
+
+void smp_text_cell(FILE *to, const char *text, int columns)
+{
+    fputs("  ", to);
+    smp_text_column(to, text, -columns);
+}
+
+void smp_text_number(FILE *to, int columns, const char *format, double value, bool known)
+{
+    char text[48] = "-";
+    if (known)
+        snprintf(text, sizeof text, format, value);
+    smp_text_cell(to, text, columns);
+}

@@ -30,6 +30,11 @@ void smp_text_csv(FILE *to, const char *text);
 /* smp_text_clean, cut to `columns` with an ellipsis, or padded with blanks (negative: blanks first). */
 void smp_text_column(FILE *to, const char *text, int columns);
 
+/* A cell of a table: two blanks, then right-aligned text, or a number by a format of printf, "-" where none is known.
+ */
+void smp_text_cell(FILE *to, const char *text, int columns);
+void smp_text_number(FILE *to, int columns, const char *format, double value, bool known);
+
 /* Wraps paragraphs (separated by line ends) at SMP_TEXT_WIDTH. The first line begins at column `at`, where the cursor
  * is, every further line at column `indent`. Lines that begin with a blank are kept as they are. Ends with a line end.
  */

@@ -138,6 +138,33 @@ void smp_base64(FILE *to, const unsigned char *data, size_t size)
     }
 }
 
+/* Turns a picture clockwise. */
+static smp_code turn(smp_small_picture *p, int degrees, smp_error *err)
+{
+    const int64_t w = p->width, h = p->height;
+    const bool upright = degrees % 180 == 0;
+    if (!degrees)
+        return SMP_OK;
+    uint8_t *to = smp_alloc_array((size_t)h, (size_t)w * 3);
+    if (!to)
+        return smp_fail_memory(err, "a small picture", (uint64_t)(w * h * 3));
+    for (int64_t y = 0; y < (upright ? h : w); y++)
+        for (int64_t x = 0; x < (upright ? w : h); x++) {
+            const int64_t from_y = degrees == 180  ? h - 1 - y
+                                   : degrees == 90 ? h - 1 - x
+                                                   : x,
+                          from_x = degrees == 180  ? w - 1 - x
+                                   : degrees == 90 ? y
+                                                   : w - 1 - y;
+            memcpy(to + (y * (upright ? w : h) + x) * 3, p->samples + (from_y * w + from_x) * 3, 3);
+        }
+    smp_free(p->samples);
+    p->samples = to;
+    p->width = upright ? w : h;
+    p->height = upright ? h : w;
+    return SMP_OK;
+}
+
 smp_code smp_thumbnail(FILE *to, const char *path, const smp_limits *limits, int most, smp_error *err)
 {
     static const int turns[] = {0, 0, 0, 180, 180, 90, 90, 270, 270}; /* by EXIF's orientation; mirrors are left out */
@@ -145,12 +172,12 @@ smp_code smp_thumbnail(FILE *to, const char *path, const smp_limits *limits, int
     unsigned char *file = NULL;
     size_t size = 0;
     smp_code code = smp_small_picture_read(path, limits, most, most, &small, err);
+    if (!code && small.orientation > 0 && small.orientation <= 8)
+        code = turn(&small, turns[small.orientation], err);
     if (!code)
         code = smp_small_picture_bmp(&small, &file, &size, err);
     if (!code) {
         fprintf(to, "<img alt=\"\" width=\"%lld\" height=\"%lld\"", (long long)small.width, (long long)small.height);
-        if (small.orientation > 0 && small.orientation <= 8 && turns[small.orientation])
-            fprintf(to, " style=\"transform:rotate(%ddeg)\"", turns[small.orientation]);
         fputs(" src=\"data:image/bmp;base64,", to);
         smp_base64(to, file, size);
         fputs("\">", to);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 
 smp_code smp_run_cache_open(smp_run_cache **out, smp_error *err)
 {
@@ -60,8 +61,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
 {
     smp_hash profile = smp_hash_start();
     smp_hash_add(&profile, media->meta.icc.data, media->meta.icc.size);
-    const char *dot = output ? strrchr(output, '.') : NULL, *slash = output ? strrchr(output, '/') : NULL;
-    const char *extension = dot && (!slash || dot > slash) ? dot + 1 : "";
+    const char *dot = output ? strrchr(smp_base_name(output), '.') : NULL, *extension = dot ? dot + 1 : "";
     smp_cached_plan *oldest = &cache->plans[0];
     if (strlen(extension) >= sizeof oldest->extension)
         return NULL;

@@ -15,8 +15,8 @@ typedef struct smp_file_source {
  * regular files only: a pipe file must not make a run wait for a device or a named pipe. */
 smp_code smp_file_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
 
-/* Opens the file of a step that has a path. The caller starts its stream. Fails with SMP_E_READ when the file no longer
- * has the shape that was planned for. Close *out also after a failure. */
+/* Opens the file of a step that has a path. The caller starts its stream. Fails with SMP_E_READ when the file has
+ * another shape than was planned for. Close *out also after a failure. */
 smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, smp_file_source *out, smp_error *err);
 void smp_file_source_close(smp_file_source *source);
 

@@ -32,8 +32,7 @@ static int by_real(const void *a_, const void *b_)
 /* Files that a pipeline saves must stay below the folder of the output, also through links. */
 static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
 {
-    const char *slash = strcmp(main_output, "-") ? strrchr(main_output, '/') : NULL;
-    char *folder = slash ? smp_strndup(main_output, (size_t)(slash - main_output) + 1) : smp_strdup(".");
+    char *folder = smp_folder_part(main_output);
     char *real = folder ? smp_real_path(folder) : NULL;
     smp_code code = SMP_OK;
     if (!real)

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "base/paths.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/look.h"
@@ -101,7 +100,8 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     if (sink->shape.kind != SMP_IMAGE)
         return smp_writer_open(path, &sink->shape, meta, options, writer, err);
     if (sink->drops_alpha)
-        smp_note(&report->output_notes, "the file's format has no transparency: colour is laid on black");
+        smp_note(&report->output_notes,
+                 "the file's format has no transparency: colour is laid on black (-e 'alpha flatten': on white)");
     smp_meta changed;
     smp_write_options here = *options;
     if (sink->coded)

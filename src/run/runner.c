@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -171,7 +170,7 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
         return SMP_OK;
     smp_code code = SMP_OK;
     if (state->done > need->keep)
-        code = r->device->ops->copy(r->device, state->memory,
+        code = r->device->ops->copy(r->device, state->memory, state->stride,
                                     (char *)state->memory + (need->keep - state->base) * state->stride, state->stride,
                                     smp_row_bytes(&step->out, step->storage), state->done - need->keep, err);
     state->base = need->keep;
@@ -218,9 +217,10 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
             stride = endpoint->view.stride;
         }
         double start = smp_now();
-        smp_code code =
-            r->device->ops->copy_in(r->device, (char *)state->memory + (y - state->base) * state->stride, state->stride,
-                                    rows, stride, smp_row_bytes(&step->out, step->storage), count, err);
+        const smp_device_ops *ops = r->device->ops;
+        smp_code code = (endpoint->on_device ? ops->copy : ops->copy_in)(
+            r->device, (char *)state->memory + (y - state->base) * state->stride, state->stride, rows, stride,
+            smp_row_bytes(&step->out, step->storage), count, err);
         r->upload_seconds += smp_now() - start;
         if (code)
             return code;
@@ -278,8 +278,9 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
         }
         smp_view from = view_of(r, sink->step, y, count);
         double start = smp_now();
-        smp_code code = r->device->ops->copy_out(r->device, rows, stride, from.data, from.stride,
-                                                 smp_row_bytes(&step->out, step->storage), count, err);
+        const smp_device_ops *ops = r->device->ops;
+        smp_code code = (endpoint->on_device ? ops->copy : ops->copy_out)(
+            r->device, rows, stride, from.data, from.stride, smp_row_bytes(&step->out, step->storage), count, err);
         r->download_seconds += smp_now() - start;
         if (code)
             return code;

@@ -9,9 +9,10 @@
 /* Where rows come from or go to: the stream of a file, or a picture in memory. */
 typedef struct smp_endpoint {
     smp_stream *stream;
-    smp_view view; /* the whole picture, when stream is null */
-    int64_t at;    /* rows so far, of a view */
-    int64_t last;  /* of a coded scan: the rows that it takes */
+    smp_view view;  /* the whole picture, when stream is null */
+    bool on_device; /* the view's memory is the device's */
+    int64_t at;     /* rows so far, of a view */
+    int64_t last;   /* of a coded scan: the rows that it takes */
 } smp_endpoint;
 
 typedef struct smp_runner smp_runner;

@@ -18,7 +18,7 @@ typedef struct smp_window {
     int64_t shown;    /* the most rows of it that one strip sees */
 } smp_window;
 
-/* Rows of a strip in this phase, where strip_rows are asked for. Of a sound that is kept whole for a later phase they
+/* Rows of a strip in this phase, where strip_rows are asked for. For a sound that is kept whole for a later phase they
  * are more: a picture's wide rows are few in a strip, and as many frames would take a turn of every thread for some
  * bytes. */
 int64_t smp_phase_rows(const smp_plan *plan, int phase, int64_t strip_rows);

@@ -19,8 +19,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_add = {
     .name = "add",
     .help = "adds a second picture, or a number",
-    .about = "out = a + b. Sounds may have other lengths: the sum is as long as the longer one (see `mix`)."
-        SMP_OPERAND_ABOUT,
+    .about = "out = a + b. Sounds may have other lengths: the sum is as long as the longer one (see "
+             "`mix`)." SMP_OPERAND_ABOUT,
     .example = "add 10%",
     .domain = SMP_BOTH,
     .access = SMP_POINT,
@@ -29,7 +29,5 @@ const smp_stage smp_stage_add = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases =
-        (const smp_alias[]){
-            {"plus", "add"}, {"sum", "add by=@name"}, {"brightness", "add 10%"}, {"offset", "add 10%"}, {0}},
+    .aliases = (const smp_alias[]){{"plus", "add"}, {"sum", "add by=@name"}, {"brightness offset", "add 10%"}, {0}},
 };

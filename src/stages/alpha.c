@@ -62,9 +62,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
-    smp_alpha_change *k = (smp_alpha_change *)(void *)work->kernel;
+    smp_alpha_change *k = SMP_PLAN_KERNEL(work, smp_alpha_change);
     *k = (smp_alpha_change){.kind = p->op, .colours = colours, .scale = 1};
-    work->kernel_size = sizeof *k;
     work->ops = 2;
     work->exactness = SMP_INTEGER;
     const bool adds = p->op == SMP_ALPHA_OPAQUE || p->op == SMP_ALPHA_SET;
@@ -106,9 +105,7 @@ const smp_stage smp_stage_alpha = {
     .aliases = (const smp_alias[]){{"flatten", "alpha flatten"},
                                    {"remove_alpha", "alpha drop"},
                                    {"alphaextract", "alpha extract"},
-                                   {"alphamerge", "alpha set by=@name"},
-                                   {"bandjoin", "alpha set by=@name"},
-                                   {"addalpha", "alpha opaque"},
-                                   {"opaque", "alpha opaque"},
+                                   {"alphamerge bandjoin", "alpha set by=@name"},
+                                   {"addalpha opaque", "alpha opaque"},
                                    {0}},
 };

@@ -1,6 +1,4 @@
 /* append: a second sound behind this one. */
-#include <math.h>
-
 #include "base/checked.h"
 #include "stages/shared/mixing.h"
 
@@ -65,13 +63,9 @@ const smp_stage smp_stage_append = {
     .check = check,
     .plan = plan,
     .variants = smp_mix_variants,
-    .aliases = (const smp_alias[]){{"concat", "append by=\"next.wav\""},
-                                   {"concatenate", "append by=\"next.wav\""},
+    .aliases = (const smp_alias[]){{"concat concatenate", "append by=\"next.wav\""},
                                    {"splice", "append by=\"next.wav\" crossfade=10ms"},
-                                   {"repeat", "append by=@input"},
-                                   {"loop", "append by=@input"},
-                                   {"aloop", "append by=@input"},
-                                   {"acrossfade", "append by=\"next.wav\" crossfade=2s"},
-                                   {"crossfade", "append by=\"next.wav\" crossfade=2s"},
+                                   {"repeat loop aloop", "append by=@input"},
+                                   {"acrossfade crossfade", "append by=\"next.wav\" crossfade=2s"},
                                    {0}},
 };

@@ -22,11 +22,10 @@ static const smp_param table[] = {
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)given, (void)by, (void)err;
-    smp_balance *k = (smp_balance *)(void *)work->kernel;
+    smp_balance *k = SMP_PLAN_KERNEL(work, smp_balance);
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     for (int c = 0; c < in->channels; c++)
         k->gain[c] = 1;
-    work->kernel_size = sizeof *k;
     work->ops = 1;
     work->clips = true;
     work->result = SMP_RESULT_COUNTS;
@@ -91,11 +90,8 @@ const smp_stage smp_stage_balance = {
     .finish = finish,
     .variants = smp_balance_variants,
     .reducers = smp_count_variants,
-    .aliases = (const smp_alias[]){{"white_balance", "balance"},
-                                   {"whitebalance", "balance"},
-                                   {"grayworld", "balance gray"},
-                                   {"greyworld", "balance gray"},
+    .aliases = (const smp_alias[]){{"white_balance whitebalance awb", "balance"},
+                                   {"grayworld greyworld", "balance gray"},
                                    {"autowhite", "balance white"},
-                                   {"awb", "balance"},
                                    {0}},
 };

@@ -1,6 +1,4 @@
 /* bandpass: keeps what lies between two frequencies. */
-#include <math.h>
-
 #include "stages/shared/filtering.h"
 
 typedef struct params {
@@ -35,14 +33,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_bandpass = {
     .name = "bandpass",
     .help = "keep what lies between two frequencies",
-    .about =
-        "A linear-phase FIR filter: a windowed sinc. At either end half the amplitude is left, within 0.1 dB; the "
-        "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 "
-        "dB "
-        "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
-        "length kept; outside the sound is silence. `eq bandpass freq=1kHz` is the short filter that equalizers of "
-        "other programs "
-        "have.",
+    .about = "A linear-phase FIR filter: a windowed sinc. At either end half the amplitude is left, within 0.1 dB; the "
+             "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window "
+             "of 80 dB what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is "
+             "made up for, the length kept; outside the sound is silence. `eq bandpass freq=1kHz` is the short filter "
+             "that equalizers of other programs have.",
     .example = "bandpass low=2kHz high=6kHz taps=63",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -51,8 +46,5 @@ const smp_stage smp_stage_bandpass = {
     .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"bp", "bandpass low=300Hz high=3400Hz"},
-                                   {"sinc", "bandpass low=300Hz high=3400Hz"},
-                                   {"bandfilter", "bandpass low=300Hz high=3400Hz"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"bp bandfilter sinc", "bandpass low=300Hz high=3400Hz"}, {0}},
 };

@@ -34,13 +34,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const double white = (double)smp_white(in->format), range = p->range * white;
     const int r = (int)(p->radius != INT64_MIN ? p->radius : smp_max_i64(1, (int64_t)rint(1.5 * p->sigma)));
     const int side = 2 * r + 1, entries = in->format == SMP_U8 ? 255 * colours + 1 : 1;
-    smp_bilateral *k = (smp_bilateral *)(void *)work->kernel;
+    smp_bilateral *k = SMP_PLAN_KERNEL(work, smp_bilateral);
     *k = (smp_bilateral){.radius = r,
                          .edge = p->edge,
                          .fill = (float)p->fill,
                          .factor = (float)(1.4426950408889634 / (2 * p->range * p->range)),
                          .unit = (float)(1 / white)};
-    work->kernel_size = sizeof *k;
     work->table_size = (size_t)(side * side + entries) * sizeof(float);
     float *to = work->table = smp_alloc(work->table_size);
     if (!to)
@@ -72,10 +71,10 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "every neighbour of every pixel",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(bilateral_naive), "bilateral_naive", smp_geometry_pixels, false}}},
+     .launches = {SMP_LAUNCH(bilateral_naive, .geometry = smp_geometry_pixels)}},
     {.name = "tiled",
      .help = "pixels side by side, weights gathered; on GPUs a tile and the weights in shared memory",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(bilateral_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(bilateral_tiled, .decide = tiled)},
      .scratch = smp_bilateral_scratch,
      .band = 16},
     {0},
@@ -97,10 +96,7 @@ const smp_stage smp_stage_bilateral = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"bilateralfilter", "bilateral 3px"},
-                                   {"bilateral_filter", "bilateral 3px"},
-                                   {"denoise_bilateral", "bilateral 3px"},
+    .aliases = (const smp_alias[]){{"bilateralfilter bilateral_filter denoise_bilateral smartblur", "bilateral 3px"},
                                    {"surface_blur", "bilateral 5px"},
-                                   {"smartblur", "bilateral 3px"},
                                    {0}},
 };

@@ -48,9 +48,8 @@ const smp_stage smp_stage_blend = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases = (const smp_alias[]){{"mix", "blend by=@name opacity=50%"},
+    .aliases = (const smp_alias[]){{"mix lerp", "blend by=@name opacity=50%"},
                                    {"screen", "blend by=@name mode=screen"},
-                                   {"lerp", "blend by=@name opacity=50%"},
                                    {"average", "blend by=@name mode=average"},
                                    {0}},
 };

@@ -1,8 +1,6 @@
 /* box: mean of a square. */
 #include "stencil/box.h"
 
-#include <string.h>
-
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/warp_strip_launch.h"
 #include "stages/shared/window_plan.h"
@@ -31,8 +29,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return SMP_OK;
     }
     smp_box box = {.size = (int32_t)p->size, .edge = p->edge, .fill = (float)p->fill};
-    memcpy(work->kernel, &box, sizeof box);
-    work->kernel_size = sizeof box;
+    smp_plan_kernel(work, &box, sizeof box);
     work->reach_up = smp_stencil_reach(smp_box_before(&box), smp_box_after(&box), p->edge);
     work->reach_down = smp_stencil_reach(smp_box_after(&box), smp_box_before(&box), p->edge);
     work->whole = p->edge == SMP_WRAP;
@@ -104,7 +101,7 @@ static const smp_variant variants[] = {
     {.name = "warp",
      .help = "GPU, 8 bits, odd sizes up to 15, 1, 3 or 4 channels, no fill outside: one warp walks down a strip with "
              "running sums; others and CPU as tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(box_tiled), .decide = warp}},
+     .launches = {SMP_LAUNCH_AS(box_tiled, .decide = warp)},
      .scratch = scratch,
      .band = 16},
     {0},
@@ -127,11 +124,5 @@ const smp_stage smp_stage_box = {
     .params_size = sizeof(box_params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"boxblur", "box"},
-                                   {"box_blur", "box"},
-                                   {"mean", "box"},
-                                   {"average", "box"},
-                                   {"avgblur", "box"},
-                                   {"uniform_filter", "box"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"boxblur box_blur mean average avgblur uniform_filter", "box"}, {0}},
 };

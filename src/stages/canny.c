@@ -2,7 +2,6 @@
 #include "stencil/canny.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -42,8 +41,8 @@ static smp_code check(const void *given, smp_error *err)
     return smp_hint(err, "write the smaller one first: canny 40%% high=80%%");
 }
 
-/* What a gradient must exceed. Of 8 bits both are whole numbers, as OpenCV takes them; a fraction such as 100/255 comes
- * to the number that was meant. */
+/* What a gradient must exceed. For 8 bits both are whole numbers, as OpenCV takes them; a fraction such as 100/255
+ * comes to the number that was meant. */
 static float exceeded(double fraction, double white, int gradient)
 {
     enum { MOST = 32767 /* OpenCV's, of l2 */ };
@@ -58,7 +57,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)by;
     const params *p = given;
     const double white = (double)smp_white(in->format);
-    smp_canny *k = (smp_canny *)(void *)work->kernel;
+    smp_canny *k = SMP_PLAN_KERNEL(work, smp_canny);
     const smp_code code = smp_one_channel(in, "canny", "write 'gray' before it", err);
     if (code)
         return code;
@@ -68,7 +67,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->low = exceeded(p->low, white, p->gradient);
     k->high = exceeded(high_of(p), white, p->gradient);
     k->squares = p->gradient == L2;
-    work->kernel_size = sizeof *k;
     work->exactness = SMP_INTEGER;
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = 2 * work->table_size;
@@ -134,25 +132,19 @@ static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "the gradients of all neighbours anew for every pixel",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(canny_naive), "canny_naive", words_geometry, false}}},
+     .launches = {SMP_LAUNCH(canny_naive, .geometry = words_geometry)}},
     {.name = "tiled",
      .help = "gradients once, rows in cache; on GPUs a tile in shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(canny_tiled), "canny_tiled", tiles_geometry, false}},
+     .launches = {SMP_LAUNCH(canny_tiled, .geometry = tiles_geometry)},
      .scratch = smp_canny_scratch},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "a look-up a sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(bits_fill_naive), .cuda = "bits_fill_naive"}}},
+    {.name = "naive", .help = "a look-up a sample", .launches = {SMP_LAUNCH_SAMPLES(bits_fill_naive)}},
     {.name = "tiled",
      .help = "samples in vectors; on GPUs four a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(bits_fill_tiled),
-                   .cuda = "bits_fill_tiled",
-                   .tiles = SMP_BITS_TILES}}},
+     .launches = {SMP_LAUNCH(bits_fill_tiled, .tiles = SMP_BITS_TILES)}},
     {0},
 };
 
@@ -176,5 +168,5 @@ const smp_stage smp_stage_canny = {
     .finish = finish,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"edgedetect", "canny"}, {"edge", "canny"}, {"cannyedges", "canny"}, {0}},
+    .aliases = (const smp_alias[]){{"edgedetect edge cannyedges", "canny"}, {0}},
 };

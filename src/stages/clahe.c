@@ -41,11 +41,11 @@ static void cells(int32_t *from, int32_t tiles, int32_t tile, float per_tile, in
     from[tiles + 1] = (int32_t)length;
 }
 
-/* Of other formats than 8 bits. */
+/* For formats other than 8 bits. */
 static const smp_variant value_reducers[] = {
     {.name = "naive",
      .help = "hands on the values, which the host counts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(clahe_values), "clahe_values", smp_geometry_pixels, false}}},
+     .launches = {SMP_LAUNCH(clahe_values, .geometry = smp_geometry_pixels)}},
     {0},
 };
 
@@ -53,7 +53,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_clahe *k = (smp_clahe *)(void *)work->kernel;
+    smp_clahe *k = SMP_PLAN_KERNEL(work, smp_clahe);
     const int colours = in->channels - in->alpha;
     const int32_t tiles = (int32_t)p->tiles;
     if (in->width > INT32_MAX - SMP_CLAHE_MOST || in->height > INT32_MAX - SMP_CLAHE_MOST)
@@ -73,7 +73,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->per_height = 1.f / (float)k->tile_height;
     cells(k->x, tiles, k->tile_width, k->per_width, in->width);
     cells(k->y, tiles, k->tile_height, k->per_height, in->height);
-    work->kernel_size = sizeof *k;
     const size_t slots =
         (size_t)(k->count.colours ? 1 : colours) * (size_t)tiles * (size_t)tiles * (size_t)k->count.bins;
     if (slots > MOST_SLOTS) {
@@ -226,25 +225,23 @@ static const char *apply_tiled(const smp_io *io, const void *kernel, smp_grid *g
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "one increment in memory a pixel",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(clahe_count_naive), "clahe_count_naive", each_geometry, true}}},
+     .launches = {SMP_LAUNCH(clahe_count_naive, .geometry = each_geometry, .counts = true)}},
     {.name = "tiled",
      .help = "tile by tile in small tables; on GPUs a histogram a block in shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(clahe_count_tiled), .counts = true, .decide = count_tiled}},
+     .launches = {SMP_LAUNCH_AS(clahe_count_tiled, .counts = true, .decide = count_tiled)},
      .scratch = smp_clahe_scratch},
     {.name = "private",
      .help = "on GPUs a counter for each bank of shared memory, so that lanes never wait for each other",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(clahe_count_tiled), .counts = true, .decide = count_private}},
+     .launches = {SMP_LAUNCH_AS(clahe_count_tiled, .counts = true, .decide = count_private)},
      .scratch = smp_clahe_scratch},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "four look-ups a pixel",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(clahe_naive), "clahe_naive", smp_geometry_samples, false}}},
+    {.name = "naive", .help = "four look-ups a pixel", .launches = {SMP_LAUNCH_SAMPLES(clahe_naive)}},
     {.name = "tiled",
      .help = "between the same tiles one table of words for bytes, on GPUs in shared memory: one look-up a pixel",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(clahe_tiled), .decide = apply_tiled}},
+     .launches = {SMP_LAUNCH_AS(clahe_tiled, .decide = apply_tiled)},
      .scratch = smp_clahe_scratch},
     {0},
 };
@@ -271,10 +268,6 @@ const smp_stage smp_stage_clahe = {
     .finish = finish,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"adapthisteq", "clahe"},
-                                   {"equalize_adapthist", "clahe"},
-                                   {"hist_local", "clahe"},
-                                   {"localcontrast", "clahe"},
-                                   {"local_contrast", "clahe"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"adapthisteq equalize_adapthist hist_local localcontrast local_contrast", "clahe"}, {0}},
 };

@@ -50,9 +50,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const int colours = in->channels - in->alpha;
     if (p->to == RGB)
         return plan_rgb(in, colours, work, err);
-    smp_color_space *k = (smp_color_space *)(void *)work->kernel;
+    smp_color_space *k = SMP_PLAN_KERNEL(work, smp_color_space);
     k->kind = p->to != NONE ? SMP_TO_LAB + p->to - 1 : SMP_FROM_LAB + p->from - 1;
-    work->kernel_size = sizeof *k;
     work->clips = k->kind != SMP_TO_HSV;
     work->ops = k->kind == SMP_TO_LAB || k->kind == SMP_FROM_LAB ? 90 : 12;
     if (colours == 3)
@@ -84,21 +83,11 @@ const smp_stage smp_stage_color = {
     .check = check,
     .plan = plan,
     .variants = smp_color_space_variants,
-    .aliases = (const smp_alias[]){{"colorspace", "color lab"},
-                                   {"cvtcolor", "color hsv"},
-                                   {"colour", "color lab"},
-                                   {"rgb2lab", "color lab"},
+    .aliases = (const smp_alias[]){{"colorspace colour rgb2lab lab", "color lab"},
+                                   {"cvtcolor rgb2hsv hsv", "color hsv"},
                                    {"lab2rgb", "color from=lab"},
-                                   {"rgb2hsv", "color hsv"},
                                    {"hsv2rgb", "color from=hsv"},
-                                   {"rgb", "color rgb"},
-                                   {"gray2rgb", "color rgb"},
-                                   {"grey2rgb", "color rgb"},
-                                   {"truecolor", "color rgb"},
-                                   {"lab", "color lab"},
-                                   {"hsv", "color hsv"},
-                                   {"yuv", "color ycbcr"},
-                                   {"ycbcr", "color ycbcr"},
-                                   {"ycrcb", "color ycbcr"},
+                                   {"rgb gray2rgb grey2rgb truecolor", "color rgb"},
+                                   {"yuv ycbcr ycrcb", "color ycbcr"},
                                    {0}},
 };

@@ -38,14 +38,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 const smp_stage smp_stage_compress = {
     .name = "compress",
     .help = "turn down what is loud, so that loud and soft differ less",
-    .about =
-        "Of what a peak passes the threshold by, `ratio` dB become 1 dB; within `knee` / 2 of the threshold the curve "
-        "bends from one slope to the other. All channels get the same gain, by the loudest of them. The gain falls "
-        "over the attack, along a smooth curve, after a loud moment begins, so that its first instant passes, and "
-        "rises "
-        "again by 10 dB in each release, on a straight line in dB. It turns down by 60 dB at most. Nothing is delayed. "
-        "What passes full scale is left to `limit`, which belongs behind a `makeup`. Gains are whole numbers of 2^-16 "
-        "dB, so that all devices give the same bytes.",
+    .about = "Of what a peak passes the threshold by, `ratio` dB become 1 dB; within `knee` / 2 of the threshold the "
+             "curve bends from one slope to the other. All channels get the same gain, by the loudest of them. The "
+             "gain falls over the attack, along a smooth curve, after a loud moment begins, so that its first instant "
+             "passes, and rises again by 10 dB in each release, on a straight line in dB. It turns down by 60 dB at "
+             "most. Nothing is delayed. What passes full scale is left to `limit`, which belongs behind a `makeup`. "
+             "Gains are whole numbers of 2^-16 dB, so that all devices give the same bytes.",
     .example = "compress -30dB ratio=3 attack=0.3ms release=0.1ms makeup=6dB",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -53,9 +51,5 @@ const smp_stage smp_stage_compress = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_dynamics_variants,
-    .aliases = (const smp_alias[]){{"compressor", "compress -20dB ratio=4"},
-                                   {"acompressor", "compress -20dB ratio=4"},
-                                   {"compand", "compress -20dB ratio=4"},
-                                   {"drc", "compress -20dB ratio=4"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"compressor acompressor compand drc", "compress -20dB ratio=4"}, {0}},
 };

@@ -13,8 +13,7 @@ const smp_stage smp_stage_convolve = {
     .help = "true convolution with a kernel matrix (the kernel is flipped)",
     .about =
         "out[y][x] = offset + scale * sum of kernel[j][i] * in[y-j+cy][x-i+cx], the middle of the kernel at row "
-        "rows/2, column "
-        "cols/2: scipy.ndimage.convolve. Every element is a tap, added in row order in f32; one "
+        "rows/2, column cols/2: scipy.ndimage.convolve. Every element is a tap, added in row order in f32; one "
         "rounding at the end. scale=auto divides by the sum of the weights unless that is 0. A kernel of one row or "
         "one column runs as one pass.\n"
         "Alpha is filtered like a colour when the kernel is an average (no negative weights, sum 1 after scaling), "
@@ -28,7 +27,5 @@ const smp_stage smp_stage_convolve = {
     .check = smp_convolve_check,
     .plan = plan,
     .variants = smp_convolve_variants,
-    .aliases =
-        (const smp_alias[]){
-            {"conv", "convolve"}, {"convolution", "convolve"}, {"convolve2d", "convolve"}, {"conv2d", "convolve"}, {0}},
+    .aliases = (const smp_alias[]){{"conv convolution convolve2d conv2d", "convolve"}, {0}},
 };

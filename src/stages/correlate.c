@@ -13,10 +13,9 @@ const smp_stage smp_stage_correlate = {
     .help = "sum of neighbours weighted by a kernel matrix, not flipped",
     .about =
         "out[y][x] = offset + scale * sum of kernel[j][i] * in[y+j-cy][x+i-cx], the middle of the kernel at row "
-        "rows/2, column "
-        "cols/2: scipy.ndimage.correlate and cv2.filter2D. Every element is a tap, added in row order in f32; one "
-        "rounding at the end. scale=auto divides by the sum of the weights unless that is 0. A kernel of one row or "
-        "one column runs as one pass.\n"
+        "rows/2, column cols/2: scipy.ndimage.correlate and cv2.filter2D. Every element is a tap, added in row order "
+        "in f32; one rounding at the end. scale=auto divides by the sum of the weights unless that is 0. A kernel of "
+        "one row or one column runs as one pass.\n"
         "Alpha is filtered like a colour when the kernel is an average (no negative weights, sum 1 after scaling), "
         "and passes through otherwise; colour is premultiplied.",
     .example = "correlate [-1 0 1] offset=50%",
@@ -28,9 +27,5 @@ const smp_stage smp_stage_correlate = {
     .check = smp_convolve_check,
     .plan = plan,
     .variants = smp_convolve_variants,
-    .aliases = (const smp_alias[]){{"filter2D", "correlate"},
-                                   {"filter2d", "correlate"},
-                                   {"correlation", "correlate"},
-                                   {"xcorr", "correlate"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"filter2D filter2d correlation xcorr", "correlate"}, {0}},
 };

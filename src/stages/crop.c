@@ -2,6 +2,7 @@
 #include "geometry/crop.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -27,6 +28,21 @@ typedef struct crop_params {
     {                                                                                                                  \
 #name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags           \
     }
+/* `100x80+10+20`, as other programs write a box. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    long long width, height, x, y;
+    int used = 0;
+    const bool placed = sscanf(value, "%7lldx%7lld%7lld%7lld%n", &width, &height, &x, &y, &used) == 4 && !value[used];
+    if (!placed && (sscanf(value, "%7lldx%7lld%n", &width, &height, &used) != 2 || value[used]))
+        return false;
+    if (placed)
+        snprintf(text, size, "write width=%lld height=%lld x=%lld y=%lld", width, height, x, y);
+    else
+        snprintf(text, size, "write width=%lld height=%lld", width, height);
+    return true;
+}
+
 static const smp_param params[] = {
     {"kind", offsetof(crop_params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "box",
      "box: a rectangle by size and place; auto: cut off what is like the corners",
@@ -146,9 +162,8 @@ static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_pl
         work->already = work->nothing;
         return SMP_OK;
     }
-    smp_content *k = (smp_content *)(void *)work->kernel;
+    smp_content *k = SMP_PLAN_KERNEL(work, smp_content);
     k->tolerance = (float)((isnan(p->tolerance) ? USUAL_TOLERANCE : p->tolerance) * (double)smp_white(in->format));
-    work->kernel_size = sizeof *k;
     work->looks = work->whole = true;
     work->access = SMP_ADJUST;
     work->result = SMP_RESULT_CHUNKS;
@@ -212,18 +227,10 @@ static void warps_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant content_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel; on GPUs a thread a row",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(content_naive),
-                   .cuda = "content_naive",
-                   .geometry = rows_geometry}}},
+     .launches = {SMP_LAUNCH(content_naive, .geometry = rows_geometry)}},
     {.name = "tiled",
      .help = "from both ends of a row in vectors; on GPUs a warp a row, and a ballot finds the ends",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(content_tiled),
-                   .cuda = "content_tiled",
-                   .geometry = warps_geometry}}},
+     .launches = {SMP_LAUNCH(content_tiled, .geometry = warps_geometry)}},
     {0},
 };
 
@@ -252,16 +259,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(crop_naive), .cuda = "crop_naive"}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(crop_naive)}},
     {.name = "tiled",
      .help = "CPU: a row is one copy; GPU: 16 bytes a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(crop_tiled),
-                   .cuda = "crop_tiled",
-                   .geometry = smp_geometry_packs}}},
+     .launches = {SMP_LAUNCH(crop_tiled, .geometry = smp_geometry_packs)}},
     {0},
 };
 
@@ -285,14 +286,11 @@ const smp_stage smp_stage_crop = {
     .plan = plan,
     .looks = looks,
     .finish = finish,
+    .instead = instead,
     .variants = variants,
     .reducers = content_variants,
-    .aliases = (const smp_alias[]){{"extract", "crop"},
-                                   {"extract_area", "crop"},
-                                   {"cut", "crop"},
-                                   {"chop", "crop"},
-                                   {"find_trim", "crop auto"},
-                                   {"autocrop", "crop auto"},
-
+    .aliases = (const smp_alias[]){{"extract extract_area cut chop", "crop"},
+                                   {"find_trim autocrop trim", "crop auto"},
+                                   {"shave", "crop left=10 right=10 top=10 bottom=10"},
                                    {0}},
 };

@@ -37,5 +37,5 @@ const smp_stage smp_stage_dc_remove = {
     .finish = finish,
     .variants = smp_gain_offset_variants,
     .reducers = smp_chunk_variants,
-    .aliases = (const smp_alias[]){{"dcshift", "dc-remove"}, {"dc_remove", "dc-remove"}, {"dcblock", "dc-remove"}, {0}},
+    .aliases = (const smp_alias[]){{"dcshift dc_remove dcblock", "dc-remove"}, {0}},
 };

@@ -127,14 +127,13 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_hint(err, "give it %.2g s or more, of a sound of %.3g s", (double)size * 4 / in->rate,
                         (double)in->height / in->rate);
     }
-    smp_denoise *k = (smp_denoise *)(void *)work->kernel;
+    smp_denoise *k = SMP_PLAN_KERNEL(work, smp_denoise);
     *k = (smp_denoise){.f = smp_framing(size, hop, SMP_ZERO),
                        .frames = (in->height + size / 2) / hop + 1,
                        .from = (int64_t)from,
                        .to = to < (double)in->height ? (int64_t)to : in->height,
                        .gain = (float)(0.5 / (double)size),
                        .least = (float)pow(10, -p->amount / 20)};
-    work->kernel_size = sizeof *k;
     work->reach_up = work->reach_down = smp_min_i64(size, in->height);
     const size_t numbers = (size_t)k->f.bins + 1, own = (size_t)smp_frames_floats(&k->f);
     const size_t all = looks(p) && !work->found ? 0 : numbers * (size_t)in->channels;
@@ -203,17 +202,12 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(denoise_count_one),
-                   .cuda = "denoise_count_naive",
-                   .geometry = count_geometry,
-                   .counts = true}},
+     .launches = {SMP_LAUNCH_AS(denoise_count_one, .cuda = "denoise_count_naive", .geometry = count_geometry,
+                                .counts = true)},
      .scratch = scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
-     .launches =
-         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(denoise_count_lanes), .counts = true, .decide = count_padded}},
+     .launches = {SMP_LAUNCH_AS(denoise_count_lanes, .counts = true, .decide = count_padded)},
      .scratch = scratch},
     {0},
 };
@@ -221,15 +215,11 @@ static const smp_variant reducers[] = {
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(denoise_one),
-                   .cuda = "denoise_naive",
-                   .geometry = naive_geometry}},
+     .launches = {SMP_LAUNCH_AS(denoise_one, .cuda = "denoise_naive", .geometry = naive_geometry)},
      .scratch = scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(denoise_lanes), .decide = padded_kernel}},
+     .launches = {SMP_LAUNCH_AS(denoise_lanes, .decide = padded_kernel)},
      .scratch = scratch},
     {0},
 };
@@ -237,17 +227,14 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_denoise = {
     .name = "denoise",
     .help = "turn down steady noise: hiss, hum, a fan",
-    .about =
-        "A spectral gate. Of frames of about 40 ms each frequency is compared with how loud noise is there. What does "
-        "not pass that by `threshold` is turned down by `amount`, less where a neighbouring frequency does; what "
-        "passes with a neighbour stays. Noise is taken to be the softest fifth of the time at each frequency, or, with "
-        "start=0s end=0.5s, what "
-        "is in that stretch alone; or, with noise=-50dBFS, white noise of that level. `noise_dbfs` of the report is "
-        "how loud it is.\n"
-        "Too large an amount leaves chirps behind: 6 to 20 dB sound natural. `gate` silences pauses, `notch` takes out "
-        "single tones. It reads the sound twice unless `noise` is given, and streams. Frames overlap by three quarters "
-        "(`stft`, `istft` with a "
-        "Hann window); nothing is delayed.",
+    .about = "A spectral gate. Of frames of about 40 ms each frequency is compared with how loud noise is there. What "
+             "does not pass that by `threshold` is turned down by `amount`, less where a neighbouring frequency does; "
+             "what passes with a neighbour stays. Noise is taken to be the softest fifth of the time at each "
+             "frequency, or, with start=0s end=0.5s, what is in that stretch alone; or, with noise=-50dBFS, white "
+             "noise of that level. `noise_dbfs` of the report is how loud it is.\n"
+             "Too large an amount leaves chirps behind: 6 to 20 dB sound natural. `gate` silences pauses, `notch` "
+             "takes out single tones. It reads the sound twice unless `noise` is given, and streams. Frames overlap by "
+             "three quarters (`stft`, `istft` with a Hann window); nothing is delayed.",
     .example = "denoise 12dB noise=-20dBFS size=64",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -259,11 +246,5 @@ const smp_stage smp_stage_denoise = {
     .finish = finish,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"noisered", "denoise 12dB"},
-                                   {"noise-reduction", "denoise 12dB"},
-                                   {"afftdn", "denoise 12dB"},
-                                   {"anlmdn", "denoise 12dB"},
-                                   {"noiseprof", "denoise 12dB"},
-                                   {"arnndn", "denoise 12dB"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"noisered noise-reduction afftdn anlmdn arnndn noiseprof", "denoise 12dB"}, {0}},
 };

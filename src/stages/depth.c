@@ -37,7 +37,5 @@ const smp_stage smp_stage_depth = {
     .params_size = sizeof(depth_params),
     .plan = plan,
     .variants = smp_convert_variants,
-    .aliases =
-        (const smp_alias[]){
-            {"bitdepth", "depth 8bit"}, {"bits", "depth 8bit"}, {"format", "depth 8bit"}, {"cast", "depth float"}, {0}},
+    .aliases = (const smp_alias[]){{"bitdepth bits format", "depth 8bit"}, {"cast", "depth float"}, {0}},
 };

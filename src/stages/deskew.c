@@ -105,18 +105,10 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "pixel by pixel; on GPUs four pixels a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(brightness_naive),
-                   .cuda = "brightness_naive",
-                   .geometry = naive_geometry}}},
+     .launches = {SMP_LAUNCH(brightness_naive, .geometry = naive_geometry)}},
     {.name = "tiled",
      .help = "bytes in vectors; on GPUs a pixel a lane, added by shuffles",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(brightness_tiled),
-                   .cuda = "brightness_tiled",
-                   .geometry = tiled_geometry}}},
+     .launches = {SMP_LAUNCH(brightness_tiled, .geometry = tiled_geometry)}},
     {0},
 };
 
@@ -141,5 +133,5 @@ const smp_stage smp_stage_deskew = {
     .finish = finish,
     .variants = smp_warp_variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"auto_rotate", "deskew"}, {"straighten_page", "deskew"}, {0}},
+    .aliases = (const smp_alias[]){{"auto_rotate straighten_page", "deskew"}, {0}},
 };

@@ -17,8 +17,7 @@ const smp_stage smp_stage_dilate = {
     .name = "dilate",
     .help = "the largest sample of a neighbourhood: bright parts grow",
     .about = "The largest sample of each channel under the shape (cv2.dilate, scipy.ndimage.grey_dilation). Samples "
-             "are moved, none are computed: exact in "
-             "every format." SMP_MORPH_ABOUT,
+             "are moved, none are computed: exact in every format." SMP_MORPH_ABOUT,
     .example = "dilate 5px shape=disk",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
@@ -28,9 +27,5 @@ const smp_stage smp_stage_dilate = {
     .check = smp_morph_check,
     .plan = plan,
     .variants = smp_morph_one_pass,
-    .aliases = (const smp_alias[]){{"maximum_filter", "dilate 3"},
-                                   {"max_filter", "dilate 3"},
-                                   {"dilation", "dilate 3"},
-                                   {"grow", "dilate 3"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"maximum_filter max_filter dilation grow", "dilate 3"}, {0}},
 };

@@ -1,7 +1,6 @@
 /* distance: to the nearest pixel of the background. */
 #include "reduce/distance.h"
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/one_channel.h"
@@ -29,7 +28,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_distance *k = (smp_distance *)(void *)work->kernel;
+    smp_distance *k = SMP_PLAN_KERNEL(work, smp_distance);
     const smp_code code = smp_one_channel(in, "distance", "write 'gray' before it", err);
     if (code)
         return code;
@@ -37,7 +36,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         !smp_mul_size((size_t)blocks_of(in) * 2 * sizeof(int32_t), (size_t)in->width, &work->table_size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large for distances");
     *k = (smp_distance){.level = (float)(p->level * (double)smp_white(in->format)), .metric = p->metric};
-    work->kernel_size = sizeof *k;
     work->out.format = SMP_F32;
     work->out.channels = 1;
     work->out.alpha = false;
@@ -86,11 +84,11 @@ static void blocks_geometry(const smp_io *io, const void *kernel, smp_grid *grid
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "column by column",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(distance_blocks_naive), "distance_blocks_naive", blocks_geometry, false}},
+     .launches = {SMP_LAUNCH(distance_blocks_naive, .geometry = blocks_geometry)},
      .band = SMP_DISTANCE_ROWS},
     {.name = "tiled",
      .help = "row by row in vectors (GPU: as naive)",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(distance_blocks_tiled), "distance_blocks_naive", blocks_geometry, false}},
+     .launches = {SMP_LAUNCH_AS(distance_blocks_tiled, .cuda = "distance_blocks_naive", .geometry = blocks_geometry)},
      .scratch = smp_distance_scratch,
      .band = SMP_DISTANCE_ROWS},
     {0},
@@ -134,10 +132,7 @@ const smp_stage smp_stage_distance = {
     .finish = finish,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"edt", "distance"},
-                                   {"distancetransform", "distance"},
-                                   {"distance_transform", "distance"},
-                                   {"bwdist", "distance"},
-                                   {"distance_transform_edt", "distance"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"edt distancetransform distance_transform bwdist distance_transform_edt", "distance"},
+                            {0}},
 };

@@ -1,6 +1,7 @@
 /* dither: noise before a sound becomes integers. */
 #include "audio/dither.h"
-#include "stages/shared/launch_shapes.h"
+
+#include "stages/stage.h"
 
 typedef struct params {
     int64_t bits, seed;
@@ -17,33 +18,29 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)in, (void)by, (void)err;
     const params *p = given;
-    smp_dither *k = (smp_dither *)(void *)work->kernel;
+    smp_dither *k = SMP_PLAN_KERNEL(work, smp_dither);
     *k = (smp_dither){.seed = (uint64_t)p->seed, .step = 2.f / (float)(1 << p->bits)};
-    work->kernel_size = sizeof *k;
     work->clips = true;
     work->ops = 60;
     return SMP_OK;
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(dither_naive), .cuda = "dither_naive"}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(dither_naive)}},
     {.name = "tiled",
      .help = "CPU: frames of a channel in vectors (GPU: as naive)",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(dither_tiled), .cuda = "dither_naive"}}},
+     .launches = {SMP_LAUNCH_AS(dither_tiled, .cuda = "dither_naive")}},
     {0},
 };
 
 const smp_stage smp_stage_dither = {
     .name = "dither",
     .help = "add the noise that rounding to few bits needs",
-    .about =
-        "out = in + (u1 - u2) 2^(1 - bits): triangular noise of one step of the integers to either side, from "
-        "Philox4x32-10 with the frame and the channel as counter and seed as key, so that every run and device gives "
-        "the same noise. For pictures: `posterise 2 dither=bayer8`. Last in a pipeline, before a file of so many bits: "
-        "faint sounds then fade into noise and not "
-        "into distortion. Files are written without dither unless this is asked for.",
+    .about = "out = in + (u1 - u2) 2^(1 - bits): triangular noise of one step of the integers to either side, from "
+             "Philox4x32-10 with the frame and the channel as counter and seed as key, so that every run and device "
+             "gives the same noise. For pictures: `posterise 2 dither=bayer8`. Last in a pipeline, before a file of so "
+             "many bits: faint sounds then fade into noise and not into distortion. Files are written without dither "
+             "unless this is asked for.",
     .example = "dither 16bit",
     .domain = SMP_AUDIO,
     .access = SMP_POINT,

@@ -85,8 +85,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         smp_fail(err, SMP_E_PIPE, "%.6g Hz does not lie below half the sound's rate of %.6g Hz", p->freq, in->rate);
         return smp_hint(err, "give a frequency below %.6g Hz", in->rate / 2);
     }
-    smp_eq *eq = (smp_eq *)(void *)work->kernel;
-    work->kernel_size = sizeof *eq;
+    smp_eq *eq = SMP_PLAN_KERNEL(work, smp_eq);
     eq->filter = design(p, in->rate);
     work->nothing = p->kind <= HIGHSHELF && p->gain == 0;
     work->ops = 9;
@@ -124,16 +123,16 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "one leaf after the other; on GPUs a thread a leaf and channel, which reads its own frames",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(eq_naive), "eq_naive", naive_geometry}},
+     .launches = {SMP_LAUNCH(eq_naive, .geometry = naive_geometry)},
      .band = SMP_BIQUAD_LEAF},
     {.name = "tiled",
      .help = "leaves and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(eq_tiled), "eq_tiled", tiled_geometry}},
+     .launches = {SMP_LAUNCH(eq_tiled, .geometry = tiled_geometry)},
      .scratch = scratch,
      .band = SMP_BIQUAD_LEAF},
     {.name = "padded",
      .help = "a frame more in each row of shared memory: no conflicts (GPU; on a CPU as tiled)",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(eq_tiled), "eq_padded", tiled_geometry}},
+     .launches = {SMP_LAUNCH_AS(eq_tiled, .cuda = "eq_padded", .geometry = tiled_geometry)},
      .scratch = scratch,
      .band = SMP_BIQUAD_LEAF},
     {0},
@@ -157,17 +156,12 @@ const smp_stage smp_stage_eq = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"equalizer", "eq peak freq=1kHz gain=6dB q=1"},
-                                   {"anequalizer", "eq peak freq=1kHz gain=6dB q=1"},
-                                   {"firequalizer", "eq peak freq=1kHz gain=6dB q=1"},
-                                   {"biquad", "eq peak freq=1kHz gain=6dB q=1"},
-                                   {"peaking", "eq peak freq=1kHz gain=6dB q=1"},
-                                   {"bass", "eq lowshelf freq=100Hz gain=6dB"},
-                                   {"treble", "eq highshelf freq=3kHz gain=6dB"},
-                                   {"lowshelf", "eq lowshelf freq=100Hz gain=6dB"},
-                                   {"highshelf", "eq highshelf freq=3kHz gain=6dB"},
-                                   {"allpass", "eq allpass freq=1kHz"},
-                                   {"iirfilter", "eq lowpass freq=4kHz"},
-                                   {"tone", "eq lowshelf freq=100Hz gain=3dB"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"equalizer anequalizer firequalizer biquad peaking", "eq peak freq=1kHz gain=6dB q=1"},
+                            {"bass lowshelf", "eq lowshelf freq=100Hz gain=6dB"},
+                            {"treble highshelf", "eq highshelf freq=3kHz gain=6dB"},
+                            {"allpass", "eq allpass freq=1kHz"},
+                            {"iirfilter", "eq lowpass freq=4kHz"},
+                            {"tone", "eq lowshelf freq=100Hz gain=3dB"},
+                            {0}},
 };

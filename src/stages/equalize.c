@@ -20,7 +20,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by;
     const params *p = params_;
-    smp_equalize *k = (smp_equalize *)(void *)work->kernel;
+    smp_equalize *k = SMP_PLAN_KERNEL(work, smp_equalize);
     const int colours = in->channels - in->alpha;
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     if (p->channel == LUMA && colours > 1) {
@@ -29,7 +29,6 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         for (int c = 0; c < colours; c++)
             k->count.weights[c] = colours == 3 ? rec601[c] : 1.f / (float)colours;
     }
-    work->kernel_size = sizeof *k;
     const size_t slots = (size_t)smp_histogram_planes(&k->count, in->channels) * (size_t)(k->count.bins + 1);
     smp_count_ask(in, work);
     work->table_size = slots * sizeof(float);
@@ -97,8 +96,7 @@ const smp_stage smp_stage_equalize = {
         "not three) and adds the change of Y to every colour, which is what equalising Y of YCbCr does: chroma stays, "
         "and a strongly coloured pixel can leave the range.\n"
         "Alpha stays, and pixels count however transparent they are. Fractions between stages are looked up as the "
-        "code "
-        "value that a file would hold.",
+        "code value that a file would hold.",
     .example = "equalize each",
     .domain = SMP_IMAGE,
     .access = SMP_ADJUST,
@@ -109,9 +107,5 @@ const smp_stage smp_stage_equalize = {
     .finish = finish,
     .variants = smp_equalize_variants,
     .reducers = smp_count_variants,
-    .aliases = (const smp_alias[]){{"equalise", "equalize"},
-                                   {"equalizehist", "equalize each"},
-                                   {"histeq", "equalize"},
-                                   {"hist_equal", "equalize"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"equalise histeq hist_equal", "equalize"}, {"equalizehist", "equalize each"}, {0}},
 };

@@ -17,8 +17,7 @@ const smp_stage smp_stage_erode = {
     .name = "erode",
     .help = "the least sample of a neighbourhood: dark parts grow",
     .about = "The least sample of each channel under the shape (cv2.erode, scipy.ndimage.grey_erosion). Samples are "
-             "moved, none are computed: exact in "
-             "every format." SMP_MORPH_ABOUT,
+             "moved, none are computed: exact in every format." SMP_MORPH_ABOUT,
     .example = "erode 5px shape=disk",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
@@ -28,9 +27,5 @@ const smp_stage smp_stage_erode = {
     .check = smp_morph_check,
     .plan = plan,
     .variants = smp_morph_one_pass,
-    .aliases = (const smp_alias[]){{"minimum_filter", "erode 3"},
-                                   {"min_filter", "erode 3"},
-                                   {"erosion", "erode 3"},
-                                   {"shrink", "erode 3"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"minimum_filter min_filter erosion shrink", "erode 3"}, {0}},
 };

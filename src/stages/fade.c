@@ -32,11 +32,10 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     const params *p = params_;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
-    smp_fade *fade = (smp_fade *)(void *)work->kernel;
+    smp_fade *fade = SMP_PLAN_KERNEL(work, smp_fade);
     *fade = (smp_fade){.in = frames(p->in, in), .out = frames(p->out, in), .curve = p->curve};
     fade->in_rate = fade->in ? 1. / (double)fade->in : 0;
     fade->out_rate = fade->out ? 1. / (double)fade->out : 0;
-    work->kernel_size = sizeof *fade;
     work->nothing = !fade->in && !fade->out;
     work->ops = 1;
     return SMP_OK;
@@ -50,12 +49,10 @@ static void geometry(const smp_io *io, const void *params_, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "frame by frame",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fade_naive), "fade_naive", NULL}}},
+    {.name = "naive", .help = "frame by frame", .launches = {SMP_LAUNCH(fade_naive, .geometry = NULL)}},
     {.name = "tiled",
      .help = "what lies between the fades as one long row",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fade_tiled), "fade_tiled", geometry}}},
+     .launches = {SMP_LAUNCH(fade_tiled, .geometry = geometry)}},
     {0},
 };
 
@@ -63,8 +60,7 @@ const smp_stage smp_stage_fade = {
     .name = "fade",
     .help = "let a sound rise from silence and fall back to it",
     .about = "Frame k of a fade of n frames is multiplied by t = (k + 1/2) / n, or t^2 (3 - 2t) with curve=smooth; "
-             "where both "
-             "fades meet, by both.",
+             "where both fades meet, by both.",
     .example = "fade in=10ms out=0.2ms",
     .domain = SMP_AUDIO,
     .access = SMP_POINT,

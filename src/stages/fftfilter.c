@@ -1,5 +1,4 @@
 /* fftfilter: low, high and band pass by frequencies. */
-#include "base/checked.h"
 #include "stages/shared/fourier_pictures.h"
 
 enum { MARGIN = 32 /* pixels between opposite sides, at least */ };
@@ -93,8 +92,7 @@ const smp_stage smp_stage_fftfilter = {
         "The picture is extended by at least 32 pixels of what `edge` says (wrap: by none), to sides without prime "
         "factors above 7, half behind it and half before it, then transformed, multiplied and transformed back: the "
         "result has the input's size. A low pass costs the same for every frequency; `gaussian` is faster for sigmas "
-        "of some pixels "
-        "(sigma = 0.159 / c). Alpha passes; colour is premultiplied.",
+        "of some pixels (sigma = 0.159 / c). Alpha passes; colour is premultiplied.",
     .example = "fftfilter 0.2 highpass=0.02",
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,
@@ -105,8 +103,7 @@ const smp_stage smp_stage_fftfilter = {
     .plan = plan,
     .variants = smp_fourier_filtered,
     .aliases = (const smp_alias[]){{"fft_filter", "fftfilter 0.1"},
-                                   {"bandpass_filter", "fftfilter 0.3 highpass=0.02"},
-                                   {"fftbandpass", "fftfilter 0.3 highpass=0.02"},
+                                   {"bandpass_filter fftbandpass", "fftfilter 0.3 highpass=0.02"},
                                    {"butterworth", "fftfilter 0.1 shape=butterworth"},
                                    {0}},
 };

@@ -51,9 +51,6 @@ const smp_stage smp_stage_gate = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_dynamics_variants,
-    .aliases = (const smp_alias[]){{"agate", "gate -50dB"},
-                                   {"noisegate", "gate -50dB"},
-                                   {"noise-gate", "gate -50dB"},
-                                   {"expander", "gate -50dB ratio=2"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"agate noisegate noise-gate", "gate -50dB"}, {"expander", "gate -50dB ratio=2"}, {0}},
 };

@@ -1,8 +1,6 @@
 /* gaussian: blur by a gaussian of standard deviation sigma. */
 #include "gaussian/gaussian.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "stages/shared/banded_matrices.h"
 #include "stages/shared/gaussian_launch.h"
@@ -55,8 +53,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         code = plan_matrices(&gaussian, in->channels, work, err);
     if (code)
         return code;
-    memcpy(work->kernel, &gaussian, sizeof gaussian);
-    work->kernel_size = sizeof gaussian;
+    smp_plan_kernel(work, &gaussian, sizeof gaussian);
     return SMP_OK;
 }
 
@@ -66,7 +63,7 @@ static size_t scratch(const smp_io *io, const void *kernel)
     return smp_gaussian_scratch(gaussian->radius, io->in.channels);
 }
 
-/* Of bytes a kernel of the next radius serves as well: its further taps weigh nothing. */
+/* For bytes, a kernel of the next radius serves as well: its outer taps have weight 0. */
 static int kernel_radius(const smp_gaussian *gaussian, const smp_io *io)
 {
     const int radius = smp_gaussian_warp(gaussian, io);
@@ -126,13 +123,13 @@ static const smp_variant variants[] = {
      .help = "GPU: both passes in one kernel, a warp walks down a strip with its sums in registers; radii above 16 px "
              "(above 3 between float and 8 bits), two channels, 16 bits to or from float, a fill outside, and CPU as "
              "tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled), .decide = warp}},
+     .launches = {SMP_LAUNCH_AS(gaussian_tiled, .decide = warp)},
      .scratch = scratch,
      .band = 16},
     {.name = "mma",
      .help = "GPU, 8 bits, 4 to 12 px (10 with four channels): as warp, the row pass on tensor cores; others as warp, "
              "CPU as tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(gaussian_tiled), .decide = mma}},
+     .launches = {SMP_LAUNCH_AS(gaussian_tiled, .decide = mma)},
      .scratch = scratch,
      .band = 16},
     {0},
@@ -141,15 +138,13 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_gaussian = {
     .name = "gaussian",
     .help = "blur by a gaussian of standard deviation sigma",
-    .about =
-        "Separable: m[x] = w0*p[x] + sum of w[k]*(p[x-k] + p[x+k]) along rows, then s[y] = sum of w[|i|]*m[y+i] along "
-        "columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 sigma^2)), normalised in double to sum 1, for "
-        "k "
-        "up to ceil(truncate * sigma): the samples of scipy.ndimage.gaussian_filter and OpenCV's GaussianBlur at every "
-        "sigma, also below 0.7 px, where they blur less than sigma says. Of 8-bit pictures, up to 12 px of "
-        "radius, the row weights are whole 65536ths that move no result by more than 0.01, so that the row pass is "
-        "exact.\n"
-        "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",
+    .about = "Separable: m[x] = w0*p[x] + sum of w[k]*(p[x-k] + p[x+k]) along rows, then s[y] = sum of w[|i|]*m[y+i] "
+             "along columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 sigma^2)), normalised in double to "
+             "sum 1, for k up to ceil(truncate * sigma): the samples of scipy.ndimage.gaussian_filter and OpenCV's "
+             "GaussianBlur at every sigma, also below 0.7 px, where they blur less than sigma says. Of 8-bit pictures, "
+             "up to 12 px of radius, the row weights are whole 65536ths that move no result by more than 0.01, so that "
+             "the row pass is exact.\n"
+             "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",
     .example = "gaussian 2px edge=mirror",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
@@ -158,12 +153,6 @@ const smp_stage smp_stage_gaussian = {
     .params_size = sizeof(gaussian_params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"blur", "gaussian"},
-                                   {"gblur", "gaussian"},
-                                   {"gaussblur", "gaussian"},
-                                   {"gaussian_blur", "gaussian"},
-                                   {"gaussianblur", "gaussian"},
-                                   {"gaussian_filter", "gaussian"},
-                                   {"gauss", "gaussian"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"blur gblur gaussblur gaussian_blur gaussianblur gaussian_filter gauss", "gaussian"}, {0}},
 };

@@ -25,15 +25,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_highpass = {
     .name = "highpass",
     .help = "remove what lies below a frequency",
-    .about =
-        "A linear-phase FIR filter: a windowed sinc. The cutoff is where half the amplitude is left, within 0.1 dB; "
-        "the "
-        "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 "
-        "dB "
-        "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
-        "length kept; outside the sound is silence. `eq highpass freq=80Hz` is the short filter that equalizers of "
-        "other programs "
-        "have.",
+    .about = "A linear-phase FIR filter: a windowed sinc. The cutoff is where half the amplitude is left, within 0.1 "
+             "dB; the slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's "
+             "window of 80 dB what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay "
+             "is made up for, the length kept; outside the sound is silence. `eq highpass freq=80Hz` is the short "
+             "filter that equalizers of other programs have.",
     .example = "highpass 3kHz taps=63",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -41,9 +37,5 @@ const smp_stage smp_stage_highpass = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"hp", "highpass 80Hz"},
-                                   {"lowcut", "highpass 80Hz"},
-                                   {"basscut", "highpass 80Hz"},
-                                   {"rumble", "highpass 80Hz"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"hp lowcut basscut rumble", "highpass 80Hz"}, {0}},
 };

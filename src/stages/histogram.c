@@ -22,9 +22,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by, (void)err;
     const params *p = params_;
-    smp_histogram_params *k = (smp_histogram_params *)(void *)work->kernel;
+    smp_histogram_params *k = SMP_PLAN_KERNEL(work, smp_histogram_params);
     *k = smp_histogram_over((int32_t)p->bins, in->kind == SMP_AUDIO);
-    work->kernel_size = sizeof *k;
     work->result = SMP_RESULT_COUNTS;
     work->result_size = (size_t)in->channels * (size_t)(p->bins + 1) * sizeof(uint64_t);
     work->exactness = SMP_INTEGER;
@@ -131,11 +130,9 @@ const smp_stage smp_stage_histogram = {
     .name = "histogram",
     .help = "counts how often each value occurs, per channel; passes data on",
     .about = "Bin i of n counts the code values c with floor(c * n / 2^bits) = i: every value of 8 bits with 256 bins, "
-             "of 16 "
-             "bits with 65536. Fractions between stages are rounded as a file would store them. Float pictures: "
+             "of 16 bits with 65536. Fractions between stages are rounded as a file would store them. Float pictures: "
              "floor(v * n); sound: floor((v + 1) * n / 2). What lies outside counts in the first or last bin, NaN "
-             "apart. Alpha is a "
-             "channel like the others.",
+             "apart. Alpha is a channel like the others.",
     .example = "histogram bins=64",
     .domain = SMP_BOTH,
     .access = SMP_REDUCE,
@@ -149,5 +146,5 @@ const smp_stage smp_stage_histogram = {
     .pack = pack,
     .unpack = unpack,
     .variants = smp_count_variants,
-    .aliases = (const smp_alias[]){{"hist", "histogram"}, {"histo", "histogram"}, {0}},
+    .aliases = (const smp_alias[]){{"hist histo", "histogram"}, {0}},
 };

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
@@ -27,10 +26,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_integral *k = (smp_integral *)(void *)work->kernel;
+    smp_integral *k = SMP_PLAN_KERNEL(work, smp_integral);
     k->along = p->along;
     k->white = (double)smp_white(in->format);
-    work->kernel_size = sizeof *k;
     work->out.format = SMP_F32;
     work->no_light = true;
     work->row_unit = SMP_INTEGRAL_ROWS;
@@ -76,6 +74,31 @@ static void walk_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
                        .block = {SMP_INTEGRAL_ACROSS, 1, 1}};
 }
 
+/* Whole numbers, whose running sums need no order. */
+static bool scans(const smp_io *io, const void *kernel)
+{
+    return io->in.white != 1.f && ((const smp_integral *)kernel)->along != SMP_ALONG_COLUMNS;
+}
+
+#define DECIDE(kernel)                                                                                                 \
+    static const char *kernel##_by_tree(const smp_io *io, const void *kernel_, smp_grid *grid)                         \
+    {                                                                                                                  \
+        walk_geometry(io, kernel_, grid);                                                                              \
+        return scans(io, kernel_) ? #kernel "_tree" : NULL;                                                            \
+    }                                                                                                                  \
+    static const char *kernel##_by_pads(const smp_io *io, const void *kernel_, smp_grid *grid)                         \
+    {                                                                                                                  \
+        walk_geometry(io, kernel_, grid);                                                                              \
+        return scans(io, kernel_) ? #kernel "_tree_padded" : #kernel "_padded";                                        \
+    }                                                                                                                  \
+    static const char *kernel##_by_shuffle(const smp_io *io, const void *kernel_, smp_grid *grid)                      \
+    {                                                                                                                  \
+        walk_geometry(io, kernel_, grid);                                                                              \
+        return scans(io, kernel_) ? #kernel "_shuffle" : NULL;                                                         \
+    }
+DECIDE(integral_blocks)
+DECIDE(integral)
+
 #define VARIANTS(kernel, each)                                                                                         \
     {                                                                                                                  \
         {.name = "naive",                                                                                              \
@@ -87,12 +110,19 @@ static void walk_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
              .launches = {{SMP_IN, SMP_OUT, SMP_CPU(kernel##_tiled), #kernel "_tiled", walk_geometry}},                \
              .scratch = smp_integral_scratch,                                                                          \
              .band = SMP_INTEGRAL_ROWS},                                                                               \
-            {.name = "padded",                                                                                         \
-             .help = "on GPUs with an unused element at the end of each row of the tile: no conflicts",                \
-             .launches = {{SMP_IN, SMP_OUT, SMP_CPU(kernel##_tiled), #kernel "_padded", walk_geometry}},               \
-             .scratch = smp_integral_scratch,                                                                          \
-             .band = SMP_INTEGRAL_ROWS},                                                                               \
+            RUNG("tree", "on GPUs, 8 and 16 bits: rows by a tree in shared memory: conflicts of growing strides",      \
+                 kernel, kernel##_by_tree),                                                                            \
+            RUNG("padded", "on GPUs the same, or tiled, with an unused element at the end of each row of the tile",    \
+                 kernel, kernel##_by_pads),                                                                            \
+            RUNG("shuffle", "on GPUs, 8 and 16 bits: lanes add through registers, no shared memory", kernel,           \
+                 kernel##_by_shuffle),                                                                                 \
             {0},                                                                                                       \
+    }
+#define RUNG(word, text, kernel, which)                                                                                \
+    {                                                                                                                  \
+        .name = word, .help = text,                                                                                    \
+        .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(kernel##_tiled), .decide = which}},                \
+        .scratch = smp_integral_scratch, .band = SMP_INTEGRAL_ROWS                                                     \
     }
 static const smp_variant reducers[] = VARIANTS(integral_blocks, blocks_geometry);
 static const smp_variant variants[] = VARIANTS(integral, smp_geometry_samples);
@@ -116,13 +146,7 @@ const smp_stage smp_stage_integral = {
     .finish = finish,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"cumsum", "integral"},
-                                   {"scan", "integral rows"},
-                                   {"prefixsum", "integral rows"},
-                                   {"prefix_sum", "integral rows"},
-                                   {"sat", "integral"},
-                                   {"summed_area", "integral"},
-                                   {"summedareatable", "integral"},
-                                   {"integralimage", "integral"},
+    .aliases = (const smp_alias[]){{"cumsum sat summed_area summedareatable integralimage", "integral"},
+                                   {"scan prefixsum prefix_sum", "integral rows"},
                                    {0}},
 };

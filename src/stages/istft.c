@@ -46,10 +46,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (p->hop > size)
         return smp_fail(err, SMP_E_PIPE, "frames of %lld samples that are %lld apart leave gaps", (long long)size,
                         (long long)p->hop);
-    smp_stft *k = (smp_stft *)(void *)work->kernel;
+    smp_stft *k = SMP_PLAN_KERNEL(work, smp_stft);
     *k =
         (smp_stft){.f = smp_framing(size, p->hop, SMP_ZERO), .frames = in->height, .gain = (float)(0.5 / (double)size)};
-    work->kernel_size = sizeof *k;
     int64_t middle;
     if (!smp_mul_i64(in->height - 1, p->hop, &middle))
         return smp_fail(err, SMP_E_LIMIT, "the sound is too long");
@@ -101,15 +100,11 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(istft_one),
-                   .cuda = "istft_naive",
-                   .geometry = naive_geometry}},
+     .launches = {SMP_LAUNCH_AS(istft_one, .cuda = "istft_naive", .geometry = naive_geometry)},
      .scratch = scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(istft_lanes), .decide = padded_kernel}},
+     .launches = {SMP_LAUNCH_AS(istft_lanes, .decide = padded_kernel)},
      .scratch = scratch},
     {0},
 };
@@ -120,10 +115,8 @@ const smp_stage smp_stage_istft = {
     .about =
         "Rows are spectra, as `stft` has them; a picture of n columns is of frames of 2 (n - 1) samples. Each goes "
         "through the inverse transform and the window; what overlaps is added up, and divided by the sum of the "
-        "squared "
-        "windows, as librosa's and scipy's istft do. `hop` and `window` must be those of `stft`: the file does not "
-        "tell. "
-        "`stft` forgets how much the sound goes on behind the middle of its last frame: `frames` says so.",
+        "squared windows, as librosa's and scipy's istft do. `hop` and `window` must be those of `stft`: the file does "
+        "not tell. `stft` forgets how much the sound goes on behind the middle of its last frame: `frames` says so.",
     .example = "istft 8kHz hop=40",
     .domain = SMP_IMAGE,
     .gives = SMP_AUDIO,

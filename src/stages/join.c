@@ -1,8 +1,6 @@
 /* join: a second picture beside this one, or below it. */
 #include "geometry/join.h"
 
-#include <string.h>
-
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
@@ -109,22 +107,15 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     work->out.height = across ? side : both;
     work->rows_add = -join.y;
     work->exactness = in->format == by->format && whole ? SMP_INTEGER : SMP_REAL;
-    memcpy(work->kernel, &join, sizeof join);
-    work->kernel_size = sizeof join;
+    smp_plan_kernel(work, &join, sizeof join);
     return SMP_OK;
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(join_naive), .cuda = "join_naive"}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(join_naive)}},
     {.name = "tiled",
      .help = "CPU: a run is one copy; GPU: 16 bytes a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(join_tiled),
-                   .cuda = "join_tiled",
-                   .geometry = smp_geometry_packs}}},
+     .launches = {SMP_LAUNCH(join_tiled, .geometry = smp_geometry_packs)}},
     {0},
 };
 
@@ -143,12 +134,7 @@ const smp_stage smp_stage_join = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"append", "join by=@name"},
-                                   {"stitch", "join by=@name"},
-                                   {"hconcat", "join by=@name"},
-                                   {"vconcat", "join by=@name side=below"},
-                                   {"hstack", "join by=@name"},
-                                   {"vstack", "join by=@name side=below"},
-                                   {"beside", "join by=@name"},
+    .aliases = (const smp_alias[]){{"append stitch hconcat hstack beside", "join by=@name"},
+                                   {"vconcat vstack", "join by=@name side=below"},
                                    {0}},
 };

@@ -2,8 +2,6 @@
  * input that the reader hands over undecoded, where a GPU computes. */
 #include "jpeg/jpeg_decode.h"
 
-#include <string.h>
-
 #include "base/checked.h"
 #include "stages/shared/jpeg_params.h"
 #include "stages/shared/launch_shapes.h"
@@ -54,8 +52,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
         p.pitch[c] = (int64_t)p.mcus_across * 8 * (c ? 1 : p.across);
         p.planes_at[c] = smp_jpeg_take(&used, p.pitch[c] * p.mcus_down * 8 * (c ? 1 : p.down), ALIGN);
     }
-    memcpy(work->kernel, &p, sizeof p);
-    work->kernel_size = sizeof p;
+    smp_plan_kernel(work, &p, sizeof p);
     work->between = (smp_shape){.kind = SMP_IMAGE,
                                 .width = SMP_JPEG_ROW,
                                 .height = (used + SMP_JPEG_ROW - 1) / SMP_JPEG_ROW,

@@ -1,7 +1,5 @@
 /* jpeg_encode: a picture of 8 bits to the scan of a JPEG, as a picture of bytes. The planner adds it behind the last
  * step where a GPU is to code what is written: stages/shared/jpeg_params.h says how. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/jpeg_params.h"
@@ -66,7 +64,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const smp_jpeg_params *p = given;
-    smp_jpeg_encode *k = (smp_jpeg_encode *)(void *)work->kernel;
+    smp_jpeg_encode *k = SMP_PLAN_KERNEL(work, smp_jpeg_encode);
     if (in->format != SMP_U8 || in->alpha || (in->channels != 1 && in->channels != 3)) {
         smp_fail(err, SMP_E_PIPE, "a JPEG has 8 bits, of gray or RGB without alpha");
         return smp_hint(err, "write 'depth 8bit', 'alpha flatten' or 'gray' before it");
@@ -88,7 +86,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->in_mcu = k->across * k->down + (colour ? 2 : 0);
     k->blocks = k->mcus_across * parts_of(k->luma_down, k->down) * k->in_mcu;
     lay_out(k, work);
-    work->kernel_size = sizeof *k;
     work->exactness = SMP_MOVE; /* its input may be rounded where it is stored: it takes nothing else */
     work->no_light = true;
     work->ops = 20. * in->channels * (double)in->width * (double)in->height /

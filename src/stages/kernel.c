@@ -1,5 +1,4 @@
 /* kernel: a CUDA kernel of the user's, from a file beside the pipe file. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -233,18 +232,16 @@ const smp_stage smp_stage_kernel = {
     .about =
         "The kernel gets `in` and `out` as arrays of samples without gaps, channel by channel, pixel by pixel, row by "
         "row, of the picture's type: unsigned char (0..255), unsigned short or float (0..1); `depth f32` before it "
-        "makes "
-        "floats. args gives its parameters in their order: in, out, width, height, channels, pixels (width * height), "
-        "samples (times channels), stride (samples of a row), out_width, out_height, out_channels, out_pixels, "
-        "out_samples, or a number.\n"
+        "makes floats. args gives its parameters in their order: in, out, width, height, channels, pixels (width * "
+        "height), samples (times channels), stride (samples of a row), out_width, out_height, out_channels, "
+        "out_pixels, out_samples, or a number.\n"
         "A GPU runs it as it is. Without a GPU the kernel lab executes it, instruction by instruction, to the same "
         "bytes: slow (some 100 million instructions a second), and a race, an access outside the pictures or "
         "uninitialised shared memory is an error that names the line. Only device code is compiled and run, never code "
         "of the host. A .cu needs nvcc; a .ptx needs nothing.\n"
         "Without reach the kernel gets the whole picture and runs once. With reach=N it gets strips with N more rows "
         "above and below where the picture has them; height is then that of the strip, y the picture's row that it "
-        "begins "
-        "with, whole_height the picture's height.",
+        "begins with, whole_height the picture's height.",
     .example = "kernel \"blur3.ptx\" name=blur3 block=32x8 args=(in, out, width, height, 3.5)",
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,

@@ -46,7 +46,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_label *k = (smp_label *)(void *)work->kernel;
+    smp_label *k = SMP_PLAN_KERNEL(work, smp_label);
     const double level = p->level * (double)smp_white(in->format);
     size_t bits, pixels;
     const smp_code code =
@@ -58,7 +58,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be labelled");
     *k = (smp_label){.level = (float)level, .least = (int32_t)ceil(level), .numbers = p->output == LABELS};
-    work->kernel_size = sizeof *k;
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = bits;
     work->ops = 1;
@@ -267,32 +266,18 @@ static void ballots_geometry(const smp_io *io, const void *kernel, smp_grid *gri
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "pixel by pixel; on GPUs 32 pixels a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(label_bits_naive),
-                   .cuda = "label_bits_naive",
-                   .geometry = words_geometry}}},
+     .launches = {SMP_LAUNCH(label_bits_naive, .geometry = words_geometry)}},
     {.name = "tiled",
      .help = "32 pixels in vectors; on GPUs a pixel a lane, and a ballot makes the bits",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(label_bits_tiled),
-                   .cuda = "label_bits_tiled",
-                   .geometry = ballots_geometry}}},
+     .launches = {SMP_LAUNCH(label_bits_tiled, .geometry = ballots_geometry)}},
     {0},
 };
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "a look-up a sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_naive), .cuda = "label_naive"}}},
+    {.name = "naive", .help = "a look-up a sample", .launches = {SMP_LAUNCH_SAMPLES(label_naive)}},
     {.name = "tiled",
      .help = "samples in vectors; on GPUs four a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(label_tiled),
-                   .cuda = "label_tiled",
-                   .tiles = SMP_BITS_TILES}}},
+     .launches = {SMP_LAUNCH(label_tiled, .tiles = SMP_BITS_TILES)}},
     {0},
 };
 
@@ -324,15 +309,9 @@ const smp_stage smp_stage_label = {
     .unpack = unpack,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"components", "label"},
-                                   {"connectedcomponents", "label"},
-                                   {"connected_components", "label"},
-                                   {"bwlabel", "label"},
-                                   {"bwareaopen", "label min-area=50px"},
-                                   {"remove_small_objects", "label min-area=50px"},
-                                   {"blobs", "label"},
-                                   {"particles", "label"},
-                                   {"ccl", "label"},
-                                   {"labelregions", "label"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){
+            {"components connectedcomponents connected_components bwlabel blobs particles ccl labelregions", "label"},
+            {"bwareaopen remove_small_objects", "label min-area=50px"},
+            {0}},
 };

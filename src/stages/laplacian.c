@@ -1,6 +1,4 @@
 /* laplacian: the sum of second derivatives over 3 x 3 samples. */
-#include <string.h>
-
 #include "stages/shared/sobel_family.h"
 #include "stages/shared/window_plan.h"
 #include "stages/stage.h"
@@ -34,8 +32,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)in, (void)by, (void)err;
     const smp_sobel g = {
         .output = p->neighbours == 4 ? SMP_LAPLACE_4 : SMP_LAPLACE_8, .edge = p->edge, .fill = (float)p->fill};
-    memcpy(work->kernel, &g, sizeof g);
-    work->kernel_size = sizeof g;
+    smp_plan_kernel(work, &g, sizeof g);
     work->reach_up = work->reach_down = 1;
     work->whole = p->edge == SMP_WRAP;
     work->clips = true;
@@ -44,12 +41,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "nine samples for every result",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_naive), .cuda = "sobel_naive"}}},
+    {.name = "naive", .help = "nine samples for every result", .launches = {SMP_LAUNCH_SAMPLES(sobel_naive)}},
     {.name = "tiled",
      .help = "CPU: three rows in cache; GPU: a tile with its halo in shared memory",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_tiled), .decide = smp_sobel_tiled}},
+     .launches = {SMP_LAUNCH_AS(sobel_tiled, .decide = smp_sobel_tiled)},
      .scratch = smp_sobel_cpu_scratch,
      .band = 16},
     {0},
@@ -59,9 +54,8 @@ const smp_stage smp_stage_laplacian = {
     .name = "laplacian",
     .help = "sum of second derivatives: bright where a sample is below its neighbours",
     .about = "[0 1 0; 1 -4 1; 0 1 0] (scipy.ndimage.laplace, cv2.Laplacian), or with neighbours=8 [1 1 1; 1 -8 1; 1 1 "
-             "1]. Values "
-             "have signs: negative ones stay in float data and are clamped to 0, and counted, where an integer format "
-             "is stored at the end.\n"
+             "1]. Values have signs: negative ones stay in float data and are clamped to 0, and counted, where an "
+             "integer format is stored at the end.\n"
              "Alpha passes through; colour is premultiplied.",
     .example = "laplacian edge=reflect",
     .domain = SMP_IMAGE,
@@ -72,5 +66,5 @@ const smp_stage smp_stage_laplacian = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"laplace", "laplacian"}, {"laplacefilter", "laplacian"}, {0}},
+    .aliases = (const smp_alias[]){{"laplace laplacefilter", "laplacian"}, {0}},
 };

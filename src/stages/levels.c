@@ -58,14 +58,13 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)by, (void)err;
     const params *p = params_;
     const double full = (double)smp_white(in->format);
-    smp_levels *k = (smp_levels *)(void *)work->kernel;
+    smp_levels *k = SMP_PLAN_KERNEL(work, smp_levels);
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     k->power = (float)(1 / p->gamma);
     k->kind = k->power != 1.f;
     k->same = p->mode == MANUAL || p->per == PICTURE;
     for (int c = 0; c < in->channels; c++)
         set_points(k, c, p->black * full, p->white * full, in->format);
-    work->kernel_size = sizeof *k;
     work->ops = k->kind ? 40 : 4;
     if (p->mode == MANUAL) {
         work->access = SMP_POINT;
@@ -155,11 +154,7 @@ const smp_stage smp_stage_levels = {
     .variants = smp_levels_variants,
     .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"level", "levels"},
-                                   {"contrast", "levels auto"},
-                                   {"autolevels", "levels auto per=channel"},
-                                   {"autolevel", "levels auto per=channel"},
-                                   {"autocontrast", "levels auto"},
-                                   {"contrast_stretch", "levels auto"},
-                                   {"stretch", "levels auto"},
+                                   {"contrast autocontrast contrast_stretch stretch normalize", "levels auto"},
+                                   {"autolevels autolevel", "levels auto per=channel"},
                                    {0}},
 };

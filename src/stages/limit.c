@@ -38,13 +38,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 const smp_stage smp_stage_limit = {
     .name = "limit",
     .help = "keep a sound below a ceiling",
-    .about =
-        "Where a peak passes the ceiling, the level of all channels falls before it, over the lookahead, along a "
-        "smooth curve, and rises again by `release` dB a second. No sample passes the ceiling by more than 2e-6 of "
-        "it; with peak=true no value between samples by more than 0.3 dB (oversampled as for `loudness`). It turns "
-        "down "
-        "by 60 dB at most, and samples that are not finite stay. Nothing is delayed. Gains are whole numbers of 2^-16 "
-        "dB, so that all devices give the same bytes.",
+    .about = "Where a peak passes the ceiling, the level of all channels falls before it, over the lookahead, along a "
+             "smooth curve, and rises again by `release` dB a second. No sample passes the ceiling by more than 2e-6 "
+             "of it; with peak=true no value between samples by more than 0.3 dB (oversampled as for `loudness`). It "
+             "turns down by 60 dB at most, and samples that are not finite stay. Nothing is delayed. Gains are whole "
+             "numbers of 2^-16 dB, so that all devices give the same bytes.",
     .example = "limit -6dB lookahead=0.1ms release=100000",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -52,9 +50,5 @@ const smp_stage smp_stage_limit = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_dynamics_variants,
-    .aliases = (const smp_alias[]){{"limiter", "limit -1dB"},
-                                   {"alimiter", "limit -1dB"},
-                                   {"brickwall", "limit -1dB"},
-                                   {"maximizer", "limit -1dB"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"limiter alimiter brickwall maximizer", "limit -1dB"}, {0}},
 };

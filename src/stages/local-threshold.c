@@ -1,6 +1,5 @@
 /* local-threshold: black and white by the surroundings. */
 #include <math.h>
-#include <string.h>
 
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/window_plan.h"
@@ -45,8 +44,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         .r = p->r * white,
         .offset = p->offset * white,
     };
-    memcpy(work->kernel, &k, sizeof k);
-    work->kernel_size = sizeof k;
+    smp_plan_kernel(work, &k, sizeof k);
     work->exactness = SMP_INTEGER;
     work->reach_up = work->reach_down = k.size / 2;
     work->whole = k.edge == SMP_WRAP;
@@ -74,14 +72,10 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "every row of every square",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(local_threshold_naive),
-                   .cuda = "local_threshold_naive",
-                   .geometry = naive}}},
+     .launches = {SMP_LAUNCH(local_threshold_naive, .geometry = naive)}},
     {.name = "tiled",
      .help = "sums of columns move down with the rows, on GPUs in shared memory (8 and 16 bits)",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(local_threshold_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(local_threshold_tiled, .decide = tiled)},
      .scratch = smp_local_scratch},
     {0},
 };
@@ -105,14 +99,10 @@ const smp_stage smp_stage_local_threshold = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"adaptive", "local-threshold 31px"},
-                                   {"adaptivethreshold", "local-threshold 31px method=mean"},
-                                   {"adaptive_threshold", "local-threshold 31px method=mean"},
-                                   {"sauvola", "local-threshold 31px"},
+    .aliases = (const smp_alias[]){{"adaptive sauvola autolocalthreshold", "local-threshold 31px"},
+                                   {"adaptivethreshold adaptive_threshold lat", "local-threshold 31px method=mean"},
                                    {"threshold_sauvola", "local-threshold 15px edge=mirror"},
                                    {"niblack", "local-threshold 31px method=niblack"},
                                    {"bradley", "local-threshold 31px method=bradley"},
-                                   {"lat", "local-threshold 31px method=mean"},
-                                   {"autolocalthreshold", "local-threshold 31px"},
                                    {0}},
 };

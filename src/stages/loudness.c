@@ -296,14 +296,12 @@ const smp_stage smp_stage_loudness = {
     .help = "measure how loud a sound is (EBU R 128)",
     .about =
         "By ITU-R BS.1770-4 and EBU Tech 3341 and 3342: lufs is the integrated loudness of all blocks of 0.4 s that "
-        "are "
-        "at least -70 LUFS and within 10 LU of their mean; range (LU) says how far blocks of 3 s lie apart; momentary "
-        "and shortterm (LUFS) are the loudest 0.4 and 3 s; true_peak (dBTP) is the largest value at or between the "
-        "samples, four times as many below 96 kHz, twice as many below 192 kHz. Rear and side speakers count 1.5 dB "
-        "more, the one for low frequencies not at all; a mono sound counts once. Silence has no loudness (-inf). "
-        "`normalize lufs=-16LUFS` brings a sound to a loudness. Several files together are one sound with the blocks "
-        "of "
-        "all (the loudness of an album); of more than three hours, blocks are rounded to 0.001 LU.",
+        "are at least -70 LUFS and within 10 LU of their mean; range (LU) says how far blocks of 3 s lie apart; "
+        "momentary and shortterm (LUFS) are the loudest 0.4 and 3 s; true_peak (dBTP) is the largest value at or "
+        "between the samples, four times as many below 96 kHz, twice as many below 192 kHz. Rear and side speakers "
+        "count 1.5 dB more, the one for low frequencies not at all; a mono sound counts once. Silence has no loudness "
+        "(-inf). `normalize lufs=-16LUFS` brings a sound to a loudness. Several files together are one sound with the "
+        "blocks of all (the loudness of an album); of more than three hours, blocks are rounded to 0.001 LU.",
     .example = "loudness",
     .domain = SMP_AUDIO,
     .access = SMP_REDUCE,
@@ -318,5 +316,5 @@ const smp_stage smp_stage_loudness = {
     .pack = pack,
     .unpack = unpack,
     .variants = smp_loudness_variants,
-    .aliases = (const smp_alias[]){{"ebur128", "loudness"}, {"r128", "loudness"}, {"lufs", "loudness"}, {0}},
+    .aliases = (const smp_alias[]){{"ebur128 r128 lufs", "loudness"}, {0}},
 };

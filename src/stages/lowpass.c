@@ -1,6 +1,4 @@
 /* lowpass: removes what lies above a frequency. */
-#include <math.h>
-
 #include "stages/shared/filtering.h"
 
 typedef struct params {
@@ -25,15 +23,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_lowpass = {
     .name = "lowpass",
     .help = "remove what lies above a frequency",
-    .about =
-        "A linear-phase FIR filter: a windowed sinc. The cutoff is where half the amplitude is left, within 0.1 dB; "
-        "the "
-        "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 "
-        "dB "
-        "what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the "
-        "length kept; outside the sound is silence. `eq lowpass freq=4kHz` is the short filter that equalizers of "
-        "other programs "
-        "have.",
+    .about = "A linear-phase FIR filter: a windowed sinc. The cutoff is where half the amplitude is left, within 0.1 "
+             "dB; the slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's "
+             "window of 80 dB what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay "
+             "is made up for, the length kept; outside the sound is silence. `eq lowpass freq=4kHz` is the short "
+             "filter that equalizers of other programs have.",
     .example = "lowpass 4kHz taps=63",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -41,9 +35,5 @@ const smp_stage smp_stage_lowpass = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"lowpas", "lowpass 4kHz"},
-                                   {"lp", "lowpass 4kHz"},
-                                   {"hicut", "lowpass 4kHz"},
-                                   {"treblecut", "lowpass 4kHz"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"lowpas lp hicut treblecut", "lowpass 4kHz"}, {0}},
 };

@@ -26,7 +26,7 @@ static const smp_param table[] = {
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)given;
-    matching *k = (matching *)(void *)work->kernel;
+    matching *k = SMP_PLAN_KERNEL(work, matching);
     const int colours = in->channels - in->alpha;
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "match needs a second picture");
@@ -38,7 +38,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const int32_t bins = in->format == SMP_U8 && by->format == SMP_U8 ? 256 : SMP_MAX_BINS;
     k->equalize.count = smp_histogram_over(bins, 0);
     k->other_white = smp_white(by->format);
-    work->kernel_size = sizeof *k;
     smp_count_ask(in, work);
     smp_count_ask_second(by, work);
     work->table_size = (size_t)in->channels * (size_t)(bins + 1) * sizeof(float);
@@ -50,7 +49,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
-/* The value in the middle of a bin, as a fraction of full scale. Of 8 and 16 bits it is the code value's own. */
+/* The value in the middle of a bin, as a fraction of full scale. For 8 and 16 bits it is the code value's own. */
 static double value_of(int32_t bin, int32_t bins, double white)
 {
     return white == 1 ? (bin + 0.5) / bins : (double)((int64_t)bin * ((int64_t)white + 1) / bins) / white;
@@ -145,9 +144,5 @@ const smp_stage smp_stage_match = {
     .finish = finish,
     .variants = smp_equalize_variants,
     .reducers = smp_count_both_variants,
-    .aliases = (const smp_alias[]){{"match_histograms", "match @name"},
-                                   {"imhistmatch", "match @name"},
-                                   {"histogram_matching", "match @name"},
-                                   {"histmatch", "match @name"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"match_histograms imhistmatch histogram_matching histmatch", "match @name"}, {0}},
 };

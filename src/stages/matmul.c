@@ -62,9 +62,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         work->out.height = by->height;
     else
         work->out.width = by->width;
-    smp_matmul_params *k = (smp_matmul_params *)(void *)work->kernel;
+    smp_matmul_params *k = SMP_PLAN_KERNEL(work, smp_matmul_params);
     *k = (smp_matmul_params){.left = p->side == LEFT, .divisor = smp_white(by->format)};
-    work->kernel_size = sizeof *k;
     work->clips = true;
     work->ops = 2. * (double)(p->side == LEFT ? in->height : in->width);
     return SMP_OK;
@@ -105,33 +104,21 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample, both operands from memory for every product",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(matmul_naive), .cuda = "matmul_naive"}}},
+     .launches = {SMP_LAUNCH_SAMPLES(matmul_naive)}},
     {.name = "tiled",
      .help =
          "32 x 32 tiles in shared memory, one stored by columns: 32 lanes on one bank; on a CPU blocks in caches and "
          "sums in registers",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(matmul_tiled),
-                   .cuda = "matmul_tiled",
-                   .geometry = square_geometry}},
+     .launches = {SMP_LAUNCH(matmul_tiled, .geometry = square_geometry)},
      .scratch = scratch},
     {.name = "padded",
      .help = "tiles with a sample more a row: a column lies in all banks (GPU; on a CPU as tiled)",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(matmul_tiled),
-                   .cuda = "matmul_padded",
-                   .geometry = square_geometry}},
+     .launches = {SMP_LAUNCH_AS(matmul_tiled, .cuda = "matmul_padded", .geometry = square_geometry)},
      .scratch = scratch},
     {.name = "register",
      .help = "128 x 128 tiles a block, 64 x 32 a warp, 8 x 8 a thread in registers, the next tiles loading meanwhile "
              "(GPU; on a CPU as tiled)",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(matmul_tiled),
-                   .cuda = "matmul_register",
-                   .geometry = register_geometry}},
+     .launches = {SMP_LAUNCH_AS(matmul_tiled, .cuda = "matmul_register", .geometry = register_geometry)},
      .scratch = scratch},
     {0},
 };
@@ -142,16 +129,12 @@ const smp_stage smp_stage_matmul = {
     .about =
         "Every channel's plane is a matrix of height x width; side=right makes out = in x with, side=left out = with x "
         "in. `with` is a result (@name) or a file (relative to the pipe file's folder), a NumPy array for instance, "
-        "with as "
-        "many channels as the input or one for all of them.\n"
+        "with as many channels as the input or one for all of them.\n"
         "Values are fractions of full scale: with 8 bits, 255 is 1. So a product with the identity changes nothing, "
-        "and a "
-        "float array holds the matrix as it is written. The output has the input's format: sums outside 0..1 are "
-        "clamped "
-        "in integers; `depth float` before keeps them.\n"
+        "and a float array holds the matrix as it is written. The output has the input's format: sums outside 0..1 are "
+        "clamped in integers; `depth float` before keeps them.\n"
         "A sample is one chain of fused multiply-adds in f32, the inner index ascending, on every device: the error is "
-        "at "
-        "most n 6e-8 |L| |R| for n products. NaN in either gives NaN. Under `light linear` `with` stays as it is.",
+        "at most n 6e-8 |L| |R| for n products. NaN in either gives NaN. Under `light linear` `with` stays as it is.",
     .example = "matmul with=@input",
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,
@@ -160,10 +143,5 @@ const smp_stage smp_stage_matmul = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"gemm", "matmul with=@name"},
-                                   {"sgemm", "matmul with=@name"},
-                                   {"dot", "matmul with=@name"},
-                                   {"mm", "matmul with=@name"},
-                                   {"matrixmultiply", "matmul with=@name"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"gemm sgemm dot mm matrixmultiply", "matmul with=@name"}, {0}},
 };

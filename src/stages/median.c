@@ -30,10 +30,5 @@ const smp_stage smp_stage_median = {
     .params_size = sizeof(smp_rank_params),
     .plan = plan,
     .variants = smp_rank_variants,
-    .aliases = (const smp_alias[]){{"medianblur", "median 3"},
-                                   {"median_blur", "median 3"},
-                                   {"median_filter", "median 3"},
-                                   {"medfilt", "median 3"},
-                                   {"medfilt2", "median 3"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"medianblur median_blur median_filter medfilt medfilt2", "median 3"}, {0}},
 };

@@ -152,7 +152,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         smp_fail(err, SMP_E_PIPE, "a sound of %.6g Hz has no frequencies above %.6g Hz", in->rate, in->rate / 2);
         return smp_hint(err, "leave out `%s`", p->low >= in->rate / 2 ? "low" : "high");
     }
-    smp_mel *k = (smp_mel *)(void *)work->kernel;
+    smp_mel *k = SMP_PLAN_KERNEL(work, smp_mel);
     *k = (smp_mel){.f = smp_framing(p->size, p->hop, edges[p->edge]),
                    .bands = (int32_t)p->bands,
                    .outputs = (int32_t)(p->mfcc ? p->mfcc : p->bands),
@@ -160,7 +160,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                    .logs = p->log != LOG_NONE,
                    .scale = (float)scales[p->log],
                    .floor = (float)p->floor};
-    work->kernel_size = sizeof *k;
     work->out = (smp_shape){.kind = SMP_IMAGE, .width = k->outputs, .channels = 1, .format = SMP_F32};
     smp_framing_rows(&k->f, in, work);
     if (p->log == LOG_WHISPER) {
@@ -215,12 +214,11 @@ static int64_t one_item(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
-     .launches =
-         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mel_one), .cuda = "mel_naive", .geometry = naive_geometry}},
+     .launches = {SMP_LAUNCH_AS(mel_one, .cuda = "mel_naive", .geometry = naive_geometry)},
      .scratch = scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mel_lanes), .decide = padded_kernel}},
+     .launches = {SMP_LAUNCH_AS(mel_lanes, .decide = padded_kernel)},
      .scratch = scratch,
      .band = SMP_FRAMING_BAND},
     {0},
@@ -269,13 +267,10 @@ const smp_stage smp_stage_mel = {
         "logarithmic above; htk: 2595 log10(1 + f / 700).\n"
         "log: the logarithm of each band, of `floor` at least; db is 10 log10. mfcc=13 makes the first 13 coefficients "
         "of its cosine transform (DCT-II, orthonormal). log=whisper drops the last row, lifts what is more than 8 "
-        "below "
-        "the most of all to that, and scales (v + 4) / 4: `mel edge=mirror log=whisper` of 16 kHz is what Whisper "
-        "reads; "
-        "it needs the whole sound.\n"
+        "below the most of all to that, and scales (v + 4) / 4: `mel edge=mirror log=whisper` of 16 kHz is what "
+        "Whisper reads; it needs the whole sound.\n"
         "Takes one channel: `remix mono` before. `save` as .npy keeps the values. A `size` whose half has a prime "
-        "factor "
-        "above 7 takes many times longer.",
+        "factor above 7 takes many times longer.",
     .example = "mel 40 size=128 hop=200 log=ln",
     .domain = SMP_AUDIO,
     .gives = SMP_IMAGE,
@@ -285,11 +280,9 @@ const smp_stage smp_stage_mel = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"melspectrogram", "mel"},
-                                   {"logmel", "mel log=ln"},
-                                   {"fbank", "mel log=ln"},
+    .aliases = (const smp_alias[]){{"melspectrogram features", "mel"},
+                                   {"logmel fbank", "mel log=ln"},
                                    {"mfcc", "mel log=db mfcc=13"},
                                    {"whisper", "mel edge=mirror log=whisper"},
-                                   {"features", "mel"},
                                    {0}},
 };

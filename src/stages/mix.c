@@ -50,9 +50,7 @@ const smp_stage smp_stage_mix = {
     .plan = plan,
     .variants = smp_mix_variants,
     .aliases = (const smp_alias[]){{"amix", "mix by=\"voice.wav\""},
-                                   {"amerge", "mix by=\"right.wav\" how=beside"},
-                                   {"merge", "mix by=\"right.wav\" how=beside"},
-                                   {"echo", "mix by=@input at=0.3s gain=-6dB"},
-                                   {"aecho", "mix by=@input at=0.3s gain=-6dB"},
+                                   {"amerge merge", "mix by=\"right.wav\" how=beside"},
+                                   {"echo aecho", "mix by=@input at=0.3s gain=-6dB"},
                                    {0}},
 };

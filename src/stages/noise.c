@@ -2,7 +2,6 @@
 #include "elementwise/noise.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "stages/shared/launch_shapes.h"
@@ -47,8 +46,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_fail_memory(err, "a table of sines", work->table_size);
     for (int i = 0; i <= SMP_NOISE_SINES; i++)
         sines[i] = (float)sin(turn * i / SMP_NOISE_SINES);
-    memcpy(work->kernel, &noise, sizeof noise);
-    work->kernel_size = sizeof noise;
+    smp_plan_kernel(work, &noise, sizeof noise);
     work->exactness = p->kind == SMP_NOISE_SALT_PEPPER ? SMP_INTEGER : SMP_REAL;
     work->clips = p->kind != SMP_NOISE_SALT_PEPPER;
     work->ops = 100;
@@ -56,16 +54,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(noise_naive), .cuda = "noise_naive"}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(noise_naive)}},
     {.name = "tiled",
      .help = "CPU: vectors of counters; GPU: 16 bytes a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(noise_tiled),
-                   .cuda = "noise_tiled",
-                   .geometry = smp_geometry_packs}}},
+     .launches = {SMP_LAUNCH(noise_tiled, .geometry = smp_geometry_packs)}},
     {0},
 };
 
@@ -86,10 +78,8 @@ const smp_stage smp_stage_noise = {
     .params_size = sizeof(noise_params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"addnoise", "noise 4%"},
-                                   {"random_noise", "noise 4%"},
+    .aliases = (const smp_alias[]){{"addnoise random_noise gaussnoise", "noise 4%"},
                                    {"grain", "noise 2%"},
-                                   {"gaussnoise", "noise 4%"},
                                    {"salt_and_pepper", "noise 1% kind=salt-pepper"},
                                    {0}},
 };

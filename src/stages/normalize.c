@@ -135,14 +135,12 @@ const smp_stage smp_stage_normalize = {
     .name = "normalize",
     .help = "bring a sound to a peak, an rms level or a loudness",
     .about =
-        "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root "
-        "of the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. "
-        "lufs reaches a loudness by EBU R 128 (see `loudness`), as far as true-peak lets it: missing_lu in the report "
-        "says how much is missing, which `limit` can give; within=0.5LU leaves sounds that are level already, and "
-        "whose true "
-        "peak is below the ceiling, as they are. "
-        "Silence stays silence; sounds under 0.4 s have no loudness and stay as they are. Samples that are not finite "
-        "are left out of the measure.",
+        "Measures the whole sound first, then multiplies: peak makes the largest magnitude that level, rms the root of "
+        "the mean square (a sine of full scale has -3.01 dBFS). channels=each treats every channel by itself. lufs "
+        "reaches a loudness by EBU R 128 (see `loudness`), as far as true-peak lets it: missing_lu in the report says "
+        "how much is missing, which `limit` can give; within=0.5LU leaves sounds that are level already, and whose "
+        "true peak is below the ceiling, as they are. Silence stays silence; sounds under 0.4 s have no loudness and "
+        "stay as they are. Samples that are not finite are left out of the measure.",
     .example = "normalize peak=-3dBFS",
     .domain = SMP_AUDIO,
     .access = SMP_ADJUST,
@@ -153,10 +151,8 @@ const smp_stage smp_stage_normalize = {
     .finish = finish,
     .variants = smp_gain_offset_variants,
     .reducers = smp_chunk_variants,
-    .aliases = (const smp_alias[]){{"norm", "normalize"},
+    .aliases = (const smp_alias[]){{"norm normalise dynaudnorm", "normalize"},
                                    {"loudnorm", "normalize lufs=-16LUFS"},
                                    {"replaygain", "normalize lufs=-18LUFS"},
-                                   {"normalise", "normalize"},
-                                   {"dynaudnorm", "normalize"},
                                    {0}},
 };

@@ -82,10 +82,8 @@ const smp_stage smp_stage_notch = {
     .name = "notch",
     .help = "remove narrow bands from a sound, as those of mains hum",
     .about = "One linear-phase FIR filter for all bands: an impulse less a band pass (a sinc under Kaiser's window) "
-             "for each. The "
-             "slopes are as wide as the band. Harmonics above half the rate are left out. Narrow bands take long "
-             "filters: 10 Hz at "
-             "48 kHz 12,700 taps.",
+             "for each. The slopes are as wide as the band. Harmonics above half the rate are left out. Narrow bands "
+             "take long filters: 10 Hz at 48 kHz 12,700 taps.",
     .example = "notch 3kHz width=800Hz",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
@@ -94,9 +92,6 @@ const smp_stage smp_stage_notch = {
     .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"bandstop", "notch 50Hz"},
-                                   {"bandreject", "notch 50Hz"},
-                                   {"dehum", "notch 50Hz harmonics=6"},
-                                   {"humremove", "notch 50Hz harmonics=6"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"bandstop bandreject", "notch 50Hz"}, {"dehum humremove", "notch 50Hz harmonics=6"}, {0}},
 };

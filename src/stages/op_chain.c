@@ -22,7 +22,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     const double full = (double)smp_white(in->format), range = (p->white - p->black) * full;
     const float black = (float)(p->black * full);
-    smp_op_chain *chain = (smp_op_chain *)(void *)work->kernel;
+    smp_op_chain *chain = SMP_PLAN_KERNEL(work, smp_op_chain);
     if (p->black == p->white)
         return smp_fail(err, SMP_E_PIPE, "black and white must differ");
     chain->op[chain->count++] =
@@ -30,7 +30,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                       : SMP_SAMPLE_OP(levels_curve, black, (float)(1 / range), (float)(1 / p->gamma), (float)full);
     if (p->negative)
         chain->op[chain->count++] = SMP_SAMPLE_OP(invert, (float)full);
-    work->kernel_size = sizeof *chain;
     work->ops = p->gamma == 1 ? 5 : 41;
     return SMP_OK;
 }

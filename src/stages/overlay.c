@@ -50,7 +50,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     const bool has_x = p->x != INT64_MIN, has_y = p->y != INT64_MIN, moved = has_x || has_y;
-    smp_overlay *k = (smp_overlay *)(void *)work->kernel;
+    smp_overlay *k = SMP_PLAN_KERNEL(work, smp_overlay);
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "overlay needs a second picture");
     *k = (smp_overlay){
@@ -61,7 +61,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         .opacity = (float)p->opacity,
         .scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format)),
     };
-    work->kernel_size = sizeof *k;
     if (!by->alpha && p->opacity == 1 && in->format == by->format)
         work->exactness = SMP_INTEGER;
     work->ops = in->alpha ? 8 : 4;
@@ -77,14 +76,12 @@ SMP_PIXEL_VARIANTS(overlay);
 const smp_stage smp_stage_overlay = {
     .name = "overlay",
     .help = "lays a picture of any size on this one: a logo, a stamp, a watermark",
-    .about =
-        "The second picture lies where anchor, x and y put it; what hangs over is cut off. Porter and Duff's over, on "
-        "straight alpha: with ab = alpha of the second (1 without) times opacity, aa the first's, ra = ab + aa (1 - "
-        "ab), colour = (cb ab + ca aa (1 - ab)) / ra, alpha = ra. A first picture without alpha has aa = 1 and gets "
-        "none. "
-        "A gray picture on a coloured one serves every channel, a coloured one on a gray one needs color=yes; other "
-        "depths are scaled. The second picture is kept "
-        "whole in memory. For the blend mode of that name: `blend by=@name mode=overlay`.",
+    .about = "The second picture lies where anchor, x and y put it; what hangs over is cut off. Porter and Duff's "
+             "over, on straight alpha: with ab = alpha of the second (1 without) times opacity, aa the first's, ra = "
+             "ab + aa (1 - ab), colour = (cb ab + ca aa (1 - ab)) / ra, alpha = ra. A first picture without alpha has "
+             "aa = 1 and gets none. A gray picture on a coloured one serves every channel, a coloured one on a gray "
+             "one needs color=yes; other depths are scaled. The second picture is kept whole in memory. For the blend "
+             "mode of that name: `blend by=@name mode=overlay`.",
     .example = "overlay by=@input x=8 y=8 opacity=50%",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
@@ -93,10 +90,8 @@ const smp_stage smp_stage_overlay = {
     .plan = plan,
     .variants = smp_overlay_variants,
     .aliases = (const smp_alias[]){{"watermark", "overlay by=\"logo.png\" anchor=bottom-right opacity=50%"},
-                                   {"composite", "overlay by=@name"},
-                                   {"over", "overlay by=@name"},
+                                   {"composite over alpha_composite", "overlay by=@name"},
                                    {"logo", "overlay by=\"logo.png\" anchor=bottom-right"},
                                    {"stamp", "overlay by=\"stamp.png\" x=10 y=10"},
-                                   {"alpha_composite", "overlay by=@name"},
                                    {0}},
 };

@@ -2,6 +2,7 @@
 #include "geometry/pad.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -26,6 +27,18 @@ typedef struct pad_params {
     {                                                                                                                  \
 #name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags                      \
     }
+/* `800x600`, as other programs write a size, or the sides and the upper and lower border. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    static const char digits[] = "0123456789";
+    const size_t first = strspn(value, digits), most = 7;
+    const char *rest = value + first;
+    if (!first || first > most || rest[0] != 'x' || !rest[1] || rest[1 + strspn(rest + 1, digits)])
+        return false;
+    snprintf(text, size, "write width=%.*s height=%.7s", (int)first, value, rest + 1);
+    return true;
+}
+
 static const smp_param params[] = {
     SIDE(all, "border on all four sides", SMP_P_MAIN),
     SIDE(left, "border on the left", SMP_P_OF_WIDTH),
@@ -160,8 +173,7 @@ static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_
     work->already = work->nothing && (has_size(p) || !isnan(p->aspect));
     work->rows_add = -pad.top;
     work->exactness = plain ? SMP_MOVE : work->linear ? SMP_REAL : SMP_INTEGER;
-    memcpy(work->kernel, &pad, sizeof pad);
-    work->kernel_size = sizeof pad;
+    smp_plan_kernel(work, &pad, sizeof pad);
     return SMP_OK;
 }
 
@@ -189,8 +201,7 @@ static smp_code plan_sound(const pad_params *p, const smp_shape *in, smp_node_pl
     work->already = work->nothing && !isnan(p->length);
     work->rows_add = -pad.top;
     work->exactness = SMP_MOVE;
-    memcpy(work->kernel, &pad, sizeof pad);
-    work->kernel_size = sizeof pad;
+    smp_plan_kernel(work, &pad, sizeof pad);
     return SMP_OK;
 }
 
@@ -212,12 +223,10 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(pad_naive), .cuda = "pad_naive"}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(pad_naive)}},
     {.name = "tiled",
      .help = "CPU: runs of pixels, and sound, are one copy; GPU: 16 bytes a thread",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(pad_rows), .decide = tiled}}},
+     .launches = {SMP_LAUNCH_AS(pad_rows, .decide = tiled)}},
     {0},
 };
 
@@ -226,8 +235,7 @@ const smp_stage smp_stage_pad = {
     .help = "add a border to a picture, or silence to a sound",
     .about = "Pictures: borders of so many pixels, or what is missing to a size or a ratio; anchor puts the picture at "
              "floor((W - w) * a), a = 0, 1/2 or 1. The border is one colour (edge=constant), or made of the picture: "
-             "`smempipe "
-             "help edge`. In `light linear`, fill is a linear value.\n"
+             "`smempipe help edge`. In `light linear`, fill is a linear value.\n"
              "Sounds: start and end are times of silence, rounded to frames; length adds what is missing at the end.\n"
              "Streams, but for edge=wrap and for mirrored borders of more than 4096 rows.",
     .example = "pad aspect=1 fill=[1]",
@@ -237,15 +245,12 @@ const smp_stage smp_stage_pad = {
     .params_size = sizeof(pad_params),
     .check = check,
     .plan = plan,
+    .instead = instead,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"extend", "pad"},
-                                   {"embed", "pad"},
-                                   {"extent", "pad"},
-                                   {"border", "pad"},
-                                   {"canvas", "pad"},
+    .aliases = (const smp_alias[]){{"extend embed extent border canvas", "pad"},
                                    {"letterbox", "pad aspect={16/9}"},
-                                   {"delay", "pad start=1s"},
-                                   {"adelay", "pad start=1s"},
+                                   {"frame", "pad 10 fill=gray"},
+                                   {"delay adelay", "pad start=1s"},
                                    {"apad", "pad end=1s"},
                                    {0}},
 };

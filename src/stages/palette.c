@@ -1,7 +1,5 @@
 /* palette: each pixel gets one of a few colours, given or found in the picture. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "stages/shared/color_cut.h"
@@ -70,8 +68,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (code)
         return code;
     const smp_palette k = smp_palette_of(in, count, colours);
-    memcpy(work->kernel, &k, sizeof k);
-    work->kernel_size = sizeof k;
+    smp_plan_kernel(work, &k, sizeof k);
     work->exactness = SMP_INTEGER;
     work->ops = (double)(2 * colours + 2) * (double)count;
     work->table_size = smp_palette_size(&k);
@@ -112,20 +109,10 @@ static void runs_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "pixel by pixel",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(palette_count_naive),
-                   .cuda = "palette_count_naive",
-                   .geometry = smp_geometry_count_each,
-                   .counts = true}}},
+     .launches = {SMP_LAUNCH(palette_count_naive, .geometry = smp_geometry_count_each, .counts = true)}},
     {.name = "tiled",
      .help = "neighbours that are alike together",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(palette_count_tiled),
-                   .cuda = "palette_count_tiled",
-                   .geometry = runs_geometry,
-                   .counts = true}}},
+     .launches = {SMP_LAUNCH(palette_count_tiled, .geometry = runs_geometry, .counts = true)}},
     {0},
 };
 
@@ -134,10 +121,9 @@ const smp_stage smp_stage_palette = {
     .help = "a few colours: those given, or the best for the picture",
     .about =
         "Every pixel becomes the colour whose squared distance is least, the first of equal ones; alpha stays. "
-        "`palette "
-        "16` finds 16 colours: pixels are counted in 32 x 32 x 32 boxes (gray: 256), the box of boxes with the largest "
-        "squared deviation is cut at its mean along its longest axis until there are as many, and each colour is then "
-        "the mean of the pixels nearest to it (k-means, 4 rounds).\n"
+        "`palette 16` finds 16 colours: pixels are counted in 32 x 32 x 32 boxes (gray: 256), the box of boxes with "
+        "the largest squared deviation is cut at its mean along its longest axis until there are as many, and each "
+        "colour is then the mean of the pixels nearest to it (k-means, 4 rounds).\n"
         "dither=diffuse hands what is left over to the pixels that follow, as `posterise` says. It needs the whole "
         "picture in memory. A PNG of it is small with --png-palette.",
     .example = "palette 5",
@@ -150,10 +136,7 @@ const smp_stage smp_stage_palette = {
     .finish = finish,
     .variants = smp_palette_variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"quantize", "palette 16"},
-                                   {"quantise", "palette 16"},
-                                   {"colors", "palette 16"},
-                                   {"reduce_colors", "palette 16"},
+    .aliases = (const smp_alias[]){{"quantize quantise colors reduce_colors", "palette 16"},
                                    {"pngquant", "palette 256 dither=diffuse"},
                                    {"remap", "palette colors=[0 0 0; 1 1 1]"},
                                    {0}},

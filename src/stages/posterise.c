@@ -30,8 +30,7 @@ static smp_code plan_diffuse(int64_t levels, const smp_shape *in, smp_node_plan 
     double values[SMP_PALETTE_MOST];
     for (int64_t i = 0; i < levels; i++)
         values[i] = (double)i / (double)(levels - 1);
-    memcpy(work->kernel, &k, sizeof k);
-    work->kernel_size = sizeof k;
+    smp_plan_kernel(work, &k, sizeof k);
     work->table_size = smp_palette_size(&k);
     work->table = smp_alloc(work->table_size);
     if (!work->table)
@@ -47,9 +46,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return plan_diffuse(((const params *)given)->levels, in, work, err);
     work->ops = 6;
     if (((const params *)given)->dither == BAYER8) {
-        smp_ordered *k = (smp_ordered *)(void *)work->kernel;
+        smp_ordered *k = SMP_PLAN_KERNEL(work, smp_ordered);
         *k = (smp_ordered){(float)(((const params *)given)->levels - 1), smp_white(in->format)};
-        work->kernel_size = sizeof *k;
         work->variants = smp_ordered_variants;
         work->ops = 20;
         return SMP_OK;
@@ -76,12 +74,9 @@ const smp_stage smp_stage_posterise = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_posterise_variants,
-    .aliases = (const smp_alias[]){{"posterize", "posterise 4"},
-                                   {"floyd_steinberg", "posterise 2 dither=diffuse"},
-                                   {"floydsteinberg", "posterise 2 dither=diffuse"},
-                                   {"error_diffusion", "posterise 2 dither=diffuse"},
-                                   {"dither", "posterise 2 dither=diffuse"},
-                                   {"halftone", "posterise 2 dither=bayer8"},
-                                   {"bayer", "posterise 2 dither=bayer8"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"posterize", "posterise 4"},
+                            {"floyd_steinberg floydsteinberg error_diffusion dither", "posterise 2 dither=diffuse"},
+                            {"halftone bayer", "posterise 2 dither=bayer8"},
+                            {0}},
 };

@@ -5,14 +5,16 @@
 
 #include "base/alloc.h"
 #include "stages/shared/elementwise.h"
-#include "stages/shared/icc.h"
+#include "stages/shared/icc_table.h"
 
 enum { EMBEDDED, DISPLAY_P3, ADOBE_RGB };
 enum { MISSING_SRGB, MISSING_ERROR };
+enum { RELATIVE, PERCEPTUAL };
 enum { BYTE_ENTRIES = 256, ENTRIES = 4096 };
 
 typedef struct params {
-    int to, from, missing;
+    int to, from, intent, missing;
+    bool black_point;
 } params;
 
 static const smp_param table[] = {
@@ -21,6 +23,11 @@ static const smp_param table[] = {
     {"from", offsetof(params, from), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "embedded",
      "the colours that come in: those of the picture's own profile, or what a picture without one is known to have",
      (const char *const[]){"embedded", "display-p3", "adobe-rgb", NULL}, 0},
+    {"intent", offsetof(params, intent), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "relative",
+     "of profiles with tables: relative keeps colours that sRGB has, perceptual their relations",
+     (const char *const[]){"relative", "perceptual", NULL}, 0},
+    {"black-point", offsetof(params, black_point), SMP_T_BOOL, SMP_UNIT_NONE, 0, 0, "yes",
+     "of profiles with tables: yes makes their darkest colour black", NULL, 0},
     {"missing", offsetof(params, missing), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "srgb",
      "a picture without profile: srgb takes it for sRGB, error refuses it",
      (const char *const[]){"srgb", "error", NULL}, 0},
@@ -37,6 +44,11 @@ static void srgb_of_xyz(double inverse[9])
     const double determinant = m[0] * rows[0] + m[1] * rows[3] + m[2] * rows[6];
     for (int i = 0; i < 9; i++)
         inverse[i] = rows[i] / determinant;
+}
+
+static double encoded(double v)
+{
+    return v <= .0031308 ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - .055;
 }
 
 static void fill_matrix(const smp_icc *icc, float to[9])
@@ -62,8 +74,7 @@ static bool is_srgb(const smp_icc *icc, const smp_profile *k)
     for (int c = 0; c < (icc->gray ? 1 : 3); c++)
         for (int i = 0; i <= 255; i++) {
             const double x = i / 255., v = smp_icc_light(&icc->curves[c], x);
-            const double encoded = v <= .0031308 ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - .055;
-            if (fabs(encoded - x) > near / 2)
+            if (fabs(encoded(v) - x) > near / 2)
                 return false;
         }
     return true;
@@ -79,6 +90,39 @@ static smp_code fill_table(const smp_icc *icc, int colours, smp_node_plan *work,
     for (int c = 0; c < colours; c++)
         for (int i = 0; i <= k->entries; i++)
             *to++ = (float)smp_icc_light(&icc->curves[c], fmin(1, (double)i / (k->entries - 1)));
+    return SMP_OK;
+}
+
+/* The grid: encoded colours of sRGB. Black point compensation as ISO 18619 has it: XYZ is scaled about white. *same: it
+ * changes nothing that 8 bits show. */
+static smp_code fill_grid(const params *p, const smp_icc *icc, smp_node_plan *work, bool *same, smp_error *err)
+{
+    enum { N = SMP_PROFILE_POINTS };
+    static const double near = 2e-3;
+    const smp_icc_intent intent = p->intent == RELATIVE ? SMP_ICC_RELATIVE : SMP_ICC_PERCEPTUAL;
+    smp_icc_lut lut;
+    double inverse[9], xyz[3];
+    const char *fault = smp_icc_lut_open(icc, intent, &lut);
+    if (fault)
+        return smp_fail(err, SMP_E_PIPE, "the picture's colour profile %s", fault);
+    const double black = p->black_point ? smp_icc_lut_black(icc, intent, &lut) : 0;
+    work->table_size = (size_t)(N * N * N) * 3 * sizeof(float);
+    float *to = work->table = smp_alloc(work->table_size);
+    if (!to)
+        return smp_fail_memory(err, "a table of colours", work->table_size);
+    srgb_of_xyz(inverse);
+    *same = true;
+    for (int i = 0; i < N * N * N; i++) {
+        const double rgb[3] = {i / (N * N) / (N - 1.), i / N % N / (N - 1.), i % N / (N - 1.)};
+        smp_icc_lut_xyz(&lut, rgb, xyz);
+        for (int c = 0; c < 3; c++)
+            xyz[c] = (xyz[c] - black * smp_icc_d50[c]) / (1 - black);
+        for (int c = 0; c < 3; c++, to++) {
+            const double v = inverse[3 * c] * xyz[0] + inverse[3 * c + 1] * xyz[1] + inverse[3 * c + 2] * xyz[2];
+            *to = (float)encoded(v > 0 ? fmin(v, 1) : 0); /* NaN is 0 */
+            *same = *same && fabs((double)*to - rgb[c]) < near;
+        }
+    }
     return SMP_OK;
 }
 
@@ -112,7 +156,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
-    smp_profile *k = (smp_profile *)(void *)work->kernel;
+    smp_profile *k = SMP_PLAN_KERNEL(work, smp_profile);
     smp_icc icc;
     bool known;
     (void)by;
@@ -122,17 +166,29 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (code)
         return code;
     *k = (smp_profile){.entries = in->format == SMP_U8 ? BYTE_ENTRIES : ENTRIES, .gray = colours == 1};
-    work->kernel_size = sizeof *k;
-    if (known && !k->gray)
+    if (known && !k->gray && !icc.tables[SMP_ICC_PERCEPTUAL].data)
         fill_matrix(&icc, k->matrix);
-    work->nothing = work->already = !known || is_srgb(&icc, k);
-    if (work->nothing)
-        return SMP_OK;
+    bool same = !known;
+    k->grid = known && icc.tables[SMP_ICC_PERCEPTUAL].data;
+    if (k->grid)
+        code = fill_grid(p, &icc, work, &same, err);
+    else if (known)
+        same = is_srgb(&icc, k);
+    work->nothing = work->already = same;
+    if (same) {
+        smp_free(work->table);
+        work->table = NULL;
+        work->table_size = 0;
+    }
+    if (code || same)
+        return code;
     work->out.icc = NULL;
     work->out.icc_size = 0;
     work->out.curve = SMP_CURVE_SRGB;
     work->makes_srgb = true;
     work->ops = 40;
+    if (k->grid)
+        return SMP_OK;
     return fill_table(&icc, colours, work, err);
 }
 
@@ -145,8 +201,10 @@ const smp_stage smp_stage_profile = {
         "Wide-gamut photographs (Display P3, Adobe RGB) look pale where programs ignore their profile: this makes sRGB "
         "of them. The ICC profile's three curves become tables of 4096 entries (8 bits: 256), its colorants, relative "
         "to D50, a matrix to linear sRGB; what lies outside sRGB is clamped, then encoded (IEC 61966-2-1). Gray "
-        "profiles have one curve. The file that is written has no profile, and is sRGB. Profiles with tables of "
-        "colours, as printers have them, are refused. A picture that is sRGB already stays as it is.\n"
+        "profiles have one curve. The file that is written has no profile, and is sRGB. A picture that is sRGB already "
+        "stays as it is.\n"
+        "Of profiles with tables of colours (scanners; A2B0, A2B1) a grid of 33 x 33 x 33 colours of sRGB is made, "
+        "with the black point compensated (ISO 18619), and between its points tetrahedra. CMYK is refused.\n"
         "It works on encoded values: first in a pipeline, before `light linear`. Alpha stays.",
     .example = "profile from=display-p3",
     .domain = SMP_IMAGE,
@@ -157,10 +215,5 @@ const smp_stage smp_stage_profile = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_profile_variants,
-    .aliases = (const smp_alias[]){{"icc", "profile"},
-                                   {"icc_transform", "profile"},
-                                   {"srgb", "profile"},
-                                   {"tosrgb", "profile"},
-                                   {"colormanage", "profile"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"icc icc_transform srgb tosrgb colormanage", "profile"}, {0}},
 };

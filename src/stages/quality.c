@@ -45,7 +45,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)given;
     const int colours = in->channels - in->alpha;
     const double white = (double)smp_white(in->format);
-    smp_quality *k = (smp_quality *)(void *)work->kernel;
+    smp_quality *k = SMP_PLAN_KERNEL(work, smp_quality);
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "quality needs a second picture");
     if (by->kind != SMP_IMAGE || by->width != in->width || by->height != in->height ||
@@ -59,7 +59,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->scale = (float)(white / (double)smp_white(by->format));
     k->c1 = 0.01 * white * (0.01 * white);
     k->c2 = 0.03 * white * (0.03 * white);
-    work->kernel_size = sizeof *k;
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = (size_t)smp_chunk_count(in->width, in->height) * (size_t)colours * sizeof(smp_quality_chunk);
     work->reach_up = work->reach_down = SMP_QUALITY_REACH;
@@ -152,20 +151,10 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "window by window",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(quality_naive),
-                   .cuda = "quality_naive",
-                   .geometry = naive_geometry}}},
+    {.name = "naive", .help = "window by window", .launches = {SMP_LAUNCH(quality_naive, .geometry = naive_geometry)}},
     {.name = "tiled",
      .help = "sums along rows once, then down columns; on GPUs rows of both pictures in shared memory",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(quality_tiled),
-                   .cuda = "quality_tiled",
-                   .geometry = tiled_geometry}},
+     .launches = {SMP_LAUNCH(quality_tiled, .geometry = tiled_geometry)},
      .scratch = smp_quality_scratch},
     {0},
 };
@@ -191,11 +180,6 @@ const smp_stage smp_stage_quality = {
     .finish = finish,
     .instead = instead,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"psnr", "quality by=@name"},
-                                   {"ssim", "quality by=@name"},
-                                   {"mse", "quality by=@name"},
-                                   {"compare_images", "quality by=@name"},
-                                   {"similarity", "quality by=@name"},
-                                   {"structural_similarity", "quality by=@name"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"psnr ssim mse compare_images similarity structural_similarity", "quality by=@name"}, {0}},
 };

@@ -36,9 +36,5 @@ const smp_stage smp_stage_rank = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_rank_variants,
-    .aliases = (const smp_alias[]){{"percentile", "rank 90 size=5"},
-                                   {"percentile_filter", "rank 90 size=5"},
-                                   {"rank_filter", "rank 90 size=5"},
-                                   {"nlfilt", "rank 90 size=5"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"percentile percentile_filter rank_filter nlfilt", "rank 90 size=5"}, {0}},
 };

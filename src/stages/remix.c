@@ -13,8 +13,7 @@ static const char *const modes[] = {"mono", "stereo", "swap", "left", "right", "
 static const smp_param table[] = {
     {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "mono",
      "mono: the mean of all channels; stereo: mono twice, or the first two; swap: left and right; left, right: one "
-     "channel; "
-     "mid-side: half the sum, half the difference; left-right: back",
+     "channel; mid-side: half the sum, half the difference; left-right: back",
      modes, SMP_P_MAIN},
     {"matrix", offsetof(params, matrix), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
      "instead of a mode: a row for each output channel, a column for each input channel", NULL, 0},
@@ -94,11 +93,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_remix = {
     .name = "remix",
     .help = "mix channels: mono, stereo, swap, mid and side, or any matrix",
-    .about =
-        "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) channel "
-        "by "
-        "channel. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of a mono sound are that "
-        "sound. A matrix has a row for each output channel.",
+    .about = "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) "
+             "channel by channel. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of a mono "
+             "sound are that sound. A matrix has a row for each output channel.",
     .example = "remix mono",
     .domain = SMP_AUDIO,
     .access = SMP_POINT,
@@ -107,8 +104,7 @@ const smp_stage smp_stage_remix = {
     .plan = plan,
     .variants = smp_channel_mix_variants,
     .aliases = (const smp_alias[]){{"pan", "remix matrix=[0.5 0.5]"},
-                                   {"mono", "remix mono"},
-                                   {"downmix", "remix mono"},
+                                   {"mono downmix", "remix mono"},
                                    {"channels", "remix stereo"},
                                    {"channelmap", "remix swap"},
                                    {"swap", "remix swap"},

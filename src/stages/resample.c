@@ -119,9 +119,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_hint(err, "take a usual rate, as 44.1kHz or 48kHz");
     }
     const sinc s = design(p, from, to);
-    smp_resample *k = (smp_resample *)(void *)work->kernel;
+    smp_resample *k = SMP_PLAN_KERNEL(work, smp_resample);
     *k = (smp_resample){(int32_t)l, (int32_t)m, s.half, l == 1 ? (int32_t)smp_min_i64(m & -m, 32) - 1 : 0};
-    work->kernel_size = sizeof *k;
     if (!smp_mul_i64(in->height, l, &work->out.height))
         return smp_fail(err, SMP_E_PIPE, "the sound is too long");
     work->out.height = (work->out.height + m - 1) / m;
@@ -165,16 +164,14 @@ static size_t scratch(const smp_io *io, const void *kernel)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "tap after tap for every frame",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resample_naive), .cuda = "resample_naive"}}},
+    {.name = "naive", .help = "tap after tap for every frame", .launches = {SMP_LAUNCH_SAMPLES(resample_naive)}},
     {.name = "tiled",
      .help = "frames of one phase in vectors; on GPUs frames in shared memory, with conflicts at ratios of 2, 4, 8",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resample_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(resample_tiled, .decide = tiled)},
      .scratch = scratch},
     {.name = "swizzled",
      .help = "frames in shared memory exchanged by XOR: no conflicts at ratios of 2, 4, 8 (GPU; on a CPU as tiled)",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resample_tiled), .decide = swizzled}},
+     .launches = {SMP_LAUNCH_AS(resample_tiled, .decide = swizzled)},
      .scratch = scratch},
     {0},
 };
@@ -195,14 +192,8 @@ const smp_stage smp_stage_resample = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"rate", "resample 48kHz"},
-                                   {"speed", "resample speed=1.25"},
-                                   {"asetrate", "resample speed=1.25"},
-                                   {"aresample", "resample 48kHz"},
-                                   {"samplerate", "resample 48kHz"},
-                                   {"upsample", "resample 48kHz"},
+    .aliases = (const smp_alias[]){{"rate aresample samplerate src resample_poly upsample", "resample 48kHz"},
                                    {"downsample", "resample 16kHz"},
-                                   {"src", "resample 48kHz"},
-                                   {"resample_poly", "resample 48kHz"},
+                                   {"speed asetrate", "resample speed=1.25"},
                                    {0}},
 };

@@ -327,8 +327,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     plan_rows(&down, &resize, &size, in, work);
     if (resize.across.taps)
         resize.window = tile_window(&resize, work->table, size.width, in->channels);
-    memcpy(work->kernel, &resize, sizeof resize);
-    work->kernel_size = sizeof resize;
+    smp_plan_kernel(work, &resize, sizeof resize);
     work->out.width = size.width;
     work->out.height = size.height;
     work->exactness = resize.kind == SMP_RESIZE_MOVE    ? SMP_MOVE
@@ -407,12 +406,10 @@ const smp_stage smp_stage_resize = {
     .about =
         "Each output sample is a sum over the input samples under a filter, rows first, then columns, in f32, rounded "
         "once. An axis of n samples that becomes m has steps of q = n/m; output sample x is centred on (x + 1/2) q, "
-        "and "
-        "weighs input sample k by F((k + 1/2 - centre) / f), f = max(q, 1), normalised; with antialias=no f is 1, "
-        "which "
-        "is quicker and leaves out samples. Borders: the filter is cut off there. F: box 1 on (-1/2, 1/2]; bilinear "
-        "1 - |x|; bicubic by Keys with a = -1/2; mitchell B = C = 1/3; lanczos3 sinc(x) sinc(x/3). area: the exact "
-        "share of each input sample; nearest: input sample floor((2x + 1) n / (2m)).\n"
+        "and weighs input sample k by F((k + 1/2 - centre) / f), f = max(q, 1), normalised; with antialias=no f is 1, "
+        "which is quicker and leaves out samples. Borders: the filter is cut off there. F: box 1 on (-1/2, 1/2]; "
+        "bilinear 1 - |x|; bicubic by Keys with a = -1/2; mitchell B = C = 1/3; lanczos3 sinc(x) sinc(x/3). area: the "
+        "exact share of each input sample; nearest: input sample floor((2x + 1) n / (2m)).\n"
         "Sides are rounded to the nearest pixel, and at least 1. fit=cover takes the middle of the picture that has "
         "the ratio of width to height. Colour is premultiplied by alpha. lanczos3, mitchell and bicubic overshoot at "
         "edges; what leaves the range is clipped and counted. In `light linear`, fine patterns keep their brightness.\n"
@@ -428,11 +425,6 @@ const smp_stage smp_stage_resize = {
     .plan = plan,
     .variants = variants,
     .instead = instead,
-    .aliases = (const smp_alias[]){{"scale", "resize"},
-                                   {"thumbnail", "resize longest=256"},
-                                   {"thumb", "resize longest=256"},
-                                   {"imresize", "resize"},
-                                   {"zoom", "resize"},
-                                   {"shrink", "resize"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"scale imresize zoom shrink", "resize"}, {"thumbnail thumb", "resize longest=256"}, {0}},
 };

@@ -17,5 +17,5 @@ const smp_stage smp_stage_reverse = {
     .access = SMP_STENCIL,
     .plan = plan,
     .variants = smp_transpose_variants,
-    .aliases = (const smp_alias[]){{"areverse", "reverse"}, {"backwards", "reverse"}, {0}},
+    .aliases = (const smp_alias[]){{"areverse backwards", "reverse"}, {0}},
 };

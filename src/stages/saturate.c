@@ -71,9 +71,7 @@ const smp_stage smp_stage_saturate = {
     .variants = smp_channel_mix_variants,
     .aliases = (const smp_alias[]){{"saturation", "saturate 1.5"},
                                    {"vibrance", "saturate 1.3"},
-                                   {"modulate", "saturate 1.5 hue=30deg"},
-                                   {"hue", "saturate hue=90deg"},
-                                   {"hue-rotate", "saturate hue=90deg"},
-                                   {"huesaturation", "saturate 1.5 hue=30deg"},
+                                   {"modulate huesaturation", "saturate 1.5 hue=30deg"},
+                                   {"hue hue-rotate", "saturate hue=90deg"},
                                    {0}},
 };

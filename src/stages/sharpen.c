@@ -1,8 +1,6 @@
 /* sharpen: unsharp mask. */
 #include "gaussian/sharpen.h"
 
-#include <string.h>
-
 #include "stages/shared/gaussian_launch.h"
 #include "stages/shared/gaussian_plan.h"
 #include "stages/shared/window_plan.h"
@@ -36,8 +34,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     smp_code code = smp_gaussian_plan(p->sigma, 4, p->edge, p->fill, false, &kernel.blur, work, err);
     if (code)
         return code;
-    memcpy(work->kernel, &kernel, sizeof kernel);
-    work->kernel_size = sizeof kernel;
+    smp_plan_kernel(work, &kernel, sizeof kernel);
     work->clips = true;
     work->ops += 4;
     return SMP_OK;
@@ -87,7 +84,7 @@ static const smp_variant variants[] = {
     {.name = "warp",
      .help = "GPU: blur and mask in one kernel, a warp walks down a strip; radii above 8 px, 16-bit and two-channel "
              "pictures, a fill outside, other formats in than out, and CPU as tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sharpen_tiled), .decide = warp}},
+     .launches = {SMP_LAUNCH_AS(sharpen_tiled, .decide = warp)},
      .scratch = scratch,
      .band = 16},
     {0},
@@ -96,11 +93,9 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_sharpen = {
     .name = "sharpen",
     .help = "unsharp mask: adds what a blur takes away",
-    .about =
-        "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a gaussian of standard "
-        "deviation "
-        "sigma, cut at 4 sigma, in f32 and unrounded.\n"
-        "Alpha passes through; colour is premultiplied.",
+    .about = "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a gaussian of "
+             "standard deviation sigma, cut at 4 sigma, in f32 and unrounded.\n"
+             "Alpha passes through; colour is premultiplied.",
     .example = "sharpen 0.8 sigma=1.5px threshold=2%",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
@@ -109,7 +104,5 @@ const smp_stage smp_stage_sharpen = {
     .params_size = sizeof(sharpen_params),
     .plan = plan,
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){
-            {"unsharp", "sharpen"}, {"usm", "sharpen"}, {"unsharpmask", "sharpen"}, {"unsharp_mask", "sharpen"}, {0}},
+    .aliases = (const smp_alias[]){{"unsharp usm unsharpmask unsharp_mask", "sharpen"}, {0}},
 };

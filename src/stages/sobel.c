@@ -1,11 +1,9 @@
 /* sobel: first derivatives by the 3 x 3 Sobel operator. */
-#include <string.h>
-
+#include "stencil/sobel.h"
 #include "stages/shared/sobel_family.h"
 #include "stages/shared/warp_strip_launch.h"
 #include "stages/shared/window_plan.h"
 #include "stages/stage.h"
-#include "stencil/sobel.h"
 
 typedef struct sobel_params {
     double fill;
@@ -27,8 +25,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const sobel_params *p = given;
     const smp_sobel g = {.output = p->output, .edge = p->edge, .fill = (float)p->fill};
     (void)in, (void)by, (void)err;
-    memcpy(work->kernel, &g, sizeof g);
-    work->kernel_size = sizeof g;
+    smp_plan_kernel(work, &g, sizeof g);
     work->reach_up = work->reach_down = 1;
     work->whole = p->edge == SMP_WRAP;
     work->clips = true;
@@ -51,19 +48,17 @@ static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "nine samples for every result",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_naive), .cuda = "sobel_naive"}}},
+    {.name = "naive", .help = "nine samples for every result", .launches = {SMP_LAUNCH_SAMPLES(sobel_naive)}},
     {.name = "tiled",
      .help =
          "CPU: three rows in cache, down the columns first, then across; GPU: a tile with its halo in shared memory",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_tiled), .decide = smp_sobel_tiled}},
+     .launches = {SMP_LAUNCH_AS(sobel_tiled, .decide = smp_sobel_tiled)},
      .scratch = smp_sobel_cpu_scratch,
      .band = 16},
     {.name = "warp",
      .help = "GPU: one warp walks down a strip, rows in registers; 8 bits and float, 1, 3 or 4 channels without alpha, "
              "no fill outside; others and CPU as tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(sobel_tiled), .decide = warp}},
+     .launches = {SMP_LAUNCH_AS(sobel_tiled, .decide = warp)},
      .scratch = smp_sobel_cpu_scratch,
      .band = 16},
     {0},
@@ -75,8 +70,7 @@ const smp_stage smp_stage_sobel = {
     .about =
         "x = [-1 0 1; -2 0 2; -1 0 1], y = its transpose, applied as they stand (scipy.ndimage.sobel, cv2.Sobel, no "
         "scaling: values reach 4 times full scale); magnitude = sqrt(x^2 + y^2). x and y have signs: negative values "
-        "stay in "
-        "float data and are clamped to 0, and counted, where an integer format is stored at the end.\n"
+        "stay in float data and are clamped to 0, and counted, where an integer format is stored at the end.\n"
         "Alpha passes through; colour is premultiplied.",
     .example = "sobel output=magnitude edge=mirror",
     .domain = SMP_IMAGE,
@@ -86,6 +80,5 @@ const smp_stage smp_stage_sobel = {
     .params_size = sizeof(sobel_params),
     .plan = plan,
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){{"edge", "sobel"}, {"edges", "sobel"}, {"edgedetect", "sobel"}, {"gradient", "sobel"}, {0}},
+    .aliases = (const smp_alias[]){{"edge edges edgedetect gradient", "sobel"}, {0}},
 };

@@ -234,7 +234,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         return smp_fail(err, SMP_E_LIMIT, "the sound is too long for a picture of %lld columns", (long long)p->width);
     const int64_t hop = hop_of(p, in->height);
     const int64_t size = p->smooth ? 2 * smp_fourier_nearest(p->size / 2) : p->size;
-    smp_spectrogram_params *k = (smp_spectrogram_params *)(void *)work->kernel;
+    smp_spectrogram_params *k = SMP_PLAN_KERNEL(work, smp_spectrogram_params);
     *k = (smp_spectrogram_params){
         .f = smp_framing(size, hop, SMP_ZERO),
         .pitch = (int32_t)((size + SMP_MATMUL_BLOCK - 1) / SMP_MATMUL_BLOCK * SMP_MATMUL_BLOCK),
@@ -248,7 +248,6 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     } else {
         k->scale = (float)pow(10, -p->top / 20);
     }
-    work->kernel_size = sizeof *k;
     const smp_axes axes = smp_axes_round((in->height + hop - 1) / hop, (int64_t)k->rows * in->channels, in->channels);
     const bool framed = p->axes && p->colors != NONE;
     if (framed)
@@ -406,9 +405,5 @@ const smp_stage smp_stage_spectrogram = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"sonogram", "spectrogram"},
-                                   {"spectrum", "spectrogram"},
-                                   {"showspectrumpic", "spectrogram"},
-                                   {"specgram", "spectrogram"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"sonogram spectrum showspectrumpic specgram", "spectrogram"}, {0}},
 };

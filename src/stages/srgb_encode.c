@@ -21,8 +21,7 @@ const smp_stage smp_stage_srgb_encode = {
     .help = "encode linear light as sRGB",
     .about = "With s = in / white: 12.92 s up to 0.0031308, else 1.055 s^(1/2.4) - 0.055 (IEC 61966-2-1), times white. "
              "Undoes srgb_decode: every 8- and 16-bit value comes back. Values below 0 are mirrored, above 1 the "
-             "formula goes "
-             "on; alpha stays. Relative error at most 1e-6. With a curve: the power 1/curve instead.",
+             "formula goes on; alpha stays. Relative error at most 1e-6. With a curve: the power 1/curve instead.",
     .example = "srgb_encode",
     .domain = SMP_IMAGE,
     .internal = true,

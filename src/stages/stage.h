@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/pack.h"
@@ -181,12 +182,22 @@ typedef struct smp_node_plan {
     size_t found_size; /* bytes */
 } smp_node_plan;
 
+/* For plan(): the kernel parameters are a copy of these, or are this zeroed struct, to be filled in. */
+static inline void smp_plan_kernel(smp_node_plan *plan, const void *params, size_t size)
+{
+    memcpy(plan->kernel, params, size);
+    plan->kernel_size = size;
+}
+#define SMP_PLAN_KERNEL(plan, type) ((plan)->kernel_size = sizeof(type), (type *)(void *)(plan)->kernel)
+enum { SMP_FINDING_TEXT = 24 /* bytes, with the end */ };
+
 /* One measured value of a reduction, for the report. */
 typedef struct smp_finding {
-    char name[48]; /* "mean", "p95" */
-    int channel;   /* -1: of the whole picture */
-    double value;  /* when list is null */
-    double *list;  /* a histogram's counts, say; from smp_alloc, owned by the findings */
+    char name[48];               /* "mean", "p95" */
+    int channel;                 /* -1: of the whole picture */
+    double value;                /* when list is null; NaN where there is a text */
+    char text[SMP_FINDING_TEXT]; /* what no number can say (64 bits as hexadecimal digits); empty: a number */
+    double *list;                /* a histogram's counts, say; from smp_alloc, owned by the findings */
     size_t list_len;
     bool values; /* the list is no histogram: each of its values counts by itself */
 } smp_finding;
@@ -205,6 +216,8 @@ smp_code smp_findings_add_list(smp_findings *findings, const char *name, int cha
 /* The same for values that are no counts of bins. */
 smp_code smp_findings_add_values(smp_findings *findings, const char *name, const double *list, size_t length,
                                  smp_error *err);
+/* A text of printable characters, shorter than SMP_FINDING_TEXT, of the whole picture. */
+smp_code smp_findings_add_text(smp_findings *findings, const char *name, const char *text, smp_error *err);
 void smp_findings_free(smp_findings *findings);
 
 /* ------------------------------------------------------------------------------------------------ variants */
@@ -255,6 +268,22 @@ typedef struct smp_launch {
     int64_t (*items)(const smp_io *io, const void *params);
     const struct smp_foreign *foreign; /* a kernel that is not this program's, instead of all that (foreign.h) */
 } smp_launch;
+
+/* The commonest launches, from the input to the output by the kernels NAME of a CPU and of GPUs: a thread a sample;
+ * over the grid that follows the name; and, where the GPU's kernel has another name, with .cuda or .decide behind it.
+ */
+#define SMP_LAUNCH_SAMPLES(name)                                                                                       \
+    {                                                                                                                  \
+        .from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name), .cuda = #name                                             \
+    }
+#define SMP_LAUNCH(name, ...)                                                                                          \
+    {                                                                                                                  \
+        .from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name), .cuda = #name, __VA_ARGS__                                \
+    }
+#define SMP_LAUNCH_AS(name, ...)                                                                                       \
+    {                                                                                                                  \
+        .from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name), __VA_ARGS__                                               \
+    }
 
 /* Whether a launch runs on this kind of device: one that has a kernel for one kind only is passed over on the other, so
  * that a variant may be one launch on a CPU and two on a GPU. */
@@ -324,10 +353,17 @@ typedef struct smp_jpeg_source {
 
 enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_stage.instead */
 
-/* What other tools call this: for did-you-mean. `say` is the pipe text to suggest. */
+/* What other tools call this: for did-you-mean. Names have blanks between them; `say` is the pipe text to suggest. */
 typedef struct smp_alias {
-    const char *name, *say;
+    const char *names, *say;
 } smp_alias;
+
+/* One name after the other: for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);) */
+typedef struct smp_other_name {
+    const smp_alias *row;
+    const char *rest, *say;
+    char name[48];
+} smp_other_name;
 
 typedef struct smp_stage {
     const char *name;
@@ -360,14 +396,14 @@ typedef struct smp_stage {
     const smp_variant *variants; /* ends with a null name; [0] is naive, the definition; the last is the default */
     const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
                                     REDUCE uses variants */
-    const smp_alias *aliases;    /* ends with a null name; may be null */
+    const smp_alias *aliases;    /* ends with null names; may be null */
     /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
     /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*looks)(const void *params);
-    /* Of a picture of bytes whose end may be empty: the rows to copy from a device, at least one, by the first of them.
-     * Null: all. */
+    /* For a picture of bytes whose end may be empty: the rows to copy from a device, at least one, by the first of
+     * them. Null: all. */
     int64_t (*filled_rows)(const void *first, const smp_shape *out);
     const char *tells_level; /* the finding that says how loud a sound is, in LUFS; may be null */
     smp_kind gives;          /* the output's kind where it is another than the input's (a spectrogram); else none */
@@ -393,6 +429,8 @@ size_t smp_stage_count(void);
 const smp_stage *smp_stage_at(size_t index);
 const smp_stage *smp_stage_find(const char *name, size_t length);
 const smp_stage *smp_stage_with_role(smp_role role);
+smp_other_name smp_other_names(const smp_stage *stage);
+bool smp_next_name(smp_other_name *other); /* false: there is none left */
 size_t smp_variant_count(const smp_variant *variants);
 const smp_variant *smp_variant_find(const smp_variant *variants, const char *name);
 

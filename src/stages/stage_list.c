@@ -1,4 +1,5 @@
 /* The list of stages, made from stage_list.def, and look-ups in it. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,6 +42,27 @@ const smp_stage *smp_stage_with_role(smp_role role)
         if (stages[i]->role == role)
             return stages[i];
     return NULL;
+}
+
+smp_other_name smp_other_names(const smp_stage *stage)
+{
+    return (smp_other_name){.row = stage->aliases};
+}
+
+bool smp_next_name(smp_other_name *other)
+{
+    if (other->rest && !*other->rest) {
+        other->row++;
+        other->rest = NULL;
+    }
+    if (!other->row || !other->row->names)
+        return false;
+    const char *from = other->rest ? other->rest : other->row->names;
+    const size_t length = strcspn(from, " ");
+    snprintf(other->name, sizeof other->name, "%.*s", (int)length, from);
+    other->rest = from + length + (from[length] == ' ');
+    other->say = other->row->say;
+    return true;
 }
 
 size_t smp_variant_count(const smp_variant *variants)
@@ -118,7 +140,9 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
         snprintf(text, size, "a text in double quotes");
         break;
     case SMP_T_MATRIX:
-        snprintf(text, size, "a matrix like [1 2 1; 2 4 2; 1 2 1]");
+        snprintf(text, size,
+                 param->flags & SMP_P_LEVEL ? "a colour: [0.5], [1 0.5 0], red or #ff8000"
+                                            : "a matrix like [1 2 1; 2 4 2; 1 2 1]");
         break;
     case SMP_T_OPERAND:
         if (param->flags & SMP_P_PICTURE)
@@ -175,6 +199,14 @@ smp_code smp_findings_add_values(smp_findings *findings, const char *name, const
     smp_code code = smp_findings_add_list(findings, name, -1, list, length, err);
     if (code == SMP_OK)
         findings->items[findings->count - 1].values = true;
+    return code;
+}
+
+smp_code smp_findings_add_text(smp_findings *findings, const char *name, const char *text, smp_error *err)
+{
+    smp_code code = smp_findings_add(findings, name, -1, (double)NAN, err);
+    if (code == SMP_OK)
+        snprintf(findings->items[findings->count - 1].text, SMP_FINDING_TEXT, "%s", text);
     return code;
 }
 

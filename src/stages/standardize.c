@@ -65,11 +65,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_standardize *k = (smp_standardize *)(void *)work->kernel;
+    smp_standardize *k = SMP_PLAN_KERNEL(work, smp_standardize);
     const int colours = in->channels - in->alpha;
     double mean[SMP_MAX_CHANNELS] = {0.485, 0.456, 0.406}, std[SMP_MAX_CHANNELS] = {0.229, 0.224, 0.225};
     k->unit = (float)(1 / (double)smp_white(in->format));
-    work->kernel_size = sizeof *k;
     work->out.format = SMP_F32;
     work->out.channels = colours;
     work->out.alpha = false;
@@ -124,12 +123,10 @@ SMP_PIXEL_VARIANTS(standardize);
 const smp_stage smp_stage_standardize = {
     .name = "standardize",
     .help = "mean 0 and deviation 1, as floats: what networks take",
-    .about =
-        "out = (in / full scale - mean) * (1 / std), a float picture without alpha. imagenet: mean 0.485 0.456 0.406, "
-        "std 0.229 0.224 0.225 (torchvision's Normalize). auto: mean and deviation of all samples of all colours, the "
-        "deviation at least 1 / sqrt(samples) (tf.image.per_image_standardization); channels: the same of each "
-        "channel. "
-        "Values leave 0..1 on purpose: write them as npy, or as 32-bit floats.",
+    .about = "out = (in / full scale - mean) * (1 / std), a float picture without alpha. imagenet: mean 0.485 0.456 "
+             "0.406, std 0.229 0.224 0.225 (torchvision's Normalize). auto: mean and deviation of all samples of all "
+             "colours, the deviation at least 1 / sqrt(samples) (tf.image.per_image_standardization); channels: the "
+             "same of each channel. Values leave 0..1 on purpose: write them as npy, or as 32-bit floats.",
     .example = "standardize auto",
     .domain = SMP_IMAGE,
     .access = SMP_ADJUST,
@@ -142,8 +139,7 @@ const smp_stage smp_stage_standardize = {
     .reducers = smp_chunk_variants,
     .aliases = (const smp_alias[]){{"zscore", "standardize channels"},
                                    {"normalize_imagenet", "standardize imagenet"},
-                                   {"per_image_standardization", "standardize auto"},
+                                   {"per_image_standardization whiten", "standardize auto"},
                                    {"meanstd", "standardize mean=[0.5] std=[0.5]"},
-                                   {"whiten", "standardize auto"},
                                    {0}},
 };

@@ -34,9 +34,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by, (void)err;
     const params *p = params_;
-    smp_histogram_params *k = (smp_histogram_params *)(void *)work->kernel;
+    smp_histogram_params *k = SMP_PLAN_KERNEL(work, smp_histogram_params);
     *k = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, in->kind == SMP_AUDIO);
-    work->kernel_size = sizeof *k;
     enum { COUNTS_ALIGN = 64 /* bytes */ };
     size_t chunks = smp_chunk_bytes(in);
     work->result = SMP_RESULT_CHUNKS;
@@ -345,22 +344,22 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "sample by sample, lane sums in memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_naive), "stats_naive", smp_geometry_chunk_naive, false},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_naive), "histogram_naive", smp_geometry_count_each, true}}},
+     .launches = {SMP_LAUNCH(stats_naive, .geometry = smp_geometry_chunk_naive),
+                  SMP_LAUNCH(histogram_naive, .geometry = smp_geometry_count_each, .counts = true)}},
     {.name = "interleaved",
      .help = "on GPUs a tree in shared memory with growing strides: bank conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_interleaved", smp_geometry_chunk_tree, false},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
+     .launches = {SMP_LAUNCH_AS(stats_tiled, .cuda = "stats_interleaved", .geometry = smp_geometry_chunk_tree),
+                  SMP_LAUNCH(histogram_tiled, .geometry = smp_geometry_count_tiled, .counts = true)},
      .scratch = smp_stats_scratch},
     {.name = "tiled",
      .help = "one accumulator for each position of a block of samples; on GPUs a tree over neighbours: no conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_tiled", smp_geometry_chunk_tree, false},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), "histogram_tiled", smp_geometry_count_tiled, true}},
+     .launches = {SMP_LAUNCH(stats_tiled, .geometry = smp_geometry_chunk_tree),
+                  SMP_LAUNCH(histogram_tiled, .geometry = smp_geometry_count_tiled, .counts = true)},
      .scratch = smp_stats_scratch},
     {.name = "shuffle",
      .help = "on GPUs lanes add through registers, 16-byte loads: no shared memory",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(stats_tiled), "stats_shuffle", smp_geometry_chunk_shuffle, false},
-                  {SMP_IN, SMP_OUT, SMP_CPU(histogram_tiled), .counts = true, .decide = smp_count_private}},
+     .launches = {SMP_LAUNCH_AS(stats_tiled, .cuda = "stats_shuffle", .geometry = smp_geometry_chunk_shuffle),
+                  SMP_LAUNCH_AS(histogram_tiled, .counts = true, .decide = smp_count_private)},
      .scratch = smp_stats_scratch},
     {0},
 };
@@ -368,22 +367,17 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_stats = {
     .name = "stats",
     .help = "count, min, max, mean, deviation, sum, rms, peak and percentiles per channel; passes data on",
-    .about =
-        "Values are code values: 0..255, 0..65535, or full scale 1 for float pictures and sound. The deviation is the "
-        "population's: the root of the mean squared distance from the mean; rms is the root of the mean square; peak "
-        "the "
-        "largest magnitude. Samples that are not finite are counted and otherwise left out. Sums are exact for 8 and "
-        "16 bits; for others they are made in double in a fixed tree over chunks of 4096 pixels, so that they depend "
-        "neither on threads nor on the device (joining of chunks: Chan, Golub, LeVeque 1983). Over several files sums "
-        "are exact, and the same in any order.\n"
-        "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
-        "bits, "
-        "float samples come from 65536 bins over full scale, which the percentiles must not lie outside.\n"
-        "Of sound also: peak_dbfs and rms_dbfs, relative to full scale 1 (a sine of full scale has an rms of -3.01 "
-        "dBFS); "
-        "crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or beyond: the highest and "
-        "the "
-        "lowest code of 16 bits, and what lies outside them.",
+    .about = "Values are code values: 0..255, 0..65535, or full scale 1 for float pictures and sound. The deviation is "
+             "the population's: the root of the mean squared distance from the mean; rms is the root of the mean "
+             "square; peak the largest magnitude. Samples that are not finite are counted and otherwise left out. Sums "
+             "are exact for 8 and 16 bits; for others they are made in double in a fixed tree over chunks of 4096 "
+             "pixels, so that they depend neither on threads nor on the device (joining of chunks: Chan, Golub, "
+             "LeVeque 1983). Over several files sums are exact, and the same in any order.\n"
+             "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
+             "bits, float samples come from 65536 bins over full scale, which the percentiles must not lie outside.\n"
+             "Of sound also: peak_dbfs and rms_dbfs, relative to full scale 1 (a sine of full scale has an rms of "
+             "-3.01 dBFS); crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or "
+             "beyond: the highest and the lowest code of 16 bits, and what lies outside them.",
     .example = "stats percentiles=[5 50 95]",
     .domain = SMP_BOTH,
     .access = SMP_REDUCE,
@@ -397,13 +391,7 @@ const smp_stage smp_stage_stats = {
     .pack = pack,
     .unpack = unpack,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"statistics", "stats"},
-                                   {"mean", "stats"},
-                                   {"minmax", "stats"},
-                                   {"stat", "stats"},
-                                   {"astats", "stats"},
-                                   {"volumedetect", "stats"},
+    .aliases = (const smp_alias[]){{"statistics mean minmax stat astats volumedetect", "stats"},
                                    {"percentile", "stats percentiles=[50]"},
-
                                    {0}},
 };

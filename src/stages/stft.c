@@ -40,9 +40,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                  2 * in->channels, SMP_MAX_CHANNELS);
         return smp_hint(err, "write `remix` before it");
     }
-    smp_stft *k = (smp_stft *)(void *)work->kernel;
+    smp_stft *k = SMP_PLAN_KERNEL(work, smp_stft);
     *k = (smp_stft){.f = smp_framing(p->size, p->hop, edges[p->edge])};
-    work->kernel_size = sizeof *k;
     work->out = (smp_shape){
         .kind = SMP_IMAGE, .width = k->f.bins + 1, .channels = 2 * in->channels, .format = SMP_F32, .curve = 1};
     smp_framing_rows(&k->f, in, work);
@@ -82,12 +81,11 @@ static size_t scratch(const smp_io *io, const void *kernel)
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
-     .launches =
-         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(stft_one), .cuda = "stft_naive", .geometry = naive_geometry}},
+     .launches = {SMP_LAUNCH_AS(stft_one, .cuda = "stft_naive", .geometry = naive_geometry)},
      .scratch = scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(stft_lanes), .decide = padded_kernel}},
+     .launches = {SMP_LAUNCH_AS(stft_lanes, .decide = padded_kernel)},
      .scratch = scratch,
      .band = SMP_FRAMING_BAND},
     {0},
@@ -96,13 +94,11 @@ static const smp_variant variants[] = {
 const smp_stage smp_stage_stft = {
     .name = "stft",
     .help = "spectra of a sound's frames, as data",
-    .about =
-        "A row every `hop` samples; row t is the discrete Fourier transform of the `size` samples around sample t * "
-        "hop, "
-        "under the window: librosa's stft with n_fft=size, transposed. Columns are frequencies, from 0 to half the "
-        "rate: column k is k * rate / size. Channels are real and imaginary part, of each channel of the sound. `save` "
-        "as .npy keeps the values, and `istft` makes a sound of them again.\n"
-        "`spectrogram` shows levels as a picture, `mel` makes bands.",
+    .about = "A row every `hop` samples; row t is the discrete Fourier transform of the `size` samples around sample t "
+             "* hop, under the window: librosa's stft with n_fft=size, transposed. Columns are frequencies, from 0 to "
+             "half the rate: column k is k * rate / size. Channels are real and imaginary part, of each channel of the "
+             "sound. `save` as .npy keeps the values, and `istft` makes a sound of them again.\n"
+             "`spectrogram` shows levels as a picture, `mel` makes bands.",
     .example = "stft 32 hop=200",
     .domain = SMP_AUDIO,
     .gives = SMP_IMAGE,

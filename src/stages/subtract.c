@@ -28,9 +28,6 @@ const smp_stage smp_stage_subtract = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases = (const smp_alias[]){{"sub", "subtract"},
-                                   {"minus", "subtract"},
-                                   {"absdiff", "blend by=@name mode=difference"},
-                                   {"difference", "blend by=@name mode=difference"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"sub minus", "subtract"}, {"absdiff difference", "blend by=@name mode=difference"}, {0}},
 };

@@ -35,12 +35,11 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)by, (void)err;
     const params *p = params_;
-    smp_threshold *k = (smp_threshold *)(void *)work->kernel;
+    smp_threshold *k = SMP_PLAN_KERNEL(work, smp_threshold);
     k->count = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, 0);
     k->white = smp_white(in->format);
     for (int c = 0; c < in->channels; c++)
         k->level[c] = (float)(p->value * (double)k->white);
-    work->kernel_size = sizeof *k;
     work->exactness = SMP_INTEGER;
     work->ops = 1;
     k->same = p->method == FIXED;
@@ -121,9 +120,5 @@ const smp_stage smp_stage_threshold = {
     .finish = finish,
     .variants = smp_threshold_variants,
     .reducers = smp_count_variants,
-    .aliases = (const smp_alias[]){{"otsu", "threshold method=otsu"},
-                                   {"binarize", "threshold"},
-                                   {"binarise", "threshold"},
-                                   {"binary", "threshold"},
-                                   {0}},
+    .aliases = (const smp_alias[]){{"otsu", "threshold method=otsu"}, {"binarize binarise binary", "threshold"}, {0}},
 };

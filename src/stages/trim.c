@@ -80,9 +80,8 @@ typedef struct range {
 
 static smp_code plan_found(const range *kept, size_t count, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
-    smp_trim *slice = (smp_trim *)(void *)work->kernel;
+    smp_trim *slice = SMP_PLAN_KERNEL(work, smp_trim);
     slice->start = kept[0].from;
-    work->kernel_size = sizeof *slice;
     work->rows_add = slice->start;
     work->exactness = SMP_MOVE;
     work->out.height = 0;
@@ -195,9 +194,8 @@ static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *w
     if (last <= first)
         return smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends at %.6g s, before it begins at %.6g s",
                         last / in->rate, first / in->rate);
-    smp_trim *slice = (smp_trim *)(void *)work->kernel;
+    smp_trim *slice = SMP_PLAN_KERNEL(work, smp_trim);
     slice->start = (int64_t)first;
-    work->kernel_size = sizeof *slice;
     work->out.height = (last < (double)in->height ? (int64_t)last : in->height) - slice->start;
     work->nothing = slice->start == 0 && work->out.height == in->height;
     work->rows_add = slice->start;
@@ -219,12 +217,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static const smp_variant variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(trim_naive), "trim_naive", NULL}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH(trim_naive, .geometry = NULL)}},
     {.name = "tiled",
      .help = "rows that lie end to end in one copy",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(trim_tiled), "trim_tiled", smp_geometry_packs}}},
+     .launches = {SMP_LAUNCH(trim_tiled, .geometry = smp_geometry_packs)}},
     {0},
 };
 
@@ -249,10 +245,8 @@ const smp_stage smp_stage_trim = {
     .finish = finish,
     .variants = variants,
     .reducers = smp_silence_variants,
-    .aliases = (const smp_alias[]){{"atrim", "trim start=1s end=5s"},
-                                   {"cut", "trim start=1s end=5s"},
-                                   {"silenceremove", "trim auto inside=0.5s"},
+    .aliases = (const smp_alias[]){{"atrim cut", "trim start=1s end=5s"},
+                                   {"silenceremove desilence", "trim auto inside=0.5s"},
                                    {"vad", "trim auto"},
-                                   {"desilence", "trim auto inside=0.5s"},
                                    {0}},
 };

@@ -78,9 +78,7 @@ const smp_stage smp_stage_undistort = {
     .check = check,
     .plan = plan,
     .variants = smp_warp_variants,
-    .aliases = (const smp_alias[]){{"lens_correction", "undistort 1000px k1=-0.1"},
-                                   {"lenscorrection", "undistort 1000px k1=-0.1"},
-                                   {"barrel", "undistort 1000px k1=-0.1"},
-                                   {"initundistortrectifymap", "undistort 1000px k1=-0.1"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){
+            {"lens_correction lenscorrection barrel initundistortrectifymap", "undistort 1000px k1=-0.1"}, {0}},
 };

@@ -59,8 +59,8 @@ const smp_stage smp_stage_warp = {
         "Each output pixel is looked up where the inverse transform puts it, pixel centres at whole numbers, x to the "
         "right, y down. An angle turns clockwise about the middle, which stays the middle. size=fit makes ceil(w|cos| "
         "+ h|sin|) x ceil(w|sin| + h|cos|) pixels, times scale; size=inside cuts off the empty corners. A matrix takes "
-        "input pixels to output pixels, as "
-        "OpenCV's getAffineTransform and getPerspectiveTransform make it; it is inverted in double.\n"
+        "input pixels to output pixels, as OpenCV's getAffineTransform and getPerspectiveTransform make it; it is "
+        "inverted in double.\n"
         "Affine places are exact in 2^-32 pixels, perspective is computed in double. bilinear: t = p00 + fx (p10 - "
         "p00), s likewise in the row below, t + fy (s - t); bicubic by Keys with a = -1/2, rows first; nearest moves "
         "samples. OpenCV rounds places to 1/32 pixel, which differs by some levels; scipy.ndimage agrees. `warp 90 "
@@ -76,14 +76,8 @@ const smp_stage smp_stage_warp = {
     .check = check,
     .plan = plan,
     .variants = smp_warp_variants,
-    .aliases = (const smp_alias[]){{"rotate_any", "warp 5"},
-                                   {"affine", "warp matrix=[1 0 0; 0 1 0]"},
-                                   {"warpaffine", "warp matrix=[1 0 0; 0 1 0]"},
-                                   {"warp_affine", "warp matrix=[1 0 0; 0 1 0]"},
-                                   {"perspective", "warp matrix=[1 0 0; 0 1 0; 0 0 1]"},
-                                   {"warpperspective", "warp matrix=[1 0 0; 0 1 0; 0 0 1]"},
-                                   {"imrotate", "warp 5"},
-                                   {"deskew_by", "warp 5"},
-                                   {"straighten", "warp 5"},
+    .aliases = (const smp_alias[]){{"rotate_any imrotate deskew_by straighten", "warp 5"},
+                                   {"affine warpaffine warp_affine", "warp matrix=[1 0 0; 0 1 0]"},
+                                   {"perspective warpperspective", "warp matrix=[1 0 0; 0 1 0; 0 0 1]"},
                                    {0}},
 };

@@ -30,7 +30,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     static const float on[][3] = {{24, 78, 158}, {110, 220, 130}, {255, 0, 0}}, paper = 255;
     (void)by, (void)err;
     const params *p = given;
-    smp_waveform *k = (smp_waveform *)(void *)work->kernel;
+    smp_waveform *k = SMP_PLAN_KERNEL(work, smp_waveform);
     *k = (smp_waveform){.frames = in->height,
                         .width = p->width,
                         .rows = (int32_t)smp_max_i64(1, p->height / in->channels),
@@ -39,7 +39,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         k->on[i] = on[p->colors][i];
         k->off[i] = p->colors == LIGHT ? paper : 0;
     }
-    work->kernel_size = sizeof *k;
     work->ops = 2. * (double)in->height / (double)p->width;
     if (p->colors == NONE) {
         work->out = (smp_shape){
@@ -117,5 +116,5 @@ const smp_stage smp_stage_waveform = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"showwavespic", "waveform"}, {"audiowaveform", "waveform"}, {0}},
+    .aliases = (const smp_alias[]){{"showwavespic audiowaveform", "waveform"}, {0}},
 };

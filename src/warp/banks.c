@@ -1,12 +1,19 @@
 /* Constant banks, from which SASS reads the launch's shape (bank 0), its parameters (bank 0, from param_base on),
  * __constant__ variables (bank 3), addresses of variables (bank 4) and numbers (bank 2). The layout of bank 0 is that
- * of compute capability 5.0 and newer. */
+ * of compute capability 5.0 and newer, or of 10.0 and newer. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "warp/machine.h"
 
 enum { BLOCK_SHAPE = 0, GRID_SHAPE = 12, LOCAL_WINDOW = 0x20, STACK = 0x28, SLACK = 16 };
+enum {
+    PARAM_BASE_100 = 0x380,
+    LOCAL_WINDOW_100 = 0x2f8,
+    BLOCK_SHAPE_100 = 0x360,
+    GRID_SHAPE_100 = 0x370,
+    STACK_100 = 0x37c
+};
 enum { PARAM_ADDRESS = 0x198, PARAM_BASE_90 = 0x210 }; /* where 9.0 has the generic address of the parameters */
 
 void warp_free_bank(warp_bank *bank)
@@ -26,10 +33,11 @@ static unsigned char *first_bank(const warp_block *block, uint32_t *size)
     unsigned char *bytes = smp_alloc((size_t)*size + SLACK);
     if (!bytes)
         return NULL;
-    memcpy(bytes + BLOCK_SHAPE, launch->block, sizeof launch->block);
-    memcpy(bytes + GRID_SHAPE, launch->grid, sizeof launch->grid);
-    memcpy(bytes + LOCAL_WINDOW, &local, sizeof local);
-    memcpy(bytes + STACK, &code->first_local, sizeof code->first_local);
+    const bool newer = code->param_base >= PARAM_BASE_100;
+    memcpy(bytes + (newer ? BLOCK_SHAPE_100 : BLOCK_SHAPE), launch->block, sizeof launch->block);
+    memcpy(bytes + (newer ? GRID_SHAPE_100 : GRID_SHAPE), launch->grid, sizeof launch->grid);
+    memcpy(bytes + (newer ? LOCAL_WINDOW_100 : LOCAL_WINDOW), &local, sizeof local);
+    memcpy(bytes + (newer ? STACK_100 : STACK), &code->first_local, sizeof code->first_local);
     if (code->param_base == PARAM_BASE_90)
         memcpy(bytes + PARAM_ADDRESS, &parameters, sizeof parameters);
     if (code->param_bytes)

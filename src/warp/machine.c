@@ -146,7 +146,7 @@ static void release_stuck_members(warp_block *block, warp_frame *frame)
     set_pc(frame, group, low + 1);
 }
 
-/* Of a jump or end beside its guard. */
+/* For a jump or an end: the cost beside its guard. */
 static uint32_t second_condition(const warp_frame *frame, const warp_inst *inst)
 {
     const uint32_t holds = warp_pred(frame, inst->s[0]);

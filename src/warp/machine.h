@@ -23,7 +23,7 @@ enum { WARP_LANES = 32, WARP_BARRIERS = 16, WARP_MOST_WARPS = SMP_WARP_MAX_THREA
 #define WARP_LOCAL_WINDOW  (UINT64_C(1) << 61)
 #define WARP_PARAM_WINDOW  (UINT64_C(3) << 60)
 #define WARP_WINDOW_MASK   (UINT64_C(7) << 60)
-/* Of local memory: whose it is, the depth of the call plus 1; 0: that of the function which accesses it. */
+/* For local memory: whose it is, the depth of the call plus 1; 0: that of the function which accesses it. */
 enum { WARP_DEPTH_SHIFT = 48 };
 
 typedef struct warp_inst warp_inst;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "warp/machine.h"
 
 void smp_warp_note(smp_warp_result *result, const char *format, ...)
@@ -63,18 +64,12 @@ static total total_of(const smp_warp_result *r, const kind *k)
     return t;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void note_line(smp_warp_result *result, const kind *k, const total *ptx, const total *sass)
 {
     static const char *const ops[] = {"load", "store", "atomic", "copy"};
     const char *space = k->space == SMP_WARP_SHARED ? "shared" : "global";
     char where[120];
-    snprintf(where, sizeof where, "%.90s:%u", base_name(k->file), k->line);
+    snprintf(where, sizeof where, "%.90s:%u", smp_base_name(k->file), k->line);
     if (sass->widest > ptx->widest && ptx->widest)
         smp_warp_note(result, "%s: ptxas joined %s %ss of %u bytes into some of %u", where, space, ops[k->op],
                       ptx->widest, sass->widest);
@@ -118,7 +113,7 @@ static void note_spins(smp_warp_result *result, const smp_warp_kernel *sass)
         const warp_inst *inst = &sass->code.insts[i];
         if (inst->spins && inst->file < sass->code.file_count)
             smp_warp_note(result, "%s:%u: a loop that repeats until its swap succeeds: a GPU may repeat it more often",
-                          base_name(sass->code.files[inst->file]), inst->line);
+                          smp_base_name(sass->code.files[inst->file]), inst->line);
     }
 }
 

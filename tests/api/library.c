@@ -285,6 +285,44 @@ static void strips_give_the_bytes_of_a_whole_picture(void **state)
 
 /* ------------------------------------------------------------------------------------------------ errors */
 
+static void samples_stay_on_a_gpu(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 37, ROWS = 21 };
+    uint8_t in[COLUMNS * ROWS], back[COLUMNS * ROWS];
+    const smempipe_shape shape = {.kind = SMEMPIPE_PICTURE, .width = COLUMNS, .height = ROWS, .channels = 1};
+    smempipe_device *gpu;
+    smempipe_pipeline *pipeline;
+    smempipe_plan *plan;
+    smempipe_error *error;
+    void *memory = &error;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (uint8_t)(i * 7 % 251);
+    assert_int_equal(smempipe_device_alloc(device, 100, &memory, &error), SMEMPIPE_E_ARGUMENT);
+    assert_non_null(strstr(smempipe_error_text(error), "none of its own"));
+    assert_null(memory);
+    smempipe_error_free(error);
+    assert_int_equal(smempipe_device_open("simt", 0, &gpu, NULL), 0);
+    assert_int_equal(smempipe_device_alloc(gpu, sizeof in, &memory, NULL), 0);
+    assert_int_equal(smempipe_compile("invert", NULL, &pipeline, NULL), 0);
+    assert_int_equal(smempipe_plan_make(pipeline, &shape, 0, &plan, NULL), 0);
+    const smempipe_buffer host = {.shape = shape, .data = in}, there = {.shape = shape, .data = memory, .on_device = 1},
+                          result = {.shape = shape, .data = back};
+    assert_int_equal(smempipe_plan_run(plan, gpu, &host, &there, NULL, NULL), 0);
+    assert_int_equal(smempipe_plan_run(plan, gpu, &there, &result, NULL, NULL), 0);
+    assert_memory_equal(in, back, sizeof in);
+    assert_int_equal(smempipe_plan_run(plan, device, &there, &result, NULL, &error), SMEMPIPE_E_ARGUMENT);
+    assert_non_null(strstr(smempipe_error_text(error), "lies on a GPU, and the device is cpu"));
+    smempipe_error_free(error);
+    assert_int_equal(smempipe_run(pipeline, gpu, &there, &(smempipe_buffer){.data = NULL}, NULL, &error),
+                     SMEMPIPE_E_ARGUMENT);
+    smempipe_error_free(error);
+    smempipe_plan_free(plan);
+    smempipe_pipeline_free(pipeline);
+    smempipe_device_release(gpu, memory);
+    smempipe_device_close(gpu);
+}
+
 static void mistakes_have_places(void **state)
 {
     (void)state;
@@ -481,6 +519,7 @@ SMP_SUITE(library)
         cmocka_unit_test(trim_needs_the_samples),
         cmocka_unit_test(sounds_are_frames),
         cmocka_unit_test(strips_give_the_bytes_of_a_whole_picture),
+        cmocka_unit_test(samples_stay_on_a_gpu),
         cmocka_unit_test(mistakes_have_places),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(files_fail_as_the_command_does),

@@ -148,8 +148,8 @@ static smp_code prepare_data(gpu_bench *bench, const gpu_row *row, smp_error *er
     code = device->ops->copy_in(device, bench->source, first, bench->block, first, first, 1, err);
     for (size_t at = (size_t)first; !code && at < size;) {
         const size_t more = at < size - at ? at : size - at;
-        code =
-            device->ops->copy(device, (char *)bench->source + at, bench->source, (int64_t)more, (int64_t)more, 1, err);
+        code = device->ops->copy(device, (char *)bench->source + at, (int64_t)more, bench->source, (int64_t)more,
+                                 (int64_t)more, 1, err);
         at += more;
     }
     bench->filled = code ? 0 : size;
@@ -188,8 +188,8 @@ static smp_code queue(contest *c, what which, int index, smp_error *err)
     int error;
     switch (which) {
     case COPY:
-        return device->ops->copy(device, bench->target, bench->source, (int64_t)c->source_bytes,
-                                 (int64_t)c->source_bytes, 1, err);
+        return device->ops->copy(device, bench->target, (int64_t)c->source_bytes, bench->source,
+                                 (int64_t)c->source_bytes, (int64_t)c->source_bytes, 1, err);
     case READ:
         error =
             bench->cub->read(bench->source, c->source_bytes / 16 * 16, index, bench->results, bench->handles.stream);

@@ -226,7 +226,8 @@ smp_code gpu_work_poison(gpu_work *work, unsigned char byte, smp_error *err)
     const int64_t first = smp_min_i64(size, PIECE);
     smp_code code = device->ops->copy_in(device, out.data, first, piece, first, first, 1, err);
     for (int64_t at = first; !code && at < size; at *= 2)
-        code = device->ops->copy(device, (char *)out.data + at, out.data, size, smp_min_i64(at, size - at), 1, err);
+        code =
+            device->ops->copy(device, (char *)out.data + at, size, out.data, size, smp_min_i64(at, size - at), 1, err);
     smp_free(piece);
     return code;
 }

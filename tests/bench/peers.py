@@ -17,6 +17,7 @@ import json
 import multiprocessing
 import os
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -238,18 +239,19 @@ def timed_ways(folder, size, ways):
             continue
         shutil.rmtree(f"{folder}/out", ignore_errors=True)
         os.mkdir(f"{folder}/out")
-        start = time.monotonic()
+        start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(["sh", "-c", command],
                        cwd=folder,
                        check=True,
                        stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
-        seconds = time.monotonic() - start
+        seconds, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         made = sum(name.endswith((".png", ".jpg")) for name in os.listdir(f"{folder}/out"))
         if made != PICTURES:
             raise SystemExit(f"{way}: {made} pictures of {PICTURES}")
-        results[way] = {"wall_s": seconds}
-        print(f"{PICTURES} pictures of {size}, {way}: {seconds:.2f} s", flush=True)
+        results[way] = {"wall_s": seconds, "cpu_s": used}
+        print(f"{PICTURES} pictures of {size}, {way}: {seconds:.2f} s, {used:.2f} of processors", flush=True)
     return results
 
 

@@ -11,10 +11,15 @@ from harness import SAMPLES, CliCase
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # Read back from the dumped document: how wide it is, and how many of its boxes stick out of the window.
 PROBE = """<script>addEventListener("load", () => {
-  const wide = [...document.querySelectorAll("h1,h2,p,dl,.row,.row *,summary,figcaption")].filter(
+  const wide = [...document.querySelectorAll("h1,h2,p,dl,li,.row,.row *,summary,figcaption")].filter(
     e => e.getBoundingClientRect().right > innerWidth + 1);
-  const later = document.querySelectorAll("svg.bank-map .later").length;
-  document.body.dataset.probe = `${innerWidth} ${document.documentElement.scrollWidth} ${wide.length} ${later}`;
+  const later = document.querySelectorAll("svg.bank-map .later").length, page = document.documentElement;
+  const table = document.querySelector("#numbers table"), click = () => table.querySelectorAll("button")[3].click();
+  const times = () => [...table.tBodies[0].rows].map(r => parseFloat(r.cells[3].textContent)).filter(x => !isNaN(x));
+  const rises = x => x.every((v, i) => !i || x[i - 1] <= v), height = page.scrollHeight;
+  click(); const down = times(); click();
+  const sorts = times().length > 3 && rises(down.reverse()) && rises(times()) ? 1 : 0;
+  document.body.dataset.probe = `${innerWidth} ${page.scrollWidth} ${wide.length} ${later} ${height} ${sorts}`;
 });</script>"""
 
 
@@ -55,16 +60,44 @@ class Page(CliCase):
         parser = Balanced()
         parser.feed(text)
         self.assertEqual(parser.open, [])
-        self.assertEqual(parser.counts["h2"], 4)  # two steps, the roofline, what it was measured on
-        self.assertLess(text.index("<table class=\"summary\">"), text.index("<h2>1."))
-        self.assertGreater(text.index("Measured on</h2>"), text.index("Roofline</h2>"))
-        self.assertEqual(text.count("No shared memory: naive"), 2)  # once a step
-        self.assertEqual(text.count("<figure class=\"free\">") + text.count("<figure><figcaption>"),
-                         text.count("<figcaption>"))
-        self.assertGreater(parser.counts["figure"], 6)
-        outside = re.search(r"https?:|url\(|@import|<script|<link|<img", text)
+        heads = re.findall("<h2>([^<]*)", text)
+        self.assertEqual(heads, ["Variant by variant", "Source lines by their conflicts", "Roofline", "All numbers",
+                                 "Measured on"])
+        outside = re.search(r"https?:|url\(|@import|src=|<link|<img", text)
         self.assertIsNone(outside)
-        self.assertTrue("8.00-way" in text)  # bytes of a column of 32: eight rows of each bank
+
+    def test_the_first_screen_says_where_to_look(self):
+        text = self.page()
+        first = text[:text.index("<h2>")]
+        self.assertRegex(first, r'class="verdict">Begin with step [12], <code>')
+        self.assertRegex(first, r"it takes \d+ % of the time")
+        steps = re.findall(r"<li value=\"\d\">(.*?)</li>", first)
+        self.assertEqual(len(steps), 2)
+        self.assertRegex(steps[0], r"(padded|swizzled) has <span class=\"good\">no bank conflicts")
+        self.assertRegex(steps[0], r"transpose\.cu:\d+</b> of tiled, <span class=\"bad\">an? [\d.]+-way conflict")
+        self.assertIn("to avoid it, pad the array by", steps[0])
+        self.assertIn("Most bank conflicts: <a href=\"#lines\" class=\"mono\">transpose.cu:", first)
+
+    def test_bars_have_one_axis_and_lines_their_maps(self):
+        text = self.page()
+        rows = re.findall(r'<div class="row two"><span title.*?</div>', text)
+        self.assertEqual(text.count('class="axis"'), 2)
+        for row in rows:  # red is what is beyond the need, and nothing else is
+            more = re.search(r'class="more" style="left:[\d.]+%;width:([\d.]+)%', row)
+            if more:
+                self.assertEqual(float(more[1]) > 0, "-way" in row, row)
+                self.assertEqual("free" in row, "-way" not in row)
+        self.assertTrue("<td>8.00</td>" in text)  # bytes of a column of 32: eight rows of each bank
+        lines = text[text.index('id="lines"'):text.index("Roofline</h2>")]
+        widths = [float(width) for width in re.findall(r'class="heat"[^>]*><i style="width:([\d.]+)%', lines)]
+        self.assertEqual(widths[0], 100)
+        self.assertEqual(lines.count("<details open>"), 1)  # the worst map alone
+        self.assertEqual(lines.count('<svg class="bank-map"'), lines.count("<figcaption>"))
+        words = re.sub("<svg.*?</svg>", "", lines, flags=re.S)
+        self.assertRegex(words, r"In this access lanes [\d, ]+ and \d+( more)? want different words of bank \d+")
+        free = lines[lines.index(" without conflict</summary>"):]
+        self.assertFalse("want different words" in free)
+        self.assertTrue("wavefront, as many as its width needs" in free)
 
     def test_names_of_strangers_stay_text(self):
         self.small_png("<b>&.png")
@@ -84,12 +117,15 @@ class Page(CliCase):
                 capture_output=True, text=True, timeout=120, check=False,
             )  # fmt: skip
             self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])
-            probe = re.search(r'data-probe="(\d+) (\d+) (\d+) (\d+)"', done.stdout)
+            probe = re.search(r'data-probe="(\d+) (\d+) (\d+) (\d+) (\d+) (\d)"', done.stdout)
             self.assertTrue(probe, done.stdout[-500:] + done.stderr[-2000:])
-            window, document, outside, conflicts = map(int, probe.groups())
+            window, document, outside, conflicts, height, sorts = map(int, probe.groups())
             self.assertLessEqual(document, window, "the page scrolls sideways")
             self.assertEqual(outside, 0)
             self.assertGreater(conflicts, 0)
+            self.assertTrue(sorts, "a click on a head does not sort")
+            if window == 1280:
+                self.assertLess(height, 2100)  # so that four steps take 2,500 pixels at most
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ class OneFile(BatchCase):
         self.refused("says its format", "a.png", "b.png", "--to", "jpg")
         self.refused("--to takes an extension", "a.png", "-o", "out", "--to", "tga2")
         self.refused("write --to jpg", "a.png", "-o", "out", "--format", "jpg")
-        for wrong in ("0", "-5", "5px", "10x", "x10", "10x0", "1e3", "", "10%%", "9999999999999999999999"):
+        for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%", "9999999999999999999999"):
             self.refused("is no value for --resize", "a.png", "b.png", f"--resize={wrong}")
         self.refused("same file as the input", "a.png", "a.png", "--force", status=4)
         self.refused("a.png is given twice\n", "a.png", "a.png", "-o", "out")
@@ -113,6 +113,8 @@ class OneFile(BatchCase):
 
     def test_smaller(self):
         for size, shape in (("100", (67, 100, 3)), ("100x50", (50, 75, 3)), ("50%", (150, 226, 3)),
+                            ("100x", (67, 100, 3)), ("x30", (30, 45, 3)), ("100X50>", (50, 75, 3)),
+                            ("500x400!", (400, 500, 3)), ("90x80^", (80, 90, 3)), ("12.5%", (38, 56, 3)),
                             ("1000", (300, 451, 3)), ("2000x1000", (300, 451, 3))):
             self.smp("convert", "-f", SAMPLES / "chelsea.png", "a.npy", "--resize", size)
             self.assertEqual(numpy.load(self.folder / "a.npy").shape, shape, size)
@@ -124,7 +126,31 @@ class OneFile(BatchCase):
                      SAMPLES / "chirp.wav", "c.wav", "--resize", "1600", status=2)
 
 
+    def test_stages(self):
+        self.smp("convert", SAMPLES / "chelsea.png", "a.npy", "-e", "gray", "-e", "crop width=40 height=20", "--resize",
+                 "50%")
+        self.smp("run", "-e", "gray", "-e", "crop width=40 height=20", "-e", "resize 50%", SAMPLES / "chelsea.png",
+                 "b.npy")
+        self.smp("diff", "a.npy", "b.npy")
+        self.refused("-e:1:1: error: unknown stage 'grya'", SAMPLES / "chelsea.png", "c.png", "-e", "grya", status=2)
+        self.refused("a stage is written -e 'rotate 90' (smempipe stages rotate)", SAMPLES / "chelsea.png", "c.png",
+                     "--rotate", "90", status=2)
+        self.refused("a stage is written -e 'crop auto' (smempipe stages crop)", SAMPLES / "chelsea.png", "c.png",
+                     "--autocrop", status=2)
+
+
 class Folders(BatchCase):
+    def test_what_a_shells_star_names(self):
+        self.pictures(["IMG_1.png", "IMG_2.png"])
+        for name in ("IMG_1.MOV", "IMG_1.AAE", "notes.docx"):
+            self.write(f"in/{name}", "x")
+        names = sorted(f"in/{path.name}" for path in (self.folder / "in").iterdir())
+        done = self.smp("convert", *names, "-o", "out", "--to", "bmp")
+        self.assertEqual(list(self.outputs()), ["IMG_1.bmp", "IMG_2.bmp"])
+        self.assertIn("2 files done, 3 passed over by their names (1 .aae, 1 .docx, 1 .mov)", done.stderr)
+        done = self.smp("convert", "in/notes.docx", "in/IMG_1.AAE", "-o", "none", status=1)  # alone they are tried
+        self.assertIn("2 of 2 files failed", done.stderr)
+
     def test_a_phone_folder(self):
         self.pictures(["IMG_1.PNG", "IMG_2.png", "more/IMG_3.png"])
         for name in ("IMG_1.MOV", "IMG_1.AAE", "IMG_2.mp4", "IMG_2.xmp", "IMG_2.json", "IMG_2.txt"):

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import unittest
 
-from harness import PIPELINES, PROGRAM, ROOT, SAMPLES, SANITIZED, CliCase
+from harness import PIPELINES, PROGRAM, ROOT, SAMPLES, CliCase
 
 WIDTH = 120
 MOST_LINES = {"README.md": 180, "docs/CONTRIBUTING.md": 90, "docs/why.md": 150}
@@ -20,8 +20,7 @@ NAMES = SOURCES + (".sh", ".md", ".cmake", ".pipe", ".json")
 TRIED = ("README.md", "docs/CONTRIBUTING.md", "kernels/README.md")  # whose commands run
 
 
-# A program that nvcc makes cannot load a sanitizer, which must come first in it.
-NVCC = not SANITIZED and (shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc"))
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 
 
 def needs_nvcc(command):

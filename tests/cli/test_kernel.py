@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -22,6 +23,9 @@ NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
 NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
 NO_SASS = "no nvdisasm or ptxas: pip install nvidia-cuda-nvdisasm nvidia-cuda-nvcc, and have them in PATH"
+
+
+ARCHS = ["sm_80", "sm_86", "sm_89", "sm_100", "sm_120"]
 
 
 class Kernel(CliCase):
@@ -144,7 +148,8 @@ class Kernel(CliCase):
             ((TRANSPOSE, *TILED, "--fail-on", "rases"), 2, ("'rases'", "races")),
             ((TRANSPOSE, *TILED, "--blocks", "some"), 2, ("'some'", "first,middle,last")),
             ((TRANSPOSE, *TILED, "--code", "mass"), 2, ("--code mass", "sass or ptx")),
-            (("kernel.txt",), 2, ("no .cu, no .ptx and no .cubin", "nvcc -ptx")),
+            (("kernel.txt",), 2, ("no .cu, no .ptx, no .cubin and no executable", "nvcc -ptx")),
+            ((PROGRAM,), 3, ("it holds no CUDA kernels", "nvcc -cudart shared")),
             (("none.ptx", "--only", "f"), 3, ("none.ptx", "No such file")),
         ):
             error = self.smp("kernel", *arguments, status=code).stderr
@@ -162,6 +167,15 @@ class Kernel(CliCase):
             self.assertIn("frob.lo.s32", error)
             self.assertIn("k01_transpose.cu:", error)
             self.smp("kernel", file.name, *TILED)
+
+    @unittest.skipUnless(shutil.which("cc"), "no cc")
+    def test_a_program_with_the_runtime_in_it_says_how_to_build_it(self):
+        program = os.path.join(str(self.folder), "static")
+        source = '__attribute__((section(".nv_fatbin"), used)) static char code[8]; int main(void) { return 0; }'
+        subprocess.run(["cc", "-x", "c", "-", "-o", program], input=source, text=True, check=True)
+        error = self.smp("kernel", program, status=3).stderr
+        self.assertIn("CUDA's runtime library is linked into it", error)
+        self.assertIn("= hint: build it with nvcc -cudart shared -lineinfo", error)
 
     def test_without_nvcc_the_way_to_get_it_is_told(self):
         with tempfile.TemporaryDirectory() as empty:
@@ -252,15 +266,47 @@ class Programs(CliCase):
         super().setUpClass()
         names = sorted(n[:-3] for n in os.listdir(LAB) if n.endswith(".cu"))
         names = names if NVDISASM else ["k01_transpose", "k15_misc"]
-        with tempfile.TemporaryDirectory() as cache, concurrent.futures.ThreadPoolExecutor(2) as pool:
-            environment = {**os.environ, "XDG_CACHE_HOME": cache}
-            case = cls("run_one")
-            case.folder = cache
-            runs = {n: pool.submit(case.run_one, n, environment) for n in names}
-            cls.done = {name: run.result() for name, run in runs.items()}
+        cls.built = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.built.cleanup)
+        case = cls("build")
+        case.folder = cls.built.name
+        case.environment = {**os.environ, "XDG_CACHE_HOME": cls.built.name}
+        archs = ARCHS if os.environ.get("SMP_LAB_ARCHS") == "all" else None
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = {
+                name: pool.submit(case.build, name, archs or [ARCHS[i % len(ARCHS)], ARCHS[(i + 3) % len(ARCHS)]])
+                for i, name in enumerate(names)
+            }
+            done = {name: run.result() for name, run in runs.items()}
+        cls.done = {name: here["sm_90"] for name, here in done.items()}
+        cls.elsewhere = {(name, arch): run for name, here in done.items() for arch, run in here.items()}
 
-    def run_one(self, name, environment):
-        return self.smp("kernel", os.path.join(LAB, name + ".cu"), "--each", "--json", env=environment)
+    def build(self, name, archs):
+        """By nvcc, as users do, with PTX for two architectures; then its runs by architecture."""
+        program = os.path.join(self.built.name, name)
+        runtime = ["-cudart", "none", f"-L{self.older_runtime()}", "-lcudart"]
+        runtime = runtime if name == "k01_transpose" else ["-cudart", "shared"]
+        subprocess.run([NVCC, "-std=c++17", "--extended-lambda", "-lineinfo", *runtime, "-o", program,
+                        "-gencode=arch=compute_80,code=compute_80", "-gencode=arch=compute_90,code=compute_90",
+                        os.path.join(LAB, name + ".cu")], check=True, stderr=subprocess.DEVNULL)  # fmt: skip
+        return {
+            arch: self.smp("kernel", program, "--arch", arch, "--each", "--json", env=self.environment)
+            for arch in ["sm_90", *(archs if NVDISASM else [])]
+        }
+
+    def older_runtime(self):
+        """A library of CUDA 12's name and version, to link a program that asks for it."""
+        folder = os.path.join(self.built.name, "cuda12")
+        os.makedirs(folder, exist_ok=True)
+        own = os.path.join(os.path.dirname(PROGRAM), "libsmp_cudart.so")
+        names = re.findall(r" T (_*cuda\w+)", subprocess.check_output(["nm", "-D", own], text=True))
+        with open(os.path.join(folder, "stub.c"), "w") as file:
+            file.writelines(f"void {n}(void);void {n}(void){{}}\n" for n in names)
+        with open(os.path.join(folder, "map"), "w") as file:
+            file.write("libcudart.so.12 { *; };\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-fno-builtin", "-o", "libcudart.so", "-Wl,-soname,libcudart.so.12",
+                        "-Wl,--version-script=map", "stub.c"], check=True, cwd=folder)  # fmt: skip
+        return folder
 
     def kernels(self, name):
         return json.loads(self.done[name].stdout)["kernels"]
@@ -276,18 +322,35 @@ class Programs(CliCase):
 
     def test_blocks_wait_for_each_other_and_graphs_run(self):
         done = self.smp("kernel", os.path.join(LAB, "runtime", "grid_and_graph.cu"), "--code", "ptx", "--json",
-                        env={**os.environ, "XDG_CACHE_HOME": str(self.folder)})  # fmt: skip
+                        env=self.environment)  # fmt: skip
         self.assertIn("PASS", done.stderr)
         kernels = {k["kernel"]: k for k in json.loads(done.stdout)["kernels"]}
         self.assertEqual((kernels["total"]["blocks_run"], kernels["total"]["findings"]), (8, []))
         self.assertEqual(kernels["add"]["launches"], 6)
 
     @unittest.skipUnless(NVDISASM, NO_SASS)
-    def test_sass_leaves_the_bytes_that_ptx_leaves(self):
-        for name in self.done:
-            for kernel in self.kernels(name):
-                with self.subTest(name, kernel=kernel["symbol"]):
-                    self.assertEqual((kernel["code"], kernel["differing_bytes"]), ("sass", 0))
+    def test_sass_of_each_architecture_leaves_the_bytes_that_ptx_leaves(self):
+        for (name, arch), done in self.elsewhere.items():
+            for kernel in json.loads(done.stdout)["kernels"]:
+                with self.subTest(name, arch=arch, kernel=kernel["symbol"]):
+                    self.assertEqual((kernel["code"], kernel["differing_bytes"]), ("sass", 0), kernel["notes"])
+
+    def test_programs_are_not_taken_apart(self):
+        program = os.path.join(self.built.name, "k01_transpose")
+        error = self.smp("kernel", program, "--only", "transposeTiled", status=2, env=self.environment).stderr
+        self.assertIn("'" + program + "' is a program", error)
+
+    def test_without_ptx_the_cubin_is_counted(self):
+        program = os.path.join(self.built.name, "bare")
+        subprocess.run([NVCC, "-cudart", "shared", "-gencode=arch=compute_86,code=sm_86", "-o", program,
+                        os.path.join(ROOT, "samples", "kernels", "transpose.cu")], check=True)  # fmt: skip
+        error = self.smp("kernel", program, "--code", "ptx", status=1, env=self.environment).stderr
+        self.assertIn("it holds SASS of sm_86 alone, and no PTX\n  = hint: nvcc -arch=sm_86 puts both", error)
+        if NVDISASM:
+            text = self.smp("kernel", program, env=self.environment).stdout
+            self.assertIn("it has no PTX, in which mistakes would be looked for", text)
+            self.assertIn("no source lines are known: it was compiled without -lineinfo", text)
+            self.assertRegex(text, r"shared load +4 +512 +16384 +512 +15872 +32 +32")
 
     @unittest.skipUnless(NVDISASM, NO_SASS)
     def test_each_instruction_counts_as_on_an_h100(self):

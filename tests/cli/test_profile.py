@@ -4,7 +4,7 @@ import struct
 import unittest
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms
 
 from harness import CliCase, png_chunks
 
@@ -22,9 +22,10 @@ GAMMA = b"curv\0\0\0\0" + struct.pack(">IH", 1, 0x0233)  # 2.19921875
 POINTS = b"curv\0\0\0\0" + struct.pack(">I", 5) + struct.pack(">5H", 0, 4096, 16384, 36864, 65535)
 
 
-def icc(colorants=P3, curve=PARAMETRIC, space=b"RGB ", connection=b"XYZ "):
-    tags = [(b"kTRC", curve)] if space == b"GRAY" else [(b"%cTRC" % c, curve) for c in b"rgb"]
-    for c, v in zip(b"rgb", () if colorants is None else colorants):
+def icc(colorants=P3, curve=PARAMETRIC, space=b"RGB ", connection=b"XYZ ", tables=(), version=4):
+    curves = [b"kTRC"] if space == b"GRAY" else [b"%cTRC" % c for c in b"rgb"]
+    tags = list(tables) if tables else [(name, curve) for name in curves]
+    for c, v in zip(b"rgb", () if colorants is None or tables else colorants):
         tags.append((b"%cXYZ" % c, b"XYZ \0\0\0\0" + fixed(*v)))
     tags.append((b"cprt", b"text\0\0\0\0" + bytes(33 + i * 7919 % 90 for i in range(99)) + b"\0"))  # libpng wants more
     table, data = b"", b""
@@ -33,8 +34,48 @@ def icc(colorants=P3, curve=PARAMETRIC, space=b"RGB ", connection=b"XYZ "):
         table += name + struct.pack(">II", 132 + 12 * len(tags) + len(data), len(body))
         data += body
     body = struct.pack(">I", len(tags)) + table + data
-    head = struct.pack(">I4sI", 128 + len(body), b"none", 0x04300000) + b"mntr" + space + connection + bytes(12)
+    kind = b"scnr" if tables else b"mntr"
+    head = struct.pack(">I4sI", 128 + len(body), b"none", version << 24) + kind + space + connection + bytes(12)
     return (head + b"acsp" + bytes(28) + fixed(0.9642, 1, 0.8249)).ljust(128, b"\0") + body
+
+
+def grid_of(points, contrast=1.0):
+    """XYZ of a wide gamut with a raised black, at the points of a grid."""
+    v = np.stack(np.meshgrid(*[np.linspace(0, 1, points)] * 3, indexing="ij"), -1)
+    return (v ** 1.1 @ ADOBE) * (1 - 0.02) * contrast + 0.02 * np.array([0.9642, 1, 0.8249])
+
+
+def lab_of(xyz):
+    t = xyz / np.array([0.9642, 1, 0.8249])
+    f = np.where(t > (24 / 116) ** 3, np.cbrt(t), 841 / 108 * t + 16 / 116)
+    return np.stack([116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])], -1)
+
+
+def coded(lab, full):
+    return np.rint(np.stack([lab[..., 0] / 100, (lab[..., 1] + 128) / 255, (lab[..., 2] + 128) / 255], -1) * full)
+
+
+def lut(kind, contrast=1.0):
+    """Tables from a gamma of 2 to XYZ or Lab: lut8, lut16 or lutAToB."""
+    points, ramp = 17, np.linspace(0, 1, 256) ** 2
+    xyz = grid_of(points, contrast)
+    head = struct.pack(">4sI4B", kind, 0, 3, 3, points, 0)
+    if kind == b"mft1":
+        grid = coded(lab_of(xyz), 255).clip(0, 255).astype(np.uint8)
+        curves = (np.rint(ramp * 255).astype(np.uint8), np.arange(256, dtype=np.uint8))
+        return (head + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1) + curves[0].tobytes() * 3 + grid.tobytes() +
+                curves[1].tobytes() * 3)
+    if kind == b"mft2":
+        grid = coded(lab_of(xyz), 65280).clip(0, 65535).astype(">u2")
+        curves = (np.rint(ramp * 65535).astype(">u2"), np.array([0, 65535], ">u2"))
+        return (head + fixed(1, 0, 0, 0, 1, 0, 0, 0, 1) + struct.pack(">2H", 256, 2) + curves[0].tobytes() * 3 +
+                grid.tobytes() + curves[1].tobytes() * 3)
+    grid = np.rint(xyz / (1 + 32767 / 32768) * 65535).astype(">u2").tobytes()
+    grid = bytes([points] * 3 + [0] * 13 + [2, 0, 0, 0]) + grid + bytes(-len(grid) % 4)
+    line, bent = b"curv" + bytes(8), b"para\0\0\0\0" + struct.pack(">HH", 0, 0) + fixed(2)
+    matrix = fixed(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
+    at = [32, 32 + 36, 32 + 36 + 48, 32 + 36 + 48 + 36, 32 + 36 + 48 + 36 + len(grid)]
+    return struct.pack(">4sI4B5I", kind, 0, 3, 3, 0, 0, *at) + line * 3 + matrix + line * 3 + grid + bent * 3
 
 
 def light(v, curve):
@@ -103,6 +144,44 @@ class Profile(CliCase):
         self.put("deep.png", gray.astype(np.uint16) * 257, icc(None, POINTS, b"GRAY"))
         self.near(self.made("deep.png"), exact(gray.astype(np.uint16) * 257, None, POINTS), 3, "16 bits")
 
+    def test_tables_of_colours_are_little_cms(self):
+        array = np.random.default_rng(5).integers(0, 256, (40, 71, 3), np.uint8)
+        srgb, picture = ImageCms.createProfile("sRGB"), Image.fromarray(array)
+        intents = {"perceptual": 0, "relative": 1}
+        for kind, connection, version in ((b"mft2", b"Lab ", 2), (b"mAB ", b"XYZ ", 4), (b"mft1", b"Lab ", 2)):
+            profile = icc(connection=connection, version=version,
+                          tables=[(b"A2B0", lut(kind)), (b"A2B1", lut(kind, 0.9))])
+            self.put("in.png", array, profile)
+            theirs = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            for intent, number in intents.items():
+                for words, flags in (("yes", 0x2000), ("no", 0)):
+                    if number == 0 and not flags:
+                        continue  # to its own sRGB, Little CMS then compensates black points all the same
+                    stage = f"profile intent={intent} black-point={words}"
+                    way = ImageCms.buildTransform(theirs, srgb, "RGB", "RGB", number, flags)
+                    made = self.made("in.png", stage=stage)
+                    apart = np.abs(made.astype(int) - np.asarray(ImageCms.applyTransform(picture, way)))
+                    self.assertLess(apart.mean(), 0.5, (kind, stage))  # grids bend where sRGB ends
+                    self.assertLess((apart > 2).mean(), 0.03, (kind, stage))
+            for device, variant in (("cpu", "naive"), ("simt", "tiled"), ("simt", "naive")):
+                got = self.made("in.png", "--device", device, "--variant", variant, stage=stage)
+                self.assertTrue(np.array_equal(got, made), (kind, device, variant))
+        self.put("deep.tif", array, profile)
+        self.smp("run", "-f", "-e", "depth 16", "-e", stage, "-e", "depth 8", "deep.tif", "o.npy")
+        self.near(np.load(self.folder / "o.npy").astype(int), made.astype(int), 1, "16 bits")
+
+    def test_tables_that_do_not_fit_are_refused(self):
+        array = np.zeros((8, 8, 3), np.uint8)
+        for kind in (b"mft1", b"mft2", b"mAB "):
+            whole = lut(kind)
+            for body in (whole[:len(whole) // 2], whole[:40], whole[:8] + b"\4" + whole[9:], b"what" + whole[4:]):
+                stream = io.BytesIO()
+                Image.fromarray(array).save(stream, "TIFF", icc_profile=icc(connection=b"Lab ",
+                                                                            tables=[(b"A2B0", body)]))
+                (self.folder / "in.tif").write_bytes(stream.getvalue())
+                done = self.smp("run", "-e", "profile", "in.tif", "o.png", status=2)
+                self.assertRegex(done.stderr, "colour profile (is damaged|has tables)")
+
     def test_the_output_has_no_profile_and_says_srgb(self):
         array = np.random.default_rng(2).integers(0, 256, (20, 30, 3), np.uint8)
         for name in ("in.png", "in.jpg", "in.tif"):
@@ -142,7 +221,7 @@ class Profile(CliCase):
         tag = good.index(b"rTRC")
         beyond = good[:tag + 4] + struct.pack(">II", 0xfffffff0, 0x20) + good[tag + 12:]
         endless = icc(curve=b"curv\0\0\0\0" + struct.pack(">I", 0x7fffffff))
-        for profile, says in ((icc(connection=b"Lab "), "tables of colours"), (icc(None), "damaged"),
+        for profile, says in ((icc(connection=b"Lab "), "no tables of colours"), (icc(None), "damaged"),
                               (beyond, "damaged"), (endless, "damaged"), (good[:131], "damaged"),
                               (icc(None, GAMMA, b"GRAY"), "is of gray")):
             stream = io.BytesIO()

@@ -1,12 +1,12 @@
 /* libFuzzer entry: colour profiles: which pictures they are for, the tone curve that `light linear` takes from one, and
- * the matrix and curves of the stage profile, whose light must be from 0 to 1. */
+ * the matrix and curves of the stage profile, whose light must be from 0 to 1, and its tables. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "io/format.h"
-#include "stages/shared/icc.h"
+#include "stages/shared/icc_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,10 +24,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (isnan(curve))
         abort();
     if (!smp_icc_read(own, size, &icc))
-        for (int i = 0; i <= 64; i++)
+        for (int i = 0; i <= 64 && !icc.tables[SMP_ICC_PERCEPTUAL].data; i++)
             for (int c = 0; c < (icc.gray ? 1 : 3); c++)
                 if (!(fabs(smp_icc_light(&icc.curves[c], i / 64.)) <= 1))
                     abort();
+    for (int intent = 0; intent < 2; intent++) {
+        smp_icc_lut lut;
+        double xyz[3];
+        if (smp_icc_read(own, size, &icc) || !icc.tables[SMP_ICC_PERCEPTUAL].data ||
+            smp_icc_lut_open(&icc, (smp_icc_intent)intent, &lut))
+            break;
+        for (int i = 0; i < 125; i++) {
+            smp_icc_lut_xyz(&lut, (const double[]){i / 25 / 4., i / 5 % 5 / 4., i % 5 / 4.}, xyz);
+            if (isnan(xyz[0] + xyz[1] + xyz[2]))
+                abort();
+        }
+    }
     smp_free(own);
     return 0;
 }

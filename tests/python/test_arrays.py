@@ -174,6 +174,74 @@ def test_buffers_and_interfaces():
     assert np.array_equal(smempipe.run("invert", view), np.full((2, 4), 255, np.uint8))
 
 
+class Lent:
+    """An array of another library, by the interface alone."""
+
+    def __init__(self, array, step=1):
+        self.owner = array
+        rows, columns, *rest = array.shape
+        strides = tuple(array.header.strides)
+        self.__cuda_array_interface__ = {
+            "version": 3, "shape": ((rows + step - 1) // step, columns, *rest), "typestr": array.dtype.str,
+            "data": (array.header.ctypes.data, False), "strides": (strides[0] * step, *strides[1:]), "stream": 1}
+
+
+class Packed:
+    """The same by DLPack, as one on a GPU tells it."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def __dlpack__(self, stream=None):
+        assert stream == 1
+        return self.array.__dlpack__()
+
+
+def test_arrays_on_a_gpu_stay_there():
+    gpu = smempipe.Device("simt")
+    picture = (np.arange(40 * 30 * 3) * 7 % 251).astype(np.uint8).reshape(40, 30, 3)
+    there = smempipe.DeviceArray(gpu, picture.shape, picture.dtype)
+    assert smempipe.run("invert", picture, device=gpu, out=there) is there  # from the host to the GPU
+    assert np.array_equal(there.get(), 255 - picture)
+    wanted = smempipe.run("gaussian 1px", 255 - picture)
+    for array in (there, Lent(there), Packed(there)):
+        result = smempipe.run("gaussian 1px", array, device=gpu)
+        assert isinstance(result, smempipe.DeviceArray) and result.shape == picture.shape
+        assert np.array_equal(result.get(), wanted)
+        assert np.array_equal(np.from_dlpack(result), wanted)
+        assert np.array_equal(smempipe.measure("stats", array, device=gpu)["stats"]["mean"],
+                              (255 - picture).reshape(-1, 3).mean(axis=0))
+    assert np.array_equal(smempipe.run("invert", Lent(there, 2), device=gpu).get(), picture[::2])  # rows with gaps
+    host = np.empty_like(picture)
+    assert smempipe.run("invert", there, device=gpu, out=host) is host and np.array_equal(host, picture)
+    assert np.array_equal(smempipe.run("invert", there), picture)  # on the CPU: copied
+    wave = np.sin(np.arange(3000, dtype=np.float32) / 9)
+    sound = smempipe.DeviceArray(gpu, wave.shape, wave.dtype)
+    smempipe.run("gain 0dB", wave, rate=8000, device=gpu, out=sound)
+    assert np.array_equal(smempipe.run("gain -6dB", sound, rate=8000, device=gpu).get(),
+                          smempipe.run("gain -6dB", wave, rate=8000))
+
+
+def test_arrays_on_a_gpu_that_do_not_fit():
+    gpu, other = smempipe.Device("simt"), smempipe.Device("simt")
+    there = smempipe.DeviceArray(gpu, (8, 9), np.uint8)
+    turned = Lent(there)
+    turned.__cuda_array_interface__["strides"] = (1, 9)
+    turned.__cuda_array_interface__["shape"] = (9, 8)
+    for array, words in ((turned, "contiguous"), (there, "on another device")):
+        with pytest.raises(ValueError, match=words):
+            smempipe.run("invert", array, device=gpu if array is turned else other)
+    with pytest.raises(ValueError, match="share memory"):
+        smempipe.run("invert", there, device=gpu, out=there)
+    with pytest.raises(smempipe.ArgumentError, match="none of its own"):
+        smempipe.DeviceArray(smempipe.Device("cpu"), (2, 2), np.uint8)
+    with pytest.raises(AttributeError):
+        there.__cuda_array_interface__
+
+
 def test_files(tmp_path):
     np.save(tmp_path / "in.npy", np.full((10, 12, 3), 3, np.uint8))
     steps = []

@@ -11,6 +11,7 @@
 #include "suite.h"
 
 #include "report/bank_map.h"
+#include "report/bank_words.h"
 #include "report/text.h"
 
 static smp_bank_access strided(int width, uint32_t stride)
@@ -71,6 +72,25 @@ static void lanes_of_one_word_share_a_cell(void **state)
     assert_non_null(strstr(text, "\n  1: 0+ ."));
     assert_int_equal(occurrences(text, "\n"), 2);
     free(text);
+}
+
+static void turns_and_advice_are_told(void **state)
+{
+    (void)state;
+    char text[300];
+    const smp_bank_access column = strided(4, 128), row = strided(4, 4), pairs = strided(8, 8);
+    assert_true(smp_bank_turns_text(text, sizeof text, &column, SMP_BANKS_CC5));
+    assert_string_equal(text, "lanes 0, 1, 2, 3 and 28 more want different words of bank 0");
+    assert_true(smp_bank_advice_text(text, sizeof text, &column, 1, "tile"));
+    assert_string_equal(text, "pad tile by 1 element of 4 bytes after each 32 (a row of 32 becomes one of 33): 1 "
+                              "wavefront");
+    smp_bank_access two = row;
+    two.offset[8] = 128; /* bank 0, which lane 0 wants, too */
+    assert_true(smp_bank_turns_text(text, sizeof text, &two, SMP_BANKS_CC5));
+    assert_string_equal(text, "lanes 0 and 8 want different words of bank 0");
+    assert_false(smp_bank_turns_text(text, sizeof text, &row, SMP_BANKS_CC5));
+    assert_false(smp_bank_turns_text(text, sizeof text, &pairs, SMP_BANKS_CC5)); /* two phases, no conflict */
+    assert_false(smp_bank_advice_text(text, sizeof text, &(smp_bank_access){.width = 4}, 1, NULL));
 }
 
 static void every_map_fits_the_terminal(void **state)
@@ -184,6 +204,7 @@ SMP_SUITE(bank_map)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_two_way_conflict_takes_two_lines),
         cmocka_unit_test(lanes_of_one_word_share_a_cell),
+        cmocka_unit_test(turns_and_advice_are_told),
         cmocka_unit_test(every_map_fits_the_terminal),
         cmocka_unit_test(colour_adds_codes_and_nothing_else),
         cmocka_unit_test(phases_of_wide_accesses_have_headings),

@@ -3,7 +3,6 @@
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/numa.h"
@@ -218,6 +217,17 @@ fail:
     return code;
 }
 
+static smp_code cuda_wait(smp_device *device, void *stream, smp_error *err)
+{
+    cuda_device *gpu = (cuda_device *)device;
+    smp_code code = cuda_enter(gpu, err);
+    if (code || gpu->driver->emulated) /* whose streams are done when they return */
+        return code;
+    CUDA_TRY(gpu, cuStreamSynchronize, (CUstream)stream);
+fail:
+    return code;
+}
+
 static void cuda_close(smp_device *device)
 {
     cuda_device *gpu = (cuda_device *)device;
@@ -254,6 +264,7 @@ static const smp_device_ops operations = {
     .copy_in = cuda_copy_in,
     .copy_out = cuda_copy_out,
     .copy = cuda_copy,
+    .wait = cuda_wait,
     .launch = cuda_launch,
     .sync = cuda_sync,
     .close = cuda_close,

@@ -1,9 +1,5 @@
 /* Kernels of the user's on a GPU: their PTX goes to the driver, which compiles it. They get pictures without gaps, so
  * rows are copied within device memory before and after. */
-#include <string.h>
-
-#include "base/alloc.h"
-#include "base/checked.h"
 #include "device/cuda/cuda_internal.h"
 #include "stages/foreign.h"
 

@@ -86,8 +86,8 @@ smp_code cuda_copy_in(smp_device *device, void *to, int64_t to_stride, const voi
                       int64_t row_bytes, int64_t rows, smp_error *err);
 smp_code cuda_copy_out(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
                        int64_t row_bytes, int64_t rows, smp_error *err);
-smp_code cuda_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
-                   smp_error *err);
+smp_code cuda_copy(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                   int64_t row_bytes, int64_t rows, smp_error *err);
 /* Frees all memory; the context must be current. */
 void cuda_memory_close(cuda_device *gpu);
 

@@ -87,16 +87,16 @@ fail:
     return code;
 }
 
-smp_code cuda_copy(smp_device *device, void *to, const void *from, int64_t stride, int64_t row_bytes, int64_t rows,
-                   smp_error *err)
+smp_code cuda_copy(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
+                   int64_t row_bytes, int64_t rows, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
     CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                           .srcDevice = (CUdeviceptr)(uintptr_t)from,
-                          .srcPitch = (size_t)stride,
+                          .srcPitch = (size_t)from_stride,
                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
                           .dstDevice = (CUdeviceptr)(uintptr_t)to,
-                          .dstPitch = (size_t)stride,
+                          .dstPitch = (size_t)to_stride,
                           .WidthInBytes = (size_t)row_bytes,
                           .Height = (size_t)rows};
     smp_code code = cuda_enter(gpu, err);

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "device/kernel_table.h"
 #include "device/simt/simt_internal.h"
 

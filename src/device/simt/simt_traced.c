@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "device/simt/simt_internal.h"
 
 static const char library_name[] = "libsmempipe-trace.so";
@@ -22,18 +23,11 @@ static void *find_library(void)
 {
     static const char *const places[] = {"", SMP_TRACE_FOLDER "/", "../"};
     char program[PATH_MAX], path[PATH_MAX + 128];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    char *slash = NULL;
     void *library = NULL;
-    if (length > 0) {
-        program[length] = '\0';
-        slash = strrchr(program, '/');
-    }
-    if (!slash)
+    if (!smp_program_folder(program))
         return NULL;
-    slash[1] = '\0';
     for (size_t i = 0; !library && i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, sizeof path, "%s%s%s", program, places[i], library_name);
+        snprintf(path, sizeof path, "%s/%s%s", program, places[i], library_name);
         if (access(path, F_OK) != 0)
             continue;
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

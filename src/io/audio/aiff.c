@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/audio/tags.h"
 
 enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 16 /* bytes of a text that is kept */ };
@@ -322,26 +321,16 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         uint64_t all = out.size + data + pad - 8;
         smp_put_be(out.data + 4, all, 4);
     }
-    code = out.failed ? smp_fail_memory(err, "a header", out.size)
-                      : smp_output_write(writer->output, out.data, out.size, err);
-    smp_free(out.data);
-    return code;
+    return smp_sound_write_header(writer, &out, err);
 }
-
-static const char *const extensions[] = {"aiff", "aif", "aifc", NULL};
 
 const smp_file_format smp_format_aiff = {
     .name = "AIFF",
-    .extensions = extensions,
-    .kind = SMP_AUDIO,
+    .extensions = (const char *const[]){"aiff", "aif", "aifc", NULL},
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = smp_pcm_read,
     .read_end = smp_pcm_read_end,
-    .read_close = smp_pcm_close_read,
     .write_shape = write_shape,
     .write_open = write_open,
-    .write_rows = smp_pcm_write,
-    .write_end = smp_pcm_write_end,
-    .write_close = smp_pcm_close_write,
+    SMP_PCM_FORMAT,
 };

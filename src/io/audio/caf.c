@@ -1,6 +1,5 @@
 /* CAF (Core Audio Format): PCM of both byte orders, float, A-law and mu-law samples, channel bitmaps, texts. Source:
  * Apple, "Apple Core Audio Format Specification 1.0". Sizes have 8 bytes; that of the samples may be unknown. */
-#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -300,26 +299,16 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_sound_note_lost(writer, meta, NULL, false);
     put_head(&out, "data", EDITS + (uint64_t)writer->shape.height * (uint64_t)frame);
     smp_bytes_be(&out, 0, EDITS);
-    code = out.failed ? smp_fail_memory(err, "a header", out.size)
-                      : smp_output_write(writer->output, out.data, out.size, err);
-    smp_free(out.data);
-    return code;
+    return smp_sound_write_header(writer, &out, err);
 }
-
-static const char *const extensions[] = {"caf", NULL};
 
 const smp_file_format smp_format_caf = {
     .name = "CAF",
-    .extensions = extensions,
-    .kind = SMP_AUDIO,
+    .extensions = (const char *const[]){"caf", NULL},
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = smp_pcm_read,
     .read_end = smp_pcm_read_end,
-    .read_close = smp_pcm_close_read,
     .write_shape = write_shape,
     .write_open = write_open,
-    .write_rows = smp_pcm_write,
-    .write_end = smp_pcm_write_end,
-    .write_close = smp_pcm_close_write,
+    SMP_PCM_FORMAT,
 };

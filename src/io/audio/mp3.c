@@ -12,8 +12,6 @@
 #include "io/audio/sndfile.h"
 #include "io/audio/tags.h"
 
-static const char *const extensions[] = {"mp3", "mp2", "mpga", NULL};
-
 #ifdef SMP_HAVE_MPG123
 #include <mpg123.h>
 
@@ -246,7 +244,6 @@ static void read_close(smp_reader *reader)
         mpg123_delete(m->handle);
     smp_free(m->buffer);
     smp_free(m);
-    reader->state = NULL;
 }
 
 #else
@@ -297,7 +294,7 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
 
 const smp_file_format smp_format_mp3 = {
     .name = "MP3",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"mp3", "mp2", "mpga", NULL},
     .kind = SMP_AUDIO,
     .id3 = true,
     .sniff = smp_mp3_sniff,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "io/audio/sound.h"
+#include "io/bytes.h"
 
 enum {
     MOST_GAP = 1 << 16, /* bytes in front of the first frame, and behind the last */

@@ -437,7 +437,6 @@ static void read_close(smp_reader *reader)
     smp_free(s->buffer);
     smp_free(s->links);
     smp_free(s);
-    reader->state = NULL;
 }
 
 #else

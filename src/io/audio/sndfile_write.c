@@ -375,7 +375,6 @@ void smp_sndfile_write_close(smp_writer *writer)
     smp_free(s->head.data);
     smp_free(s->held.data);
     smp_free(s);
-    writer->state = NULL;
 }
 
 #endif

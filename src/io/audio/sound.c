@@ -423,7 +423,6 @@ void smp_pcm_close_read(smp_reader *reader)
     smp_pcm *pcm = reader->state;
     smp_free(pcm->buffer);
     smp_free(pcm);
-    reader->state = NULL;
 }
 
 smp_code smp_pcm_open_write(smp_writer *writer, int type, bool big, smp_error *err)
@@ -465,5 +464,12 @@ void smp_pcm_close_write(smp_writer *writer)
     smp_pcm *pcm = writer->state;
     smp_free(pcm->buffer);
     smp_free(pcm);
-    writer->state = NULL;
+}
+
+smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_error *err)
+{
+    const smp_code code = header->failed ? smp_fail_memory(err, "a header", header->size)
+                                         : smp_output_write(writer->output, header->data, header->size, err);
+    smp_free(header->data);
+    return code;
 }

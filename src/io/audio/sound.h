@@ -72,6 +72,11 @@ smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int
 smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err);
 void smp_pcm_close_write(smp_writer *writer);
 
+/* Functions of an smp_file_format whose samples begin where its own read_open and write_open say. */
+#define SMP_PCM_FORMAT                                                                                                 \
+    .kind = SMP_AUDIO, .read_rows = smp_pcm_read, .read_close = smp_pcm_close_read, .write_rows = smp_pcm_write,       \
+    .write_end = smp_pcm_write_end, .write_close = smp_pcm_close_write
+
 /* Reads bytes anywhere in the input without moving; also near the beginning of a pipe. */
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);
 
@@ -85,5 +90,8 @@ typedef struct smp_bytes {
 void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size);
 void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count);
 void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count);
+
+/* Writes a header and frees it. Fails where it could not be made either (smp_bytes.failed). */
+smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_error *err);
 
 #endif

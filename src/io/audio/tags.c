@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 
 enum { FRONT = 3 /* the kind of picture that is a front cover */ };
 static const char picture_name[] = "METADATA_BLOCK_PICTURE";

@@ -36,7 +36,7 @@ static uint64_t get_size(const uint8_t *at)
     return smp_get_le(at, 4) | (uint64_t)smp_get_le(at + 4, 4) << 32;
 }
 
-/* Walks the chunks to the samples. Of what may follow them nothing is used. */
+/* Walks the chunks to the samples. What may follow them is not used. */
 static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
 {
     uint8_t chunk[HEAD];
@@ -119,27 +119,18 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_bytes_add(&out, format.data, format.size);
     smp_bytes_le(&out, 0, (int)(padded - format.size));
     put_head(&out, "data", HEAD + data);
-    code = out.failed || format.failed ? smp_fail_memory(err, "a header", out.size)
-                                       : smp_output_write(writer->output, out.data, out.size, err);
+    out.failed |= format.failed;
     smp_free(format.data);
-    smp_free(out.data);
-    return code;
+    return smp_sound_write_header(writer, &out, err);
 }
-
-static const char *const extensions[] = {"w64", NULL};
 
 const smp_file_format smp_format_w64 = {
     .name = "W64",
-    .extensions = extensions,
-    .kind = SMP_AUDIO,
+    .extensions = (const char *const[]){"w64", NULL},
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = smp_pcm_read,
     .read_end = smp_pcm_read_end,
-    .read_close = smp_pcm_close_read,
     .write_shape = write_shape,
     .write_open = write_open,
-    .write_rows = smp_pcm_write,
-    .write_end = smp_pcm_write_end,
-    .write_close = smp_pcm_close_write,
+    SMP_PCM_FORMAT,
 };

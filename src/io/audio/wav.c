@@ -432,26 +432,16 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_put_le(out.data + 36, frames, 8);
     } else if (!out.failed)
         smp_put_le(out.data + 4, out.size + data + pad - 8, 4);
-    code = out.failed ? smp_fail_memory(err, "a header", out.size)
-                      : smp_output_write(writer->output, out.data, out.size, err);
-    smp_free(out.data);
-    return code;
+    return smp_sound_write_header(writer, &out, err);
 }
-
-static const char *const extensions[] = {"wav", "wave", "rf64", NULL};
 
 const smp_file_format smp_format_wav = {
     .name = "WAV",
-    .extensions = extensions,
-    .kind = SMP_AUDIO,
+    .extensions = (const char *const[]){"wav", "wave", "rf64", NULL},
     .sniff = sniff,
     .read_open = read_open,
-    .read_rows = smp_pcm_read,
     .read_end = read_end,
-    .read_close = smp_pcm_close_read,
     .write_shape = write_shape,
     .write_open = write_open,
-    .write_rows = smp_pcm_write,
-    .write_end = smp_pcm_write_end,
-    .write_close = smp_pcm_close_write,
+    SMP_PCM_FORMAT,
 };

@@ -11,10 +11,6 @@
 #include "io/audio/tags.h"
 #include "io/bytes.h"
 
-static const char *const extensions[] = {"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
-                                         "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
-                                         "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta", NULL};
-
 typedef struct kind {
     const char *name; /* FFmpeg's */
     size_t at, length;
@@ -160,8 +156,10 @@ static smp_code open_file(av_state *s, smp_error *err)
     if (av->avformat_find_stream_info(s->file, NULL) < 0)
         return fail_damaged(s, "its streams are not described", err);
     s->stream = av->av_find_best_stream(s->file, AVMEDIA_TYPE_AUDIO, -1, -1, &codec, 0);
-    if (s->stream == AVERROR_STREAM_NOT_FOUND)
-        return smp_fail(err, SMP_E_DECODE, "there is no sound in the file");
+    if (s->stream == AVERROR_STREAM_NOT_FOUND) {
+        smp_fail(err, SMP_E_DECODE, "there is no sound in the file");
+        return smp_hint(err, SMP_VIDEO_HINT);
+    }
     if (s->stream < 0 || !codec)
         return fail_damaged(s, "this build of it has no decoder for the sound", err);
     for (unsigned i = 0; i < s->file->nb_streams; i++)
@@ -473,7 +471,6 @@ static void read_close(smp_reader *reader)
 {
     close_file(reader->state);
     smp_free(reader->state);
-    reader->state = NULL;
 }
 
 #else
@@ -500,7 +497,9 @@ static void read_close(smp_reader *reader)
 
 const smp_file_format smp_format_av = {
     .name = "M4A and video",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
+                                        "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
+                                        "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta", NULL},
     .kind = SMP_AUDIO,
     .sniff = smp_av_sniff,
     .read_open = read_open,

@@ -324,16 +324,13 @@ static void read_close(smp_reader *reader)
     smp_free(state->canvas);
     smp_free(state->before);
     smp_free(state);
-    reader->state = NULL;
 }
 
 #endif
 
-static const char *const extensions[] = {"gif", NULL};
-
 const smp_file_format smp_format_gif = {
     .name = "GIF",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"gif", NULL},
     .kind = SMP_IMAGE,
 #ifdef SMP_HAVE_GIF
     .sniff = sniff,

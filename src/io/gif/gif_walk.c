@@ -1,8 +1,6 @@
 /* Walks the blocks of a GIF: see gif_walk.h. */
 #include "io/gif/gif_walk.h"
 
-#include <string.h>
-
 #include "io/bytes.h"
 
 enum { HEADER = 13, PICTURE = 9, CONTROL = 0xF9, HAS_PALETTE = 0x80, INTERLACED = 0x40 };

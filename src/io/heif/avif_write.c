@@ -183,7 +183,6 @@ void smp_avif_write_close(smp_writer *writer)
     smp_free(state->exif.data);
     smp_free(state->xmp.data);
     smp_free(state);
-    writer->state = NULL;
 }
 
 #endif

@@ -313,7 +313,6 @@ void smp_heif_read_close(smp_reader *reader)
     if (state->context)
         heif_context_free(state->context);
     smp_free(state);
-    reader->state = NULL;
 }
 
 #endif

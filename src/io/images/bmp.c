@@ -109,17 +109,9 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
     return code;
 }
 
-static void write_close(smp_writer *writer)
-{
-    smp_free(writer->state);
-    writer->state = NULL;
-}
-
-static const char *const extensions[] = {"bmp", "dib", NULL};
-
 const smp_file_format smp_format_bmp = {
     .name = "BMP",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"bmp", "dib", NULL},
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = smp_bmp_sniff,
@@ -129,5 +121,4 @@ const smp_file_format smp_format_bmp = {
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,
-    .write_close = write_close,
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/bytes.h"
 #include "io/images/bmp_glue.h"
 
@@ -338,5 +337,4 @@ void smp_bmp_read_close(smp_reader *reader)
     smp_free(bmp->frame);
     smp_free(bmp->painted);
     smp_free(bmp);
-    reader->state = NULL;
 }

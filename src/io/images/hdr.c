@@ -191,20 +191,11 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     return SMP_OK;
 }
 
-static void read_close(smp_reader *reader)
-{
-    smp_free(reader->state);
-    reader->state = NULL;
-}
-
-static const char *const extensions[] = {"hdr", NULL};
-
 const smp_file_format smp_format_hdr = {
     .name = "HDR",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"hdr", NULL},
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,
-    .read_close = read_close,
 };

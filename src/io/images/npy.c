@@ -331,7 +331,6 @@ static void read_close(smp_reader *reader)
     smp_free(array->whole);
     smp_free(array->line);
     smp_free(array);
-    reader->state = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -488,14 +487,11 @@ static void write_close(smp_writer *writer)
     if (state)
         smp_free(state->line);
     smp_free(state);
-    writer->state = NULL;
 }
-
-static const char *const extensions[] = {"npy", NULL};
 
 const smp_file_format smp_format_npy = {
     .name = "NPY",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"npy", NULL},
     .iptc = true,
     .kind = SMP_BOTH, /* writes sound too, as frames x channels; reads only pictures */
     .sniff = sniff,

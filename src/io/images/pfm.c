@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/format.h"
 #include "io/images/stored_rows.h"
 
@@ -133,7 +132,6 @@ static void read_close(smp_reader *reader)
     pfm *state = reader->state;
     smp_stored_rows_free(&state->stored);
     smp_free(state);
-    reader->state = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -182,17 +180,9 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
     return code;
 }
 
-static void write_close(smp_writer *writer)
-{
-    smp_free(writer->state);
-    writer->state = NULL;
-}
-
-static const char *const extensions[] = {"pfm", NULL};
-
 const smp_file_format smp_format_pfm = {
     .name = "PFM",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"pfm", NULL},
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
@@ -202,5 +192,4 @@ const smp_file_format smp_format_pfm = {
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,
-    .write_close = write_close,
 };

@@ -277,7 +277,6 @@ static void read_close(smp_reader *reader)
     pnm *state = reader->state;
     smp_free(state->line);
     smp_free(state);
-    reader->state = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -360,17 +359,9 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
     return code;
 }
 
-static void write_close(smp_writer *writer)
-{
-    smp_free(writer->state);
-    writer->state = NULL;
-}
-
-static const char *const extensions[] = {"ppm", "pgm", "pnm", "pam", NULL};
-
 const smp_file_format smp_format_pnm = {
     .name = "PNM",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"ppm", "pgm", "pnm", "pam", NULL},
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
@@ -381,5 +372,4 @@ const smp_file_format smp_format_pnm = {
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,
-    .write_close = write_close,
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/images/stored_rows.h"
@@ -377,14 +376,11 @@ static void read_close(smp_reader *reader)
     smp_free(state->packed);
     smp_free(state->lines);
     smp_free(state);
-    reader->state = NULL;
 }
-
-static const char *const extensions[] = {"psd", NULL};
 
 const smp_file_format smp_format_psd = {
     .name = "PSD",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"psd", NULL},
     .kind = SMP_IMAGE,
     .sniff = sniff,
     .read_open = read_open,

@@ -129,12 +129,6 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
     return smp_hint_damaged(err);
 }
 
-static void read_close(smp_reader *reader)
-{
-    smp_free(reader->state);
-    reader->state = NULL;
-}
-
 /* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
@@ -241,21 +235,17 @@ static void write_close(smp_writer *writer)
     qoi *state = writer->state;
     smp_free(state->out);
     smp_free(state);
-    writer->state = NULL;
 }
-
-static const char *const extensions[] = {"qoi", NULL};
 
 const smp_file_format smp_format_qoi = {
     .name = "QOI",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"qoi", NULL},
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,
     .read_end = read_end,
-    .read_close = read_close,
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,

@@ -291,7 +291,6 @@ static void read_close(smp_reader *reader)
     smp_free(state->palette);
     smp_free(state->frame);
     smp_free(state);
-    reader->state = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -344,17 +343,9 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
     return code;
 }
 
-static void write_close(smp_writer *writer)
-{
-    smp_free(writer->state);
-    writer->state = NULL;
-}
-
-static const char *const extensions[] = {"tga", NULL};
-
 const smp_file_format smp_format_tga = {
     .name = "TGA",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"tga", NULL},
     .kind = SMP_IMAGE,
     .bare = true,
     .sniff = sniff,
@@ -364,5 +355,4 @@ const smp_file_format smp_format_tga = {
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,
-    .write_close = write_close,
 };

@@ -1,16 +1,12 @@
 /* The JPEG format's row of the table, and what its reader and writer share: libjpeg's errors and warnings as ours. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "io/jpeg/jpeg_glue.h"
 
 #include <jerror.h>
 
-static const char *const extensions[] = {"jpg", "jpeg", "jpe", "jfif", NULL};
-
 const smp_file_format smp_format_jpeg = {
     .name = "JPEG",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"jpg", "jpeg", "jpe", "jfif", NULL},
     .kind = SMP_IMAGE,
     .iptc = true,
     .sniff = smp_jpeg_sniff,

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/jpeg/jpeg_markers.h"
 
 enum {
@@ -364,5 +363,4 @@ void smp_jpeg_read_close(smp_reader *reader)
     smp_free(state->cmyk);
     smp_free(state->scan);
     smp_free(state);
-    reader->state = NULL;
 }

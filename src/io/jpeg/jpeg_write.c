@@ -297,5 +297,4 @@ void smp_jpeg_write_close(smp_writer *writer)
         jpeg_destroy_compress(&state->jpeg);
     smp_free(state->marker);
     smp_free(state);
-    writer->state = NULL;
 }

@@ -6,11 +6,9 @@
 #include "base/alloc.h"
 #include "io/png/png_glue.h"
 
-static const char *const extensions[] = {"png", NULL};
-
 const smp_file_format smp_format_png = {
     .name = "PNG",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"png", NULL},
     .kind = SMP_IMAGE,
     .sniff = smp_png_sniff,
     .read_open = smp_png_read_open,

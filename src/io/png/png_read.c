@@ -365,5 +365,4 @@ void smp_png_read_close(smp_reader *reader)
     smp_free(state->line);
     smp_png_expand_free(state->expand);
     smp_free(state);
-    reader->state = NULL;
 }

@@ -397,5 +397,4 @@ void smp_png_write_close(smp_writer *writer)
         smp_free(state->latin1[i]);
     smp_free(state->latin1);
     smp_free(state);
-    writer->state = NULL;
 }

@@ -204,21 +204,9 @@ static smp_code write_next(smp_writer *writer, smp_error *err)
     return smp_output_flush(writer->output, err);
 }
 
-static void read_close(smp_reader *reader)
-{
-    smp_pcm_close_read(reader);
-}
-
-static void write_close(smp_writer *writer)
-{
-    smp_pcm_close_write(writer);
-}
-
-static const char *const extensions[] = {"raw", NULL};
-
 const smp_file_format smp_format_raw = {
     .name = "RAW",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"raw", NULL},
     .kind = SMP_BOTH,
     .iptc = true,
     .pages = true,
@@ -227,10 +215,10 @@ const smp_file_format smp_format_raw = {
     .read_rows = read_rows,
     .read_end = read_end,
     .read_next = read_next,
-    .read_close = read_close,
+    .read_close = smp_pcm_close_read,
     .write_shape = write_shape,
     .write_open = write_open,
     .write_rows = write_rows,
     .write_next = write_next,
-    .write_close = write_close,
+    .write_close = smp_pcm_close_write,
 };

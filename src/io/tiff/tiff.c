@@ -16,11 +16,9 @@ static bool sniff(const uint8_t *head, size_t size)
 
 #endif
 
-static const char *const extensions[] = {"tif", "tiff", NULL};
-
 const smp_file_format smp_format_tiff = {
     .name = "TIFF",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"tif", "tiff", NULL},
     .kind = SMP_IMAGE,
     .iptc = true,
 #ifdef SMP_HAVE_TIFF

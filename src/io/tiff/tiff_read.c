@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/tiff/tiff_library.h"
 #include "io/tiff/tiff_meta.h"
 #include "io/tiff/tiff_samples.h"
@@ -147,7 +146,6 @@ void smp_tiff_read_close(smp_reader *reader)
     smp_tiff_samples_close(&state->samples);
     smp_tiff_close(&state->tiff);
     smp_free(state);
-    reader->state = NULL;
 }
 
 #endif

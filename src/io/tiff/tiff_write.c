@@ -292,5 +292,4 @@ void smp_tiff_write_close(smp_writer *writer)
     smp_tiff_tags_free(&state->exif);
     smp_tiff_tags_free(&state->gps);
     smp_free(state);
-    writer->state = NULL;
 }

@@ -323,7 +323,6 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
 static void read_close(smp_reader *reader)
 {
     free_state(reader->state);
-    reader->state = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -429,14 +428,11 @@ static smp_code write_next(smp_writer *writer, smp_error *err)
 static void write_close(smp_writer *writer)
 {
     free_state(writer->state);
-    writer->state = NULL;
 }
-
-static const char *const extensions[] = {"y4m", NULL};
 
 const smp_file_format smp_format_y4m = {
     .name = "Y4M",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"y4m", NULL},
     .kind = SMP_IMAGE,
     .iptc = true,
     .pages = true,

@@ -2,7 +2,6 @@
 #include "io/video/ycbcr.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/checked.h"
 

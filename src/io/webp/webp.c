@@ -12,11 +12,9 @@ static bool sniff(const uint8_t *head, size_t size)
 
 #endif
 
-static const char *const extensions[] = {"webp", NULL};
-
 const smp_file_format smp_format_webp = {
     .name = "WebP",
-    .extensions = extensions,
+    .extensions = (const char *const[]){"webp", NULL},
     .kind = SMP_IMAGE,
 #ifdef SMP_HAVE_WEBP
     .sniff = sniff,

@@ -11,7 +11,6 @@
 #include <webp/decode.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 
 enum { PORTION = 1 << 16, PORTIONS = 64, KEPT_BYTES = 32 << 20 };
 
@@ -61,7 +60,7 @@ static smp_code keep_metadata(smp_reader *reader, const smp_webp *webp, smp_erro
     return SMP_OK;
 }
 
-/* Of the picture's samples, the coded bytes, and what the library holds. */
+/* Bytes of the picture's samples, of the coded file, and of what the library holds. */
 static uint64_t memory_of(const smp_webp *webp, int channels)
 {
     const uint64_t pixels = (uint64_t)webp->inner_width * (uint64_t)webp->inner_height;
@@ -201,7 +200,6 @@ void smp_webp_read_close(smp_reader *reader)
     smp_free(state->data);
     smp_free(state->pixels);
     smp_free(state);
-    reader->state = NULL;
 }
 
 #endif

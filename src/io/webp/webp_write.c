@@ -9,7 +9,6 @@
 #include <webp/encode.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "io/bytes.h"
 
 enum { DEFAULT_QUALITY = 80, METHOD = 4, EFFORT = 75 /* of 100, without loss: libwebp's own default */ };
@@ -193,7 +192,6 @@ void smp_webp_write_close(smp_writer *writer)
     smp_free(state->xmp.data);
     smp_free(state->coded);
     smp_free(state);
-    writer->state = NULL;
 }
 
 #endif

@@ -8,8 +8,9 @@
 
 A picture is an array of rows, columns and, unless it is gray, channels: uint8, uint16, or float32 where full scale is
 0..1. With rate= an array is a sound: frames, or frames and channels, float32 where full scale is -1..1. Arrays are read
-where they lie when a row's samples follow each other, and are copied else. Arrays of a GPU (CuPy, PyTorch) are copied
-to the host; results are NumPy arrays. `smempipe stages` in a shell lists the stages; the language is in `smempipe help
+where they lie when a row's samples follow each other, and are copied else. Arrays of a GPU (CuPy, PyTorch, whatever has
+__cuda_array_interface__ or DLPack) stay there with device="cuda", and the result is a DeviceArray; with another device
+they are copied to the host. `smempipe stages` in a shell lists the stages; the language is in `smempipe help
 language`.
 """
 import ctypes
@@ -19,11 +20,13 @@ from ctypes import byref, c_char_p
 
 import numpy as np
 
+from . import _gpu
 from . import _library as _c
+from ._gpu import DeviceArray
 from ._library import ArgumentError, Error, FileError, LimitError, PipelineError, Problem
 
-__all__ = ["ArgumentError", "Device", "Error", "FileError", "LimitError", "Pipeline", "PipelineError", "Problem",
-           "measure", "probe", "run", "run_file", "version"]
+__all__ = ["ArgumentError", "Device", "DeviceArray", "Error", "FileError", "LimitError", "Pipeline", "PipelineError",
+           "Problem", "measure", "probe", "run", "run_file", "version"]
 version = __version__ = _c.lib.smempipe_version().decode()
 
 _FORMATS = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32))
@@ -42,6 +45,7 @@ class Device:
         self._handle = _c.HANDLE()
         _c.call("device_open", name.encode(), threads, byref(self._handle))
         self.spec = name
+        self.is_gpu = name.split(":")[0] in ("cuda", "simt")
         self.name = _c.text_of(_c.lib.smempipe_device_name(self._handle))
 
     def __repr__(self):
@@ -82,6 +86,8 @@ def _host(array):
     """A NumPy array of whatever holds samples. Those of a GPU are copied to the host."""
     if isinstance(array, np.ndarray):
         return array
+    if isinstance(array, DeviceArray):
+        return array.get()
     if hasattr(array, "__cuda_array_interface__") or type(array).__module__.split(".")[0] in ("cupy", "torch"):
         for method in ("get", "cpu"):  # CuPy, PyTorch
             if hasattr(array, method):
@@ -91,8 +97,8 @@ def _host(array):
     return np.asarray(array)
 
 
-def _layout(array, rate, alpha):
-    """The shape as the library has it, and the array with rows that follow each other in memory."""
+def _layout(array, rate, alpha, fixed=False):
+    """The shape as the library has it, and the array with rows that follow each other in memory; fixed: not a copy."""
     if array.dtype not in _FORMATS or not array.dtype.isnative:
         raise TypeError(f"samples of {array.dtype}: there are uint8, uint16 and float32 in this machine's byte order, "
                         "so write .astype(numpy.float32), where full scale is 0..1")
@@ -110,6 +116,8 @@ def _layout(array, rate, alpha):
     rows, columns, samples = pixels.strides
     dense = ((channels == 1 or samples == size) and (width == 1 or columns == channels * size) and
              (height == 1 or (rows >= width * channels * size and rows % size == 0)) and pixels.flags.aligned)
+    if not dense and fixed:
+        raise ValueError("the samples of a row do not follow each other: on a GPU, make a contiguous copy first")
     if not dense:
         pixels = np.ascontiguousarray(pixels)
     shape = _c.Shape(kind=_SOUND if rate is not None else _PICTURE, format=_FORMATS.index(array.dtype), width=width,
@@ -117,9 +125,10 @@ def _layout(array, rate, alpha):
     return shape, pixels
 
 
-def _buffer(shape, pixels):
+def _buffer(shape, pixels, held=None):
     dense = shape.width * shape.channels * pixels.itemsize
-    return _c.Buffer(shape=shape, data=pixels.ctypes.data, stride=pixels.strides[0] if shape.height > 1 else dense)
+    return _c.Buffer(shape=shape, data=pixels.ctypes.data, stride=pixels.strides[0] if shape.height > 1 else dense,
+                     on_device=1 if held else 0, stream=held.stream if held else None)
 
 
 def _array_shape(shape, flat):
@@ -150,7 +159,7 @@ def _findings(result):
             number = 1 + sum(other == name or other.rsplit(" ", 1)[0] == name for other in found)
             lines[key] = name if number == 1 else f"{name} {number}"
             found[lines[key]] = {}
-        value = np.array(raw.list[:raw.count]) if raw.list else raw.value
+        value = np.array(raw.list[:raw.count]) if raw.list else _c.text_of(raw.text) if raw.text else raw.value
         found[lines[key]].setdefault(_c.text_of(raw.name), []).append((raw.channel, value))
     for values in found.values():
         for name, rows in values.items():
@@ -206,7 +215,8 @@ class Pipeline:
 
     def run(self, array, *, rate=None, alpha=False, device=None, out=None):
         """The output for an array. alpha: the last channel is alpha. out: an array to write into, of the right shape
-        and type, whose rows' samples follow each other; it is returned."""
+        and type, whose rows' samples follow each other; it is returned. An array on the GPU that runs gives a
+        DeviceArray there."""
         return self._run(array, rate, alpha, device, out, False)[0]
 
     def measure(self, array, *, rate=None, alpha=False, device=None):
@@ -262,41 +272,47 @@ class Pipeline:
         return plan
 
     def _run(self, array, rate, alpha, device, out, measure, both=False):
-        array = _host(array)
-        shape, pixels = _layout(array, rate, alpha)
+        device = _device(device)
+        held = array if isinstance(array, _gpu.Held) else _gpu.hold(array, device)
+        array = held.header if held else _host(array)
+        shape, pixels = _layout(array, rate, alpha, bool(held))
         flat = array.ndim == (1 if rate is not None else 2) or (array.ndim == 3 and array.shape[2] > 1)
-        source, handle, result = _buffer(shape, pixels), _device(device)._handle, _c.HANDLE()
+        source, handle, result = _buffer(shape, pixels, held), device._handle, _c.HANDLE()
         wants = byref(result) if measure or both else None
         try:
             try:
                 plan = self._plan(shape, measure)
             except ArgumentError:
-                if out is not None:
+                if out is not None or held:
                     raise
                 made = self._run_at_once(handle, source, measure, flat, wants)
             else:
-                made = self._run_plan(plan, handle, source, pixels, measure, flat, out, wants)
+                made = self._run_plan(plan, device, source, pixels, measure, flat, out, wants, held)
             return made, _findings(result) if wants else None
         finally:
             _c.lib.smempipe_result_free(result)
 
     @staticmethod
-    def _run_plan(plan, handle, source, pixels, measure, flat, out, wants):
+    def _run_plan(plan, device, source, pixels, measure, flat, out, wants, held):
+        handle = device._handle
         if measure:
             _c.call("plan_run", plan.handle, handle, byref(source), None, wants)
             return None
         shape = _c.lib.smempipe_plan_output(plan.handle)
         wanted, dtype = _array_shape(shape, flat), _FORMATS[shape.format]
         if out is None:
-            out = np.empty(wanted, dtype)
-        elif not isinstance(out, np.ndarray) or out.shape != wanted or out.dtype != dtype or not out.flags.writeable:
+            out = DeviceArray(device, wanted, dtype) if held else np.empty(wanted, dtype)
+        target = _gpu.hold(out, device)
+        array = target.header if target else out
+        if not isinstance(array, np.ndarray) or array.shape != wanted or array.dtype != dtype or \
+                not array.flags.writeable:
             raise ValueError(f"out is not a writable array of shape {wanted} and type {dtype}")
-        layout, rows = _layout(out, shape.rate if shape.kind == _SOUND else None, shape.alpha)
-        if not np.shares_memory(rows, out):
+        layout, rows = _layout(array, shape.rate if shape.kind == _SOUND else None, shape.alpha, bool(target))
+        if rows.ctypes.data != array.ctypes.data:
             raise ValueError("the samples of a row of out do not follow each other")
-        if np.may_share_memory(pixels, out):
+        if np.may_share_memory(pixels, array):
             raise ValueError("out and the input share memory")
-        _c.call("plan_run", plan.handle, handle, byref(source), byref(_buffer(layout, rows)), wants)
+        _c.call("plan_run", plan.handle, handle, byref(source), byref(_buffer(layout, rows, target)), wants)
         return out
 
     def _run_at_once(self, handle, source, measure, flat, wants):

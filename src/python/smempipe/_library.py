@@ -16,7 +16,8 @@ class Shape(Structure):
 
 
 class Buffer(Structure):
-    _fields_ = [("shape", Shape), ("data", c_void_p), ("stride", c_int64), ("reserved", c_void_p * 2)]
+    _fields_ = [("shape", Shape), ("data", c_void_p), ("stride", c_int64), ("on_device", ctypes.c_ssize_t),
+                ("stream", c_void_p)]
 
 
 class RawProblem(Structure):
@@ -26,7 +27,8 @@ class RawProblem(Structure):
 
 class RawValue(Structure):
     _fields_ = [("stage", c_char_p), ("label", c_char_p), ("name", c_char_p), ("channel", c_int32), ("line", c_int32),
-                ("value", c_double), ("list", POINTER(c_double)), ("count", c_size_t), ("reserved", c_void_p * 4)]
+                ("value", c_double), ("list", POINTER(c_double)), ("count", c_size_t), ("text", c_char_p),
+                ("reserved", c_void_p * 3)]
 
 
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, c_int64)
@@ -128,6 +130,8 @@ SIGNATURES = {
     "device_open": (c_int, [c_char_p, c_int, POINTER(HANDLE), POINTER(HANDLE)]),
     "device_name": (c_char_p, [HANDLE]),
     "device_close": (None, [HANDLE]),
+    "device_alloc": (c_int, [HANDLE, c_size_t, POINTER(c_void_p), POINTER(HANDLE)]),
+    "device_release": (None, [HANDLE, c_void_p]),
     "plan_make": (c_int, [HANDLE, POINTER(Shape), c_int, POINTER(HANDLE), POINTER(HANDLE)]),
     "plan_output": (Shape, [HANDLE]),
     "plan_text": (c_char_p, [HANDLE]),

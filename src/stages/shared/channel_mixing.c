@@ -1,6 +1,4 @@
 /* What the stages that mix a pixel's channels share: one pair of kernels, told the weights. */
-#include <string.h>
-
 #include "base/checked.h"
 #include "stages/shared/channel_mixing.h"
 #include "stages/shared/launch_shapes.h"
@@ -36,14 +34,10 @@ SMP_CPU_DECLARE(channel_mix_tiled);
 const smp_variant smp_channel_mix_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(channel_mix_naive),
-                   .cuda = "channel_mix_naive",
-                   .geometry = smp_geometry_pixels}}},
+     .launches = {SMP_LAUNCH(channel_mix_naive, .geometry = smp_geometry_pixels)}},
     {.name = "tiled",
      .help = "blocks of pixels parted into planes, vectorised along them",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(channel_mix_tiled), .decide = tiled}}},
+     .launches = {SMP_LAUNCH_AS(channel_mix_tiled, .decide = tiled)}},
     {0},
 };
 
@@ -67,6 +61,5 @@ void smp_channel_mixing_plan(const smp_channel_mix *mix, smp_node_plan *work)
     work->exactness = picks ? SMP_INTEGER : SMP_REAL;
     work->out.channels = mix->rows + mix->keep_alpha;
     work->ops = 2. * mix->rows * mix->cols / work->out.channels;
-    memcpy(work->kernel, mix, sizeof *mix);
-    work->kernel_size = sizeof *mix;
+    smp_plan_kernel(work, mix, sizeof *mix);
 }

@@ -42,14 +42,13 @@ smp_code smp_dynamics_plan(const smp_limit *given, double ahead, const char *nam
                  vowel ? "an" : "a", name, ahead, frames, in->rate, MOST);
         return smp_hint(err, "give %s %s of %.4gms", vowel ? "an" : "a", name, MOST / in->rate * 1000 * 0.999);
     }
-    smp_limit *k = (smp_limit *)(void *)work->kernel;
+    smp_limit *k = SMP_PLAN_KERNEL(work, smp_limit);
     *k = *given;
     k->ahead = (int32_t)fmax(1, frames);
     k->window = early ? k->ahead : 0;
     k->rise = (int32_t)fmax(1, rise);
     k->back = (-k->least + k->rise - 1) / k->rise;
     k->bend = k->knee > 0 ? 1 / (2 * k->knee) : 0;
-    work->kernel_size = sizeof *k;
     work->reach_up = smp_min_i64((int64_t)k->ahead + k->back + SMP_PEAK_TAPS, in->height);
     work->reach_down = smp_min_i64((int64_t)k->ahead + SMP_LIMIT_BEHIND, in->height);
     work->row_unit = SMP_BIQUAD_LEAF;

@@ -14,18 +14,8 @@
     const smp_variant smp_##NAME##_variants[] = {                                                                      \
         {.name = "naive",                                                                                              \
          .help = "sample by sample, always computed",                                                                  \
-         .launches = {{.from = SMP_IN,                                                                                 \
-                       .to = SMP_OUT,                                                                                  \
-                       .cpu = SMP_CPU(NAME##_naive),                                                                   \
-                       .cuda = #NAME "_naive",                                                                         \
-                       .geometry = NAIVE}}},                                                                           \
-        {.name = "tiled",                                                                                              \
-         .help = HELP,                                                                                                 \
-         .launches = {{.from = SMP_IN,                                                                                 \
-                       .to = SMP_OUT,                                                                                  \
-                       .cpu = SMP_CPU(NAME##_tiled),                                                                   \
-                       .cuda = #NAME "_tiled",                                                                         \
-                       .geometry = TILED}}},                                                                           \
+         .launches = {SMP_LAUNCH(NAME##_naive, .geometry = NAIVE)}},                                                   \
+        {.name = "tiled", .help = HELP, .launches = {SMP_LAUNCH(NAME##_tiled, .geometry = TILED)}},                    \
         {0},                                                                                                           \
     }
 
@@ -47,8 +37,7 @@
 static inline smp_code smp_elementwise_plan(smp_node_plan *work, smp_sample_op_kind kind, const void *params,
                                             size_t size)
 {
-    memcpy(work->kernel, params, size);
-    work->kernel_size = size;
+    smp_plan_kernel(work, params, size);
     work->op = smp_sample_op_of(kind, params, size);
     return SMP_OK;
 }

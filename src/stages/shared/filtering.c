@@ -3,7 +3,6 @@
 #include "stages/shared/filtering.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -56,19 +55,19 @@ static const char *register_kernel(const smp_io *io, const void *params, smp_gri
 const smp_variant smp_filter_variants[] = {
     {.name = "naive",
      .help = "tap after tap for every sample; long filters block by block through the Fourier transform",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_naive), .decide = naive_kernel}},
+     .launches = {SMP_LAUNCH_AS(fir_naive, .decide = naive_kernel)},
      .scratch = scratch,
      .band = SMP_FIR_STEP},
     {.name = "tiled",
      .help = "a channel in planes that stay in cache, results in registers; on GPUs frames and taps in shared memory; "
              "long filters on a CPU several blocks side by side",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), .decide = tiled_kernel}},
+     .launches = {SMP_LAUNCH_AS(fir_tiled, .decide = tiled_kernel)},
      .scratch = scratch,
      .band = SMP_FIR_STEP},
     {.name = "register",
      .help =
          "sixteen results a thread, so that samples read from shared memory serve many taps (GPU; on a CPU as tiled)",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(fir_tiled), .decide = register_kernel}},
+     .launches = {SMP_LAUNCH_AS(fir_tiled, .decide = register_kernel)},
      .scratch = scratch,
      .band = SMP_FIR_STEP},
     {0},
@@ -115,8 +114,7 @@ static smp_code fourier_plan(const double *taps, smp_fir *fir, smp_node_plan *wo
 
 smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp_error *err)
 {
-    smp_fir *fir = (smp_fir *)(void *)work->kernel;
-    work->kernel_size = sizeof *fir;
+    smp_fir *fir = SMP_PLAN_KERNEL(work, smp_fir);
     *fir = (smp_fir){.taps = count, .before = count / 2};
     double sum = 0;
     for (int i = 0; i < count; i++)

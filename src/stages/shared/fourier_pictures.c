@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/launch.h"
 #include "stages/shared/fourier.h"
 #include "stages/shared/launch_shapes.h"
 

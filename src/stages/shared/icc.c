@@ -1,4 +1,4 @@
-/* Colour profiles of a matrix and curves: see icc.h. */
+/* Colour profiles: which kind, matrix and curves: see icc.h. */
 #include "stages/shared/icc.h"
 
 #include <math.h>
@@ -39,31 +39,40 @@ static bool is_type(const bytes *tag, const char *name, size_t least)
     return tag->size >= least && !memcmp(tag->data, name, 4);
 }
 
-static bool read_curve(const bytes *tag, smp_icc_curve *curve)
+bool smp_icc_curve_read(const uint8_t *data, size_t size, smp_icc_curve *curve, size_t *used)
 {
     static const int parameters[] = {1, 3, 4, 5, 7};
+    const bytes tag = {data, size};
     *curve = (smp_icc_curve){.kind = 0, .values = {1}};
-    if (is_type(tag, "curv", 12)) {
-        const uint32_t count = word(tag->data + 8);
-        if (count > (tag->size - 12) / 2)
+    if (is_type(&tag, "curv", 12)) {
+        const uint32_t count = word(data + 8);
+        if (count > (size - 12) / 2)
             return false;
+        *used = 12 + 2 * (size_t)count;
         if (count == 1) /* u8Fixed8Number */
-            curve->values[0] = (tag->data[12] * 256 + tag->data[13]) / 256.;
+            curve->values[0] = (data[12] * 256 + data[13]) / 256.;
         else if (count) {
             curve->kind = POINTS;
-            curve->points = tag->data + 12;
+            curve->points = data + 12;
             curve->count = count;
         }
         return true;
     }
-    if (!is_type(tag, "para", 12) || tag->data[8] || tag->data[9] > 4)
+    if (!is_type(&tag, "para", 12) || data[8] || data[9] > 4)
         return false;
-    curve->kind = tag->data[9];
-    if (tag->size < 12 + 4 * (size_t)parameters[curve->kind])
+    curve->kind = data[9];
+    *used = 12 + 4 * (size_t)parameters[curve->kind];
+    if (size < *used)
         return false;
     for (int i = 0; i < parameters[curve->kind]; i++)
-        curve->values[i] = fixed(tag->data + 12 + 4 * i);
+        curve->values[i] = fixed(data + 12 + 4 * i);
     return true;
+}
+
+static bool read_curve(const bytes *tag, smp_icc_curve *curve)
+{
+    size_t used;
+    return smp_icc_curve_read(tag->data, tag->size, curve, &used);
 }
 
 const char *smp_icc_read(const void *data, size_t size, smp_icc *to)
@@ -77,8 +86,18 @@ const char *smp_icc_read(const void *data, size_t size, smp_icc *to)
     to->gray = !memcmp(profile.data + 16, "GRAY", 4);
     if (!to->gray && memcmp(profile.data + 16, "RGB ", 4) != 0)
         return "is neither of RGB nor of gray";
-    if (memcmp(profile.data + 20, "XYZ ", 4) != 0)
-        return "has tables of colours, which are not read";
+    to->version = profile.data[8];
+    to->lab = !memcmp(profile.data + 20, "Lab ", 4);
+    if (!to->lab && memcmp(profile.data + 20, "XYZ ", 4) != 0)
+        return "is none of colours";
+    const bytes perceptual = find(&profile, "A2B0"), relative = find(&profile, "A2B1");
+    if (!to->gray && perceptual.data) {
+        to->tables[SMP_ICC_PERCEPTUAL] = (smp_icc_tag){perceptual.data, perceptual.size};
+        to->tables[SMP_ICC_RELATIVE] = (smp_icc_tag){relative.data, relative.size};
+        return NULL;
+    }
+    if (to->lab)
+        return "has no tables of colours";
     if (to->gray) {
         const bytes tone = find(&profile, "kTRC");
         return read_curve(&tone, &to->curves[0]) ? NULL : "has no curve";
@@ -86,7 +105,7 @@ const char *smp_icc_read(const void *data, size_t size, smp_icc *to)
     for (int c = 0; c < 3; c++) {
         const bytes colour = find(&profile, colours[c]), tone = find(&profile, tones[c]);
         if (!is_type(&colour, "XYZ ", 20) || !read_curve(&tone, &to->curves[c]))
-            return find(&profile, "A2B0").data ? "has tables of colours, which are not read" : "is damaged";
+            return "is damaged";
         for (int i = 0; i < 3; i++)
             to->colorants[3 * i + c] = fixed(colour.data + 8 + 4 * i);
     }

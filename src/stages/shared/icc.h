@@ -1,5 +1,5 @@
-/* Colour profiles (ISO 15076-1: ICC.1) that are a matrix and three curves, or one curve of gray: displays, cameras,
- * scanners. Tables of colours, as printers have them, are not read. The bytes may be anybody's. */
+/* Colour profiles (ISO 15076-1: ICC.1): a matrix and three curves, one curve of gray, or tables of three colours
+ * (icc_table.h). The bytes may be anybody's. */
 #ifndef SMP_STAGES_SHARED_ICC_H
 #define SMP_STAGES_SHARED_ICC_H
 
@@ -14,14 +14,26 @@ typedef struct smp_icc_curve {
     uint32_t count;
 } smp_icc_curve;
 
+typedef enum smp_icc_intent { SMP_ICC_PERCEPTUAL, SMP_ICC_RELATIVE } smp_icc_intent; /* as A2B0, A2B1 */
+
+typedef struct smp_icc_tag {
+    const uint8_t *data; /* in the profile */
+    size_t size;
+} smp_icc_tag;
+
 typedef struct smp_icc {
-    bool gray;
-    double colorants[9]; /* a column a colour: XYZ relative to D50 */
+    bool gray, lab;        /* of one colour; its tables give Lab */
+    int version;           /* 2 or 4, mostly */
+    smp_icc_tag tables[2]; /* by intent; where there is one, the perceptual one is there, and they say the colours */
+    double colorants[9];   /* a column a colour: XYZ relative to D50 */
     smp_icc_curve curves[3];
 } smp_icc;
 
 /* Null, or why the profile cannot be used. What *to points into is the profile's. */
 const char *smp_icc_read(const void *data, size_t size, smp_icc *to);
+
+/* A curve at the beginning of `size` bytes, and how many are its own. False: there is none. */
+bool smp_icc_curve_read(const uint8_t *data, size_t size, smp_icc_curve *curve, size_t *used);
 
 /* The light, 0 to 1, of a value of 0 to 1. */
 double smp_icc_light(const smp_icc_curve *curve, double value);

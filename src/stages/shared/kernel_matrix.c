@@ -2,7 +2,6 @@
 #include "stages/shared/kernel_matrix.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "stages/shared/launch_shapes.h"
@@ -60,19 +59,17 @@ static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 const smp_variant smp_convolve_variants[] = {
-    {.name = "naive",
-     .help = "tap after tap for every sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convolve_naive), .cuda = "convolve_naive"}}},
+    {.name = "naive", .help = "tap after tap for every sample", .launches = {SMP_LAUNCH_SAMPLES(convolve_naive)}},
     {.name = "tiled",
      .help = "rows stay in cache, or in shared memory, as f32; each that is read serves four output rows",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convolve_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(convolve_tiled, .decide = tiled)},
      .scratch = scratch,
      .band = 16},
     {.name = "warp",
      .help =
          "GPU, squares of 3, 5 and 7: one warp walks down a strip, sums of all rows in registers; 8 bits and float, "
          "1, 3 or 4 channels, no fill outside; others and CPU as tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(convolve_tiled), .decide = warp}},
+     .launches = {SMP_LAUNCH_AS(convolve_tiled, .decide = warp)},
      .scratch = scratch,
      .band = 16},
     {0},
@@ -129,8 +126,7 @@ smp_code smp_convolve_plan(const smp_convolve_params *params, bool flip, smp_nod
     const bool average = !negative && fabs(sum * scale - 1) < 1e-6;
     taps.keep_alpha = !average;
     taps.inside = average && params->offset == 0;
-    memcpy(work->kernel, &taps, sizeof taps);
-    work->kernel_size = sizeof taps;
+    smp_plan_kernel(work, &taps, sizeof taps);
     const int64_t down = smp_convolve_down(&taps);
     work->reach_up = smp_stencil_reach(taps.up, down, params->edge);
     work->reach_down = smp_stencil_reach(down, taps.up, params->edge);

@@ -38,16 +38,16 @@ static size_t scratch(const smp_io *io, const void *kernel)
 const smp_variant smp_loudness_variants[] = {
     {.name = "naive",
      .help = "one leaf after the other; on GPUs a thread a leaf and channel, which reads its own frames",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(loudness_naive), "loudness_naive", naive_geometry}},
+     .launches = {SMP_LAUNCH(loudness_naive, .geometry = naive_geometry)},
      .band = SMP_BIQUAD_LEAF},
     {.name = "tiled",
      .help = "leaves and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(loudness_tiled), "loudness_tiled", tiled_geometry}},
+     .launches = {SMP_LAUNCH(loudness_tiled, .geometry = tiled_geometry)},
      .scratch = scratch,
      .band = SMP_BIQUAD_LEAF},
     {.name = "padded",
      .help = "a frame more in each row of shared memory: no conflicts (GPU; on a CPU as tiled)",
-     .launches = {{SMP_IN, SMP_OUT, SMP_CPU(loudness_tiled), "loudness_padded", tiled_geometry}},
+     .launches = {SMP_LAUNCH_AS(loudness_tiled, .cuda = "loudness_padded", .geometry = tiled_geometry)},
      .scratch = scratch,
      .band = SMP_BIQUAD_LEAF},
     {0},
@@ -77,7 +77,7 @@ static int64_t pieces(const smp_loudness *p, const smp_shape *in)
 smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     enum { LEAST = 4000, TWICE = 96000, NONE = 192000 /* Hz */ };
-    smp_loudness *p = (smp_loudness *)(void *)work->kernel;
+    smp_loudness *p = SMP_PLAN_KERNEL(work, smp_loudness);
     if (!(in->rate >= LEAST)) {
         smp_fail(err, SMP_E_PIPE, "loudness is defined for rates of %d Hz and more; the sound has %.6g Hz", LEAST,
                  in->rate);
@@ -91,7 +91,6 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
     p->piece = (int64_t)floor((in->rate + 5) / 10);
     p->leaves.leaf = (p->leaves.leaf + p->piece - 1) / p->piece * p->piece;
     p->phases = in->rate < TWICE ? SMP_PEAK_PHASES : in->rate < NONE ? SMP_PEAK_PHASES / 2 : 0;
-    work->kernel_size = sizeof *p;
     work->reach_up = smp_leaves_reach(&p->leaves, in->height);
     work->row_unit = SMP_BIQUAD_LEAF;
     work->result = SMP_RESULT_CHUNKS;

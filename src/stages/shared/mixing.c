@@ -5,7 +5,6 @@
 
 #include "audio/mix.h"
 #include "base/checked.h"
-#include "stages/shared/launch_shapes.h"
 
 static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_error *err)
 {
@@ -53,14 +52,13 @@ smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp
         return code;
     if (!smp_add_i64(ask->at, by->height, &end))
         return smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
-    smp_mix *k = (smp_mix *)(void *)work->kernel;
+    smp_mix *k = SMP_PLAN_KERNEL(work, smp_mix);
     *k = (smp_mix){.at = ask->at,
                    .gain = (float)ask->gain,
                    .shared = !ask->beside && by->channels == 1 && in->channels > 1,
                    .beside = ask->beside ? in->channels : 0,
                    .fade = ask->fade,
                    .rate = ask->fade ? 1. / (double)ask->fade : 0};
-    work->kernel_size = sizeof *k;
     work->access = SMP_STENCIL;
     work->variants = smp_mix_variants;
     work->second_own = true;
@@ -73,11 +71,9 @@ smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp
 }
 
 const smp_variant smp_mix_variants[] = {
-    {.name = "naive",
-     .help = "sample by sample",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mix_naive), .cuda = "mix_naive"}}},
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(mix_naive)}},
     {.name = "tiled",
      .help = "CPU: ranges in which the same sounds are, in vectors (GPU: as naive)",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(mix_tiled), .cuda = "mix_naive"}}},
+     .launches = {SMP_LAUNCH_AS(mix_tiled, .cuda = "mix_naive")}},
     {0},
 };

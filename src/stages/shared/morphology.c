@@ -1,9 +1,6 @@
 /* What morphology.h declares. */
 #include "stages/shared/morphology.h"
 
-#include <string.h>
-
-#include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
 const char *const smp_shape_names[] = {"square", "disk", "diamond", "cross", NULL};
@@ -37,8 +34,7 @@ void smp_morph_plan(const smp_morph_params *p, int op, smp_node_plan *work)
                          .shape = p->shape,
                          .edge = p->edge,
                          .fill = (float)p->fill};
-    memcpy(work->kernel, &m, sizeof m);
-    work->kernel_size = sizeof m;
+    smp_plan_kernel(work, &m, sizeof m);
     work->nothing = width == 1 && height == 1 && op <= SMP_MORPH_CLOSE;
     work->exactness = SMP_INTEGER;
     work->reach_up = work->reach_down = m.ry * (op < SMP_MORPH_OPEN ? 1 : 2);

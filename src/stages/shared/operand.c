@@ -56,14 +56,13 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
     if (code)
         return code;
     const double white = (double)smp_white(in->format);
-    smp_arithmetic_params *k = (smp_arithmetic_params *)(void *)work->kernel;
+    smp_arithmetic_params *k = SMP_PLAN_KERNEL(work, smp_arithmetic_params);
     *k = (smp_arithmetic_params){
         .operation = (int32_t)operation,
         .number = by ? 0.f : (float)(operand->value * white),
         .scale = by ? (float)(white / (double)smp_white(by->format)) : 1.f,
         .opacity = (float)opacity,
     };
-    work->kernel_size = sizeof *k;
     const bool number_outside = !by && (operand->value < 0 || operand->value > 1);
     work->clips = leaves_range(operation) || number_outside;
     if (by && keeps_integers(operation) && by->format == in->format && !by->alpha && opacity == 1)

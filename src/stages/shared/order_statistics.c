@@ -2,7 +2,6 @@
 #include "stages/shared/order_statistics.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/window_plan.h"
@@ -50,10 +49,10 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
 const smp_variant smp_rank_variants[] = {
     {.name = "naive",
      .help = "every sample of every window anew",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(rank_naive), .decide = naive}}},
+     .launches = {SMP_LAUNCH_AS(rank_naive, .decide = naive)}},
     {.name = "tiled",
      .help = "networks for medians of 3 and 5; CPU: histograms of bytes, else bit by bit; GPU: a tile in shared memory",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(rank_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(rank_tiled, .decide = tiled)},
      .scratch = bytes},
     {0},
 };

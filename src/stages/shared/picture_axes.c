@@ -96,7 +96,7 @@ static double time_step(double least)
     return 3600 * even_step(least / 3600);
 }
 
-/* Of a number of seconds; on a clock where the axis is a minute long or longer, which is what `all` says. */
+/* Text for a number of seconds; on a clock where the axis is a minute long or longer, which is what `all` says. */
 static void time_text(char *to, size_t size, double seconds, double all)
 {
     const long long whole = llround(seconds);

@@ -4,16 +4,14 @@
 #include <math.h>
 
 #include "audio/silence.h"
-#include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
 smp_code smp_silence_plan(double threshold, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
-    smp_silence *k = (smp_silence *)(void *)work->kernel;
+    smp_silence *k = SMP_PLAN_KERNEL(work, smp_silence);
     k->threshold = (float)pow(10, threshold / 20);
-    work->kernel_size = sizeof *k;
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = (size_t)((in->height + SMP_SILENCE_WORD - 1) / SMP_SILENCE_WORD) * sizeof(uint32_t);
     work->ops = 1;
@@ -58,17 +56,9 @@ static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 const smp_variant smp_silence_variants[] = {
     {.name = "naive",
      .help = "frame by frame; on GPUs 32 frames a thread",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(silence_naive),
-                   .cuda = "silence_naive",
-                   .geometry = naive_geometry}}},
+     .launches = {SMP_LAUNCH(silence_naive, .geometry = naive_geometry)}},
     {.name = "tiled",
      .help = "32 frames in vectors; on GPUs a frame a lane, and a ballot makes the bits",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(silence_tiled),
-                   .cuda = "silence_tiled",
-                   .geometry = tiled_geometry}}},
+     .launches = {SMP_LAUNCH(silence_tiled, .geometry = tiled_geometry)}},
     {0},
 };

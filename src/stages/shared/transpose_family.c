@@ -1,6 +1,4 @@
 /* What the stages that turn and mirror share: one set of kernels, told by its parameters which way. */
-#include <string.h>
-
 #include "base/checked.h"
 #include "stages/launch.h"
 #include "stages/shared/launch_shapes.h"
@@ -113,32 +111,20 @@ static const char *swizzled(const smp_io *io, const void *params, smp_grid *grid
 const smp_variant smp_transpose_variants[] = {
     {.name = "naive",
      .help = "pixel by pixel; one side of a transpose touches a cache line for every sample",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(transpose_naive),
-                   .cuda = "transpose_naive",
-                   .geometry = naive_geometry}}},
+     .launches = {SMP_LAUNCH(transpose_naive, .geometry = naive_geometry)}},
     {.name = "tiled",
      .help = "square tiles that use whole cache lines on both sides; on GPUs a tile's columns lie in one bank",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(transpose_tiled),
-                   .cuda = "transpose_tiled",
-                   .geometry = tiled_geometry}},
+     .launches = {SMP_LAUNCH(transpose_tiled, .geometry = tiled_geometry)},
      .band = SMP_TRANSPOSE_TILE},
     {.name = "padded",
      .help = "tiles with a pixel more a row, so that a column lies in all banks (GPU; on a CPU as tiled)",
-     .launches = {{.from = SMP_IN,
-                   .to = SMP_OUT,
-                   .cpu = SMP_CPU(transpose_tiled),
-                   .cuda = "transpose_padded",
-                   .geometry = padded_geometry}},
+     .launches = {SMP_LAUNCH_AS(transpose_tiled, .cuda = "transpose_padded", .geometry = padded_geometry)},
      .band = SMP_TRANSPOSE_TILE},
     {.name = "swizzled",
      .help =
          "16 bytes an access on both sides, cells transposed in registers, words of a tile spread over all banks by "
          "XOR: no padding, no conflicts (GPU; pixels of other sizes as padded, on a CPU as tiled)",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(transpose_tiled), .decide = swizzled}},
+     .launches = {SMP_LAUNCH_AS(transpose_tiled, .decide = swizzled)},
      .band = SMP_TRANSPOSE_TILE},
     {0},
 };
@@ -154,6 +140,5 @@ void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan 
     work->nothing = orientation == SMP_ORIENT_NONE;
     work->whole = smp_transpose_moves_rows(orientation);
     work->exactness = SMP_MOVE;
-    memcpy(work->kernel, &turn, sizeof turn);
-    work->kernel_size = sizeof turn;
+    smp_plan_kernel(work, &turn, sizeof turn);
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
 bool smp_warp_is_identity(const smp_matrix *m)
@@ -148,8 +147,7 @@ static bool stays(const smp_warp_params *p, const smp_warp *warp, const smp_shap
 
 static void finish_plan(const smp_warp *warp, bool plain, smp_node_plan *work)
 {
-    memcpy(work->kernel, warp, sizeof *warp);
-    work->kernel_size = sizeof *warp;
+    smp_plan_kernel(work, warp, sizeof *warp);
     work->exactness = warp->filter == SMP_WARP_NEAREST && plain ? SMP_MOVE : SMP_REAL;
     work->clips = warp->filter == SMP_WARP_BICUBIC;
     work->ops = warp->filter == SMP_WARP_BICUBIC ? 2 * 20 : warp->filter == SMP_WARP_BILINEAR ? 2 * 3 + 3 : 0;
@@ -226,17 +224,15 @@ static const char *padded(const smp_io *io, const void *kernel, smp_grid *grid)
 }
 
 const smp_variant smp_warp_variants[] = {
-    {.name = "naive",
-     .help = "sample by sample, from device memory",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(warp_naive), .cuda = "warp_naive"}}},
+    {.name = "naive", .help = "sample by sample, from device memory", .launches = {SMP_LAUNCH_SAMPLES(warp_naive)}},
     {.name = "tiled",
      .help = "CPU: blocks whose input lines stay in cache; GPU: what a block of 32 x 16 pixels reads lies in shared "
              "memory, where slanted lines cost conflicts: none at small angles, 32-way at a quarter turn",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(warp_tiled), .decide = tiled}},
+     .launches = {SMP_LAUNCH_AS(warp_tiled, .decide = tiled)},
      .band = SMP_WARP_DOWN},
     {.name = "padded",
      .help = "GPU: one unused word after each row, so that columns meet all banks; CPU as tiled",
-     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(warp_tiled), .decide = padded}},
+     .launches = {SMP_LAUNCH_AS(warp_tiled, .decide = padded)},
      .band = SMP_WARP_DOWN},
     {0},
 };

@@ -38,10 +38,10 @@ extern const smp_tiles smp_window_tiles;
     {                                                                                                                  \
         {.name = "naive",                                                                                              \
          .help = "every sample of every window anew",                                                                  \
-         .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name_##_naive), .cuda = #name_ "_naive"}}},       \
+         .launches = {SMP_LAUNCH_SAMPLES(name_##_naive)}},                                                             \
             {.name = "tiled",                                                                                          \
              .help = "CPU: rows in cache, a vector of windows at a time; GPU: a tile with its halo in shared memory",  \
-             .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(name_##_tiled), __VA_ARGS__}},                \
+             .launches = {SMP_LAUNCH_AS(name_##_tiled, __VA_ARGS__)},                                                  \
              .scratch = smp_window_bytes,                                                                              \
              .band = 16},                                                                                              \
             {0},                                                                                                       \

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "device/simt/simt.h"
 #include "warp/own/own.h"
 
@@ -40,12 +41,6 @@ static smp_shared_op op_of(const smp_warp_row *row)
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Instructions of which no lane takes part are left out, as SASS metrics leave them out. */
 static bool add_site(smp_trace_launch *to, const smp_warp_result *result, const smp_warp_row *row)
 {
@@ -55,7 +50,7 @@ static bool add_site(smp_trace_launch *to, const smp_warp_result *result, const 
     *site = (smp_trace_site){.op = op_of(row), .width = (int)row->width, .conflicts = row->conflicts};
     site->count = (smp_shared_count){row->instructions, row->wavefronts, row->packed};
     if (row->line && row->file < result->file_count)
-        snprintf(site->place, sizeof site->place, "%.60s:%u", base_name(result->files[row->file]), row->line);
+        snprintf(site->place, sizeof site->place, "%.60s:%u", smp_base_name(result->files[row->file]), row->line);
     else
         snprintf(site->place, sizeof site->place, "unknown line");
     site->example = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
@@ -85,7 +80,7 @@ static bool is_sound(const smp_warp_result *result, smp_error *err)
     const smp_warp_finding *f = &result->findings[0];
     smp_fail(err, SMP_E_DIFFERENT, "its SASS %s", f->text);
     if (f->here.file < result->file_count)
-        smp_at(err, "%s:%u", base_name(result->files[f->here.file]), f->here.line);
+        smp_at(err, "%s:%u", smp_base_name(result->files[f->here.file]), f->here.line);
     return false;
 }
 

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "warp/own/own.h"
 
 /* ------------------------------------------------------------------------------------------------ the folder */
@@ -27,14 +28,10 @@ static void find_folder(void)
         snprintf(folder.path, sizeof folder.path, "%s", strlen(given) < sizeof folder.path ? given : "");
         return;
     }
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    if (!slash)
+    if (!smp_program_folder(program))
         return;
-    slash[1] = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, sizeof path, "%s%s", program, places[i]);
+        snprintf(path, sizeof path, "%s/%s", program, places[i]);
         if (strlen(path) < sizeof folder.path && access(path, R_OK | X_OK) == 0) {
             snprintf(folder.path, sizeof folder.path, "%.*s", (int)sizeof folder.path - 1, path);
             return;

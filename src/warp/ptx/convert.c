@@ -120,7 +120,7 @@ static uint64_t low_bits(uint64_t value, ptx_type type)
     return bytes == 8 ? value : value & ((UINT64_C(1) << (8 * bytes)) - 1);
 }
 
-/* Of a value that is extended to 64 bits: what a register of 32 or 64 bits holds. */
+/* For a value that is extended to 64 bits: what a register of 32 or 64 bits holds. */
 static int64_t extend(uint64_t bits, ptx_type type)
 {
     const uint32_t shift = 64 - 8 * ptx_size_of(type);

@@ -33,4 +33,7 @@ warp_space ptx_space_of(uint64_t address);
 const warp_frame *ptx_frame_of(const warp_frame *frame, uint64_t *offset);
 unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset);
 
+/* Products of doubles on tensor cores: a lane's two sums. */
+void ptx_double_product(const double a[WARP_LANES], const double b[WARP_LANES], double sums[2][WARP_LANES]);
+
 #endif

@@ -48,7 +48,7 @@ L(abs_f64, a[l] & ~(UINT64_C(1) << 63))
 W(copysign_f32, (b[l] & 0x7fffffff) | (a[l] & 0x80000000))
 L(copysign_f64, (b[l] & ~(UINT64_C(1) << 63)) | (a[l] & UINT64_C(1) << 63))
 
-/* Of a number and a NaN the number; -0 is less than +0. */
+/* A NaN loses against a number; -0 is less than +0. */
 #define LEAST(x, y) ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) < (y) ? (x) : (y) < (x) ? (y) : signbit(x) ? (x) : (y))
 #define GREATEST(x, y)                                                                                                 \
     ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) > (y) ? (x) : (y) > (x) ? (y) : signbit(x) ? (y) : (x))

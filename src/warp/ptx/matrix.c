@@ -37,6 +37,8 @@ void ptx_matrix_address(ptx_parser *parser, ptx_text operand, warp_inst *inst)
 static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     const bool load = ptx_has(s, "load"), store = ptx_has(s, "store"), multiply = ptx_has(s, "mma");
+    if (ptx_is_double_wmma(s))
+        return ptx_decode_double_wmma(parser, s, inst) || wrong(parser, s);
     if (ptx_is_other_wmma(s))
         return ptx_decode_other_wmma(parser, s, inst) || wrong(parser, s);
     if (!ptx_only(parser, s, "load store mma a b c d sync aligned row col m16n16k16 shared shared::cta global") ||

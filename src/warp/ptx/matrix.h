@@ -22,6 +22,9 @@ void ptx_sum_place(uint32_t lane, uint32_t k, uint32_t *row, uint32_t *column);
 /* wmma of bytes and of tf32. */
 bool ptx_is_other_wmma(const ptx_statement *s);
 bool ptx_decode_other_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+/* wmma of doubles; sums of a warp's: two a lane. */
+bool ptx_is_double_wmma(const ptx_statement *s);
+bool ptx_decode_double_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 /* cvt.rna.tf32.f32 */
 bool ptx_decode_tf32(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 

@@ -275,12 +275,12 @@ static bool decode_half_compare(sass_parser *parser, const sass_line *line, warp
     return true;
 }
 
-/* F2FP.F16.F32.PACK_AB to, high, low */
+/* F2FP.F16.F32.PACK_AB to, high, low; of 8.x F2FP.PACK_AB */
 static bool decode_pack(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     op->submode = sass_has(line, "BF16");
     inst->execute = sass_run_pack_halves;
-    if (!sass_has(line, "PACK_AB") || !sass_has(line, "F32") || sass_has(line, "RZ"))
+    if (!sass_has(line, "PACK_AB"))
         return sass_refuse(parser, line, "this conversion");
     return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
            sass_source(parser, line, op, 1, 2, 1, true);
@@ -316,6 +316,7 @@ const sass_decoder_row sass_float_decoders[] = {
     {"MUFU", decode_mufu, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H"},
     {"FCHK", decode_check, "DIVIDE"},
     {"I2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"UI2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
     {"I2FP", decode_from_integer, "F32 U32 S32 RN RM RP RZ"},
     {"F2I", decode_to_integer, "FTZ U32 S32 U64 S64 F64 F32 TRUNC FLOOR CEIL NTZ"},
     {"F2F", decode_convert, "F16 F32 F64 BF16 FTZ RN"},

@@ -22,9 +22,11 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
     if (!last || last->kind != SASS_LABEL)
         return sass_refuse(parser, line, "a jump to no label");
     if (sass_has(line, "DIV")) {
+        const sass_operand *o = &line->operands[0];
+        const bool all = o->kind == SASS_UNIFORM && o->number == SASS_RZ && o->invert; /* ~URZ */
         inst->flow = WARP_CONVERGE;
-        inst->s[0] = sass_row(parser, &line->operands[0], 1, false);
-        return (line->count == 2 && inst->s[0] != WARP_NO_ROW && !line->operands[0].invert) ||
+        inst->s[0] = all ? parser->truth : sass_row(parser, o, 1, false);
+        return (line->count == 2 && inst->s[0] != WARP_NO_ROW && (all || !o->invert)) ||
                sass_refuse(parser, line, "this form");
     }
     if (line->count == 2 && sass_is_predicate(&line->operands[0])) {
@@ -96,11 +98,14 @@ static bool decode_table_jump(sass_parser *parser, const sass_line *line, warp_i
            sass_refuse(parser, line, "a register that nothing else names");
 }
 
-/* LEPC to, label: its address */
+/* LEPC to, label: its address; LEPC to: its own */
 static bool decode_place(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     op->to = line->count ? sass_to(parser, &line->operands[0]) : WARP_NO_ROW;
     inst->execute = sass_run_here;
+    inst->target = (uint32_t)parser->code->count - 1;
+    if (op->to != WARP_NO_ROW && line->count == 1)
+        return true;
     if (op->to == WARP_NO_ROW || line->count != 2 || line->operands[1].kind != SASS_LABEL)
         return sass_refuse(parser, line, "this form");
     return jump_to(parser, line, &line->operands[1]);

@@ -19,8 +19,26 @@ static void predicate_results(sass_parser *parser, const sass_line *line, sass_o
 
 static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
+    op->wide = sass_has(line, "64");
     inst->execute = sass_function_of(SASS_COPY);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, false);
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->wide ? 2 : 1, false);
+}
+
+/* IADD.64 to, a, b; UIADD3.64 to, UPT, UPT, a, b, c */
+static bool decode_add_long(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    const int sources = strchr(line->words[0], '3') ? 3 : 2;
+    int at = 1;
+    for (; at < line->count && sass_is_predicate(&line->operands[at]); at++)
+        if (line->operands[at].number != SASS_PT)
+            return sass_refuse(parser, line, "a carry of this form");
+    if (line->count != at + sources || !result(parser, line, op, 0))
+        return sass_refuse(parser, line, "this form");
+    for (int i = 0; i < sources; i++)
+        if (!sass_source(parser, line, op, i, at++, 2, false) || (op->change[i] && op->change[i] != SASS_NEGATE))
+            return sass_refuse(parser, line, "a changed operand");
+    inst->execute = sass_run_add_long;
+    return true;
 }
 
 /* The carry of x - y is that of x + ~y + 1: so many ones are added. */
@@ -36,6 +54,8 @@ static void invert_negated(sass_op *op, int sources)
 static bool decode_add3(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     int at = 1;
+    if (sass_has(line, "64"))
+        return decode_add_long(parser, line, inst, op);
     if (!result(parser, line, op, 0))
         return false;
     const bool has_carries = at < line->count && sass_is_predicate(&line->operands[at]);
@@ -297,10 +317,11 @@ static bool decode_dot(sass_parser *parser, const sass_line *line, warp_inst *in
 
 const sass_decoder_row sass_integer_decoders[] = {
     {"IDP", decode_dot, "4A 2A LO HI S8 U8 S16 U16"},
-    {"MOV", decode_copy, ""},
-    {"UMOV", decode_copy, ""},
+    {"MOV", decode_copy, "64"},
+    {"UMOV", decode_copy, "64"},
+    {"IADD", decode_add3, "64"},
     {"IADD3", decode_add3, "X"},
-    {"UIADD3", decode_add3, "X"},
+    {"UIADD3", decode_add3, "X 64"},
     {"VIADD", decode_add3, ""},
     {"IMAD", decode_multiply, "MOV U32 SHL IADD X WIDE HI"},
     {"UIMAD", decode_multiply, "MOV U32 SHL IADD X WIDE HI"},
@@ -318,7 +339,7 @@ const sass_decoder_row sass_integer_decoders[] = {
     {"PRMT", decode_permute, ""},
     {"UPRMT", decode_permute, ""},
     {"IMNMX", decode_minmax, "U32"},
-    {"VIMNMX", decode_minmax, "U32 S16x2 U16x2 RELU"},
+    {"VIMNMX", decode_minmax, "U32 S32 S16x2 U16x2 RELU"},
     {"VIMNMX3", decode_minmax, "U32 S16x2 U16x2 RELU"},
     {"VIADDMNMX", decode_minmax, "U32 S16x2 U16x2 RELU"},
     {"POPC", decode_unary, ""},

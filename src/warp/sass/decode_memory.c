@@ -103,7 +103,8 @@ static bool decode_store(sass_parser *parser, const sass_line *line, warp_inst *
 static const char *const operations[] = {"ADD", "MIN", "MAX", "AND", "OR", "XOR", "EXCH", "CAS", "INC", "DEC", "CAST"};
 
 /* ATOMG.E.ADD PT, to, address, value; ATOMS.CAS to, address, is, becomes; REDG.E.ADD address, value;
- * ATOMS.POPC.INC.32 to, address: adds the number of lanes */
+ * ATOMS.CAST.SPIN p, address, is, becomes: whether it was so; ATOMS.POPC.INC.32 to, address: adds the number of lanes
+ */
 static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     enum { ADD = 0, COMPARE_AND_SWAP = 7 };
@@ -112,7 +113,6 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     const bool counts = sass_has(line, "POPC"), wide = sass_has(line, "64") || sass_has(line, "F64");
     const int at = find_memory(line, 0);
     int mode = -1;
-    (void)op;
     for (int i = 0; i <= PTX_ATOM_SWAPPED; i++)
         if (sass_has(line, operations[i]))
             mode = i;
@@ -133,7 +133,11 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     inst->width = wide || sass_has(line, "S64") ? 8 : 4;
     inst->vec = 1;
     inst->d[0] = inst->d[1] = parser->sink;
-    if (at > 0) {
+    const bool tells = at == 1 && mode == PTX_ATOM_SWAPPED && sass_is_predicate(&line->operands[0]);
+    if (tells) {
+        op->pred_to[0] = sass_predicate_to(parser, &line->operands[0]);
+        op->source[0] = parser->sink;
+    } else if (at > 0) {
         inst->d[0] = sass_to(parser, &line->operands[at - 1]);
         if (inst->d[0] == WARP_NO_ROW)
             return sass_refuse(parser, line, "the result is no register");
@@ -151,11 +155,11 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     inst->result_unused = counts;
     inst->spins = sass_has(line, "SPIN");
     inst->kind = WARP_UPDATES_MEMORY;
-    inst->execute = ptx_run_atomic;
+    inst->execute = tells ? sass_run_swap : ptx_run_atomic;
     return set_address(parser, line, at, is_shared ? WARP_SHARED : is_global ? WARP_GLOBAL : WARP_GENERIC, inst);
 }
 
-/* LDC, ULDC: of a fixed place a copy, of one that registers tell a look-up */
+/* LDC, ULDC, LDCU: of a fixed place a copy, of one that registers tell a look-up */
 static bool decode_bank(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     const sass_operand *o = &line->operands[1];
@@ -164,9 +168,10 @@ static bool decode_bank(sass_parser *parser, const sass_line *line, warp_inst *i
     op->lut = sass_has(line, "U8") || sass_has(line, "S8") ? 1 : sass_has(line, "U16") || sass_has(line, "S16") ? 2 : 4;
     op->is_signed = sass_has(line, "S8") || sass_has(line, "S16");
     op->mode = (uint8_t)o->bank;
+    op->submode = sass_has(line, "128");
     if (line->count != 2 || o->kind != SASS_BANK || op->to == WARP_NO_ROW)
         return sass_refuse(parser, line, "this form");
-    if (op->lut == 4 && o->number == SASS_RZ && o->uniform == SASS_NO_UNIFORM) {
+    if (op->lut == 4 && !op->submode && o->number == SASS_RZ && o->uniform == SASS_NO_UNIFORM) {
         inst->execute = sass_function_of(SASS_COPY);
         return sass_source(parser, line, op, 0, 1, 2, false);
     }
@@ -258,6 +263,22 @@ static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst
     return true;
 }
 
+/* DMMA.8x8x4 d, a, b, c */
+static bool decode_double_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    if (line->count != 4)
+        return sass_refuse(parser, line, "a product of this form");
+    op->to = sass_to(parser, &line->operands[0]);
+    for (int i = 0; i < 3; i++) {
+        const sass_operand *o = &line->operands[1 + i];
+        op->source[i] = sass_row(parser, o, 1, false);
+        if (o->kind != SASS_REGISTER || o->negate)
+            return sass_refuse(parser, line, "a product of this form");
+    }
+    inst->execute = sass_run_double_product;
+    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "a product of this form");
+}
+
 /* IMMA.16832.U8.U8 d, a.ROW, b.COL, c */
 static bool decode_byte_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
@@ -301,10 +322,12 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"ATOMS", decode_atomic, "ADD MIN MAX AND OR XOR EXCH CAS INC DEC POPC 32 CAST SPIN S32 64"},
     {"LDC", decode_bank, "64 U8 S8 U16 S16"},
     {"ULDC", decode_bank, "64 U8 S8 U16 S16"},
+    {"LDCU", decode_bank, "64 128 U8 S8 U16 S16"},
     {"LDGSTS", decode_copy, CACHES " BYPASS 64 128"},
     {"LDSM", decode_matrices, "16 M88 MT88 2 4"},
     {"STSM", decode_matrices, "16 M88 MT88 2 4"},
     {"HMMA", decode_product, "16816 1688 F32 BF16"},
+    {"DMMA", decode_double_product, "8x8x4"},
     {"IMMA", decode_byte_product, "16832 U8"},
     {"LDGDEPBAR", decode_nothing, ""},
     {"DEPBAR", decode_nothing, "LE"},

@@ -69,7 +69,7 @@ FLOATS(fadd, a[l] + b[l], a[l], 1.0f, b[l])
 FLOATS(fmul, a[l] * b[l], a[l], b[l], -0.0f)
 FLOATS(ffma, fmaf(a[l], b[l], c[l]), a[l], b[l], c[l])
 
-/* Of a number and a NaN the number; -0 is less than +0. */
+/* A NaN loses against a number; -0 is less than +0. */
 static inline bool is_less(float a, float b)
 {
     return a < b || (a == b && signbit(a) && !signbit(b));

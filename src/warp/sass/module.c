@@ -216,7 +216,14 @@ static void read_text(sass_parser *parser)
 /* The shared memory that the code may use, and shapes that the PTX knows better. */
 static void settle(sass_parser *parser, const smp_warp_module *ptx)
 {
-    enum { RESERVED = 0x400, FIRST = 90, PARAM_BASE_90 = 0x210, PARAM_BASE_OLD = 0x160, PARAM_BASE_LEAST = 0x140 };
+    enum {
+        RESERVED = 0x400,
+        FIRST = 90,
+        PARAM_BASE_100 = 0x380,
+        PARAM_BASE_90 = 0x210,
+        PARAM_BASE_OLD = 0x160,
+        PARAM_BASE_LEAST = 0x140
+    };
     for (size_t i = 0; i < parser->module->kernel_count; i++) {
         warp_code *code = &parser->module->kernels[i]->code;
         bool many;
@@ -231,7 +238,9 @@ static void settle(sass_parser *parser, const smp_warp_module *ptx)
             code->array_count = 1;
         }
         if (code->param_base < PARAM_BASE_LEAST)
-            code->param_base = parser->architecture >= FIRST ? PARAM_BASE_90 : PARAM_BASE_OLD;
+            code->param_base = parser->architecture >= 100     ? PARAM_BASE_100
+                               : parser->architecture >= FIRST ? PARAM_BASE_90
+                                                               : PARAM_BASE_OLD;
     }
 }
 

@@ -137,6 +137,7 @@ static void read_number(sass_text text, sass_operand *o)
     if (!strncmp(digits, "0x", 2)) {
         const uint64_t value = strtoull(digits, &end, 16);
         o->bits = (uint32_t)(minus ? 0 - value : value);
+        o->whole = !minus && value > UINT32_MAX ? value : 0;
         o->is_integer = true;
         o->kind = *end ? SASS_NONE : SASS_NUMBER;
         return;
@@ -305,6 +306,8 @@ uint32_t sass_row(sass_parser *parser, const sass_operand *o, int words, bool is
             return o->is_integer ? sass_constant(parser, 0, o->bits)
                                  : sass_constant(parser, (uint32_t)bits, (uint32_t)(bits >> 32));
         }
+        if (o->whole)
+            return words == 2 ? sass_constant(parser, (uint32_t)o->whole, (uint32_t)(o->whole >> 32)) : WARP_NO_ROW;
         return sass_constant(parser, o->bits, words == 2 && (int32_t)o->bits < 0 ? UINT32_MAX : 0);
     default:
         return WARP_NO_ROW;

@@ -64,6 +64,18 @@ void sass_run_bank(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     uint64_t r[WARP_LANES] = {0};
     uint32_t low[WARP_LANES];
     const uint32_t all = sass_lanes(op, lanes);
+    for (uint32_t k = 0; op->submode && k < 4; k++) { /* 128 bits */
+        memset(low, 0, sizeof low);
+        WARP_ACTIVE_LANES(all)
+        {
+            const uint64_t offset = (uint64_t)(at[l] + more[l] + (uint32_t)inst->offset) + k * sizeof low[0];
+            if (offset + sizeof low[0] <= size)
+                memcpy(&low[l], block->banks[op->mode] + offset, sizeof low[0]);
+        }
+        sass_put_row(frame, op->to + k * SASS_WORD_ROW, low, all);
+    }
+    if (op->submode)
+        return;
     WARP_ACTIVE_LANES(all)
     {
         const uint32_t offset = at[l] + more[l] + (uint32_t)inst->offset;
@@ -90,6 +102,18 @@ void sass_run_first(warp_block *block, warp_frame *frame, const warp_inst *inst,
     for (int l = 0; l < WARP_LANES; l++)
         r[l] = first;
     sass_put(frame, op, r, lanes);
+}
+
+/* ATOMS.CAST.SPIN with a predicate. */
+void sass_run_swap(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t *swapped = warp_words(frame, op->source[0]);
+    uint32_t holds = 0;
+    ptx_run_atomic(block, frame, inst, lanes);
+    WARP_ACTIVE_LANES(lanes)
+    holds |= (uint32_t)(swapped[l] != 0) << l;
+    sass_put_pred(frame, op, 0, holds, lanes);
 }
 
 void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)

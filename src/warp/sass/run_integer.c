@@ -1,7 +1,25 @@
 /* Least and most of several integers, of 32 or twice 16 bits; products of bytes on tensor cores. */
 #include <string.h>
 
+#include "warp/ptx/execute.h"
 #include "warp/sass/run.h"
+
+/* A sum of 64 bits of three; what is not given is zero. */
+void sass_run_add_long(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint64_t sum[WARP_LANES] = {0};
+    (void)block;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t *low = warp_words(frame, op->source[i]);
+        const uint32_t *high = warp_words(frame, op->source[i] + SASS_WORD_ROW);
+        for (int l = 0; l < WARP_LANES; l++) {
+            const uint64_t value = low[l] | (uint64_t)high[l] << 32;
+            sum[l] += op->change[i] ? 0 - value : value;
+        }
+    }
+    sass_put_long(frame, op, sum, lanes);
+}
 
 static int32_t better(int32_t a, int32_t b, bool least)
 {
@@ -45,6 +63,31 @@ void sass_run_minmax(warp_block *block, warp_frame *frame, const warp_inst *inst
                 r[l] = op->is_signed ? (uint32_t)best : (uint32_t)best ^ UINT32_C(1) << 31;
         }
     sass_put(frame, op, r, lanes);
+}
+
+void sass_run_double_product(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    double values[2][WARP_LANES], sums[2][WARP_LANES];
+    uint64_t bits[WARP_LANES];
+    (void)block;
+    for (uint32_t i = 0; i < 4; i++) { /* a, b and both sums, of two rows each (RZ has four) */
+        const uint32_t low = op->source[i < 2 ? i : 2] + (i == 3 ? 2U : 0U) * SASS_WORD_ROW;
+        for (int l = 0; l < WARP_LANES; l++)
+            bits[l] = warp_words(frame, low)[l] | (uint64_t)warp_words(frame, low + SASS_WORD_ROW)[l] << 32;
+        memcpy(i < 2 ? values[i] : sums[i - 2], bits, sizeof bits);
+    }
+    ptx_double_product(values[0], values[1], sums);
+    for (uint32_t k = 0; k < 2; k++) {
+        uint32_t halves[2][WARP_LANES];
+        memcpy(bits, sums[k], sizeof bits);
+        for (int l = 0; l < WARP_LANES; l++) {
+            halves[0][l] = (uint32_t)bits[l];
+            halves[1][l] = (uint32_t)(bits[l] >> 32);
+        }
+        for (uint32_t h = 0; h < 2; h++)
+            sass_put_row(frame, op->to + (2 * k + h) * SASS_WORD_ROW, halves[h], lanes);
+    }
 }
 
 /* d (16 x 8) = a (16 x 32) * b (32 x 8) + c, unsigned bytes, sums of 32 bits. Lane 4g + t holds of a the columns 4t..

@@ -86,12 +86,10 @@ static char *clang_instead(void)
     static const char *const below[] = {"clang/nvcc", "../lib/smempipe/clang/nvcc", "../lib/*/smempipe/clang/nvcc",
                                         "../lib64/smempipe/clang/nvcc"};
     char own[PATH_MAX], *path = NULL;
-    const ssize_t size = clang_is_there() ? readlink("/proc/self/exe", own, sizeof own - 1) : 0;
-    own[size > 0 ? size : 0] = 0;
-    char *slash = strrchr(own, '/');
-    for (size_t i = 0; slash && i < sizeof below / sizeof below[0] && !path; i++) {
+    const bool known = clang_is_there() && smp_program_folder(own);
+    for (size_t i = 0; known && i < sizeof below / sizeof below[0] && !path; i++) {
         glob_t found;
-        char *pattern = smp_asprintf("%.*s/%s", (int)(slash - own), own, below[i]);
+        char *pattern = smp_asprintf("%s/%s", own, below[i]);
         if (pattern && !glob(pattern, 0, NULL, &found)) {
             path = if_runs(smp_strdup(found.gl_pathv[0]));
             globfree(&found);
@@ -307,7 +305,7 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
 
 static char *ptx_name(const char *folder, const char *file)
 {
-    const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file, *dot = strrchr(base, '.');
+    const char *base = smp_base_name(file), *dot = strrchr(base, '.');
     return smp_asprintf("%s/%.*s.ptx", folder, dot ? (int)(dot - base) : (int)strlen(base), base);
 }
 

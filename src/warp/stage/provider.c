@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "stages/foreign.h"
 #include "warp/stage/compile.h"
 
@@ -61,18 +62,12 @@ static smp_code read_text(const char *path, char **text, smp_error *err)
     return SMP_OK;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), size = strlen(end);
-    return length >= size && !strcmp(text + length - size, end);
-}
-
 static smp_code find_ptx(const char *path, char **ptx_path, smp_error *err)
 {
     static const smp_compile_settings settings = {.std = "c++17", .arch = "sm_80", .no_fma = true};
-    if (ends_with(path, ".cu"))
+    if (smp_ends_with(path, ".cu"))
         return smp_compile(&settings, path, ptx_path, NULL, err);
-    if (!ends_with(path, ".ptx")) {
+    if (!smp_ends_with(path, ".ptx")) {
         smp_fail(err, SMP_E_PIPE, "'%.200s' is no .cu and no .ptx file", path);
         return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
     }
@@ -218,10 +213,9 @@ static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_erro
 {
     const smp_warp_finding *f = &r->findings[0];
     const char *path = f->here.file < r->file_count ? r->files[f->here.file] : "";
-    const char *slash = strrchr(path, '/');
     smp_fail(err, SMP_E_PROCESS, "kernel %s, %.80s:%u: %s: thread %u,%u,%u of block %u,%u,%u %.150s", k->entry->name,
-             slash ? slash + 1 : path, f->here.line, smp_warp_fault_name(f->fault), f->here.thread[0],
-             f->here.thread[1], f->here.thread[2], f->block[0], f->block[1], f->block[2], f->text);
+             smp_base_name(path), f->here.line, smp_warp_fault_name(f->fault), f->here.thread[0], f->here.thread[1],
+             f->here.thread[2], f->block[0], f->block[1], f->block[2], f->text);
     if (f->fault == SMP_WARP_BOUNDS && k->in != SMP_F32 && strstr(f->text, "past the end"))
         return smp_hint(err, "its samples have %lld byte%s; a kernel of floats needs `depth f32` before it",
                         (long long)smp_sample_size((int)k->in), k->in == SMP_U8 ? "" : "s");

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Makes the pages that smempipe writes, and pictures of them at the widths of a desk and of a phone, light and dark, by
+headless Chromium:
+
+    shoot.py SMEMPIPE OUT [PAGE...]
+
+PAGE: compare, kernel, measure, batch, explain; all by default. OUT gets PAGE.html (or .svg) and PAGE-WIDTH-light.webp,
+and dark ones. Prints the height of each page. Pictures are cut after 3,000 pixels (a phone's: 2,400)."""
+import concurrent.futures
+import html
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+WIDTHS = {1280: 3000, 390: 2400}  # and where pictures are cut
+COLOURS = 96  # of a picture, so that it is small
+STEPS = ("-e", "gray", "-e", "gaussian 2px", "-e", "transpose", "-e", "invert")
+
+# A page in a frame of the width wanted: headless windows are never narrower than 500 pixels. It tells its height.
+FRAME = """<!doctype html><meta name="color-scheme" content="%s"><style>html,body{margin:0;overflow:hidden}
+iframe{border:0;display:block;width:%dpx;height:%dpx}</style><iframe src="%s"></iframe><script>
+addEventListener("message", e => document.body.dataset.height = e.data)</script>"""
+TELL = """<script>addEventListener("load", () => parent.postMessage(document.documentElement.scrollHeight, "*"))
+</script>"""
+
+
+def make(program, out):
+    """How each page is made."""
+    samples, series = pathlib.Path("samples"), pathlib.Path("samples/series")
+    return {
+        "compare": [program, "compare", *STEPS, samples / "rocket.jpg", "--device", "cpu", "--time-limit", "2",
+                    "--html", out / "compare.html"],
+        "kernel": [program, "kernel", samples / "kernels/transpose.cu", "--html", out / "kernel.html"],
+        "measure": [program, "measure", "-e", "stats name=colour", "-e", "histogram bins=64 name=light", "-e", "gray",
+                    "-e", "laplacian", "-e", "stats name=sharpness", samples, "-r", "--include", "*.png", "--include",
+                    "*.jpg", "--html", out / "measure.html"],
+        "batch": [program, "batch", "-e", "sharpen", series, "-o", os.path.relpath(out / "batch", ROOT), "--html",
+                  out / "batch.html"],
+        "explain": [program, "explain", "edges", samples / "camera.png", "--svg", out / "explain.svg"],
+    }
+
+
+def browse(folder, dark, size, *arguments):
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={size}",
+               f"--user-data-dir={folder}/profile", "--allow-file-access-from-files"]
+    if dark:
+        command.append("--blink-settings=preferredColorScheme=0")
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=120, check=False)
+
+
+def shoot(program, page, out, width, dark):
+    """One picture; returns the page's height."""
+    scheme = "dark" if dark else "light"
+    with tempfile.TemporaryDirectory(dir=out, prefix=".shoot-") as folder:
+        folder = pathlib.Path(folder)
+        text = page.read_text()
+        if page.suffix == ".svg":
+            text = f'<!doctype html><meta name="color-scheme" content="light dark"><body>{text}'
+        (folder / "page.html").write_text(text + TELL)
+        frame = folder / "frame.html"
+        frame.write_text(FRAME % (scheme, width, 1000, html.escape("page.html")))
+        told = re.search(r'data-height="(\d+)"', browse(folder, dark, "1280,1000", "--virtual-time-budget=2000",
+                                                        "--dump-dom", frame.as_uri()).stdout)
+        if not told:
+            raise SystemExit(f"{page}: Chromium did not tell its height")
+        height = int(told[1])
+        frame.write_text(FRAME % (scheme, width, height, "page.html"))
+        raw = folder / "raw.png"
+        browse(folder, dark, f"{max(width, 500)},{min(height, WIDTHS[width])}", "--virtual-time-budget=2000",
+               f"--screenshot={raw}", frame.as_uri())
+        cut = f"crop anchor=top-left width={width}px height={min(height, WIDTHS[width])}px"
+        subprocess.run([program, "run", "-e", "alpha drop", "-e", cut, "-e", f"palette {COLOURS}", raw,
+                        out / f"{page.stem}-{width}-{scheme}.webp", "--lossless", "--force", "-q"], check=True)
+    return height
+
+
+def main():
+    if len(sys.argv) < 3:
+        raise SystemExit(__doc__)
+    if not CHROMIUM:
+        raise SystemExit("there is no chromium here: apt-get install chromium")
+    program, out = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    commands = make(program, out)
+    wanted = sys.argv[3:] or list(commands)
+    jobs = []
+    for name in wanted:
+        if name not in commands:
+            raise SystemExit(f"no page '{name}': {', '.join(commands)}")
+        subprocess.run([*map(str, commands[name]), "--force"], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+        page = out / f"{name}{'.svg' if name == 'explain' else '.html'}"
+        jobs += [(program, page, out, width, dark) for width in WIDTHS for dark in (False, True)]
+    shutil.rmtree(out / "batch", ignore_errors=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job, height in zip(jobs, pool.map(lambda job: shoot(*job), jobs)):
+            print(f"{job[1].stem} at {job[3]} px, {'dark' if job[4] else 'light'}: {height} px high")
+
+
+if __name__ == "__main__":
+    main()

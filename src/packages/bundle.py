@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""Puts the libraries that smempipe needs beside it, and says what they are: a list of all parts (SPDX 2.3) and the
+licence of each.
+
+    bundle.py BUILD OUT          installs a build folder as OUT/smempipe-VERSION-linux-ARCH, which runs where it lies
+    bundle.py --sbom OUT ROOT    writes the list of what the programs under ROOT need, for a .deb, which has none of it
+    bundle.py --wheel WHEEL      adds list and licences of the libraries that auditwheel put into a wheel
+
+Runs on the Debian or Ubuntu whose libraries they are: dpkg tells their packages. Only Python and, for a folder,
+patchelf."""
+import base64
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What every Linux has, in a version that must fit its kernel and loader.
+SYSTEM = re.compile(r"^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libresolv\.so|linux-vdso|"
+                    r"libstdc\+\+\.so|libgcc_s\.so)")
+
+README = """bin/smempipe runs where it lies; `bin/smempipe help` begins. licences/ has the licence of each library in
+lib/smempipe/needed, smempipe.spdx.json their list. libheif's encoder x265 is under the GPL, and so is a copy of this
+archive that is given away.
+"""
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def is_elf(path):
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def programs(folder):
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink() and is_elf(path)]
+
+
+def needs(paths):
+    """{soname: path} of the libraries that the files load, system's left out."""
+    found = {}
+    for line in run("ldd", *map(str, paths)).splitlines():
+        at = re.match(r"\s*(\S+) => (\S+)", line)
+        if "not found" in line and "smempipe" not in line:
+            raise SystemExit(line.strip())
+        if at and not SYSTEM.match(at[1]) and "smempipe" not in at[1]:
+            found[at[1]] = pathlib.Path(at[2])
+    return found
+
+
+def packages_of(paths):
+    """{path: Debian package}. dpkg knows a file with or without /usr in front, and asks for all at once."""
+    names = {}
+    for path in paths:
+        real = str(path.resolve())
+        for name in (real, real.removeprefix("/usr"), str(path), "/usr" + str(path)):
+            names.setdefault(name, path)
+    done = subprocess.run(["dpkg-query", "-S", *names], capture_output=True, text=True, check=False)
+    found = {}
+    for line in done.stdout.splitlines():
+        package, _, name = line.partition(": ")
+        if name in names and not package.startswith("diversion"):
+            found[names[name]] = package.split(",")[0]
+    return found
+
+
+def describe(packages):
+    """{package: name, version, source and licences}."""
+    told = {}
+    lines = run("dpkg-query", "-W", "-f", "${binary:Package}\t${Package}\t${Version}\t${source:Package}\n", *packages)
+    for line in lines.splitlines():
+        full, name, version, source = line.split("\t")
+        text = pathlib.Path(f"/usr/share/doc/{name}/copyright")
+        words = text.read_text(errors="replace") if text.exists() else ""
+        licences = sorted({each.strip() for each in re.findall(r"(?m)^License:\s*(\S.*)$", words)})
+        told[full] = told[name] = {"name": name, "version": version, "source": source, "licences": licences,
+                                   "text": text}
+    return told
+
+
+def own_version():
+    return re.search(r"project\(smempipe VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+
+def identifier(name):
+    return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name)
+
+
+def spdx(parts, holds):
+    """The list. parts: [(package, [files])]; holds: they are in the package, else it needs them."""
+    when = int(os.environ.get("SOURCE_DATE_EPOCH", pathlib.Path(ROOT / "CHANGELOG.md").stat().st_mtime))
+    created = datetime.datetime.fromtimestamp(when, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    version = own_version()
+    packages = [{"SPDXID": "SPDXRef-smempipe", "name": "smempipe", "versionInfo": version,
+                 "downloadLocation": "NOASSERTION", "licenseConcluded": "MIT", "licenseDeclared": "MIT",
+                 "copyrightText": "2026 The smempipe authors",
+                 "filesAnalyzed": False}]
+    relations = [{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
+                  "relatedSpdxElement": "SPDXRef-smempipe"}]
+    for part, files in parts:
+        told = "; ".join(part["licences"]) or "its copyright file has no list"
+        entry = {"SPDXID": identifier(part["name"]), "name": part["name"], "versionInfo": part["version"],
+                 "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "licenseConcluded": "NOASSERTION",
+                 "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION",
+                 "licenseComments": f"Licences that Debian's copyright file names: {told}",
+                 "sourceInfo": f"built from Debian's source package {part['source']}",
+                 "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
+                                   "referenceLocator": f"pkg:deb/debian/{part['name']}@{part['version']}"}]}
+        if holds:
+            entry["packageFileName"] = ", ".join(path.name for path in files)
+            digest = hashlib.sha256(files[0].read_bytes()).hexdigest()
+            entry["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest}]
+        packages.append(entry)
+        relations.append({"spdxElementId": "SPDXRef-smempipe", "relatedSpdxElement": entry["SPDXID"],
+                          "relationshipType": "CONTAINS" if holds else "DEPENDS_ON"})
+    return json.dumps({"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+                       "name": f"smempipe-{version}", "documentNamespace": f"urn:smempipe:{version}:{when}",
+                       "creationInfo": {"created": created, "creators": ["Tool: smempipe-bundle"]},
+                       "packages": packages, "relationships": relations}, indent=1) + "\n"
+
+
+def group(libraries):
+    """[(package, [files])] of {soname: path}."""
+    owners, by_name = packages_of(libraries.values()), {}
+    for path in libraries.values():
+        if path not in owners:
+            raise SystemExit(f"{path} belongs to no package, so that its licence is unknown")
+        by_name.setdefault(owners[path], []).append(path)
+    told = describe(by_name)
+    return [(told[package], files) for package, files in sorted(by_name.items())]
+
+
+def put_licences(parts, folder):
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "LICENSE", folder / "smempipe")
+    for part, _ in parts:
+        if part["text"].exists():
+            shutil.copy(part["text"], folder / part["name"])
+
+
+def bundle(build, out):
+    machine = os.uname().machine
+    top = out / f"smempipe-{own_version()}-linux-{machine}"
+    run("cmake", "--install", str(build), "--prefix", str(top), "--strip")
+    libraries = needs(programs(top))
+    inside = top / "lib" / "smempipe" / "needed"
+    inside.mkdir(parents=True)
+    for name, path in libraries.items():
+        shutil.copy(path.resolve(), inside / name)
+    for path in programs(top):
+        where = os.path.relpath(inside, path.parent)
+        run("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN" if where == "." else f"$ORIGIN/{where}", str(path))
+    parts = group(libraries)
+    put_licences(parts, top / "licences")
+    (top / "smempipe.spdx.json").write_text(spdx(parts, True))
+    (top / "README").write_text(README)
+    print(f"{top}: {len(libraries)} libraries of {len(parts)} packages")
+
+
+def add_to_wheel(wheel):
+    """auditwheel renames libraries (libpng16-8f2c.so.16.1): their packages are found by the names in front."""
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
+        entries = [(info, archive.read(info.filename)) for info in archive.infolist()]
+        held = [info.filename for info, _ in entries if ".libs/" in info.filename]
+        libraries = {}
+        for name in held:
+            real = re.sub(r"-[0-9a-f]{8}(?=\.so)", "", pathlib.Path(name).name)
+            found = [line.split(" => ")[1] for line in run("ldconfig", "-p").splitlines()
+                     if " => " in line and os.path.realpath(line.split(" => ")[1]).endswith("/" + real)
+                     or line.strip().startswith(real + " ")]
+            if not found:
+                raise SystemExit(f"{name}: no library of this system has that name, so that its licence is unknown")
+            libraries[real] = pathlib.Path(found[0])
+        parts = group(libraries)
+        info = next(name.split("/")[0] for name in archive.namelist() if ".dist-info/" in name)
+        licences = pathlib.Path(folder) / "licences"
+        put_licences(parts, licences)
+        more = {f"{info}/licenses/{path.name}": path.read_bytes() for path in sorted(licences.iterdir())}
+        more[f"{info}/sboms/smempipe.spdx.json"] = spdx(parts, True).encode()
+    record, rewritten = f"{info}/RECORD", wheel.with_suffix(".new")
+    lines = next(data for entry, data in entries if entry.filename == record).decode().splitlines()
+    lines = [line for line in lines if line.split(",")[0] not in more]
+    for name, data in more.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.insert(0, f"{name},sha256={digest},{len(data)}")
+    with zipfile.ZipFile(rewritten, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, data in entries:
+            if entry.filename != record and entry.filename not in more:
+                archive.writestr(entry, data)
+        for name, data in [*more.items(), (record, ("\n".join(lines) + "\n").encode())]:
+            archive.writestr(name, data)
+    rewritten.replace(wheel)
+    print(f"{wheel}: {len(held)} libraries of {len(parts)} packages")
+
+
+def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "--wheel":
+        return add_to_wheel(pathlib.Path(sys.argv[2]))
+    if len(sys.argv) == 4 and sys.argv[1] == "--sbom":
+        out, root = map(pathlib.Path, sys.argv[2:])
+        return out.write_text(spdx(group(needs(programs(root))), False)) and None
+    if len(sys.argv) == 3:
+        return bundle(pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve())
+    raise SystemExit(__doc__)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

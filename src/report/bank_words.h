@@ -1,0 +1,18 @@
+/* An access to shared memory in a sentence: which lanes take turns, and which layout would spare that. */
+#ifndef SMP_REPORT_BANK_WORDS_H
+#define SMP_REPORT_BANK_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "counters/bank.h"
+
+/* "lanes 0, 8, 16 and 24 want different words of bank 3", of the bank that takes most turns. False: the access has
+ * no conflict. */
+bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access, smp_bank_rules rules);
+
+/* "pad tile by 1 element of 4 bytes after each 32 (a row of 32 becomes one of 33): 1 wavefront". name: of the array;
+ * null or "": unknown. ideal: the wavefronts that would do. False: nothing is known that helps. */
+bool smp_bank_advice_text(char *text, size_t size, const smp_bank_access *access, int ideal, const char *name);
+
+#endif

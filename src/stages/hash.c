@@ -1,0 +1,188 @@
+/* hash: 64 bits of what a picture looks like; the picture passes on. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "stages/row_map.h"
+#include "stages/shared/launch_shapes.h"
+#include "stages/shared/looks.h"
+#include "stages/shared/resize_weights.h"
+#include "stencil/hash.h"
+
+typedef struct params {
+    int kind;
+    const char *name;
+} params;
+
+enum { DHASH, PHASH };
+
+static const smp_param table[] = {
+    {"kind", offsetof(params, kind), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "dhash",
+     "dhash: where brightness rises; phash: the coarse frequencies, slower and subtler",
+     (const char *const[]){"dhash", "phash", NULL}, SMP_P_MAIN},
+    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
+     0},
+    {0},
+};
+
+static smp_resize_request request_of(const params *p, int64_t from, int64_t to)
+{
+    return (smp_resize_request){.filter = p->kind == PHASH ? SMP_RESIZE_LANCZOS3 : SMP_RESIZE_AREA,
+                                .antialias = true,
+                                .fixed = p->kind == PHASH,
+                                .n = from,
+                                .m = to,
+                                .length = (double)from};
+}
+
+/* The weights of an axis: *axis tells where they lie in the table, which is the caller's. */
+static smp_code make_weights(const smp_resize_request *request, smp_resize_axis *axis, int32_t **weights, size_t *bytes,
+                             smp_error *err)
+{
+    const int64_t taps = smp_resize_most(request);
+    size_t words;
+    *axis = (smp_resize_axis){.weights = 2 * request->m, .taps = (int32_t)taps};
+    if (!smp_mul_size((size_t)request->m, (size_t)taps + 2, &words) || !smp_mul_size(words, sizeof(int32_t), bytes))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
+    *weights = smp_alloc(*bytes);
+    double *spare = smp_alloc_array((size_t)taps, sizeof *spare);
+    if (*weights && spare)
+        smp_resize_weights(request, axis, *weights, spare);
+    const smp_code code = *weights && spare ? SMP_OK : smp_fail_memory(err, "the weights of a hash", *bytes);
+    smp_free(spare);
+    return code;
+}
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    (void)by;
+    const params *p = given;
+    smp_hash *k = (smp_hash *)(void *)work->kernel;
+    int32_t *weights = NULL;
+    const int colours = in->channels - in->alpha;
+    if (colours != 1 && colours != 3) {
+        smp_fail(err, SMP_E_PIPE, "'hash' looks at gray or at red, green and blue, and this picture has %d colours",
+                 colours);
+        return smp_hint(err, "'matrix' or 'gray' with weights makes one of them");
+    }
+    if (in->width > SMP_ROW_MAP_MOST || in->height > SMP_ROW_MAP_MOST)
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
+    k->across = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_ACROSS;
+    k->kind = p->kind == PHASH ? SMP_RESIZE_FIXED : SMP_RESIZE_FLOAT;
+    work->kernel_size = sizeof *k;
+    if (!smp_mul_size((size_t)in->height, (size_t)k->across * sizeof(float), &work->result_size))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
+    work->result = SMP_RESULT_CHUNKS;
+    work->ops = p->kind == PHASH ? 18 : 8;
+    const smp_resize_request across = request_of(p, in->width, k->across);
+    const smp_code code = make_weights(&across, &k->axis, &weights, &work->table_size, err);
+    work->table = weights;
+    return code;
+}
+
+/* The copy's columns, of sums along rows. */
+static void make_columns(const smp_hash *k, const smp_resize_axis *down, const int32_t *weights, const float *sums,
+                         int64_t rows, uint8_t *to)
+{
+    for (int64_t y = 0; y < rows; y++)
+        for (int32_t x = 0; x < k->across; x++) {
+            const float v =
+                smp_resize_sample(down, k->kind, weights, y, sums + x, 0, k->across * (int64_t)sizeof(float), SMP_F32);
+            to[y * k->across + x] = smp_to_u8(v);
+        }
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const params *p = given;
+    const smp_hash *k = (const smp_hash *)(const void *)work->kernel;
+    const int64_t rows = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_DOWN;
+    const smp_resize_request request = request_of(p, in->height, rows);
+    uint8_t gray[SMP_LOOKS_MOST];
+    smp_resize_axis down;
+    int32_t *weights = NULL;
+    size_t bytes;
+    smp_code code = make_weights(&request, &down, &weights, &bytes, err);
+    if (!code) {
+        char text[SMP_FINDING_TEXT];
+        make_columns(k, &down, weights, result, rows, gray);
+        const uint64_t hash = p->kind == PHASH ? smp_phash(gray) : smp_dhash(gray);
+        snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
+        code = smp_findings_add_text(findings, "hash", text, err);
+    }
+    smp_free(weights);
+    return code;
+}
+
+static void rows_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_hash *k = kernel;
+    const int64_t groups = (io->out.rows + SMP_HASH_ROWS - 1) / SMP_HASH_ROWS;
+    *grid = (smp_grid){.grid = {(unsigned)k->across, (unsigned)smp_clamp_i64(groups, 1, smp_grid_most(grid)), 1},
+                       .block = {SMP_HASH_ROWS, 1, 1}};
+}
+
+static void numbers_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_hash *k = kernel;
+    smp_io numbers = *io;
+    numbers.out.width = k->across;
+    numbers.out.channels = 1;
+    smp_geometry_samples(&numbers, kernel, grid);
+}
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "every number from its pixels",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(hash_naive),
+                   .cuda = "hash_naive",
+                   .geometry = numbers_geometry}}},
+    {.name = "tiled",
+     .help = "brightness once a row; on GPUs 32 x 32 pixels in shared memory, a lane a row: conflicts",
+     .launches =
+         {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(hash_tiled), .cuda = "hash_tiled", .geometry = rows_geometry}},
+     .scratch = smp_hash_scratch},
+    {.name = "padded",
+     .help = "on GPUs with an unused element at the end of each row of the tile: no conflicts",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(hash_tiled),
+                   .cuda = "hash_padded",
+                   .geometry = rows_geometry}},
+     .scratch = smp_hash_scratch},
+    {0},
+};
+
+const smp_stage smp_stage_hash = {
+    .name = "hash",
+    .help = "64 bits of what a picture looks like, to find copies; passes data on",
+    .about =
+        "Copies of a picture in other sizes, formats and qualities have the same hash, or one that differs in a few of "
+        "its 64 bits; reported as 16 hexadecimal digits. The picture counts as gray (ITU-R BT.601) of 8 bits, on "
+        "white where it is transparent.\n"
+        "dhash: 9 x 8 pixels by area, a bit where a pixel is brighter than its left neighbour, row by row, the first "
+        "bit the highest (Krawetz; ImageHash has the same bits). phash: 32 x 32 pixels by Lanczos in the integers of "
+        "Pillow, a cosine transform (DCT-II) of it, a bit for each of its 8 x 8 lowest frequencies that is above the "
+        "median of all but the mean.\n"
+        "`smempipe duplicates` lists the pairs of a folder by these hashes; it reads large JPEGs at a part of their "
+        "size, which is several times as fast and changes a bit now and then.",
+    .example = "hash phash",
+    .domain = SMP_IMAGE,
+    .access = SMP_REDUCE,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .aliases = (const smp_alias[]){{"dhash", "hash"},
+                                   {"phash", "hash phash"},
+                                   {"imagehash", "hash phash"},
+                                   {"perceptual_hash", "hash phash"},
+                                   {"fingerprint", "hash"},
+                                   {0}},
+};

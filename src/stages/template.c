@@ -1,0 +1,159 @@
+/* template: where a small picture lies in a larger one. */
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "reduce/template.h"
+#include "stages/shared/launch_shapes.h"
+
+enum { INPUT, SCORE };
+
+typedef struct params {
+    smp_operand by;
+    int output;
+    const char *name;
+} params;
+
+static const smp_param table[] = {
+    {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
+     "the picture to look for: @name or \"file\", no larger than this one, with as many colours", NULL,
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_ANYSIZE},
+    {"output", offsetof(params, output), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "input",
+     "input: the picture as it was; score: how well it fits at each place, float, -1 to 1",
+     (const char *const[]){"input", "score", NULL}, 0},
+    {"name", offsetof(params, name), SMP_T_STRING, SMP_UNIT_NONE, 0, 0, NULL, "what reports call these results", NULL,
+     0},
+    {0},
+};
+
+static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+{
+    const params *p = given;
+    const int colours = in->channels - in->alpha;
+    smp_template *k = (smp_template *)(void *)work->kernel;
+    if (!by)
+        return smp_fail(err, SMP_E_PIPE, "template needs a second picture");
+    if (by->kind != SMP_IMAGE || by->channels - by->alpha != colours) {
+        smp_fail(err, SMP_E_PIPE, "a template of %d colours cannot be found in a picture of %d",
+                 by->kind == SMP_IMAGE ? by->channels - by->alpha : 0, colours);
+        return smp_hint(err, "'gray' brings both to one");
+    }
+    if (by->width > in->width || by->height > in->height) {
+        smp_fail(err, SMP_E_PIPE, "the template, %lldx%lld, is larger than the picture, %lldx%lld",
+                 (long long)by->width, (long long)by->height, (long long)in->width, (long long)in->height);
+        return smp_hint(err, "give the larger picture as the input, and the smaller one as by=");
+    }
+    *k = (smp_template){.width = by->width,
+                        .height = by->height,
+                        .across = in->width - by->width + 1,
+                        .down = in->height - by->height + 1,
+                        .colours = colours};
+    work->kernel_size = sizeof *k;
+    if (!smp_mul_size((size_t)k->across, (size_t)k->down * sizeof(float), &work->result_size))
+        return smp_fail(err, SMP_E_PIPE, "the picture is too large to be searched");
+    work->result = SMP_RESULT_CHUNKS;
+    work->reach_down = by->height - 1;
+    work->ops = 6 * (double)by->width * (double)by->height * colours;
+    if (p->output == INPUT) {
+        work->access = SMP_REDUCE;
+        return SMP_OK;
+    }
+    work->table_size = work->result_size;
+    work->out.format = SMP_F32;
+    work->out.channels = 1;
+    work->out.alpha = false;
+    work->no_light = true;
+    return SMP_OK;
+}
+
+static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
+                       smp_findings *findings, smp_error *err)
+{
+    const smp_template *k = (const smp_template *)(const void *)work->kernel;
+    const float *scores = result;
+    int64_t best = 0;
+    (void)given, (void)in;
+    for (int64_t i = 1; i < k->across * k->down; i++) /* of equal ones the first */
+        best = scores[i] > scores[best] ? i : best;
+    if (work->table)
+        memcpy(work->table, scores, work->table_size);
+    smp_code code = smp_findings_add(findings, "x", -1, (double)(best % k->across), err);
+    if (!code)
+        code = smp_findings_add(findings, "y", -1, (double)(best / k->across), err);
+    return code ? code : smp_findings_add(findings, "score", -1, (double)scores[best], err);
+}
+
+static void places_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_template *k = kernel;
+    smp_io places = *io;
+    places.out.width = k->across;
+    places.out.channels = 1;
+    smp_geometry_samples(&places, kernel, grid);
+}
+
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles shape = {SMP_TEMPLATE_ACROSS, 1, SMP_TEMPLATE_ACROSS, 1};
+    enum { SHARED = 48 * 1024 };
+    const smp_template *k = kernel;
+    const int64_t bytes = (smp_template_line(k) + k->width * k->colours) * (int64_t)sizeof(float);
+    smp_io places = *io;
+    places.out.width = k->across;
+    places.out.channels = 1;
+    smp_grid_sample_tiles(&places, &shape, grid);
+    grid->shared_bytes = bytes <= SHARED ? (unsigned)bytes : 0;
+    return bytes <= SHARED ? "template_scores_tiled" : NULL;
+}
+
+static const smp_variant reducers[] = {
+    {.name = "naive",
+     .help = "place by place",
+     .launches = {{.from = SMP_IN,
+                   .to = SMP_OUT,
+                   .cpu = SMP_CPU(template_scores_naive),
+                   .cuda = "template_scores_naive",
+                   .geometry = places_geometry}}},
+    {.name = "tiled",
+     .help = "32 places side by side; on GPUs rows of both pictures in shared memory",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(template_scores_tiled), .decide = tiled}},
+     .scratch = smp_template_scratch},
+    {0},
+};
+
+static const smp_variant variants[] = {
+    {.name = "naive",
+     .help = "a look-up a sample",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(template_naive), .cuda = "template_naive"}}},
+    {0},
+};
+
+const smp_stage smp_stage_template = {
+    .name = "template",
+    .help = "where a small picture lies in this one, and how well it fits",
+    .about =
+        "At every place where the second picture lies inside this one: the coefficient of correlation of the samples "
+        "under it with its own, (n S_IT - S_I S_T) / sqrt((n S_II - S_I^2) (n S_TT - S_T^2)), over all colours "
+        "together. 1: the same but for brightness and contrast; 0: nothing in common, or one of them flat; -1: the "
+        "negative. OpenCV's matchTemplate with TM_CCOEFF_NORMED, scikit-image's match_template.\n"
+        "Reports the best place, x and y of the second picture's first pixel, and its score. output=score gives all "
+        "scores as a float picture of the same size, 0 where it does not fit. Turned and scaled copies are not found. "
+        "Time grows with the product of both sizes: templates of up to about 64 x 64 are meant. Alpha does not count; "
+        "the second picture is kept in memory, and a number for each place.",
+    .example = "template by=@input output=score",
+    .domain = SMP_IMAGE,
+    .access = SMP_ADJUST,
+    .params = table,
+    .params_size = sizeof(params),
+    .plan = plan,
+    .finish = finish,
+    .variants = variants,
+    .reducers = reducers,
+    .aliases = (const smp_alias[]){{"matchtemplate", "template by=@name"},
+                                   {"match_template", "template by=@name"},
+                                   {"match-template", "template by=@name"},
+                                   {"ncc", "template by=@name"},
+                                   {"find_image", "template by=\"part.png\""},
+                                   {0}},
+};

@@ -1,0 +1,68 @@
+"""What src/packages makes packages by, as far as it can be told without a fresh system: the list of parts of the built
+program, scripts that bash can read, images that install what a build needs.
+
+Usage: packages.py BUILD"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PACKAGES = ROOT / "src/packages"
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
+
+
+class Packages(unittest.TestCase):
+    def test_scripts_are_bash(self):
+        scripts = sorted(PACKAGES.glob("*.sh"))
+        self.assertGreater(len(scripts), 5)
+        subprocess.run(["bash", "-n", *scripts], check=True)
+        made = (PACKAGES / "make.sh").read_text()
+        for script in scripts:
+            if script.name not in ("make.sh", "deb.sh"):
+                self.assertIn(f"$here/{script.name}", made)
+        wrong = subprocess.run([PACKAGES / "make.sh", "tar"], capture_output=True, text=True, check=False)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("make.sh TARGET OUT", wrong.stderr)
+
+    def test_images_install_what_a_build_needs(self):
+        setup = (ROOT / "samples/setup.sh").read_text()
+        needed = re.findall(r"(?m)^    need (\S+) ", setup[setup.index("need_for_build"):setup.index("need_for_tests")])
+        self.assertIn("libpng-dev", needed)
+        for image in ("cpu", "cuda"):
+            text = (PACKAGES / f"docker/{image}.Dockerfile").read_text()
+            installed = set(text[:text.index("COPY . /src")].split())
+            self.assertEqual([name for name in needed if name not in installed], [], image)
+        arm = (PACKAGES / "arm64.sh").read_text()
+        self.assertEqual([name for name in needed if name.startswith("lib") and f"{name}:arm64" not in arm], [])
+
+    @unittest.skipUnless(shutil.which("dpkg-query"), "no Debian here")
+    def test_parts_are_listed_with_their_licences(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "parts.json"
+            (pathlib.Path(folder) / "bin").mkdir()
+            shutil.copy(BUILD / "smempipe", pathlib.Path(folder) / "bin")
+            done = subprocess.run([sys.executable, PACKAGES / "bundle.py", "--sbom", out, folder], capture_output=True,
+                                  text=True, check=False)
+            if done.returncode and "belongs to no package" in done.stderr:
+                self.skipTest(done.stderr.strip())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = json.loads(out.read_text())
+        self.assertEqual((told["spdxVersion"], told["dataLicense"]), ("SPDX-2.3", "CC0-1.0"))
+        packages = {package["name"]: package for package in told["packages"]}
+        self.assertEqual(packages["smempipe"]["licenseDeclared"], "MIT")
+        names = [name for name in packages if re.match(r"libpng16|zlib1g", name)]
+        self.assertEqual(len(names), 2, sorted(packages))
+        for name in names:
+            self.assertRegex(packages[name]["licenseComments"], r"names: \w")
+            self.assertTrue(packages[name]["versionInfo"])
+        related = {relation["relatedSpdxElement"] for relation in told["relationships"]}
+        self.assertEqual(related, {package["SPDXID"] for package in told["packages"]})
+
+
+if __name__ == "__main__":
+    unittest.main()
