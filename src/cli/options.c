@@ -401,10 +401,12 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
             *(const char **)field = words->items[next++];
             continue;
         }
+        smp_strings *list = field;
         for (; next < words->count; next++) {
             smp_code code = add_string(field, words->items[next], err);
             if (code)
                 return code;
+            list->before_dashes += next < words->before_dashes;
         }
     }
     if (next < words->count) {
@@ -435,6 +437,7 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
             code = parse_letters(&p, word, err);
         else
             code = add_string(&words, word, err);
+        words.before_dashes = ended ? words.before_dashes : words.count;
     }
     if (!code && p.leaves) { /* as far as there are any: --help tells about a pipeline that is given */
         smp_error missing;
