@@ -120,6 +120,7 @@ enum { STAGES = sizeof stage_options / sizeof stage_options[0] };
 static smp_code add_stages(const convert_settings *settings, smp_strings *stages, char **texts, const char **from,
                            smp_error *err)
 {
+    const bool written = stages->count > 0; /* by -e */
     for (size_t i = 0; i < STAGES; i++) {
         const struct stage_option *o = &stage_options[i];
         const char *value = *(const char *const *)((const char *)settings + o->value);

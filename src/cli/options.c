@@ -220,9 +220,9 @@ static const char *statement_named(const char *name, size_t length)
         const smp_stage *stage = smp_stage_at(i);
         if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
             return stage->example;
-        for (const smp_alias *alias = stage->aliases; alias && alias->name; alias++)
-            if (strlen(alias->name) == length && !strncmp(alias->name, name, length))
-                return alias->say;
+        for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
+            if (strlen(other.name) == length && !strncmp(other.name, name, length))
+                return other.say;
     }
     return NULL;
 }

@@ -78,6 +78,8 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     if (step->work.out.channels != step->in.channels)
         step->work.out.speakers = 0;
     step->out = step->work.out;
+    if (stage->role == SMP_ROLE_NONE && step->in.format != SMP_F32 && step->out.format == SMP_F32)
+        step->work.clips = true; /* measures, not light: of any range */
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
     step->linear = steps[input].linear && !step->work.no_light;
     step->reads = step->reads_second = smp_row_map_of(&step->work);

@@ -284,6 +284,11 @@ class Messages(CliCase):
         self.assertIn("warning: out.jpg: the file's format has no transparency: colour is laid on black", done.stderr)
         self.assertEqual(self.smp("run", "-q", "-f", "-e", "invert", "rgba.png", "out.jpg").stderr, "")
 
+    def test_measures_that_a_picture_cannot_hold_are_told(self):
+        for stage in ("standardize imagenet", "integral rows"):
+            done = self.smp("run", "-f", "-e", stage, SAMPLES / "chelsea.png", "out.png")
+            self.assertRegex(done.stderr, r"warning: out.png: writing clipped [0-9.]+ % of the samples")
+
     def test_pictures_that_clip_are_told(self):
         done = self.smp("run", "-e", "add 90%", SAMPLES / "chelsea.png", "out.png")
         self.assertRegex(done.stderr,
