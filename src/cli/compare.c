@@ -190,7 +190,7 @@ static smp_code open_device(const compare_settings *settings, smp_device **devic
         common.device = "cpu";
         smp_code code = smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
         if (!code && why.message[0])
-            snprintf(note, size, "times of the CPU's kernels; no GPU: %.230s", why.message);
+            snprintf(note, size, "times of the CPU's kernels; no GPU: %.122s", why.message);
         return code;
     }
     return smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
@@ -207,7 +207,7 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
     const compare_settings *settings = c->settings;
     const smp_common *common = &settings->plan.base.common;
     const char **variants = NULL, **stages = NULL;
-    char *variant_text = NULL, *stage_text = NULL, note[300];
+    char *variant_text = NULL, *stage_text = NULL, note[160];
     smp_compare found = {0};
     smp_device *device = NULL;
     smp_progress progress;

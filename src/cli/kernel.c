@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "cli/dashes.h"
 #include "report/lab.h"
 
 static const smp_option options[] = {
@@ -16,7 +17,8 @@ static const smp_option options[] = {
     {"block", 0, SMP_O_STRING, offsetof(smp_kernel_settings, block), .argument = "XxYxZ",
      .help = "threads of a block: 32x8"},
     {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
-     .help = "the kernel's parameters in their order, under names for messages: 'out=f32[1024x1024] in=f32[1024x1024]=random w=1024'; arrays "
+     .help = "the kernel's parameters in their order, under names for messages: 'out=f32[1024x1024] "
+             "in=f32[1024x1024]=random w=1024'; arrays "
              "hold a ramp unless a number or 'random' follows"},
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
      .help = "dynamic shared memory of the launch"},
@@ -184,7 +186,8 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
                    {"shared", settings->shared != 0}};
     size_t cuda = 0, others = 0;
     const smp_strings *more = &settings->program_args;
-    for (size_t i = 0; i <= (settings->compare ? more->before_dashes : 0); i++) {
+    const size_t files = settings->compare ? smp_options_before_dashes() : 1; /* as far as they are files */
+    for (size_t i = 0; i < files && i <= more->count; i++) {
         const char *file = i ? more->items[i - 1] : settings->file;
         const bool is_cuda = smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
         cuda += is_cuda;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "cli/dashes.h"
 #include "cli/kernel.h"
 #include "cli/kernel_fatbin.h"
 
@@ -262,7 +263,7 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
 {
     smp_kernel_settings own = *settings; /* whose arguments are the program's alone */
     size_t files = 0;
-    while (settings->compare && files < own.program_args.before_dashes &&
+    while (settings->compare && files + 1 < smp_options_before_dashes() &&
            smp_kernel_is_file(own.program_args.items[files]))
         files++;
     own.program_args.items += files;
@@ -275,7 +276,7 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
         return smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"
                                                                            : "the kernel's parameters go into --args");
     }
-    if (!settings->compare && own.program_args.before_dashes && is_kernel_file(own.program_args.items[0])) {
+    if (!settings->compare && own.program_args.count && smp_options_before_dashes() > 1 && is_kernel_file(own.program_args.items[0])) {
         smp_fail(err, SMP_E_USAGE, "'%s' would be an argument of the program that '%s' makes",
                  own.program_args.items[0], settings->file);
         return smp_hint(err, "--compare takes several files; write -- before what the program is given");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/dashes.h"
 #include "pipe/diag.h"
 #include "stages/stage.h"
 
@@ -401,12 +402,10 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
             *(const char **)field = words->items[next++];
             continue;
         }
-        smp_strings *list = field;
         for (; next < words->count; next++) {
             smp_code code = add_string(field, words->items[next], err);
             if (code)
                 return code;
-            list->before_dashes += next < words->before_dashes;
         }
     }
     if (next < words->count) {
@@ -418,6 +417,13 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
     return SMP_OK;
 }
 
+static size_t before_dashes;
+
+size_t smp_options_before_dashes(void)
+{
+    return before_dashes;
+}
+
 smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err)
 {
@@ -427,6 +433,7 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
     smp_strings words = {0};
     smp_code code = set_defaults(command, settings, err);
     bool ended = false;
+    before_dashes = 0;
     while (!code && p.at < argc) {
         const char *word = argv[p.at++];
         if (!ended && !strcmp(word, "--"))
@@ -437,7 +444,7 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
             code = parse_letters(&p, word, err);
         else
             code = add_string(&words, word, err);
-        words.before_dashes = ended ? words.before_dashes : words.count;
+        before_dashes = ended ? before_dashes : words.count;
     }
     if (!code && p.leaves) { /* as far as there are any: --help tells about a pipeline that is given */
         smp_error missing;

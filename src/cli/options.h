@@ -38,7 +38,6 @@ enum {
 typedef struct smp_strings {
     const char **items; /* from smp_alloc; the texts belong to argv */
     size_t count, capacity;
-    size_t before_dashes; /* of arguments: how many stand before "--" */
 } smp_strings;
 
 typedef struct smp_option {

@@ -257,7 +257,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
         smp_warp_buffer_free(lab_memory(), grid_memory);
     smp_free(blocks);
     smp_free(bytes);
-    return lab_error(illegal                ? illegal
+    return lab_error(illegal               ? illegal
                      : code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION
                      : code                ? LAB_LAUNCH_FAILURE
                                            : LAB_SUCCESS);

@@ -82,7 +82,7 @@ typedef struct smp_compare {
     char input_type[96], input_hash[65]; /* SHA-256 of the file in hexadecimal; "" when it cannot be read twice */
     int64_t enlarged;                    /* the input was repeated so often in each direction; 0 or 1: it was not */
     smp_device_info device;
-    char device_note[300];
+    char device_note[160];
     char driver[64], toolkit[64], host[96]; /* GPU driver, CUDA that compiled the kernels, processor; "": unknown */
     char counter_device[96];                /* the device that the model counts for */
     int architecture;                       /* of the SASS that the model counted, 90; 0: of none */

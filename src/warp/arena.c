@@ -64,8 +64,8 @@ void smp_warp_memory_open_to_host(smp_warp_memory *memory, bool open)
     open = open || memory->device_bytes > CLOSED_MOST;
     if (open == memory->is_open)
         return;
-    if (memory->arena_used &&
-        mprotect(memory->arena, memory->arena_used, open ? PROT_READ | PROT_WRITE : PROT_NONE) && open)
+    if (memory->arena_used && mprotect(memory->arena, memory->arena_used, open ? PROT_READ | PROT_WRITE : PROT_NONE) &&
+        open)
         return;
     memory->is_open = open;
 }

@@ -87,8 +87,7 @@ static void report_absent(warp_block *block, uint32_t id, uint32_t absent)
     for (uint32_t w = 0; w < block->warps; w++)
         if (waiting_at(&block->frames[w], id)) {
             const uint32_t threads = block->threads - w * WARP_LANES;
-            beside += (threads < WARP_LANES ? threads : WARP_LANES) -
-                      (uint32_t)warp_lanes_in(block->frames[w].live);
+            beside += (threads < WARP_LANES ? threads : WARP_LANES) - (uint32_t)warp_lanes_in(block->frames[w].live);
         }
     if (beside)
         snprintf(text, sizeof text, " (%u of them are lanes of a warp of which others wait)", beside);

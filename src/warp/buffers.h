@@ -9,7 +9,7 @@ enum { WARP_BUFFER_NAME = 48 };
 typedef struct warp_buffer {
     uint64_t start, size;
     void *owned;
-    bool device; /* of the arena */
+    bool device;                 /* of the arena */
     char name[WARP_BUFFER_NAME]; /* how findings call it; "": by its address */
 } warp_buffer;
 

@@ -22,8 +22,7 @@ static bool is_called(const smp_warp_kernel *kernel, const char *name)
     if (same_name(kernel->code.name, name))
         return true;
     smp_warp_source_name(symbol, strlen(symbol), other, sizeof other);
-    return !strcmp(other, name) ||
-           (smp_warp_full_name(symbol, false, other, sizeof other) && same_name(other, name)) ||
+    return !strcmp(other, name) || (smp_warp_full_name(symbol, false, other, sizeof other) && same_name(other, name)) ||
            (smp_warp_full_name(symbol, true, other, sizeof other) && same_name(other, name));
 }
 

@@ -106,9 +106,9 @@ static void read_name(reader *r)
 static void read_type(reader *r)
 {
     static const char letters[] = "vbcahstijlmxyfd";
-    static const char *const names[] = {"void", "bool",     "char", "signed char", "unsigned char", "short", "unsigned short",
-                                        "int",  "unsigned", "long", "unsigned long", "long long",   "unsigned long long",
-                                        "float", "double"};
+    static const char *const names[] = {
+        "void",     "bool", "char",          "signed char", "unsigned char",      "short", "unsigned short", "int",
+        "unsigned", "long", "unsigned long", "long long",   "unsigned long long", "float", "double"};
     static const struct {
         char letter;
         const char *before, *behind;

@@ -27,8 +27,8 @@ void smp_warp_memory_close(smp_warp_memory *memory); /* frees its buffers; null 
 /* A zeroed buffer aligned to 512 bytes; null: no memory. name: how findings call it, null: by its address; copied. */
 void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name);
 
-/* The same where the host's code has no access but between two calls of smp_warp_memory_open_to_host (that of large ones
- * stays open). No address is given out twice. Null: no memory, or more than a GPU has. */
+/* The same where the host's code has no access but between two calls of smp_warp_memory_open_to_host (that of large
+ * ones stays open). No address is given out twice. Null: no memory, or more than a GPU has. */
 void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size);
 void smp_warp_memory_open_to_host(smp_warp_memory *memory, bool open);
 bool smp_warp_memory_is_device(const smp_warp_memory *memory, const void *address);
@@ -114,10 +114,10 @@ typedef struct smp_warp_launch {
     FILE *print;            /* where the kernel's printf goes */
     const uint64_t *blocks; /* the blocks that run, ascending; null: all */
     uint64_t block_count;
-    bool each_instruction; /* rows are of instructions, not of source lines */
-    int threads;           /* of the host that run blocks; 0: one */
-    bool together;         /* blocks wait for each other: all of them run, in turns */
-    uint64_t grid_memory;  /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
+    bool each_instruction;  /* rows are of instructions, not of source lines */
+    int threads;            /* of the host that run blocks; 0: one */
+    bool together;          /* blocks wait for each other: all of them run, in turns */
+    uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
     unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */
     uint64_t written_start, written_end;
 } smp_warp_launch;

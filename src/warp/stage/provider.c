@@ -239,7 +239,8 @@ static smp_code check_written(const smp_foreign *k, const unsigned char *written
         return SMP_OK;
     if (left == bytes) {
         smp_fail(err, SMP_E_PROCESS, "kernel %s writes nothing of its output", k->entry->name);
-        return smp_hint(err, "is `out` in args where the kernel has its output, and does it get the sizes that it wants?");
+        return smp_hint(err,
+                        "is `out` in args where the kernel has its output, and does it get the sizes that it wants?");
     }
     pthread_mutex_lock(&told_lock);
     for (size_t i = 0; i < told_count; i++)
@@ -249,10 +250,11 @@ static smp_code check_written(const smp_foreign *k, const unsigned char *written
         told[told_count++] = k->entry;
     pthread_mutex_unlock(&told_lock);
     if (is_new)
-        fprintf(stderr,
-                "smempipe: warning: kernel %s leaves %.3g %% of its output unwritten, which stays 0: do its block, tile "
-                "and args cover all pixels and channels?\n",
-                k->entry->name, 100.0 * (double)left / (double)bytes);
+        fprintf(
+            stderr,
+            "smempipe: warning: kernel %s leaves %.3g %% of its output unwritten, which stays 0: do its block, tile "
+            "and args cover all pixels and channels?\n",
+            k->entry->name, 100.0 * (double)left / (double)bytes);
     return SMP_OK;
 }
 
