@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/dashes.h"
 #include "pipe/diag.h"
 #include "stages/stage.h"
 
@@ -439,6 +440,13 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
     return SMP_OK;
 }
 
+static size_t before_dashes;
+
+size_t smp_options_before_dashes(void)
+{
+    return before_dashes;
+}
+
 smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err)
 {
@@ -448,6 +456,7 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
     smp_strings words = {0};
     smp_code code = set_defaults(command, settings, err);
     bool ended = false;
+    before_dashes = 0;
     while (!code && p.at < argc) {
         const char *word = argv[p.at++];
         if (!ended && !strcmp(word, "--"))
@@ -458,6 +467,7 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
             code = parse_letters(&p, word, err);
         else
             code = add_string(&words, word, err);
+        before_dashes = ended ? before_dashes : words.count;
     }
     if (!code && p.leaves) { /* as far as there are any: --help tells about a pipeline that is given */
         smp_error missing;
