@@ -296,6 +296,28 @@ bool smp_writer_is(const char *path, const char *as, const char *file_format)
     return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && !strcmp(format->name, file_format);
 }
 
+bool smp_writer_bare(const char *path, const char *as)
+{
+    const smp_file_format *format;
+    const char *extension;
+    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && format->bare;
+}
+
+bool smp_writer_fits_rate(const char *path, const char *as, smp_shape *shape)
+{
+    static const double usual = 48000; /* Hz, which Opus works at */
+    const smp_file_format *format;
+    const char *extension;
+    smp_shape given = *shape, fit = *shape;
+    fit.rate = usual;
+    if (shape->kind != SMP_AUDIO || find_writer(path, as, SMP_AUDIO, &format, &extension, NULL) ||
+        !(format->kind & SMP_AUDIO) || !format->write_shape(extension, &given, NULL) ||
+        format->write_shape(extension, &fit, NULL))
+        return false;
+    shape->rate = usual;
+    return true;
+}
+
 bool smp_writer_streams(const char *path, const char *as)
 {
     const smp_file_format *format;

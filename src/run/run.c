@@ -15,6 +15,7 @@
 #include "run/runner.h"
 #include "run/shortcuts.h"
 #include "run/step.h"
+#include "stages/shared/icc.h"
 
 void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int failed, smp_code code, smp_error *err)
 {
@@ -93,10 +94,28 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     return change;
 }
 
+/* Colours that are not sRGB's, in a file that cannot say so. */
+static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char *path, const smp_write_options *options,
+                         smp_notes *notes)
+{
+    smp_icc icc;
+    const bool bare = smp_writer_bare(path, options->format), gray = sink->shape.channels - sink->shape.alpha == 1;
+    if (!meta->icc.size || !(options->strip || bare) || smp_icc_read(meta->icc.data, meta->icc.size, &icc) ||
+        icc.gray != gray || smp_icc_is_srgb(&icc))
+        return;
+    smp_note(notes,
+             "the picture's colours are not sRGB, and %s their profile: programs will show wrong colours; `profile "
+             "srgb` as the first stage converts them (-e 'profile srgb')",
+             options->strip ? "--strip drops" : "the format has no place for");
+}
+
 smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
                              const smp_write_options *options, smp_run_report *report, smp_writer **writer,
                              smp_error *err)
 {
+    if (sink->was_rate > 0)
+        smp_note(&report->output_notes, "the format has no rate of %.10g Hz: the sound is resampled to %.10g kHz",
+                 sink->was_rate, sink->shape.rate / 1000);
     if (sink->shape.kind != SMP_IMAGE)
         return smp_writer_open(path, &sink->shape, meta, options, writer, err);
     if (sink->drops_alpha)
@@ -110,6 +129,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     if (!smp_meta_copy(&changed, meta))
         return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
     smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
+    tell_colours(&changed, sink, path, options, &report->output_notes);
     smp_code code = smp_writer_open(path, &sink->shape, &changed, &here, writer, err);
     smp_meta_free(&changed);
     return code;

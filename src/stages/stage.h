@@ -65,6 +65,7 @@ enum {
     SMP_P_FACTOR = 512,     /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
     SMP_P_OF_WIDTH = 1024,  /* INT, px: also a percentage of the input's width */
     SMP_P_OF_HEIGHT = 2048, /* and of its height */
+    SMP_P_RATE = 8192,      /* FLOAT, Hz: of samples; a bare number below 1000 is meant in kHz */
     SMP_P_FILE = 4096,      /* STRING: a file, relative to the text that names it */
     SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
@@ -332,6 +333,7 @@ typedef enum smp_role {
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
                              parameters */
     SMP_ROLE_JPEG_ENCODE, /* a picture to a JPEG's scan: smp_jpeg_params (stages/shared/jpeg_params.h) */
+    SMP_ROLE_RATE,        /* another sample rate: smp_rate_params */
     SMP_ROLES
 } smp_role;
 
@@ -345,6 +347,10 @@ typedef struct smp_orient_params {
 typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
     double curve;                 /* as in smp_shape; 0: sRGB */
 } smp_light_params;
+
+typedef struct smp_rate_params {
+    double rate; /* Hz */
+} smp_rate_params;
 
 typedef struct smp_jpeg_source {
     int64_t width, height, channels; /* of the picture */
