@@ -276,7 +276,8 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
         return smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"
                                                                            : "the kernel's parameters go into --args");
     }
-    if (!settings->compare && own.program_args.count && smp_options_before_dashes() > 1 && is_kernel_file(own.program_args.items[0])) {
+    if (!settings->compare && own.program_args.count && smp_options_before_dashes() > 1 &&
+        is_kernel_file(own.program_args.items[0])) {
         smp_fail(err, SMP_E_USAGE, "'%s' would be an argument of the program that '%s' makes",
                  own.program_args.items[0], settings->file);
         return smp_hint(err, "--compare takes several files; write -- before what the program is given");
