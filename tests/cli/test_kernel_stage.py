@@ -126,7 +126,8 @@ class KernelStage(CliCase):
     def test_output_that_a_kernel_leaves_unwritten_is_told(self):
         body = "ld.param.u64 %rd1, [f_1];\nmov.u32 %r1, %tid.x;\ncvt.u64.u32 %rd2, %r1;\nadd.u64 %rd1, %rd1, %rd2;\n"
         head = (".version 8.0\n.target sm_80\n.address_size 64\n"
-                ".visible .entry f(.param .u64 f_0, .param .u64 f_1)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n")  # fmt: skip
+                ".visible .entry f(.param .u64 f_0, .param .u64 f_1)\n{\n"
+                ".reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n")  # fmt: skip
         self.write("f.ptx", head + body + "st.global.u8 [%rd1], %r1;\nret;\n}\n")
         self.write("none.ptx", head + "ret;\n}\n")
         np.save(self.folder / "in.npy", np.zeros((1, 64), np.uint8))
