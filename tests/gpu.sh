@@ -1,6 +1,6 @@
 #!/bin/sh
-# What only a machine with an NVIDIA GPU can show. Needs a build folder (carried from elsewhere will do), the driver and,
-# for the last four parts, compute-sanitizer (CUDA toolkit). No cmake, no Python.
+# What only a machine with an NVIDIA GPU can show. Needs a build folder (carried from elsewhere will do), the driver
+# and, for the last four parts, compute-sanitizer (CUDA toolkit). No cmake, no Python.
 #
 #   tests/gpu.sh BUILD [--log FILE] [--part NAME]... [--device cuda:N] [--without-sanitizer]
 #
@@ -65,8 +65,9 @@ part() {
     fi
 }
 
-# in_parts NAME COMMAND...: a process for every Nth stage, one a core up to 16, since most of the work is the processor's.
-# Their outputs are $work/NAME.0 and so on; of those that fail the end is shown, and one's status returned.
+# in_parts NAME COMMAND...: a process for every Nth stage, one a core up to 16, since most of the work is the
+# processor's. Their outputs are $work/NAME.0 and so on; of those that fail the end is shown, and one's status
+# returned.
 in_parts() {
     over=$1; shift
     parts_of=$(nproc 2> /dev/null || echo 1)

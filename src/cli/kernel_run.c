@@ -104,22 +104,18 @@ static smp_code find_kernel(const smp_warp_module *module, const char *file, con
     many = name && many;
     for (size_t i = 0; i < count && used < sizeof names; i++) {
         const smp_warp_kernel *k = smp_warp_kernel_at(module, i);
-        if (many && strcmp(smp_warp_kernel_name(k), name) != 0)
-            continue;
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                 many ? smp_warp_kernel_symbol(k) : smp_warp_kernel_name(k));
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", smp_warp_kernel_name(k));
     }
     if (!count)
         smp_fail(err, SMP_E_USAGE, "there is no kernel in it");
     else if (!name)
         smp_fail(err, SMP_E_USAGE, "--only is missing: which kernel shall run?");
     else if (many)
-        smp_fail(err, SMP_E_USAGE, "several kernels are called '%s'", name);
+        smp_fail(err, SMP_E_USAGE, "several kernels can be meant by '%s'", name);
     else
         smp_fail(err, SMP_E_USAGE, "there is no kernel '%s' in it", name);
     if (count)
-        smp_hint(err, "--only %s, with --grid, --block and --args; it has: %.220s", name && many ? "SYMBOL" : "NAME",
-                 names);
+        smp_hint(err, "--only NAME, with --grid, --block and --args; it has: %.220s", names);
     return smp_at(err, "%s", file);
 }
 

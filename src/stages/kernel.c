@@ -115,11 +115,20 @@ static smp_code find_entry(const smp_foreign_file *file, const char *name, const
     return file->count ? smp_hint(err, "write name=NAME; it has: %.250s", names) : SMP_E_PIPE;
 }
 
+/* Up to the next comma that is not between the brackets of template arguments or parameters. */
+static size_t name_size(const char *names)
+{
+    size_t at = 0;
+    for (int depth = 0; names[at] && (names[at] != ',' || depth > 0); at++)
+        depth += (names[at] == '<' || names[at] == '(') - (names[at] == '>' || names[at] == ')');
+    return at;
+}
+
 /* The n-th of "a,b,c"; false: there are fewer. */
 static bool nth_name(const char *names, size_t n, char name[NAME])
 {
     for (; names && *names; names += names[0] == ',') {
-        const size_t size = strcspn(names, ",");
+        const size_t size = name_size(names);
         if (!n--) {
             snprintf(name, NAME, "%.*s", (int)(size < NAME ? size : NAME - 1), names);
             return true;

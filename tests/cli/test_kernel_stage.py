@@ -123,6 +123,26 @@ class KernelStage(CliCase):
         self.assertIn("kernel transposePadded, k01_transpose.cu:33: bounds: thread", error)
         self.assertIn("a kernel of floats needs `depth float` before it", error)
 
+    def test_output_that_a_kernel_leaves_unwritten_is_told(self):
+        body = "ld.param.u64 %rd1, [f_1];\nmov.u32 %r1, %tid.x;\ncvt.u64.u32 %rd2, %r1;\nadd.u64 %rd1, %rd1, %rd2;\n"
+        head = (".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f(.param .u64 f_0, .param .u64 f_1)\n{\n"
+                ".reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n")  # fmt: skip
+        self.write("f.ptx", head + body + "st.global.u8 [%rd1], %r1;\nret;\n}\n")
+        self.write("none.ptx", head + "ret;\n}\n")
+        np.save(self.folder / "in.npy", np.zeros((1, 64), np.uint8))
+        one = ' block=16 grid=1 args="(in, out)"'
+        error = self.run_text('kernel "f.ptx"' + one).stderr
+        self.assertIn("kernel f leaves 75 % of its output unwritten, which stays 0", error)
+        self.assertEqual(self.run_text('kernel "f.ptx" block=64 grid=1 args="(in, out)"').stderr, "")
+        error = self.run_text('kernel "none.ptx"' + one, status=1).stderr
+        self.assertIn("kernel f writes nothing of its output", error)
+
+    def test_bytes_out_of_bounds_are_no_matter_of_floats(self):
+        np.save(self.folder / "in.npy", np.zeros((8, 8, 3), np.uint8))
+        error = self.run_text(BLUR.replace("(in, out, width, height", "(in, out, width, 9"), status=1).stderr
+        self.assertIn("bounds", error)
+        self.assertNotIn("depth", error)
+
     def test_messages_name_the_line_and_say_what_to_type(self):
         self.write("no.cu", "int main() {}")
         for text, words in (

@@ -231,7 +231,9 @@ static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_erro
     smp_fail(err, SMP_E_PROCESS, "kernel %s, %.80s:%u: %s: thread %u,%u,%u of block %u,%u,%u %.150s", k->entry->name,
              smp_base_name(path), f->here.line, smp_warp_fault_name(f->fault), f->here.thread[0], f->here.thread[1],
              f->here.thread[2], f->block[0], f->block[1], f->block[2], f->text);
-    if (f->fault == SMP_WARP_BOUNDS && k->in != SMP_F32 && strstr(f->text, "past the end"))
+    unsigned bytes = 0;
+    if (f->fault == SMP_WARP_BOUNDS && k->in != SMP_F32 && strstr(f->text, "past the end") &&
+        sscanf(f->text, "%*s %u bytes", &bytes) == 1 && bytes == sizeof(float))
         return smp_hint(err, "its samples have %lld byte%s; a kernel of floats needs `depth float` before it",
                         (long long)smp_sample_size((int)k->in), k->in == SMP_U8 ? "" : "s");
     return smp_hint(err, "smempipe kernel %.100s --only %s tells more", k->file->path, k->entry->name);
@@ -317,6 +319,40 @@ static smp_code execute(const loaded *l, const smp_warp_launch *launch, const co
     return code;
 }
 
+/* What the kernel left as it was of rows that the picture takes: an error where it is all, else told once a kernel. */
+static smp_code check_written(const smp_foreign *k, const unsigned char *written, int64_t bytes, smp_error *err)
+{
+    enum { MOST_TOLD = 32 };
+    static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
+    static const smp_foreign_entry *told[MOST_TOLD];
+    static size_t told_count;
+    int64_t left = 0;
+    bool is_new = true;
+    for (int64_t i = 0; i < bytes; i++)
+        left += !written[i];
+    if (!left)
+        return SMP_OK;
+    if (left == bytes) {
+        smp_fail(err, SMP_E_PROCESS, "kernel %s writes nothing of its output", k->entry->name);
+        return smp_hint(err,
+                        "is `out` in args where the kernel has its output, and does it get the sizes that it wants?");
+    }
+    pthread_mutex_lock(&told_lock);
+    for (size_t i = 0; i < told_count; i++)
+        is_new = is_new && told[i] != k->entry;
+    is_new = is_new && told_count < MOST_TOLD;
+    if (is_new)
+        told[told_count++] = k->entry;
+    pthread_mutex_unlock(&told_lock);
+    if (is_new)
+        fprintf(
+            stderr,
+            "smempipe: warning: kernel %s leaves %.3g %% of its output unwritten, which stays 0: do its block, tile "
+            "and args cover all pixels and channels?\n",
+            k->entry->name, 100.0 * (double)left / (double)bytes);
+    return SMP_OK;
+}
+
 static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
 {
     const smp_foreign_rows r = smp_foreign_rows_of(k, io);
@@ -332,13 +368,17 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
         return smp_fail(err, SMP_E_PROCESS, "kernel %s would have more blocks than a GPU takes", k->entry->name);
     memcpy(launch.block, k->block.n, sizeof launch.block);
     smp_code code = open_code(l, observer != NULL, &c, err);
-    unsigned char *in = NULL, *out = NULL;
+    unsigned char *in = NULL, *out = NULL, *written = NULL;
     if (!code) {
+        written = smp_alloc((size_t)(out_row * r.out_count) + 1);
         in = smp_warp_buffer(c.memory, (size_t)(in_row * r.in_count), "in");
         out = smp_warp_buffer(c.memory, (size_t)(out_row * r.out_count), "out");
         launch.memory = c.memory;
         launch.kernel = smp_warp_kernel_find(c.ptx, k->entry->symbol, &many);
-        if (!in || !out || !launch.kernel)
+        launch.written = written;
+        launch.written_start = (uint64_t)(uintptr_t)out;
+        launch.written_end = launch.written_start + (uint64_t)(out_row * r.out_count);
+        if (!in || !out || !written || !launch.kernel)
             code = smp_fail_memory(err, "pictures of a kernel", (uint64_t)(in_row * r.in_count));
     }
     if (!code && smp_warp_kernel_problem(launch.kernel)) {
@@ -353,6 +393,8 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
     }
     if (!code && result.finding_count)
         code = mistake(k, &result, err);
+    if (!code)
+        code = check_written(k, written + (io->out.y0 - r.out_first) * out_row, io->out.rows * out_row, err);
     if (!code) {
         smp_foreign_unpack(&io->out, io->out.y0, io->out.rows, k->out, out + (io->out.y0 - r.out_first) * out_row);
         if (observer)
@@ -360,6 +402,7 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
     }
     smp_warp_result_free(&result);
     close_code(&c);
+    smp_free(written);
     return code;
 }
 
