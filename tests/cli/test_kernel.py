@@ -205,7 +205,8 @@ class Kernel(CliCase):
     def test_lanes_that_go_around_a_barrier_are_counted(self):
         text = self.smp("kernel", BUGS, "--only", "divergent", "--grid", "1", "--block", "128", "--code", "ptx",
                         "--args", "out=f32[256] n=100").stdout  # fmt: skip
-        self.assertRegex(text, r"28 of the block's 128 threads ended without this barrier \(28 of them are lanes of a warp")
+        self.assertRegex(
+            text, r"28 of the block's 128 threads ended without this barrier \(28 of them are lanes of a warp")
 
     def test_structures_get_advice_of_their_own(self):
         text = self.smp("kernel", BUGS, "--only", "divergent", "--grid", "1", "--block", "128", "--code", "ptx",
@@ -468,7 +469,8 @@ class Programs(CliCase):
         spins, equal = 0, 0
         for (name, launch, title), expected in launches.items():
             with self.subTest(name, launch=launch, kernel=title):
-                candidates = [counts_of(k) for k in self.kernels(name) if k["kernel"].split("<")[0] == title.split("<")[0]]
+                own = [k for k in self.kernels(name) if k["kernel"].split("<")[0] == title.split("<")[0]]
+                candidates = [counts_of(k) for k in own]
                 differ = min((differing(expected, c) for c in candidates), key=len)
                 equal += len(expected) - len(differ)
                 if title == "weighted":
