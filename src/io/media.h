@@ -108,6 +108,7 @@ typedef struct smp_change {
     bool srgb;             /* their colours are sRGB now, whatever profile the input had */
     bool swapped;          /* rows became columns */
     int64_t width, height; /* of the output; 0: unknown */
+    double dpi;            /* the resolution that was asked for; 0: none */
 } smp_change;
 
 /* Adapts metadata to the changed picture: removes the thumbnail, swaps axes, sets sizes. */

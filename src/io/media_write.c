@@ -136,9 +136,14 @@ smp_code smp_writer_shape_as(const char *path, const char *as, const smp_shape *
     const smp_file_format *format;
     const char *extension;
     smp_code code = find_writer(path, as, shape->kind, &format, &extension, err);
-    if (code == SMP_OK && !(format->kind & shape->kind))
-        code = smp_fail(err, SMP_E_WRITE, "a %s holds no %s", format->name,
-                        shape->kind == SMP_AUDIO ? "sound" : "pictures");
+    if (code == SMP_OK && !(format->kind & shape->kind)) {
+        const bool sound = shape->kind == SMP_AUDIO;
+        code = smp_fail(err, SMP_E_WRITE, "a %s holds no %s", format->name, sound ? "sound" : "pictures");
+        smp_hint(err, sound
+                          ? "run the pipeline spectrogram, or -e waveform, for a picture of it; of a film the sound is "
+                            "read: ffmpeg -i IN -frames:v 1 frame.png takes a picture"
+                          : "pictures go into .png, .jpg, .tif and others: smempipe help formats");
+    }
     if (code == SMP_OK && (shape->width < 1 || shape->height < 1 || shape->channels < 1 ||
                            shape->channels > SMP_MAX_CHANNELS || shape->channels <= (shape->alpha ? 1 : 0)))
         code = smp_fail(err, SMP_E_WRITE, "a picture of %lld x %lld pixels with %d channels cannot be written",

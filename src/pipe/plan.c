@@ -403,6 +403,8 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
         if (code)
             return code;
     }
+    const bool drops_bits =
+        shape.format == SMP_U8 && p->plan->steps[step].out.format == SMP_U16 && p->request->input.format == SMP_U16;
     bool drops_alpha = p->plan->steps[step].out.alpha && !shape.alpha;
     if (drops_alpha && (step = in_state(p, step, true, false)) < 0)
         return p->err ? p->err->code : SMP_E_PROCESS;
@@ -417,8 +419,13 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
     }
     if (!smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks))
         return smp_fail_memory(p->err, "the plan", sizeof *p->plan->sinks);
-    p->plan->sinks[p->plan->sink_count++] =
-        (smp_sink){.step = step, .save = save, .path = path, .shape = shape, .drops_alpha = drops_alpha, .was_rate = was_rate};
+    p->plan->sinks[p->plan->sink_count++] = (smp_sink){.step = step,
+                                                       .save = save,
+                                                       .path = path,
+                                                       .shape = shape,
+                                                       .drops_alpha = drops_alpha,
+                                                       .drops_bits = drops_bits,
+                                                       .was_rate = was_rate};
     return SMP_OK;
 }
 

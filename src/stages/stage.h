@@ -153,6 +153,7 @@ typedef struct smp_node_plan {
     bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool makes_srgb;         /* the colours come out as sRGB, whatever profile the input had */
+    double dpi;              /* pixels an inch that the file says; 0: as before */
     bool stored;             /* reads and writes samples as files hold them: integers are never kept as floats */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
@@ -406,6 +407,7 @@ typedef struct smp_stage {
     /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
+    const char *order; /* names of parameters in the order in which other tools write their values; may be null */
     /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*looks)(const void *params);
     /* For a picture of bytes whose end may be empty: the rows to copy from a device, at least one, by the first of
