@@ -231,7 +231,7 @@ const smp_stage smp_stage_kernel = {
     .help = "run a CUDA kernel from a .cu or .ptx file",
     .about =
         "The kernel gets `in` and `out` as arrays of samples without gaps, channel by channel, pixel by pixel, row by "
-        "row, of the picture's type: unsigned char (0..255), unsigned short or float (0..1); `depth f32` before it "
+        "row, of the picture's type: unsigned char (0..255), unsigned short or float (0..1); `depth float` before it "
         "makes floats. args gives its parameters in their order: in, out, width, height, channels, pixels (width * "
         "height), samples (times channels), stride (samples of a row), out_width, out_height, out_channels, "
         "out_pixels, out_samples, or a number.\n"

@@ -87,6 +87,7 @@ const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null
 /* The last name in a mangled symbol: "_ZZ9transposePfE4tile" is "tile"; others stay as they are. */
 void smp_warp_source_name(const char *symbol, size_t length, char *name, size_t size);
 
+size_t smp_warp_variable_count(const smp_warp_module *module);
 /* The memory of a __device__ or __constant__ variable; null: there is none. */
 void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t *size);
 
