@@ -97,6 +97,9 @@ static const smp_argument_row arguments[] = {
 /* "9.0", "9", "90", "sm_90", "3.5/8". */
 static smp_code parse_capability(bank_settings *settings, smp_error *err)
 {
+    enum { LAST_KNOWN = 12 };
+    static const char *const minors[LAST_KNOWN + 1] = {"",    "0123", "01", "0257", "",  "023", "012",
+                                                       "025", "0679", "0",  "013",  "0", "01"};
     const char *text = settings->capability;
     const char *p = !strncmp(text, "sm_", 3) ? text + 3 : text;
     char *end = NULL;
@@ -124,6 +127,11 @@ static smp_code parse_capability(bank_settings *settings, smp_error *err)
     if (wide && whole != 3) {
         smp_fail(err, SMP_E_USAGE, "only compute capability 3.x has 8-byte banks");
         return smp_hint(err, "write --cc %ld.%ld, or --cc 3.0/8", whole, part);
+    }
+    if (whole <= LAST_KNOWN && !strchr(minors[whole], (int)('0' + part))) {
+        smp_fail(err, SMP_E_USAGE, "'%s' means compute capability %ld.%ld, which no GPU has", text, whole, part);
+        return smp_hint(err, "of %ld there %s: %s", whole,
+                        minors[whole][1] ? "are the minor numbers" : "is the minor number", minors[whole]);
     }
     settings->major = (int)whole;
     settings->minor = (int)part;

@@ -162,8 +162,13 @@ static smp_code split(const char *text, char **copy, const char ***out, size_t *
 
 static smp_code verdict(const compare_settings *settings, const smp_compare *compare, smp_error *err)
 {
+    for (size_t i = 0; i < compare->step_count; i++)
+        for (size_t v = 0; v < compare->steps[i].variant_count; v++)
+            if (compare->steps[i].variants[v].wrong[0])
+                return smp_fail(err, SMP_E_DIFFERENT, "the results of variant %s differ from those of %s",
+                                compare->steps[i].variants[v].name, compare->steps[i].variants[0].name);
     if (smp_compare_any_wrong(compare))
-        return smp_fail(err, SMP_E_DIFFERENT, "a variant's results differ from naive's");
+        return smp_fail(err, SMP_E_DIFFERENT, "a variant's results differ from the first one's");
     if (smp_compare_any_disagreement(compare))
         return smp_fail(err, SMP_E_DIFFERENT, "the model and the GPU count shared-memory accesses differently");
     if (settings->fail_on == 1 && smp_compare_any_slower(compare))
@@ -185,7 +190,7 @@ static smp_code open_device(const compare_settings *settings, smp_device **devic
         common.device = "cpu";
         smp_code code = smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
         if (!code && why.message[0])
-            snprintf(note, size, "times of the CPU's kernels; no GPU: %.100s", why.message);
+            snprintf(note, size, "times of the CPU's kernels; no GPU: %.122s", why.message);
         return code;
     }
     return smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);

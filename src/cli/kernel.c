@@ -4,6 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "cli/dashes.h"
 #include "report/lab.h"
 
 static const smp_option options[] = {
@@ -14,7 +17,8 @@ static const smp_option options[] = {
     {"block", 0, SMP_O_STRING, offsetof(smp_kernel_settings, block), .argument = "XxYxZ",
      .help = "threads of a block: 32x8"},
     {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
-     .help = "the kernel's parameters in their order: 'out=f32[1024x1024] in=f32[1024x1024]=random w=1024'; arrays "
+     .help = "the kernel's parameters in their order, under names for messages: 'out=f32[1024x1024] "
+             "in=f32[1024x1024]=random w=1024'; arrays "
              "hold a ramp unless a number or 'random' follows"},
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
      .help = "dynamic shared memory of the launch"},
@@ -64,6 +68,10 @@ enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS };
 static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err)
 {
     *wanted = 0;
+    if (text && !*text) {
+        smp_fail(err, SMP_E_USAGE, "--fail-on names nothing");
+        return smp_hint(err, "races, conflicts, uncoalesced, uninitialised, bounds, barriers");
+    }
     for (const char *at = text; at && *at;) {
         const size_t size = strcspn(at, ",");
         int found = -1;
@@ -158,8 +166,65 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
     return code;
 }
 
+/* sm_90, compute_90a, 90 */
+static bool is_arch(const char *text)
+{
+    const char *digits = text + (strncmp(text, "sm_", 3) ? strncmp(text, "compute_", 8) ? 0 : 8 : 3);
+    const size_t count = strspn(digits, "0123456789");
+    return count >= 2 && count <= 3 && (!digits[count] || (strchr("af", digits[count]) && !digits[count + 1]));
+}
+
+/* What runs has launches of its own, and what is compiled already takes no options of the compiler. */
+static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } of_only[] = {{"grid", settings->grid != NULL},
+                   {"block", settings->block != NULL},
+                   {"args", settings->args != NULL},
+                   {"shared", settings->shared != 0}};
+    size_t cuda = 0, others = 0;
+    const smp_strings *more = &settings->program_args;
+    const size_t files = settings->compare ? smp_options_before_dashes() : 1; /* as far as they are files */
+    for (size_t i = 0; i < files && i <= more->count; i++) {
+        const char *file = i ? more->items[i - 1] : settings->file;
+        const bool is_cuda = smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
+        cuda += is_cuda;
+        others += !is_cuda && (smp_ends_with(file, ".ptx") || smp_ends_with(file, ".cubin"));
+    }
+    for (size_t i = 0; i < sizeof of_only / sizeof of_only[0] && !settings->only && !others; i++)
+        if (of_only[i].given) {
+            smp_fail(err, SMP_E_USAGE, "--%s is of one kernel, and without --only the program's own launches run",
+                     of_only[i].option);
+            return smp_hint(err, "add --only NAME, or leave it out");
+        }
+    if (!cuda && settings->defines.count + settings->includes.count) {
+        smp_fail(err, SMP_E_USAGE, "%s is for the compiler, and '%s' is compiled already",
+                 settings->defines.count ? "-D" : "-I", settings->file);
+        return smp_hint(err, "it changes what a .cu file becomes");
+    }
+    for (size_t i = 0; i < settings->includes.count; i++)
+        if (!smp_is_folder(settings->includes.items[i]))
+            return smp_fail(err, SMP_E_USAGE, "-I %s is no folder", settings->includes.items[i]);
+    return SMP_OK;
+}
+
 static smp_code check(const smp_kernel_settings *settings, smp_error *err)
 {
+    uint64_t *blocks = NULL, block_count;
+    const smp_code chosen = smp_warp_choose_blocks(settings->blocks, UINT32_MAX >> 16, &blocks, &block_count, err);
+    smp_free(blocks);
+    if (chosen)
+        return chosen;
+    if (settings->only && !settings->only[0]) {
+        smp_fail(err, SMP_E_USAGE, "--only names no kernel");
+        return smp_hint(err, "--only NAME, by its name in the source");
+    }
+    if (!is_arch(settings->arch)) {
+        smp_fail(err, SMP_E_USAGE, "--arch %s is no architecture", settings->arch);
+        return smp_hint(err, "sm_80, sm_86, sm_90, ...");
+    }
     if (settings->code && strcmp(settings->code, "sass") != 0 && strcmp(settings->code, "ptx") != 0) {
         smp_fail(err, SMP_E_USAGE, "--code %s is unknown", settings->code);
         return smp_hint(err, "sass or ptx");
@@ -168,6 +233,8 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file);
         return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
     }
+    if (check_use(settings, err))
+        return err->code;
     if (settings->json && settings->csv)
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
     if (settings->html) {

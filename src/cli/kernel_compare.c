@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "cli/dashes.h"
 #include "cli/kernel.h"
 #include "cli/kernel_fatbin.h"
 
@@ -13,9 +14,14 @@ static bool is_cuda(const char *file)
     return smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
 }
 
+static bool is_kernel_file(const char *name)
+{
+    return is_cuda(name) || smp_ends_with(name, ".ptx") || smp_ends_with(name, ".cubin");
+}
+
 bool smp_kernel_is_file(const char *name)
 {
-    return is_cuda(name) || smp_ends_with(name, ".ptx") || smp_ends_with(name, ".cubin") || smp_kernel_is_elf(name);
+    return is_kernel_file(name) || smp_kernel_is_elf(name);
 }
 
 static bool is_executable(const char *file)
@@ -62,7 +68,7 @@ void smp_kernel_results_free(smp_kernel_results *all)
 static void add_fits(const smp_kernel_settings *settings, const char *code, smp_kernel_results *all, size_t from)
 {
     smp_error ignored = {0};
-    char *path = smp_kernel_cubin(settings, code), *cubin = NULL;
+    char *path = smp_assemble_cubin(code, settings->arch), *cubin = NULL;
     size_t size;
     if (path && !smp_kernel_read(path, &cubin, &size, &ignored))
         for (size_t i = from; i < all->count; i++) {
@@ -86,7 +92,7 @@ static smp_code run_kernels(const smp_kernel_settings *settings, smp_kernel_job 
     const char *at = settings->only;
     smp_code code = SMP_OK;
     for (job->number = 0; !code && (!settings->only || *at); job->number++) {
-        const size_t size = at ? strcspn(at, ",") : 0;
+        const size_t size = at ? smp_warp_name_span(at) : 0;
         char *name = at ? smp_asprintf("%.*s", (int)size, at) : NULL;
         smp_warp_result result = {0};
         smp_kernel_left left = {0};
@@ -167,7 +173,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
 {
     const bool cuda = is_cuda(file), program_runs = cuda && !settings->only, is_ptx = smp_ends_with(file, ".ptx");
     const size_t from = all->count;
-    char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_KERNEL_WHY] = "";
+    char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_ASSEMBLE_WHY] = "";
     smp_code code = SMP_OK;
     if (!cuda && is_executable(file))
         return run_executable(settings, file, number, all, err);
@@ -175,7 +181,9 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
         code = smp_kernel_compile(settings, file, &ptx, program_runs ? &program : NULL, err);
     const char *source = cuda ? ptx : file;
     if (!code && (!is_ptx || settings->only))
-        code = smp_kernel_sass(settings, source, &sass, why, err);
+        code = smp_assemble(source, settings->arch, settings->code, &sass, why, err);
+    if (code && ptx && !strcmp(err->where, ptx)) /* which lies in the cache */
+        snprintf(err->where, sizeof err->where, "%s", file);
     if (!code) {
         smp_kernel_job job = {.file = file, .file_number = number, .ptx = cuda || is_ptx ? source : NULL, .sass = sass};
         const smp_kernel_process process = {.program = program, .ptx = ptx, .sass = sass};
@@ -255,7 +263,8 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
 {
     smp_kernel_settings own = *settings; /* whose arguments are the program's alone */
     size_t files = 0;
-    while (settings->compare && files < own.program_args.count && smp_kernel_is_file(own.program_args.items[files]))
+    while (settings->compare && files + 1 < smp_options_before_dashes() &&
+           smp_kernel_is_file(own.program_args.items[files]))
         files++;
     own.program_args.items += files;
     own.program_args.count -= files;
@@ -266,6 +275,12 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
         smp_fail(err, SMP_E_USAGE, "'%s' is one argument too many: no program runs", own.program_args.items[0]);
         return smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"
                                                                            : "the kernel's parameters go into --args");
+    }
+    if (!settings->compare && own.program_args.count && smp_options_before_dashes() > 1 &&
+        is_kernel_file(own.program_args.items[0])) {
+        smp_fail(err, SMP_E_USAGE, "'%s' would be an argument of the program that '%s' makes",
+                 own.program_args.items[0], settings->file);
+        return smp_hint(err, "--compare takes several files; write -- before what the program is given");
     }
     smp_code code = SMP_OK;
     for (size_t i = 0; i <= files && !code; i++)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/dashes.h"
 #include "pipe/diag.h"
 #include "stages/stage.h"
 
@@ -213,10 +214,10 @@ static smp_code set_defaults(const smp_command *command, void *settings, smp_err
 
 /* ------------------------------------------------------------------------------------------------ options */
 
-/* What a stage of this name, here or in other tools, is as a statement; null: there is none. */
-static const char *statement_named(const char *name, size_t length)
+/* What a stage of this name, here or in other tools, is as a statement; null: there is none, or none is taken. */
+static const char *statement_named(const smp_command *command, const char *name, size_t length)
 {
-    for (size_t i = 0; i < smp_stage_count(); i++) {
+    for (size_t i = 0; i < smp_stage_count() && find_option(command, "stage", 5, 'e'); i++) {
         const smp_stage *stage = smp_stage_at(i);
         if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
             return stage->example;
@@ -225,6 +226,14 @@ static const char *statement_named(const char *name, size_t length)
                 return other.say;
     }
     return NULL;
+}
+
+static smp_code hint_statement(const char *statement, smp_error *err)
+{
+    enum { MOST = 40 }; /* of a stage's name */
+    const size_t name = strcspn(statement, " ");
+    return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
+                    (int)(name < MOST ? name : MOST), statement);
 }
 
 /* full: what was given, of which word may be a part. */
@@ -237,13 +246,12 @@ static smp_code fail_unknown(const smp_command *command, const char *word, const
     for (; count < MAX_WORDS && (row = smp_command_option(command, count, NULL)); count++)
         names[count] = row->name;
     const char *near = name ? smp_nearest(name, length, names, count) : NULL;
-    const char *statement = name && find_option(command, "stage", 5, 'e') ? statement_named(name, length) : NULL;
+    const char *statement = name ? statement_named(command, name, length) : NULL;
     smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
     if (access(full, F_OK) == 0)
         return smp_hint(err, "a file whose name begins with '-': write ./%s", full);
     if (statement && !(near && strlen(near) == length))
-        return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
-                        (int)(strcspn(statement, " ") < 40 ? strcspn(statement, " ") : 40), statement);
+        return hint_statement(statement, err);
     if (near)
         return smp_hint(err, "did you mean '--%s'?", near);
     return smp_hint(err, "smempipe %s --help lists the options", command->name);
@@ -293,6 +301,18 @@ static smp_code parse_long(parse *p, const char *word, smp_error *err)
     return store(row, equals + 1, p->settings, true, err);
 }
 
+/* Whether letters are an option's or a stage's whole name, as other tools write it behind one dash; then says so. */
+static bool hint_whole(const smp_command *command, const char *word, smp_error *err)
+{
+    const smp_option *row = word[2] ? find_option(command, word + 1, strlen(word + 1), 0) : NULL;
+    const char *statement = row || !word[2] ? NULL : statement_named(command, word + 1, strlen(word + 1));
+    if (row)
+        smp_hint(err, "did you mean '--%s'?", row->name);
+    else if (statement)
+        hint_statement(statement, err);
+    return row || statement;
+}
+
 /* -qv, -f, -e STAGE, -eSTAGE. */
 static smp_code parse_letters(parse *p, const char *word, smp_error *err)
 {
@@ -302,12 +322,16 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
             char text[8];
             snprintf(text, sizeof text, "-%.*s", (*letter & 0x80) ? 4 : 1, letter);
             fail_unknown(p->command, text, word, NULL, 0, err);
-            row = word[2] ? find_option(p->command, word + 1, strlen(word + 1), 0) : NULL;
-            return row ? smp_hint(err, "did you mean '--%s'?", row->name) : SMP_E_USAGE;
+            return hint_whole(p->command, word, err) ? err->code : SMP_E_USAGE;
         }
         p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
-        if (row->type != SMP_O_FLAG && letter[1])
-            return store(row, letter + 1, p->settings, true, err);
+        if (row->type != SMP_O_FLAG && letter[1]) {
+            if (!hint_whole(p->command, word, err))
+                return store(row, letter + 1, p->settings, true, err);
+            smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
+            hint_whole(p->command, word, err);
+            return err->code;
+        }
         smp_code code = take_value(p, row, err);
         if (code)
             return code;
@@ -416,6 +440,13 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
     return SMP_OK;
 }
 
+static size_t before_dashes;
+
+size_t smp_options_before_dashes(void)
+{
+    return before_dashes;
+}
+
 smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err)
 {
@@ -425,6 +456,7 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
     smp_strings words = {0};
     smp_code code = set_defaults(command, settings, err);
     bool ended = false;
+    before_dashes = 0;
     while (!code && p.at < argc) {
         const char *word = argv[p.at++];
         if (!ended && !strcmp(word, "--"))
@@ -435,6 +467,7 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
             code = parse_letters(&p, word, err);
         else
             code = add_string(&words, word, err);
+        before_dashes = ended ? before_dashes : words.count;
     }
     if (!code && p.leaves) { /* as far as there are any: --help tells about a pipeline that is given */
         smp_error missing;

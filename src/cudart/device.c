@@ -69,8 +69,8 @@ LAB_API int cudaGetDeviceProperties(char *p, int device)
                 {688, BLOCKS_A_PROCESSOR},  /* maxBlocksPerMultiProcessor */
                 {692, WINDOW_BYTES}};       /* accessPolicyMaxWindowSize */
     enum { BYTES = 1008 };
-    if (device)
-        return lab_error(101);
+    if (device || !p)
+        return lab_error(device ? LAB_INVALID_DEVICE : LAB_INVALID_VALUE);
     memset(p, 0, BYTES);
     common_properties(p);
     for (size_t i = 0; i < sizeof ints / sizeof ints[0]; i++)
@@ -84,8 +84,8 @@ LAB_API int cudaGetDeviceProperties(char *p, int device)
 LAB_API int cudaGetDeviceProperties_v2(char *p, int device)
 {
     enum { BYTES = 1032, CLOCK = 348, COUNT = 388 };
-    if (device)
-        return lab_error(101);
+    if (device || !p)
+        return lab_error(device ? LAB_INVALID_DEVICE : LAB_INVALID_VALUE);
     memset(p, 0, BYTES);
     common_properties(p);
     put_int(p, CLOCK, 1980000);
@@ -131,7 +131,8 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
                  {108, PERSISTING_BYTES},
                  {109, WINDOW_BYTES},
                  {115, 0}};
-    (void)device;
+    if (device || !value)
+        return lab_error(device ? LAB_INVALID_DEVICE : LAB_INVALID_VALUE);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].attribute == attribute) {
             *value = known[i].value;
@@ -146,7 +147,6 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
     {                                                                                                                  \
         return LAB_SUCCESS;                                                                                            \
     }
-NOTHING(cudaSetDevice)
 NOTHING(cudaDeviceReset)
 NOTHING(cudaSetDeviceFlags)
 NOTHING(cudaDeviceSetLimit)
@@ -154,13 +154,30 @@ NOTHING(cudaDeviceSetCacheConfig)
 NOTHING(cudaDeviceSetSharedMemConfig)
 NOTHING(cudaProfilerStart)
 NOTHING(cudaProfilerStop)
-NOTHING(cudaFuncSetAttribute)
 NOTHING(cudaFuncSetCacheConfig)
 NOTHING(cudaFuncSetSharedMemConfig)
 NOTHING(cudaHostRegister)
 
+LAB_API int cudaSetDevice(int device)
+{
+    return lab_error(device ? LAB_INVALID_DEVICE : LAB_SUCCESS);
+}
+
+/* cudaFuncAttributeMaxDynamicSharedMemorySize; the others are wishes. */
+LAB_API int cudaFuncSetAttribute(const void *function, int attribute, int value)
+{
+    enum { MAX_DYNAMIC_SHARED = 8 };
+    if (!lab_kernel(function))
+        return lab_error(LAB_INVALID_FUNCTION);
+    if (attribute == MAX_DYNAMIC_SHARED && !lab_allow_dynamic(function, value))
+        return lab_error(LAB_INVALID_VALUE);
+    return LAB_SUCCESS;
+}
+
 static int put(int *out, int value)
 {
+    if (!out)
+        return lab_error(LAB_INVALID_VALUE);
     *out = value;
     return LAB_SUCCESS;
 }
@@ -180,18 +197,23 @@ LAB_API int cudaRuntimeGetVersion(int *version)
 {
     return put(version, RUNTIME);
 }
-LAB_API int cudaDeviceCanAccessPeer(int *can)
+LAB_API int cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
-    return put(can, 0);
+    return device || peer ? lab_error(LAB_INVALID_DEVICE) : put(can, 0);
 }
 LAB_API int cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    *least = *greatest = 0;
+    if (least)
+        *least = 0;
+    if (greatest)
+        *greatest = 0;
     return LAB_SUCCESS;
 }
 LAB_API int cudaDeviceGetLimit(size_t *value, int limit)
 {
     (void)limit;
+    if (!value)
+        return lab_error(LAB_INVALID_VALUE);
     *value = 1 << 20;
     return LAB_SUCCESS;
 }
@@ -199,21 +221,24 @@ LAB_API int cudaDeviceGetLimit(size_t *value, int limit)
 /* cudaFuncAttributes: what programs ask most. */
 LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
 {
-    enum { BYTES = 144, MOST_THREADS = 24, REGISTERS_USED = 28 };
+    enum { BYTES = 144, MOST_THREADS = 24, REGISTERS_USED = 28, MOST_DYNAMIC = 44, UNKNOWN = 32 };
     const smp_warp_kernel *kernel = lab_kernel(function);
-    if (!kernel)
-        return lab_error(LAB_INVALID_FUNCTION);
+    uint32_t registers = UNKNOWN;
+    if (!kernel || !attributes)
+        return lab_error(kernel ? LAB_INVALID_VALUE : LAB_INVALID_FUNCTION);
+    (void)lab_registers(function, &registers);
     memset(attributes, 0, BYTES);
     put_size(attributes, 0, smp_warp_kernel_shared(kernel));
     put_int(attributes, MOST_THREADS, SMP_WARP_MAX_THREADS);
-    put_int(attributes, REGISTERS_USED, 32);
+    put_int(attributes, REGISTERS_USED, (int)registers);
+    put_int(attributes, MOST_DYNAMIC, (int)lab_dynamic_limit(function));
     return LAB_SUCCESS;
 }
 
 /* By threads and shared memory: the registers of the real code are not known here. */
 int lab_resident_blocks(const smp_warp_kernel *kernel, int threads, size_t shared, int *blocks)
 {
-    if (!kernel || threads < 1 || threads > SMP_WARP_MAX_THREADS)
+    if (!kernel || !blocks || threads < 1 || threads > SMP_WARP_MAX_THREADS)
         return lab_error(kernel ? LAB_INVALID_VALUE : LAB_INVALID_FUNCTION);
     const size_t bytes = shared + smp_warp_kernel_shared(kernel) + 1024;
     const int by_threads = THREADS_A_PROCESSOR / ((threads + 31) / 32 * 32),
@@ -245,10 +270,12 @@ LAB_API int cudaThreadSynchronize(void)
 }
 LAB_API int cudaGetLastError(void)
 {
+    lab_noticed();
     return lab_last_error(true);
 }
 LAB_API int cudaPeekAtLastError(void)
 {
+    lab_noticed();
     return lab_last_error(false);
 }
 LAB_API int cudaStreamSynchronize(void *stream)
@@ -259,6 +286,8 @@ LAB_API int cudaStreamSynchronize(void *stream)
 
 static int create(void **out)
 {
+    if (!out)
+        return lab_error(LAB_INVALID_VALUE);
     *out = calloc(1, sizeof(double));
     return *out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY;
 }
@@ -306,6 +335,8 @@ LAB_API int cudaEventRecord(double *event, void *stream)
 {
     struct timespec t;
     (void)stream;
+    if (!event)
+        return lab_error(LAB_INVALID_HANDLE);
     clock_gettime(CLOCK_MONOTONIC, &t);
     *event = (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
     return LAB_SUCCESS;
@@ -319,6 +350,8 @@ NOTHING(cudaEventSynchronize)
 NOTHING(cudaEventQuery)
 LAB_API int cudaEventElapsedTime(float *milliseconds, const double *from, const double *to)
 {
+    if (!milliseconds || !from || !to)
+        return lab_error(milliseconds ? LAB_INVALID_HANDLE : LAB_INVALID_VALUE);
     *milliseconds = (float)(*to - *from);
     return LAB_SUCCESS;
 }
@@ -338,7 +371,10 @@ static const struct {
               {LAB_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
               {LAB_INVALID_SYMBOL, "cudaErrorInvalidSymbol", "invalid device symbol"},
               {LAB_INVALID_FUNCTION, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-              {101, "cudaErrorInvalidDevice", "invalid device ordinal"},
+              {LAB_INVALID_DEVICE, "cudaErrorInvalidDevice", "invalid device ordinal"},
+              {LAB_INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+              {LAB_ILLEGAL_ADDRESS, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+              {LAB_MISALIGNED_ADDRESS, "cudaErrorMisalignedAddress", "misaligned address"},
               {LAB_LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"},
               {LAB_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
               {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"}};

@@ -130,8 +130,10 @@ static int set_memory(const set_params *set)
             error = cudaMemset(row, (int)set->value, set->width);
         else {
             error = cudaMemset(row, 0, set->width * set->element); /* checks the range */
+            lab_enter();
             for (size_t i = 0; i < set->width && !error; i++)
                 memcpy(row + i * set->element, &set->value, set->element);
+            lab_leave();
         }
     }
     return error;

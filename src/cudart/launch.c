@@ -3,11 +3,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "cudart/runtime.h"
 
-enum { MOST_DEPTH = 16 };
+enum { MOST_DEPTH = 16, MOST_REFUSED = 4096 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static smp_warp_memory *memory;
@@ -20,9 +21,14 @@ int lab_error(int error)
 {
     if (error)
         last_error = error;
-    if (error == LAB_LAUNCH_FAILURE)
+    if (!sticky && (error == LAB_LAUNCH_FAILURE || error == LAB_ILLEGAL_ADDRESS || error == LAB_MISALIGNED_ADDRESS))
         sticky = error;
     return error;
+}
+
+int lab_broken(void)
+{
+    return sticky;
 }
 
 int lab_last_error(bool clear)
@@ -59,18 +65,35 @@ __attribute__((destructor)) static void write_results(void)
         fclose(to);
 }
 
-/* Programs that check for errors may end by abort(): what was counted and printed is kept. */
-static void on_abort(int number)
+/* Programs that check for errors may end by abort(), and wrong ones by a fault: what was counted and printed is kept,
+ * unless the fault left a lock taken that writing needs. */
+static void on_end(int number, siginfo_t *info, void *context)
 {
+    enum { PATIENCE = 10 /* seconds */ };
+    (void)context;
+    signal(SIGALRM, SIG_DFL);
+    alarm(PATIENCE);
+    if ((number == SIGSEGV || number == SIGBUS) && memory && smp_warp_memory_is_device(memory, info->si_addr))
+        fprintf(stderr,
+                "smempipe kernel: code of the host accesses device memory (cudaMalloc) at %p\n"
+                "  = hint: cudaMemcpy copies it to the host; cudaMallocManaged makes memory that both may access\n",
+                info->si_addr);
     fflush(NULL);
     write_results();
+    alarm(0);
     signal(number, SIG_DFL);
     raise(number);
 }
 
-__attribute__((constructor)) static void watch_abort(void)
+__attribute__((constructor)) static void watch_ends(void)
 {
-    signal(SIGABRT, on_abort);
+    static const int ends[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static char stack[1 << 16]; /* the program's own may have no room left */
+    const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND};
+    sigaltstack(&other, NULL);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        sigaction(ends[i], &action, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ launches */
@@ -115,6 +138,58 @@ static void keep(smp_warp_result *result)
         results[result_count++] = *result;
 }
 
+/* Launches that never began. One that the program asks about (cudaGetLastError) may be meant: it is no failure then. */
+static bool refused[MOST_REFUSED];
+
+static void keep_refused(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 block, size_t shared,
+                         const smp_error *err)
+{
+    smp_warp_result result = {.grid = {grid.x, grid.y, grid.z},
+                              .block = {block.x, block.y, block.z},
+                              .dynamic_shared = shared <= UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
+                              .launches = 1,
+                              .stopped = true,
+                              .error = *err};
+    snprintf(result.kernel, sizeof result.kernel, "%s", smp_warp_kernel_name(kernel));
+    snprintf(result.symbol, sizeof result.symbol, "%s", smp_warp_kernel_symbol(kernel));
+    keep(&result);
+    const smp_warp_result *last = result_count ? &results[result_count - 1] : NULL;
+    if (last && result_count <= MOST_REFUSED && last->stopped && last->error.code == SMP_E_USAGE && !last->row_count)
+        refused[result_count - 1] = true; /* this one, or one that is told like it */
+}
+
+void lab_noticed(void)
+{
+    for (size_t i = 0; i < result_count && i < MOST_REFUSED; i++)
+        if (refused[i]) {
+            refused[i] = false;
+            results[i].stopped = false;
+            smp_warp_note(&results[i], "refused, and the program asked for the error: %s", results[i].error.message);
+            results[i].error = (smp_error){0};
+        }
+}
+
+static void refuse_shared(const smp_warp_kernel *kernel, size_t shared, size_t limit, smp_error *err)
+{
+    const char *name = smp_warp_kernel_name(kernel);
+    smp_fail(err, SMP_E_USAGE, "%s is launched with %zu bytes of dynamic shared memory, and may have %zu", name, shared,
+             limit);
+    if (shared + smp_warp_kernel_shared(kernel) <= SMP_WARP_MAX_SHARED)
+        smp_hint(err, "before it, cudaFuncSetAttribute(%.80s, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)", name,
+                 shared);
+}
+
+/* What a GPU's runtime tells of it. A GPU does not notice an access that is a little out of bounds. */
+static int error_of(const smp_warp_result *r)
+{
+    if (r->illegal)
+        return LAB_ILLEGAL_ADDRESS;
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (r->findings[i].fault == SMP_WARP_MISALIGNED)
+            return LAB_MISALIGNED_ADDRESS;
+    return LAB_SUCCESS;
+}
+
 static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together)
 {
     enum { GRID_MEMORY = 16 };
@@ -125,10 +200,17 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     void *grid_memory = NULL;
     int resident = 0;
     uint64_t *blocks = NULL, count = 0;
+    if (lab_broken())
+        return lab_broken();
     if (!kernel)
         return lab_error(LAB_INVALID_FUNCTION);
-    if (shared > SMP_WARP_MAX_SHARED || !grid.x || !grid.y || !grid.z)
-        return lab_error(shared > SMP_WARP_MAX_SHARED ? LAB_INVALID_VALUE : LAB_INVALID_CONFIGURATION);
+    if (!grid.x || !grid.y || !grid.z)
+        return lab_error(LAB_INVALID_CONFIGURATION);
+    if (shared > lab_dynamic_limit(function)) {
+        refuse_shared(kernel, shared, lab_dynamic_limit(function), &err);
+        keep_refused(kernel, grid, block, shared, &err);
+        return lab_error(LAB_INVALID_VALUE);
+    }
     if (together) {
         const uint64_t threads = (uint64_t)block.x * block.y * block.z;
         if (threads <= SMP_WARP_MAX_THREADS)
@@ -166,21 +248,19 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
         smp_warp_note(&result, "mistakes are not looked for: the program has no PTX of it");
     else if (!code && sass && together)
         smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
-    if (code && !result.kernel[0]) { /* it never began */
-        snprintf(result.kernel, sizeof result.kernel, "%s", smp_warp_kernel_name(kernel));
-        snprintf(result.symbol, sizeof result.symbol, "%s", smp_warp_kernel_symbol(kernel));
-        memcpy(result.grid, given.grid, sizeof result.grid);
-        memcpy(result.block, given.block, sizeof result.block);
-        result.launches = 1;
-        result.stopped = true;
-        result.error = err;
-    }
-    keep(&result);
+    const int illegal = error_of(&result);
+    if (code && !result.kernel[0])
+        keep_refused(kernel, grid, block, shared, &err);
+    else
+        keep(&result);
     if (grid_memory)
         smp_warp_buffer_free(lab_memory(), grid_memory);
     smp_free(blocks);
     smp_free(bytes);
-    return lab_error(code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION : code ? LAB_LAUNCH_FAILURE : LAB_SUCCESS);
+    return lab_error(illegal               ? illegal
+                     : code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION
+                     : code                ? LAB_LAUNCH_FAILURE
+                                           : LAB_SUCCESS);
 }
 
 static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
@@ -190,7 +270,9 @@ static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, vo
     if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, &error))
         return error;
     pthread_mutex_lock(&lock);
+    lab_enter();
     error = launch(function, grid, block, arguments, shared, together);
+    lab_leave();
     pthread_mutex_unlock(&lock);
     return error;
 }

@@ -1,15 +1,48 @@
 /* Memory of the runtime: all of it is the host's, so that copies are plain and managed memory needs nothing. */
+#include <pthread.h>
 #include <string.h>
 
 #include "cudart/runtime.h"
 
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int inside;
+
+void lab_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!inside++)
+        smp_warp_memory_open_to_host(lab_memory(), true);
+    pthread_mutex_unlock(&lock);
+}
+
+void lab_leave(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!--inside)
+        smp_warp_memory_open_to_host(lab_memory(), false);
+    pthread_mutex_unlock(&lock);
+}
+
+/* What the host may access, too. */
 static int allocate(void **out, size_t size)
 {
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
     *out = smp_warp_buffer(lab_memory(), size, NULL);
+    return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
+}
+
+static int allocate_on_device(void **out, size_t size)
+{
+    if (!out)
+        return lab_error(LAB_INVALID_VALUE);
+    if (lab_broken())
+        return lab_broken();
+    lab_enter();
+    *out = smp_warp_device_buffer(lab_memory(), size);
+    lab_leave();
     return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
 }
 
@@ -25,11 +58,13 @@ static int copy(void *to, const void *from, size_t size, int kind)
 {
     const bool to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
     const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
-    if (lab_last_error(false) == LAB_LAUNCH_FAILURE)
-        return LAB_LAUNCH_FAILURE;
-    if ((to_device && !is_buffer(to, size)) || (from_device && !is_buffer(from, size)))
+    if (lab_broken())
+        return lab_broken();
+    if ((to_device && !is_buffer(to, size)) || (from_device && !is_buffer(from, size)) || (size && (!to || !from)))
         return lab_error(LAB_INVALID_VALUE);
+    lab_enter();
     memmove(to, from, size);
+    lab_leave();
     return LAB_SUCCESS;
 }
 
@@ -39,7 +74,7 @@ static int copy(void *to, const void *from, size_t size, int kind)
         return call;                                                                                                   \
     }
 
-ALIAS(cudaMalloc, (void **p, size_t size), allocate(p, size))
+ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
 ALIAS(cudaMallocHost, (void **p, size_t size), allocate(p, size))
 LAB_API int cudaMallocManaged(void **p, size_t size, unsigned flags)
 {
@@ -54,16 +89,18 @@ LAB_API int cudaHostAlloc(void **p, size_t size, unsigned flags)
 LAB_API int cudaMallocAsync(void **p, size_t size, void *stream)
 {
     (void)stream;
-    return allocate(p, size);
+    return allocate_on_device(p, size);
 }
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     enum { PITCH = 512 };
     size_t all;
+    if (!p || !pitch)
+        return lab_error(LAB_INVALID_VALUE);
     *pitch = (width + PITCH - 1) / PITCH * PITCH;
     if (__builtin_mul_overflow(*pitch, height, &all))
         return lab_error(LAB_OUT_OF_MEMORY);
-    return allocate(p, all);
+    return allocate_on_device(p, all);
 }
 
 LAB_API int cudaFree(void *p)
@@ -84,6 +121,8 @@ LAB_API int cudaHostUnregister(void *p)
 LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
 {
     (void)flags;
+    if (!device)
+        return lab_error(LAB_INVALID_VALUE);
     *device = host;
     return LAB_SUCCESS;
 }
@@ -133,7 +172,11 @@ LAB_API int cudaMemset(void *p, int value, size_t size)
 {
     if (!is_buffer(p, size))
         return lab_error(LAB_INVALID_VALUE);
+    if (lab_broken())
+        return lab_broken();
+    lab_enter();
     memset(p, value, size);
+    lab_leave();
     return LAB_SUCCESS;
 }
 LAB_API int cudaMemsetAsync(void *p, int value, size_t size, void *stream)
@@ -157,9 +200,11 @@ static int copy_symbol(const void *symbol, void *to, const void *from, size_t si
     char *memory = lab_symbol(symbol, &bytes);
     if (!memory)
         return lab_error(LAB_INVALID_SYMBOL);
-    if (offset > bytes || size > bytes - offset)
+    if (offset > bytes || size > bytes - offset || (size && !to && !from))
         return lab_error(LAB_INVALID_VALUE);
+    lab_enter();
     memmove(to ? to : memory + offset, to ? (const void *)(memory + offset) : from, size);
+    lab_leave();
     return LAB_SUCCESS;
 }
 
@@ -187,11 +232,15 @@ LAB_API int cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size,
 LAB_API int cudaGetSymbolAddress(void **p, const void *symbol)
 {
     size_t size;
+    if (!p)
+        return lab_error(LAB_INVALID_VALUE);
     *p = lab_symbol(symbol, &size);
     return lab_error(*p ? LAB_SUCCESS : LAB_INVALID_SYMBOL);
 }
 LAB_API int cudaGetSymbolSize(size_t *size, const void *symbol)
 {
+    if (!size)
+        return lab_error(LAB_INVALID_VALUE);
     return lab_error(lab_symbol(symbol, size) ? LAB_SUCCESS : LAB_INVALID_SYMBOL);
 }
 
@@ -215,6 +264,8 @@ LAB_API int cudaMemAdvise_v2(void)
 }
 LAB_API int cudaMemGetInfo(size_t *unused, size_t *total)
 {
+    if (!unused || !total)
+        return lab_error(LAB_INVALID_VALUE);
     *unused = *total = (size_t)80 << 30;
     return LAB_SUCCESS;
 }
@@ -227,6 +278,8 @@ LAB_API int cudaPointerGetAttributes(void *attributes, const void *p)
         const void *on_device, *on_host;
     } *out = attributes;
     uint64_t start, size;
+    if (!out)
+        return lab_error(LAB_INVALID_VALUE);
     const bool known = smp_warp_buffer_of(lab_memory(), (uint64_t)(uintptr_t)p, &start, &size);
     out->type = known ? DEVICE : UNREGISTERED;
     out->device = 0;

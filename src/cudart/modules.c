@@ -20,6 +20,7 @@ typedef struct entry {
     const void *host;
     char *name;
     module *of;
+    int dynamic; /* the most dynamic shared memory that cudaFuncSetAttribute allows it; 0: it was not called */
 } entry;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -158,11 +159,11 @@ static void enter(void **handle, const void *host, const char *name)
 {
     pthread_mutex_lock(&lock);
     if (smp_grow(&entries, &entry_capacity, entry_count + 1, sizeof *entries))
-        entries[entry_count++] = (entry){host, smp_strdup(name), *handle};
+        entries[entry_count++] = (entry){.host = host, .name = smp_strdup(name), .of = *handle};
     pthread_mutex_unlock(&lock);
 }
 
-static const entry *entry_of(const void *host)
+static entry *entry_of(const void *host)
 {
     for (size_t i = entry_count; i--;)
         if (entries[i].host == host)
@@ -201,6 +202,44 @@ const smp_warp_kernel *lab_kernel(const void *host)
 {
     const smp_warp_kernel *ptx, *sass;
     return lab_kernel_codes(host, &ptx, &sass);
+}
+
+/* 48 KB together with what it declares, unless the program asks for more. */
+size_t lab_dynamic_limit(const void *host)
+{
+    enum { USUAL = 48 * 1024 };
+    const entry *e = entry_of(host);
+    const smp_warp_kernel *kernel = e ? lab_kernel(host) : NULL;
+    const size_t declared = kernel ? smp_warp_kernel_shared(kernel) : 0;
+    if (e && e->dynamic)
+        return (size_t)e->dynamic;
+    return declared < USUAL ? USUAL - declared : 0;
+}
+
+bool lab_allow_dynamic(const void *host, int bytes)
+{
+    entry *e = entry_of(host);
+    const smp_warp_kernel *kernel = e ? lab_kernel(host) : NULL;
+    if (!kernel || bytes < 0 || (size_t)bytes + smp_warp_kernel_shared(kernel) > SMP_WARP_MAX_SHARED)
+        return false;
+    e->dynamic = bytes;
+    return true;
+}
+
+bool lab_registers(const void *host, uint32_t *registers)
+{
+    const entry *e = entry_of(host);
+    const module *m = module_of(e);
+    char path[4096];
+    size_t size;
+    const char *dot = m && m->sass_path ? strrchr(m->sass_path, '.') : NULL;
+    if (!dot)
+        return false;
+    snprintf(path, sizeof path, "%.*s.cubin", (int)(dot - m->sass_path), m->sass_path);
+    char *cubin = read_file(path, &size);
+    const bool known = cubin && smp_warp_registers(cubin, size, e->name, registers);
+    smp_free(cubin);
+    return known;
 }
 
 LAB_API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit,

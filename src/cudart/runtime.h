@@ -19,6 +19,10 @@ enum {
     LAB_INVALID_CONFIGURATION = 9,
     LAB_INVALID_SYMBOL = 13,
     LAB_INVALID_FUNCTION = 98,
+    LAB_INVALID_DEVICE = 101,
+    LAB_INVALID_HANDLE = 400,
+    LAB_ILLEGAL_ADDRESS = 700,
+    LAB_MISALIGNED_ADDRESS = 716,
     LAB_LAUNCH_FAILURE = 719,
     LAB_TOO_LARGE = 720, /* a cooperative launch */
     LAB_NOT_SUPPORTED = 801
@@ -53,9 +57,13 @@ smp_warp_memory *lab_memory(void);
 /* Exits with a message. */
 void lab_die(const smp_error *err) __attribute__((noreturn));
 
-/* Remembers an error for cudaGetLastError and returns it. */
+/* Remembers an error for cudaGetLastError and returns it. What a kernel does wrong stays, as on a GPU: lab_broken tells
+ * that error, or 0. */
 int lab_error(int error);
 int lab_last_error(bool clear);
+int lab_broken(void);
+/* The program asks for errors of launches: those that were refused so far are not the lab's to complain about. */
+void lab_noticed(void);
 
 /* The processors of the device that programs are told of, and the blocks of a kernel that one holds. */
 enum { LAB_PROCESSORS = 132 };
@@ -76,5 +84,14 @@ void *lab_symbol(const void *host, size_t *size);
 /* A kernel's code; null: there is none, or the name is no kernel's. The function's value is *ptx, without it *sass. */
 const smp_warp_kernel *lab_kernel_codes(const void *host, const smp_warp_kernel **ptx, const smp_warp_kernel **sass);
 const smp_warp_kernel *lab_kernel(const void *host);
+/* The bytes of dynamic shared memory that its launches may ask for; false: no block has so many, or it is no kernel. */
+size_t lab_dynamic_limit(const void *host);
+bool lab_allow_dynamic(const void *host, int bytes);
+/* The registers of a thread; false: they are not known, since its SASS is not at hand. */
+bool lab_registers(const void *host, uint32_t *registers);
+
+/* The host's code may access device memory between the two, which nest. */
+void lab_enter(void);
+void lab_leave(void);
 
 #endif

@@ -296,7 +296,7 @@ void smp_compare_table(FILE *to, const smp_compare *compare, bool sites, bool co
     for (size_t i = 0; i < compare->step_count; i++)
         put_step(to, compare, &compare->steps[i], sites, &paint);
     if (!compare->step_count)
-        fputs("nothing to compare\n", to);
+        fputs("nothing to compare: no stage of the pipeline has anything to do on this input\n", to);
 }
 
 void smp_compare_explain(FILE *to)

@@ -44,6 +44,23 @@ bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access)
     return smp_bank_cost_of(access, SMP_BANKS_CC5).conflicts > 0;
 }
 
+enum { BANK_ROW = 128 /* bytes of all banks */ };
+
+/* Bytes from a lane's place to the next one's, where that is the same for all; else 0. */
+static uint32_t stride_of(const smp_bank_access *access)
+{
+    uint32_t stride = 0;
+    for (int l = 1; l < SMP_WARP; l++) {
+        if (!(access->active >> l & 1) || !(access->active >> (l - 1) & 1))
+            return 0;
+        const uint32_t a = access->offset[l - 1], b = access->offset[l], apart = a > b ? a - b : b - a;
+        if (l > 1 && apart != stride)
+            return 0;
+        stride = apart;
+    }
+    return stride;
+}
+
 /* A layout that frees the worst access of a row. */
 static bool against_conflicts(const smp_warp_row *row, char *text, size_t size)
 {
@@ -51,7 +68,13 @@ static bool against_conflicts(const smp_warp_row *row, char *text, size_t size)
         return false;
     smp_bank_access access = {.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
     memcpy(access.offset, row->worst_offset, sizeof access.offset);
-    return smp_bank_advice_text(text, size, &access, (int)row->worst_ideal, row->array);
+    if (!smp_bank_advice_text(text, size, &access, (int)row->worst_ideal, row->array))
+        return false;
+    const uint32_t stride = stride_of(&access), used = (uint32_t)strlen(text);
+    if (stride > row->width && stride < BANK_ROW && used < size)
+        snprintf(text + used, size - used, "; where it holds structures of %u bytes, make each member an array instead",
+                 stride);
+    return true;
 }
 
 bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size)

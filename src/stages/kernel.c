@@ -115,11 +115,20 @@ static smp_code find_entry(const smp_foreign_file *file, const char *name, const
     return file->count ? smp_hint(err, "write name=NAME; it has: %.250s", names) : SMP_E_PIPE;
 }
 
+/* Up to the next comma that is not between the brackets of template arguments or parameters. */
+static size_t name_size(const char *names)
+{
+    size_t at = 0;
+    for (int depth = 0; names[at] && (names[at] != ',' || depth > 0); at++)
+        depth += (names[at] == '<' || names[at] == '(') - (names[at] == '>' || names[at] == ')');
+    return at;
+}
+
 /* The n-th of "a,b,c"; false: there are fewer. */
 static bool nth_name(const char *names, size_t n, char name[NAME])
 {
     for (; names && *names; names += names[0] == ',') {
-        const size_t size = strcspn(names, ",");
+        const size_t size = name_size(names);
         if (!n--) {
             snprintf(name, NAME, "%.*s", (int)(size < NAME ? size : NAME - 1), names);
             return true;
@@ -231,7 +240,7 @@ const smp_stage smp_stage_kernel = {
     .help = "run a CUDA kernel from a .cu or .ptx file",
     .about =
         "The kernel gets `in` and `out` as arrays of samples without gaps, channel by channel, pixel by pixel, row by "
-        "row, of the picture's type: unsigned char (0..255), unsigned short or float (0..1); `depth f32` before it "
+        "row, of the picture's type: unsigned char (0..255), unsigned short or float (0..1); `depth float` before it "
         "makes floats. args gives its parameters in their order: in, out, width, height, channels, pixels (width * "
         "height), samples (times channels), stride (samples of a row), out_width, out_height, out_channels, "
         "out_pixels, out_samples, or a number.\n"

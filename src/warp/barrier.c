@@ -77,6 +77,25 @@ static void reduce_predicates(warp_block *block, uint32_t id)
     }
 }
 
+/* Threads that ended without this barrier: an early return, or a branch around it that ptxas may not reconverge before
+ * it. Those of a warp that waits here are told apart, since no GPU releases its other lanes for sure. */
+static void report_absent(warp_block *block, uint32_t id, uint32_t absent)
+{
+    const warp_barrier *barrier = &block->barriers[id];
+    uint32_t beside = 0;
+    char text[100] = "";
+    for (uint32_t w = 0; w < block->warps; w++)
+        if (waiting_at(&block->frames[w], id)) {
+            const uint32_t threads = block->threads - w * WARP_LANES;
+            beside += (threads < WARP_LANES ? threads : WARP_LANES) - (uint32_t)warp_lanes_in(block->frames[w].live);
+        }
+    if (beside)
+        snprintf(text, sizeof text, " (%u of them are lanes of a warp of which others wait)", beside);
+    warp_fault(block, SMP_WARP_BARRIER, barrier->inst, barrier->first_thread, UINT32_MAX, 0,
+               "%u of the block's %u threads ended without this barrier%s; all must reach it", absent, block->threads,
+               text);
+}
+
 static void release(warp_block *block, uint32_t id)
 {
     warp_barrier *barrier = &block->barriers[id];
@@ -107,9 +126,7 @@ bool warp_release_barriers(warp_block *block)
         if (!barrier->arrived || barrier->arrived < expected)
             continue;
         if (!barrier->expected && live < block->threads)
-            warp_fault(block, SMP_WARP_BARRIER, barrier->inst, barrier->first_thread, UINT32_MAX, 0,
-                       "%u of the block's %u threads had returned before this barrier; all must reach it",
-                       block->threads - live, block->threads);
+            report_absent(block, id, block->threads - live);
         if (!barrier->expected && barrier->mixed)
             warp_fault(block, SMP_WARP_BARRIER, barrier->inst, barrier->first_thread, barrier->other_inst,
                        barrier->other_thread, "threads of one block wait at different barriers");

@@ -83,6 +83,7 @@ smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err
             return smp_fail_memory(err, "findings", sizeof *sum->faults);
         sum->faults[sum->fault_count++] = *f;
     }
+    sum->illegal = sum->illegal || more->illegal;
     sum->instructions += more->instructions;
     sum->lane_instructions += more->lane_instructions;
     if (more->stop && !sum->stop) {

@@ -4,6 +4,28 @@
 
 #include "warp/machine.h"
 
+/* The same but for blanks. */
+static bool same_name(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+static bool is_called(const smp_warp_kernel *kernel, const char *name)
+{
+    char other[256];
+    const char *symbol = kernel->code.symbol;
+    if (same_name(kernel->code.name, name))
+        return true;
+    smp_warp_source_name(symbol, strlen(symbol), other, sizeof other);
+    return !strcmp(other, name) || (smp_warp_full_name(symbol, false, other, sizeof other) && same_name(other, name)) ||
+           (smp_warp_full_name(symbol, true, other, sizeof other) && same_name(other, name));
+}
+
 /* The names of an Itanium-mangled symbol are their length and letters; of a function's local variable the last one
  * counts, of a function the last before its template arguments and parameters. */
 void smp_warp_source_name(const char *symbol, size_t length, char *name, size_t size)
@@ -44,7 +66,7 @@ const smp_warp_kernel *smp_warp_kernel_find(const smp_warp_module *module, const
             *many = false;
             return kernel;
         }
-        if (strcmp(kernel->code.name, name) != 0)
+        if (!is_called(kernel, name))
             continue;
         *many = *many || found;
         found = kernel;

@@ -11,6 +11,7 @@ enum {
     WARP_SPINS = 50000, /* of a warp until other warps run */
 };
 #define OTHERS      (UINT32_MAX - 1)    /* no instruction: other lanes wait for their turn */
+#define LONG_JUMPS  (UINT64_C(1) << 26) /* of a block, in all: the user is told, once a launch */
 #define BLOCK_JUMPS (UINT64_C(1) << 31) /* of a block, in all: it waits for something that never comes */
 
 static const char *inst_where(const warp_block *block, const warp_inst *inst, char *text, size_t size)
@@ -270,6 +271,15 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
         const uint32_t group = pick_group(frame, &pc, &next);
         if (!run_group(block, frame, group, pc, next))
             return false;
+        if (block->jumps > LONG_JUMPS && !block->said && block->launch->print) {
+            const warp_inst *inst = &frame->code->insts[pc];
+            block->said = true;
+            fprintf(stderr,
+                    "smempipe: kernel %s, line %u: block %u,%u,%u has jumped back %u million times and still runs; it "
+                    "is stopped at 2147 million, or by Ctrl-C\n",
+                    block->code->name, inst->line ? inst->line : inst->text_line, block->id[0], block->id[1],
+                    block->id[2], (unsigned)(LONG_JUMPS >> 20));
+        }
         if (block->jumps > BLOCK_JUMPS) {
             warp_stop(block, frame, &frame->code->insts[pc],
                       "the block jumped back two thousand million times and does not end");

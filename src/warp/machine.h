@@ -297,7 +297,9 @@ struct warp_block {
     uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
     const unsigned char *banks[WARP_BANKS];
     uint32_t bank_sizes[WARP_BANKS];
+    bool illegal; /* as in smp_warp_result */
     bool stop;
+    bool said; /* that a block takes long */
     smp_error error;
 };
 
@@ -369,6 +371,9 @@ void warp_fill_rows(const warp_block *block, warp_frame *frame);
 
 /* Numbers the instructions of a whole module (module.c). */
 bool warp_number_module(smp_warp_module *module);
+
+/* Kernels of a module that share a name get template arguments, parameters or their symbol as names (names.c). */
+bool warp_tell_apart(smp_warp_module *module);
 
 /* Constant banks of a launch (banks.c). */
 smp_code warp_open_banks(warp_block *block, smp_error *err);

@@ -21,6 +21,7 @@ void smp_warp_memory_close(smp_warp_memory *memory)
         return;
     for (size_t i = 0; i < memory->count; i++)
         smp_free(memory->buffers[i].owned);
+    warp_close_arena(memory);
     smp_free(memory->buffers);
     smp_free(memory);
 }
@@ -39,15 +40,15 @@ static size_t search(const smp_warp_memory *memory, uint64_t address)
     return low ? low - 1 : memory->count;
 }
 
-/* owned: null for memory of others. */
-static bool insert(smp_warp_memory *memory, uint64_t start, size_t size, void *owned, const char *name)
+bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, const char *name)
 {
+    const uint64_t start = buffer->start;
     if (!smp_grow(&memory->buffers, &memory->capacity, memory->count + 1, sizeof *memory->buffers))
         return false;
     size_t at = search(memory, start);
     at = at == memory->count && (!memory->count || memory->buffers[0].start > start) ? 0 : at + 1;
     memmove(memory->buffers + at + 1, memory->buffers + at, (memory->count - at) * sizeof *memory->buffers);
-    memory->buffers[at] = (warp_buffer){.start = start, .size = size, .owned = owned};
+    memory->buffers[at] = *buffer;
     snprintf(memory->buffers[at].name, NAME, "%s", name ? name : "");
     memory->count++;
     return true;
@@ -58,7 +59,7 @@ void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
     size_t whole;
     char *owned = smp_add_size(size, 2 * (size_t)ALIGNMENT, &whole) ? smp_alloc(whole) : NULL;
     const uint64_t start = ((uint64_t)(uintptr_t)owned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (owned && insert(memory, start, size, owned, name))
+    if (owned && warp_insert_buffer(memory, &(warp_buffer){.start = start, .size = size, .owned = owned}, name))
         return (void *)(uintptr_t)start;
     smp_free(owned);
     return NULL;
@@ -66,7 +67,7 @@ void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
 
 bool smp_warp_memory_adopt(smp_warp_memory *memory, void *start, size_t size, const char *name)
 {
-    return insert(memory, (uint64_t)(uintptr_t)start, size, NULL, name);
+    return warp_insert_buffer(memory, &(warp_buffer){.start = (uint64_t)(uintptr_t)start, .size = size}, name);
 }
 
 void smp_warp_memory_release(smp_warp_memory *memory)
@@ -83,6 +84,8 @@ bool smp_warp_buffer_free(smp_warp_memory *memory, void *start)
     const size_t at = search(memory, (uint64_t)(uintptr_t)start);
     if (at == memory->count || memory->buffers[at].start != (uint64_t)(uintptr_t)start)
         return false;
+    if (memory->buffers[at].device)
+        warp_free_device(memory, &memory->buffers[at]);
     smp_free(memory->buffers[at].owned);
     memmove(memory->buffers + at, memory->buffers + at + 1, (memory->count - at - 1) * sizeof *memory->buffers);
     memory->count--;
@@ -100,29 +103,6 @@ bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_
 }
 
 /* ------------------------------------------------------------------------------------------------ accesses */
-
-/* "4 bytes past the end of 'out' (1024 bytes)" */
-static void describe(const smp_warp_memory *memory, uint64_t address, char *text, size_t size)
-{
-    const size_t at = search(memory, address);
-    const warp_buffer *before = at < memory->count ? &memory->buffers[at] : NULL;
-    const warp_buffer *after = at + 1 < memory->count ? &memory->buffers[at + 1]
-                               : memory->count        ? &memory->buffers[0]
-                                                      : NULL;
-    char name[NAME + 16];
-    if (before && address - before->start < UINT64_C(1) << 32) {
-        snprintf(name, sizeof name, before->name[0] ? "'%s'" : "a buffer%s", before->name);
-        snprintf(
-            text, size, "%llu bytes past the end of %s (%llu bytes)",
-            (unsigned long long)(address > before->start + before->size ? address - before->start - before->size : 0),
-            name, (unsigned long long)before->size);
-    } else if (after && after->start > address && after->start - address < UINT64_C(1) << 32) {
-        snprintf(name, sizeof name, after->name[0] ? "'%s'" : "a buffer%s", after->name);
-        snprintf(text, size, "%llu bytes before %s (%llu bytes)", (unsigned long long)(after->start - address), name,
-                 (unsigned long long)after->size);
-    } else
-        snprintf(text, size, "at address 0x%llx, where no buffer is", (unsigned long long)address);
-}
 
 static const char *doing(warp_touching how)
 {
@@ -147,7 +127,9 @@ static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_in
         if (!(a >= block->buffer_start && a + access->width <= block->buffer_end)) {
             if (!smp_warp_buffer_of(block->launch->memory, a, &start, &size) || size - (a - start) < access->width) {
                 char text[160];
-                describe(block->launch->memory, a, text, sizeof text);
+                bool illegal;
+                warp_describe(block->launch->memory, a, text, sizeof text, &illegal);
+                block->illegal = block->illegal || illegal;
                 warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0, "%s %u bytes %s",
                            doing(access->how), access->width, text);
                 continue;
@@ -199,6 +181,14 @@ static bool same_pattern(warp_memo *memo, uint32_t lanes, const uint64_t address
     return false;
 }
 
+static void note_written(const smp_warp_launch *launch, uint32_t lanes, const uint64_t address[WARP_LANES],
+                         uint32_t width)
+{
+    WARP_ACTIVE_LANES(lanes)
+    if (address[l] >= launch->written_start && address[l] + width <= launch->written_end)
+        memset(launch->written + (address[l] - launch->written_start), 1, width);
+}
+
 uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                            const uint64_t address[WARP_LANES], const warp_access *access)
 {
@@ -219,6 +209,8 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
         memo->sectors = count_sectors(lanes, address, access->width);
     const uint32_t active = (uint32_t)warp_lanes_in(lanes), bytes = active * access->width;
     const uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
+    if (block->launch->written && access->how != WARP_READS)
+        note_written(block->launch, inside, address, access->width);
     count->seen_space |= 1 << SMP_WARP_GLOBAL;
     count->instructions++;
     count->lanes += active;

@@ -211,17 +211,29 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
 
 /* ------------------------------------------------------------------------------------------------ accesses */
 
+/* Whether it declares extern __shared__ and got none. */
+static bool wants_dynamic(const warp_block *block)
+{
+    bool declares = false;
+    for (size_t i = 0; i < block->code->array_count; i++)
+        declares = declares || !block->code->arrays[i].size;
+    return declares && !block->launch->dynamic_shared;
+}
+
 static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                              const uint32_t offset[WARP_LANES], const warp_access *access)
 {
     uint32_t inside = 0;
+    const char *lacks = wants_dynamic(block) ? "; its launch gives no dynamic shared memory: --shared BYTES, shared=, "
+                                               "or <<<grid, block, bytes>>>"
+                                             : "";
     const char *doing = access->how == WARP_READS ? "reads" : access->how == WARP_WRITES ? "writes" : "updates";
     WARP_ACTIVE_LANES(lanes)
     {
         if ((uint64_t)offset[l] + access->width > block->shared_size)
             warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
-                       "%s %u bytes at byte %u of shared memory, of which the block has %u", doing, access->width,
-                       offset[l], block->shared_size);
+                       "%s %u bytes at byte %u of shared memory, of which the block has %u%s", doing, access->width,
+                       offset[l], block->shared_size, lacks);
         else if (offset[l] % access->width)
             warp_fault(block, SMP_WARP_MISALIGNED, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
                        "%s %u bytes at byte %u of shared memory, no multiple of %u", doing, access->width, offset[l],

@@ -139,6 +139,7 @@ static bool take_findings(smp_warp_result *result, smp_warp_result *ptx)
     result->file_count = files;
     result->findings = ptx->findings;
     result->finding_count = ptx->finding_count;
+    result->illegal = ptx->illegal;
     ptx->files = NULL;
     ptx->file_count = 0;
     ptx->findings = NULL;

@@ -27,6 +27,12 @@ void smp_warp_memory_close(smp_warp_memory *memory); /* frees its buffers; null 
 /* A zeroed buffer aligned to 512 bytes; null: no memory. name: how findings call it, null: by its address; copied. */
 void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name);
 
+/* The same where the host's code has no access but between two calls of smp_warp_memory_open_to_host (that of large
+ * ones stays open). No address is given out twice. Null: no memory, or more than a GPU has. */
+void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size);
+void smp_warp_memory_open_to_host(smp_warp_memory *memory, bool open);
+bool smp_warp_memory_is_device(const smp_warp_memory *memory, const void *address);
+
 /* Memory of others becomes a buffer, until smp_warp_memory_release(). False: no memory. */
 bool smp_warp_memory_adopt(smp_warp_memory *memory, void *start, size_t size, const char *name);
 void smp_warp_memory_release(smp_warp_memory *memory); /* of all that were adopted */
@@ -73,12 +79,12 @@ void smp_warp_module_free(smp_warp_module *module); /* null is allowed */
 size_t smp_warp_kernel_count(const smp_warp_module *module);
 const smp_warp_kernel *smp_warp_kernel_at(const smp_warp_module *module, size_t index);
 
-/* By its symbol ("_Z9transposePfPKf") or its name in the source ("transpose"). Null: there is none, or, where *many is
- * set, several have that name. */
+/* By its symbol ("_Z9transposePfPKf") or its name in the source ("transpose", "tile<32,float>", "scale(float*)"). Null:
+ * there is none, or, where *many is set, several have that name. */
 const smp_warp_kernel *smp_warp_kernel_find(const smp_warp_module *module, const char *name, bool *many);
 
 const char *smp_warp_kernel_symbol(const smp_warp_kernel *kernel);
-const char *smp_warp_kernel_name(const smp_warp_kernel *kernel); /* in the source */
+const char *smp_warp_kernel_name(const smp_warp_kernel *kernel); /* in the source; unlike those beside it */
 size_t smp_warp_kernel_params(const smp_warp_kernel *kernel, const smp_warp_param **params);
 uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel); /* bytes of static shared memory */
 uint32_t smp_warp_kernel_param_bytes(const smp_warp_kernel *kernel);
@@ -86,6 +92,14 @@ const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null
 
 /* The last name in a mangled symbol: "_ZZ9transposePfE4tile" is "tile"; others stay as they are. */
 void smp_warp_source_name(const char *symbol, size_t length, char *name, size_t size);
+
+size_t smp_warp_variable_count(const smp_warp_module *module);
+/* The same with template arguments, "tr<32,float>", and, where wanted, parameters. False: the symbol has what is not
+ * known here. */
+bool smp_warp_full_name(const char *symbol, bool params, char *name, size_t size);
+
+/* How long the first of several names is, with commas between: those in brackets are part of a name. */
+size_t smp_warp_name_span(const char *names);
 
 /* The memory of a __device__ or __constant__ variable; null: there is none. */
 void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t *size);
@@ -101,10 +115,12 @@ typedef struct smp_warp_launch {
     FILE *print;            /* where the kernel's printf goes */
     const uint64_t *blocks; /* the blocks that run, ascending; null: all */
     uint64_t block_count;
-    bool each_instruction; /* rows are of instructions, not of source lines */
-    int threads;           /* of the host that run blocks; 0: one */
-    bool together;         /* blocks wait for each other: all of them run, in turns */
-    uint64_t grid_memory;  /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
+    bool each_instruction;  /* rows are of instructions, not of source lines */
+    int threads;            /* of the host that run blocks; 0: one */
+    bool together;          /* blocks wait for each other: all of them run, in turns */
+    uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
+    unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */
+    uint64_t written_start, written_end;
 } smp_warp_launch;
 
 enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024 };
@@ -178,6 +194,7 @@ typedef struct smp_warp_result {
     size_t row_count;
     smp_warp_finding *findings;
     size_t finding_count;
+    bool illegal; /* a finding is of an address that a GPU would not take: it would end the launch */
     bool stopped; /* before its end: error says why */
     smp_error error;
     smp_warp_fit fit; /* the caller's to fill in */

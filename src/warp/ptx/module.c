@@ -415,7 +415,7 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
         }
     if (!parser->failed)
         ptx_link_calls(module);
-    if (!parser->failed && !warp_number_module(module)) {
+    if (!parser->failed && (!warp_number_module(module) || !warp_tell_apart(module))) {
         parser->failed = true;
         smp_fail_memory(&parser->error, "instructions", 0);
     }

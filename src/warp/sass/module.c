@@ -270,7 +270,7 @@ smp_code smp_warp_load_sass(const char *name, const char *text, size_t length, c
         code = sass_read_cubin(cubin, cubin_size, module, ptx, memory, err);
     if (!code)
         settle(&parser, ptx);
-    if (!code && !warp_number_module(module))
+    if (!code && (!warp_number_module(module) || !warp_tell_apart(module)))
         code = smp_fail_memory(err, "instructions", 0);
     if (code)
         smp_warp_module_free(module);

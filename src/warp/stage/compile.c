@@ -1,4 +1,5 @@
 /* Compiles .cu files, once each: see compile.h. */
+#include <ctype.h>
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -64,19 +65,17 @@ static char *if_runs(char *path)
     return NULL;
 }
 
-static bool clang_is_there(void)
+static char *find_in_path(const char *name)
 {
     const char *path = getenv("PATH");
     for (const char *at = path ? path : ""; *at;) {
         const size_t size = strcspn(at, ":");
-        char *found = size ? if_runs(smp_asprintf("%.*s/clang++", (int)size, at)) : NULL;
-        const bool there = found != NULL;
-        smp_free(found);
-        if (there)
-            return true;
+        char *found = size ? if_runs(smp_asprintf("%.*s/%s", (int)size, at, name)) : NULL;
+        if (found)
+            return found;
         at += size + (at[size] == ':');
     }
-    return false;
+    return NULL;
 }
 
 /* Where clang++ is, a script that takes nvcc's options and calls it: beside a program in its build folder, or installed
@@ -85,8 +84,9 @@ static char *clang_instead(void)
 {
     static const char *const below[] = {"clang/nvcc", "../lib/smempipe/clang/nvcc", "../lib/*/smempipe/clang/nvcc",
                                         "../lib64/smempipe/clang/nvcc"};
-    char own[PATH_MAX], *path = NULL;
-    const bool known = clang_is_there() && smp_program_folder(own);
+    char own[PATH_MAX], *path = NULL, *clang = find_in_path("clang++");
+    const bool known = clang && smp_program_folder(own);
+    smp_free(clang);
     for (size_t i = 0; known && i < sizeof below / sizeof below[0] && !path; i++) {
         glob_t found;
         char *pattern = smp_asprintf("%s/%s", own, below[i]);
@@ -122,15 +122,10 @@ static char *find_in_wheels(const char *tool)
 
 char *smp_compile_tool(const char *name)
 {
-    const char *path = getenv("PATH"), *home = getenv("CUDA_HOME");
-    for (const char *at = path ? path : ""; *at;) {
-        const size_t size = strcspn(at, ":");
-        char *found = size ? if_runs(smp_asprintf("%.*s/%s", (int)size, at, name)) : NULL;
-        if (found)
-            return found;
-        at += size + (at[size] == ':');
-    }
-    char *found = home ? if_runs(smp_asprintf("%s/bin/%s", home, name)) : NULL;
+    const char *home = getenv("CUDA_HOME");
+    char *found = find_in_path(name);
+    if (!found && home)
+        found = if_runs(smp_asprintf("%s/bin/%s", home, name));
     if (!found)
         found = if_runs(smp_asprintf("/usr/local/cuda/bin/%s", name));
     return found ? found : find_in_wheels(name);
@@ -194,8 +189,40 @@ static void hash_file(hashed *h, const smp_compile_settings *settings, const cha
     fclose(file);
 }
 
+/* Whether code (no comment and no text) has the word main, or a macro's name that ends so: CATCH_CONFIG_MAIN. */
+static bool names_main(const char *path)
+{
+    char word[8] = "";
+    size_t letters = 0;
+    bool found = false;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return true;
+    for (int c = getc(file), before = 0; !found && c != EOF; before = c, c = getc(file)) {
+        if (before == '/' && (c == '/' || c == '*')) {
+            const bool line = c == '/';
+            int last = 0;
+            while ((c = getc(file)) != EOF && !(line ? c == '\n' : last == '*' && c == '/'))
+                last = c;
+        } else if (c == '"') {
+            while ((c = getc(file)) != EOF && c != '"' && c != '\n')
+                if (c == '\\')
+                    (void)getc(file);
+        }
+        if (isalnum(c)) {
+            word[letters < sizeof word - 1 ? letters++ : letters] = (char)toupper(c);
+            continue;
+        }
+        found = letters == 4 && !memcmp(word, "MAIN", 4);
+        letters = 0;
+    }
+    fclose(file);
+    return found;
+}
+
+/* has_main: null: not asked for. */
 static void hash_sources(const smp_compile_settings *settings, const char *file, const char *const *words,
-                         char text[65])
+                         char text[65], bool *has_main)
 {
     hashed h = {.count = 0};
     smp_sha256_begin(&h.hash);
@@ -203,8 +230,11 @@ static void hash_sources(const smp_compile_settings *settings, const char *file,
         smp_sha256_add(&h.hash, words[i], strlen(words[i]) + 1);
     hash_file(&h, settings, file);
     smp_sha256_end(&h.hash, text);
-    for (size_t i = 0; i < h.count; i++)
+    for (size_t i = 0; i < h.count; i++) {
+        if (has_main)
+            *has_main = *has_main || names_main(h.files[i]);
         smp_free(h.files[i]);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ compiling */
@@ -353,6 +383,7 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     words w = {.count = 0};
     char hash[65];
     smp_code code = SMP_OK;
+    bool has_main = false;
     *ptx = NULL;
     if (access(file, R_OK)) {
         smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
@@ -368,10 +399,15 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     }
     if (!code) {
         command_of(settings, nvcc, program != NULL, &w);
-        hash_sources(settings, file, w.items, hash);
+        hash_sources(settings, file, w.items, hash, program ? &has_main : NULL);
         folder = cache ? smp_asprintf("%s/%.32s", cache, hash) : NULL;
         if (!folder)
             code = smp_fail_memory(err, "a path", PATH_MAX);
+    }
+    if (!code && program && !has_main) {
+        smp_fail(err, SMP_E_USAGE, "it has no main that could launch its kernels");
+        smp_hint(err, "--only NAME --grid 8 --block 256 --args '...' runs one kernel without main");
+        code = smp_at(err, "%s", file);
     }
     if (!code && !smp_is_folder(folder))
         code = compile(file, &w, folder, program != NULL, err);
