@@ -203,7 +203,7 @@ class Kernel(CliCase):
         self.assertNotIn("bounds", self.smp(*one, "--shared", "128").stdout)
 
     def test_lanes_that_go_around_a_barrier_are_counted(self):
-        text = self.smp("kernel", BUGS, "--only", "divergent", "--grid", "1", "--block", "128", "--code", "ptx",
+        text = self.smp("kernel", BUGS, "--only", "leaves", "--grid", "1", "--block", "128", "--code", "ptx",
                         "--args", "out=f32[256] n=100").stdout  # fmt: skip
         self.assertRegex(text, r"28 of the block's 128 threads ended without this barrier \(28 of them are lanes of a warp")
 
