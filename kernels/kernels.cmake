@@ -1,10 +1,12 @@
-# Kernel files (kernels/ROOM/NAME.cu) three times over: by nvcc into a fatbin that the program carries, where there is an nvcc;
-# by the host's C++ compiler for the emulator; and by it again, instrumented, for the emulator's traces.
+# Kernel files (kernels/ROOM/NAME.cu) three times over: by nvcc into a fatbin that the program carries, where there is
+# an nvcc; by the host's C++ compiler for the emulator; and by it again, instrumented, for the emulator's traces.
 # kernels/README.md tells how they are written.
 
-set(SMP_CUDA_ARCHS "native" CACHE STRING
-  "GPU architectures: native (of the GPUs that are present, else 75 compiled in a hurry), all (a release), or numbers such as 80;90. PTX of the highest is added")
-set(SMP_CUDA_HURRY "mid" CACHE STRING "How much nvcc hurries where no GPU is: min, mid, or max for code that nobody runs")
+string(CONCAT help "GPU architectures: native (of the GPUs that are present, else 75 compiled in a hurry), "
+  "all (a release), or numbers such as 80;90. PTX of the highest is added")
+set(SMP_CUDA_ARCHS "native" CACHE STRING "${help}")
+set(SMP_CUDA_HURRY "mid" CACHE STRING
+  "How much nvcc hurries where no GPU is: min, mid, or max for code that nobody runs")
 option(SMP_CUDA "Build GPU kernels when nvcc is found" ON)
 
 # ---------------------------------------------------------------------------------------------- nvcc
@@ -35,7 +37,8 @@ if(SMP_CUDA AND SMP_NVCC)
 endif()
 
 if(SMP_CUDA AND SMP_NVCC)
-  execute_process(COMMAND ${SMP_NVCC} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${SMP_NVCC} --list-gpu-arch
+    OUTPUT_VARIABLE known ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   string(REGEX REPLACE "compute_" "" known "${known}")
   string(REGEX REPLACE "[\r\n]+" ";" known "${known}")
   if(SMP_CUDA_ARCHS STREQUAL "native")
@@ -44,7 +47,8 @@ if(SMP_CUDA AND SMP_NVCC)
     if(failed OR NOT archs MATCHES "^[0-9]+\\.[0-9]")
       # No GPU will run them here: where nvcc offers it, a faster compilation of slower code.
       set(archs 75)
-      execute_process(COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -Ofc ${SMP_CUDA_HURRY} -std=c++17 -fatbin -o ${probe}.fatbin ${probe}
+      execute_process(COMMAND ${SMP_NVCC} ${SMP_NVCC_FLAGS} -Ofc ${SMP_CUDA_HURRY} -std=c++17 -fatbin
+          -o ${probe}.fatbin ${probe}
         RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
       if(NOT failed)
         list(APPEND SMP_NVCC_FLAGS -Ofc ${SMP_CUDA_HURRY})
@@ -103,7 +107,8 @@ else()
 endif()
 
 # Where the compiler hurries, these files are compiled for sm_90 as well, so that tests count some SASS.
-set(SMP_SASS_FILES "transpose_swizzled_rgb;waveform" CACHE STRING "Kernel files whose SASS is kept in a build for no GPU")
+set(SMP_SASS_FILES "transpose_swizzled_rgb;waveform" CACHE STRING
+  "Kernel files whose SASS is kept in a build for no GPU")
 if(SMP_CUDA AND SMP_NVDISASM AND NOT CMAKE_CROSSCOMPILING)
   add_executable(pack_sass EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/src/warp/own/pack/pack_sass.c)
   target_link_libraries(pack_sass PRIVATE ZLIB::ZLIB)
@@ -125,9 +130,9 @@ target_compile_options(smp_traced_flags INTERFACE
 target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED SMP_VERSION="${PROJECT_VERSION}")
 target_include_directories(smp_traced_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/kernels)
 
-# smp_kernel_files(TABLE [TRACED_APART] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the last
-# defines `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects. TRACED_APART: the traced kernels
-# are not among them; ${TABLE}_traced is set to their objects, with the table of a library of them
+# smp_kernel_files(TABLE [TRACED_APART] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the
+# last defines `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects. TRACED_APART: the traced
+# kernels are not among them; ${TABLE}_traced is set to their objects, with the table of a library of them
 # (device/kernel_table.h).
 function(smp_kernel_files table)
   cmake_parse_arguments(PARSE_ARGV 1 option "TRACED_APART" "" "")
@@ -146,7 +151,11 @@ function(smp_kernel_files table)
     file(RELATIVE_PATH included ${CMAKE_SOURCE_DIR}/kernels ${source}) # so that a compiler cache serves every clone
     foreach(kind plain traced)
       set(wrapper ${folder}/${name}.${kind}.cpp)
-      set(text "// Written by CMake: ${name}.cu for the emulator, ${kind}.\n#include \"lib/gpu_kernel.h\"\nnamespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n#include \"${included}\"\n}\nextern \"C\" {\nextern const smp_simt_kernel *const *const ${table}_${kind}_${name};\nconst smp_simt_kernel *const *const ${table}_${kind}_${name} = &smp_${kind}_${name}::smp_simt_list;\n}\n")
+      set(list "const smp_simt_kernel *const *const ${table}_${kind}_${name}")
+      string(CONCAT text "// Written by CMake: ${name}.cu for the emulator, ${kind}.\n"
+        "#include \"lib/gpu_kernel.h\"\nnamespace smp_${kind}_${name} {\nstatic smp_simt_kernel *smp_simt_list;\n"
+        "#include \"${included}\"\n}\nextern \"C\" {\nextern ${list};\n"
+        "${list} = &smp_${kind}_${name}::smp_simt_list;\n}\n")
       file(GENERATE OUTPUT ${wrapper} CONTENT "${text}")
       list(APPEND ${kind} ${wrapper})
       set(${kind}_declaration "extern const smp_simt_kernel *const *const ${table}_${kind}_${name};\n")
@@ -180,7 +189,13 @@ function(smp_kernel_files table)
         VERBATIM)
       list(APPEND images ${fatbin})
       string(APPEND declarations
-        "__asm__(\".section .rodata\\n.balign 64\\n.globl ${table}_image_${name}\\n.hidden ${table}_image_${name}\\n${table}_image_${name}:\\n.incbin \\\"${fatbin}\\\"\\n.globl ${table}_image_end_${name}\\n.hidden ${table}_image_end_${name}\\n${table}_image_end_${name}:\\n.byte 0\\n.globl ${table}_usage_${name}\\n.hidden ${table}_usage_${name}\\n${table}_usage_${name}:\\n.incbin \\\"${usage}\\\"\\n.byte 0\\n.previous\\n\");\n"
+        "__asm__(\".section .rodata\\n.balign 64\\n"
+        ".globl ${table}_image_${name}\\n.hidden ${table}_image_${name}\\n${table}_image_${name}:\\n"
+        ".incbin \\\"${fatbin}\\\"\\n"
+        ".globl ${table}_image_end_${name}\\n.hidden ${table}_image_end_${name}\\n${table}_image_end_${name}:\\n"
+        ".byte 0\\n"
+        ".globl ${table}_usage_${name}\\n.hidden ${table}_usage_${name}\\n${table}_usage_${name}:\\n"
+        ".incbin \\\"${usage}\\\"\\n.byte 0\\n.previous\\n\");\n"
         "extern const unsigned char ${table}_image_${name}[] __attribute__((visibility(\"hidden\")));\n"
         "extern const unsigned char ${table}_image_end_${name}[] __attribute__((visibility(\"hidden\")));\n"
         "extern const char ${table}_usage_${name}[] __attribute__((visibility(\"hidden\")));\n")
@@ -190,8 +205,10 @@ function(smp_kernel_files table)
     endif()
     string(APPEND rows "    {\"${name}\", ${image}, &${table}_plain_${name}, ${traced_list}},\n")
   endforeach()
-  file(GENERATE OUTPUT ${folder}/table.c CONTENT
-    "/* Written by CMake: the kernel files that the program carries. */\n#include \"device/kernel_table.h\"\n${declarations}extern const smp_kernel_file ${table}[];\nconst smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0, 0},\n};\n")
+  string(CONCAT text "/* Written by CMake: the kernel files that the program carries. */\n"
+    "#include \"device/kernel_table.h\"\n${declarations}extern const smp_kernel_file ${table}[];\n"
+    "const smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0, 0},\n};\n")
+  file(GENERATE OUTPUT ${folder}/table.c CONTENT "${text}")
   set_source_files_properties(${folder}/table.c PROPERTIES OBJECT_DEPENDS "${images}")
   set(objects "")
   if(plain)
@@ -200,13 +217,17 @@ function(smp_kernel_files table)
     # What each file runs at the program's start lies together, so that starting does not touch all kernels' pages.
     target_compile_options(${table}_plain PRIVATE ${SMP_KERNEL_CXX_FLAGS} -Wno-unknown-pragmas
       $<$<CXX_COMPILER_ID:GNU>:-freorder-functions>
-      $<$<CONFIG:Release>:-Og> $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
+      $<$<CONFIG:Release>:-Og> $<$<CONFIG:RelWithDebInfo>:-O1>
+      $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
     add_library(${table}_traced OBJECT EXCLUDE_FROM_ALL ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
     set(objects $<TARGET_OBJECTS:${table}_plain>)
     if(option_TRACED_APART)
-      file(GENERATE OUTPUT ${folder}/traced_table.c CONTENT
-        "/* Written by CMake: the traced kernels that a library carries. */\n#include \"device/kernel_table.h\"\n${traced_declarations}extern const smp_traced_file ${table}_traced[];\nconst smp_traced_file ${table}_traced[] = {\n${traced_rows}    {0, 0},\n};\nextern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
+      string(CONCAT text "/* Written by CMake: the traced kernels that a library carries. */\n"
+        "#include \"device/kernel_table.h\"\n${traced_declarations}extern const smp_traced_file ${table}_traced[];\n"
+        "const smp_traced_file ${table}_traced[] = {\n${traced_rows}    {0, 0},\n};\n"
+        "extern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
+      file(GENERATE OUTPUT ${folder}/traced_table.c CONTENT "${text}")
       target_sources(${table}_traced PRIVATE ${folder}/traced_table.c)
       set(${table}_traced $<TARGET_OBJECTS:${table}_traced> PARENT_SCOPE)
     else()

@@ -1,6 +1,6 @@
-# cmake -DUSAGE=FILE [...] -P nvcc.cmake -- NVCC ARGUMENTS...: runs nvcc, and writes what ptxas says of each kernel (-Xptxas -v)
-# to FILE, a line each: NAME ARCHITECTURE REGISTERS SHARED STACK (of a thread, bytes of a block, bytes of a thread). A
-# machine without a GPU knows registers by it.
+# cmake -DUSAGE=FILE [...] -P nvcc.cmake -- NVCC ARGUMENTS...: runs nvcc, and writes what ptxas says of each kernel
+# (-Xptxas -v) to FILE, a line each: NAME ARCHITECTURE REGISTERS SHARED STACK (of a thread, bytes of a block, bytes of a
+# thread). A machine without a GPU knows registers by it.
 # -DSASS=FILE -DARCH=90 -DNVDISASM=PROGRAM -DPACK=PROGRAM -DVERSION=TEXT -DKEEP=FOLDER: also packs the SASS of sm_90
 # (src/warp/own/pack) of the very code that the fatbin has; with -DALONE=FLAG of code that is compiled for that alone.
 set(command "")
@@ -73,7 +73,8 @@ if(ALONE)
   execute_process(COMMAND ${own} ${ALONE} -cubin -o ${KEEP}/alone.cubin ${source} COMMAND_ERROR_IS_FATAL ANY)
   set(cubins ${KEEP}/alone.cubin)
 else()
-  file(GLOB cubins ${KEEP}/*.compute_${ARCH}.cubin ${KEEP}/*.compute_${ARCH}.sm_${ARCH}.cubin ${KEEP}/*.sm_${ARCH}.cubin)
+  file(GLOB cubins ${KEEP}/*.compute_${ARCH}.cubin ${KEEP}/*.compute_${ARCH}.sm_${ARCH}.cubin
+    ${KEEP}/*.sm_${ARCH}.cubin)
   list(REMOVE_DUPLICATES cubins)
 endif()
 list(LENGTH cubins count)

@@ -1,7 +1,8 @@
 # What a fresh Debian or Ubuntu machine needs, written once; sourced by samples/quickstart.sh and tests/run.sh.
 # Installs with apt only what is missing, and says what for; calls no apt when nothing is. bash.
 
-# A package is missing when its check fails: checks ask for what is used, so that a cmake or a compiler from elsewhere counts.
+# A package is missing when its check fails: checks ask for what is used, so that a cmake or a compiler from elsewhere
+# counts.
 missing_packages=()
 missing_reasons=()
 need() { # need PACKAGE REASON CHECK...
@@ -103,7 +104,8 @@ if has ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
 fi
 
-# build_preset PRESET [CMAKE_OPTION...]: configures and builds in the current folder, quietly; on failure shows the end of the log.
+# build_preset PRESET [CMAKE_OPTION...]: configures and builds in the current folder, quietly; on failure shows the end
+# of the log.
 build_preset() {
     local preset=$1 log=build/$1.log cache=build/$1/CMakeCache.txt
     shift

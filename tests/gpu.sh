@@ -1,6 +1,6 @@
 #!/bin/sh
-# What only a machine with an NVIDIA GPU can show. Needs a build folder (carried from elsewhere will do), the driver and,
-# for the last four parts, compute-sanitizer (CUDA toolkit). No cmake, no Python.
+# What only a machine with an NVIDIA GPU can show. Needs a build folder (carried from elsewhere will do), the driver
+# and, for the last four parts, compute-sanitizer (CUDA toolkit). No cmake, no Python.
 #
 #   tests/gpu.sh BUILD [--log FILE] [--part NAME]... [--device cuda:N] [--without-sanitizer]
 #
@@ -10,6 +10,8 @@
 #   counts     the model's bank conflicts against the GPU's: every stage and variant, formats, channels, three odd sizes,
 #              and each shipped pipeline on each sample (SASS metrics; needs CUPTI). SMP_COUNTS_SECONDS bounds the first
 #   pipelines  each shipped pipeline on each sample picture: the same NPY bytes from cpu and cuda
+#   lab        the kernel lab: a file's kernels as stages; the cubin that is counted runs, and the GPU's counters (SASS
+#              metrics; needs CUPTI, ptxas and nvdisasm) tell what executing its SASS told
 #   memcheck, racecheck, initcheck, synccheck   compute-sanitizer over the matrix at small sizes
 # Exit status 0: all parts passed. FILE gets the summary with what it ran on. Output of parts that fail is shown.
 set -u
@@ -63,8 +65,9 @@ part() {
     fi
 }
 
-# in_parts NAME COMMAND...: a process for every Nth stage, one a core up to 16, since most of the work is the processor's.
-# Their outputs are $work/NAME.0 and so on; of those that fail the end is shown, and one's status returned.
+# in_parts NAME COMMAND...: a process for every Nth stage, one a core up to 16, since most of the work is the
+# processor's. Their outputs are $work/NAME.0 and so on; of those that fail the end is shown, and one's status
+# returned.
 in_parts() {
     over=$1; shift
     parts_of=$(nproc 2> /dev/null || echo 1)
@@ -165,6 +168,31 @@ counts() {
     [ $status -eq 0 ] && [ $differ -eq 0 ] && [ $unsure -eq 0 ] && [ $agree -gt 0 ]
 }
 
+# Exit status 7 of compare: the counts differ.
+lab() {
+    agree=0 differ=0 unsure=0
+    for pipe in "$here"/tests/lab/*.pipe "$here"/samples/kernels/*.pipe; do
+        "$build/smempipe" compare "$pipe" "$here/samples/page.jpg" --device "$device" --repeat 20 --json - \
+            > "$work/lab.json" 2> "$work/lab.err"
+        status=$?
+        echo "$(basename "$pipe"): exit status $status"
+        if [ $status -eq 0 ] && grep -q '"counts_of": *"SASS of sm_90"' "$work/lab.json" &&
+            grep -q '"sass": *{' "$work/lab.json"; then
+            agree=$((agree + 1))
+        elif [ $status -eq 7 ]; then
+            differ=$((differ + 1))
+            cat "$work/lab.json" "$work/lab.err"
+        else
+            unsure=$((unsure + 1))
+            cat "$work/lab.err"
+            head -c 3000 "$work/lab.json"
+        fi
+    done
+    echo "$agree pipelines of kernels agree with the GPU's counters, $differ differ, $unsure were not counted" |
+        tee "$work/detail"
+    [ $differ -eq 0 ] && [ $unsure -eq 0 ] && [ $agree -gt 0 ]
+}
+
 # A pipeline that refuses a picture must refuse it on both devices with one exit status.
 pipelines() {
     same=0 refused=0 different=0
@@ -223,6 +251,7 @@ part matrix matrix
 part device device_tests
 part counts counts
 part pipelines pipelines
+part lab lab
 if [ $sanitizer = yes ]; then
     for tool in memcheck racecheck initcheck synccheck; do
         if command -v compute-sanitizer > /dev/null; then

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Packs a build for a GPU machine that cannot build: programs without debug information, and the shared libraries that such
-# a machine may lack, into one small file (the programs have most of their bytes in common).
+# Packs a build for a GPU machine that cannot build: programs without debug information, and the shared libraries that
+# such a machine may lack, into one small file (the programs have most of their bytes in common).
 #
 #   tests/gpu_pack.sh BUILD FILE.tar.xz [LIBRARY_FOLDER]
 #
 # LIBRARY_FOLDER: all its *.so* are packed too, NPP's say. There: mkdir DIR; tar -xJf FILE.tar.xz -C DIR (or python3 -m
-# tarfile -e FILE.tar.xz DIR); tests/gpu_all.sh DIR OUT. Needed first, on a machine with nvcc and of the same processor kind:
+# tarfile -e FILE.tar.xz DIR); tests/gpu_all.sh DIR OUT. Needed first, on a machine with nvcc and of the same processor
+# kind:
 #   cmake -S . -B BUILD -G Ninja -DCMAKE_BUILD_TYPE=Release -DSMP_CUDA_ARCHS=90
 #   ninja -C BUILD smempipe unit_tests gpu_peers gpu_cub
 set -eu

@@ -61,7 +61,8 @@ def shoot(program, page, out, width, dark):
         folder = pathlib.Path(folder)
         text = page.read_text()
         if page.suffix == ".svg":
-            text = f'<!doctype html><meta name="color-scheme" content="light dark"><body>{text}'
+            fit = "<style>svg{max-width:100%;height:auto}body{margin:0}</style>"
+            text = f'<!doctype html><meta name="color-scheme" content="light dark">{fit}<body>{text}'
         (folder / "page.html").write_text(text + TELL)
         frame = folder / "frame.html"
         frame.write_text(FRAME % (scheme, width, 1000, html.escape("page.html")))

@@ -30,8 +30,9 @@ SMP_CPU_KERNEL(resample_naive)
 
 /* Results are made in groups of GROUP vectors; a vector of frames serves PHASES phases, so that fused operations, and
  * not loads, are the limit. BLOCK frames of all planes stay in the first cache while every phase reads them. COLUMNS
- * planes are filled with as many frames each, a cache line, so that few streams of frames are read at a time. */
-enum { GROUP = 4, PHASES = 3, RESULTS = GROUP * LANES, BLOCK = 64, COLUMNS = 16 };
+ * planes are filled with as many frames each, a cache line, so that few streams of frames are read at a time; what is
+ * read AHEAD steps later is asked for. */
+enum { GROUP = 4, PHASES = 3, RESULTS = GROUP * LANES, BLOCK = 128, COLUMNS = 16, LINE = 16 /* floats */, AHEAD = 3 };
 
 /* Work on one channel. */
 typedef struct job {
@@ -69,6 +70,8 @@ SMP_INLINE void split(const job *j, int64_t first, int64_t turns)
                 if (u >= begin && u + count <= end) {
                     const float *frame = from + u * step, *last = frame + count * step;
                     float *restrict one = to;
+                    for (int64_t k = 0; k < count * step; k += LINE)
+                        __builtin_prefetch(frame + AHEAD * COLUMNS * step + k);
 #pragma GCC unroll 4
                     for (; frame != last; frame += step, one += plane)
                         *one = *frame;

@@ -1,6 +1,7 @@
 /* integral on the CPU.
  *   naive  every sum from its beginning: the definition.
- *   tiled  one walk: the row's running sum, added to a line of column sums in vectors. */
+ *   tiled  one walk: the row's running sum, added to a line of column sums in vectors. Of bytes sixteen running sums
+ * are made at once, and divided by two fused operations instead of a division, which takes as long as all else. */
 #include "reduce/integral.h"
 
 #include <string.h>
@@ -65,16 +66,6 @@ static void sums_along(double *restrict to, const smp_io *io, int64_t y, int alo
     }
 }
 
-/* One channel of bytes: whole numbers, exact in any way. */
-static void sums_of_bytes(double *restrict to, const uint8_t *restrict row, int64_t n)
-{
-    uint32_t sum = 0; /* up to 2^24 pixels */
-    for (int64_t i = 0; i < n; i++) {
-        sum += row[i];
-        to[i] = (double)(int32_t)sum;
-    }
-}
-
 SMP_INLINE void add_row(double *restrict sums, const double *restrict row, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -128,6 +119,76 @@ SMP_CPU_KERNEL(integral_blocks_tiled)
     }
 }
 
+#if defined(__AVX2__) && defined(__FMA__)
+/* sums / white, rounded once: with the rounded reciprocal, the remainder of a quotient corrects it to the nearest
+ * (Markstein 1990), of finite sums and a divisor whose 53 bits are not all ones. */
+SMP_INLINE __m128 divided(__m256d sums, __m256d white, __m256d inverse)
+{
+    const __m256d near = _mm256_mul_pd(sums, inverse);
+    return _mm256_cvtpd_ps(_mm256_fmadd_pd(_mm256_fnmadd_pd(near, white, sums), inverse, near));
+}
+
+/* Four running sums of a row, and of what lies above where `down` says so. */
+SMP_INLINE void put_four(float *to, double *sums, __m128i along, __m256d white, __m256d inverse, const int down)
+{
+    __m256d v = _mm256_cvtepi32_pd(along);
+    if (down) {
+        v = _mm256_add_pd(_mm256_loadu_pd(sums), v);
+        _mm256_storeu_pd(sums, v);
+    }
+    _mm_storeu_ps(to, divided(v, white, inverse));
+}
+
+/* Sixteen bytes at a time: running sums in 16 bits by adding what lies 1, 2, 4 and 8 pixels before. Returns the pixels
+ * done, and *before the sum of these. */
+SMP_INLINE int64_t put_bytes(float *to, double *sums, const uint8_t *row, int64_t n, double divisor, const int down,
+                             uint32_t *before)
+{
+    const __m256d white = _mm256_set1_pd(divisor), inverse = _mm256_set1_pd(1. / divisor);
+    const __m256i last = _mm256_set1_epi16(0x0f0e); /* of eight numbers */
+    __m256i sum = _mm256_setzero_si256();
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256i v = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i_u *)(const void *)(row + i)));
+        v = _mm256_add_epi16(v, _mm256_slli_si256(v, 2));
+        v = _mm256_add_epi16(v, _mm256_slli_si256(v, 4));
+        v = _mm256_add_epi16(v, _mm256_slli_si256(v, 8));
+        v = _mm256_add_epi16(v, _mm256_shuffle_epi8(_mm256_permute2x128_si256(v, v, 0x08), last));
+        const __m256i low = _mm256_add_epi32(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(v)), sum);
+        const __m256i high = _mm256_add_epi32(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(v, 1)), sum);
+        sum = _mm256_permutevar8x32_epi32(high, _mm256_set1_epi32(7));
+        put_four(to + i, sums + i, _mm256_castsi256_si128(low), white, inverse, down);
+        put_four(to + i + 4, sums + i + 4, _mm256_extracti128_si256(low, 1), white, inverse, down);
+        put_four(to + i + 8, sums + i + 8, _mm256_castsi256_si128(high), white, inverse, down);
+        put_four(to + i + 12, sums + i + 12, _mm256_extracti128_si256(high, 1), white, inverse, down);
+    }
+    *before = (uint32_t)_mm256_cvtsi256_si32(sum);
+    return i;
+}
+#else
+SMP_INLINE int64_t put_bytes(float *to, double *sums, const uint8_t *row, int64_t n, double divisor, const int down,
+                             uint32_t *before)
+{
+    (void)to, (void)sums, (void)row, (void)n, (void)divisor, (void)down;
+    *before = 0;
+    return 0;
+}
+#endif
+
+/* A row of bytes of one channel: its running sums; where `down` says so added to `sums`, which is the row above. */
+SMP_INLINE void bytes_row(float *restrict to, double *restrict sums, const uint8_t *restrict row, int64_t n,
+                          const double white, const int down)
+{
+    uint32_t along;
+    for (int64_t i = put_bytes(to, sums, row, n, white, down, &along); i < n; i++) {
+        along += row[i];
+        const double v = down ? sums[i] + (double)(int32_t)along : (double)(int32_t)along;
+        if (down)
+            sums[i] = v;
+        to[i] = smp_integral_result(v, white);
+    }
+}
+
 SMP_INLINE void store(float *restrict to, const double *restrict sums, int64_t n, const double white)
 {
     for (int64_t i = 0; i < n; i++)
@@ -150,16 +211,20 @@ SMP_CPU_KERNEL(integral_tiled)
     double *sums = scratch, *row = sums + n;
     for (int64_t y = y0; y < y1; y++) {
         float *to = smp_row(&io->out, y);
-        if (bytes_alone(io) && p->along != SMP_ALONG_COLUMNS)
-            sums_of_bytes(row, smp_row(&io->in, y), n);
-        else
-            sums_along(row, io, y, p->along != SMP_ALONG_COLUMNS);
-        if (p->along == SMP_ALONG_ROWS) {
-            store(to, row, n, p->white);
+        if (p->along != SMP_ALONG_ROWS && y % SMP_INTEGRAL_ROWS == 0)
+            memcpy(sums, (const double *)io->table + y / SMP_INTEGRAL_ROWS * n, (size_t)n * sizeof *sums);
+        if (bytes_alone(io) && p->along == SMP_ALONG_BOTH) {
+            bytes_row(to, sums, smp_row(&io->in, y), n, p->white, 1);
             continue;
         }
-        if (y % SMP_INTEGRAL_ROWS == 0)
-            memcpy(sums, (const double *)io->table + y / SMP_INTEGRAL_ROWS * n, (size_t)n * sizeof *sums);
-        add_and_store(to, sums, row, n, p->white);
+        if (bytes_alone(io) && p->along == SMP_ALONG_ROWS) {
+            bytes_row(to, sums, smp_row(&io->in, y), n, p->white, 0);
+            continue;
+        }
+        sums_along(row, io, y, p->along != SMP_ALONG_COLUMNS);
+        if (p->along == SMP_ALONG_ROWS)
+            store(to, row, n, p->white);
+        else
+            add_and_store(to, sums, row, n, p->white);
     }
 }

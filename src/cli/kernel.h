@@ -1,11 +1,12 @@
 /* What the files of `smempipe kernel` share: kernel.c runs the command, kernel_args.c makes a launch of --args,
- * kernel_run.c runs one kernel, kernel_compare.c gathers several, kernel_sass.c makes SASS, kernel_program.c runs whole
+ * kernel_run.c runs one kernel, kernel_compare.c gathers several, kernel_program.c runs whole
  * programs, kernel_executable.c prepares those that nvcc made elsewhere. */
 #ifndef SMP_CLI_KERNEL_H
 #define SMP_CLI_KERNEL_H
 
 #include "cli/cli.h"
 #include "report/lab.h"
+#include "warp/stage/assemble.h"
 #include "warp/stage/compile.h"
 #include "warp/warp.h"
 
@@ -85,15 +86,6 @@ bool smp_kernel_is_file(const char *name);
 smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *file, char **ptx, char **program,
                             smp_error *err);
 
-/* What is counted: *sass is the path of nvdisasm's text of a PTX file, or of a cubin, beside which lies the cubin; from
- * smp_alloc. Null: PTX is counted, and why says the reason. An error where --code sass asks for what cannot be. */
-enum { SMP_KERNEL_WHY = 200 };
-smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, char **sass, char why[SMP_KERNEL_WHY],
-                         smp_error *err);
-
-/* The cubin of a PTX file, or a cubin itself: a path, from smp_alloc. Null: there is no ptxas, or it refuses. */
-char *smp_kernel_cubin(const smp_kernel_settings *settings, const char *file);
-
 /* The device code of an executable: of each of its source files PTX, or a cubin where it has no PTX. */
 typedef struct smp_kernel_module {
     uint64_t key;
@@ -107,7 +99,7 @@ typedef struct smp_kernel_modules {
     char *library;    /* the folder of libsmp_cudart.so */
     char runtime[40]; /* "libcudart.so.13" */
     bool preload;     /* the program would find another library first */
-    char why[SMP_KERNEL_WHY];
+    char why[SMP_ASSEMBLE_WHY];
 } smp_kernel_modules;
 smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char *file, smp_kernel_modules *out,
                                  smp_error *err);
@@ -116,7 +108,7 @@ void smp_kernel_modules_close(smp_kernel_modules *modules);
 /* A program to run under the lab's runtime library. */
 typedef struct smp_kernel_process {
     const char *program;
-    const char *ptx, *sass;            /* of the only source; sass null, or as smp_kernel_sass made it */
+    const char *ptx, *sass;            /* of the only source; sass null, or as smp_assemble made it */
     const smp_kernel_modules *modules; /* of an executable instead; else null */
 } smp_kernel_process;
 

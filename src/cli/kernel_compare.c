@@ -68,7 +68,7 @@ void smp_kernel_results_free(smp_kernel_results *all)
 static void add_fits(const smp_kernel_settings *settings, const char *code, smp_kernel_results *all, size_t from)
 {
     smp_error ignored = {0};
-    char *path = smp_kernel_cubin(settings, code), *cubin = NULL;
+    char *path = smp_assemble_cubin(code, settings->arch), *cubin = NULL;
     size_t size;
     if (path && !smp_kernel_read(path, &cubin, &size, &ignored))
         for (size_t i = from; i < all->count; i++) {
@@ -173,7 +173,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
 {
     const bool cuda = is_cuda(file), program_runs = cuda && !settings->only, is_ptx = smp_ends_with(file, ".ptx");
     const size_t from = all->count;
-    char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_KERNEL_WHY] = "";
+    char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_ASSEMBLE_WHY] = "";
     smp_code code = SMP_OK;
     if (!cuda && is_executable(file))
         return run_executable(settings, file, number, all, err);
@@ -181,7 +181,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
         code = smp_kernel_compile(settings, file, &ptx, program_runs ? &program : NULL, err);
     const char *source = cuda ? ptx : file;
     if (!code && (!is_ptx || settings->only))
-        code = smp_kernel_sass(settings, source, &sass, why, err);
+        code = smp_assemble(source, settings->arch, settings->code, &sass, why, err);
     if (code && ptx && !strcmp(err->where, ptx)) /* which lies in the cache */
         snprintf(err->where, sizeof err->where, "%s", file);
     if (!code) {
@@ -276,7 +276,8 @@ smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results 
         return smp_hint(err, smp_kernel_is_file(own.program_args.items[0]) ? "--compare takes several files"
                                                                            : "the kernel's parameters go into --args");
     }
-    if (!settings->compare && own.program_args.count && smp_options_before_dashes() > 1 && is_kernel_file(own.program_args.items[0])) {
+    if (!settings->compare && own.program_args.count && smp_options_before_dashes() > 1 &&
+        is_kernel_file(own.program_args.items[0])) {
         smp_fail(err, SMP_E_USAGE, "'%s' would be an argument of the program that '%s' makes",
                  own.program_args.items[0], settings->file);
         return smp_hint(err, "--compare takes several files; write -- before what the program is given");

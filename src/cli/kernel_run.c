@@ -1,5 +1,4 @@
 /* Runs one kernel of a file with --grid, --block and --args, and keeps what it leaves in its arrays. */
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "cli/kernel.h"
+#include "stages/foreign.h"
 
 /* ------------------------------------------------------------------------------------------------ words */
 
@@ -23,7 +23,6 @@ static smp_code read_shape(const char *option, const char *all, size_t n, uint32
 {
     char text[64];
     size_t size;
-    shape[0] = shape[1] = shape[2] = 1;
     if (!all) {
         smp_fail(err, SMP_E_USAGE, "--only needs --%s", option);
         return smp_hint(err,
@@ -31,19 +30,13 @@ static smp_code read_shape(const char *option, const char *all, size_t n, uint32
     }
     const char *given = nth(all, n, &size);
     snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1), given);
-    const char *at = text;
-    for (int i = 0; i < 3; i++) {
-        char *end = NULL;
-        errno = 0;
-        const unsigned long value = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
-        if (!value || errno || value > INT32_MAX)
-            break;
-        shape[i] = (uint32_t)value;
-        if (!*end)
-            return SMP_OK;
-        if ((*end != 'x' && *end != ',') || i == 2)
-            break;
-        at = end + 1;
+    smp_foreign_dims dims;
+    char plain[sizeof text];
+    for (size_t i = 0; i < sizeof text; i++) /* 32,8 is understood too */
+        plain[i] = text[i] == ',' ? 'x' : text[i];
+    if (smp_foreign_read_dims(plain, &dims)) {
+        memcpy(shape, dims.n, sizeof dims.n);
+        return SMP_OK;
     }
     smp_fail(err, SMP_E_USAGE, "--%s %s is no shape", option, text);
     return smp_hint(err, "write 128, 32x8 or 8x8x4");

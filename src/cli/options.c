@@ -214,10 +214,10 @@ static smp_code set_defaults(const smp_command *command, void *settings, smp_err
 
 /* ------------------------------------------------------------------------------------------------ options */
 
-/* What a stage of this name, here or in other tools, is as a statement; null: there is none. */
-static const char *statement_named(const char *name, size_t length)
+/* What a stage of this name, here or in other tools, is as a statement; null: there is none, or none is taken. */
+static const char *statement_named(const smp_command *command, const char *name, size_t length)
 {
-    for (size_t i = 0; i < smp_stage_count(); i++) {
+    for (size_t i = 0; i < smp_stage_count() && find_option(command, "stage", 5, 'e'); i++) {
         const smp_stage *stage = smp_stage_at(i);
         if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
             return stage->example;
@@ -226,6 +226,14 @@ static const char *statement_named(const char *name, size_t length)
                 return other.say;
     }
     return NULL;
+}
+
+static smp_code hint_statement(const char *statement, smp_error *err)
+{
+    enum { MOST = 40 }; /* of a stage's name */
+    const size_t name = strcspn(statement, " ");
+    return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
+                    (int)(name < MOST ? name : MOST), statement);
 }
 
 /* full: what was given, of which word may be a part. */
@@ -238,13 +246,12 @@ static smp_code fail_unknown(const smp_command *command, const char *word, const
     for (; count < MAX_WORDS && (row = smp_command_option(command, count, NULL)); count++)
         names[count] = row->name;
     const char *near = name ? smp_nearest(name, length, names, count) : NULL;
-    const char *statement = name && find_option(command, "stage", 5, 'e') ? statement_named(name, length) : NULL;
+    const char *statement = name ? statement_named(command, name, length) : NULL;
     smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
     if (access(full, F_OK) == 0)
         return smp_hint(err, "a file whose name begins with '-': write ./%s", full);
     if (statement && !(near && strlen(near) == length))
-        return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
-                        (int)(strcspn(statement, " ") < 40 ? strcspn(statement, " ") : 40), statement);
+        return hint_statement(statement, err);
     if (near)
         return smp_hint(err, "did you mean '--%s'?", near);
     return smp_hint(err, "smempipe %s --help lists the options", command->name);
@@ -294,6 +301,18 @@ static smp_code parse_long(parse *p, const char *word, smp_error *err)
     return store(row, equals + 1, p->settings, true, err);
 }
 
+/* Whether letters are an option's or a stage's whole name, as other tools write it behind one dash; then says so. */
+static bool hint_whole(const smp_command *command, const char *word, smp_error *err)
+{
+    const smp_option *row = word[2] ? find_option(command, word + 1, strlen(word + 1), 0) : NULL;
+    const char *statement = row || !word[2] ? NULL : statement_named(command, word + 1, strlen(word + 1));
+    if (row)
+        smp_hint(err, "did you mean '--%s'?", row->name);
+    else if (statement)
+        hint_statement(statement, err);
+    return row || statement;
+}
+
 /* -qv, -f, -e STAGE, -eSTAGE. */
 static smp_code parse_letters(parse *p, const char *word, smp_error *err)
 {
@@ -303,12 +322,16 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
             char text[8];
             snprintf(text, sizeof text, "-%.*s", (*letter & 0x80) ? 4 : 1, letter);
             fail_unknown(p->command, text, word, NULL, 0, err);
-            row = word[2] ? find_option(p->command, word + 1, strlen(word + 1), 0) : NULL;
-            return row ? smp_hint(err, "did you mean '--%s'?", row->name) : SMP_E_USAGE;
+            return hint_whole(p->command, word, err) ? err->code : SMP_E_USAGE;
         }
         p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
-        if (row->type != SMP_O_FLAG && letter[1])
-            return store(row, letter + 1, p->settings, true, err);
+        if (row->type != SMP_O_FLAG && letter[1]) {
+            if (!hint_whole(p->command, word, err))
+                return store(row, letter + 1, p->settings, true, err);
+            smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
+            hint_whole(p->command, word, err);
+            return err->code;
+        }
         smp_code code = take_value(p, row, err);
         if (code)
             return code;

@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/paths.h"
 #include "compare/crop.h"
 #include "device/simt/simt.h"
+#include "warp/own/own.h"
 #include "warp/stage/provider.h"
 
 enum { MOST_VARIANTS = 16 };
@@ -79,6 +79,7 @@ static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_
             count->ops[op].wavefronts += trace->launches[i].ops[op].wavefronts;
             count->ops[op].ideal += trace->launches[i].ops[op].ideal;
         }
+        to->architecture = trace->launches[i].architecture;
         code = add_launch(to, &trace->launches[i], err);
     }
     return code;
@@ -86,42 +87,40 @@ static smp_code take_trace(smp_compare_variant *to, const smp_trace *trace, smp_
 
 /* What the warp machine counted of a kernel that is not this program's. */
 typedef struct lab_counts {
-    smp_compare_variant *to;
+    smp_trace *trace;
     bool failed; /* no memory */
 } lab_counts;
 
+/* Lines of notes, each once and with the kernel's name. */
+static void take_lab_notes(smp_trace *trace, const smp_warp_result *result)
+{
+    for (const char *line = result->notes; *line;) {
+        char one[256];
+        const size_t size = strcspn(line, "\n"), used = strlen(trace->notes);
+        snprintf(one, sizeof one, "%.60s: %.*s\n", result->kernel, (int)(size < 180 ? size : 180), line);
+        if (!strstr(trace->notes, one) && used + strlen(one) < sizeof trace->notes)
+            memcpy(trace->notes + used, one, strlen(one) + 1);
+        line += size + (line[size] == '\n');
+    }
+}
+
 static void take_lab(void *context, const smp_warp_result *result)
 {
-    static const smp_shared_op ops[] = {SMP_SHARED_LOAD, SMP_SHARED_STORE, SMP_SHARED_ATOMIC, SMP_SHARED_ASYNC};
     lab_counts *lab = context;
-    smp_trace_launch launch = {.static_shared = result->shared, .dynamic_shared = result->dynamic_shared};
-    smp_compare_count *count = &lab->to->counts[SMP_COUNT_MODEL];
-    snprintf(launch.kernel, sizeof launch.kernel, "%.90s", result->kernel);
-    memcpy(launch.grid, result->grid, sizeof launch.grid);
-    memcpy(launch.block, result->block, sizeof launch.block);
-    lab->failed = add_launch(lab->to, &launch, NULL) || lab->failed;
-    for (size_t i = 0; i < result->row_count; i++) {
-        const smp_warp_row *row = &result->rows[i];
-        if (row->space != SMP_WARP_SHARED)
-            continue;
-        const smp_shared_count one = {row->instructions, row->wavefronts, row->packed};
-        smp_shared_count *const sums[] = {&count->ops[ops[row->op]], &count->total};
-        for (size_t k = 0; k < 2; k++) {
-            sums[k]->instructions += one.instructions;
-            sums[k]->wavefronts += one.wavefronts;
-            sums[k]->ideal += one.ideal;
-        }
-        const char *path = row->file < result->file_count ? result->files[row->file] : "";
-        smp_compare_site site = {.op = ops[row->op], .width = (int)row->width, .count = one};
-        snprintf(site.kernel, sizeof site.kernel, "%.90s", result->kernel);
-        snprintf(site.where, sizeof site.where, "%.80s:%u", smp_base_name(path), row->line);
-        site.example = (smp_bank_access){.op = row->worst_op, .width = (int)row->width, .active = row->worst_active};
-        memcpy(site.example.offset, row->worst_offset, sizeof site.example.offset);
-        if (smp_grow(&lab->to->sites, &lab->to->site_capacity, lab->to->site_count + 1, sizeof *lab->to->sites))
-            lab->to->sites[lab->to->site_count++] = site;
-        else
-            lab->failed = true;
+    smp_trace *trace = lab->trace;
+    if (!smp_grow(&trace->launches, &trace->capacity, trace->count + 1, sizeof *trace->launches)) {
+        lab->failed = true;
+        return;
     }
+    smp_trace_launch *launch = &trace->launches[trace->count++];
+    *launch = (smp_trace_launch){.static_shared = result->shared,
+                                 .dynamic_shared = result->dynamic_shared,
+                                 .architecture = result->fit.arch ? result->fit.arch : -1};
+    snprintf(launch->kernel, sizeof launch->kernel, "%.90s", result->kernel);
+    memcpy(launch->grid, result->grid, sizeof launch->grid);
+    memcpy(launch->block, result->block, sizeof launch->block);
+    lab->failed = !smp_own_take_result(launch, result) || lab->failed;
+    take_lab_notes(trace, result);
 }
 
 /* Says once why there are no counts of a kind. */
@@ -136,8 +135,9 @@ static void note_missing(smp_trial *trial, smp_count_kind kind, const smp_error 
 static void take_code(smp_compare *to, const smp_trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++) {
-        to->architecture = trace->launches[i].architecture ? trace->launches[i].architecture : to->architecture;
-        to->as_compiled = to->as_compiled || !trace->launches[i].architecture;
+        const int architecture = trace->launches[i].architecture;
+        to->architecture = architecture > 0 ? architecture : to->architecture;
+        to->as_compiled = to->as_compiled || !architecture;
     }
     for (const char *line = trace->notes; *line;) {
         const size_t size = strcspn(line, "\n") + 1, used = strlen(to->model_notes);
@@ -158,16 +158,14 @@ static smp_code count_model(smp_trial *trial, const smp_variant *variant, smp_co
         note_missing(trial, SMP_COUNT_MODEL, &why);
         return SMP_OK;
     }
-    lab_counts lab = {.to = to};
+    lab_counts lab = {.trace = &trace};
     smp_warp_observe_stage(take_lab, &lab);
     smp_code code = smp_model_count(trial->c->model, variant, report->count_from, report->count_rows, &trace, err);
     smp_warp_observe_stage(NULL, NULL);
     if (!code && lab.failed)
         code = smp_fail_memory(err, "sites", sizeof *to->sites);
-    if (!code && !variant->launches[0].foreign)
-        code = take_trace(to, &trace, err);
     if (!code)
-        to->counts[SMP_COUNT_MODEL].known = true;
+        code = take_trace(to, &trace, err);
     take_code(trial->c->out, &trace);
     smp_trace_free(&trace);
     if (code != SMP_E_DEVICE)
@@ -226,6 +224,13 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
     return code;
 }
 
+/* Of kernels of files the model counts the SASS of one architecture, or PTX. */
+static bool is_of_this_gpu(const smp_trial *trial, const smp_variant *variant, const smp_compare_variant *counted)
+{
+    const smp_device_info *gpu = &trial->c->device->info;
+    return !variant->launches[0].foreign || counted->architecture == gpu->compute_major * 10 + gpu->compute_minor;
+}
+
 /* The model must equal sass exactly, for each operation. */
 static void compare_with_model(smp_compare_variant *variant)
 {
@@ -262,7 +267,7 @@ static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp
             snprintf(to->why, sizeof to->why, "%.190s", err ? err->message : "cannot be counted");
             code = SMP_OK;
         }
-        if (!code && kind == SMP_COUNT_SASS && !variant->launches[0].foreign) /* of those the model counts PTX */
+        if (!code && kind == SMP_COUNT_SASS && is_of_this_gpu(trial, variant, &report->variants[i]))
             compare_with_model(&report->variants[i]);
     }
     smp_count_close(source);

@@ -53,7 +53,7 @@ typedef struct smp_trace_launch {
     smp_trace_faults faults;
     smp_trace_site *sites;
     size_t site_count, site_capacity;
-    int architecture; /* of the SASS that was counted, 90; 0: the traced kernel was */
+    int architecture; /* of the SASS that was counted, 90; 0: the traced kernel was; -1: PTX */
 } smp_trace_launch;
 
 /* Zero it before use. */

@@ -39,8 +39,6 @@ static const struct {
     {0, 4, "PK\3\4", "a zip archive (or .npz)"},
     {0, 4, "\x76\x2F\x31\x01", "an OpenEXR picture"},
     {0, 4, "OggS", "an Ogg file without sound that is known here"},
-    {0, 4, ".snd", "an AU sound"},
-    {0, 4, "wvpk", "a WavPack sound"},
     {0, 2, "\xFF\xF1", "an AAC sound"},
     {0, 2, "\xFF\xF9", "an AAC sound"},
     {0, 5, "<svg ", "an SVG"},

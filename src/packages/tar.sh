@@ -21,7 +21,8 @@ for release in bookworm noble; do
     list_files "$user" > "$work/$release/before-tar"
     mkdir "$user/tmp/try"
     cp "$tar" samples/chelsea.png samples/speech.flac "$user/tmp/try/"
-    chroot "$user" bash -euc '
+    # Programs find what lies beside them by /proc, which is mounted for this command alone.
+    unshare --mount bash -c 'mount -t proc proc "$0/proc" && exec chroot "$0" bash -euc "$1"' "$user" '
         cd /tmp/try
         tar -xzf smempipe-*.tar.gz
         rm smempipe-*.tar.gz

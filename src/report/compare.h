@@ -54,6 +54,7 @@ typedef struct smp_compare_variant {
     smp_spread time;     /* seconds */
     smp_verdict verdict; /* against naive */
     smp_compare_count counts[SMP_COUNT_KINDS];
+    int architecture; /* of the SASS that the model counted, 90; 0: traced kernels; -1: PTX */
     smp_compare_launch *launches; /* owned */
     size_t launch_count, launch_capacity;
     smp_compare_site *sites; /* of the model; owned */

@@ -16,6 +16,7 @@ typedef struct line {
     const smp_compare_step *step;
     const smp_compare_variant *variant;
     const smp_compare_site *site;
+    size_t order; /* as steps, variants and sites follow each other */
 } line;
 
 static int by_conflicts(const void *a, const void *b)
@@ -24,9 +25,7 @@ static int by_conflicts(const void *a, const void *b)
     const uint64_t m = smp_compare_conflicts(&x->site->count), n = smp_compare_conflicts(&y->site->count);
     if (m != n)
         return m < n ? 1 : -1;
-    if (x->step->number != y->step->number)
-        return x->step->number < y->step->number ? -1 : 1;
-    return x->site < y->site ? -1 : x->site > y->site;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 static void put_line(FILE *to, const line *l, uint64_t most)
@@ -115,7 +114,8 @@ void smp_compare_lines(FILE *to, const smp_compare *compare)
         for (size_t k = 0; k < compare->steps[i].variant_count; k++)
             for (size_t s = 0; s < compare->steps[i].variants[k].site_count; s++) {
                 const smp_compare_variant *variant = &compare->steps[i].variants[k];
-                lines[count++] = (line){&compare->steps[i], variant, &variant->sites[s]};
+                lines[count] = (line){&compare->steps[i], variant, &variant->sites[s], count};
+                count++;
                 bad += smp_compare_conflicts(&variant->sites[s].count) > 0;
             }
     qsort(lines, count, sizeof *lines, by_conflicts);

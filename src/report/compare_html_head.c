@@ -102,7 +102,9 @@ static void put_worst(FILE *to, const smp_compare *compare)
         return;
     fputs(" Most bank conflicts: <a href=\"#lines\" class=\"mono\">", to);
     smp_text_xml(to, worst.site->where);
-    fprintf(to, "</a> of %s in step %d", worst.of->name, step->number);
+    fprintf(to, "</a> of %s", worst.of->name);
+    if (compare->step_count > 1)
+        fprintf(to, " in step %d", step->number);
     if (worst.of != worst.least)
         fprintf(to, "; %s spares them", worst.least->name);
     fputs(".", to);
@@ -131,21 +133,21 @@ static void put_verdict(FILE *to, const smp_compare *compare)
               to);
     if (!dearest)
         return;
-    fprintf(to, "<p class=\"verdict%s\">%s step %d, <code>", conflicts ? "" : " free",
-            most.share > 0 && compare->step_count > 1 ? "Begin with" : "Look at", dearest->number);
+    fprintf(to, "<p class=\"verdict%s\">", conflicts ? "" : " free");
+    if (compare->step_count == 1)
+        fputs("There is one step, <code>", to);
+    else
+        fprintf(to, "%s step %d, <code>", most.share > 0 ? "Begin with" : "Look at", dearest->number);
     smp_text_xml(to, dearest->label);
     fputs("</code>", to);
     if (most.share > 0 && compare->step_count > 1)
         fprintf(to, ": it takes %.0f %% of the time", 100 * most.share);
-    if (most.fastest) {
-        const double copy = smp_compare_of_copy(compare, dearest, most.fastest);
-        fprintf(to,
-                copy >= NEAR_COPY ? ", and moves its bytes as fast as a copy does, so only moving less would help"
-                : copy > 0        ? ", and reaches %.0f %% of the rate of a copy, so there is something to win"
-                                  : "",
-                100 * copy);
-    }
     fputs(".", to);
+    const double copy = most.fastest ? smp_compare_of_copy(compare, dearest, most.fastest) : 0;
+    if (copy >= NEAR_COPY)
+        fputs(" It moves its bytes as fast as a copy does: only moving less would help.", to);
+    else if (copy > 0)
+        fprintf(to, " It reaches %.0f %% of the rate of a copy, so there is something to win.", 100 * copy);
     put_worst(to, compare);
     fputs("</p>\n", to);
 }

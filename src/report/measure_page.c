@@ -72,7 +72,7 @@ static void put_number(FILE *to, double value)
 {
     char text[SMP_NUMBER_TEXT] = "";
     if (isfinite(value)) /* counts are written out */
-        snprintf(text, sizeof text, fabs(value) < 1e12 && value >= floor(value) ? "%.0f" : "%.5g", value);
+        snprintf(text, sizeof text, fabs(value) < 1e12 && !(value > floor(value)) ? "%.0f" : "%.5g", value);
     fputs(text, to);
 }
 
@@ -364,7 +364,9 @@ static void put_scalars(page *p, const smp_total *total, const smp_findings *fin
             continue;
         if (!open) {
             fputs("<div class=\"scroll\"><table>\n<tr><th></th>", p->to);
-            for (size_t k = i; k < findings->count && !strcmp(findings->items[k].name, item->name); k++) {
+            for (size_t k = i; k < findings->count; k++) {
+                if (findings->items[k].list || strcmp(findings->items[k].name, item->name) != 0)
+                    continue;
                 const char *tone = tone_of(total, findings->items[k].channel);
                 if (findings->items[k].channel < 0)
                     fputs("<th>all</th>", p->to);

@@ -354,6 +354,30 @@ static smp_code look(const smp_run_request *request, smp_reader **reader, int64_
     return code;
 }
 
+/* Whether nothing is lost when what was written is dropped: a file, or none yet. */
+static bool is_replaceable(const char *path)
+{
+    struct stat status;
+    return strcmp(path, "-") != 0 && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
+}
+
+static bool outputs_are_files(const smp_run_request *request)
+{
+    bool files = !request->output || is_replaceable(request->output);
+    for (size_t i = 0; i < request->program->save_count; i++)
+        files &= is_replaceable(request->program->saves[i].path);
+    return files;
+}
+
+static smp_code fail_leftover(const smp_run_request *request, int bytes, bool files, smp_error *err)
+{
+    smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s no whole frame", bytes, bytes == 1 ? "" : "s",
+             bytes == 1 ? "is" : "are");
+    smp_hint(err, "%s: the input is truncated, or --raw is wrong",
+             files ? "nothing was written" : "the frames in front of them were written");
+    return smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
+}
+
 /* *scanned: the device was to decode or code a file. */
 static smp_code run_once(const smp_run_request *request, smp_run_report *report, bool *scanned, smp_error *err)
 {
@@ -415,16 +439,15 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
         code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
     if (!code)
         code = smp_looks_report(&looks, report, err);
+    const bool files = outputs_are_files(request);
+    if (!code && media->leftover && files)
+        code = fail_leftover(request, media->leftover, files, err);
     if (!code) {
         *scanned = false; /* from here on outputs may be in their places */
         code = commit_all(request, plan, outputs, report, err);
     }
-    if (!code && media->leftover) { /* what is whole was written */
-        code = smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s no whole frame", media->leftover,
-                        media->leftover == 1 ? "" : "s", media->leftover == 1 ? "is" : "are");
-        smp_hint(err, "the frames in front of them were written: the input is truncated, or --raw is wrong");
-        smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
-    }
+    if (!code && media->leftover && !files)
+        code = fail_leftover(request, media->leftover, files, err); /* what is whole was written */
 
 done:
     for (size_t i = 0; i < output_count; i++) {
@@ -448,21 +471,11 @@ done:
     return code;
 }
 
-/* Whether nothing is lost when what was written is dropped: a file, or none yet. */
-static bool is_replaceable(const char *path)
-{
-    struct stat status;
-    return strcmp(path, "-") != 0 && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
-}
-
 /* Whether the device may decode the input and code outputs. Not where the input is read twice, or not as it is; nor
  * where an output cannot be begun anew after a doubt. */
 static bool may_scan(const smp_run_request *request)
 {
-    bool replaceable = !request->output || is_replaceable(request->output);
-    for (size_t i = 0; i < request->program->save_count; i++)
-        replaceable &= is_replaceable(request->program->saves[i].path);
-    return replaceable && !request->device->host_memory && strcmp(request->input, "-") != 0 &&
+    return outputs_are_files(request) && !request->device->host_memory && strcmp(request->input, "-") != 0 &&
            request->program->node_count > 0 && !request->plain_storage && !request->limits.fast_decode &&
            !request->limits.raw.given && !smp_program_looks(request->program);
 }

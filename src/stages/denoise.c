@@ -246,5 +246,5 @@ const smp_stage smp_stage_denoise = {
     .finish = finish,
     .variants = variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"noisered noise-reduction afftdn arnndn", "denoise 12dB"}, {0}},
+    .aliases = (const smp_alias[]){{"noisered noise-reduction afftdn anlmdn arnndn noiseprof", "denoise 12dB"}, {0}},
 };

@@ -31,6 +31,8 @@ typedef struct smp_foreign_file {
     const smp_foreign_entry *entries;
     size_t count;
     bool has_variables; /* of the device's memory, which kernels may change */
+    const void *cubin;  /* what its counts are of, once it was counted; null: it was not, or in PTX */
+    int cubin_arch;     /* 90 */
 } smp_foreign_file;
 
 /* What a parameter is given. Sizes are of the rows that the kernel gets. */

@@ -107,6 +107,10 @@ const smp_stage smp_stage_remix = {
                                    {"mono downmix", "remix mono"},
                                    {"channels", "remix stereo"},
                                    {"channelmap", "remix swap"},
+                                   {"swap", "remix swap"},
+                                   {"channelsplit", "remix left"},
+                                   {"karaoke", "remix matrix=[1 -1; 1 -1]"},
+                                   {"oops", "remix matrix=[1 -1; 1 -1]"},
                                    {"midside", "remix mid-side"},
                                    {0}},
 };

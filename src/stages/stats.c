@@ -391,6 +391,7 @@ const smp_stage smp_stage_stats = {
     .pack = pack,
     .unpack = unpack,
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){{"statistics mean minmax stat", "stats"}, {"percentile", "stats percentiles=[50]"}, {0}},
+    .aliases = (const smp_alias[]){{"statistics mean minmax stat astats volumedetect", "stats"},
+                                   {"percentile", "stats percentiles=[50]"},
+                                   {0}},
 };

@@ -143,8 +143,7 @@ const smp_stage smp_stage_text = {
     .about = "The built-in font has printable ASCII and Latin-1, in letters of 6 x 10 dots; a dot is a square of whole "
              "pixels. What hangs over is cut off. The letters, and the box behind them where ground gives it a colour, "
              "are laid on by Porter and Duff's over, with opacity as their alpha. In `light linear`, colours are "
-             "linear values. For a logo, or "
-             "letters of another font, draw a picture and lay it on.",
+             "linear values. For a logo, or letters of another font, draw a picture and lay it on.",
     .example = "text \"smempipe\" size=20px anchor=bottom",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
@@ -153,9 +152,7 @@ const smp_stage smp_stage_text = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"annotate", "text \"words\""},
+    .aliases = (const smp_alias[]){{"annotate drawtext write", "text \"words\""},
                                    {"caption", "text \"words\" anchor=bottom"},
-                                   {"drawtext", "text \"words\""},
-                                   {"write", "text \"words\""},
                                    {0}},
 };

@@ -79,6 +79,11 @@ void smp_warp_module_free(smp_warp_module *module)
     smp_free(module);
 }
 
+size_t smp_warp_variable_count(const smp_warp_module *module)
+{
+    return module->variable_count;
+}
+
 void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t *size)
 {
     for (size_t i = 0; i < module->variable_count; i++)

@@ -93,6 +93,7 @@ const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null
 /* The last name in a mangled symbol: "_ZZ9transposePfE4tile" is "tile"; others stay as they are. */
 void smp_warp_source_name(const char *symbol, size_t length, char *name, size_t size);
 
+size_t smp_warp_variable_count(const smp_warp_module *module);
 /* The same with template arguments, "tr<32,float>", and, where wanted, parameters. False: the symbol has what is not
  * known here. */
 bool smp_warp_full_name(const char *symbol, bool params, char *name, size_t size);

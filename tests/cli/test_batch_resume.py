@@ -1,6 +1,6 @@
 """smempipe batch --resume: nothing is lost and nothing done twice, whatever interrupts it.
 
-SMP_FULL=1 kills at 50 random instants instead of 12."""
+SMP_FULL=1 kills at 50 random instants instead of 12; a program with a sanitizer is killed at 4."""
 import random
 import shutil
 import signal
@@ -9,9 +9,9 @@ import time
 import unittest
 
 from batch_case import BatchCase
-from harness import FULL, PROGRAM, big_png, png_bytes
+from harness import FULL, PROGRAM, SANITIZED, big_png, png_bytes
 
-KILLS = 50 if FULL else 12
+KILLS = 50 if FULL else 4 if SANITIZED else 12
 
 
 class Resume(BatchCase):
@@ -179,7 +179,7 @@ class Interrupted(BatchCase):
     def interrupt(self, number, status):
         rng = random.Random(int(number))
         stopped = 0
-        for i in range(6):
+        for i in range(3 if SANITIZED else 6):
             process = self.start(f"out{i}", "--jobs", "2")
             while not (self.folder / f"out{i}").exists() and process.poll() is None:
                 time.sleep(0.001)

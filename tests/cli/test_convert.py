@@ -88,7 +88,8 @@ class OneFile(BatchCase):
         self.refused("says its format", "a.png", "b.png", "--to", "jpg")
         self.refused("--to takes an extension", "a.png", "-o", "out", "--to", "tga2")
         self.refused("write --to jpg", "a.png", "-o", "out", "--format", "jpg")
-        for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%", "9999999999999999999999"):
+        for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%",
+                      "9999999999999999999999"):
             self.refused("is no value for --resize", "a.png", "b.png", f"--resize={wrong}")
         self.refused("same file as the input", "a.png", "a.png", "--force", status=4)
         self.refused("a.png is given twice\n", "a.png", "a.png", "-o", "out")
@@ -137,6 +138,10 @@ class OneFile(BatchCase):
                      "--rotate", "90", status=2)
         self.refused("a stage is written -e 'crop auto' (smempipe stages crop)", SAMPLES / "chelsea.png", "c.png",
                      "--autocrop", status=2)
+        for words, says in ((("-resize", "50%"), "did you mean '--resize'?"), (("-flop",), "-e 'flip horizontal'"),
+                            (("-extent", "9x9"), "-e 'pad'"), (("-crop", "9x9"), "(smempipe stages crop)")):
+            self.refused(says, SAMPLES / "chelsea.png", "c.png", *words, status=2)
+        self.smp("convert", SAMPLES / "chelsea.png", "d.npy", "-egray")
 
 
 class Folders(BatchCase):

@@ -71,6 +71,10 @@ class Raw(CliCase):
         cut = self.raw(data * 2 + b"abc", "s16lex2:8000", "trim start=0s", status=3)
         self.assertEqual(cut.stdout, data * 2)
         self.assertIn(b"3 bytes at the end of the input are no whole frame", cut.stderr)
+        self.write("cut.raw", data * 2 + b"abc")
+        cut = self.smp("convert", "--raw", "s16lex2:8000", "cut.raw", "cut.wav", status=3)
+        self.assertIn("nothing was written: the input is truncated", cut.stderr)
+        self.assertFalse((self.folder / "cut.wav").exists())
 
     def test_what_does_not_fit_is_said(self):
         for spec, says in (("u9x1:4x3", "no kind of sample"), ("u8:4x3", "number of channels"), ("u8x1", "':'"),

@@ -9,6 +9,26 @@ from harness import ROOT, CliCase
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 KERNELS = os.path.join(ROOT, "samples", "kernels")
+PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
+# Four loads of 4 bytes, of which ptxas makes one of 16.
+JOINED = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sum(.param .u64 p0, .param .u64 p1)
+{
+.reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %d<3>;
+.shared .align 16 .b8 s[512];
+mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, s; add.s32 %r3, %r2, %r1;
+cvt.rn.f32.u32 %f0, %r0; st.shared.f32 [%r3], %f0;
+bar.sync 0;
+ld.shared.f32 %f1, [s]; ld.shared.f32 %f2, [s+4]; ld.shared.f32 %f3, [s+8]; ld.shared.f32 %f4, [s+12];
+add.f32 %f1, %f1, %f2; add.f32 %f3, %f3, %f4; add.f32 %f1, %f1, %f3;
+mov.u32 %r4, %ctaid.x; shl.b32 %r4, %r4, 5; add.u32 %r0, %r0, %r4;
+ld.param.u64 %d0, [p1]; mul.wide.u32 %d1, %r0, 4; add.s64 %d0, %d0, %d1; st.global.f32 [%d0], %f1;
+ret;
+}
+"""
 BLUR = 'kernel "blur3.ptx" name=blur3 block=32x8 args=(in, out, width, height, channels, 3.5)'
 LADDER = ["transposeNaive", "transposeTiled", "transposePadded"]
 TURN = (f'kernel "transpose.ptx" variants={",".join(LADDER)} block=32x8 tile=32x32 over=input '
@@ -82,6 +102,20 @@ class KernelStage(CliCase):
         self.assertEqual([v["check"] for v in step["variants"]], ["right"] * 3)
         counts = [v["counts"]["model"]["total"] for v in step["variants"]]
         self.assertEqual([c["conflicts"] for c in counts], [0, 192 * 31, 0])
+        header = json.loads(done.stdout)["environment"]
+        if PTXAS and NVDISASM:
+            self.assertEqual((header["counts_of"], header["counts_not_of_sass"]), ("SASS of sm_90", None))
+        elif header["counts_not_of_sass"]:
+            self.assertIn("transposeTiled: counted in its PTX, since", header["counts_not_of_sass"])
+
+    @unittest.skipUnless(PTXAS and NVDISASM, "no ptxas or nvdisasm")
+    def test_what_ptxas_joins_is_counted_as_joined(self):
+        self.write("join.ptx", JOINED)
+        np.save(self.folder / "in.npy", np.zeros((8, 32), np.float32))
+        self.run_text('kernel "join.ptx" name=sum block=32 grid=8 args=(in, out)')
+        done = self.smp("compare", "a.pipe", "in.npy", "--json", "-", "--repeat", "1")
+        ops = json.loads(done.stdout)["steps"][-1]["variants"][0]["counts"]["model"]["load"]
+        self.assertEqual((ops["instructions"], ops["wavefronts"]), (8, 16))
 
     def test_mistakes_of_a_kernel_are_errors(self):
         np.save(self.folder / "in.npy", np.zeros((32, 32), np.uint8))
@@ -91,7 +125,8 @@ class KernelStage(CliCase):
 
     def test_output_that_a_kernel_leaves_unwritten_is_told(self):
         body = "ld.param.u64 %rd1, [f_1];\nmov.u32 %r1, %tid.x;\ncvt.u64.u32 %rd2, %r1;\nadd.u64 %rd1, %rd1, %rd2;\n"
-        head = (".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f(.param .u64 f_0, .param .u64 f_1)\n{\n"
+        head = (".version 8.0\n.target sm_80\n.address_size 64\n"
+                ".visible .entry f(.param .u64 f_0, .param .u64 f_1)\n{\n"
                 ".reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n")  # fmt: skip
         self.write("f.ptx", head + body + "st.global.u8 [%rd1], %r1;\nret;\n}\n")
         self.write("none.ptx", head + "ret;\n}\n")

@@ -2,11 +2,30 @@
 
 SMP_FULL=1 runs the full size, 6000x4000 against 6000x40000."""
 import json
+import struct
 import unittest
+import zlib
 
 from harness import FULL, PIPELINES, SAMPLES, CliCase, big_png
 
 WIDTH, HEIGHT = (6000, 4000) if FULL else (3000, 2000)
+
+
+def giant_tiff(path, width, height, rows=16):
+    """An RGB TIFF of black, in strips that are the same bytes of the file."""
+    strip, strips = zlib.compress(bytes(width * 3 * rows)), -(-height // rows)
+    at = 8 + len(strip) + len(strip) % 2
+    tags = [(256, 4, 1, width), (257, 4, 1, height), (258, 3, 3, 0), (259, 3, 1, 8), (262, 3, 1, 2),
+            (273, 4, strips, 0), (277, 3, 1, 3), (278, 4, 1, rows), (279, 4, strips, 0)]
+    behind = at + 2 + 12 * len(tags) + 4
+    places = {258: behind, 273: behind + 8, 279: behind + 8 + 4 * strips}
+    with open(path, "wb") as file:
+        file.write(b"II*\0" + struct.pack("<I", at) + strip.ljust(at - 8, b"\0"))
+        file.write(struct.pack("<H", len(tags)))
+        for tag, kind, count, value in tags:
+            file.write(struct.pack("<HHII", tag, kind, count, places.get(tag, value)))
+        file.write(bytes(4) + struct.pack("<4H", 8, 8, 8, 0))
+        file.write(struct.pack("<I", 8) * strips + struct.pack("<I", len(strip)) * strips)
 
 
 class Memory(CliCase):
@@ -54,6 +73,16 @@ class Memory(CliCase):
             taken = json.loads((self.folder / "run.json").read_text())["peak_bytes"]
             self.assertLessEqual(said, taken, chain)
             self.assertLess(taken - said, 600e3, chain)
+
+    def test_a_giant_tiff_is_resized_in_little_memory(self):
+        """70000 x 31000 pixels take a minute: what they would take is told, and some of their rows are resized."""
+        giant_tiff(self.folder / "giant.tif", 70000, 31000)
+        how = ("-e", "resize longest=1600", "--device", "cpu", "--threads", "2")
+        said = json.loads(self.smp("explain", "--json", *how, "giant.tif").stdout)["memory_bytes"]
+        self.assertLess(said, 150e6)
+        height = 31000 if FULL else 320
+        giant_tiff(self.folder / "low.tif", 70000, height)
+        self.assertLess(self.peak("run", *how, "low.tif", "out.png"), 200e6)
 
     def test_explain_knows_that_frames_of_sound_lie_end_to_end(self):
         told = json.loads(

@@ -187,6 +187,25 @@ class Sound(CliCase):
             self.smp("run", "-e", "remix mono", name, "c.wav", status=status)
             self.assertFalse((self.folder / "c.wav").exists())
 
+    def test_sounds_of_speech_corpora_are_read(self):
+        """AU and NIST SPHERE, through FFmpeg's libraries; 24 bits stay 24 bits."""
+        info = self.smp("info", DATA / "tone.m4a", status=(0, 3, 4))
+        if "FFmpeg's libraries" in info.stderr:
+            self.skipTest("this build, or machine, reads no AU")
+        samples = (np.arange(2000) * 13 % 30000).astype("<i4")
+        wide = b"".join(int(v).to_bytes(3, "big") for v in samples * 250)
+        self.write("s.au", struct.pack(">4sIIIII", b".snd", 24, 4000, 3, 8000, 1) + samples.astype(">i2").tobytes())
+        self.write("w.au", struct.pack(">4sIIIII", b".snd", 24, 6000, 4, 8000, 1) + wide)
+        header = ("NIST_1A\n   1024\nchannel_count -i 1\nsample_count -i 2000\nsample_rate -i 8000\n"
+                  "sample_n_bytes -i 2\nsample_byte_format -s2 01\nsample_sig_bits -i 16\nsample_coding -s3 pcm\n"
+                  "end_head\n").encode()
+        self.write("s.sph", header.ljust(1024) + samples.astype("<i2").tobytes())
+        for name, bits, scale in (("s.au", 16, 1), ("s.sph", 16, 1), ("w.au", 24, 250)):
+            self.smp("convert", "-f", name, "a.wav")
+            self.assertIn(f"{bits}-bit PCM", self.smp("info", "a.wav").stdout)
+            self.smp("convert", "-f", "a.wav", "a.npy")
+            np.testing.assert_array_equal(np.load(self.folder / "a.npy").ravel() * 2.0 ** (bits - 1), samples * scale)
+
     def test_tags_behind_a_bare_stream_are_no_loss(self):
         """Frames of AAC without a container, and what players write behind them."""
         data = (DATA / "tone.m4a").read_bytes()

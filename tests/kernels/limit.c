@@ -69,6 +69,26 @@ static void known_gains(void **state)
     }
 }
 
+/* A loud sound all through: the gain is nearly the same everywhere. */
+static void known_gains_of_a_loud_sound(void **state)
+{
+    (void)state;
+    const limit_values values = {-1, 0.005, 100, 0};
+    const kernel_case c = case_of(&values, 300, 2, 44100);
+    picture in = picture_make(&c.in, SMP_F32), out;
+    for (int n = 0; n < 300; n++)
+        for (int k = 0; k < 2; k++)
+            picture_set(&in, 0, n, k, 3 * (float)((31 * n * n + 7 * n + 97 * k) % 2001 - 1000) / 1024.f);
+    kernel_case_naive(&c, &in, NULL, &out);
+    for (int n = 0; n <= 150; n += n < 5 ? 1 : 145) {
+        const double want = (n < 6 ? -677409 : -677052) / 65536.,
+                     got = 20 * log10((double)picture_get(&out, 0, n, 0) / (double)picture_get(&in, 0, n, 0));
+        assert_true(fabs(got - want) < 6e-5);
+    }
+    picture_free(&in);
+    picture_free(&out);
+}
+
 static void nothing_passes_the_ceiling(void **state)
 {
     (void)state;
@@ -171,6 +191,7 @@ SMP_SUITE(limit)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_gains),
+        cmocka_unit_test(known_gains_of_a_loud_sound),
         cmocka_unit_test(nothing_passes_the_ceiling),
         cmocka_unit_test(what_stays_below_is_left_alone),
         cmocka_unit_test(every_variant_gives_the_same_bytes),

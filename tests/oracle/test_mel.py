@@ -62,6 +62,20 @@ def mel(samples, bands=80, size=400, hop=160, low=0, high=RATE / 2, scale="slane
     return scipy.fft.dct(made, type=2, norm="ortho", axis=1)[:, :mfcc] if mfcc else made
 
 
+# statement, shape, values at (row, column), of 0.1 ((31 i i + 7 i) mod 2001 - 1000) / 1024, 800 frames
+KNOWN = (
+    ("mel", (6, 80), {(0, 0): 0.00920539, (0, 1): 0.00507009, (0, 2): 0.01458529, (0, 3): 0.02210493,
+                      (3, 40): 0.00246910, (5, 79): 0.00454162}),
+    ("mel size=512 bands=40 scale=htk norm=none edge=mirror log=db", (6, 40),
+     {(0, 0): 0.21341, (0, 1): 3.13594, (0, 2): 6.56787, (5, 39): 8.83858}),
+    ("mel size=512 bands=40 log=db mfcc=13", (6, 13),
+     {(2, 0): -111.49449, (2, 1): -2.54428, (2, 2): -0.91218, (2, 3): 0.42605}),
+    ("mel edge=mirror log=whisper", (5, 80),
+     {(0, 0): 0.59575882, (0, 1): 0.54695850, (0, 2): 0.67727236, (0, 3): 0.70475976, (3, 40): 0.34813466,
+      (4, 79): 0.52940988}),
+)
+
+
 class Framed(OracleCase):
     def setUp(self):
         self.held = tempfile.TemporaryDirectory(prefix="smp-oracle-", dir=SCRATCH)
@@ -75,6 +89,16 @@ class Framed(OracleCase):
 
 
 class Mel(Framed):
+    def test_known_values(self):
+        i = np.arange(800)
+        samples = (0.1 * ((31 * i * i + 7 * i) % 2001 - 1000) / 1024).astype(np.float32)
+        for statement, shape, values in KNOWN:
+            for device in ("cpu", "simt"):
+                got = self.made(samples, statement, "--device", device).reshape(shape)
+                within = 1e-4 if "log=db" in statement else 2e-7
+                for at, value in values.items():
+                    self.assertAlmostEqual(float(got[at]), value, delta=max(within, 3e-6 * abs(value)), msg=statement)
+
     def test_bands_are_those_of_the_definition(self):
         for frames, options in (
             (4000, {}),

@@ -1,5 +1,5 @@
-"""The same bytes as OpenCV for what it defines in integers, over 200 random pictures: medians, morphology, CLAHE, Canny,
-connected components. Noise, blobs, flat parts and few levels, from a point to more than a strip; one process a
+"""The same bytes as OpenCV for what it defines in integers, over 200 random pictures: medians, morphology, CLAHE,
+Canny, connected components. Noise, blobs, flat parts and few levels, from a point to more than a strip; one process a
 picture."""
 import unittest
 

@@ -100,6 +100,16 @@ static void instructions_compute(void **state)
         {"IADD3 R5, P0, R1, -R2, RZ;IADD3.X R4, RZ, ~R3, RZ, P0, !PT", 0, 0, 0, 0},
         {"IADD3 R5, P0, P1, R1, R2, R3;IADD3.X R4, RZ, RZ, RZ, P0, P1", 0xffffffff, 0xffffffff, 0xffffffff, 2},
         {"VIADD R4, R1, 0xfffffffe", 5, 0, 0, 3},
+        {"MOV R10, R1;MOV R11, R2;IADD.64 R10, R10, 0x1;MOV R4, R11", 0xffffffff, 6, 0, 7},
+        {"MOV R10, R1;MOV R11, R2;IADD.64 R10, R10, -0x1;MOV R4, R11", 0, 6, 0, 5},
+        {"MOV R10, R1;MOV R11, R2;IADD.64 R12, RZ, -R10;MOV R4, R13", 1, 0, 0, 0xffffffff},
+        {"UMOV.64 UR4, 0x300000002;UIADD3.64 UR4, UPT, UPT, UR4, 0xfffffffe, URZ;MOV R4, UR5", 0, 0, 0, 4},
+        {"MOV R10, R1;MOV R11, R2;MOV.64 R12, R10;MOV R4, R13", 1, 9, 0, 9},
+        {"LDCU.128 UR4, c[0x0][0x0];MOV R4, UR4", 0, 0, 0, 32},
+        {"LDCU UR4, c[0x0][0x0];MOV R4, UR4", 0, 0, 0, 32},
+        {"UMOV UR4, 0x5;UI2F.U32.RP UR4, UR4;MOV R4, UR4", 0, 0, 0, 0x40a00000},
+        {"F2FP.PACK_AB R4, R1, R2", 0x3f800000, 0x40000000, 0, 0x3c004000},
+        {"BRA.DIV ~URZ, `(.L_0);MOV R4, R1;.L_0:;NOP", 3, 0, 0, 3},
         {"IMAD R4, R1, R2, R3", 3, 0xffffffff, 10, 7},
         {"IMAD.SHL.U32 R4, R1, 0x8, RZ", 3, 0, 0, 24},
         {"MOV R10, R3;MOV R11, RZ;IMAD.WIDE R4, R1, R2, R10;MOV R4, R5", 0xffffffff, 2, 1, 0xffffffff},
@@ -220,6 +230,7 @@ static void what_is_unknown_is_told(void **state)
     (void)state;
     static const char *const texts[][2] = {{"/**/ FROB R4, R1 ;", "unknown operation"},
                                            {"/**/ IADD3.FROB R4, R1, R2, R3 ;", "'.FROB' is unknown"},
+                                           {"/**/ HGMMA.64x8x16.F32 R24, gdesc[UR4], R24 ;", "unknown operation"},
                                            {"/**/ MOV R4, cx[UR4][0x10] ;", "unknown form"},
                                            {"/**/ BRA `(.L_nowhere) ;", "another function"}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -254,6 +265,35 @@ static void both_are_compared(void **state)
     smp_warp_result_free(&l.result);
     assert_int_equal(smp_warp_run_both(&launch, NULL, &l.result, &l.err), SMP_OK);
     assert_string_equal(l.result.code, "ptx");
+    close_lab(&l);
+    open_lab(&l, "/**/ HGMMA.64x8x16.F32 R24, gdesc[UR4], R24 ;"); /* wgmma: not there */
+    smp_warp_launch other = launch;
+    other.kernel = smp_warp_kernel_at(l.ptx, 0);
+    other.memory = l.memory;
+    assert_int_equal(smp_warp_run_both(&other, smp_warp_kernel_at(l.sass, 0), &l.result, &l.err), SMP_OK);
+    assert_string_equal(l.result.code, "ptx");
+    assert_non_null(strstr(l.result.notes, "counted from PTX: kernel 'op' has SASS that cannot be executed: 'HGMMA"));
+    close_lab(&l);
+}
+
+/* a (8 x 4) holds its row's number, b (4 x 8) its column's: a sum is 4 row column + c. Lane 4g + t has row g, columns
+ * 2t and 2t + 1. */
+static void doubles_are_multiplied(void **state)
+{
+    (void)state;
+    static const char code[] =
+        "/**/ SHF.R.U32.HI R5, RZ, 0x2, R0 ;\n/**/ I2F.F64.U32 R10, R5 ;\n" /* a, and b: lane / 4 */
+        "/**/ I2F.F64.U32 R12, R0 ;\n/**/ I2F.F64.U32 R14, R0 ;\n"          /* c: the lane, twice */
+        "/**/ DMMA.8x8x4 R16, R10, R10, R12 ;\n/**/ F2F.F32.F64 R4, R18 ;";
+    lab l;
+    open_lab(&l, code);
+    run(&l);
+    assert_int_equal(l.code, SMP_OK);
+    for (uint32_t i = 0; i < LANES; i++) {
+        float sum;
+        memcpy(&sum, &l.words[3 * LANES + i], sizeof sum);
+        assert_true(sum == (float)(4 * (i / 4) * (i % 4 * 2 + 1) + i));
+    }
     close_lab(&l);
 }
 
@@ -391,6 +431,7 @@ SMP_SUITE(sass)
         cmocka_unit_test(threads_of_the_host_change_nothing),
         cmocka_unit_test(what_is_unknown_is_told),
         cmocka_unit_test(both_are_compared),
+        cmocka_unit_test(doubles_are_multiplied),
         cmocka_unit_test(matrices_cost_what_an_h100_counted),
         cmocka_unit_test(matrices_hold_their_values),
     };

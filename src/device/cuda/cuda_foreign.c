@@ -1,5 +1,5 @@
-/* Kernels of the user's on a GPU: their PTX goes to the driver, which compiles it. They get pictures without gaps, so
- * rows are copied within device memory before and after. */
+/* Kernels of the user's on a GPU: their PTX goes to the driver, which compiles it, or the cubin that was counted. They
+ * get pictures without gaps, so rows are copied within device memory before and after. */
 #include "device/cuda/cuda_internal.h"
 #include "stages/foreign.h"
 
@@ -44,10 +44,13 @@ static smp_code room(cuda_device *gpu, size_t size, void **memory, size_t *has, 
 static smp_code load(cuda_device *gpu, const smp_foreign_file *file, CUmodule *out, smp_error *err)
 {
     smp_code code = SMP_OK;
+    const bool counted =
+        file->cubin && file->cubin_arch == gpu->base.info.compute_major * 10 + gpu->base.info.compute_minor;
+    const void *image = counted ? file->cubin : file->ptx;
     if (file->has_variables) /* they begin as the file has them, for each launch */
-        CUDA_TRY(gpu, cuModuleLoadData, out, file->ptx);
+        CUDA_TRY(gpu, cuModuleLoadData, out, image);
     else
-        code = cuda_load_module(gpu, file, file->ptx, out, err);
+        code = cuda_load_module(gpu, image, image, out, err);
 fail:
     if (code)
         smp_hint(err, "the driver cannot load the PTX of %.200s for this GPU: compile it for this GPU or an older one",

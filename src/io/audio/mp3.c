@@ -286,7 +286,8 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
             return SMP_OK;
     if (code == SMP_OK) {
         code = smp_fail(err, SMP_E_WRITE, "an MP3 cannot have a rate of %.10g Hz", shape->rate);
-        smp_hint(err, "end the pipeline with `resample %s`", shape->rate < 30000 ? "24kHz" : "44.1kHz");
+        const char *rate = shape->rate < 30000 ? "24kHz" : "44.1kHz";
+        smp_hint(err, "end the pipeline with `resample %s`; smempipe convert has --rate %s", rate, rate);
     }
     return code;
 }

@@ -28,7 +28,12 @@ static const char *kind_of(const uint8_t *head, size_t size)
                                  {"flv", 0, 4, "FLV\1"},
                                  {"mpeg", 0, 4, "\0\0\1\xBA"},
                                  {"ac3", 0, 2, "\x0B\x77"},
-                                 {"amr", 0, 5, "#!AMR"}};
+                                 {"amr", 0, 5, "#!AMR"},
+                                 {"au", 0, 4, ".snd"},
+                                 {"nistsphere", 0, 7, "NIST_1A"},
+                                 {"wv", 0, 4, "wvpk"},
+                                 {"ape", 0, 4, "MAC "},
+                                 {"tta", 0, 4, "TTA1"}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (size >= kinds[i].at + kinds[i].length && !memcmp(head + kinds[i].at, kinds[i].magic, kinds[i].length))
             return kinds[i].name;
@@ -343,6 +348,26 @@ static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
                  (unsigned long long)(size - s->bytes));
 }
 
+/* What holds the samples: whole numbers of more than 16 bits, and floats that were coded as such, are no lossy code's.
+ * Of those 16 bits hold what is left. */
+static int type_of(const AVCodecContext *codec)
+{
+    const enum AVSampleFormat format = codec->sample_fmt;
+    if (format == AV_SAMPLE_FMT_S32 || format == AV_SAMPLE_FMT_S32P)
+        return codec->bits_per_raw_sample > 0 && codec->bits_per_raw_sample <= 24 ? SMP_SOUND_S24 : SMP_SOUND_S32;
+    switch (codec->codec_id) {
+    case AV_CODEC_ID_PCM_F32LE:
+    case AV_CODEC_ID_PCM_F32BE:
+    case AV_CODEC_ID_PCM_F64LE:
+    case AV_CODEC_ID_PCM_F64BE:
+        return SMP_SOUND_F32;
+    case AV_CODEC_ID_WAVPACK:
+        return format == AV_SAMPLE_FMT_FLT || format == AV_SAMPLE_FMT_FLTP ? SMP_SOUND_F32 : SMP_SOUND_VORBIS;
+    default:
+        return SMP_SOUND_VORBIS;
+    }
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
@@ -370,7 +395,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     const AVChannelLayout *layout = &s->codec->ch_layout;
     const uint32_t mask = layout->order == AV_CHANNEL_ORDER_NATIVE ? (uint32_t)layout->u.mask : 0;
     reader->media.meta.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
-    reader->media.meta.sound.type = SMP_SOUND_VORBIS; /* one that loses some: 16 bits hold what is left */
+    reader->media.meta.sound.type = type_of(s->codec);
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
     look_for_cut(reader, s, frames);
     code = take_tags(reader, s, err);
@@ -472,8 +497,9 @@ static void read_close(smp_reader *reader)
 
 const smp_file_format smp_format_av = {
     .name = "M4A and video",
-    .extensions = (const char *const[]){"m4a", "m4b", "mp4", "m4v", "mov",  "3gp", "aac", "mkv", "mka", "webm", "avi",
-                                        "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr", NULL},
+    .extensions = (const char *const[]){"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
+                                        "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
+                                        "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta", NULL},
     .kind = SMP_AUDIO,
     .sniff = smp_av_sniff,
     .read_open = read_open,

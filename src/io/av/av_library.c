@@ -10,8 +10,9 @@
 
 bool smp_av_name(const char *path)
 {
-    static const char *const known[] = {"m4a", "m4b", "mp4", "m4v", "mov", "3gp",  "aac", "mkv", "mka", "webm",
-                                        "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",  "ac3", "amr"};
+    static const char *const known[] = {"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
+                                        "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
+                                        "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta"};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof known / sizeof known[0]; i++)
         if (!strcasecmp(dot + 1, known[i]))

@@ -63,7 +63,7 @@ static bool add_site(smp_trace_launch *to, const smp_warp_result *result, const 
     return true;
 }
 
-static bool take_result(smp_trace_launch *to, const smp_warp_result *result)
+bool smp_own_take_result(smp_trace_launch *to, const smp_warp_result *result)
 {
     bool taken = true;
     for (size_t i = 0; i < result->row_count && taken; i++)
@@ -124,7 +124,7 @@ static smp_code count(const smp_warp_kernel *kernel, const smp_simt_seen *seen, 
     if (!code && !(after = smp_warp_copy_memory(memory)))
         code = smp_fail_memory(err, "a copy of what it writes", 0);
     (void)smp_warp_copy_back(memory, before);
-    if (!code && !take_result(to, &result))
+    if (!code && !smp_own_take_result(to, &result))
         code = smp_fail_memory(err, "sites", 0);
     if (code) {
         smp_warp_copy_free(after);

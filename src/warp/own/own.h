@@ -4,10 +4,14 @@
 #ifndef SMP_WARP_OWN_OWN_H
 #define SMP_WARP_OWN_OWN_H
 
+#include "counters/trace.h"
 #include "warp/warp.h"
 
 /* From now on, launches whose trace wants it (smp_trace.sass) are counted by their SASS. Once for the process. */
 void smp_own_count_launches(void);
+
+/* The shared-memory rows of a result become sites of a launch, and are added to its sums. False: no memory. */
+bool smp_own_take_result(smp_trace_launch *to, const smp_warp_result *result);
 
 /* Where a folder of SASS is; null: nowhere. SMP_SASS names one by the environment, "" none. */
 const char *smp_own_folder(void);

@@ -155,8 +155,19 @@ static char *cut_section(const smp_own_file *file, const char *kernel)
 
 static smp_code load(const char *file, const char *kernel, loaded *to, smp_error *err)
 {
-    smp_own_file packed;
-    smp_code code = smp_own_memory() ? smp_own_file_read(file, &packed, err) : smp_fail_memory(err, "buffers", 0);
+    static smp_own_file packed; /* the last one: kernels of a file are asked for one after the other */
+    static char *name;
+    smp_code code = smp_own_memory() ? SMP_OK : smp_fail_memory(err, "buffers", 0);
+    if (!code && (!name || strcmp(name, file) != 0)) {
+        smp_free(name);
+        smp_own_file_free(&packed);
+        name = NULL;
+        code = smp_own_file_read(file, &packed, err);
+        if (code)
+            memset(&packed, 0, sizeof packed);
+        else
+            name = smp_strdup(file);
+    }
     if (code)
         return code;
     char *text = cut_section(&packed, kernel);
@@ -168,7 +179,6 @@ static smp_code load(const char *file, const char *kernel, loaded *to, smp_error
         code = smp_warp_load_sass(file, text, strlen(text), packed.cubin, packed.cubin_size, NULL, own.memory,
                                   &to->module, err);
     smp_free(text);
-    smp_own_file_free(&packed);
     return code;
 }
 

@@ -197,21 +197,30 @@ static uint64_t address_of(cubin *c, uint64_t symbol)
     return c->loaded[section] ? (uint64_t)(uintptr_t)c->loaded[section] + c->symbols[symbol].st_value : 0;
 }
 
-/* The addresses that a bank holds. */
+/* The addresses that a bank holds; what is added to one is told beside it, or, of 8.x, stands in its place. */
 static smp_code relocate(cubin *c, size_t section, unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < c->section_count; i++) {
+        const Elf64_Shdr *s = &c->sections[i];
+        const bool beside = s->sh_type == SHT_RELA;
+        const size_t element = beside ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
         size_t count;
-        if (c->sections[i].sh_type != SHT_RELA || c->sections[i].sh_info != section)
+        if ((!beside && s->sh_type != SHT_REL) || s->sh_info != section)
             continue;
-        Elf64_Rela *entries = table(c, &c->sections[i], sizeof(Elf64_Rela), &count);
+        unsigned char *entries = table(c, s, element, &count);
         if (!entries)
-            return smp_fail_memory(c->err, "relocations", c->sections[i].sh_size);
+            return smp_fail_memory(c->err, "relocations", s->sh_size);
         for (size_t k = 0; k < count; k++) {
-            const uint64_t symbol = ELF64_R_SYM(entries[k].r_info), at = entries[k].r_offset;
-            const uint64_t value = address_of(c, symbol) + (uint64_t)entries[k].r_addend;
-            if (at <= size && size - at >= sizeof value)
-                memcpy(bytes + at, &value, sizeof value);
+            Elf64_Rela entry = {.r_addend = 0};
+            memcpy(&entry, entries + k * element, element);
+            const uint64_t at = entry.r_offset;
+            uint64_t value = 0;
+            if (at > size || size - at < sizeof value)
+                continue;
+            if (!beside)
+                memcpy(&value, bytes + at, sizeof value);
+            value += address_of(c, ELF64_R_SYM(entry.r_info)) + (uint64_t)entry.r_addend;
+            memcpy(bytes + at, &value, sizeof value);
         }
         smp_free(entries);
     }

@@ -17,11 +17,22 @@ static void predicate_results(sass_parser *parser, const sass_line *line, sass_o
         op->pred_to[i] = sass_predicate_to(parser, &line->operands[(*at)++]);
 }
 
+/* A source of 64 bits; a number of 32 without a minus has zeros above it. */
+static bool long_source(sass_parser *parser, const sass_line *line, sass_op *op, int slot, int operand)
+{
+    const sass_operand *o = operand < line->count ? &line->operands[operand] : NULL;
+    if (!o || o->kind != SASS_NUMBER || !o->is_integer || o->whole || o->text.at[0] == '-')
+        return sass_source(parser, line, op, slot, operand, 2, false);
+    op->source[slot] = sass_constant(parser, o->bits, 0);
+    return true;
+}
+
 static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     op->wide = sass_has(line, "64");
     inst->execute = sass_function_of(SASS_COPY);
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->wide ? 2 : 1, false);
+    return result(parser, line, op, 0) &&
+           (op->wide ? long_source(parser, line, op, 0, 1) : sass_source(parser, line, op, 0, 1, 1, false));
 }
 
 /* IADD.64 to, a, b; UIADD3.64 to, UPT, UPT, a, b, c */
@@ -35,7 +46,7 @@ static bool decode_add_long(sass_parser *parser, const sass_line *line, warp_ins
     if (line->count != at + sources || !result(parser, line, op, 0))
         return sass_refuse(parser, line, "this form");
     for (int i = 0; i < sources; i++)
-        if (!sass_source(parser, line, op, i, at++, 2, false) || (op->change[i] && op->change[i] != SASS_NEGATE))
+        if (!long_source(parser, line, op, i, at++) || (op->change[i] && op->change[i] != SASS_NEGATE))
             return sass_refuse(parser, line, "a changed operand");
     inst->execute = sass_run_add_long;
     return true;

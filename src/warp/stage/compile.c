@@ -65,19 +65,17 @@ static char *if_runs(char *path)
     return NULL;
 }
 
-static bool clang_is_there(void)
+static char *find_in_path(const char *name)
 {
     const char *path = getenv("PATH");
     for (const char *at = path ? path : ""; *at;) {
         const size_t size = strcspn(at, ":");
-        char *found = size ? if_runs(smp_asprintf("%.*s/clang++", (int)size, at)) : NULL;
-        const bool there = found != NULL;
-        smp_free(found);
-        if (there)
-            return true;
+        char *found = size ? if_runs(smp_asprintf("%.*s/%s", (int)size, at, name)) : NULL;
+        if (found)
+            return found;
         at += size + (at[size] == ':');
     }
-    return false;
+    return NULL;
 }
 
 /* Where clang++ is, a script that takes nvcc's options and calls it: beside a program in its build folder, or installed
@@ -86,8 +84,9 @@ static char *clang_instead(void)
 {
     static const char *const below[] = {"clang/nvcc", "../lib/smempipe/clang/nvcc", "../lib/*/smempipe/clang/nvcc",
                                         "../lib64/smempipe/clang/nvcc"};
-    char own[PATH_MAX], *path = NULL;
-    const bool known = clang_is_there() && smp_program_folder(own);
+    char own[PATH_MAX], *path = NULL, *clang = find_in_path("clang++");
+    const bool known = clang && smp_program_folder(own);
+    smp_free(clang);
     for (size_t i = 0; known && i < sizeof below / sizeof below[0] && !path; i++) {
         glob_t found;
         char *pattern = smp_asprintf("%s/%s", own, below[i]);
@@ -123,15 +122,10 @@ static char *find_in_wheels(const char *tool)
 
 char *smp_compile_tool(const char *name)
 {
-    const char *path = getenv("PATH"), *home = getenv("CUDA_HOME");
-    for (const char *at = path ? path : ""; *at;) {
-        const size_t size = strcspn(at, ":");
-        char *found = size ? if_runs(smp_asprintf("%.*s/%s", (int)size, at, name)) : NULL;
-        if (found)
-            return found;
-        at += size + (at[size] == ':');
-    }
-    char *found = home ? if_runs(smp_asprintf("%s/bin/%s", home, name)) : NULL;
+    const char *home = getenv("CUDA_HOME");
+    char *found = find_in_path(name);
+    if (!found && home)
+        found = if_runs(smp_asprintf("%s/bin/%s", home, name));
     if (!found)
         found = if_runs(smp_asprintf("/usr/local/cuda/bin/%s", name));
     return found ? found : find_in_wheels(name);

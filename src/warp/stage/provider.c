@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,19 +11,25 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "stages/foreign.h"
+#include "warp/stage/assemble.h"
 #include "warp/stage/compile.h"
 
-enum { MOST_PTX = 64 << 20 };
+enum { MOST_PTX = 64 << 20, COUNTED_ARCH = 90 };
+#define COUNTED_NAME "sm_90"
 
 typedef struct loaded {
     struct loaded *next;
     smp_foreign_file file;
-    char *path, *ptx;
+    char *path, *ptx, *ptx_path;
     struct timespec changed;
     int64_t size;
     smp_warp_memory *memory;
-    smp_warp_module *module;
-    smp_error error; /* what is wrong with it */
+    smp_warp_module *module, *sass;
+    smp_error error;         /* what is wrong with it */
+    bool assembled;          /* the following were sought */
+    char *sass_text, *cubin; /* null: there are none */
+    size_t sass_size, cubin_size;
+    char why[SMP_ASSEMBLE_WHY]; /* there are none */
 } loaded;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +45,8 @@ void smp_warp_observe_stage(smp_warp_observer *fn, void *context)
 
 /* ------------------------------------------------------------------------------------------------ files */
 
-static smp_code read_text(const char *path, char **text, smp_error *err)
+/* With a zero behind it. */
+static smp_code read_file(const char *path, char **text, size_t *length, smp_error *err)
 {
     size_t size = 0, capacity = 0, got;
     FILE *from = fopen(path, "rb");
@@ -49,7 +57,7 @@ static smp_code read_text(const char *path, char **text, smp_error *err)
         if (!fits || !smp_grow(text, &capacity, size + 65537, 1)) {
             fclose(from);
             return fits ? smp_fail_memory(err, "PTX", size)
-                        : smp_fail(err, SMP_E_LIMIT, "'%.200s' has more than %d MiB of PTX", path, MOST_PTX >> 20);
+                        : smp_fail(err, SMP_E_LIMIT, "'%.200s' has more than %d MiB of code", path, MOST_PTX >> 20);
         }
         got = fread(*text + size, 1, 65536, from);
         size += got;
@@ -57,7 +65,15 @@ static smp_code read_text(const char *path, char **text, smp_error *err)
     const bool failed = ferror(from);
     fclose(from);
     (*text)[size] = 0;
-    if (failed || strlen(*text) != size)
+    *length = size;
+    return failed ? smp_fail(err, SMP_E_READ, "'%.200s' cannot be read", path) : SMP_OK;
+}
+
+static smp_code read_text(const char *path, char **text, smp_error *err)
+{
+    size_t size = 0;
+    const smp_code code = read_file(path, text, &size, err);
+    if (!code && strlen(*text) != size)
         return smp_fail(err, SMP_E_READ, "'%.200s' is no text of PTX", path);
     return SMP_OK;
 }
@@ -83,6 +99,7 @@ static void drop(loaded *l)
     smp_warp_module_free(l->module);
     smp_warp_memory_close(l->memory);
     smp_free(l->path);
+    smp_free(l->ptx_path);
     smp_free(l->ptx);
     smp_free(l);
 }
@@ -137,7 +154,6 @@ static bool has_variables(const char *ptx)
 
 static smp_code load(const char *path, const struct stat *status, loaded **out, smp_error *err)
 {
-    char *ptx_path = NULL;
     loaded *l = smp_alloc(sizeof *l);
     if (!l)
         return smp_fail_memory(err, "kernels", sizeof *l);
@@ -145,16 +161,15 @@ static smp_code load(const char *path, const struct stat *status, loaded **out, 
     l->changed = status->st_mtim;
     l->size = status->st_size;
     l->path = smp_strdup(path);
-    smp_code code = l->path ? find_ptx(path, &ptx_path, err) : smp_fail_memory(err, "a path", strlen(path));
+    smp_code code = l->path ? find_ptx(path, &l->ptx_path, err) : smp_fail_memory(err, "a path", strlen(path));
     if (!code)
-        code = read_text(ptx_path, &l->ptx, err);
+        code = read_text(l->ptx_path, &l->ptx, err);
     if (!code)
         code = smp_warp_memory_open(&l->memory, err);
     if (!code)
         code = smp_warp_load_ptx(path, l->ptx, strlen(l->ptx), l->memory, &l->module, err);
     if (!code)
         code = list_kernels(l, err);
-    smp_free(ptx_path);
     l->file.path = l->path;
     l->file.ptx = l->ptx;
     l->file.has_variables = l->ptx && has_variables(l->ptx);
@@ -224,6 +239,86 @@ static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_erro
     return smp_hint(err, "smempipe kernel %.100s --only %s tells more", k->file->path, k->entry->name);
 }
 
+/* The file's SASS for what is counted, made once. */
+static void assemble(loaded *l)
+{
+    char *path = NULL, *cubin = NULL;
+    smp_error ignored = {0};
+    if (l->assembled)
+        return;
+    l->assembled = true;
+    if (!smp_assemble(l->ptx_path, COUNTED_NAME, NULL, &path, l->why, &ignored) && path) {
+        const char *slash = strrchr(path, '/');
+        cubin = smp_asprintf("%.*scode.cubin", (int)(slash + 1 - path), path);
+        if (!cubin || read_file(path, &l->sass_text, &l->sass_size, &ignored) ||
+            read_file(cubin, &l->cubin, &l->cubin_size, &ignored) ||
+            smp_warp_load_sass(path, l->sass_text, l->sass_size, l->cubin, l->cubin_size, l->module, l->memory,
+                               &l->sass, &ignored))
+            snprintf(l->why, sizeof l->why, "its SASS cannot be read");
+    } else if (!l->why[0])
+        snprintf(l->why, sizeof l->why, "%.150s", ignored.message);
+    if (l->sass) {
+        l->file.cubin = l->cubin;
+        l->file.cubin_arch = COUNTED_ARCH;
+    }
+    smp_free(path);
+    smp_free(cubin);
+}
+
+/* The code of a launch. A file without variables is read once; otherwise they begin as the file has them. */
+typedef struct code_of {
+    smp_warp_memory *memory; /* of the launch */
+    smp_warp_module *ptx, *sass;
+    bool own;
+} code_of;
+
+static smp_code open_code(loaded *l, bool counts, code_of *c, smp_error *err)
+{
+    *c = (code_of){.own = smp_warp_variable_count(l->module) > 0};
+    smp_code code = smp_warp_memory_open(&c->memory, err);
+    if (counts) {
+        pthread_mutex_lock(&lock);
+        assemble(l);
+        pthread_mutex_unlock(&lock);
+    }
+    if (!c->own) {
+        c->ptx = l->module;
+        c->sass = counts ? l->sass : NULL;
+        return code;
+    }
+    if (!code)
+        code = smp_warp_load_ptx(l->path, l->ptx, strlen(l->ptx), c->memory, &c->ptx, err);
+    if (!code && counts && l->sass)
+        code = smp_warp_load_sass(l->path, l->sass_text, l->sass_size, l->cubin, l->cubin_size, c->ptx, c->memory,
+                                  &c->sass, err);
+    return code;
+}
+
+static void close_code(code_of *c)
+{
+    if (c->own) {
+        smp_warp_module_free(c->sass);
+        smp_warp_module_free(c->ptx);
+    }
+    smp_warp_memory_close(c->memory);
+}
+
+/* Counted is the SASS where there is one; otherwise a note says why. */
+static smp_code execute(const loaded *l, const smp_warp_launch *launch, const code_of *c, const char *symbol,
+                        smp_warp_result *result, smp_error *err)
+{
+    bool many;
+    const smp_warp_kernel *sass = c->sass ? smp_warp_kernel_find(c->sass, symbol, &many) : NULL;
+    if (!observer)
+        return smp_warp_run(launch, result, err);
+    const smp_code code = smp_warp_run_both(launch, sass, result, err);
+    if (!strcmp(result->code, "sass"))
+        result->fit.arch = COUNTED_ARCH;
+    else if (!code && !sass)
+        smp_warp_note(result, "counted in its PTX, since %s", l->why);
+    return code;
+}
+
 /* What the kernel left as it was of rows that the picture takes: an error where it is all, else told once a kernel. */
 static smp_code check_written(const smp_foreign *k, const unsigned char *written, int64_t bytes, smp_error *err)
 {
@@ -258,31 +353,28 @@ static smp_code check_written(const smp_foreign *k, const unsigned char *written
     return SMP_OK;
 }
 
-/* A module of its own for each launch: variables begin as the file has them. */
 static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
 {
     const smp_foreign_rows r = smp_foreign_rows_of(k, io);
     const int64_t in_row = io->in.width * io->in.channels * smp_sample_size((int)k->in);
     const int64_t out_row = io->out.width * io->out.channels * smp_sample_size((int)k->out);
+    loaded *l = (loaded *)(uintptr_t)((const char *)k->file - offsetof(loaded, file));
     unsigned char params[SMP_FOREIGN_PARAM_BYTES];
-    smp_warp_memory *memory = NULL;
-    smp_warp_module *module = NULL;
     smp_warp_result result = {0};
     smp_warp_launch launch = {.params = params, .dynamic_shared = k->shared, .print = stderr};
+    code_of c;
     bool many;
     if (!smp_foreign_grid(k, io, launch.grid))
         return smp_fail(err, SMP_E_PROCESS, "kernel %s would have more blocks than a GPU takes", k->entry->name);
     memcpy(launch.block, k->block.n, sizeof launch.block);
-    smp_code code = smp_warp_memory_open(&memory, err);
-    if (!code)
-        code = smp_warp_load_ptx(k->file->path, k->file->ptx, strlen(k->file->ptx), memory, &module, err);
+    smp_code code = open_code(l, observer != NULL, &c, err);
     unsigned char *in = NULL, *out = NULL, *written = NULL;
     if (!code) {
         written = smp_alloc((size_t)(out_row * r.out_count) + 1);
-        in = smp_warp_buffer(memory, (size_t)(in_row * r.in_count), "in");
-        out = smp_warp_buffer(memory, (size_t)(out_row * r.out_count), "out");
-        launch.memory = memory;
-        launch.kernel = smp_warp_kernel_find(module, k->entry->symbol, &many);
+        in = smp_warp_buffer(c.memory, (size_t)(in_row * r.in_count), "in");
+        out = smp_warp_buffer(c.memory, (size_t)(out_row * r.out_count), "out");
+        launch.memory = c.memory;
+        launch.kernel = smp_warp_kernel_find(c.ptx, k->entry->symbol, &many);
         launch.written = written;
         launch.written_start = (uint64_t)(uintptr_t)out;
         launch.written_end = launch.written_start + (uint64_t)(out_row * r.out_count);
@@ -297,7 +389,7 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
     if (!code) {
         smp_foreign_pack(&io->in, r.in_first, r.in_count, k->in, in);
         smp_foreign_fill(k, io, (uint64_t)(uintptr_t)in, (uint64_t)(uintptr_t)out, params);
-        code = smp_warp_run(&launch, &result, err);
+        code = execute(l, &launch, &c, k->entry->symbol, &result, err);
     }
     if (!code && result.finding_count)
         code = mistake(k, &result, err);
@@ -309,8 +401,7 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
             observer(observer_context, &result);
     }
     smp_warp_result_free(&result);
-    smp_warp_module_free(module);
-    smp_warp_memory_close(memory);
+    close_code(&c);
     smp_free(written);
     return code;
 }

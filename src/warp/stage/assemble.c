@@ -1,14 +1,16 @@
-/* Makes SASS of PTX, and text of SASS, once each: ptxas and nvdisasm. */
+/* See assemble.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "cli/kernel.h"
+#include "warp/stage/assemble.h"
+#include "warp/stage/compile.h"
 
 /* Runs a tool whose result is a file: under another name first, so that the file is whole or not there. to_stdout: the
  * result is what the tool prints. */
@@ -31,7 +33,7 @@ static smp_code make_file(char *const *argv, const char *work, const char *path,
 }
 
 /* Where a file's cubin and text are kept: by its bytes and the architecture. */
-static char *folder_of(const smp_kernel_settings *settings, const char *file)
+static char *folder_of(const char *arch, const char *file)
 {
     smp_sha256 hash;
     char text[65], bytes[4096];
@@ -40,7 +42,7 @@ static char *folder_of(const smp_kernel_settings *settings, const char *file)
     if (!from)
         return NULL;
     smp_sha256_begin(&hash);
-    smp_sha256_add(&hash, settings->arch, strlen(settings->arch) + 1);
+    smp_sha256_add(&hash, arch, strlen(arch) + 1);
     while ((got = fread(bytes, 1, sizeof bytes, from)))
         smp_sha256_add(&hash, bytes, got);
     fclose(from);
@@ -65,18 +67,18 @@ static void folder_file(char path[PATH_MAX], const char *folder, const char *nam
     snprintf(path, PATH_MAX, "%s/%s", folder, name);
 }
 
-static smp_code make_cubin(const smp_kernel_settings *settings, const char *ptxas, const char *file, const char *folder,
-                           bool *made, smp_error *err)
+static smp_code make_cubin(const char *arch, const char *ptxas, const char *file, const char *folder, bool *made,
+                           smp_error *err)
 {
-    char cubin[PATH_MAX], work[PATH_MAX + 16], arch[40];
+    char cubin[PATH_MAX], work[PATH_MAX + 16], option[40];
     folder_file(cubin, folder, "code.cubin");
     snprintf(work, sizeof work, "%s/code.%d", folder, (int)getpid());
-    snprintf(arch, sizeof arch, "-arch=sm_%s", smp_compile_arch(settings->arch));
+    snprintf(option, sizeof option, "-arch=sm_%s", smp_compile_arch(arch));
     *made = !access(cubin, R_OK);
     if (*made)
         return SMP_OK;
     char *const compiles[] = {(char *)(uintptr_t)ptxas,
-                              arch,
+                              option,
                               (char *)(uintptr_t) "-lineinfo",
                               (char *)(uintptr_t)file,
                               (char *)(uintptr_t) "-o",
@@ -86,36 +88,36 @@ static smp_code make_cubin(const smp_kernel_settings *settings, const char *ptxa
     return make_file(is_cubin(file) ? copies : compiles, work, cubin, false, made, err);
 }
 
-static smp_code make(const smp_kernel_settings *settings, const tools *t, const char *file, const char *folder,
-                     char **sass, char why[SMP_KERNEL_WHY], smp_error *err)
+static smp_code make(const char *arch, const tools *t, const char *file, const char *folder, char **sass,
+                     char why[SMP_ASSEMBLE_WHY], smp_error *err)
 {
     char cubin[PATH_MAX], text[PATH_MAX], work[PATH_MAX + 16];
     bool made = true;
     folder_file(cubin, folder, "code.cubin");
     folder_file(text, folder, "code.sass");
     snprintf(work, sizeof work, "%s/code.%d", folder, (int)getpid());
-    smp_code code = make_cubin(settings, t->ptxas, file, folder, &made, err);
+    smp_code code = make_cubin(arch, t->ptxas, file, folder, &made, err);
     if (!code && !made)
-        snprintf(why, SMP_KERNEL_WHY, "ptxas cannot compile it for sm_%s", smp_compile_arch(settings->arch));
+        snprintf(why, SMP_ASSEMBLE_WHY, "ptxas cannot compile it for sm_%s", smp_compile_arch(arch));
     if (!code && made && access(text, R_OK)) {
         char *const prints[] = {t->nvdisasm, (char *)(uintptr_t) "-c", (char *)(uintptr_t) "-gi", cubin, NULL};
         code = make_file(prints, work, text, true, &made, err);
         if (!code && !made)
-            snprintf(why, SMP_KERNEL_WHY, "nvdisasm cannot read it");
+            snprintf(why, SMP_ASSEMBLE_WHY, "nvdisasm cannot read it");
     }
     if (!code && made && !(*sass = smp_strdup(text)))
         code = smp_fail_memory(err, "a path", PATH_MAX);
     return code;
 }
 
-char *smp_kernel_cubin(const smp_kernel_settings *settings, const char *file)
+char *smp_assemble_cubin(const char *file, const char *arch)
 {
     smp_error err = {0};
     bool made = false;
     char cubin[PATH_MAX];
     char *ptxas = is_cubin(file) ? NULL : smp_compile_tool("ptxas");
-    char *folder = ptxas || is_cubin(file) ? folder_of(settings, file) : NULL;
-    if (folder && smp_compile_make_folders(folder) && make_cubin(settings, ptxas, file, folder, &made, &err))
+    char *folder = ptxas || is_cubin(file) ? folder_of(arch, file) : NULL;
+    if (folder && smp_compile_make_folders(folder) && make_cubin(arch, ptxas, file, folder, &made, &err))
         made = false;
     if (made)
         folder_file(cubin, folder, "code.cubin");
@@ -124,15 +126,15 @@ char *smp_kernel_cubin(const smp_kernel_settings *settings, const char *file)
     return made ? smp_strdup(cubin) : NULL;
 }
 
-smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, char **sass, char why[SMP_KERNEL_WHY],
-                         smp_error *err)
+smp_code smp_assemble(const char *file, const char *arch, const char *code_wanted, char **sass,
+                      char why[SMP_ASSEMBLE_WHY], smp_error *err)
 {
-    const bool wanted = settings->code && !strcmp(settings->code, "sass");
+    const bool wanted = code_wanted && !strcmp(code_wanted, "sass");
     smp_code code = SMP_OK;
     *sass = NULL;
     why[0] = 0;
-    if (settings->code && !strcmp(settings->code, "ptx")) {
-        snprintf(why, SMP_KERNEL_WHY, "--code ptx asks for it");
+    if (code_wanted && !strcmp(code_wanted, "ptx")) {
+        snprintf(why, SMP_ASSEMBLE_WHY, "--code ptx asks for it");
         return SMP_OK;
     }
     tools t = {smp_compile_tool("ptxas"), smp_compile_tool("nvdisasm")};
@@ -144,13 +146,13 @@ smp_code smp_kernel_sass(const smp_kernel_settings *settings, const char *file, 
     else if (needs_ptxas && !t.ptxas)
         missing = "pip install nvidia-cuda-nvcc";
     if (missing)
-        snprintf(why, SMP_KERNEL_WHY, "%s is not on this machine (%s)", tool, missing);
+        snprintf(why, SMP_ASSEMBLE_WHY, "%s is not on this machine (%s)", tool, missing);
     else {
-        char *folder = folder_of(settings, file);
+        char *folder = folder_of(arch, file);
         if (folder && smp_compile_make_folders(folder))
-            code = make(settings, &t, file, folder, sass, why, err);
+            code = make(arch, &t, file, folder, sass, why, err);
         else
-            snprintf(why, SMP_KERNEL_WHY, "the cache's folder cannot be written (XDG_CACHE_HOME)");
+            snprintf(why, SMP_ASSEMBLE_WHY, "the cache's folder cannot be written (XDG_CACHE_HOME)");
         smp_free(folder);
     }
     smp_free(t.ptxas);
