@@ -300,7 +300,7 @@ class Runtime(CliCase):
     def test_a_source_without_main_and_a_second_file_say_what_to_type(self):
         self.write("a.cu", "// main is elsewhere\n__global__ void f(int *x) { x[0] = 1; }\n")
         error = self.smp("kernel", "a.cu", status=2).stderr
-        self.assertIn("a.cu: it has no main", error)
+        self.assertIn("a.cu: error: it has no main", error)
         self.assertIn("--only NAME", error)
         error = self.smp("kernel", SAMPLE, "a.cu", status=2).stderr
         self.assertIn("'a.cu' would be an argument of the program", error)
