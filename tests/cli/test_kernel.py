@@ -284,12 +284,14 @@ class Runtime(CliCase):
                            "refused, and the program asked for the error", "100000 bytes of shared memory")),
             ("unasked", 1, ("cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000)",)),
             ("device", 0, ("invalid device ordinal, invalid argument, invalid argument",)),
-            ("null", 0, ("an illegal memory access was encountered, then an illegal memory", "the pointer is null")),
+            ("null", 0, ("an illegal memory access was encountered, then an illegal memory", "the pointer is null",
+                        "fill does not run, nor what follows")),
             ("host", 0, ("an illegal memory access", "memory of the host: cudaMalloc and cudaMemcpy")),
             ("freed", 0, ("an illegal memory access", "of a buffer of 128 bytes that cudaFree has freed")),
             ("reads", 1, ("code of the host accesses device memory", "cudaMallocManaged makes memory that both",
                           "fill  grid 1x1x1", "ended by signal 11")),
             ("segfault", 1, ("printed before", "fill  grid 1x1x1", "ended by signal 11")),
+            ("empty", 1, ("a grid of 0 x 1 x 1 blocks cannot be launched",)),
             ("managed", 0, ("sum 496",)),
         ):  # fmt: skip
             with self.subTest(name):

@@ -27,6 +27,8 @@ int main(int, char **arguments)
         printf("asked: %s\n", last());
     } else if (!strcmp(which, "unasked"))
         fill<<<1, 32, 50000>>>(out);
+    else if (!strcmp(which, "empty"))
+        fill<<<0, 32>>>(out);
     else if (!strcmp(which, "device")) {
         const char *set = cudaGetErrorString(cudaSetDevice(1));
         const char *info = cudaGetErrorString(cudaMemGetInfo(nullptr, nullptr));
@@ -37,6 +39,7 @@ int main(int, char **arguments)
             cudaFree(out);
         fill<<<1, 32, 128>>>(wrong);
         const char *first = cudaGetErrorString(cudaDeviceSynchronize());
+        fill<<<1, 32, 128>>>(wrong);
         printf("%s, then %s\n", first, cudaGetErrorString(cudaMalloc(&out, 128)));
     } else {
         int *both;
