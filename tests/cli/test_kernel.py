@@ -263,7 +263,7 @@ class Kernel(CliCase):
                           done.stderr)
 
 
-@unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
+@unittest.skipUnless((NVCC or shutil.which("clang++")) and not SANITIZED, "no nvcc and no clang++, or a sanitizer")
 class Runtime(CliCase):
     """What the runtime library says of a beginner's mistakes (tests/lab/runtime/mistakes.cu), as a GPU would."""
 

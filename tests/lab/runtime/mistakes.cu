@@ -18,7 +18,8 @@ int main(int, char **arguments)
     int *out;
     cudaMalloc(&out, 128);
     if (!strcmp(which, "shared")) {
-        for (int bytes : {49152, 49156, 232452}) {
+        const int sizes[] = {49152, 49156, 232452};
+        for (int bytes : sizes) {
             fill<<<1, 32, bytes>>>(out);
             printf("%d: %s\n", bytes, last());
         }
