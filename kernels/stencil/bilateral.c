@@ -1,7 +1,8 @@
 /* bilateral on the CPU.
  *   naive  pixel by pixel: the definition.
  *   tiled  a tile of columns, whose rows stay in cache as planes of floats; sixteen pixels side by side, the table's
- *          entries gathered. */
+ *          entries gathered. By perf two thirds of the time of bytes are these gathers, one for every neighbour of
+ * eight pixels: on an AMD EPYC 1.5 times as long as OpenCV's filter. */
 #include "stencil/bilateral.h"
 
 SMP_CPU_KERNEL(bilateral_naive)
@@ -32,6 +33,26 @@ static float *line_at(const bilateral_walk *w, int64_t y, int c)
     return w->lines + (slot * w->io->in.channels + c) * w->line;
 }
 
+static int64_t fewer(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Samples from .. end - 1 of a line, which lie inside the row; null: outside. Returns end - 1. */
+static int64_t load_inside(const bilateral_walk *w, float *restrict to, const void *row, int c, int64_t from,
+                           int64_t end, float outside)
+{
+    const smp_view *in = &w->io->in;
+    const int64_t channels = in->channels, first = w->x0 - w->p->radius;
+    if (row && channels == 1)
+        smp_load_row(to + from, (const char *)row + (first + from) * smp_sample_size(in->format), in->format,
+                     end - from);
+    else
+        for (int64_t i = from; i < end; i++)
+            to[i] = row ? smp_load(row, (first + i) * channels + c, in->format) : outside;
+    return end - 1;
+}
+
 /* Row y, which may lie outside the picture, of the tile and what is beside it. */
 static void load_lines(const bilateral_walk *w, int64_t y)
 {
@@ -40,12 +61,16 @@ static void load_lines(const bilateral_walk *w, int64_t y)
     const float outside = smp_outside(w->p->edge, w->p->fill, in->white);
     const int64_t inside = smp_border(y, in->height, w->p->edge);
     const void *row = inside < 0 ? NULL : smp_row(in, inside);
+    const int64_t from = w->x0 < r ? r - w->x0 : 0; /* samples from .. end - 1 of the line are of the row itself */
+    const int64_t end = fewer(in->width - w->x0 + r, w->pixels + 2 * r);
     for (int c = 0; c < channels; c++) {
         float *restrict to = line_at(w, y, c);
         for (int64_t i = 0; i < w->pixels + 2 * r; i++) {
-            const int64_t at = w->x0 - r + i,
-                          x = at >= 0 && at < in->width ? at : smp_border(at, in->width, w->p->edge);
-            to[i] = x < 0 || !row ? outside : smp_load(row, x * channels + c, in->format);
+            const int64_t at = w->x0 - r + i, x = smp_border(at, in->width, w->p->edge);
+            if (i == from)
+                i = load_inside(w, to, row, c, from, end, outside);
+            else
+                to[i] = x < 0 || !row ? outside : smp_load(row, x * channels + c, in->format);
         }
         for (int64_t i = w->pixels + 2 * r; i < w->line; i++)
             to[i] = 0.f;

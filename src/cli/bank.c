@@ -129,9 +129,12 @@ static smp_code parse_capability(bank_settings *settings, smp_error *err)
         return smp_hint(err, "write --cc %ld.%ld, or --cc 3.0/8", whole, part);
     }
     if (whole <= LAST_KNOWN && !strchr(minors[whole], (int)('0' + part))) {
+        char known[40] = "";
+        for (size_t i = 0, used = 0; minors[whole][i]; i++)
+            used +=
+                (size_t)snprintf(known + used, sizeof known - used, "%s%ld.%c", i ? ", " : "", whole, minors[whole][i]);
         smp_fail(err, SMP_E_USAGE, "'%s' means compute capability %ld.%ld, which no GPU has", text, whole, part);
-        return smp_hint(err, "of %ld there %s: %s", whole,
-                        minors[whole][1] ? "are the minor numbers" : "is the minor number", minors[whole]);
+        return smp_hint(err, "write %s, or sm_90 for 9.0", known);
     }
     settings->major = (int)whole;
     settings->minor = (int)part;

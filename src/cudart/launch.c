@@ -200,12 +200,22 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     void *grid_memory = NULL;
     int resident = 0;
     uint64_t *blocks = NULL, count = 0;
-    if (lab_broken())
+    if (lab_broken()) {
+        static bool said;
+        if (!said)
+            fprintf(stderr,
+                    "smempipe kernel: %s does not run, nor what follows: a kernel before it failed (error %d)\n",
+                    kernel ? smp_warp_kernel_name(kernel) : "a kernel", lab_broken());
+        said = true;
         return lab_broken();
+    }
     if (!kernel)
         return lab_error(LAB_INVALID_FUNCTION);
-    if (!grid.x || !grid.y || !grid.z)
+    if (!grid.x || !grid.y || !grid.z) {
+        smp_fail(&err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", grid.x, grid.y, grid.z);
+        keep_refused(kernel, grid, block, shared, &err);
         return lab_error(LAB_INVALID_CONFIGURATION);
+    }
     if (shared > lab_dynamic_limit(function)) {
         refuse_shared(kernel, shared, lab_dynamic_limit(function), &err);
         keep_refused(kernel, grid, block, shared, &err);

@@ -170,7 +170,7 @@ def add_to_wheel(wheel):
     """auditwheel renames libraries (libpng16-8f2c.so.16.1): their packages are found by the names in front."""
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         entries = [(info, archive.read(info.filename)) for info in archive.infolist()]
-        held = [info.filename for info, _ in entries if ".libs/" in info.filename]
+        held = [info.filename for info, _ in entries if ".libs/" in info.filename and not info.is_dir()]
         libraries = {}
         for name in held:
             real = re.sub(r"-[0-9a-f]{8}(?=\.so)", "", pathlib.Path(name).name)

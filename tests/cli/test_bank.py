@@ -192,7 +192,7 @@ class Bank(CliCase):
             found = self.study("tid*2", "--cc", cc)
             self.assertEqual((found["banks"], found["wavefronts"], found["compute_capability"]), (banks, count, cc))
         self.assertEqual(self.study("tid", "--cc", "sm_86")["compute_capability"], "8.6")
-        for cc in ("0", "4.0", "banana", "9.0/8", "9.", "", "-1", "1e3"):
+        for cc in ("0", "4.0", "99", "8.1", "banana", "9.0/8", "9.", "", "-1", "1e3"):
             self.assertIn("hint", self.smp("bank", "tid", "--cc", cc, status=2).stderr)
         for cc in ("1.1", "2.0", "3.5"):
             self.assertIn("hint", self.smp("bank", "tid", "--op", "atom_add", "--cc", cc, status=2).stderr)

@@ -157,7 +157,7 @@ class Compare(CliCase):
 
     def test_an_empty_pipeline_compares_nothing(self):
         self.write("none.pipe", "# nothing\n")
-        self.assertIn("nothing to compare",
+        self.assertIn("nothing to compare: no stage of the pipeline has anything to do on this input",
                       self.smp("compare", "none.pipe", self.small_png(), "--device", "cpu").stdout)
 
 

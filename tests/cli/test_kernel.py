@@ -151,6 +151,9 @@ class Kernel(CliCase):
                 text = file.read()
             self.assertIn("Look at <b>k01_transpose.cu:24</b> of <b>transposeTiled</b>: a 32-way conflict", text)
             self.assertEqual(text.count('class="bank-map'), 1)
+            self.assertTrue("lanes 0, 1, 2, 3 and 28 more want different words of bank 0" in text)
+            self.assertEqual(text.count('class="axis"'), 2)
+            self.assertTrue('<table class="sorted">' in text)
             self.assertNotIn("http", text.replace('xmlns="http://www.w3.org/2000/svg"', ""))
             self.smp("kernel", *three, status=4)
             self.smp("kernel", *three, "--force")
@@ -203,7 +206,7 @@ class Kernel(CliCase):
         self.assertNotIn("bounds", self.smp(*one, "--shared", "128").stdout)
 
     def test_lanes_that_go_around_a_barrier_are_counted(self):
-        text = self.smp("kernel", BUGS, "--only", "divergent", "--grid", "1", "--block", "128", "--code", "ptx",
+        text = self.smp("kernel", BUGS, "--only", "leaves", "--grid", "1", "--block", "128", "--code", "ptx",
                         "--args", "out=f32[256] n=100").stdout  # fmt: skip
         self.assertRegex(
             text, r"28 of the block's 128 threads ended without this barrier \(28 of them are lanes of a warp")
@@ -260,7 +263,7 @@ class Kernel(CliCase):
                           done.stderr)
 
 
-@unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
+@unittest.skipUnless((NVCC or shutil.which("clang++")) and not SANITIZED, "no nvcc and no clang++, or a sanitizer")
 class Runtime(CliCase):
     """What the runtime library says of a beginner's mistakes (tests/lab/runtime/mistakes.cu), as a GPU would."""
 
@@ -281,12 +284,14 @@ class Runtime(CliCase):
                            "refused, and the program asked for the error", "100000 bytes of shared memory")),
             ("unasked", 1, ("cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000)",)),
             ("device", 0, ("invalid device ordinal, invalid argument, invalid argument",)),
-            ("null", 0, ("an illegal memory access was encountered, then an illegal memory", "the pointer is null")),
+            ("null", 0, ("an illegal memory access was encountered, then an illegal memory", "the pointer is null",
+                        "fill does not run, nor what follows")),
             ("host", 0, ("an illegal memory access", "memory of the host: cudaMalloc and cudaMemcpy")),
             ("freed", 0, ("an illegal memory access", "of a buffer of 128 bytes that cudaFree has freed")),
             ("reads", 1, ("code of the host accesses device memory", "cudaMallocManaged makes memory that both",
                           "fill  grid 1x1x1", "ended by signal 11")),
             ("segfault", 1, ("printed before", "fill  grid 1x1x1", "ended by signal 11")),
+            ("empty", 1, ("a grid of 0 x 1 x 1 blocks cannot be launched",)),
             ("managed", 0, ("sum 496",)),
         ):  # fmt: skip
             with self.subTest(name):
@@ -297,7 +302,7 @@ class Runtime(CliCase):
     def test_a_source_without_main_and_a_second_file_say_what_to_type(self):
         self.write("a.cu", "// main is elsewhere\n__global__ void f(int *x) { x[0] = 1; }\n")
         error = self.smp("kernel", "a.cu", status=2).stderr
-        self.assertIn("a.cu: it has no main", error)
+        self.assertIn("a.cu: error: it has no main", error)
         self.assertIn("--only NAME", error)
         error = self.smp("kernel", SAMPLE, "a.cu", status=2).stderr
         self.assertIn("'a.cu' would be an argument of the program", error)

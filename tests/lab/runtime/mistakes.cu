@@ -18,7 +18,8 @@ int main(int, char **arguments)
     int *out;
     cudaMalloc(&out, 128);
     if (!strcmp(which, "shared")) {
-        for (int bytes : {49152, 49156, 232452}) {
+        const int sizes[] = {49152, 49156, 232452};
+        for (int bytes : sizes) {
             fill<<<1, 32, bytes>>>(out);
             printf("%d: %s\n", bytes, last());
         }
@@ -27,6 +28,8 @@ int main(int, char **arguments)
         printf("asked: %s\n", last());
     } else if (!strcmp(which, "unasked"))
         fill<<<1, 32, 50000>>>(out);
+    else if (!strcmp(which, "empty"))
+        fill<<<0, 32>>>(out);
     else if (!strcmp(which, "device")) {
         const char *set = cudaGetErrorString(cudaSetDevice(1));
         const char *info = cudaGetErrorString(cudaMemGetInfo(nullptr, nullptr));
@@ -37,6 +40,7 @@ int main(int, char **arguments)
             cudaFree(out);
         fill<<<1, 32, 128>>>(wrong);
         const char *first = cudaGetErrorString(cudaDeviceSynchronize());
+        fill<<<1, 32, 128>>>(wrong);
         printf("%s, then %s\n", first, cudaGetErrorString(cudaMalloc(&out, 128)));
     } else {
         int *both;

@@ -97,6 +97,10 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault
 };
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+    cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 
@@ -123,6 +127,8 @@ cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *total);
+cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value);
 const char *cudaGetErrorString(cudaError_t error);
 const char *cudaGetErrorName(cudaError_t error);
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
@@ -143,6 +149,11 @@ template <typename T> static inline cudaError_t cudaMallocHost(T **p, size_t siz
 template <typename T> static inline cudaError_t cudaMallocManaged(T **p, size_t size, unsigned flags = 1)
 {
     return cudaMallocManaged((void **)p, size, flags);
+}
+template <typename T>
+static inline cudaError_t cudaFuncSetAttribute(T *function, cudaFuncAttribute attribute, int value)
+{
+    return cudaFuncSetAttribute((const void *)function, attribute, value);
 }
 template <typename T>
 static inline cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *from, size_t size, size_t offset = 0,
