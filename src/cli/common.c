@@ -107,7 +107,7 @@ void smp_cli_clipped(const smp_common *common, const char *path, uint64_t sample
 {
     if (samples)
         smp_cli_warning(common,
-                        "%s: %llu sample%s NaN (written as 0), or beyond full scale and clipped: lower the level first",
+                        "%s: %llu sample%s beyond full scale and clipped, or NaN: lower the level first",
                         path, (unsigned long long)samples, samples == 1 ? " was" : "s were");
 }
 
