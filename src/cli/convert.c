@@ -290,8 +290,7 @@ const smp_command smp_command_convert = {
     .arguments = arguments,
     .examples = {{"smempipe convert in.png out.jpg", "one file to another format"},
                  {"smempipe convert photos/ -r -o web/ --to png -e 'profile srgb' --resize 1600 --strip",
-                  "every photo of a folder in sRGB, no side longer than 1600 pixels, without the place where it was "
-                  "taken"},
+                  "every photo of a folder in sRGB, its longer side 1600 pixels, without where it was taken"},
                  {"smempipe convert film.mp4 talk.opus --rate 48kHz --channels mono",
                   "the sound of a film, as an Opus of one channel"}},
     .run = convert,
