@@ -65,7 +65,8 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
         else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
             smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
         else if (say[i])
-            smp_diag_fix(b->diags, diag, "smempipe calls this: %s", say[i]);
+            smp_diag_fix(b->diags, diag, strncmp(say[i], "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
+                         say[i]);
         else
             smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
         break;

@@ -129,6 +129,11 @@ class Losses(CliCase):
         done = self.smp("batch", "-e", "spectrogram", "s.wav", "-o", "out", "--name", "{stem}.xyz", status=2)
         self.assertIn(".xyz", done.stderr)
 
+    def test_names_that_are_missing_are_counted(self):
+        self.write("list.txt", b"a.wav\nb.wav\nc.wav\n")
+        done = self.smp("measure", "-e", "stats", "--files-from", "list.txt", status=3)
+        self.assertIn("nor are 2 more", done.stderr)
+
     def test_levels_and_times_with_units(self):
         self.sound(gap=True)
         self.smp("split", "s.wav", "-o", "p", "--below=-20dBFS", "--min", "0.1s")
