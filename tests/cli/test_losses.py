@@ -129,6 +129,20 @@ class Losses(CliCase):
         done = self.smp("batch", "-e", "spectrogram", "s.wav", "-o", "out", "--name", "{stem}.xyz", status=2)
         self.assertIn(".xyz", done.stderr)
 
+    def test_hints_name_what_to_type(self):
+        self.small_png()
+        self.sound()
+        self.sound("low.wav", 16000)
+        pipe = self.write("p.pipe", 'save "in.png"\ninvert\n')
+        for arguments, status, said in (
+            (("convert", "s.wav", "s.png"), 4, "spectrogram"),
+            (("montage", "in.png", "sheet.jpg"), 2, "-o sheet.jpg"),
+            (("run", pipe, "in.png", "o.png"), 4, "line 1 of "),
+            (("run", "-e", 'mix by="low.wav"', "s.wav", "o.wav"), 2, "--rate 44100"),
+            (("measure", "loudness-report", "s.wav", "--csv", "--sort", "foo"), 2, "columns: path"),
+        ):
+            self.assertIn(said, self.smp(*arguments, status=status).stderr)
+
     def test_names_that_are_missing_are_counted(self):
         self.write("list.txt", b"a.wav\nb.wav\nc.wav\n")
         done = self.smp("measure", "-e", "stats", "--files-from", "list.txt", status=3)
