@@ -11,7 +11,7 @@ enum {
     WARP_SPINS = 50000, /* of a warp until other warps run */
 };
 #define OTHERS      (UINT32_MAX - 1)    /* no instruction: other lanes wait for their turn */
-#define LONG_JUMPS  (UINT64_C(1) << 26) /* of a block, in all: the user is told, once a launch */
+#define LONG_JUMPS  (UINT64_C(1) << 24) /* of a block, in all: the user is told, once a launch */
 #define BLOCK_JUMPS (UINT64_C(1) << 31) /* of a block, in all: it waits for something that never comes */
 
 static const char *inst_where(const warp_block *block, const warp_inst *inst, char *text, size_t size)
