@@ -5,7 +5,8 @@ A mutant is a copy of kernels/ROOM/NAME.cu, or of a .cuh that it includes, with 
   wait for them. The five thread orders of gpu_orders must then see a race, an uninitialised read or other bytes;
 - what keeps accesses on different banks dropped: a constant whose name ends in PAD or SKEW is 0, an array [33] is [32],
   a word number is not XORed. The trace must then count more conflicts than in the kernel as it is.
-Its traced build alone is compiled, as a library that gpu_orders loads instead of its own kernels of that file.
+Its traced build alone is compiled, as a library that gpu_orders loads instead of its own kernels of that file; once for
+all waits of a file, each of which the library's variable smp_mutant takes out.
 
 Usage: mutants.py BUILD [--file NAME] [--list] [--keep]
 BUILD: a build folder with tests/unit_tests. Exit status 1: a mutant lives on; then the kernel does not need what was
@@ -31,6 +32,7 @@ SECONDS = 300  # a mutant that takes longer hangs: noticed
 # rows and columns of a picture's transform take a warp each unless they are longer than gpu_orders' pictures.
 LIVE_YET = {"audio/mel.cu": 1, "audio/stft.cu": 1, "matmul/fourier.cu": 3}
 WAIT, SPREAD = "wait", "spread"  # what was taken out
+NO_PLACE = -1  # value of smp_mutant: every wait is there
 WAITS = r"\b(__sync\w+|smp_copy_(?:wait|commit)(?:<[^>]*>)?)\s*\([^()]*\)\s*;"
 PADS = r"\w*(?:PAD|SKEW)"
 XOR = r"(?<=[\w)]) \^ (?=[\w(])"
@@ -90,16 +92,21 @@ def without_xor(line):
 
 
 def mutants_of(name):
-    """(what was done, kind, line from 1, mutated text) of every mutant of a file."""
+    """(what was done, kind, line from 1, mutated text, value of smp_mutant) of every mutant of a file."""
     text = read(os.path.join(KERNELS, name))
     bare = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S)
     found = []
 
     def add(what, kind, start, end, instead):
-        found.append((what, kind, text.count("\n", 0, start) + 1, text[:start] + instead + text[end:]))
+        found.append((what, kind, text.count("\n", 0, start) + 1, text[:start] + instead + text[end:], NO_PLACE))
 
-    for m in re.finditer(WAITS, bare):
-        add(m.group(1) + " removed", WAIT, *m.span(), ";")
+    waits = list(re.finditer(WAITS, bare))
+    switched = text
+    for place, m in reversed(list(enumerate(waits))):
+        start, end = m.span()
+        switched = "%s{ if (smp_mutant != %d) { %s } }%s" % (switched[:start], place, m.group(), switched[end:])
+    for place, m in enumerate(waits):
+        found.append((m.group(1) + " removed", WAIT, text.count("\n", 0, m.start()) + 1, switched, place))
     for m in re.finditer(r"\b(%s)\s*=(?!=)" % PADS, bare):
         add(m.group(1) + " dropped", SPREAD, m.end(), end_of_value(bare, m.end()), " 0")
     for m in re.finditer(r"template <[^>]*\bint (%s)\b[^>]*>" % PADS, bare):
@@ -113,7 +120,7 @@ def mutants_of(name):
         whole = text.split("\n")
         for i in swizzled:
             whole[i] = without_xor(whole[i])
-        found.append(("swizzle dropped", SPREAD, swizzled[0] + 1, "\n".join(whole)))
+        found.append(("swizzle dropped", SPREAD, swizzled[0] + 1, "\n".join(whole), NO_PLACE))
     return found
 
 
@@ -129,13 +136,15 @@ class NotRun(Exception):
 
 
 class Build:
-    def __init__(self, folder):
+    def __init__(self, folder, scratch):
+        self.folder = scratch
         self.test = [os.path.join(os.path.abspath(folder), "tests", "unit_tests"), "gpu_orders"]
         entries = json.loads(read(os.path.join(folder, "compile_commands.json")))
         self.traced = {os.path.basename(e["file"]).split(".")[0]: e for e in entries
                        if "/smp_kernel_files/" in e["file"] and e["file"].endswith(".traced.cpp")}
         self.path = {os.path.basename(path)[:-3]: path for path in files(".cu")}
         self.as_is, self.locks = {}, {name: threading.Lock() for name in self.traced}
+        self.switched = {}  # (kernel, mutated file): the library with all its waits
 
     def compile(self, kernel, mutated, text, folder):
         """A library with the traced kernels of KERNEL.cu, `mutated` replaced by text; its copy is found first."""
@@ -147,7 +156,7 @@ class Build:
         wrapper = read(entry["file"])
         source, made, library = (os.path.join(folder, "mutant" + end) for end in (".cpp", ".o", ".so"))
         with open(source, "w", encoding="utf-8") as file:
-            file.write(wrapper)
+            file.write('extern "C" { extern int smp_mutant; int smp_mutant = %d; }\n%s' % (NO_PLACE, wrapper))
         words = shlex.split(entry["command"])
         words[words.index("-o") + 1] = made
         words[words.index("-c") + 1] = source
@@ -158,10 +167,21 @@ class Build:
                 raise Broken("does not compile: " + done.stderr.strip().split("\n")[0])
         return library
 
-    def run(self, kernel, kind, library, folder):
+    def library(self, kernel, mutated, text, place, folder):
+        """As compile(), once for all places of a file."""
+        if place == NO_PLACE:
+            return self.compile(kernel, mutated, text, folder)
+        with self.locks[kernel]:
+            if (kernel, mutated) not in self.switched:
+                own = os.path.join(self.folder, kernel + "-" + os.path.basename(mutated))
+                os.makedirs(own)
+                self.switched[kernel, mutated] = self.compile(kernel, mutated, text, own)
+            return self.switched[kernel, mutated]
+
+    def run(self, kernel, kind, library, folder, place=NO_PLACE):
         """(how gpu_orders failed or None, {kernel's name: conflicts})"""
         counts = os.path.join(folder, "counts")
-        environment = dict(os.environ, SMP_TEST_KERNELS=kernel, SMP_TEST_COUNTS=counts)
+        environment = dict(os.environ, SMP_TEST_KERNELS=kernel, SMP_TEST_COUNTS=counts, SMP_TEST_PLACE=str(place))
         if kind == SPREAD:
             environment["SMP_TEST_ORDERS"] = "1"  # conflicts are those of any order
         if library:
@@ -194,9 +214,9 @@ class Build:
                     raise Broken("without any mutation: " + how)
             return self.as_is[kernel]
 
-    def notices(self, kernel, kind, library, folder):
+    def notices(self, kernel, kind, library, folder, place):
         """How, or None."""
-        how, conflicts = self.run(kernel, kind, library, folder)
+        how, conflicts = self.run(kernel, kind, library, folder, place)
         if how or kind == WAIT:
             return how
         as_is = self.conflicts_as_is(kernel, folder)
@@ -205,22 +225,20 @@ class Build:
                 return "%d conflicts in %s, not %d" % (count, name, as_is[name])
         return None
 
-    def check(self, name, kernels, what, kind, line, text, keep):
+    def check(self, name, kernels, what, kind, line, text, place):
         """(line for the log, whether all is well)"""
         place = "kernels/%s:%d %s" % (name, line, what)
         for kernel in kernels:
-            folder = tempfile.mkdtemp(prefix="smp-mutant-")
+            folder = tempfile.mkdtemp(dir=self.folder)
             try:
-                how = self.notices(kernel, kind, self.compile(kernel, name, text, folder), folder)
+                library = self.library(kernel, name, text, place, folder)
+                how = self.notices(kernel, kind, library, folder, place)
                 if how:
                     return "%s: %s" % (place, how), True
             except NotRun as why:
                 return "%s: not tried: %s" % (place, why), True
             except Broken as error:
                 return "%s: %s: BROKEN: %s" % (place, kernel, error), False
-            finally:
-                if not keep:
-                    shutil.rmtree(folder, ignore_errors=True)
         return "%s: LIVES (tried in %s)" % (place, ", ".join(kernels)), False
 
 
@@ -231,7 +249,17 @@ def main():
     parser.add_argument("--list", action="store_true", help="tell the mutants, try none")
     parser.add_argument("--keep", action="store_true", help="leave the mutants' folders in the temporary folder")
     options = parser.parse_args()
-    build = Build(options.build)
+    scratch = tempfile.mkdtemp(prefix="smp-mutants-")
+    try:
+        return try_all(options, Build(options.build, scratch))
+    finally:
+        if options.keep:
+            print("kept:", scratch)
+        else:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def try_all(options, build):
     users = {}
     for kernel in sorted(build.traced):
         for name in includes(build.path[kernel]):
@@ -239,12 +267,17 @@ def main():
     mutants = [(name, users[name], *mutant) for name in sorted(users) for mutant in mutants_of(name)
                if options.file in (None, name)]
     if options.list:
-        for name, kernels, what, _, line, _ in mutants:
+        for name, kernels, what, _, line, _, _ in mutants:
             print("kernels/%s:%d %s (%s)" % (name, line, what, ", ".join(kernels)))
         return 0
+    order, turn = [], {}  # the first of each file before the second of any: they compile, and no two wait for one library
+    for mutant in mutants:
+        turn[mutant[0]] = turn.get(mutant[0], -1) + 1
+        order.append(turn[mutant[0]])
+    mutants = [mutant for _, mutant in sorted(zip(order, mutants), key=lambda pair: pair[0])]
     bad, left = 0, dict(LIVE_YET)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(build.check, *mutant, options.keep) for mutant in mutants]
+        jobs = [pool.submit(build.check, *mutant) for mutant in mutants]
         for job in concurrent.futures.as_completed(jobs):
             said, well = job.result()
             name = said.split(":")[0].removeprefix("kernels/")

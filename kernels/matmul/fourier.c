@@ -1,9 +1,9 @@
 /* fft, ifft and fftfilter on the CPU (fourier.h has the definition). Threads share out rows, and groups of columns.
  *   one    line by line, as the definition says.
  *   lanes  neighbouring lines, one in each lane of a vector: columns come from memory as whole cache lines.
- * By perf, 3000 x 2000 f32 on a core of an AMD EPYC: 33 ms, half of them columns (each line of cache is in another page),
- * a quarter rows, a quarter the spectrum's second half, which FFTW's half spectrum does not have (64 ms there). Joining
- * two passes, so that memory is crossed half as often, changes nothing: the lines fit the second-level cache. */
+ * By perf, 3000 x 2000 f32 on a core of an AMD EPYC: 33 ms, half of them columns (each line of a cache is in another
+ * page), a quarter rows, a quarter the second half of the spectrum, which FFTW's half spectrum (64 ms there) lacks.
+ * Joining two passes, so that memory is crossed half as often, changes nothing: lines fit the second-level cache. */
 #include "matmul/fourier.h"
 
 #include "lib/fft_cpu.h"

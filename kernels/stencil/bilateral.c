@@ -2,7 +2,7 @@
  *   naive  pixel by pixel: the definition.
  *   tiled  a tile of columns, whose rows stay in cache as planes of floats; sixteen pixels side by side, the table's
  *          entries gathered. By perf two thirds of the time of bytes are these gathers, one for every neighbour of
- * eight pixels: on an AMD EPYC 1.4 times as long as OpenCV's filter. */
+ * eight pixels: on an AMD EPYC 1.5 times as long as OpenCV's filter. */
 #include "stencil/bilateral.h"
 
 SMP_CPU_KERNEL(bilateral_naive)

@@ -54,6 +54,7 @@ typedef struct smp_trace_launch {
     smp_trace_site *sites;
     size_t site_count, site_capacity;
     int architecture; /* of the SASS that was counted, 90; 0: the traced kernel was; -1: PTX */
+    _Bool met;        /* threads met: at a barrier, in an exchange, in shared memory, by an atomic operation */
 } smp_trace_launch;
 
 /* Zero it before use. */

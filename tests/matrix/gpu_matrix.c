@@ -4,8 +4,8 @@
  *
  * The GPU is the emulator; with SMP_TEST_DEVICE=cuda (or cuda:N) a real one, and then every input comes once more at a
  * size of many blocks. What is varied beyond the full product above: sizes, the words of enumerations and switches,
- * storage between stages, strips of 7 rows and all at once. On a GPU, and with SMP_FULL=1, each edge meets each format
- * with each channel count; else each format and each channel count.
+ * storage between stages, strips of 7 rows or all at once (on a GPU, and with SMP_FULL=1, both). On a GPU, and with
+ * SMP_FULL=1, each edge meets each format with each channel count; else each format and each channel count.
  * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers), SMP_MATRIX_PART=K/N every Nth
  * stage from the Kth. Stages or variants without GPU kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets
  * them pass. */
@@ -16,7 +16,7 @@
 enum { MISSING = 160 };
 
 /* A point, a column, a row, less and more than a tile of 32, what no vector divides, a few tiles. */
-static const int64_t sizes[][2] = {{1, 1}, {1, 70}, {70, 1}, {31, 33}, {35, 32}, {63, 45}, {130, 67}};
+static const int64_t sizes[][2] = {{1, 1}, {1, 70}, {70, 1}, {31, 33}, {35, 32}, {63, 45}, {130, 19}};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 static const int64_t large[2] = {1027, 771};
 static const int channel_counts[] = {1, 3, 4};
@@ -111,9 +111,9 @@ static bool check_input(const input *c, bool at_large)
     const int64_t strips[] = {0, at_large ? 200 : state.reduced ? 23 : 7};
     run_plan(plan, &in, names[count - 1], strips[1], state.cpu, &other);
     check_run(c, plan, &in, state.cpu, names[count - 1], 0, &want, &other);
-    for (int i = 0; i < count; i++) /* reduced: strips and no strips in turn */
-        for (int s = state.reduced ? (int)(state.inputs + i) % 2 : 0; s < 2 && has_kernels(plan, names[i]);
-             s += state.reduced ? 2 : 1)
+    const bool both = state.full; /* else strips and no strips in turn */
+    for (int i = 0; i < count; i++)
+        for (int s = both ? 0 : (int)(state.inputs + i) % 2; s < 2 && has_kernels(plan, names[i]); s += both ? 1 : 2)
             check_run(c, plan, &in, state.gpu, names[i], strips[s], &want, &other);
     outcome_free(&other);
     outcome_free(&want);

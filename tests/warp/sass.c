@@ -135,6 +135,7 @@ static void instructions_compute(void **state)
         {"PRMT R4, R1, 0x5410, R2", 0x44332211, 0x88776655, 0, 0x66552211},
         {"PRMT R4, R1, 0x8888, RZ", 0x80, 0, 0, 0xffffffff},
         {"VIMNMX R4, R1, R2, PT", 0xffffffff, 3, 0, 0xffffffff},
+        {"VIMNMX R4, PT, PT, R1, R2, !PT", 0xffffffff, 3, 0, 3},
         {"VIMNMX.U32 R4, R1, R2, PT", 0xffffffff, 3, 0, 3},
         {"VIMNMX3 R4, R1, R2, R3, PT", 7, 0xffffffff, 5, 0xffffffff},
         {"VIMNMX3 R4, R1, R2, R3, !PT", 7, 0xffffffff, 9, 9},

@@ -174,6 +174,7 @@ bool simt_trace_prepare(simt_worker *worker);
 void simt_trace_free(simt_worker *worker);
 void simt_trace_block(simt_worker *worker);    /* a block begins */
 void simt_trace_barrier(simt_worker *worker);  /* all threads pass a barrier */
+void simt_trace_exchange(simt_worker *worker); /* lanes of a warp have exchanged something, or waited for it */
 void simt_trace_warp_end(simt_worker *worker); /* the warp's lanes have all stopped: count its instructions */
 void simt_trace_warp_sync(simt_worker *worker, int warp); /* all lanes of a warp passed a warp barrier */
 void simt_trace_together(simt_worker *worker);            /* the running lane reached a convergence point of its warp */

@@ -168,6 +168,8 @@ static bool release_exchanges(simt_worker *worker, int warp)
         for (int other = 0; other < lanes; other++)
             if (here >> other & 1)
                 state[other] = SIMT_READY;
+        if (worker->launch->trace)
+            simt_trace_exchange(worker);
         if (op == SMP_SIMT_SYNC && here == living && worker->launch->trace)
             simt_trace_warp_sync(worker, warp);
         some = true;

@@ -76,6 +76,7 @@ struct simt_recorder {
     simt_range clean[CLEAN]; /* addresses of this launch that touch no guard: its buffers, stacks, parameters */
     unsigned oldest;
     bool exhausted; /* out of memory, or too many sites */
+    bool met;       /* as in smp_trace_launch */
     uint64_t divergent;
 };
 
@@ -113,16 +114,27 @@ void simt_trace_free(simt_worker *worker)
     worker->recorder = NULL;
 }
 
+static void next_interval(simt_recorder *recorder)
+{
+    recorder->interval++;
+    memset(recorder->turn, 0, sizeof recorder->turn);
+}
+
 void simt_trace_block(simt_worker *worker)
 {
     worker->recorder->block++;
-    simt_trace_barrier(worker);
+    next_interval(worker->recorder);
 }
 
 void simt_trace_barrier(simt_worker *worker)
 {
-    worker->recorder->interval++;
-    memset(worker->recorder->turn, 0, sizeof worker->recorder->turn);
+    worker->recorder->met = true;
+    next_interval(worker->recorder);
+}
+
+void simt_trace_exchange(simt_worker *worker)
+{
+    worker->recorder->met = true;
 }
 
 void simt_trace_warp_sync(simt_worker *worker, int warp)
@@ -360,6 +372,7 @@ static instruction *touch(simt_worker *worker, uintptr_t at, size_t size, simt_a
         return NULL;
     }
     uint32_t site = site_of(recorder, pc, op, (int)size);
+    recorder->met = true;
     if (offset + size > worker->shared_used) {
         recorder->sites[site].faults.outside++;
         if (offset + size > SIMT_ARENA)
@@ -374,6 +387,7 @@ void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr
 {
     instruction *one = touch(worker, (uintptr_t)at, size, SIMT_ATOMIC, SMP_SHARED_ATOMIC, pc, true);
     worker->recorder->last_atomic = 0;
+    worker->recorder->met = true;
     if (!one)
         return;
     one->unit = one->unit && unit;
@@ -444,6 +458,8 @@ bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch)
     recorder->site_count = 0;
     memset(recorder->clean, 0, sizeof recorder->clean); /* buffers may change before the next launch */
     recorder->exhausted = false;
+    launch->met = launch->met || recorder->met;
+    recorder->met = false;
     memset(recorder->slots, 0, sizeof recorder->slots);
     return complete;
 }

@@ -233,12 +233,16 @@ static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst 
     inst->execute = three || halves || op->saturate ? sass_run_minmax
                     : adds                          ? sass_function_of(SASS_ADD_MINMAX)
                                                     : sass_function_of(SASS_MINMAX);
+    int at = 1;
     if (!result(parser, line, op, 0))
         return false;
+    for (; at < line->count && sass_is_predicate(&line->operands[at]); at++) /* of 10.0: which of them it was */
+        if (line->operands[at].number != SASS_PT)
+            return sass_refuse(parser, line, "a predicate of this form");
     for (int i = 0; i < sources; i++)
-        if (!sass_source(parser, line, op, i, 1 + i, 1, false))
+        if (!sass_source(parser, line, op, i, at++, 1, false))
             return false;
-    sass_condition(parser, line, op, 0, 1 + sources, true);
+    sass_condition(parser, line, op, 0, at, true);
     return true;
 }
 
