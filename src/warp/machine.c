@@ -269,7 +269,8 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
             continue;
         }
         const uint32_t group = pick_group(frame, &pc, &next);
-        if (!run_group(block, frame, group, pc, next))
+        const bool goes_on = run_group(block, frame, group, pc, next);
+        if (block->stop)
             return false;
         if (block->jumps > LONG_JUMPS && !block->said && block->launch->print) {
             const warp_inst *inst = &frame->code->insts[pc];
@@ -285,6 +286,8 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
                       "the block jumped back two thousand million times and does not end");
             return false;
         }
+        if (!goes_on)
+            return false;
     }
     return true;
 }
