@@ -33,10 +33,11 @@ typedef struct walk {
     smp_left_out *left_out;
     char *path; /* of the folder or file that is looked at, grown as needed */
     size_t path_room;
-    size_t there;        /* of what was given, and */
-    const char *missing; /* the first that is not */
-    bool mixed;          /* of what was given, by names: files that are read, and maybe companions */
-    smp_pool *pool;      /* null until a folder has many files */
+    size_t there;         /* of what was given, and */
+    const char *missing;  /* the first that is not */
+    size_t missing_count; /* so far */
+    bool mixed;           /* of what was given, by names: files that are read, and maybe companions */
+    smp_pool *pool;       /* null until a folder has many files */
     known_file *block;
     smp_error *err;
 } walk;
@@ -364,7 +365,11 @@ static bool looks_like_folder(const char *given)
 static smp_code fail_missing(const walk *w, const char *given)
 {
     smp_fail(w->err, SMP_E_READ, "there is no such file or folder");
-    smp_hint(w->err, "check the name, or the folder that the command runs in");
+    if (w->missing_count > 1)
+        smp_hint(w->err, "nor are %zu more that were given: check the names, or the folder that the command runs in",
+                 w->missing_count - 1);
+    else
+        smp_hint(w->err, "check the name, or the folder that the command runs in");
     return smp_at(w->err, "%s", given);
 }
 
@@ -403,6 +408,7 @@ static smp_code walk_given(walk *w, const char *given)
         return give(w, w->path, NULL, false);
     }
     bool there = stat(given, &status) == 0;
+    w->missing_count += !there;
     if (!there && looks_like_folder(given))
         return fail_missing(w, given);
     w->there += there;

@@ -67,6 +67,13 @@ smp_code smp_name_pattern_check(const char *pattern, smp_error *err)
     const smp_code code = check_fields(pattern, PART, &seen, err);
     if (code)
         return code;
+    const char *last = strrchr(pattern, '}'), *dot = last ? strrchr(last, '.') : NULL;
+    if (dot && dot[1] && smp_writer_kind(pattern) == SMP_KIND_NONE) {
+        (void)smp_writer_extension(dot + 1, NULL, err);
+        if (err)
+            err->code = SMP_E_USAGE;
+        return SMP_E_USAGE;
+    }
     if (pattern[0] == '\0' || smp_path_leaves(pattern)) {
         smp_fail(err, SMP_E_USAGE, "'%.200s' is no name in the output folder", pattern);
         return smp_hint(err, "--name is for names, the folder is given by -o");

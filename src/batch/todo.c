@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -188,6 +189,19 @@ static smp_code spread_pages(smp_todo *todo, smp_error *err)
     return code;
 }
 
+/* Whether a next run could take outputs for inputs, were they among them: not where all of --include ask for other
+ * extensions. */
+static bool may_take_outputs(const smp_todo_request *r)
+{
+    const char *made = r->extension ? r->extension + (r->extension[0] == '.') : "";
+    bool may = !made[0] || !r->walk.include_count;
+    for (size_t i = 0; !may && i < r->walk.include_count; i++) {
+        const char *dot = strrchr(r->walk.include[i], '.');
+        may = !dot || strpbrk(dot, "*?[/") || !strcasecmp(dot + 1, made);
+    }
+    return may;
+}
+
 /* Which files are wanted, and their names. */
 static smp_code find(smp_todo *todo, smp_error *err)
 {
@@ -202,7 +216,7 @@ static smp_code find(smp_todo *todo, smp_error *err)
         code = spread_pages(todo, err);
     smp_hash_set_free(&todo->outputs);
     if (!code)
-        code = smp_output_folder_check(r->folder, r->given, r->given_count, err);
+        code = smp_output_folder_check(r->folder, r->given, may_take_outputs(r) ? r->given_count : 0, err);
     return code;
 }
 

@@ -262,7 +262,9 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     };
     if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
-    smp_code code = parse_times(settings, &ask.retake, &job.grace, err);
+    smp_code code = smp_many_operands(program, diags, err);
+    if (!code)
+        code = parse_times(settings, &ask.retake, &job.grace, err);
     if (!code)
         code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, settings->claim || smp_cli_team, &shard,
                              err);

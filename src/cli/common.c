@@ -106,8 +106,9 @@ void smp_cli_warning(const smp_common *common, const char *format, ...)
 void smp_cli_clipped(const smp_common *common, const char *path, uint64_t samples)
 {
     if (samples)
-        smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped: lower the level first", path,
-                        (unsigned long long)samples, samples == 1 ? " was" : "s were");
+        smp_cli_warning(common,
+                        "%s: %llu sample%s beyond full scale and clipped, or NaN: lower the level first",
+                        path, (unsigned long long)samples, samples == 1 ? " was" : "s were");
 }
 
 void smp_cli_step_warnings(const smp_common *common, const char *path, const smp_run_report *report)

@@ -83,12 +83,13 @@ static char *resize_statement(const char *size)
 static char *rate_statement(const char *rate)
 {
     char *end;
+    static const double least = 1000; /* Hz: a bare number below it is meant in kHz */
     double hertz = strtod(rate, &end);
     if (rate[0] < '0' || rate[0] > '9' || strspn(rate, "0123456789.") != (size_t)(end - rate))
         return NULL;
     if (!strcasecmp(end, "kHz") || !strcasecmp(end, "k"))
         hertz *= 1000;
-    else if (*end && strcasecmp(end, "Hz") != 0)
+    else if (*end ? strcasecmp(end, "Hz") != 0 : hertz < least)
         return NULL;
     return hertz >= 1 && hertz <= 1e7 ? smp_asprintf("resample %.10gHz", hertz) : NULL;
 }
@@ -256,6 +257,7 @@ static smp_code convert(void *given, smp_error *err)
     convert_settings *settings = given;
     smp_strings *stages = &settings->batch.many.plan.base.stages;
     char *texts[STAGES] = {NULL};
+    settings->batch.write.fit_rate = true;
     smp_code code = add_stages(settings, stages, texts, &settings->batch.many.plan.base.stages_from, err);
     if (!code)
         code = choose(settings, err);
@@ -287,8 +289,8 @@ const smp_command smp_command_convert = {
                SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe convert in.png out.jpg", "one file to another format"},
-                 {"smempipe convert photos/ -r -o web/ --to png --resize 1600 --strip",
-                  "every photo of a folder, no side longer than 1600 pixels, without the place where it was taken"},
+                 {"smempipe convert photos/ -r -o web/ --to png -e 'profile srgb' --resize 1600 --strip",
+                  "every photo of a folder in sRGB, its longer side 1600 pixels, without where it was taken"},
                  {"smempipe convert film.mp4 talk.opus --rate 48kHz --channels mono",
                   "the sound of a film, as an Opus of one channel"}},
     .run = convert,

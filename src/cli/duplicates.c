@@ -198,6 +198,9 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *diag
         put_json(&r);
     else if (!code)
         put_text(&r);
+    if (!code && !s->hashes && !r.pair_count && !s->many.plan.base.common.quiet)
+        fprintf(stderr, "smempipe: no pair among %zu pictures differs in at most %d of 64 bits\n", r.count - failed,
+                (int)s->threshold);
     smp_free(r.files);
     smp_free(r.pairs);
     smp_free(files);

@@ -19,7 +19,8 @@ const smp_option smp_many_options[] = {
          "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does), instead of "
          "the command line; - is standard input"},
     {"include", 0, SMP_O_LIST, offsetof(smp_many_settings, include), .argument = "GLOB",
-     .help = "only files whose name fits, as in '*.jpg'; with a slash: whose path under the folder given fits; may be "
+     .help = "only files whose name fits, as in '*.jpg', in upper or lower case; with a slash: whose path under the "
+             "folder given fits; may be "
              "repeated"},
     {"exclude", 0, SMP_O_LIST, offsetof(smp_many_settings, exclude), .argument = "GLOB",
      .help = "no files, and no folders, whose name fits; may be repeated"},
@@ -122,6 +123,17 @@ smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_lef
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no file to work on in %.200s%s", settings->inputs.items[0],
              settings->inputs.count > 1 ? " and the others" : "");
+    smp_kind kind = SMP_KIND_NONE;
+    for (size_t i = 0; !kind && i < left_out->other_count; i++)
+        kind = smp_name_kind(left_out->others[i].extension);
+    if (left_out->files && kind != SMP_KIND_NONE) { /* it is read, and was passed over for its kind */
+        char *others = smp_left_out_text(left_out);
+        smp_hint(err, "this is for %s, and %zu file%s there %s something else by name: %.160s",
+                 kind == SMP_AUDIO ? "pictures" : "sound", left_out->files, left_out->files == 1 ? "" : "s",
+                 left_out->files == 1 ? "is" : "are", others ? others : "?");
+        smp_free(others);
+        return SMP_E_READ;
+    }
     if (left_out->files) {
         char *others = smp_left_out_text(left_out);
         smp_hint(err, "%zu file%s there %s passed over by name (%.160s); --include '*' tries all", left_out->files,
@@ -134,6 +146,19 @@ smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_lef
     if (settings->include.count || settings->exclude.count)
         return smp_hint(err, "--include and --exclude leave none");
     return SMP_E_READ;
+}
+
+smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    for (size_t i = 0; i < program->file_count; i++) {
+        const smp_operand_file *file = &program->files[i];
+        if (access(file->path, R_OK) == 0)
+            continue;
+        smp_fail(err, SMP_E_READ, "cannot read '%.200s': %s", file->path, strerror(errno));
+        smp_diags_add(diags, SMP_ERROR, file->span, "%s", err->message);
+        return SMP_E_READ;
+    }
+    return SMP_OK;
 }
 
 smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags)
@@ -200,7 +225,7 @@ static char *pattern_of(const char *input)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     const char *name = smp_base_name(input), *dot = strrchr(name, '.');
-    if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, plain)] || smp_writer_kind(name) != SMP_KIND_NONE)
+    if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, plain)] || smp_name_kind(name) != SMP_KIND_NONE)
         return NULL;
     return smp_asprintf("*%s", dot);
 }

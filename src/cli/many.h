@@ -31,6 +31,9 @@ void smp_many_close(smp_many_settings *settings);
 
 smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_program *program);
 
+/* Whether files that the pipeline reads are there, before the first of many is begun. */
+smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_error *err);
+
 /* No file to work on is an error that says where was looked. */
 smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_left_out *left_out, smp_error *err);
 

@@ -333,6 +333,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     const smp_measure_settings *settings = given;
     smp_measure_work work = {0};
     smp_code code = check_program(program, err);
+    if (!code)
+        code = smp_many_operands(program, diags, err);
     work.head = (smp_part_head){.shard = 1, .shards = 1, .totals_only = settings->totals_only};
     if (!code && smp_cli_team) {
         code = measure_rank(settings, &work, program, diags, err);

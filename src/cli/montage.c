@@ -279,8 +279,11 @@ static bool parse_cell(const char *text, smp_montage *look)
 static smp_code check_settings(const montage_settings *s, smp_montage *look, smp_error *err)
 {
     if (!s->out) {
+        const smp_strings *in = &s->many.inputs;
+        const char *last = in->count ? in->items[in->count - 1] : "";
+        const bool named = in->count > 1 && smp_writer_kind(last) == SMP_IMAGE && access(last, F_OK) != 0;
         smp_fail(err, SMP_E_USAGE, "the output is missing");
-        return smp_hint(err, "write -o sheet.png");
+        return smp_hint(err, "write -o %.200s", named ? last : "sheet.png");
     }
     if (!parse_cell(s->cell, look)) {
         smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --cell", s->cell);
@@ -310,9 +313,10 @@ static smp_code montage(void *given, smp_error *err)
     }
     char *text = smp_asprintf("resize width=%lld height=%lld enlarge=no", (long long)run.look.cell_width,
                               (long long)run.look.cell_height);
-    if (!text || !smp_grow(&base->stages.items, &base->stages.capacity, 2, sizeof *base->stages.items))
+    if (!text || !smp_grow(&base->stages.items, &base->stages.capacity, 3, sizeof *base->stages.items))
         code = smp_fail_memory(err, "a stage", 100);
     else {
+        base->stages.items[base->stages.count++] = "profile srgb unusable=srgb";
         base->stages.items[base->stages.count++] = text;
         base->stages.items[base->stages.count++] = "depth 8bit";
         smp_cli_stop_gently();
@@ -332,7 +336,8 @@ const smp_command smp_command_montage = {
         "Every picture is made to fit its cell, turned upright as its EXIF says, and laid in the middle of it, row "
         "by row in the order of names; its file's name stands below. A file that cannot be read keeps its cell, "
         "crossed out, is listed at the end, and the exit status is 1. A full page is followed by another. Pages "
-        "are 8-bit RGB, without metadata. Prints the names of the pages.",
+        "are 8-bit sRGB, to which colours are brought by their profiles, without metadata. Prints the names of the "
+        "pages.",
     .settings_size = sizeof(montage_settings),
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

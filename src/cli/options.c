@@ -124,6 +124,18 @@ static smp_code fail_number(const smp_option *row, const char *text, smp_error *
                                : smp_hint(err, "it takes %s", kind);
 }
 
+/* Of a unit behind a number, which pipelines write and options may. */
+static size_t unit_length(const smp_option *row, const char *end)
+{
+    static const struct {
+        const char *argument, *unit;
+    } units[] = {{"DBFS", "dBFS"}, {"DBFS", "dB"}, {"SECONDS", "s"}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (row->argument && !strcmp(row->argument, units[i].argument) && !strcmp(end, units[i].unit))
+            return strlen(end);
+    return 0;
+}
+
 /* checked: a value by the user; a table's default may lie outside the range that users have. */
 static smp_code store(const smp_option *row, const char *text, void *settings, bool checked, smp_error *err)
 {
@@ -145,6 +157,7 @@ static smp_code store(const smp_option *row, const char *text, void *settings, b
     }
     case SMP_O_NUMBER: {
         double value = strtod(text, &end);
+        end += end != text ? unit_length(row, end) : 0;
         good = end != text && !*end && isfinite(value) && !isspace((unsigned char)text[0]);
         good = good && !(bounded && (value < row->min || value > row->max));
         if (good)

@@ -223,6 +223,14 @@ smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words
     const smp_stage *stage = smp_stage_find(word, strcspn(word, " \t"));
     char rest[200];
     if (kind != SMP_KIND_NONE) {
+        const char *next = words->count > at + 1 ? words->items[at + 1] : "";
+        if (!folder && smp_is_shipped(next) && access(next, F_OK) != 0) {
+            smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at + 2),
+                          (int)(words->count - at - 2));
+            smp_fail(err, SMP_E_USAGE, "the pipeline comes first, and '%.200s' is a %s by its name", word,
+                     kind == SMP_AUDIO ? "sound" : "picture");
+            return smp_hint(err, "write smempipe %s %s %s%s", command->name, next, word, rest);
+        }
         smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at), (int)(words->count - at));
         smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s", word,
                  folder              ? "folder"

@@ -54,7 +54,13 @@ static const smp_argument_row arguments[] = {
 static smp_code divide_folder(split_settings *s, char **folder, smp_error *err)
 {
     const char *last = smp_base_name(s->folder);
-    if (!strstr(last, "{part}")) {
+    const smp_kind file = smp_writer_kind(last);
+    if (file != SMP_KIND_NONE && !strstr(last, "{part}")) {
+        smp_fail(err, SMP_E_USAGE, "'%.200s' is the name of one file, and there are many parts", s->folder);
+        return smp_hint(err, "write -o DIR, or put {part} into the name, as in '{stem}-{part}%.20s'",
+                        strrchr(last, '.'));
+    }
+    if (!strchr(last, '{')) {
         *folder = smp_strdup(s->folder);
     } else if (strcmp(s->pattern, PART_NAMES) != 0) {
         smp_fail(err, SMP_E_USAGE, "names are given twice, by -o and by --name");
@@ -242,6 +248,101 @@ static smp_code write_parts(const split_settings *s, const parts *found, smp_err
     return code;
 }
 
+/* ------------------------------------------------------------------------------------------------ resampling */
+
+/* Where rows at another rate go, which a format needs. */
+typedef struct fitting {
+    const split_settings *s;
+    const parts *found;
+    const smp_meta *meta;
+    double rate; /* of the frames that parts are counted in */
+    size_t next; /* the part that is being written */
+    smp_writer *writer;
+} fitting;
+
+static smp_code end_part(fitting *f, smp_error *err)
+{
+    const smp_common *common = &f->s->plan.base.common;
+    const part *p = &f->found->items[f->next++];
+    smp_writer *writer = f->writer;
+    f->writer = NULL;
+    smp_cli_clipped(common, p->path, smp_writer_clipped(writer));
+    smp_cli_notes(common, p->path, true, smp_writer_notes(writer));
+    smp_code code = smp_writer_commit(writer, err);
+    if (!code && !common->quiet)
+        printf("%s  %.3f .. %.3f s\n", p->path, (double)p->from / f->rate, (double)p->to / f->rate);
+    return code;
+}
+
+static smp_code take_rows(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows,
+                          const void *from, int64_t stride, smp_error *err)
+{
+    fitting *f = context;
+    const double ratio = shape->rate / f->rate;
+    smp_code code = SMP_OK;
+    (void)name;
+    while (!code && f->next < f->found->count) {
+        const part *p = &f->found->items[f->next];
+        const int64_t begin = smp_min_i64(shape->height - 1, llround((double)p->from * ratio)),
+                      end = smp_max_i64(begin + 1, smp_min_i64(shape->height, llround((double)p->to * ratio))),
+                      first = smp_max_i64(begin, y), last = smp_min_i64(end, y + rows);
+        if (first >= last)
+            break;
+        if (!f->writer) {
+            const char *const inputs[] = {f->s->in, NULL};
+            smp_write_options write = smp_write_options_default();
+            smp_shape held = *shape;
+            held.height = end - begin;
+            smp_cli_write_options(&f->s->write, &write);
+            write.force = f->s->plan.base.common.force;
+            write.inputs = inputs;
+            code = smp_writer_open(p->path, &held, f->meta, &write, &f->writer, err);
+        }
+        if (!code)
+            code = smp_writer_rows(f->writer, (const char *)from + (first - y) * stride, stride, last - first, err);
+        if (code || last < end)
+            break;
+        code = end_part(f, err);
+    }
+    return code;
+}
+
+/* Tags are read from a reader of their own. */
+static smp_code read_meta(const split_settings *s, int64_t start, smp_meta *meta, smp_error *err)
+{
+    smp_reader *reader = NULL;
+    smp_code code = smp_reader_open(s->in, &s->plan.base.common.limits, &reader, err);
+    if (!code && !smp_meta_copy(meta, &smp_reader_media(reader)->meta))
+        code = smp_fail_memory(err, "tags", 100);
+    smp_reader_close(reader);
+    return !code && start >= 0 ? smp_look_again(start, err) : code;
+}
+
+/* The input is resampled as a whole and cut then, so that parts fit together. */
+static smp_code write_fitting(const split_settings *s, const smp_run_request *found_by, const parts *found, double rate,
+                              int64_t start, smp_error *err)
+{
+    smp_meta meta = {.srgb_intent = -1};
+    smp_run_report report = {.input = NULL};
+    smp_run_request request = *found_by;
+    fitting f = {.s = s, .found = found, .meta = &meta, .rate = rate};
+    smp_code code = read_meta(s, start, &meta, err);
+    request.output = found->items[0].path;
+    request.write.take = take_rows;
+    request.write.take_context = &f;
+    request.write.fit_rate = true;
+    if (!code)
+        code = smp_run_file(&request, &report, err);
+    if (!code)
+        smp_cli_notes(&s->plan.base.common, found->items[0].path, true, &report.output_notes);
+    smp_writer_abort(f.writer);
+    smp_run_report_free(&report);
+    smp_meta_free(&meta);
+    if (code && f.next)
+        smp_hint(err, "%zu of %zu parts were written", f.next, found->count);
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------------ the command */
 
 static smp_code find_and_write(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -264,7 +365,6 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     code = smp_cli_job_open(&s->plan, program, diags, s->in, &job, err);
     if (!code)
         code = smp_run_file(&job.request, &report, err);
-    smp_cli_job_close(&job);
     if (!code)
         smp_cli_notes(&s->plan.base.common, s->in, false, &report.input_notes);
     if (!code && s->every > 0)
@@ -279,8 +379,12 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
         code = smp_look_again(start, err);
     if (!code) {
         smp_cli_confine_folder(&s->plan.base.common, program, s->in, folder);
-        code = write_parts(s, &found, err);
+        smp_shape fit = report.shape;
+        code = smp_writer_fits_rate(found.items[0].path, NULL, &fit)
+                   ? write_fitting(s, &job.request, &found, report.shape.rate, start, err)
+                   : write_parts(s, &found, err);
     }
+    smp_cli_job_close(&job);
     parts_free(&found);
     smp_free(folder);
     smp_run_report_free(&report);

@@ -13,13 +13,14 @@ enum {
     TAG_STRIP_BYTES = 0x0117,
     TAG_X_RESOLUTION = 0x011A,
     TAG_Y_RESOLUTION = 0x011B,
+    TAG_RESOLUTION_UNIT = 0x0128,
     TAG_JPEG_OFFSET = 0x0201, /* of a thumbnail */
     TAG_JPEG_BYTES = 0x0202,
     TAG_EXIF_FOLDER = 0x8769,
     TAG_EXIF_WIDTH = 0xA002,
     TAG_EXIF_HEIGHT = 0xA003
 };
-enum { TYPE_SHORT = 3, TYPE_LONG = 4, HEADER = 8, ENTRY = 12 /* bytes */ };
+enum { TYPE_ASCII = 2, TYPE_SHORT = 3, TYPE_RATIONAL = 5, TYPE_LONG = 4, HEADER = 8, ENTRY = 12 /* bytes */ };
 
 /* An image file directory (IFD): entries of 12 bytes, then the offset of the next directory. */
 typedef struct tiff_folder {
@@ -96,6 +97,29 @@ bool smp_tiff_number(const uint8_t *data, size_t size, uint32_t tag, uint32_t *v
     return true;
 }
 
+bool smp_exif_says(const smp_blob *exif, const char *key, const char *value)
+{
+    static const struct {
+        const char *key; /* PNG's */
+        uint32_t tag;
+    } tags[] = {{"Description", 0x010E}, {"Software", 0x0131}, {"Author", 0x013B}, {"Copyright", 0x8298}};
+    const size_t size = exif->size;
+    bool big;
+    tiff_folder folder;
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        if (strcmp(tags[i].key, key) != 0 || !first_folder(exif->data, size, &big, &folder))
+            continue;
+        const size_t entry = find_entry(exif->data, big, &folder, tags[i].tag);
+        if (!entry || smp_get_bytes(exif->data + entry + 2, 2, big) != TYPE_ASCII)
+            return false;
+        const size_t length = strlen(value), count = smp_get_bytes(exif->data + entry + 4, 4, big),
+                     at = count <= 4 ? entry + 8 : smp_get_bytes(exif->data + entry + 8, 4, big);
+        return count >= length && at <= size && count <= size - at && !memcmp(exif->data + at, value, length) &&
+               (count == length || !exif->data[at + length]);
+    }
+    return false;
+}
+
 int smp_exif_orientation(const uint8_t *data, size_t size)
 {
     uint32_t value;
@@ -150,6 +174,30 @@ static void exchange(uint8_t *data, bool big, const tiff_folder *folder, uint32_
     memcpy(said, data + a + 2, sizeof said);
     memmove(data + a + 2, data + b + 2, sizeof said);
     memcpy(data + b + 2, said, sizeof said);
+}
+
+static void set_resolution(uint8_t *data, size_t size, bool big, const tiff_folder *folder, uint32_t tag, uint32_t dpi)
+{
+    const size_t entry = find_entry(data, big, folder, tag);
+    if (!entry || smp_get_bytes(data + entry + 2, 2, big) != TYPE_RATIONAL)
+        return;
+    const size_t at = smp_get_bytes(data + entry + 8, 4, big);
+    if (at < HEADER || at > size || size - at < 8)
+        return;
+    smp_put_bytes(data + at, dpi, 4, big);
+    smp_put_bytes(data + at + 4, 1, 4, big);
+}
+
+void smp_exif_set_resolution(uint8_t *data, size_t size, uint32_t dpi)
+{
+    enum { INCHES = 2 };
+    bool big;
+    tiff_folder first;
+    if (!first_folder(data, size, &big, &first))
+        return;
+    set_resolution(data, size, big, &first, TAG_X_RESOLUTION, dpi);
+    set_resolution(data, size, big, &first, TAG_Y_RESOLUTION, dpi);
+    set_number(data, size, big, &first, TAG_RESOLUTION_UNIT, INCHES);
 }
 
 void smp_exif_exchange_axes(uint8_t *data, size_t size)

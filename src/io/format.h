@@ -140,6 +140,14 @@ bool smp_blob_set(smp_blob *blob, const void *data, size_t size);
  * False: out of memory. */
 bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
 
+/* Whether the first directory of EXIF has this text under a tag of the key's meaning: then it need not be written
+ * twice.
+ */
+bool smp_exif_says(const smp_blob *exif, const char *key, const char *value);
+
+/* Sets the resolution, whole pixels an inch, where there is one. */
+void smp_exif_set_resolution(uint8_t *data, size_t size, uint32_t dpi);
+
 /* The orientation (1..8) in a TIFF structure; 1 when it has none or is damaged. */
 int smp_exif_orientation(const uint8_t *data, size_t size);
 

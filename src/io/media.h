@@ -108,6 +108,7 @@ typedef struct smp_change {
     bool srgb;             /* their colours are sRGB now, whatever profile the input had */
     bool swapped;          /* rows became columns */
     int64_t width, height; /* of the output; 0: unknown */
+    double dpi;            /* the resolution that was asked for; 0: none */
 } smp_change;
 
 /* Adapts metadata to the changed picture: removes the thumbnail, swaps axes, sets sizes. */
@@ -201,6 +202,7 @@ typedef struct smp_write_options {
     bool jpeg_progressive;
     int tiff_compression; /* an smp_tiff_compression */
     int tiff_tile;        /* sides of tiles, px, a multiple of 16; 0: strips */
+    bool fit_rate;        /* a sound whose rate the format has not is resampled (smp_writer_fits_rate) */
     int sound_type;       /* an smp_sound_type; 0: as the input's */
     bool planes;          /* arrays: channels first, a plane after the other */
     bool half;            /* arrays of floats: 16 bits */
@@ -225,6 +227,9 @@ smp_code smp_writer_shape(const char *path, const smp_shape *shape, smp_shape *o
 smp_code smp_writer_shape_as(const char *path, const char *format, const smp_shape *shape, smp_shape *out,
                              smp_error *err);
 
+/* Whether a file of this name takes the sound at another rate alone, which shape->rate then is. */
+bool smp_writer_fits_rate(const char *path, const char *format, smp_shape *shape);
+
 /* Whether files with this extension can be written, and what they hold (kind may be null). */
 smp_code smp_writer_extension(const char *extension, smp_kind *kind, smp_error *err);
 
@@ -244,6 +249,9 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
 
 /* The format that a file of this name is written in, as smp_media.file_format; null: none, or not known yet. */
 const char *smp_writer_format(const char *path, const char *format);
+
+/* Whether files of this name are pictures without a place for profiles, EXIF and texts. */
+bool smp_writer_bare(const char *path, const char *format);
 
 /* Whether files of this name are in the format of that name (smp_media.file_format). */
 bool smp_writer_is(const char *path, const char *format, const char *file_format);

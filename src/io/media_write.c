@@ -136,9 +136,14 @@ smp_code smp_writer_shape_as(const char *path, const char *as, const smp_shape *
     const smp_file_format *format;
     const char *extension;
     smp_code code = find_writer(path, as, shape->kind, &format, &extension, err);
-    if (code == SMP_OK && !(format->kind & shape->kind))
-        code = smp_fail(err, SMP_E_WRITE, "a %s holds no %s", format->name,
-                        shape->kind == SMP_AUDIO ? "sound" : "pictures");
+    if (code == SMP_OK && !(format->kind & shape->kind)) {
+        const bool sound = shape->kind == SMP_AUDIO;
+        code = smp_fail(err, SMP_E_WRITE, "a %s holds no %s", format->name, sound ? "sound" : "pictures");
+        smp_hint(err, sound
+                          ? "run the pipeline spectrogram, or -e waveform, for a picture of it; of a film the sound is "
+                            "read: ffmpeg -i IN -frames:v 1 frame.png takes a picture"
+                          : "pictures go into .png, .jpg, .tif and others: smempipe help formats");
+    }
     if (code == SMP_OK && (shape->width < 1 || shape->height < 1 || shape->channels < 1 ||
                            shape->channels > SMP_MAX_CHANNELS || shape->channels <= (shape->alpha ? 1 : 0)))
         code = smp_fail(err, SMP_E_WRITE, "a picture of %lld x %lld pixels with %d channels cannot be written",
@@ -294,6 +299,28 @@ bool smp_writer_is(const char *path, const char *as, const char *file_format)
     const smp_file_format *format;
     const char *extension;
     return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && !strcmp(format->name, file_format);
+}
+
+bool smp_writer_bare(const char *path, const char *as)
+{
+    const smp_file_format *format;
+    const char *extension;
+    return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && format->bare;
+}
+
+bool smp_writer_fits_rate(const char *path, const char *as, smp_shape *shape)
+{
+    static const double usual = 48000; /* Hz, which Opus works at */
+    const smp_file_format *format;
+    const char *extension;
+    smp_shape given = *shape, fit = *shape;
+    fit.rate = usual;
+    if (shape->kind != SMP_AUDIO || find_writer(path, as, SMP_AUDIO, &format, &extension, NULL) ||
+        !(format->kind & SMP_AUDIO) || !format->write_shape(extension, &given, NULL) ||
+        format->write_shape(extension, &fit, NULL))
+        return false;
+    shape->rate = usual;
+    return true;
 }
 
 bool smp_writer_streams(const char *path, const char *as)

@@ -1,4 +1,5 @@
 /* Metadata besides samples: ownership, texts in UTF-8, changes for a changed picture, and which profiles fit. */
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -137,6 +138,11 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
         smp_exif_drop_thumbnail(&meta->exif);
         smp_xmp_drop_thumbnails(xmp_of(meta));
     }
+    if (change->dpi > 0) {
+        meta->x_density = meta->y_density = change->dpi / 0.0254;
+        meta->density_is_aspect = false;
+        smp_exif_set_resolution(meta->exif.data, meta->exif.size, (uint32_t)lrint(change->dpi));
+    }
     if (change->srgb) {
         enum { RELATIVE_COLORIMETRIC = 1 };
         smp_free(meta->icc.data);
@@ -164,7 +170,7 @@ bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *ex
         const char *key = meta->texts[i].key, *value = meta->texts[i].value;
         if (strcmp(key, SMP_XMP_KEY) == 0)
             done = smp_blob_set(xmp, value, strlen(value));
-        else
+        else if (!smp_exif_says(&meta->exif, key, value))
             smp_note(notes, "the text '%.80s' is left out: %s has no place for it", key, format);
     }
     return done;

@@ -65,7 +65,8 @@ static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
         else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
             smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
         else if (say[i])
-            smp_diag_fix(b->diags, diag, "smempipe calls this: %s", say[i]);
+            smp_diag_fix(b->diags, diag, strncmp(say[i], "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
+                         say[i]);
         else
             smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
         break;
@@ -235,6 +236,41 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
         smp_diag_fix(b->diags, diag, "write %s=%s", name, shown);
     note_params(b, diag, stage);
     return NULL;
+}
+
+/* As many values without names as other tools write here: one message names them all. */
+static bool values_in_order(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage)
+{
+    size_t names = 0, words = 0;
+    for (const char *at = stage && stage->order ? stage->order : ""; *at; at += strspn(at, " ")) {
+        names++;
+        at += strcspn(at, " ");
+    }
+    for (size_t i = 0; i < statement->arg_count; i++) {
+        smp_quantity quantity;
+        words += !statement->args[i].name && quantity_of(&statement->args[i].value, &quantity);
+    }
+    if (!names || words != names || statement->arg_count != names)
+        return false;
+    smp_text text = {0};
+    const char *at = stage->order;
+    smp_text_print(&text, "write %s", stage->name);
+    for (size_t i = 0; i < names; i++) {
+        char shown[SMP_SHOWN];
+        const smp_ast_value *value = &statement->args[i].value;
+        const int length = (int)strcspn(at, " ");
+        smp_text_print(&text, " %.*s=%s", length, at, smp_shown(shown, value->text, value->length));
+        at += length;
+        at += strspn(at, " ");
+    }
+    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->args[0].value.span,
+                                   "the values of stage '%s' have names", stage->name);
+    char *list = smp_text_take(&text);
+    b->out_of_memory |= !list;
+    if (list && diag)
+        smp_diag_fix(b->diags, diag, "%s", list);
+    smp_free(list);
+    return true;
 }
 
 /* The diagnostic about a value, unless it says what to write already; null: there is none. */
@@ -549,7 +585,9 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
     given_so_far so_far = {0};
     bool strayed = false;
     const size_t errors = error_count(b->diags);
-    for (size_t i = 0; i < statement->arg_count; i++) {
+    const bool ordered = values_in_order(b, statement, stage);
+    strayed |= ordered;
+    for (size_t i = 0; !ordered && i < statement->arg_count; i++) {
         const smp_ast_arg *arg = &statement->args[i];
         const smp_param *row = stage ? row_for(b, stage, &node, arg, &so_far) : NULL;
         so_far.before = arg;

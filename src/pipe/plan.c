@@ -123,6 +123,8 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
                                                        .down = p->request->down};
     else if (role == SMP_ROLE_JPEG_ENCODE)
         *(smp_jpeg_params *)params = *p->coding;
+    else if (role == SMP_ROLE_RATE)
+        ((smp_rate_params *)params)->rate = (double)value;
     else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
         ((smp_light_params *)params)->curve = fmax(0, p->plan->steps[from].out.curve);
     if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
@@ -387,12 +389,22 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
     if (step < 0)
         return p->err ? p->err->code : SMP_E_PROCESS;
     smp_shape shape = p->plan->steps[step].out;
+    double was_rate = 0;
     if (p->request->accepts) {
         smp_code code =
             p->request->accepts(p->request->accepts_context, path, &p->plan->steps[step].out, &shape, p->err);
+        const double rate = p->plan->steps[step].out.rate;
+        if (!code && shape.kind == SMP_AUDIO && shape.rate != rate) {
+            if ((step = insert(p, SMP_ROLE_RATE, step, (int64_t)shape.rate)) < 0)
+                return p->err ? p->err->code : SMP_E_PROCESS;
+            was_rate = rate;
+            code = p->request->accepts(p->request->accepts_context, path, &p->plan->steps[step].out, &shape, p->err);
+        }
         if (code)
             return code;
     }
+    const bool drops_bits =
+        shape.format == SMP_U8 && p->plan->steps[step].out.format == SMP_U16 && p->request->input.format == SMP_U16;
     bool drops_alpha = p->plan->steps[step].out.alpha && !shape.alpha;
     if (drops_alpha && (step = in_state(p, step, true, false)) < 0)
         return p->err ? p->err->code : SMP_E_PROCESS;
@@ -407,8 +419,13 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
     }
     if (!smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks))
         return smp_fail_memory(p->err, "the plan", sizeof *p->plan->sinks);
-    p->plan->sinks[p->plan->sink_count++] =
-        (smp_sink){.step = step, .save = save, .path = path, .shape = shape, .drops_alpha = drops_alpha};
+    p->plan->sinks[p->plan->sink_count++] = (smp_sink){.step = step,
+                                                       .save = save,
+                                                       .path = path,
+                                                       .shape = shape,
+                                                       .drops_alpha = drops_alpha,
+                                                       .drops_bits = drops_bits,
+                                                       .was_rate = was_rate};
     return SMP_OK;
 }
 

@@ -264,6 +264,22 @@ static bool is_likely_factor(smp_check *check, const smp_param *param, const smp
     return false;
 }
 
+/* `16` as a sample rate is probably 16 kHz: sounds have no rate that low, measurements may. */
+static bool is_likely_rate(smp_check *check, const smp_param *param, const smp_value *value, double number)
+{
+    static const double least = 1000; /* Hz */
+    const bool bare = value->kind == SMP_VALUE_NUMBER && value->text[0] != '{' && value->number.unit == SMP_UNIT_NONE;
+    if (!(param->flags & SMP_P_RATE) || !bare || number < param->min || number >= least)
+        return true;
+    char what[2 * SMP_SHOWN], text[SMP_NUMBER_TEXT];
+    smp_value_describe(value, what, sizeof what);
+    smp_number_text(text, number);
+    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span,
+                                   "'%s' is in Hz without a unit: %s is hardly meant", param->name, what);
+    smp_diag_fix(check->diags, diag, "write %skHz, or %sHz if it is that low", text, text);
+    return false;
+}
+
 static smp_bound bind_number(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)
 {
     if ((param->flags & SMP_P_AUTO) && is_word(value, "auto")) {
@@ -273,7 +289,8 @@ static smp_bound bind_number(smp_check *check, const smp_param *param, const smp
     double number;
     smp_bound bound = plain_number(check, param, value, &number);
     if (bound == SMP_BOUND_DONE &&
-        !(is_likely_factor(check, param, value, number) && in_range(check, param, value, number)))
+        !(is_likely_factor(check, param, value, number) && is_likely_rate(check, param, value, number) &&
+          in_range(check, param, value, number)))
         return SMP_BOUND_WRONG;
     field->number = number;
     return bound;

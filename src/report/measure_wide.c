@@ -240,11 +240,15 @@ static int by_key(const void *a_, const void *b_)
 
 static smp_code fail_column(const smp_wide *wide, const char *name, smp_error *err)
 {
-    char all[240] = "";
+    enum { MOST = 200 /* characters */ };
+    char all[MOST + 40] = "";
     size_t used = 0;
-    for (size_t i = 0; i < wide->column_count && used < sizeof all; i++) {
-        int n = snprintf(all + used, sizeof all - used, ", %s", wide->columns[i]);
-        used += n > 0 ? (size_t)n : 0;
+    for (size_t i = 0; i < wide->column_count; i++) {
+        if (used + strlen(wide->columns[i]) + 2 > MOST) {
+            snprintf(all + used, sizeof all - used, ", and %zu more", wide->column_count - i);
+            break;
+        }
+        used += (size_t)snprintf(all + used, sizeof all - used, ", %s", wide->columns[i]);
     }
     smp_fail(err, SMP_E_USAGE, "there is no column '%s' to sort by", name);
     for (size_t i = 0; i < wide->column_count; i++) {

@@ -301,7 +301,7 @@ void smp_report_table(FILE *to, const smp_run_report *report, bool color)
                 step->clipped == 1 ? "" : "s");
     }
     if (report->output_clipped)
-        fprintf(to, "%swarning:%s %llu sample%s beyond full scale when written\n", paint.yellow, paint.off,
+        fprintf(to, "%swarning:%s %llu sample%s beyond full scale or NaN when written\n", paint.yellow, paint.off,
                 (unsigned long long)report->output_clipped, report->output_clipped == 1 ? " was" : "s were");
     if (report->status)
         fprintf(to, "%sfailed%s before the end; the times cover what was done\n", paint.red, paint.off);

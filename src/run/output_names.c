@@ -67,8 +67,10 @@ static smp_code check_places(const smp_run_request *request, const smp_plan *pla
     if (!code)
         qsort(places, plan->sink_count, sizeof *places, by_real);
     for (size_t i = 1; !code && i < plan->sink_count; i++)
-        if (!strcmp(places[i - 1].real, places[i].real))
-            code = smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", places[i].path);
+        if (!strcmp(places[i - 1].real, places[i].real)) {
+            smp_fail(err, SMP_E_USAGE, "two outputs have the same name: %s", places[i].path);
+            code = smp_hint(err, "give a `save` of the pipeline another name, or OUT");
+        }
     for (size_t i = 0; places && i < plan->sink_count; i++)
         smp_free(places[i].real);
     smp_free(places);

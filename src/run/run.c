@@ -15,6 +15,7 @@
 #include "run/runner.h"
 #include "run/shortcuts.h"
 #include "run/step.h"
+#include "stages/shared/icc.h"
 
 void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int failed, smp_code code, smp_error *err)
 {
@@ -86,6 +87,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
         change.changed = true;
         change.toned |= !moves;
         change.srgb |= step->work.makes_srgb;
+        change.dpi = change.dpi > 0 ? change.dpi : step->work.dpi;
         change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
     if (step->path) /* samples of another file */
@@ -93,15 +95,36 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     return change;
 }
 
+/* Colours that are not sRGB's, in a file that cannot say so. */
+static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char *path, const smp_write_options *options,
+                         smp_notes *notes)
+{
+    smp_icc icc;
+    const bool bare = smp_writer_bare(path, options->format), gray = sink->shape.channels - sink->shape.alpha == 1;
+    if (!meta->icc.size || !(options->strip || bare) || smp_icc_read(meta->icc.data, meta->icc.size, &icc) ||
+        icc.gray != gray || smp_icc_is_srgb(&icc))
+        return;
+    smp_note(notes,
+             "the picture's colours are not sRGB, and %s their profile: programs will show wrong colours; `profile "
+             "srgb` as the first stage converts them (-e 'profile srgb')",
+             options->strip ? "--strip drops" : "the format has no place for");
+}
+
 smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
                              const smp_write_options *options, smp_run_report *report, smp_writer **writer,
                              smp_error *err)
 {
+    if (sink->was_rate > 0)
+        smp_note(&report->output_notes, "the format has no rate of %.10g Hz: the sound is resampled to %.10g kHz",
+                 sink->was_rate, sink->shape.rate / 1000);
     if (sink->shape.kind != SMP_IMAGE)
         return smp_writer_open(path, &sink->shape, meta, options, writer, err);
     if (sink->drops_alpha)
         smp_note(&report->output_notes,
                  "the file's format has no transparency: colour is laid on black (-e 'alpha flatten': on white)");
+    if (sink->drops_bits && !smp_writer_is(path, options->format, "JPEG")) /* of which everybody knows */
+        smp_note(&report->output_notes, "the format holds 8 bits a sample, and the picture has 16: .png and .tif hold "
+                                        "them (-e 'depth 8bit': not told)");
     smp_meta changed;
     smp_write_options here = *options;
     if (sink->coded)
@@ -110,6 +133,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     if (!smp_meta_copy(&changed, meta))
         return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
     smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
+    tell_colours(&changed, sink, path, options, &report->output_notes);
     smp_code code = smp_writer_open(path, &sink->shape, &changed, &here, writer, err);
     smp_meta_free(&changed);
     return code;
@@ -134,6 +158,20 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     return SMP_OK;
 }
 
+/* Adds to a failure which line of the pipeline saves the file. */
+static void blame_save(const smp_run_request *request, const smp_sink *sink, smp_error *err)
+{
+    int line, column;
+    char hint[sizeof err->hint];
+    if (sink->save < 0 || !request->diags || !err)
+        return;
+    const smp_span span = request->program->saves[sink->save].span;
+    smp_diags_locate(request->diags, span, &line, &column);
+    memcpy(hint, err->hint, sizeof hint);
+    smp_hint(err, "%.200s%sline %d of %.60s saves it", hint, hint[0] ? "; " : "", line,
+             request->diags->sources[span.source].name);
+}
+
 static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
                              smp_run_output *outputs, smp_run_report *report, smp_error *err)
 {
@@ -145,6 +183,8 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         const char *path = outputs[i].path ? outputs[i].path : request->output;
         code =
             smp_run_open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
+        if (code)
+            blame_save(request, &plan->sinks[i], err);
     }
     smp_free((void *)(uintptr_t)options.inputs);
     return code;

@@ -11,6 +11,9 @@
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {
     const smp_run_request *request = context;
+    smp_shape fit = *shape;
+    if (request->write.fit_rate && smp_writer_fits_rate(path, request->write.format, &fit))
+        return smp_writer_shape_as(path, request->write.format, &fit, out, err);
     return smp_writer_shape_as(path, request->write.format, shape, out, err);
 }
 

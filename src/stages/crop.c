@@ -287,6 +287,7 @@ const smp_stage smp_stage_crop = {
     .looks = looks,
     .finish = finish,
     .instead = instead,
+    .order = "x y width height",
     .variants = variants,
     .reducers = content_variants,
     .aliases = (const smp_alias[]){{"extract extract_area cut chop", "crop"},

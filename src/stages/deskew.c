@@ -133,5 +133,5 @@ const smp_stage smp_stage_deskew = {
     .finish = finish,
     .variants = smp_warp_variants,
     .reducers = reducers,
-    .aliases = (const smp_alias[]){{"auto_rotate straighten_page", "deskew"}, {0}},
+    .aliases = (const smp_alias[]){{"straighten_page", "deskew"}, {0}},
 };

@@ -224,7 +224,8 @@ static void warn(double lufs, double target, smp_findings *findings)
         snprintf(findings->warning, sizeof findings->warning,
                  "its loudness is %.1f LUFS, %.1f LU %s than the %.1f asked for%s", lufs, fabs(off),
                  off < 0 ? "quieter" : "louder", target,
-                 off < 0 ? ": where peaks meet a ceiling, lower the loudness or raise the ceiling" : "");
+                 off < 0 ? ": `normalize loudness=..` reaches it, unless peaks meet its ceiling"
+                         : ": `normalize loudness=..` lowers it");
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,

@@ -25,6 +25,9 @@ const smp_stage smp_stage_orient = {
     .example = "orient 6",
     .domain = SMP_IMAGE,
     .internal = true,
+    .aliases = (const smp_alias[]){{"autorotate auto_rotate auto-orient autoorient auto_orient exif_transpose",
+                                    "nothing: every picture is turned as its EXIF says, by itself"},
+                                   {0}},
     .role = SMP_ROLE_ORIENT,
     .access = SMP_STENCIL, /* of reach 0 for orientations 1 and 2; the others need the whole picture */
     .params = table,

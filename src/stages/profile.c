@@ -9,11 +9,12 @@
 
 enum { EMBEDDED, DISPLAY_P3, ADOBE_RGB };
 enum { MISSING_SRGB, MISSING_ERROR };
+enum { UNUSABLE_ERROR, UNUSABLE_SRGB };
 enum { RELATIVE, PERCEPTUAL };
 enum { BYTE_ENTRIES = 256, ENTRIES = 4096 };
 
 typedef struct params {
-    int to, from, intent, missing;
+    int to, from, intent, missing, unusable;
     bool black_point;
 } params;
 
@@ -31,54 +32,11 @@ static const smp_param table[] = {
     {"missing", offsetof(params, missing), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "srgb",
      "a picture without profile: srgb takes it for sRGB, error refuses it",
      (const char *const[]){"srgb", "error", NULL}, 0},
+    {"unusable", offsetof(params, unusable), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "error",
+     "a damaged profile, or one of colours in a gray picture: error refuses it, srgb takes the picture for sRGB",
+     (const char *const[]){"error", "srgb", NULL}, 0},
     {0},
 };
-
-/* XYZ relative to D50 to linear sRGB: the inverse of sRGB's colorants (IEC 61966-2-1, adapted by Bradford). */
-static void srgb_of_xyz(double inverse[9])
-{
-    static const double m[9] = {.43604, .38512, .14305, .22249, .71690, .06061, .01392, .09706, .71393};
-    const double rows[9] = {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
-                            m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
-                            m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
-    const double determinant = m[0] * rows[0] + m[1] * rows[3] + m[2] * rows[6];
-    for (int i = 0; i < 9; i++)
-        inverse[i] = rows[i] / determinant;
-}
-
-static double encoded(double v)
-{
-    return v <= .0031308 ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - .055;
-}
-
-static void fill_matrix(const smp_icc *icc, float to[9])
-{
-    double inverse[9];
-    srgb_of_xyz(inverse);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) {
-            double sum = 0;
-            for (int k = 0; k < 3; k++)
-                sum += inverse[3 * r + k] * icc->colorants[3 * k + c];
-            to[3 * r + c] = (float)sum;
-        }
-}
-
-/* Whether the colours are sRGB's, as far as 8 bits show. */
-static bool is_srgb(const smp_icc *icc, const smp_profile *k)
-{
-    static const double near = 2e-3;
-    for (int i = 0; i < 9 && !icc->gray; i++)
-        if (fabs((double)k->matrix[i] - (i % 4 == 0)) > near)
-            return false;
-    for (int c = 0; c < (icc->gray ? 1 : 3); c++)
-        for (int i = 0; i <= 255; i++) {
-            const double x = i / 255., v = smp_icc_light(&icc->curves[c], x);
-            if (fabs(encoded(v) - x) > near / 2)
-                return false;
-        }
-    return true;
-}
 
 static smp_code fill_table(const smp_icc *icc, int colours, smp_node_plan *work, smp_error *err)
 {
@@ -110,7 +68,7 @@ static smp_code fill_grid(const params *p, const smp_icc *icc, smp_node_plan *wo
     float *to = work->table = smp_alloc(work->table_size);
     if (!to)
         return smp_fail_memory(err, "a table of colours", work->table_size);
-    srgb_of_xyz(inverse);
+    smp_icc_srgb_of_xyz(inverse);
     *same = true;
     for (int i = 0; i < N * N * N; i++) {
         const double rgb[3] = {i / (N * N) / (N - 1.), i / N % N / (N - 1.), i % N / (N - 1.)};
@@ -119,7 +77,7 @@ static smp_code fill_grid(const params *p, const smp_icc *icc, smp_node_plan *wo
             xyz[c] = (xyz[c] - black * smp_icc_d50[c]) / (1 - black);
         for (int c = 0; c < 3; c++, to++) {
             const double v = inverse[3 * c] * xyz[0] + inverse[3 * c + 1] * xyz[1] + inverse[3 * c + 2] * xyz[2];
-            *to = (float)encoded(v > 0 ? fmin(v, 1) : 0); /* NaN is 0 */
+            *to = (float)smp_icc_encoded(v > 0 ? fmin(v, 1) : 0); /* NaN is 0 */
             *same = *same && fabs((double)*to - rgb[c]) < near;
         }
     }
@@ -146,7 +104,11 @@ static smp_code find_profile(const params *p, const smp_shape *in, smp_icc *icc,
     const char *fault = smp_icc_read(in->icc, in->icc_size, icc);
     if (!fault && icc->gray != (colours == 1))
         fault = icc->gray ? "is of gray, and the picture has colours" : "is of colours, and the picture is gray";
-    if (!fault)
+    smp_icc_lut lut;
+    if (!fault && icc->tables[SMP_ICC_PERCEPTUAL].data)
+        fault = smp_icc_lut_open(icc, p->intent == RELATIVE ? SMP_ICC_RELATIVE : SMP_ICC_PERCEPTUAL, &lut);
+    *known = !fault;
+    if (!fault || p->unusable == UNUSABLE_SRGB)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the picture's colour profile %s", fault);
     return smp_hint(err, "write the colours by hand, as in `profile from=display-p3`, or leave 'profile' out");
@@ -167,13 +129,13 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return code;
     *k = (smp_profile){.entries = in->format == SMP_U8 ? BYTE_ENTRIES : ENTRIES, .gray = colours == 1};
     if (known && !k->gray && !icc.tables[SMP_ICC_PERCEPTUAL].data)
-        fill_matrix(&icc, k->matrix);
+        smp_icc_matrix(&icc, k->matrix);
     bool same = !known;
     k->grid = known && icc.tables[SMP_ICC_PERCEPTUAL].data;
     if (k->grid)
         code = fill_grid(p, &icc, work, &same, err);
     else if (known)
-        same = is_srgb(&icc, k);
+        same = smp_icc_is_srgb(&icc);
     work->nothing = work->already = same;
     if (same) {
         smp_free(work->table);

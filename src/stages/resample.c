@@ -8,13 +8,14 @@
 #include "stages/shared/filtering.h"
 #include "stages/shared/launch_shapes.h"
 
-typedef struct params {
+typedef struct params { /* begins as smp_rate_params */
     double rate, bandwidth, attenuation, speed;
 } params;
 
 static const smp_param table[] = {
     {"rate", offsetof(params, rate), SMP_T_FLOAT, SMP_UNIT_HZ, 1, 1e7, "auto",
-     "frames a second of the result; auto: as the sound's, where a speed is given", NULL, SMP_P_MAIN | SMP_P_AUTO},
+     "frames a second of the result; auto: as the sound's, where a speed is given", NULL,
+     SMP_P_MAIN | SMP_P_AUTO | SMP_P_RATE},
     {"speed", offsetof(params, speed), SMP_T_FLOAT, SMP_UNIT_NONE, 0.05, 20, "1",
      "how many times as fast the result plays, higher as a tape would: 1.5, 0.5", NULL, 0},
     {"bandwidth", offsetof(params, bandwidth), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0.5, 0.99, "91.3%",
@@ -186,6 +187,7 @@ const smp_stage smp_stage_resample = {
         "ratio of the rates, rounded up. With a speed the sound's rate counts as so many times what it is. Streams.",
     .example = "resample 32kHz bandwidth=80% attenuation=60dB",
     .domain = SMP_AUDIO,
+    .role = SMP_ROLE_RATE,
     .access = SMP_STENCIL,
     .params = table,
     .params_size = sizeof(params),

@@ -19,6 +19,7 @@ typedef struct resize_params {
     int64_t width, height, longest, shortest; /* INT64_MIN: auto */
     int fit, filter, arithmetic;
     bool antialias, enlarge;
+    double dpi; /* NaN: auto */
 } resize_params;
 
 static const char *const fits[] = {"inside", "cover", "stretch", NULL};
@@ -61,6 +62,8 @@ static const smp_param params[] = {
          arithmetics),
     SWITCH(antialias, "yes: when shrinking, filters are as wide as the step; no: they stay narrow"),
     SWITCH(enlarge, "no: a picture that would become larger stays as it is"),
+    {"dpi", offsetof(resize_params, dpi), SMP_T_FLOAT, SMP_UNIT_NONE, 1, 30000, "auto",
+     "pixels an inch that the file says, for print; auto: as the input says", NULL, SMP_P_AUTO},
     {0},
 };
 
@@ -313,6 +316,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
                                  : p->arithmetic                 ? SMP_RESIZE_FIXED
                                                                  : SMP_RESIZE_FLOAT};
     (void)by;
+    work->dpi = isnan(p->dpi) ? 0 : p->dpi;
     smp_code code = check_input(p, &size, in, work, err);
     if (code)
         return code;

@@ -65,6 +65,7 @@ enum {
     SMP_P_FACTOR = 512,     /* FLOAT: a factor; a bare number of 10 or more is a percentage or a size by mistake */
     SMP_P_OF_WIDTH = 1024,  /* INT, px: also a percentage of the input's width */
     SMP_P_OF_HEIGHT = 2048, /* and of its height */
+    SMP_P_RATE = 8192,      /* FLOAT, Hz: of samples; a bare number below 1000 is meant in kHz */
     SMP_P_FILE = 4096,      /* STRING: a file, relative to the text that names it */
     SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
@@ -152,6 +153,7 @@ typedef struct smp_node_plan {
     bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool makes_srgb;         /* the colours come out as sRGB, whatever profile the input had */
+    double dpi;              /* pixels an inch that the file says; 0: as before */
     bool stored;             /* reads and writes samples as files hold them: integers are never kept as floats */
     bool no_light;           /* the result is no light (alpha as a picture): `light linear` does not encode it again */
     bool clips;              /* results can lie outside 0..white, so that clamping them is worth counting */
@@ -332,6 +334,7 @@ typedef enum smp_role {
     SMP_ROLE_OP_CHAIN,    /* several operations on single samples: the planner gives it an smp_op_chain as kernel
                              parameters */
     SMP_ROLE_JPEG_ENCODE, /* a picture to a JPEG's scan: smp_jpeg_params (stages/shared/jpeg_params.h) */
+    SMP_ROLE_RATE,        /* another sample rate: smp_rate_params */
     SMP_ROLES
 } smp_role;
 
@@ -345,6 +348,10 @@ typedef struct smp_orient_params {
 typedef struct smp_light_params { /* SMP_ROLE_LINEAR, SMP_ROLE_ENCODED */
     double curve;                 /* as in smp_shape; 0: sRGB */
 } smp_light_params;
+
+typedef struct smp_rate_params {
+    double rate; /* Hz */
+} smp_rate_params;
 
 typedef struct smp_jpeg_source {
     int64_t width, height, channels; /* of the picture */
@@ -400,6 +407,7 @@ typedef struct smp_stage {
     /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
+    const char *order; /* names of parameters in the order in which other tools write their values; may be null */
     /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*looks)(const void *params);
     /* For a picture of bytes whose end may be empty: the rows to copy from a device, at least one, by the first of

@@ -157,12 +157,13 @@ class Files(BatchCase):
         self.assertIn("1 of 3 files failed", done.stderr)
         self.assertIn("in/c.png: ", done.stderr)
         (self.folder / "in/c.png").unlink()
-        for name, said in (("{stem}.xyz", "xyz"), ("x" * 260 + "{stem}.png", "File name too long")):
-            done = self.batch("in", "-o", "out", "--dry-run", "--name", name, status=1)
-            self.assertIn("2 of 2 files failed", done.stderr)
-            self.assertIn(said, done.stderr)
-            self.batch("in", "-o", "out", "--name", name, status=1)
-            shutil.rmtree(self.folder / "out")
+        self.assertIn(".xyz", self.batch("in", "-o", "out", "--name", "{stem}.xyz", status=2).stderr)
+        name = "x" * 260 + "{stem}.png"
+        done = self.batch("in", "-o", "out", "--dry-run", "--name", name, status=1)
+        self.assertIn("2 of 2 files failed", done.stderr)
+        self.assertIn("File name too long", done.stderr)
+        self.batch("in", "-o", "out", "--name", name, status=1)
+        shutil.rmtree(self.folder / "out")
         self.write("p.pipe", 'save "' + "y" * 250 + '.png"\ninvert\n')
         self.assertIn("File name too long",
                       self.smp("batch", "p.pipe", "in", "-o", "out", "--dry-run", status=1).stderr)

@@ -178,6 +178,9 @@ static void nearest_finds_typing_mistakes_only(void **state)
         if (near != cases[i].nearest && (!near || !cases[i].nearest || strcmp(near, cases[i].nearest)))
             fail_msg("'%s' gives '%s'", cases[i].word, near ? near : "nothing");
     }
+    static const char *const others[] = {"match", "notch"}; /* two edits of five letters are another word */
+    assert_null(smp_nearest("pitch", 5, others, 2));
+    assert_null(smp_nearest("nosuch", 6, others, 2));
 }
 
 static double sigma_of(const char *expression)

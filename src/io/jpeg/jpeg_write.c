@@ -184,6 +184,8 @@ static void put_metadata(jpeg_writer *state)
             put_xmp(state, value);
             continue;
         }
+        if (meta->exif.size + 6 <= MARKER_BYTES && smp_exif_says(&meta->exif, key, value))
+            continue;
         bool plain = strcmp(key, "Comment") == 0;
         int size = snprintf((char *)state->marker, MARKER_BYTES, "%s%s%s", plain ? "" : key, plain ? "" : ": ", value);
         if (size > 0 && size < MARKER_BYTES)

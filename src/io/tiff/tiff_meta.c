@@ -25,7 +25,7 @@ enum { CAMERA = sizeof camera / sizeof camera[0] };
 
 /* What it has that a TIFF reads as texts. */
 static const uint32_t said[] = {TIFF_DESCRIPTION, TIFF_SOFTWARE, TIFF_ARTIST, TIFF_COPYRIGHT};
-enum { SAID = sizeof said / sizeof said[0] };
+enum { SAID = sizeof said / sizeof said[0], SAID_BYTES = 8192 /* of a text: EXIF must fit a marker of a JPEG */ };
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -145,9 +145,9 @@ static bool keep_exif(const smp_tiff *tiff, smp_meta *meta)
 {
     smp_tiff_tags first = {0}, exif = {0}, gps = {0};
     bool done = take_folder(tiff, TIFF_EXIF_FOLDER, &exif) && take_folder(tiff, TIFF_GPS_FOLDER, &gps);
-    for (int i = 0; i < CAMERA && done; i++) {
-        const smp_tiff_entry *entry = smp_tiff_find(tiff, camera[i]);
-        if (entry && entry->type == TYPE_ASCII)
+    for (int i = 0; i < CAMERA + SAID && done; i++) {
+        const smp_tiff_entry *entry = smp_tiff_find(tiff, i < CAMERA ? camera[i] : said[i - CAMERA]);
+        if (entry && entry->type == TYPE_ASCII && entry->size <= SAID_BYTES)
             done = smp_tiff_tags_take(&first, tiff, entry);
     }
     if (done && (first.count || exif.count || gps.count))

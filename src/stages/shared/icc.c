@@ -149,6 +149,55 @@ double smp_icc_light(const smp_icc_curve *curve, double value)
     return light > 0 ? light < 1 ? light : 1 : 0; /* NaN is 0 */
 }
 
+/* The inverse of sRGB's colorants (IEC 61966-2-1, adapted by Bradford). */
+void smp_icc_srgb_of_xyz(double inverse[9])
+{
+    static const double m[9] = {.43604, .38512, .14305, .22249, .71690, .06061, .01392, .09706, .71393};
+    const double rows[9] = {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+                            m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+                            m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+    const double determinant = m[0] * rows[0] + m[1] * rows[3] + m[2] * rows[6];
+    for (int i = 0; i < 9; i++)
+        inverse[i] = rows[i] / determinant;
+}
+
+double smp_icc_encoded(double v)
+{
+    return v <= .0031308 ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - .055;
+}
+
+void smp_icc_matrix(const smp_icc *icc, float to[9])
+{
+    double inverse[9];
+    smp_icc_srgb_of_xyz(inverse);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            double sum = 0;
+            for (int k = 0; k < 3; k++)
+                sum += inverse[3 * r + k] * icc->colorants[3 * k + c];
+            to[3 * r + c] = (float)sum;
+        }
+}
+
+bool smp_icc_is_srgb(const smp_icc *icc)
+{
+    static const double near = 2e-3;
+    float matrix[9];
+    if (icc->tables[SMP_ICC_PERCEPTUAL].data)
+        return false;
+    smp_icc_matrix(icc, matrix);
+    for (int i = 0; i < 9 && !icc->gray; i++)
+        if (fabs((double)matrix[i] - (i % 4 == 0)) > near)
+            return false;
+    for (int c = 0; c < (icc->gray ? 1 : 3); c++)
+        for (int i = 0; i <= 255; i++) {
+            const double x = i / 255., v = smp_icc_light(&icc->curves[c], x);
+            if (fabs(smp_icc_encoded(v) - x) > near / 2)
+                return false;
+        }
+    return true;
+}
+
 #define SRGB                                                                                                           \
     {                                                                                                                  \
         .kind = 3, .values = { 2.4, 1 / 1.055, .055 / 1.055, 1 / 12.92, .04045 }                                       \

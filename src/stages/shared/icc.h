@@ -38,6 +38,16 @@ bool smp_icc_curve_read(const uint8_t *data, size_t size, smp_icc_curve *curve, 
 /* The light, 0 to 1, of a value of 0 to 1. */
 double smp_icc_light(const smp_icc_curve *curve, double value);
 
+/* XYZ relative to D50 to linear sRGB, and a linear value to sRGB's own (IEC 61966-2-1). */
+void smp_icc_srgb_of_xyz(double inverse[9]);
+double smp_icc_encoded(double v);
+
+/* Of a profile without tables, to linear sRGB. */
+void smp_icc_matrix(const smp_icc *icc, float to[9]);
+
+/* Whether the colours are sRGB's, as far as 8 bits show. False where it has tables. */
+bool smp_icc_is_srgb(const smp_icc *icc);
+
 /* Known ones: Display P3, Adobe RGB (1998). */
 extern const smp_icc smp_icc_display_p3, smp_icc_adobe_rgb;
 

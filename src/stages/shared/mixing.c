@@ -13,10 +13,11 @@ static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const
     if (in->rate != by->rate) {
         smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
                  by->rate);
-        return smp_hint(err,
-                        "write `resample %.10gHz` in front of it, or make the second alike: smempipe convert IN OUT "
-                        "--rate %.10g",
-                        by->rate, in->rate);
+        return smp_hint(
+            err,
+            "make the second alike: smempipe convert IN OUT --rate %.10g; or write `resample %.10gHz` in front "
+            "of the stage",
+            in->rate, by->rate);
     }
     if (ask->beside && in->channels + by->channels > SMP_MAX_CHANNELS)
         return smp_fail(err, SMP_E_PIPE, "the two have %d channels, more than %d", in->channels + by->channels,

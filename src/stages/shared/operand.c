@@ -13,7 +13,10 @@ static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *e
         return smp_fail(err, SMP_E_PIPE, "a picture cannot be combined with sound: %s and %s", first, second);
     if (in->kind == SMP_AUDIO && in->rate != by->rate) {
         smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %g Hz and by=%g Hz", in->rate, by->rate);
-        return smp_hint(err, "write `resample %.10gHz` in front of it", by->rate);
+        return smp_hint(err,
+                        "make the second alike: smempipe convert IN OUT --rate %.10g; or write `resample %.10gHz` in "
+                        "front of the stage",
+                        in->rate, by->rate);
     }
     if (in->width != by->width || in->height != by->height) {
         smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);

@@ -1,0 +1,144 @@
+"""What a conversion would lose without a word: colours, depth, rates, texts; and words that are mistakes."""
+import unittest
+import wave
+
+import numpy as np
+from PIL import Image
+
+from harness import PIPELINES, SAMPLES, CliCase
+from test_profile import ADOBE, GAMMA, SRGB, PARAMETRIC, icc
+
+
+class Losses(CliCase):
+    def picture(self, name="a.png", colorants=ADOBE, curve=GAMMA, **options):
+        x = np.arange(60, dtype=np.uint8)
+        rgb = np.stack(np.broadcast_arrays(x * 4, 255 - x * 3, (x * 2)[:, None]), -1)
+        Image.fromarray(np.ascontiguousarray(rgb)).save(self.folder / name, icc_profile=icc(colorants, curve),
+                                                        **options)
+        return rgb
+
+    def sound(self, name="s.wav", rate=44100, seconds=1.0, gap=False):
+        t = np.arange(int(rate * seconds)) / rate
+        v = 0.5 * np.sin(2 * np.pi * 440 * t)
+        if gap:
+            v[int(0.4 * len(v)):int(0.6 * len(v))] = 0
+        with wave.open(str(self.folder / name), "wb") as out:
+            out.setnchannels(1)
+            out.setsampwidth(2)
+            out.setframerate(rate)
+            out.writeframes(np.rint(v * 32767).astype("<i2").tobytes())
+
+    def test_colours_that_are_not_srgb(self):
+        self.picture()
+        for arguments in (("a.png", "b.png", "--strip"), ("a.png", "b.bmp"), ("a.png", "-o", "out", "--strip")):
+            self.assertIn("profile srgb", self.smp("convert", *arguments).stderr, arguments)
+        self.assertEqual(self.smp("convert", "a.png", "c.png", "--strip", "-e", "profile srgb").stderr, "")
+        self.assertEqual(self.smp("convert", "a.png", "d.png").stderr, "")  # the profile is kept
+        self.picture("s.png", SRGB, PARAMETRIC)
+        self.assertEqual(self.smp("convert", "s.png", "e.png", "--strip").stderr, "")
+
+    def test_web_and_montage_convert(self):
+        rgb = self.picture()
+        self.smp("convert", "a.png", "want.png", "-e", "profile srgb")
+        want = np.asarray(Image.open(self.folder / "want.png")).astype(int)
+        self.assertGreater(np.abs(want - rgb).max(), 10)
+        done = self.smp("run", PIPELINES / "web.pipe", "a.png", "w.png", "--strip", "--set", "crisp=0.001")
+        self.assertEqual(done.stderr, "")
+        self.assertLessEqual(np.abs(np.asarray(Image.open(self.folder / "w.png")).astype(int) - want).max(), 1)
+        self.smp("montage", "a.png", "-o", "m.png", "--cell", "60x60", "--gap", "0", "--labels", "none")
+        self.assertLessEqual(np.abs(np.asarray(Image.open(self.folder / "m.png")).astype(int) - want).max(), 1)
+
+    def test_a_profile_that_cannot_be_used(self):
+        Image.fromarray(np.zeros((9, 9), np.uint8)).save(self.folder / "g.tif", icc_profile=icc(ADOBE, GAMMA))
+        self.smp("run", "-e", "profile srgb", "g.tif", "a.png", status=2)
+        self.smp("run", "-e", "profile srgb unusable=srgb", "g.tif", "b.png")
+
+    def test_depth(self):
+        Image.fromarray(np.arange(0, 6000, 10, np.uint16).reshape(20, 30)).save(self.folder / "d.png")
+        self.assertIn("8 bits", self.smp("convert", "d.png", "d.bmp").stderr)
+        self.assertEqual(self.smp("convert", "d.png", "d.tif").stderr, "")
+        self.assertEqual(self.smp("run", "-e", "depth 8bit", "d.png", "e.bmp").stderr, "")
+
+    def test_opus_gets_its_rate(self):
+        self.sound(gap=True)
+        self.assertIn("48 kHz", self.smp("convert", "s.wav", "s.opus").stderr)
+        done = self.smp("split", "s.wav", "-o", "parts", "--to", "opus", "--min", "0.1", "--keep", "0.05")
+        self.assertIn("48 kHz", done.stderr)
+        self.assertEqual(done.stdout.count("\n"), 2)
+        self.smp("split", "s.wav", "-o", "plain", "--min", "0.1", "--keep", "0.05")
+        for i in (1, 2):
+            self.smp("convert", f"parts/s-0{i}.opus", f"p{i}.wav", "--samples", "16")
+            with wave.open(str(self.folder / f"p{i}.wav")) as a, wave.open(str(self.folder / f"plain/s-0{i}.wav")) as b:
+                self.assertAlmostEqual(a.getnframes() / 48000, b.getnframes() / 44100, places=3)
+        self.sound("m.wav", 16000)
+        self.assertEqual(self.smp("convert", "m.wav", "m.opus").stderr, "")
+
+    def test_rates_in_khz(self):
+        self.sound()
+        done = self.smp("run", "-e", "resample 16", "s.wav", "a.wav", status=2)
+        self.assertIn("write 16kHz, or 16Hz", done.stderr)
+        self.smp("convert", "s.wav", "b.wav", "--rate", "16", status=2)
+        self.smp("run", "-e", "resample 100Hz", "s.wav", "c.wav")
+
+    def test_names_of_parts(self):
+        self.sound()
+        for name in ("p/{stem}.wav", "p/x.wav"):
+            self.assertIn("{part}", self.smp("split", "s.wav", "-o", name, status=2).stderr)
+        self.assertEqual(sorted(self.files()), ["s.wav"])
+
+    def test_texts_of_a_tiff_stay_tags(self):
+        tags = {315: "Jane", 33432: "(c) JD", 270: "A view", 305: "Tool"}
+        Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(self.folder / "t.tif", tiffinfo=tags)
+        for name in ("t.jpg", "t.webp"):
+            self.assertEqual(self.smp("convert", "t.tif", name).stderr, "")
+            with Image.open(self.folder / name) as got:
+                exif = got.getexif()
+                self.assertEqual({k: exif.get(k) for k in tags}, tags, name)
+                self.assertNotIn("comment", got.info)
+
+    def test_resolution_of_a_passport_photograph(self):
+        Image.fromarray(np.zeros((900, 800, 3), np.uint8)).save(self.folder / "p.jpg", dpi=(72, 72))
+        self.smp("run", PIPELINES / "passport.pipe", "p.jpg", "q.jpg")
+        with Image.open(self.folder / "q.jpg") as got:
+            self.assertEqual(got.info["dpi"], (300, 300))
+
+    def test_values_in_the_order_of_others(self):
+        self.small_png()
+        done = self.smp("run", "-e", "crop 0 0 10 10", "in.png", "out.png", status=2)
+        self.assertIn("write crop x=0 y=0 width=10 height=10", done.stderr)
+        self.assertEqual(done.stderr.count("error"), 1)
+        self.assertIn("write smempipe run thumbnail in.png out.png",
+                      self.smp("run", "in.png", "thumbnail", "out.png", status=2).stderr)
+        done = self.smp("run", "-e", "autorotate", "in.png", "o.png", status=2)
+        self.assertIn("turned as its EXIF says", done.stderr)
+
+    def test_many_files(self):
+        self.small_png()
+        self.write("x.m4a", b"no sound")
+        self.sound()
+        (self.folder / "pics").mkdir()
+        self.small_png("pics/a.png")
+        done = self.smp("batch", PIPELINES / "podcast.pipe", "pics", "-o", "o", status=3)
+        self.assertIn("this is for sound", done.stderr)
+        self.assertNotIn("--exclude", self.smp("measure", "loudness-report", "s.wav", "x.m4a", status=1).stderr)
+        done = self.smp("batch", PIPELINES / "watermark.pipe", "in.png", "-o", "o", "--set", "mark=none.png", status=3)
+        self.assertIn("none.png", done.stderr)
+        self.assertNotIn("failed", done.stderr)
+        self.smp("batch", "-e", "spectrogram", ".", "-o", "out", "--include", "*.wav", "--to", "png")
+        self.assertIn("no pair", self.smp("duplicates", "in.png").stderr)
+        done = self.smp("batch", "-e", "spectrogram", "s.wav", "-o", "out", "--name", "{stem}.xyz", status=2)
+        self.assertIn(".xyz", done.stderr)
+
+    def test_names_that_are_missing_are_counted(self):
+        self.write("list.txt", b"a.wav\nb.wav\nc.wav\n")
+        done = self.smp("measure", "-e", "stats", "--files-from", "list.txt", status=3)
+        self.assertIn("nor are 2 more", done.stderr)
+
+    def test_levels_and_times_with_units(self):
+        self.sound(gap=True)
+        self.smp("split", "s.wav", "-o", "p", "--below=-20dBFS", "--min", "0.1s")
+        self.smp("split", "s.wav", "-o", "q", "--below=-20s", status=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
