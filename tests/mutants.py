@@ -270,7 +270,7 @@ def try_all(options, build):
         for name, kernels, what, _, line, _, _ in mutants:
             print("kernels/%s:%d %s (%s)" % (name, line, what, ", ".join(kernels)))
         return 0
-    order, turn = [], {}  # the first of each file before the second of any: they compile, and no two wait for one library
+    order, turn = [], {}  # the first of each file before the second of any: no two wait for one library
     for mutant in mutants:
         turn[mutant[0]] = turn.get(mutant[0], -1) + 1
         order.append(turn[mutant[0]])
