@@ -227,19 +227,19 @@ class Build:
 
     def check(self, name, kernels, what, kind, line, text, place):
         """(line for the log, whether all is well)"""
-        place = "kernels/%s:%d %s" % (name, line, what)
+        where = "kernels/%s:%d %s" % (name, line, what)
         for kernel in kernels:
             folder = tempfile.mkdtemp(dir=self.folder)
             try:
                 library = self.library(kernel, name, text, place, folder)
                 how = self.notices(kernel, kind, library, folder, place)
                 if how:
-                    return "%s: %s" % (place, how), True
+                    return "%s: %s" % (where, how), True
             except NotRun as why:
-                return "%s: not tried: %s" % (place, why), True
+                return "%s: not tried: %s" % (where, why), True
             except Broken as error:
-                return "%s: %s: BROKEN: %s" % (place, kernel, error), False
-        return "%s: LIVES (tried in %s)" % (place, ", ".join(kernels)), False
+                return "%s: %s: BROKEN: %s" % (where, kernel, error), False
+        return "%s: LIVES (tried in %s)" % (where, ", ".join(kernels)), False
 
 
 def main():
@@ -270,7 +270,7 @@ def try_all(options, build):
         for name, kernels, what, _, line, _, _ in mutants:
             print("kernels/%s:%d %s (%s)" % (name, line, what, ", ".join(kernels)))
         return 0
-    order, turn = [], {}  # the first of each file before the second of any: they compile, and no two wait for one library
+    order, turn = [], {}  # the first of each file before the second of any: no two wait for one library
     for mutant in mutants:
         turn[mutant[0]] = turn.get(mutant[0], -1) + 1
         order.append(turn[mutant[0]])

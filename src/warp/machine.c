@@ -11,7 +11,7 @@ enum {
     WARP_SPINS = 50000, /* of a warp until other warps run */
 };
 #define OTHERS      (UINT32_MAX - 1)    /* no instruction: other lanes wait for their turn */
-#define LONG_JUMPS  (UINT64_C(1) << 26) /* of a block, in all: the user is told, once a launch */
+#define LONG_JUMPS  (UINT64_C(1) << 24) /* of a block, in all: the user is told, once a launch */
 #define BLOCK_JUMPS (UINT64_C(1) << 31) /* of a block, in all: it waits for something that never comes */
 
 static const char *inst_where(const warp_block *block, const warp_inst *inst, char *text, size_t size)
@@ -269,7 +269,8 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
             continue;
         }
         const uint32_t group = pick_group(frame, &pc, &next);
-        if (!run_group(block, frame, group, pc, next))
+        const bool goes_on = run_group(block, frame, group, pc, next);
+        if (block->stop)
             return false;
         if (block->jumps > LONG_JUMPS && !block->said && block->launch->print) {
             const warp_inst *inst = &frame->code->insts[pc];
@@ -285,6 +286,8 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
                       "the block jumped back two thousand million times and does not end");
             return false;
         }
+        if (!goes_on)
+            return false;
     }
     return true;
 }

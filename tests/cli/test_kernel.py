@@ -381,7 +381,7 @@ class Programs(CliCase):
         cls.addClassCleanup(cls.built.cleanup)
         case = cls("build")
         case.folder = cls.built.name
-        case.environment = {**os.environ, "XDG_CACHE_HOME": cls.built.name}
+        cls.environment = {**os.environ, "XDG_CACHE_HOME": cls.built.name}
         archs = ARCHS if os.environ.get("SMP_LAB_ARCHS") == "all" else None
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             runs = {

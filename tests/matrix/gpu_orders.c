@@ -375,7 +375,8 @@ static int64_t stride_of(int64_t n)
 }
 
 /* Formats, words, modes and pixels are the digits of a number, formats the lowest, that takes all its values in leaps:
- * each format meets each word soonest. f32 of one channel comes first: what is special for matrices is there. */
+ * each format meets each word soonest; again for a kernel that one input reaches alone. f32 of one channel comes first:
+ * what is special for matrices is there. */
 static void check_subject(const subject *s)
 {
     enum { MOST = 420 * SHAPES, PATIENCE = 4000 /* inputs in a row that bring nothing new */ };
@@ -388,7 +389,7 @@ static void check_subject(const subject *s)
     state.stage = s->stage;
     state.file_count = 0;
     int idle = 0;
-    for (int64_t i = 0; i < all && i < MOST && state.wanting && idle < PATIENCE; i++) {
+    for (int64_t i = 0; i < SHARE * all && i < MOST && state.wanting && idle < PATIENCE; i++) {
         if (i >= SHAPES && (idle == 0 || i % SHAPES == 0) && files_are_done())
             break;
         int levels[MAX_WORDS];
