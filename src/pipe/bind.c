@@ -4,81 +4,6 @@
 #include "base/alloc.h"
 #include "pipe/build.h"
 
-/* Explains a name that is not a stage's: a shipped pipeline, or an option. False: neither. */
-static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
-{
-    for (size_t i = 0; i < b->diags->pipeline_count; i++)
-        if (!strcmp(b->diags->pipelines[i], statement->name)) {
-            smp_diag_fix(b->diags, diag, "this is a pipeline, not a stage");
-            smp_diag_note(b->diags, diag, "`smempipe run %s IN OUT` runs it, `smempipe pipelines %s` tells about it",
-                          statement->name, statement->name);
-            return true;
-        }
-    const bool option = b->diags->is_option && b->diags->is_option(statement->name);
-    if (option)
-        smp_diag_fix(b->diags, diag, "this is an option, not a stage: --%s", statement->name);
-    return option;
-}
-
-/* Suggests a stage for an unknown name: by what other tools call it, or by the nearest spelling of either. */
-static bool unknown_stage(smp_builder *b, const smp_ast_statement *statement)
-{
-    char shown[SMP_SHOWN];
-    size_t length = strlen(statement->name), count = 0, others = 0, stages = smp_catalog_count();
-    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
-                                   smp_shown(shown, statement->name, length));
-    bool aliased = false; /* a stage that other tools call so */
-    for (size_t i = 0; i < stages; i++)
-        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other); others++)
-            aliased |= !strcmp(other.name, statement->name);
-    if (!diag || (!aliased && known_otherwise(b, statement, diag)))
-        return true;
-    static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
-    const size_t most = sizeof keywords / sizeof keywords[0] + stages + others;
-    const char **names = smp_alloc_array(most, sizeof *names), **say = smp_alloc_array(most, sizeof *say);
-    smp_other_name *texts = smp_alloc_array(others + 1, sizeof *texts);
-    if (!names || !say || !texts) {
-        smp_free(names);
-        smp_free(say);
-        smp_free(texts);
-        return false;
-    }
-    for (size_t i = 0; i < stages; i++)
-        if (!smp_catalog_at(i)->internal)
-            names[count++] = smp_catalog_at(i)->name;
-    memcpy(names + count, keywords, sizeof keywords);
-    count += sizeof keywords / sizeof keywords[0];
-    others = 0;
-    for (size_t i = 0; i < stages; i++)
-        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other);) {
-            texts[others] = other;
-            say[count] = other.say;
-            names[count++] = texts[others++].name;
-        }
-    const char *near = smp_nearest(statement->name, length, names, count);
-    for (size_t i = 0; near && i < count; i++) {
-        if (names[i] != near)
-            continue;
-        /* Other tools' names match at one edit only: at two, "median" would suggest "mean". */
-        if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
-            near = NULL;
-        else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
-            smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
-        else if (say[i])
-            smp_diag_fix(b->diags, diag, strncmp(say[i], "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
-                         say[i]);
-        else
-            smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
-        break;
-    }
-    if (!near)
-        smp_diag_note(b->diags, diag, "`smempipe stages` lists the stages");
-    smp_free(names);
-    smp_free(say);
-    smp_free(texts);
-    return true;
-}
-
 static size_t param_count(const smp_stage *stage)
 {
     size_t count = 0;
@@ -573,7 +498,7 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
         b->full = true;
         return true;
     }
-    if (!stage && !unknown_stage(b, statement))
+    if (!stage && !smp_unknown_stage(b, statement))
         return false;
     smp_node node = {.stage = stage, .input = scope->current, .second = SMP_NODE_NONE, .light = scope->light};
     node.span = statement->name_span;

@@ -123,6 +123,10 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err);
 
+/* unknown.c: reports an unknown stage, and suggests one: by what other tools call it, or by the nearest spelling of
+ * either. False: out of memory. */
+bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement);
+
 /* numbers.c: a string for a matrix names a text file of numbers, a row a line. *value becomes the list, or bad after a
  * reported mistake. False: out of memory. */
 bool smp_load_numbers(smp_builder *b, const smp_scope *scope, smp_value *value);

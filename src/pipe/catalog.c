@@ -22,3 +22,12 @@ const smp_stage *smp_catalog_find(const char *name)
             return smp_catalog_at(i);
     return NULL;
 }
+
+const char *smp_meant_for(smp_kind kind, const char *name)
+{
+    for (size_t i = 0; i < smp_stage_count(); i++)
+        for (smp_other_name other = smp_other_names(smp_stage_at(i)); smp_next_name(&other);)
+            if ((smp_stage_at(i)->domain & kind) && !strcmp(other.name, name))
+                return other.say;
+    return NULL;
+}

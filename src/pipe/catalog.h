@@ -16,4 +16,7 @@ size_t smp_catalog_count(void);
 const smp_stage *smp_catalog_at(size_t index);
 const smp_stage *smp_catalog_find(const char *name);
 
+/* What does to this kind of data what a stage of this name does to the other; null where nothing says so. */
+const char *smp_meant_for(smp_kind kind, const char *name);
+
 #endif

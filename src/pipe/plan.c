@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "pipe/catalog.h"
 #include "pipe/fuse.h"
 #include "pipe/phases.h"
 #include "pipe/storage.h"
@@ -243,16 +244,6 @@ static void warn(planner *p, const smp_node *node, const char *format, const cha
         smp_diags_add(p->diags, SMP_WARNING, node->span, format, label);
 }
 
-/* What does to this kind of data what a stage of this name does to the other; null where nothing says so. */
-static const char *meant_for(smp_kind kind, const char *name)
-{
-    for (size_t i = 0; i < smp_stage_count(); i++)
-        for (smp_other_name other = smp_other_names(smp_stage_at(i)); smp_next_name(&other);)
-            if ((smp_stage_at(i)->domain & kind) && !strcmp(other.name, name))
-                return other.say;
-    return NULL;
-}
-
 static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in)
 {
     if (node->stage->encoded && node->light == SMP_LIGHT_LINEAR) {
@@ -261,7 +252,7 @@ static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in
     }
     if (node->stage->domain & in->kind)
         return SMP_OK;
-    const char *other = meant_for(in->kind, node->stage->name);
+    const char *other = smp_meant_for(in->kind, node->stage->name);
     const smp_code code = smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
                                    node->stage->domain == SMP_IMAGE ? "pictures" : "sound",
                                    in->kind == SMP_IMAGE ? "a picture" : "sound");
@@ -419,13 +410,10 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
     }
     if (!smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks))
         return smp_fail_memory(p->err, "the plan", sizeof *p->plan->sinks);
-    p->plan->sinks[p->plan->sink_count++] = (smp_sink){.step = step,
-                                                       .save = save,
-                                                       .path = path,
-                                                       .shape = shape,
-                                                       .drops_alpha = drops_alpha,
-                                                       .drops_bits = drops_bits,
-                                                       .was_rate = was_rate};
+    smp_sink sink = {.step = step, .save = save, .path = path, .shape = shape, .was_rate = was_rate};
+    sink.drops_alpha = drops_alpha;
+    sink.drops_bits = drops_bits;
+    p->plan->sinks[p->plan->sink_count++] = sink;
     return SMP_OK;
 }
 
