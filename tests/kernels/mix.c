@@ -71,7 +71,7 @@ static void channels_lie_beside_each_other(void **state)
     for (int64_t y = 0; y < 50; y++) {
         const bool both = y >= 20 && y < 30;
         assert_float_equal(picture_get(&job.want, 0, y, 1), (float)y + 1.25f, 1e-6f);
-        assert_float_equal(picture_get(&job.want, 0, y, 2), both ? 10 * ((float)y + 11) : 0, 1e-4f);
+        assert_float_equal(picture_get(&job.want, 0, y, 2), (both ? 10 * ((float)y + 11) : 0), 1e-4f);
     }
     gpu_job_free(&job);
     const gpu_case again = {.in = sound(50, 2),

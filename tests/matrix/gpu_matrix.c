@@ -159,6 +159,8 @@ static void check_subject(const subject *s)
             if (state.real && !state.reduced)
                 done += check_turn(s, formats[f], channel_counts[k], f + 3 * k, true);
         }
+    for (int turn = 0; turn < SIZES && !done; turn++) /* a stage of floats that takes few widths */
+        done += check_turn(s, SMP_F32, 4, turn, false);
     if (!done)
         fail_msg("%s: no combination of its words is accepted", s->stage->name);
 }

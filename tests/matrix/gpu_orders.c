@@ -230,6 +230,20 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
             count = in_strips ? 1 : 2;
 }
 
+/* Once more as a whole, wide: a warp takes its tiles of a row in turn. */
+static void check_wide(const input *c, const smp_plan *plan, const char *variant, picture *in, outcome *want)
+{
+    if (!in->memory)
+        *in = input_picture(c);
+    if (!want->out.memory) {
+        run_plan(plan, in, "naive", 0, gpu_reference(), want);
+        state.inputs++;
+    }
+    for (int order = 1; order < WHOLE_ORDERS && order < state.orders; order++)
+        if (!check_order(c, plan, in, variant, 0, order, false, want))
+            break;
+}
+
 /* A plan's runs: want and in are made once for its variants. */
 typedef struct planned {
     input *c;
@@ -290,29 +304,33 @@ static bool check_input(input *c, bool longer)
     return makes_sense;
 }
 
-/* An input of a search: as a whole for variants with a kernel that had none; of another size, in strips, for those
- * with a kernel that had one before. */
+/* An input of a search: as a whole for variants with a kernel that had none, then so of another size; of that size in
+ * strips for those with a kernel that had one before. */
 static void check_candidate(input *c, smp_program *program, const smp_shape *strips)
 {
     planned p = {.c = c};
     const char *names[MAX_NAMES];
-    bool again[MAX_NAMES] = {false}, some = false;
+    bool again[MAX_NAMES] = {false}, first[MAX_NAMES] = {false}, some = false;
     int count = variant_names(c->subject->stage, names);
     if (plan_input(program, &p)) {
         for (int i = 0; i < count; i++) {
             const int had = least_had(p.plan, names[i]);
-            if (had == 0)
+            first[i] = had == 0;
+            if (first[i])
                 check_variant(c, p.plan, names[i], false, &p.in, &p.want);
             again[i] = had == 1;
-            some = some || again[i];
+            some = some || again[i] || (first[i] && c->shape.kind == SMP_IMAGE);
         }
     }
     planned_free(&p);
     c->shape = *strips;
     if (some && plan_input(program, &p))
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count; i++) {
+            if (first[i])
+                check_wide(c, p.plan, names[i], &p.in, &p.want);
             if (again[i] && least_had(p.plan, names[i]) == 1)
                 check_variant(c, p.plan, names[i], true, &p.in, &p.want);
+        }
     planned_free(&p);
 }
 
