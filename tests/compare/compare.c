@@ -368,7 +368,8 @@ static void awkward_results_stay_text_in_files(void **state)
     char *json = render(smp_compare_json, &c), *csv = render(smp_compare_csv, &c), *html = render(smp_compare_html, &c);
     assert_non_null(strstr(json, "\"pipeline\": \"a,\\\"b\\n.pipe\""));
     assert_non_null(strstr(json, "\"samples_seconds\": [4000, 5000, 6000]"));
-    assert_null(strstr(html, "<script>"));
+    const char *script = strstr(html, "<script>"); /* the page's own, which sorts */
+    assert_true(script && !strstr(script + 1, "<script>"));
     assert_null(strstr(html, "<i>"));
     assert_non_null(strstr(html, "&lt;a&gt;&amp;&quot;b&quot;.cu:1"));
     int lines = 0, commas = 0, here = 0; /* as many cells in every line */
