@@ -336,39 +336,6 @@ static void check_candidate(input *c, smp_program *program, const smp_shape *str
 
 /* ------------------------------------------------------------------------------------------------ inputs */
 
-/* What a subject's inputs parse to: few texts in thousands of inputs, and most inputs are only planned. */
-static struct parsed {
-    char *text;
-    smp_program *program; /* null: refused */
-} parsed[512];
-static size_t parsed_count;
-
-static void forget_parsed(void)
-{
-    while (parsed_count) {
-        struct parsed *p = &parsed[--parsed_count];
-        smp_program_free(p->program);
-        free(p->text);
-    }
-}
-
-static smp_program *parse_once(const input *c)
-{
-    char text[MOST_LINES * TEXT];
-    size_t used = 0;
-    for (size_t i = 0; i < c->count; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s\n", c->text[i]);
-    for (size_t i = 0; i < parsed_count; i++)
-        if (!strcmp(parsed[i].text, text))
-            return parsed[i].program;
-    if (parsed_count == sizeof parsed / sizeof *parsed)
-        forget_parsed();
-    struct parsed *p = &parsed[parsed_count++];
-    *p = (struct parsed){strdup(text), input_parse(c)};
-    assert_non_null(p->text);
-    return p->program;
-}
-
 static int take_digit(int64_t *at, int levels)
 {
     const int digit = (int)(*at % levels);
@@ -423,10 +390,10 @@ static void check_subject(const subject *s)
         smp_shape strips = subject_shape(s->stage, wide_size[0], wide_size[1], channels, alpha, (smp_format)format);
         input c = input_make(s, levels, &shape, mode, (uint64_t)i + 1);
         const long runs = state.runs;
-        check_candidate(&c, parse_once(&c), &strips);
+        check_candidate(&c, input_parse_once(&c), &strips);
         idle = state.runs == runs ? idle + 1 : 0;
     }
-    forget_parsed();
+    inputs_forget();
 }
 
 /* The last word is a number: as large as the stage takes it. Of lists all: filters have kernels for short and for long
