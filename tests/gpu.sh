@@ -152,6 +152,9 @@ counts() {
         k=$((k + 1))
     done
     wait
+    wanted_runs=$(($(ls "$here"/pipelines/*.pipe | wc -l) * $(ls "$here"/samples/*.png "$here"/samples/*.jpg | wc -l)))
+    runs=$(ls "$work"/counted/*.status | wc -l)
+    [ "$runs" -eq "$wanted_runs" ] || echo "$runs of $wanted_runs runs ended"
     agree=0 differ=0 refused=0 unsure=0
     for run in "$work"/counted/*.status; do
         case $(cat "$run") in
@@ -165,7 +168,7 @@ counts() {
         grep -h '^counts on' "$work/counts.out"
         echo "; pipelines on samples: $agree agree, $differ differ, $unsure failed, $refused refused by the pipeline"
     } | tr -d '\n' > "$work/detail"
-    [ $status -eq 0 ] && [ $differ -eq 0 ] && [ $unsure -eq 0 ] && [ $agree -gt 0 ]
+    [ $status -eq 0 ] && [ $differ -eq 0 ] && [ $unsure -eq 0 ] && [ $agree -gt 0 ] && [ "$runs" -eq "$wanted_runs" ]
 }
 
 # Exit status 7 of compare: the counts differ.

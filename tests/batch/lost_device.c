@@ -112,11 +112,16 @@ static void a_call_that_fails_once_fails_its_file_alone(void **context)
     told t;
     assert_int_equal(run_on("simt", 0, false, &t).done, FILES);
     const uint64_t calls = t.calls;
-    const smp_batch_count count = run_on("simt", calls / 2, false, &t);
-    assert_int_equal(count.done + count.failed, FILES);
-    assert_in_range(count.failed, 0, 1); /* a call whose failure costs nothing may be hit */
-    assert_int_equal(t.notes, 0);
-    assert_int_equal(t.on_cpu, 0);
+    size_t failed = 0;
+    for (uint64_t part = 1; part < 8; part++) {
+        const smp_batch_count count = run_on("simt", calls * part / 8, false, &t);
+        assert_int_equal(count.done + count.failed, FILES);
+        assert_in_range(count.failed, 0, 1); /* a call whose failure costs nothing may be hit */
+        assert_int_equal(t.notes, 0);
+        assert_int_equal(t.on_cpu, 0);
+        failed += count.failed;
+    }
+    assert_in_range(failed, 1, 7);
 }
 
 SMP_SUITE(lost_device)
