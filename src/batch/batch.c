@@ -248,7 +248,7 @@ static smp_code run_one(worker *w, const smp_batch_file *file, smp_run_report *r
         wide ? run_once(w, file, b->wide, NULL, report, err) : run_once(w, file, w->device, w->cache, report, err);
     if (wide)
         pthread_mutex_unlock(&b->wide_lock);
-    if (is_lost(w->device, code))
+    while (w->device && is_lost(w->device, code))
         code = run_again_elsewhere(w, file, report, err);
     if (!short_of_memory(code, refused) || b->jobs == 1)
         return code;

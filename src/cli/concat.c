@@ -154,7 +154,10 @@ static smp_code copy(joined *j, const char *path, smp_error *err)
     const int64_t stride = j->shape.channels * (int64_t)sizeof(float);
     smp_reader *reader = NULL;
     smp_code code = smp_reader_open(path, &common->limits, &reader, err);
-    int64_t left = code ? 0 : smp_reader_media(reader)->shape.height;
+    const smp_shape *own = code ? NULL : &smp_reader_media(reader)->shape;
+    if (own && (own->kind != SMP_AUDIO || own->rate != j->shape.rate || own->channels != j->shape.channels))
+        code = fail_unlike(j, own, path, err); /* it was changed meanwhile */
+    int64_t left = code ? 0 : own->height;
     for (int64_t n; !code && left > 0; left -= n) {
         n = smp_min_i64(left, BLOCK);
         code = smp_reader_rows(reader, j->block, stride, n, err);

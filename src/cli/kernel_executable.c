@@ -114,7 +114,9 @@ static smp_code write_list(smp_kernel_modules *modules, smp_error *err)
         fprintf(to, "%016llx\t%s\t%s\n", (unsigned long long)m->key, m->is_ptx ? m->source : "",
                 m->sass ? m->sass : "");
     }
-    if ((to && fclose(to)) || !wrote)
+    if (to && fclose(to))
+        wrote = false;
+    if (!wrote)
         smp_fail(err, SMP_E_WRITE, "cannot make temporary files: %s", strerror(errno));
     smp_free(list);
     smp_free(library);

@@ -263,12 +263,13 @@ typedef struct fitting {
 static smp_code end_part(fitting *f, smp_error *err)
 {
     const smp_common *common = &f->s->plan.base.common;
-    const part *p = &f->found->items[f->next++];
+    const part *p = &f->found->items[f->next];
     smp_writer *writer = f->writer;
     f->writer = NULL;
     smp_cli_clipped(common, p->path, smp_writer_clipped(writer));
     smp_cli_notes(common, p->path, true, smp_writer_notes(writer));
     smp_code code = smp_writer_commit(writer, err);
+    f->next += !code;
     if (!code && !common->quiet)
         printf("%s  %.3f .. %.3f s\n", p->path, (double)p->from / f->rate, (double)p->to / f->rate);
     return code;

@@ -10,7 +10,6 @@
 #include "warp/fatbin.h"
 
 typedef struct module {
-    uint64_t key;
     char *ptx_path, *sass_path; /* null: there is none */
     smp_warp_module *ptx, *sass;
     bool read;

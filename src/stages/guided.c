@@ -58,8 +58,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                           .fill = (float)p->fill,
                           .scale = by ? (float)(white / (double)smp_white(by->format)) : 1.f,
                           .epsilon = p->epsilon * white * white};
-    memcpy(work->kernel, &k, sizeof k);
-    work->kernel_size = sizeof k;
+    smp_plan_kernel(work, &k, sizeof k);
     work->between = (smp_shape){
         .kind = SMP_IMAGE, .width = 2 * in->width, .height = in->height, .channels = in->channels, .format = SMP_F32};
     work->clips = true;

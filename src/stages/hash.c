@@ -59,7 +59,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_hash *k = (smp_hash *)(void *)work->kernel;
+    smp_hash *k = SMP_PLAN_KERNEL(work, smp_hash);
     int32_t *weights = NULL;
     const int colours = in->channels - in->alpha;
     if (colours != 1 && colours != 3) {
@@ -71,7 +71,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
     k->across = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_ACROSS;
     k->kind = p->kind == PHASH ? SMP_RESIZE_FIXED : SMP_RESIZE_FLOAT;
-    work->kernel_size = sizeof *k;
     if (!smp_mul_size((size_t)in->height, (size_t)k->across * sizeof(float), &work->result_size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
     work->result = SMP_RESULT_CHUNKS;

@@ -31,7 +31,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     const params *p = given;
     const int colours = in->channels - in->alpha;
-    smp_template *k = (smp_template *)(void *)work->kernel;
+    smp_template *k = SMP_PLAN_KERNEL(work, smp_template);
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "template needs a second picture");
     if (by->kind != SMP_IMAGE || by->channels - by->alpha != colours) {
@@ -49,7 +49,6 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                         .across = in->width - by->width + 1,
                         .down = in->height - by->height + 1,
                         .colours = colours};
-    work->kernel_size = sizeof *k;
     if (!smp_mul_size((size_t)k->across, (size_t)k->down * sizeof(float), &work->result_size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be searched");
     work->result = SMP_RESULT_CHUNKS;

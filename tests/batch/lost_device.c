@@ -113,7 +113,7 @@ static void a_call_that_fails_once_fails_its_file_alone(void **context)
     assert_int_equal(run_on("simt", 0, false, &t).done, FILES);
     const uint64_t calls = t.calls;
     size_t failed = 0;
-    for (uint64_t part = 1; part < 8; part++) {
+    for (uint64_t part = 4; part < 8; part++) { /* the device is open by then */
         const smp_batch_count count = run_on("simt", calls * part / 8, false, &t);
         assert_int_equal(count.done + count.failed, FILES);
         assert_in_range(count.failed, 0, 1); /* a call whose failure costs nothing may be hit */
@@ -121,7 +121,7 @@ static void a_call_that_fails_once_fails_its_file_alone(void **context)
         assert_int_equal(t.on_cpu, 0);
         failed += count.failed;
     }
-    assert_in_range(failed, 1, 7);
+    assert_in_range(failed, 1, 4);
 }
 
 SMP_SUITE(lost_device)

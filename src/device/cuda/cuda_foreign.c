@@ -114,11 +114,14 @@ smp_code cuda_foreign(cuda_device *gpu, const smp_foreign *k, const smp_io *io, 
         if (!code)
             CUDA_TRY(gpu, cuStreamSynchronize, gpu->stream);
         (void)smp_cuModuleUnload(gpu->driver, module);
+        module = NULL;
     }
     if (code)
         return code;
     return move(gpu, io->out.data, io->out.stride, (char *)gpu->foreign_out + (io->out.y0 - r.out_first) * out, out,
                 out, io->out.rows, err);
 fail:
+    if (k->file->has_variables && module)
+        (void)smp_cuModuleUnload(gpu->driver, module);
     return code;
 }

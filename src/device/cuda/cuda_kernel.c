@@ -204,7 +204,7 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
         info->kernel = smp_launch_decide(launch, io, params, &info->grid);
         const unsigned threads = info->grid.block[0] * info->grid.block[1] * info->grid.block[2];
         const int64_t shared = (int64_t)launch->foreign->entry->shared + launch->foreign->shared + gpu->shared_reserved;
-        const int64_t by_shared = gpu->base.info.shared_per_unit / shared;
+        const int64_t by_shared = shared ? gpu->base.info.shared_per_unit / shared : INT32_MAX;
         info->blocks_per_unit = (int)((unsigned)gpu->threads_per_unit / threads);
         if (info->blocks_per_unit > gpu->blocks_per_unit) {
             info->blocks_per_unit = gpu->blocks_per_unit;

@@ -99,8 +99,11 @@ static void keep_app13(smp_jpeg *base, const uint8_t *data, size_t size)
         if (value > size)
             return;
         const size_t bytes = smp_get_be(data + value - 4, 4);
-        if (bytes > size - value)
+        if (bytes > size - value) {
+            if (id == SMP_JPEG_IPTC)
+                smp_note(base->notes, "IPTC records are left out: they go on in another marker, or are cut");
             return;
+        }
         if (id == SMP_JPEG_IPTC && bytes) {
             keep_bytes(base, bytes);
             need(base, smp_blob_set(&meta->iptc, data + value, bytes), "IPTC records", bytes);

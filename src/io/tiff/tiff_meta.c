@@ -244,9 +244,9 @@ bool smp_tiff_put_meta(const smp_meta *meta, int colours, smp_tiff_tags *tags, s
                        smp_notes *notes)
 {
     const smp_blob *icc = &meta->icc;
-    if (meta->iptc.size && !smp_tiff_tags_add(tags, TIFF_IPTC, TYPE_UNDEFINED, meta->iptc.size, meta->iptc.data))
-        return false;
     if (!put_exif(meta, tags, exif, gps) || !put_resolution(meta, tags) || !put_texts(meta, tags, notes))
+        return false;
+    if (meta->iptc.size && !smp_tiff_tags_add(tags, TIFF_IPTC, TYPE_UNDEFINED, meta->iptc.size, meta->iptc.data))
         return false;
     return !icc->size || !smp_icc_fits(icc, colours) ||
            smp_tiff_tags_add(tags, TIFF_ICC, TYPE_UNDEFINED, icc->size, icc->data);

@@ -42,8 +42,8 @@ bool smp_tiff_tags_numbers(smp_tiff_tags *tags, uint32_t tag, uint32_t type, uin
 
 bool smp_tiff_tags_take(smp_tiff_tags *tags, const smp_tiff *tiff, const smp_tiff_entry *entry)
 {
-    if (!entry->size || entry->size > MOST_BYTES - tags->bytes || entry->tag > UINT16_MAX ||
-        smp_tiff_tags_has(tags, entry->tag))
+    if (!entry->size || tags->bytes >= MOST_BYTES || entry->size > MOST_BYTES - tags->bytes ||
+        entry->tag > UINT16_MAX || smp_tiff_tags_has(tags, entry->tag))
         return true;
     uint8_t *raw = smp_alloc_raw((size_t)entry->size);
     bool done = raw != NULL;

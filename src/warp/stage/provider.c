@@ -75,7 +75,7 @@ static smp_code read_text(const char *path, char **text, smp_error *err)
     const smp_code code = read_file(path, text, &size, err);
     if (!code && strlen(*text) != size)
         return smp_fail(err, SMP_E_READ, "'%.200s' is no text of PTX", path);
-    return SMP_OK;
+    return code;
 }
 
 static smp_code find_ptx(const char *path, char **ptx_path, smp_error *err)
@@ -319,8 +319,10 @@ static smp_code execute(const loaded *l, const smp_warp_launch *launch, const co
     return code;
 }
 
-/* What the kernel left as it was of rows that the picture takes: an error where it is all, else told once a kernel. */
-static smp_code check_written(const smp_foreign *k, const unsigned char *written, int64_t bytes, smp_error *err)
+/* What the kernel left as it was of rows that the picture takes: an error where it is the whole picture, else told once
+ * a kernel. */
+static smp_code check_written(const smp_foreign *k, const unsigned char *written, int64_t bytes, bool whole,
+                              smp_error *err)
 {
     enum { MOST_TOLD = 32 };
     static pthread_mutex_t told_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -332,7 +334,7 @@ static smp_code check_written(const smp_foreign *k, const unsigned char *written
         left += !written[i];
     if (!left)
         return SMP_OK;
-    if (left == bytes) {
+    if (left == bytes && whole) {
         smp_fail(err, SMP_E_PROCESS, "kernel %s writes nothing of its output", k->entry->name);
         return smp_hint(err,
                         "is `out` in args where the kernel has its output, and does it get the sizes that it wants?");
@@ -394,7 +396,8 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
     if (!code && result.finding_count)
         code = mistake(k, &result, err);
     if (!code)
-        code = check_written(k, written + (io->out.y0 - r.out_first) * out_row, io->out.rows * out_row, err);
+        code = check_written(k, written + (io->out.y0 - r.out_first) * out_row, io->out.rows * out_row,
+                             io->out.rows == io->out.height, err);
     if (!code) {
         smp_foreign_unpack(&io->out, io->out.y0, io->out.rows, k->out, out + (io->out.y0 - r.out_first) * out_row);
         if (observer)
