@@ -1,6 +1,5 @@
 /* guided: a smoothing that keeps the edges of a guide. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
