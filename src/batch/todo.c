@@ -440,9 +440,25 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
     pthread_mutex_lock(&todo->lock);
     const smp_portion *portion = portion_of(todo, index, &item);
     pthread_mutex_unlock(&todo->lock);
+    struct stat there;
     smp_code code = item ? smp_make_folders(item->output, err) : smp_fail(err, SMP_E_PROCESS, "no file %zu", index);
     if (code)
         return code;
+    if (todo->list) { /* said before it is noted as begun, so that no run takes the output for this file's */
+        bool begun;
+        pthread_mutex_lock(&todo->lock);
+        const bool room = smp_hash_set_add(&todo->outputs, smp_hash_name(item->output), &begun);
+        pthread_mutex_unlock(&todo->lock);
+        if (!room)
+            return smp_fail_memory(err, "names", todo->outputs.count * sizeof(uint64_t));
+        if (begun || (!item->replace && lstat(item->output, &there) == 0)) {
+            smp_fail(err, SMP_E_WRITE,
+                     "the file exists already: another file of the list became it, or another program "
+                     "made it");
+            smp_hint(err, SMP_TODO_SECOND_HINT);
+            return smp_at(err, "%s", item->output);
+        }
+    }
     pthread_mutex_lock(&todo->lock);
     code = note(todo, portion, item, false, err);
     pthread_mutex_unlock(&todo->lock);

@@ -56,12 +56,15 @@ typedef struct smp_todo_item {
     const char *output;
     smp_todo_state state;
     bool replace;       /* the output that is there: ours, or --force */
+    bool second;        /* of a piece: a file before it has the same output */
     smp_hash input;     /* path, size and time of change */
     uint64_t made_size; /* of the output, once it is there */
     int64_t made_mtime;
 } smp_todo_item;
 
 /* Files that are looked at together and done together: a piece of a list, or some thousand of a walk. */
+#define SMP_TODO_SECOND_HINT "--name '{stem}-{from}.{ext}' has the input's extension in the name"
+
 typedef struct smp_portion {
     struct smp_portion *next;
     smp_todo_item *items;
@@ -102,7 +105,7 @@ typedef struct smp_todo {
     uint32_t *owners;      /* of its pieces, with shards */
     smp_pieces *pieces;    /* of a list, once started */
     smp_todo_eye eye;      /* of the caller */
-    smp_hash_set outputs;  /* while looking for two of one name */
+    smp_hash_set outputs;  /* while looking for two of one name; with a list, once started: those that were begun */
     char *outputs_of;      /* the folder that these are of, with its slash, where outputs of others cannot meet them */
     smp_hash_set own;      /* outputs that this shard makes; filled with shards and resume */
     smp_hash_set inputs;   /* which files inputs are; filled when an output is there */

@@ -1,8 +1,10 @@
 /* What a batch has to do with a list of work: see todo.h. Pieces are claimed, read, looked at and noted one by one. */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "batch/outputs.h"
 #include "batch/todo.h"
 
 static smp_pieces_request pieces_request(const smp_todo *todo)
@@ -50,7 +52,44 @@ smp_code smp_todo_list_start(smp_todo *todo, smp_error *err)
 {
     const smp_pieces_request request = pieces_request(todo);
     todo->touched = smp_now();
+    smp_hash_set_free(&todo->outputs); /* from here on those that were begun */
     return smp_pieces_open(&request, true, &todo->pieces, err);
+}
+
+/* The file of the portion, before the i-th, that has its output; null: none has. */
+static const smp_todo_item *same_output(const smp_portion *portion, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (!strcmp(portion->items[k].output, portion->items[i].output))
+            return &portion->items[k];
+    return NULL;
+}
+
+/* No two inputs may have one output. Of all pieces that are only looked at one such pair is an error; a piece that is
+ * worked on makes the first, and smp_todo_begin() fails the others, in this run and each that resumes it. */
+static smp_code check_outputs(smp_todo *todo, smp_portion *portion, smp_error *err)
+{
+    const bool looking = !smp_todo_started(todo);
+    smp_hash_set own = {0}, *met = looking ? &todo->outputs : &own;
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        const smp_todo_item *other;
+        bool there;
+        if (!smp_hash_set_add(met, smp_hash_name(item->output), &there)) {
+            code = smp_fail_memory(err, "names", portion->count * sizeof(uint64_t));
+        } else if (there && !looking) {
+            item->second = same_output(portion, i) != NULL;
+        } else if (there && (other = same_output(portion, i))) {
+            code = smp_fail_collision(other->file->path, item->file->path, item->output, err);
+        } else if (there) {
+            smp_fail(err, SMP_E_USAGE, "%.150s and another file of the list would both become %.150s", item->file->path,
+                     item->output);
+            code = smp_hint(err, "nothing was written; " SMP_TODO_SECOND_HINT);
+        }
+    }
+    smp_hash_set_free(&own);
+    return code;
 }
 
 /* The files of a piece, without those that the pipeline is not for. */
@@ -80,6 +119,8 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
         portion->items[i].file = &found[i];
         code = smp_todo_name(&todo->eye, portion, &portion->items[i], err);
     }
+    if (!code)
+        code = check_outputs(todo, portion, err);
     if (code)
         smp_portion_free(portion);
     else
@@ -169,6 +210,7 @@ static smp_code open_to_look(smp_todo *todo, smp_error *err)
     if (!todo->cursor) { /* from the beginning */
         smp_pieces_close(todo->pieces);
         todo->pieces = NULL;
+        smp_hash_set_free(&todo->outputs);
     }
     todo->cursor = 1;
     return todo->pieces ? SMP_OK : smp_pieces_open(&request, false, &todo->pieces, err);
@@ -191,6 +233,11 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
         code = load(todo, piece, out, err);
         if (!code)
             code = look(todo, piece, &past, *out, err);
+        for (size_t i = 0; !code && i < (*out)->count; i++)
+            if ((*out)->items[i].second) {
+                (*out)->items[i].state = SMP_TODO_DO;
+                (*out)->items[i].replace = false;
+            }
         if (!code && working && later && wanting(*out)) {
             code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
             if (!code && !claim) {

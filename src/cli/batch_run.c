@@ -210,6 +210,12 @@ static smp_code tell_undone(const smp_batch_job *b, smp_error *err)
     const smp_todo_count *sum = &b->todo.count;
     const smp_batch_settings *s = b->settings;
     const size_t all = sum->sum.failed + sum->sum.left, undone = all > sum->undone ? all - sum->undone : 0;
+    if (b->todo.list && sum->sum.held && !sum->pieces && s->resume && !s->retake)
+        smp_cli_warning(
+            &s->many.plan.base.common,
+            "%zu piece%s held by others; should they be gone (another host, another job), --retake 1h takes "
+            "up what has been silent so long",
+            sum->sum.held, sum->sum.held == 1 ? " is" : "s are");
     const char *again = s->resume ? "the same command" : "the same command with --resume";
     if (!b->todo.list || !undone)
         return SMP_OK;

@@ -125,6 +125,8 @@ static smp_code prepare(smp_runner *r, smp_error *err)
 
 static void release(smp_runner *r)
 {
+    if (r->states) /* after a failure launches may be in work, whose times go into the states */
+        (void)r->device->ops->sync(r->device, NULL);
     for (size_t i = 0; r->states && i < r->plan->step_count; i++) {
         step_state *state = &r->states[i];
         if (!state->borrowed && state->memory)

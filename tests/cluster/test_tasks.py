@@ -2,6 +2,7 @@
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -221,13 +222,35 @@ class Claims(TaskCase):
             (self.folder / "out" / name).unlink()
         left = len(self.outputs())
         claim = ("--list", "work.list", "-o", "out", "--claim", "--resume")
-        self.assertIn("1 not done and not free", self.run_batch(*claim).stderr)
+        said = self.run_batch(*claim).stderr
+        self.assertIn("1 not done and not free", said)
+        self.assertIn("--retake 1h takes up what has been silent so long", said)
         self.assertIn("1 not done and not free", self.run_batch(*claim, "--retake", "1h").stderr)
         self.assertEqual(len(self.outputs()), left)
         os.utime(held, (time.time() - 7200,) * 2)
         self.run_batch(*claim, "--retake", "1h")
         self.assertIn("1.1.done", self.pieces())
         self.assertEqual(self.outputs(), whole)
+
+    def test_no_two_files_of_a_list_become_one_output(self):
+        for piece in (1, 8):
+            self.make(6, piece)
+            self.smp("run", *STAGE, "in/d0/p000.png", "in/d0/p000.jpg")
+            self.smp("list", "in", "-r", "-f", "-o", "work.list", "--piece-files", str(piece))
+            error = self.run_batch("--list", "work.list", "-o", "dry", "--to", "png", "-n", status=2).stderr
+            self.assertIn("would both become dry/d0/p000.png", error)
+            ways = (("--resume",), ("-f",), ("--shard", "1/1", "--resume"), ("--claim", "--resume"))
+            for n, options in enumerate(ways):
+                out, made = f"o{piece}{n}", set()
+                for _ in range(3):
+                    done = self.run_batch("--list", "work.list", "-o", out, "--to", "png", *options, status=(1, 4))
+                    self.assertIn("exist", done.stderr)
+                    self.assertIn(f"{out}/d0/p000.png", done.stderr)
+                    made.add((self.folder / out / "d0/p000.png").read_bytes())
+                self.assertEqual((len(made), len(self.outputs(out))), (1, 6), options)
+            shutil.rmtree(self.folder / "in")
+            shutil.rmtree(self.folder / "whole")
+            (self.folder / "work.list").unlink()
 
     def test_plain_batches_stay_away(self):
         self.make(24, 4, width=300, height=200)
