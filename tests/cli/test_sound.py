@@ -231,6 +231,20 @@ class Sound(CliCase):
         self.write("noise.aac", sound + bytes(150))
         self.assertIn("the last 150 bytes are no frame", self.smp("info", "noise.aac", status=(0, 3)).stderr)
 
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_sound_as_it_is_in_films_and_flac_in_ogg_are_whole(self):
+        """Films count PCM in samples, others in packets."""
+        if self.smp("info", DATA / "tone.m4a", status=(0, 3, 4)).returncode:
+            self.skipTest("this build reads no films")
+        data = np.arange(9000, dtype=np.int16).reshape(-1, 2) * 3
+        (self.folder / "in.raw").write_bytes(data.tobytes())
+        self.smp("convert", "--raw", "s16lex2:8000", "in.raw", "in.wav")
+        for name, codec in (("a.mov", "pcm_s16be"), ("b.mov", "pcm_s24le"), ("c.avi", "pcm_s16le"), ("d.oga", "flac")):
+            subprocess.run(("ffmpeg", "-v", "error", "-i", "in.wav", "-c:a", codec, name), cwd=self.folder, check=True)
+            self.smp("convert", name, name + ".wav", "--samples", "16")
+            with wave.open(str(self.folder / (name + ".wav"))) as sound:
+                self.assertEqual(sound.readframes(sound.getnframes()), data.tobytes(), name)
+
     def test_a_podcast_of_an_m4a_is_an_mp3(self):
         formats = self.smp("help", "formats").stdout
         info = self.smp("info", DATA / "tone.m4a", status=(0, 3, 4))

@@ -20,16 +20,13 @@ static bool sniff_flac(const uint8_t *head, size_t size)
     return size >= 8 && memcmp(head, "fLaC", 4) == 0;
 }
 
-/* An Ogg page whose packet begins like one of the three kinds of sound. */
+/* An Ogg page whose packet begins like one of two kinds of sound; FLAC in Ogg is FFmpeg's (av.c). */
 static bool sniff_ogg(const uint8_t *head, size_t size)
 {
     static const struct {
         size_t length;
         const char *magic;
-    } kinds[] = {{7, "\1vorbis"},
-                 {8, "OpusHead"},
-                 {5, "\x7F"
-                     "FLAC"}};
+    } kinds[] = {{7, "\1vorbis"}, {8, "OpusHead"}};
     if (size < 28 || memcmp(head, "OggS", 4) != 0)
         return false;
     size_t at = 27 + (size_t)head[26];

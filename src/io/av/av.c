@@ -39,6 +39,13 @@ static const char *kind_of(const uint8_t *head, size_t size)
             return kinds[i].name;
     if (size >= 7 && head[0] == 0xFF && (head[1] & 0xF6) == 0xF0) /* ADTS: sync word, layer 0 */
         return "aac";
+    /* FLAC in Ogg, which libsndfile 1.2 cannot decode (RFC 9639, section 10.1). */
+    if (size > 27 && !memcmp(head, "OggS", 4) && 27 + (size_t)head[26] + 5 <= size &&
+        !memcmp(head + 27 + head[26],
+                "\x7F"
+                "FLAC",
+                5))
+        return "ogg";
     if (size > 188 * 2 && head[0] == 0x47 && head[188] == 0x47 && head[376] == 0x47)
         return "mpegts";
     return NULL;
@@ -64,9 +71,9 @@ typedef struct av_state {
     AVPacket *packet;
     AVFrame *frame;
     int stream;
-    int64_t packets; /* of the stream, read so far */
-    int at;          /* samples of the frame that are taken */
-    bool held;       /* the frame has some */
+    int64_t frames; /* of the stream, read so far: frames_of() */
+    int at;         /* samples of the frame that are taken */
+    bool held;      /* the frame has some */
     bool flushed, ended;
     bool watches;   /* reads the packets of other streams too, for: */
     bool cut;       /* a packet is not whole */
@@ -131,7 +138,7 @@ static smp_code open_file(av_state *s, smp_error *err)
     uint8_t *buffer = av->av_malloc(IO_BUFFER);
     if (!smp_source_seek(s->source, 0))
         return smp_source_ended(s->source, err);
-    s->packets = 0;
+    s->frames = 0;
     s->at = 0;
     s->held = s->flushed = s->ended = false;
     s->cut = false;
@@ -182,6 +189,16 @@ static void watch(av_state *s)
     s->bytes += (uint64_t)packet->size;
 }
 
+/* What the file counts as frames of the stream: samples of all channels for PCM, else packets. */
+static int64_t frames_of(const av_state *s)
+{
+    const AVCodecParameters *codec = s->file->streams[s->stream]->codecpar;
+    const bool pcm = codec->codec_id >= AV_CODEC_ID_FIRST_AUDIO && codec->codec_id < AV_CODEC_ID_ADPCM_IMA_QT;
+    const int whole =
+        codec->block_align ? codec->block_align : codec->bits_per_coded_sample / 8 * codec->ch_layout.nb_channels;
+    return pcm && whole > 0 ? s->packet->size / whole : 1;
+}
+
 /* Gives the decoder the next packet of the stream. */
 static smp_code send_packet(av_state *s, smp_error *err)
 {
@@ -193,9 +210,9 @@ static smp_code send_packet(av_state *s, smp_error *err)
         av->av_packet_unref(s->packet);
     }
     const int64_t said = s->file->streams[s->stream]->nb_frames;
-    if (got < 0 && (got != AVERROR_EOF || s->packets < said || s->source->failed || s->source->over_limit))
+    if (got < 0 && (got != AVERROR_EOF || s->frames < said || s->source->failed || s->source->over_limit))
         return fail_damaged(s, "it is truncated", err);
-    s->packets += got >= 0;
+    s->frames += got >= 0 ? frames_of(s) : 0;
     s->flushed = got < 0;
     const int sent = av->avcodec_send_packet(s->codec, got < 0 ? NULL : s->packet);
     av->av_packet_unref(s->packet);
