@@ -26,6 +26,8 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s,
             count++;
     if (!formats[0]) /* not known before the input is */
         return;
+    const char *word = s->samples > 0 ? smp_cli_sample_words[s->samples] : "f16";
+    const bool law = strstr(word, "law") != NULL, real = !strcmp(word, "float") || !strcmp(word, "double");
     const struct {
         const char *name;
         bool given;
@@ -40,8 +42,9 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s,
         {"jpeg-subsampling", s->jpeg_sampling > 0, "JPEG"},
         {"jpeg-progressive", s->jpeg_progressive, "JPEG"},
         {"tiff-compression", s->tiff_compression > 0, "TIFF"},
-        {"samples", s->samples > 0 && strcmp(smp_cli_sample_words[s->samples], "f16") != 0,
-         "WAV, W64, AIFF, CAF, FLAC, RAW"},
+        {"samples alaw and mulaw", law, "WAV, W64, CAF"},
+        {"samples float and double", real, "WAV, W64, AIFF, CAF, RAW"},
+        {"samples", !law && !real && strcmp(word, "f16") != 0, "WAV, W64, AIFF, CAF, FLAC, RAW"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         bool taken = !all[i].given;

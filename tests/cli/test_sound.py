@@ -364,6 +364,13 @@ class Sound(CliCase):
             self.smp("run", *options, "-e", "gain -3dB", SAMPLES / "field.flac", target)
             self.assertIn(kind, self.smp("info", target).stdout)
 
+    def test_samples_that_a_format_does_not_hold_are_told(self):
+        self.make("in.wav", 100)
+        for kind, name in (("alaw", "a.aiff"), ("mulaw", "b.flac"), ("float", "c.flac"), ("16", "d.ogg")):
+            error = self.smp("convert", "in.wav", name, "--samples", kind).stderr
+            self.assertRegex(error, "--samples.* does nothing: it is for WAV")
+        self.assertEqual(self.smp("convert", "in.wav", "e.wav", "--samples", "alaw").stderr, "")
+
     def test_a_filter_longer_than_the_sound_is_told(self):
         self.make("short.wav", 100)
         done = self.smp("run", "-e", "lowpass 4kHz taps=255", "short.wav", "out.wav")
