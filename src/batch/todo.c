@@ -451,7 +451,7 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
         pthread_mutex_unlock(&todo->lock);
         if (!room)
             return smp_fail_memory(err, "names", todo->outputs.count * sizeof(uint64_t));
-        if (begun || (!item->replace && lstat(item->output, &there) == 0)) {
+        if (item->second || begun || (!item->replace && lstat(item->output, &there) == 0)) {
             smp_fail(err, SMP_E_WRITE,
                      "the file exists already: another file of the list became it, or another program "
                      "made it");
