@@ -283,6 +283,7 @@ void smp_todo_free(smp_todo *todo)
     smp_journal_close(todo->journal);
     smp_pieces_close(todo->pieces);
     smp_free(todo->owners);
+    smp_free(todo->met);
     smp_work_list_close(todo->list);
     if (todo->folder_lock >= 0)
         close(todo->folder_lock);
@@ -445,16 +446,9 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
     if (code)
         return code;
     if (todo->list) { /* said before it is noted as begun, so that no run takes the output for this file's */
-        bool begun;
-        pthread_mutex_lock(&todo->lock);
-        const bool room = smp_hash_set_add(&todo->outputs, smp_hash_name(item->output), &begun);
-        pthread_mutex_unlock(&todo->lock);
-        if (!room)
-            return smp_fail_memory(err, "names", todo->outputs.count * sizeof(uint64_t));
-        if (item->second || begun || (!item->replace && lstat(item->output, &there) == 0)) {
+        if (item->second || (!item->replace && lstat(item->output, &there) == 0)) {
             smp_fail(err, SMP_E_WRITE,
-                     "the file exists already: another file of the list became it, or another program "
-                     "made it");
+                     "another file of the list becomes this one, or it exists already: another program made it");
             smp_hint(err, SMP_TODO_SECOND_HINT);
             return smp_at(err, "%s", item->output);
         }

@@ -105,7 +105,8 @@ typedef struct smp_todo {
     uint32_t *owners;      /* of its pieces, with shards */
     smp_pieces *pieces;    /* of a list, once started */
     smp_todo_eye eye;      /* of the caller */
-    smp_hash_set outputs;  /* while looking for two of one name; with a list, once started: those that were begun */
+    smp_hash_set outputs;  /* while looking for two of one name; with a list, once started: of pieces worked on */
+    uint8_t *met;          /* bits: the pieces whose outputs these are */
     char *outputs_of;      /* the folder that these are of, with its slash, where outputs of others cannot meet them */
     smp_hash_set own;      /* outputs that this shard makes; filled with shards and resume */
     smp_hash_set inputs;   /* which files inputs are; filled when an output is there */

@@ -52,7 +52,10 @@ smp_code smp_todo_list_start(smp_todo *todo, smp_error *err)
 {
     const smp_pieces_request request = pieces_request(todo);
     todo->touched = smp_now();
-    smp_hash_set_free(&todo->outputs); /* from here on those that were begun */
+    smp_hash_set_free(&todo->outputs); /* from here on those of pieces that are worked on */
+    todo->met = smp_alloc_array(smp_work_list_pieces(todo->list) / 8 + 1, 1);
+    if (!todo->met)
+        return smp_fail_memory(err, "pieces", smp_work_list_pieces(todo->list) / 8 + 1);
     return smp_pieces_open(&request, true, &todo->pieces, err);
 }
 
@@ -65,12 +68,12 @@ static const smp_todo_item *same_output(const smp_portion *portion, size_t i)
     return NULL;
 }
 
-/* No two inputs may have one output. Of all pieces that are only looked at one such pair is an error; a piece that is
- * worked on makes the first, and smp_todo_begin() fails the others, in this run and each that resumes it. */
-static smp_code check_outputs(smp_todo *todo, smp_portion *portion, smp_error *err)
+/* No two inputs may have one output. Of all pieces that are only looked at one such pair is an error. Of those that are
+ * worked on the first by the list makes it, and smp_todo_begin() fails the others, in this run and each that resumes it.
+ * alone: the names of the piece are compared with each other only, since they are met already, or done. */
+static smp_code check_outputs(smp_todo *todo, smp_portion *portion, bool alone, smp_error *err)
 {
-    const bool looking = !smp_todo_started(todo);
-    smp_hash_set own = {0}, *met = looking ? &todo->outputs : &own;
+    smp_hash_set own = {0}, *met = alone ? &own : &todo->outputs;
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < portion->count; i++) {
         smp_todo_item *item = &portion->items[i];
@@ -78,8 +81,8 @@ static smp_code check_outputs(smp_todo *todo, smp_portion *portion, smp_error *e
         bool there;
         if (!smp_hash_set_add(met, smp_hash_name(item->output), &there)) {
             code = smp_fail_memory(err, "names", portion->count * sizeof(uint64_t));
-        } else if (there && !looking) {
-            item->second = same_output(portion, i) != NULL;
+        } else if (there && smp_todo_started(todo)) {
+            item->second = !alone || same_output(portion, i);
         } else if (there && (other = same_output(portion, i))) {
             code = smp_fail_collision(other->file->path, item->file->path, item->output, err);
         } else if (there) {
@@ -92,8 +95,17 @@ static smp_code check_outputs(smp_todo *todo, smp_portion *portion, smp_error *e
     return code;
 }
 
+/* Whether the names of a piece are met already: a task that resumes comes to a piece of another again. */
+static bool meet(smp_todo *todo, size_t piece)
+{
+    const uint8_t bit = (uint8_t)(1u << piece % 8);
+    const bool met = (todo->met[piece / 8] & bit) != 0;
+    todo->met[piece / 8] |= bit;
+    return met;
+}
+
 /* The files of a piece, without those that the pipeline is not for. */
-static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error *err)
+static smp_code load(smp_todo *todo, size_t piece, bool done, smp_portion **out, smp_error *err)
 {
     smp_found *found = NULL;
     smp_texts texts = {NULL};
@@ -120,7 +132,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
         code = smp_todo_name(&todo->eye, portion, &portion->items[i], err);
     }
     if (!code)
-        code = check_outputs(todo, portion, err);
+        code = check_outputs(todo, portion, smp_todo_started(todo) && (done || meet(todo, piece)), err);
     if (code)
         smp_portion_free(portion);
     else
@@ -230,7 +242,7 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
             if (code || !claim)
                 continue;
         }
-        code = load(todo, piece, out, err);
+        code = load(todo, piece, past.done && todo->request->resume, out, err);
         if (!code)
             code = look(todo, piece, &past, *out, err);
         for (size_t i = 0; !code && i < (*out)->count; i++)
