@@ -231,6 +231,8 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         item->state = SMP_TODO_LEFT;
         return SMP_OK;
     }
+    if (item->second) /* to fail by itself */
+        return SMP_OK;
     const bool exists = smp_last_folder_has(last, item->output, &there);
     smp_code code = last->fresh && !todo->list ? follow_folder(todo, item->output, last->length, err) : SMP_OK;
     if (code || !exists)

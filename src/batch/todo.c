@@ -446,10 +446,12 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
     if (code)
         return code;
     if (todo->list) { /* said before it is noted as begun, so that no run takes the output for this file's */
-        if (item->second || (!item->replace && lstat(item->output, &there) == 0)) {
-            smp_fail(err, SMP_E_WRITE,
-                     "another file of the list becomes this one, or it exists already: another program made it");
-            smp_hint(err, SMP_TODO_SECOND_HINT);
+        if (item->second) {
+            smp_fail(err, SMP_E_WRITE, "another file of the list becomes this one: " SMP_TODO_SECOND_HINT);
+            return smp_at(err, "%s", item->output);
+        }
+        if (!item->replace && lstat(item->output, &there) == 0) {
+            smp_fail(err, SMP_E_WRITE, "the file exists already: --skip-existing keeps it, --force replaces it");
             return smp_at(err, "%s", item->output);
         }
     }

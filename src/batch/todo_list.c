@@ -69,8 +69,8 @@ static const smp_todo_item *same_output(const smp_portion *portion, size_t i)
 }
 
 /* No two inputs may have one output. Of all pieces that are only looked at one such pair is an error. Of those that are
- * worked on the first by the list makes it, and smp_todo_begin() fails the others, in this run and each that resumes it.
- * alone: the names of the piece are compared with each other only, since they are met already, or done. */
+ * worked on the first by the list makes it, and smp_todo_begin() fails the others, in this run and each that resumes.
+ * alone: the names of the piece are compared with each other only, since they are met already. */
 static smp_code check_outputs(smp_todo *todo, smp_portion *portion, bool alone, smp_error *err)
 {
     smp_hash_set own = {0}, *met = alone ? &own : &todo->outputs;
@@ -105,7 +105,7 @@ static bool meet(smp_todo *todo, size_t piece)
 }
 
 /* The files of a piece, without those that the pipeline is not for. */
-static smp_code load(smp_todo *todo, size_t piece, bool done, smp_portion **out, smp_error *err)
+static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error *err)
 {
     smp_found *found = NULL;
     smp_texts texts = {NULL};
@@ -132,7 +132,7 @@ static smp_code load(smp_todo *todo, size_t piece, bool done, smp_portion **out,
         code = smp_todo_name(&todo->eye, portion, &portion->items[i], err);
     }
     if (!code)
-        code = check_outputs(todo, portion, smp_todo_started(todo) && (done || meet(todo, piece)), err);
+        code = check_outputs(todo, portion, smp_todo_started(todo) && meet(todo, piece), err);
     if (code)
         smp_portion_free(portion);
     else
@@ -184,7 +184,8 @@ static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
     return code;
 }
 
-/* Looks at the files of a piece. */
+/* Looks at the files of a piece. Where outputs of all files of the first piece are there, the folder is taken for a
+ * wrong one; where it is some, later, smp_todo_begin() fails those by themselves. */
 static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, smp_error *err)
 {
     smp_conflicts found = {0};
@@ -199,7 +200,8 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
         code = smp_pieces_log(todo->pieces, piece, &log, err);
     if (!code)
         code = smp_todo_examine(todo, portion, log, &found, err);
-    if (!code && found.count)
+    const bool later = smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count);
+    if (!code && found.count && !later)
         code = smp_todo_fail_conflicts(todo, &found, err);
     smp_journal_log_free(log);
     smp_free(found.first);
@@ -242,14 +244,9 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
             if (code || !claim)
                 continue;
         }
-        code = load(todo, piece, past.done && todo->request->resume, out, err);
+        code = load(todo, piece, out, err);
         if (!code)
             code = look(todo, piece, &past, *out, err);
-        for (size_t i = 0; !code && i < (*out)->count; i++)
-            if ((*out)->items[i].second) {
-                (*out)->items[i].state = SMP_TODO_DO;
-                (*out)->items[i].replace = false;
-            }
         if (!code && working && later && wanting(*out)) {
             code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
             if (!code && !claim) {

@@ -252,6 +252,22 @@ class Claims(TaskCase):
             shutil.rmtree(self.folder / "whole")
             (self.folder / "work.list").unlink()
 
+    def test_outputs_that_are_there_fail_by_themselves_and_a_folder_of_them_as_a_whole(self):
+        self.make(6, 2)
+        there = [self.folder / "out" / name for name in self.names]
+        there[4].parent.mkdir(parents=True)
+        there[4].write_bytes(b"mine")
+        said = self.run_batch("--list", "work.list", "-o", "out", status=1).stderr
+        self.assertRegex(said, r"(?s)p004.png: the file exists already.*--skip-existing.*5 files done, 1 failed")
+        self.assertEqual(self.outputs(), {**self.whole, self.names[4]: b"mine"})
+        shutil.rmtree(self.folder / "out")
+        for path in there:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"mine")
+        said = self.run_batch("--list", "work.list", "-o", "out", status=4).stderr
+        self.assertIn("this file and 1 more exist already", said)
+        self.assertEqual(set(self.outputs().values()), {b"mine"})
+
     def test_plain_batches_stay_away(self):
         self.make(24, 4, width=300, height=200)
         task = self.start("--list", "work.list", "-o", "out", "--claim")
