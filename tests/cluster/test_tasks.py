@@ -158,10 +158,11 @@ class Claims(TaskCase):
 
     def test_tasks_killed_at_any_moment(self):
         self.make(48, 3, width=300, height=200)
-        rng, killed = random.Random(5), 0
+        rng, killed, longest = random.Random(5), 0, 0.15
         for _ in range(30 if FULL else 6):
+            before = killed
             tasks = [self.start("--list", "work.list", "-o", "out", "--claim", "--resume") for _ in range(3)]
-            time.sleep(rng.uniform(0.01, 0.15))
+            time.sleep(rng.uniform(longest / 15, longest))
             for task in tasks:
                 killed += task.poll() is None
                 task.kill()
@@ -169,6 +170,9 @@ class Claims(TaskCase):
             for name, data in self.outputs().items() if (self.folder / "out").exists() else ():
                 if not pathlib.Path(name).name.startswith("."):
                     self.assertEqual(data, self.whole[name], f"{name} is not whole")
+            if killed == before:  # a quick machine: all was done
+                longest /= 2
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
         self.assertGreater(killed, 0, "no task was killed in time")
         self.run_batch("--list", "work.list", "-o", "out", "--claim", "--resume")
         self.assertEqual(self.outputs(), self.whole)
