@@ -23,7 +23,7 @@ static const smp_option options[] = {
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
      .help = "dynamic shared memory of the launch"},
     {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",
-     .help = "blocks that run: all; first,middle,last; or how many, spread over the grid"},
+     .help = "blocks that run: all, or first,middle,last, or how many, spread over the grid"},
     {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
      .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
              "barriers"},
@@ -242,7 +242,9 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         for (size_t i = 0; i < settings->program_args.count && !code; i++)
             if (smp_kernel_is_file(settings->program_args.items[i]))
                 code = smp_cli_refuse_report(settings->html, settings->program_args.items[i], err);
-        return code ? code : smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err);
+        if (!code)
+            code = smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err);
+        return code ? code : smp_cli_check_report(settings->html, settings->common.force, err);
     }
     return SMP_OK;
 }
