@@ -265,7 +265,7 @@ class Kernel(CliCase):
 
 @unittest.skipUnless((NVCC or shutil.which("clang++")) and not SANITIZED, "no nvcc and no clang++, or a sanitizer")
 class Runtime(CliCase):
-    """What the runtime library says of a beginner's mistakes (tests/lab/runtime/mistakes.cu), as a GPU would."""
+    """What the runtime library says of a beginner's mistakes and takes as it is (tests/lab/runtime/mistakes.cu), as a GPU would."""
 
     @classmethod
     def setUpClass(cls):
@@ -293,6 +293,8 @@ class Runtime(CliCase):
             ("segfault", 1, ("printed before", "fill  grid 1x1x1", "ended by signal 11")),
             ("empty", 1, ("a grid of 0 x 1 x 1 blocks cannot be launched",)),
             ("managed", 0, ("sum 496",)),
+            ("threads", 0, ("0 wrong", "200 launches")),
+            ("again", 0, ("0 failed",)),
         ):  # fmt: skip
             with self.subTest(name):
                 done = self.mistake(name, status)
