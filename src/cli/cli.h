@@ -136,8 +136,8 @@ smp_code smp_cli_keep_other(const char *path, const char *begins, const char *wh
  */
 smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *err);
 
-/* Whether a report can be written, before the work that it tells of: whatever smp_output_open would refuse. Null or "-":
- * yes. */
+/* Refuses a report that cannot be written, before the work that it tells of: what smp_output_open refuses. Null or "-":
+ * never. */
 smp_code smp_cli_check_report(const char *path, bool force, smp_error *err);
 
 /* Writes what render() prints of data to a file, which appears whole or not at all (io/output.h). */
