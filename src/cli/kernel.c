@@ -17,7 +17,7 @@ static const smp_option options[] = {
     {"block", 0, SMP_O_STRING, offsetof(smp_kernel_settings, block), .argument = "XxYxZ",
      .help = "threads of a block: 32x8"},
     {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
-     .help = "the kernel's parameters in their order, under names for messages: 'out=f32[1024x1024] "
+     .help = "the kernel's parameters in their order, under any names, which messages use: 'out=f32[1024x1024] "
              "in=f32[1024x1024]=random w=1024'; arrays "
              "hold a ramp unless a number or 'random' follows"},
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
@@ -287,8 +287,9 @@ const smp_command smp_command_kernel = {
     .help = "run a CUDA kernel without a GPU: bank conflicts, sectors and races of each line",
     .about =
         "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
-        "conflicts in shared memory and sectors in global memory. It finds races, reads of what nobody wrote, "
-        "accesses outside buffers and barriers that not all threads reach.\n"
+        "conflicts in shared memory and sectors in global memory. It finds races in shared memory and reads there "
+        "of what nobody wrote, accesses outside buffers and barriers that not all threads reach. Races in global "
+        "memory are not found.\n"
         "\n"
         "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
         "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if "
