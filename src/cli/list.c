@@ -203,6 +203,11 @@ static void show(const list_settings *s, const smp_list_sum *sum, smp_left_out *
         fprintf(stderr, "; %zu passed over by their names (%s)", left_out->files, others);
     if (left_out->folders && !s->recursive)
         fprintf(stderr, "; %zu folders in it were left out, --recursive goes into them", left_out->folders);
+    if (sum->twins)
+        fprintf(stderr,
+                "; %llu have the name of another but for the extension: where both would become one output, the second "
+                "fails, unless --name '{stem}-{from}.{ext}' tells them apart",
+                (unsigned long long)sum->twins);
     fputc('\n', stderr);
     smp_free(others);
 }
@@ -222,6 +227,8 @@ static smp_code list(void *settings, smp_error *err)
     if (!real)
         return smp_fail_memory(err, "a path", strlen(s->folder));
     code = smp_list_begin(s->output, s->common.force, real, s->piece_size, (uint64_t)s->piece_files, &l.writer, err);
+    if (!code && s->from)
+        smp_list_scattered(l.writer);
     if (!code)
         code = s->from ? put_names(&l, s, real, &left_out, err) : walk(&l, s, real, &left_out, err);
     if (!code)
