@@ -234,8 +234,11 @@ static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_
     read_heading(fd, &h);
     if (is_gone(p, fd, &h))
         sum->lost++;
-    else if (h.signed_ && smp_writer_look(&h.writer) == SMP_WRITER_UNKNOWN && fstat(fd, &status) == 0)
+    else if ((flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(fd, &status) == 0 &&
+             !(h.signed_ && smp_writer_look(&h.writer) == SMP_WRITER_THERE)) { /* no lock and no process show here */
+        sum->far++;
         sum->silent += now && (double)(now - mtime_of(&status)) > SILENCE * 1e9;
+    }
     close(fd);
 }
 

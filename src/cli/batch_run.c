@@ -224,25 +224,25 @@ static smp_code tell_silent(const smp_batch_job *b, smp_error *err)
 }
 
 /* Pieces that other tasks failed in or left: nobody works on them. Where this run found nothing else to do, it ends as
- * those did. */
+ * those did; so it does where their task is gone, and this is the last one. */
 static smp_code tell_undone(const smp_batch_job *b, smp_error *err)
 {
     const smp_todo_count *sum = &b->todo.count;
+    const smp_pieces_sum *pieces = &sum->sum;
     const smp_batch_settings *s = b->settings;
-    const size_t all = sum->sum.failed + sum->sum.left + sum->sum.lost,
-                 undone = all > sum->undone ? all - sum->undone : 0, alive = sum->sum.held - sum->sum.lost;
-    if (b->todo.list && alive > sum->sum.silent && !sum->pieces && s->resume && !s->retake)
-        smp_cli_warning(
-            &s->many.plan.base.common,
-            "%zu piece%s held by others; should they be gone (another host, another job), --retake 1h takes "
-            "up what has been silent so long",
-            alive, alive == 1 ? " is" : "s are");
-    const char *again = s->resume ? "the same command" : "the same command with --resume";
-    if (b->todo.list && !undone && sum->sum.silent)
-        return tell_silent(b, err);
-    if (!b->todo.list || !undone)
+    if (!b->todo.list)
         return SMP_OK;
-    if (sum->pieces) {
+    const size_t all = pieces->failed + pieces->left + pieces->lost, undone = all > sum->undone ? all - sum->undone : 0,
+                 alive = pieces->held - pieces->lost, far = pieces->far - pieces->silent;
+    if (far && !sum->pieces && s->resume && !s->retake)
+        smp_cli_warning(&s->many.plan.base.common,
+                        "%zu piece%s held on other hosts; should those be gone, --retake 1h takes up what has been "
+                        "silent so long",
+                        far, far == 1 ? " is" : "s are");
+    const char *again = s->resume ? "the same command" : "the same command with --resume";
+    if (!undone)
+        return pieces->silent ? tell_silent(b, err) : SMP_OK;
+    if (sum->pieces && (alive || !pieces->lost)) {
         smp_cli_warning(&s->many.plan.base.common, "other tasks failed in or left %zu piece%s; %s takes %s up again",
                         undone, undone == 1 ? "" : "s", again, undone == 1 ? "it" : "them");
         return SMP_OK;
@@ -258,7 +258,8 @@ static void tell_unseen(const smp_batch_job *b)
     const smp_todo_count *sum = &b->todo.count;
     const smp_batch_settings *s = b->settings;
     const smp_common *common = &s->many.plan.base.common;
-    if (b->todo.list && s->resume && s->claim && !sum->pieces && sum->sum.passed && !common->quiet)
+    if (b->todo.list && s->resume && s->claim && !sum->pieces && sum->sum.done == smp_work_list_pieces(b->todo.list) &&
+        !common->quiet)
         fprintf(stderr,
                 "smempipe: nothing was left to take; outputs of pieces that are done were not looked at: the same "
                 "command without --claim does that, and makes again what is gone or whose input was changed\n");
@@ -316,5 +317,9 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     tell_unseen(b);
     if (code || count.failed || b->todo.count.changed)
         return code ? code : SMP_E_PROCESS;
+    const smp_todo_count *sum = &b->todo.count;
+    if (b->todo.list && b->todo.left_out.files && sum->pieces == smp_work_list_pieces(b->todo.list) &&
+        !(sum->to_do + sum->done + sum->kept)) /* as of a folder in which there is none */
+        return smp_many_fail_list(b->settings->work_list, b->todo.left_out.files, err);
     return tell_undone(b, err);
 }

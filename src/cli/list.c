@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -188,7 +189,8 @@ static smp_code check(const list_settings *s, smp_error *err)
         return smp_hint(err, "find chooses the files");
     }
     if (!smp_is_folder(s->folder)) {
-        smp_fail(err, SMP_E_READ, "there is no such folder");
+        smp_fail(err, SMP_E_READ,
+                 access(s->folder, F_OK) == 0 ? "this is a file, and no folder" : "there is no such folder");
         return smp_at(err, "%s", s->folder);
     }
     return SMP_OK;
