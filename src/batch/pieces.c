@@ -220,6 +220,18 @@ static bool is_gone(const smp_pieces *p, int fd, const heading *h)
     return now && (double)(now - mtime_of(&status)) > p->request.retake * 1e9;
 }
 
+/* What a piece that was held when its folder was read is by now. */
+static piece_kind kind_now(const smp_pieces *p, size_t piece)
+{
+    char path[PATH_ROOM];
+    for (int kind = DONE; kind > HELD; kind--) {
+        path_of(p, piece, p->states[piece % GROUP].tries, (piece_kind)kind, path);
+        if (access(path, F_OK) == 0)
+            return (piece_kind)kind;
+    }
+    return HELD;
+}
+
 /* Whether anybody is at work on a piece that is held. */
 static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_pieces_sum *sum)
 {
@@ -232,10 +244,16 @@ static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_
     if (fd < 0)
         return;
     read_heading(fd, &h);
-    if (is_gone(p, fd, &h))
-        sum->lost++;
-    else if ((flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(fd, &status) == 0 &&
-             !(h.signed_ && smp_writer_look(&h.writer) == SMP_WRITER_THERE)) { /* no lock and no process show here */
+    const bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0, held = !locked && errno == EWOULDBLOCK;
+    const bool there = h.signed_ && smp_writer_look(&h.writer) == SMP_WRITER_THERE;
+    if (is_gone(p, fd, &h) || (locked && fstat(fd, &status) == 0 && !status.st_size)) {
+        const piece_kind kind = kind_now(p, piece); /* its task may have ended just now */
+        sum->lost += kind == HELD;
+        sum->held -= kind != HELD;
+        sum->done += kind == DONE;
+        sum->failed += kind == FAILED;
+        sum->left += kind == LEFT;
+    } else if (!held && !there && fstat(fd, &status) == 0) { /* neither lock nor process shows here */
         sum->far++;
         sum->silent += now && (double)(now - mtime_of(&status)) > SILENCE * 1e9;
     }
@@ -277,7 +295,7 @@ static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, 
         return false;
     read_heading(fd, &h);
     if (s->state == HELD)
-        may = is_gone(p, fd, &h);
+        may = is_gone(p, fd, &h) && kind_now(p, piece) == HELD;
     else if (s->state == FAILED && p->request.claim) /* once by each start of the job, and not by every task */
         may = fstat(fd, &status) == 0 && (!p->clock || mtime_of(&status) < p->clock);
     else
