@@ -350,6 +350,8 @@ smp_code smp_work_list_open(const char *path, smp_work_list **out, smp_error *er
         code = smp_fail_memory(err, "a path", strlen(path));
     else if (list->fd < 0) {
         smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+        if (!strcmp(path, "-"))
+            smp_hint(err, "a list is a file, of which everybody reads parts: smempipe list DIR -o FILE");
         code = smp_at(err, "%s", path);
     } else
         code = read_list(list, err);

@@ -258,11 +258,12 @@ static void tell_unseen(const smp_batch_job *b)
     const smp_todo_count *sum = &b->todo.count;
     const smp_batch_settings *s = b->settings;
     const smp_common *common = &s->many.plan.base.common;
-    if (b->todo.list && s->resume && s->claim && !sum->pieces && sum->sum.done == smp_work_list_pieces(b->todo.list) &&
+    if (b->todo.list && s->claim && !sum->pieces && sum->sum.done == smp_work_list_pieces(b->todo.list) &&
         !common->quiet)
         fprintf(stderr,
-                "smempipe: nothing was left to take; outputs of pieces that are done were not looked at: the same "
-                "command without --claim does that, and makes again what is gone or whose input was changed\n");
+                "smempipe: nothing was left to take; outputs of pieces that are done were not looked at: "
+                "--resume without --claim does that, and makes again what is gone or whose input was changed%s\n",
+                common->force ? "; --force without --claim makes all again" : "");
     if (sum->stale)
         smp_cli_warning(common,
                         "%zu output%s kept though the input was changed later; without --skip-existing, --resume makes "

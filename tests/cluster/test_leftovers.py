@@ -145,7 +145,12 @@ class Later(TaskCase):
         (self.folder / "out" / self.names[1]).unlink()
         said = self.run_batch(*claim).stderr
         self.assertIn("0 files done; 0 of 2 pieces, 2 done in all, 2 done before and not looked at;", said)
-        self.assertIn("the same command without --claim", said)
+        self.assertIn("--resume without --claim does that", said)
+        said = self.run_batch(*LIST, "--claim", "--force").stderr
+        self.assertIn("nothing was left to take", said)
+        self.assertIn("--force without --claim makes all again", said)
+        self.assertIn("nothing is left to take", self.run_batch(*LIST, "--claim", "-n").stderr)
+        self.assertIn("a list is a file", self.run_batch("--list", "-", "-o", "out", status=3).stderr)
         self.assertIn("1 file done, 7 done before", self.run_batch(*LIST, "--resume").stderr)
         self.assertEqual(self.outputs(), self.whole)
 
