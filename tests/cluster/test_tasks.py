@@ -340,7 +340,8 @@ class Claims(TaskCase):
         self.assertIn("0 files done, 1 failed, 3 done before; 1 of 3 pieces, 2 done in all", again)
         self.copies([self.names[0]], 90, 70)
         last = self.run_batch(*claim, "--resume").stderr
-        self.assertIn("1 file done, 3 done before; 1 of 3 pieces, 3 done in all, 2 done before and not looked at;", last)
+        self.assertIn("1 file done, 3 done before; 1 of 3 pieces, 3 done in all, 2 done before and not looked at;",
+                      last)
         self.assertIn("0 files done; 0 of 3 pieces, 3 done in all;", self.run_batch(*claim).stderr)
         self.assertEqual(self.outputs(), self.whole)
 
