@@ -481,30 +481,43 @@ smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *
     return code;
 }
 
-smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_texts *texts, smp_found *found,
-                                 smp_error *err)
+/* The line, of which at most so many bytes are read. *whole: it ends in them. */
+static smp_code read_line(const smp_work_list *list, uint64_t line, size_t most, bool *whole, smp_texts *texts,
+                          smp_found *found, smp_error *err)
 {
-    enum { MOST_LINE = 1 << 16 };
-    if (line <= list->begin - 1 || line >= list->end)
-        return fail_list(list->path, "a line of the list is no file's", err);
     const uint64_t left = list->end - (line - 1); /* with the end of the line before it */
-    const size_t size = left < MOST_LINE ? (size_t)left : MOST_LINE, root = strlen(list->root);
+    const size_t size = left < most ? (size_t)left : most, root = strlen(list->root);
     char *text = smp_alloc_raw(size + 1), *path = smp_alloc_raw(root + size + 2), *end = NULL;
     smp_code code =
         text && path ? read_at(list, text, size, line - 1, err) : smp_fail_memory(err, "a line of a list", size);
+    *whole = true;
     if (!code) {
         text[size] = '\0';
         memcpy(path, list->root, root);
         path[root] = '/';
         end = text[0] == '\n' ? strchr(text + 1, '\n') : NULL;
+        *whole = end || text[0] != '\n' || size == left;
     }
     if (end)
         *end = '\0';
     if (!code && (!end || !read_file(list, text + 1, path, texts, found) || found->twin >= line))
-        code = fail_list(list->path, "a line of the list is no file's", err);
+        code = *whole ? fail_list(list->path, "a line of the list is no file's", err) : SMP_OK;
     else if (!code && !found->path)
         code = smp_fail_memory(err, "a line of a list", size);
     smp_free(text);
     smp_free(path);
     return code;
+}
+
+smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_texts *texts, smp_found *found,
+                                 smp_error *err)
+{
+    enum { MOST_LINES = 256, MOST_LINE = 1 << 16 }; /* bytes of most lines, and of all */
+    bool whole;
+    if (line <= list->begin - 1 || line >= list->end)
+        return fail_list(list->path, "a line of the list is no file's", err);
+    smp_code code = read_line(list, line, MOST_LINES, &whole, texts, found, err);
+    if (!code && !whole)
+        code = read_line(list, line, MOST_LINE, &whole, texts, found, err);
+    return code || whole ? code : fail_list(list->path, "a line of the list is no file's", err);
 }

@@ -64,9 +64,14 @@ static void any_name_comes_back(void **context)
 static void twins_lead_to_the_one_before(void **context)
 {
     (void)context;
-    static const char *const names[] = {"a-1.png", "a.jpg",   "a.k.png", "a.png", "b",
-                                        "a.webp",  "d/a.png", "d/.a",    "d/a"};
-    static const int before[] = {-1, -1, -1, 1, -1, 3, -1, -1, 6};
+    static char long_names[2][300]; /* longer than what is read at first */
+    for (int i = 0; i < 2; i++) {
+        memset(long_names[i], 'x', sizeof long_names[i] - 5);
+        strcpy(long_names[i] + sizeof long_names[i] - 5, i ? ".png" : ".jpg");
+    }
+    const char *const names[] = {"a-1.png", "a.jpg",   "a.k.png",     "a.png",      "b",
+                                 "a.webp",  "d/a.png", long_names[0], long_names[1]};
+    static const int before[] = {-1, -1, -1, 1, -1, 3, -1, -1, 7};
     enum { COUNT = sizeof names / sizeof names[0] };
     smp_error err = {0};
     smp_texts texts = {NULL};
