@@ -142,6 +142,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
     smp_texts texts = {NULL};
     size_t count, wanted = 0;
     smp_portion *portion = NULL;
+    const bool apart = strstr(todo->request->pattern, "{from}") != NULL; /* which tells twins apart, however many */
     smp_code code = smp_work_list_read(todo->list, piece, &texts, &found, &count, err);
     for (size_t i = 0; !code && i < count; i++) {
         bool left;
@@ -161,7 +162,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
     for (size_t i = 0; !code && i < wanted; i++) {
         portion->items[i].file = &found[i];
         code = smp_todo_name(&todo->eye, portion, &portion->items[i], err);
-        if (!code && found[i].twin)
+        if (!code && found[i].twin && !apart)
             code = look_for_first(todo, portion, &portion->items[i], err);
     }
     if (!code)
