@@ -26,7 +26,8 @@ system() { # system RELEASE FOLDER
     chroot "$2" apt-get -q update > "$log" 2>&1 || fail_with_log "$log"
 }
 
-# Puts the last commit into FOLDER/src; a file that is as before keeps its time, so that it is not compiled again.
+# Puts the last commit into FOLDER/src; a file that is as before keeps its time, so that it is not compiled again, and a
+# build folder in it stays.
 put_sources() { # put_sources FOLDER
     local name
     mkdir -p "$1/src"
@@ -36,6 +37,7 @@ put_sources() { # put_sources FOLDER
     (cd "$1/src.new" && find . -type f -print0) | while IFS= read -r -d '' name; do
         if cmp -s "$1/src/$name" "$1/src.new/$name"; then touch -r "$1/src/$name" "$1/src.new/$name"; fi
     done
+    [ ! -e "$1/src/build" ] || mv "$1/src/build" "$1/src.new/"
     rm -rf "$1/src"
     mv "$1/src.new" "$1/src"
 }
