@@ -10,7 +10,7 @@ if "$python" -m auditwheel --version > /dev/null 2>&1; then
     PATH="$(dirname "$(command -v "$python")"):$PATH" "$python" -m auditwheel repair -w "$made/repaired" "$name" \
         > "$out/wheel.log" 2>&1 || fail_with_log "$out/wheel.log"
     name=$(ls "$made"/repaired/smempipe-*.whl)
-    "$python" $here/bundle.py --wheel "$name"
+    "$python" "$made/src/$here/bundle.py" --wheel "$name"
 else
     echo "there is no auditwheel: the wheel wants the libraries that it was linked with" >&2
 fi
