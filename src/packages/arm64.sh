@@ -23,6 +23,7 @@ chroot "$builder" bash -euc '
 mkdir -p "$out/arm64"
 rm -f "$out/arm64"/*.deb
 cp "$builder"/build/packages/*.deb "$out/arm64/"
+check_parts "$out/arm64"/*.deb
 if command -v lintian > /dev/null; then
     lintian --allow-root --fail-on error,warning "$out/arm64"/*.deb > "$out/arm64-lintian.log" 2>&1 ||
         { cat "$out/arm64-lintian.log" >&2; exit 1; }

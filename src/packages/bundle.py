@@ -30,9 +30,9 @@ SYSTEM = re.compile(r"^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|libr
 README = """bin/smempipe runs where it lies; `bin/smempipe help` begins. licences/ has the licence of each library in
 lib/smempipe/needed, smempipe.spdx.json their list. smempipe itself is under the MIT licence (licences/smempipe).
 {gpl}"""
-# Libraries that are under the GPL as a whole, as Debian and Ubuntu build them: x264 and x265 are, and so is FFmpeg with
-# them. Copyright files do not tell this: they name each licence that any file of the sources has.
-GPL = re.compile(r"lib(x26[45]|xvidcore|avcodec|avformat|avutil|swresample|swscale|postproc)")
+# Libraries under the GPL as a whole, as Debian and Ubuntu build them: JBIG-KIT, x264, x265, and FFmpeg with these.
+# Copyright files do not tell it: they name each licence that any file of the sources has.
+GPL = re.compile(r"lib(jbig|x26[45]|xvidcore|avcodec|avformat|avutil|swresample|swscale|postproc)")
 # The folder of each architecture's libraries, by the number that ELF has for it.
 TRIPLETS = {62: "x86_64-linux-gnu", 183: "aarch64-linux-gnu"}
 

@@ -59,6 +59,21 @@ builder() { # builder RELEASE; sets $builder
         fail_with_log "$out/$1-build.log"
 }
 
+# Fails where a package of programs does not list each library that it depends on.
+check_parts() { # check_parts DEB...
+    local deb list part
+    for deb; do
+        [[ $deb != *-dev_* ]] || continue
+        list=$(dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards './usr/share/doc/*/smempipe.spdx.json') ||
+            { echo "$deb has no list of its parts (smempipe.spdx.json)" >&2; exit 1; }
+        for part in $(dpkg-deb -f "$deb" Depends | tr ',' '\n' | awk '{ print $1 }' |
+            grep -vE '^(libc6|libgcc-s1|libstdc\+\+6)$'); do
+            grep -qF "\"name\": \"$part\"" <<< "$list" ||
+                { echo "$deb depends on $part, which its list of parts lacks" >&2; exit 1; }
+        done
+    done
+}
+
 # The files of a system, but those that packages of any kind leave behind: caches and logs.
 list_files() { # list_files FOLDER
     find "$1" -xdev \( -path "$1/var" -o -path "$1/tmp" \) -prune -o -print | sed "s#^$1##" |
