@@ -15,7 +15,7 @@ chroot "$builder" bash -euc '
     cd /src
     cmake --preset aarch64 -B /build -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_PACKAGER="$0" \
         -DCPACK_DEBIAN_PACKAGE_ARCHITECTURE=arm64
-    cmake --build /build -j "$(nproc)"
+    cmake --build /build -j "${JOBS:-$(nproc)}"
     cd /build
     rm -rf packages
     DEB_HOST_ARCH=arm64 cpack -G DEB' "$(git log -1 --format='%an <%ae>')" > "$out/arm64-build.log" 2>&1 ||

@@ -14,7 +14,8 @@
 #   docker                images for CPUs and for CUDA (docker/*.Dockerfile), where docker runs
 # all: bookworm, noble, tar, wheel, arm64, docker; names at the end what could not be made here, and why.
 # --work: keeps systems and build folders there, so that the next run is short. --build: takes this build folder, made
-# on the same release with -DCMAKE_INSTALL_PREFIX=/usr, in place of building. Wants root, debootstrap and the network;
+# on the same release with -DCMAKE_INSTALL_PREFIX=/usr, in place of building. JOBS=N in the environment: N compilers at
+# a time. Wants root, debootstrap and the network;
 # lintian where there is one. Packages are in OUT, logs beside them.
 set -euo pipefail
 

@@ -55,7 +55,7 @@ builder() { # builder RELEASE; sets $builder
         install_missing
         cmake -S . -B /build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=OFF \
             -DSMP_PACKAGER="$0"
-        cmake --build /build -j "$(nproc)"' "$(git log -1 --format='%an <%ae>')" > "$out/$1-build.log" 2>&1 ||
+        cmake --build /build -j "${JOBS:-$(nproc)}"' "$(git log -1 --format='%an <%ae>')" > "$out/$1-build.log" 2>&1 ||
         fail_with_log "$out/$1-build.log"
 }
 
