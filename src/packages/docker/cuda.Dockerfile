@@ -10,13 +10,14 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
     libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev
 COPY . /src
 ARG CUDA_ARCHS=all
-RUN cmake -S /src -B /build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=ON \
+WORKDIR /src
+RUN cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=ON \
         -DSMP_CUDA_ARCHS="$CUDA_ARCHS" \
-    && cmake --build /build -j "$(nproc)" && cd /build && cpack -G DEB
+    && cmake --build build/release -j "$(nproc)" && cd build/release && cpack -G DEB
 
 FROM ubuntu:24.04
 ARG DEBIAN_FRONTEND=noninteractive
-COPY --from=build /build/packages/ /tmp/packages/
+COPY --from=build /src/build/release/packages/ /tmp/packages/
 RUN apt-get update && apt-get install -y --no-install-recommends /tmp/packages/*.deb libavformat60 \
     && rm -rf /tmp/packages /var/lib/apt/lists/*
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
