@@ -1,6 +1,6 @@
 # Run by cpack over the files that are to be packed: what Debian asks of a package besides. Manual pages are compressed;
-# the copyright file, the changelog, of which the log of the sources is the longer form, and the list of parts (SPDX) are
-# in /usr/share/doc/PACKAGE.
+# the copyright file, the changelog, of which the log of the sources is the longer form, and the list of parts (SPDX)
+# are in /usr/share/doc/PACKAGE.
 get_filename_component(sources ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 file(READ ${sources}/LICENSE licence)
 string(REGEX REPLACE "^[^\n]*\n\n[^\n]*\n\n" "" licence "${licence}") # its title and the line of the copyright
