@@ -37,6 +37,7 @@ class Packages(unittest.TestCase):
             text = (PACKAGES / f"docker/{image}.Dockerfile").read_text()
             installed = set(text[:text.index("COPY . /src")].split())
             self.assertEqual([name for name in needed if name not in installed], [], image)
+            self.assertIn("dpkg-dev", installed)  # finds what a .deb depends on
         arm = (PACKAGES / "arm64.sh").read_text()
         self.assertEqual([name for name in needed if name.startswith("lib") and f"{name}:arm64" not in arm], [])
 
@@ -47,13 +48,13 @@ class Packages(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("dpkg-deb"), "no Debian here")
     def test_a_deb_that_lacks_a_part_in_its_list_is_refused(self):
-        def check(listed):
+        def check(listed, needs="libc6 (>= 2.36), libgif7 (>= 5.1), zlib1g (>= 1:1.2)"):
             with tempfile.TemporaryDirectory() as folder:
                 tree = pathlib.Path(folder) / "tree"
                 (tree / "DEBIAN").mkdir(parents=True)
                 (tree / "DEBIAN/control").write_text(
                     "Package: some\nVersion: 1\nArchitecture: all\nMaintainer: nobody <n@n>\n"
-                    "Depends: libc6 (>= 2.36), libgif7 (>= 5.1), zlib1g (>= 1:1.2)\nDescription: some\n")
+                    f"Depends: {needs}\nDescription: some\n")
                 if listed is not None:
                     (tree / "usr/share/doc/some").mkdir(parents=True)
                     parts = {"packages": [{"name": name} for name in listed]}
@@ -66,6 +67,7 @@ class Packages(unittest.TestCase):
 
         self.assertEqual(check(["libgif7", "zlib1g"]).returncode, 0)
         self.assertIn("depends on zlib1g", check(["libgif7", "zlib1g-dev"]).stderr)
+        self.assertIn("no library at all", check(["libgif7", "zlib1g"], needs="python3").stderr)
         for listed in (["libgif7", "zlib1g-dev"], None):
             self.assertEqual(check(listed).returncode, 1)
 

@@ -8,7 +8,7 @@ put_sources "$builder"
 chroot "$builder" bash -euc '
     dpkg --add-architecture arm64
     apt-get -q update
-    apt-get -qy install --no-install-recommends crossbuild-essential-arm64 cmake make pkg-config file python3 \
+    apt-get -qy install --no-install-recommends crossbuild-essential-arm64 cmake make pkg-config dpkg-dev file python3 \
         qemu-user-static zlib1g-dev:arm64 libpng-dev:arm64 libjpeg-dev:arm64 libtiff-dev:arm64 libzstd-dev:arm64 \
         libwebp-dev:arm64 libheif-dev:arm64 libgif-dev:arm64 libsndfile1-dev:arm64 libmpg123-dev:arm64 \
         libisal-dev:arm64 libavformat-dev:arm64

@@ -11,6 +11,10 @@ file(TIMESTAMP ${sources}/CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 
 # The folder of each package, by its component.
 find_program(SMP_PYTHON python3)
+find_program(SMP_SHLIBDEPS dpkg-shlibdeps)
+if(NOT SMP_SHLIBDEPS)
+  message(FATAL_ERROR "There is no dpkg-shlibdeps, so that packages would depend on nothing: install dpkg-dev.")
+endif()
 set(packages Unspecified smempipe library ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} development libsmempipe-dev)
 while(packages)
   list(POP_FRONT packages component package)

@@ -1,5 +1,5 @@
-# Images: see make.sh. Where no docker runs, buildah makes and tries them without a daemon; and where no registry answers
-# it, bare systems of the same releases stand for the base images, that of CUDA with the toolkit of this machine.
+# Images: see make.sh. Where no docker runs, buildah makes and tries them without a daemon; and where no registry
+# answers, bare systems of the same releases stand for the base images, that of CUDA with the toolkit of this machine.
 put_sources "$work/images"
 made=$work/images/src archs=${CUDA_ARCHS:-all}
 if docker info > /dev/null 2>&1; then

@@ -52,7 +52,7 @@ builder() { # builder RELEASE; sets $builder
         cd /src
         . samples/setup.sh
         need_for_build
-        apt-get -qy install file python3 patchelf >/dev/null
+        apt-get -qy install dpkg-dev file python3 patchelf >/dev/null
         install_missing
         cmake -S . -B /build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=OFF \
             -DSMP_PACKAGER="$0"
@@ -67,6 +67,7 @@ check_parts() { # check_parts DEB...
         [[ $deb != *-dev_* ]] || continue
         list=$(dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards './usr/share/doc/*/smempipe.spdx.json') ||
             { echo "$deb has no list of its parts (smempipe.spdx.json)" >&2; exit 1; }
+        dpkg-deb -f "$deb" Depends | grep -qw libc6 || { echo "$deb depends on no library at all" >&2; exit 1; }
         for part in $(dpkg-deb -f "$deb" Depends | tr ',' '\n' | awk '{ print $1 }' |
             grep -vE '^(libc6|libgcc-s1|libstdc\+\+6)$'); do
             grep -qF "\"name\": \"$part\"" <<< "$list" ||
