@@ -147,6 +147,17 @@ smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_lef
     return SMP_E_READ;
 }
 
+smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err)
+{
+    smp_fail(err, SMP_E_READ, "there is no file to work on in the list");
+    if (left_out)
+        smp_hint(err, "the pipeline is not for the %zu file%s in it, by %s", left_out, left_out == 1 ? "" : "s",
+                 left_out == 1 ? "its name" : "their names");
+    else
+        smp_hint(err, "smempipe list DIR -r -o FILE makes another; -r goes into folders");
+    return smp_at(err, "%s", list);
+}
+
 smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_error *err)
 {
     for (size_t i = 0; i < program->file_count; i++) {
