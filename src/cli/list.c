@@ -189,8 +189,10 @@ static smp_code check(const list_settings *s, smp_error *err)
         return smp_hint(err, "find chooses the files");
     }
     if (!smp_is_folder(s->folder)) {
-        smp_fail(err, SMP_E_READ,
-                 access(s->folder, F_OK) == 0 ? "this is a file, and no folder" : "there is no such folder");
+        const bool file = access(s->folder, F_OK) == 0;
+        smp_fail(err, SMP_E_READ, file ? "is a file, not a folder" : "there is no such folder");
+        if (file)
+            smp_hint(err, "give the folder, and --include for some of its files");
         return smp_at(err, "%s", s->folder);
     }
     return SMP_OK;
@@ -231,10 +233,12 @@ static smp_code list(void *settings, smp_error *err)
     code = smp_list_begin(s->output, s->common.force, real, s->piece_size, (uint64_t)s->piece_files, &l.writer, err);
     if (!code && s->from)
         smp_list_scattered(l.writer);
-    if (!code)
+    if (code)
+        smp_at(err, "%s", s->output);
+    else
         code = s->from ? put_names(&l, s, real, &left_out, err) : walk(&l, s, real, &left_out, err);
     if (!code)
-        code = smp_list_end(l.writer, &sum, err);
+        code = smp_list_end(l.writer, &sum, err) ? smp_at(err, "%s", s->output) : SMP_OK;
     else
         smp_list_abort(l.writer);
     if (!code && l.missing)

@@ -15,9 +15,8 @@ const smp_option smp_many_options[] = {
     {"recursive", 'r', SMP_O_FLAG, offsetof(smp_many_settings, recursive),
      .help = "folders in folders too; links to folders are not followed"},
     {"files-from", 0, SMP_O_STRING, offsetof(smp_many_settings, list), .argument = "FILE",
-     .help =
-         "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does), instead of "
-         "the command line; - is standard input"},
+     .help = "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does); - is "
+             "standard input; the command line names none then"},
     {"include", 0, SMP_O_LIST, offsetof(smp_many_settings, include), .argument = "GLOB",
      .help = "only files whose name fits, as in '*.jpg', in upper or lower case; with a slash: whose path under the "
              "folder given fits; may be "
