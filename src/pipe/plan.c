@@ -238,6 +238,7 @@ static bool warned(const planner *p, const smp_node *node)
     return false;
 }
 
+#define BEYOND(what) "stage '%s' reaches further than the " what
 static void warn(planner *p, const smp_node *node, const char *format, const char *label)
 {
     if (p->diags && !warned(p, node))
@@ -317,10 +318,9 @@ static smp_code add_node(planner *p, int number)
         }
     }
     if (probe.access == SMP_STENCIL && !probe.rows_den && (probe.reach_up > in.height || probe.reach_down > in.height))
-        warn(p, node,
-             in.kind == SMP_AUDIO ? "stage '%s' reaches further than the sound is long"
-                                  : "stage '%s' reaches further than the picture is high",
-             stage->name);
+        warn(p, node, in.kind == SMP_AUDIO ? BEYOND("sound is long") : BEYOND("picture is high"), stage->name);
+    if (probe.remark[0])
+        warn(p, node, "%s", probe.remark);
 
     bool reduces = probe.access == SMP_REDUCE || probe.access == SMP_ADJUST;
     int index;
