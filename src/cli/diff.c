@@ -56,6 +56,12 @@ typedef struct difference {
     place first, worst;
 } difference;
 
+static bool is_wide(const smp_media *media)
+{
+    const int type = media->meta.sound.type;
+    return media->shape.kind == SMP_AUDIO && (type == SMP_SOUND_S32 || type == SMP_SOUND_F64);
+}
+
 static void compare_shapes(const smp_media *a, const smp_media *b, difference *d)
 {
     const smp_shape *s = &a->shape, *t = &b->shape;
@@ -78,12 +84,6 @@ static void compare_shapes(const smp_media *a, const smp_media *b, difference *d
         snprintf(d->mismatch, sizeof d->mismatch, "orientation %d against %d", a->orientation, b->orientation);
     else if (s->rate != t->rate && s->rate > 0 && t->rate > 0)
         snprintf(d->mismatch, sizeof d->mismatch, "%.10g Hz against %.10g Hz", s->rate, t->rate);
-}
-
-static bool is_wide(const smp_media *media)
-{
-    const int type = media->meta.sound.type;
-    return media->shape.kind == SMP_AUDIO && (type == SMP_SOUND_S32 || type == SMP_SOUND_F64);
 }
 
 static void compare_row(const void *row_a, const void *row_b, const smp_shape *shape, int64_t y, double max_abs,

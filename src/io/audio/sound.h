@@ -58,7 +58,7 @@ bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, s
 typedef struct smp_pcm {
     int type;
     bool big;
-    uint64_t pad;  /* writer: bytes after the samples, 0 to 7 */
+    uint64_t pad;     /* writer: bytes after the samples, 0 to 7 */
     uint64_t next;    /* reader: where a file appended to this one would begin */
     uint64_t rounded; /* reader: samples that f32 does not hold exactly */
     uint8_t *buffer;

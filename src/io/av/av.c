@@ -75,11 +75,11 @@ typedef struct av_state {
     int at;         /* samples of the frame that are taken */
     bool held;      /* the frame has some */
     bool flushed, ended;
-    bool watches;   /* reads the packets of other streams too, for: */
-    bool cut;       /* a packet is not whole */
-    double last;    /* seconds from the file's beginning at which the last packet ends */
+    bool watches;     /* reads the packets of other streams too, for: */
+    bool cut;         /* a packet is not whole */
+    double last;      /* seconds from the file's beginning at which the last packet ends */
     uint64_t rounded; /* samples that f32 does not hold exactly */
-    uint64_t bytes; /* of all packets */
+    uint64_t bytes;   /* of all packets */
     int channels, rate;
 } av_state;
 
