@@ -267,6 +267,7 @@ static smp_code add_node(planner *p, int number)
     int input = picture_of(p, node->input), second = SMP_STEP_NONE;
     smp_node_plan probe = {
         .out = p->plan->steps[input].out, .access = stage->access, .linear = node->light == SMP_LIGHT_LINEAR};
+    probe.probing = true;
     const smp_seen *found = found_for(p, number);
     if (found) {
         probe.found = found->data;
@@ -287,8 +288,7 @@ static smp_code add_node(planner *p, int number)
     code = smp_node_params(p->request->program, node, &in, p->diags, params, p->err);
     if (!code && stage->check)
         code = blame(p, node, stage->check(params, p->err));
-    /* The first call, with the same shapes, only tells whether the stage moves samples or does nothing. Conversions do
-     * not change shapes. */
+    /* The first call only tells whether the stage moves samples or does nothing. Conversions do not change shapes. */
     if (!code && stage->plan) {
         code = stage->plan(params, &in, second >= 0 ? &p->plan->steps[second].out : NULL, &probe, p->err);
         smp_free(probe.table);
