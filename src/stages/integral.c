@@ -80,7 +80,7 @@ static bool scans(const smp_io *io, const void *kernel)
     return io->in.white != 1.f && ((const smp_integral *)kernel)->along != SMP_ALONG_COLUMNS;
 }
 
-/* Look-back: the words of the tiles lie in the scratch picture, which has room for them from the second tile on. */
+/* Look-back: the words of the tiles lie in the rows of the scratch picture, if these have room for them. */
 static const char *clears(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     enum { ACROSS = 32, DOWN = 8 };
@@ -90,7 +90,9 @@ static const char *clears(const smp_io *io, const void *kernel, smp_grid *grid)
                                 (unsigned)smp_clamp_i64((rows + DOWN - 1) / DOWN, 1, most), 1},
                        .block = {ACROSS, DOWN, 1}};
     const bool counted = words < INT32_MAX / (io->in.height / SMP_INTEGRAL_ROWS + 1); /* numbers of tiles, in 32 bits */
-    return scans(io, kernel) && tiles > 1 && counted ? "integral_words_clear" : NULL;
+    const bool room =
+        (words + 1) * (int64_t)sizeof(uint64_t) <= io->in.width * io->in.channels * (int64_t)sizeof(float);
+    return scans(io, kernel) && room && counted ? "integral_words_clear" : NULL;
 }
 
 static void look_geometry(const smp_io *io, const void *kernel, smp_grid *grid)

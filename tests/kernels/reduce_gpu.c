@@ -148,7 +148,7 @@ extern const smp_stage smp_stage_histogram, smp_stage_stats;
 static void tiles_look_back(void **state)
 {
     (void)state;
-    gpu_case both = {.lines = {"integral"}, .in = case_shape(390, 18, 1, SMP_U16)};
+    gpu_case both = {.lines = {"integral"}, .in = case_shape(261, 18, 1, SMP_U16)};
     gpu_case rows = {.lines = {"integral rows"}, .in = case_shape(257, 35, 2, SMP_U8)};
     gpu_case_check(&both);
     gpu_case_check(&rows);
