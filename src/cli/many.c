@@ -312,16 +312,17 @@ void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report)
 {
     add_remarks(remarks, report->input, false, &report->input_notes);
     add_remarks(remarks, report->output, true, &report->output_notes);
-    for (size_t i = 0; report->output && i < report->step_count; i++) {
+    const char *about = report->output ? report->output : report->input;
+    for (size_t i = 0; i < report->step_count; i++) {
         smp_notes notes = {0};
         if (report->steps[i].findings.warning[0])
             smp_note(&notes, "%s", report->steps[i].findings.warning);
-        if (smp_report_clips_much(report, &report->steps[i])) {
+        if (report->output && smp_report_clips_much(report, &report->steps[i])) {
             char text[400];
             smp_report_clipping_text(report, &report->steps[i], text, sizeof text);
             smp_note(&notes, "%s", text);
         }
-        add_remarks(remarks, report->output, true, &notes);
+        add_remarks(remarks, about, report->output != NULL, &notes);
     }
 }
 

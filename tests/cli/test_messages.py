@@ -215,6 +215,8 @@ class Messages(CliCase):
             (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, W64, AIFF, CAF, FLAC"),
             (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
             (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
+            (("--jpeg-progressive", "a.png", "b.jpg"), ""),
+            (("--jpeg-progressive", "off", "a.png", "b.png"), "--jpeg-progressive does nothing: it is for JPEG"),
             (("a.png", "b.png", "--png-level", "9", "--png-palette"), ""),
         ):  # fmt: skip
             with self.subTest(arguments):
