@@ -215,6 +215,11 @@ class Messages(CliCase):
         before = self.files()
         for name, statement, said in (
             ("a.png", "resize 800x600", "write width=800 height=600"),
+            ("a.png", "resize 800x600^", "write width=800 height=600 fit=cover"),
+            ("a.png", "resize 800x600!", "write width=800 height=600 fit=stretch"),
+            ("a.png", "resize 800x600>", "write width=800 height=600 enlarge=no"),
+            ("a.png", "gaussian 0x3", "write 3px, the sigma"),
+            ("a.png", "colorspace gray", "smempipe calls this: gray"),
             ("a.png", "resize 100px", "write longest=100px"),
             ("a.png", "resize 50", "write 50% or longest=50px"),
             ("a.png", "resize 10", "'scale' is a factor: '10' is 10 times as large"),
