@@ -3,12 +3,11 @@
  *   tiled  one walk. Eight rows are turned so that their samples lie side by side: a row pass then makes eight results
  *          with each operation, whatever the ratio and the channels, without a gather. Results of the row pass wait in
  * a ring of rows, a block of columns at a time; the column pass is plain vector rows. Rows that no output row wants are
- * not touched; where a sample is made of two of many, other columns are not either. */
+ * not touched. */
 #include "lib/pixel_size.h"
 #include "stencil/resize_lanes.h"
 
 #include "lib/elementwise.h"
-#include "lib/per_pixel.h"
 
 /* ---------------------------------------------------------------------------------------------- naive */
 
@@ -303,102 +302,12 @@ static void resize_down(const resize_walk *walk, int64_t y, int64_t place, int f
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- tiled: few taps */
-
-/* Two input samples of many: a row pass that turns whole rows would move several times what is read. */
-static int resize_is_sparse(const smp_io *io, const smp_resize *p)
-{
-    return p->kind == SMP_RESIZE_FLOAT && p->across.taps >= 1 && p->across.taps <= 2 && p->down.taps <= 2 &&
-           io->in.width >= 2 * io->out.width && io->in.height >= io->out.height;
-}
-
-enum { RESIZE_SPARSE = 768 }; /* samples of a block */
-
-/* The weights of a block's samples. */
-typedef struct resize_pairs {
-    float first[RESIZE_SPARSE], second[RESIZE_SPARSE];
-    int32_t both[RESIZE_SPARSE]; /* there is a second one */
-} resize_pairs;
-
-/* The row pass of n pixels, of which `start` says where they begin. */
-SMP_INLINE void resize_sparse_row(float *restrict made, const resize_pairs *restrict pairs, const char *row,
-                                  const int32_t *start, int64_t n, const int channels, const int format)
-{
-    float left[RESIZE_SPARSE] __attribute__((aligned(64))), right[RESIZE_SPARSE] __attribute__((aligned(64)));
-    const int64_t size = channels * smp_sample_size(format);
-    for (int64_t x = 0; x < n; x++) {
-        const char *at = row + start[2 * x] * size, *next = at + (start[2 * x + 1] - 1) * size;
-        for (int c = 0; c < channels; c++) {
-            left[x * channels + c] = smp_load(at, c, format);
-            right[x * channels + c] = smp_load(next, c, format);
-        }
-    }
-    for (int64_t i = 0; i < n * channels; i++) {
-        const float one = fmaf(pairs->first[i], left[i], 0.f), two = fmaf(pairs->second[i], right[i], one);
-        made[i] = pairs->both[i] ? two : one;
-    }
-}
-
-static void resize_sparse_row_as(float *made, const resize_pairs *pairs, const smp_io *io, int64_t y,
-                                 const int32_t *start, int64_t n)
-{
-    const char *row = smp_row(&io->in, y);
-    if (io->in.format == SMP_U8)
-        SMP_BY_CHANNELS(io->in.channels, resize_sparse_row(made, pairs, row, start, n, N, SMP_U8))
-    else if (io->in.format == SMP_U16)
-        SMP_BY_CHANNELS(io->in.channels, resize_sparse_row(made, pairs, row, start, n, N, SMP_U16))
-    else
-        SMP_BY_CHANNELS(io->in.channels, resize_sparse_row(made, pairs, row, start, n, N, SMP_F32))
-}
-
-/* Pixels x .. x+n-1 of all rows. */
-static void resize_sparse_block(const smp_io *io, const smp_resize *p, int64_t x, int64_t n, int64_t y0, int64_t y1)
-{
-    const int64_t channels = io->in.channels, samples = n * channels;
-    const int32_t *start = (const int32_t *)io->table + p->across.starts + 2 * x;
-    float made[2][RESIZE_SPARSE] __attribute__((aligned(64)));
-    resize_pairs pairs;
-    for (int64_t i = 0; i < samples; i++) {
-        const smp_resize_taps taps = smp_resize_taps_of(&p->across, io->table, x + i / channels);
-        pairs.both[i] = taps.count == 2;
-        pairs.first[i] = smp_resize_weight(taps.weight);
-        pairs.second[i] = smp_resize_weight(taps.weight + taps.count - 1);
-    }
-    for (int64_t y = y0; y < y1; y++) {
-        const smp_resize_taps same = {(int32_t)y, 1, NULL},
-                              taps = p->down.taps ? smp_resize_taps_of(&p->down, io->table, y) : same;
-        for (int64_t k = 0; k < taps.count; k++)
-            resize_sparse_row_as(made[k], &pairs, io, taps.first + k, start, n);
-        for (int64_t k = 0; p->down.taps && k < taps.count; k++) {
-            const float weight = smp_resize_weight(taps.weight + k);
-            for (int64_t i = 0; i < samples; i++)
-                made[0][i] = fmaf(weight, made[k][i], k ? made[0][i] : 0.f);
-        }
-        if (io->out.format == SMP_F32)
-            for (int64_t i = 0; i < samples; i++)
-                made[0][i] = smp_one_nan(made[0][i]);
-        smp_store_row((char *)smp_row(&io->out, y) + x * channels * smp_sample_size(io->out.format), io->out.format,
-                      made[0], samples, io->clipped);
-    }
-}
-
-static void resize_sparse(const smp_io *io, const smp_resize *p, int64_t y0, int64_t y1)
-{
-    const int64_t block = RESIZE_SPARSE / io->in.channels;
-    for (int64_t x = 0; x < io->out.width; x += block)
-        resize_sparse_block(io, p, x, io->out.width - x < block ? io->out.width - x : block, y0, y1);
-}
-
 SMP_CPU_KERNEL(resize_tiled)
 {
     const smp_resize *p = params;
     const int fixed = p->kind == SMP_RESIZE_FIXED;
     if (p->kind == SMP_RESIZE_MOVE) {
         resize_move(io, p, y0, y1);
-        return;
-    }
-    if (resize_is_sparse(io, p)) {
-        resize_sparse(io, p, y0, y1);
         return;
     }
     resize_walk walk = {.io = io, .p = p, .words = scratch, .y1 = y1};
