@@ -412,7 +412,8 @@ static void complete(const smp_command *command, const smp_strings *words, const
                 for (size_t k = 0; k < (list ? items->count : 1); k++) {
                     add_text(text, size, " ", option->letter ? letter : "--", "");
                     add_text(text, size, "", option->letter ? "" : option->name, "");
-                    add_text(text, size, " ", list ? items->items[k] : option->argument, list ? "'" : "");
+                    if (list || option->argument)
+                        add_text(text, size, " ", list ? items->items[k] : option->argument, list ? "'" : "");
                 }
                 taken = true;
             }
@@ -429,7 +430,7 @@ static smp_code fail_missing(const smp_command *command, const smp_argument_row 
     char line[200];
     complete(command, words, settings, line, sizeof line);
     smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
-    return smp_hint(err, "write %s; %s is %s", line, row->name, row->help);
+    return smp_hint(err, "write %s; %s %s %s", line, row->name, row->many ? "are" : "is", row->help);
 }
 
 static smp_code place_arguments(const smp_command *command, const smp_strings *words, void *settings, smp_error *err)
