@@ -146,6 +146,15 @@ class Told(CliCase):
         told = self.smp("batch", "-e", "fade in=2s", "in.wav", "-o", "out").stderr
         self.assertIn("rises over 2 s, and the sound is 1 s long", told)
 
+    def test_what_users_of_sox_type_is_answered(self):
+        self.wav("in.wav", np.full(8000, 1000, "<i2"), PCM)
+        told = self.smp("convert", "in.wav", "o.wav", "-r", "16000", status=2).stderr
+        self.assertIn("-r is --recursive; another rate is --rate 16000", told)
+        for stage, says in (("vol 0.5", "gain -6dB"), ("volume 50%", "gain -6dB"), ("norm -3", "normalize"),
+                            ("rate 16k", "resample")):
+            self.assertIn("smempipe calls this: " + says, self.smp("run", "-e", stage, "in.wav", "o.wav",
+                                                                   status=2).stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
