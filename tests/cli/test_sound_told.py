@@ -118,7 +118,7 @@ class Told(CliCase):
         self.wav("fine.wav", sound, FLOAT)
         sound[5], sound[7] = np.nan, -np.inf
         self.wav("in.wav", sound, FLOAT)
-        measures = r"'{}' measures without (\d+) of 200 tenths of a second, since samples .* not finite \(NaN, infinity\)"
+        measures = r"'{}' measures without (\d+) of 200 tenths of a second, since .* not finite \(NaN, infinity\)"
         for command, stage in ((("measure", "-e", "loudness", "in.wav"), "loudness"),
                                (("run", "-e", "loudness", "in.wav", "o.wav", "-f"), "loudness"),
                                (("run", "-e", "normalize lufs=-30", "in.wav", "o.wav", "-f"), "normalize"),
