@@ -300,7 +300,8 @@ static smp_code diff(void *given, smp_error *err)
         }
     }
     if (!strcmp(settings->a, "-") && !strcmp(settings->b, "-"))
-        return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input");
+        return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input"),
+               smp_hint(err, "write a file's name for the other");
     smp_code code = smp_cli_check_stdin(settings->a, err);
     if (!code)
         code = smp_cli_check_stdin(settings->b, err);

@@ -265,7 +265,7 @@ class Kernel(CliCase):
 
 @unittest.skipUnless((NVCC or shutil.which("clang++")) and not SANITIZED, "no nvcc and no clang++, or a sanitizer")
 class Runtime(CliCase):
-    """What the runtime library says of a beginner's mistakes and takes as it is (tests/lab/runtime/mistakes.cu), as a GPU would."""
+    """What the runtime library says of mistakes, and what it takes (tests/lab/runtime), as a GPU would."""
 
     @classmethod
     def setUpClass(cls):
