@@ -222,8 +222,10 @@ SMP_HOST_DEVICE smp_jpeg_value smp_jpeg_next(smp_jpeg_reader *r, const smp_jpeg_
         r->zigzag = 1;
     else if (size) {
         v.zigzag = r->zigzag + run;
-        r->bad |= v.zigzag > 63;
-        v.zigzag &= 63;
+        if (v.zigzag > 63) { /* none: no two subsequences write one coefficient, whatever the bits are */
+            r->bad = 1;
+            v.zigzag = 0;
+        }
         r->zigzag += run + 1;
     } else
         r->zigzag += run == 15 ? 16 : 64;

@@ -21,7 +21,9 @@ static const char *const methods[] = {"dhash", "phash", NULL};
 
 static const smp_option options[] = {
     {"method", 0, SMP_O_CHOICE, offsetof(duplicates_settings, method), .fallback = "dhash", .argument = "KIND",
-     .choices = methods, .help = "dhash: where brightness rises; phash: the coarse frequencies, slower and subtler"},
+     .choices = methods,
+     .help = "what is compared, dhash or phash; dhash: where brightness rises; phash: the coarse frequencies, slower "
+             "and subtler"},
     {"threshold", 0, SMP_O_INT, offsetof(duplicates_settings, threshold), .fallback = "5", .argument = "BITS", .min = 0,
      .max = 64, .help = "pictures whose hashes differ in at most so many of 64 bits are a pair"},
     {"hashes", 0, SMP_O_FLAG, offsetof(duplicates_settings, hashes), .help = "print every file's hash, and no pairs"},
@@ -239,8 +241,8 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *diag
     else if (!code)
         put_text(&r);
     if (!code && !s->hashes && !r.pair_count && !s->many.plan.base.common.quiet)
-        fprintf(stderr, "smempipe: no pair among %zu pictures differs in at most %d of 64 bits\n", r.count - failed,
-                (int)s->threshold);
+        fprintf(stderr, "smempipe: no pair among %zu picture%s differs in at most %d of 64 bits\n", r.count - failed,
+                r.count - failed == 1 ? "" : "s", (int)s->threshold);
     smp_free(r.files);
     smp_free(r.pairs);
     smp_free(files);

@@ -47,6 +47,8 @@ static struct state {
     struct {
         const smp_simt_kernel *kernel;
         int planned, launched; /* inputs */
+        unsigned orders;       /* bit i: it ran in order i */
+        bool met;              /* its threads did, in some launch */
         smp_shared_count cost;
     } seen[SEEN];
     int seen_count;
@@ -128,6 +130,23 @@ static bool files_are_done(void)
     return true;
 }
 
+static void note_order(const smp_trace *trace, int order)
+{
+    for (size_t i = 0; i < trace->count; i++) {
+        const int kernel = find_kernel(trace->launches[i].kernel);
+        state.seen[kernel].orders |= 1u << order;
+        state.seen[kernel].met = state.seen[kernel].met || trace->launches[i].met;
+    }
+}
+
+/* The orders that a kernel has yet to run in. Threads that never meet (no barrier, exchange, shared memory or atomic
+ * operation) take two orders: of two that write the same byte, each comes first in one of them. */
+static unsigned lacked_orders(int kernel)
+{
+    const unsigned all = state.seen[kernel].met ? (1u << GPU_ORDERS) - 1 : 3;
+    return all & ~state.seen[kernel].orders;
+}
+
 static void count_launches(const smp_trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++) {
@@ -166,6 +185,7 @@ static bool check_order(const input *c, const smp_plan *plan, const picture *in,
     run_plan(plan, in, variant, strip_rows, device, &got);
     smp_simt_set_trace(NULL);
     state.runs++;
+    note_order(&trace, order);
     if (counts)
         count_launches(&trace);
     const char *device_name = "simt";
@@ -210,10 +230,14 @@ static int least_had(const smp_plan *plan, const char *variant)
     return least;
 }
 
-/* in, want: made when the first variant needs them. Threads that never meet (no barrier, exchange, shared memory or
- * atomic operation) take two orders: of two that write the same byte, each comes first in one of them. */
-static void check_variant(const input *c, const smp_plan *plan, const char *variant, bool in_strips, picture *in,
-                          outcome *want)
+static void see_lacked(void *orders, const planned_kernel *kernel)
+{
+    if (!state.only || kernel->file == state.only)
+        *(unsigned *)orders |= lacked_orders(find_kernel(kernel->name));
+}
+
+/* Makes what is not made yet: when the first variant needs it. */
+static void define(const input *c, const smp_plan *plan, picture *in, outcome *want)
 {
     if (!in->memory)
         *in = input_picture(c);
@@ -221,6 +245,12 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
         run_plan(plan, in, "naive", 0, gpu_reference(), want);
         state.inputs++;
     }
+}
+
+static void check_variant(const input *c, const smp_plan *plan, const char *variant, bool in_strips, picture *in,
+                          outcome *want)
+{
+    define(c, plan, in, want);
     each_launched(plan, variant, count_planned, NULL);
     const int64_t strip_rows = in_strips ? strip_rows_of(plan) : 0;
     const int first = in_strips && state.orders > WHOLE_ORDERS ? WHOLE_ORDERS : 0;
@@ -228,17 +258,18 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
     for (int k = 0; k < count && k < state.orders; k++)
         if (!check_order(c, plan, in, variant, strip_rows, first + k, k == 0, want))
             count = in_strips ? 1 : 2;
+    unsigned lacked = 0; /* some: threads meet in one of two inputs alone */
+    if (in_strips && state.orders == GPU_ORDERS)
+        each_launched(plan, variant, see_lacked, &lacked);
+    for (int order = 0; order < GPU_ORDERS; order++)
+        if (lacked >> order & 1)
+            check_order(c, plan, in, variant, strip_rows, order, false, want);
 }
 
 /* Once more as a whole, wide: a warp takes its tiles of a row in turn. */
 static void check_wide(const input *c, const smp_plan *plan, const char *variant, picture *in, outcome *want)
 {
-    if (!in->memory)
-        *in = input_picture(c);
-    if (!want->out.memory) {
-        run_plan(plan, in, "naive", 0, gpu_reference(), want);
-        state.inputs++;
-    }
+    define(c, plan, in, want);
     for (int order = 1; order < WHOLE_ORDERS && order < state.orders; order++)
         if (!check_order(c, plan, in, variant, 0, order, false, want))
             break;
@@ -336,29 +367,6 @@ static void check_candidate(input *c, smp_program *program, const smp_shape *str
 
 /* ------------------------------------------------------------------------------------------------ inputs */
 
-static int take_digit(int64_t *at, int levels)
-{
-    const int digit = (int)(*at % levels);
-    *at /= levels;
-    return digit;
-}
-
-/* No divisor of n and about n times the golden ratio: steps of so many places reach all n, the first of them evenly. */
-static int64_t stride_of(int64_t n)
-{
-    int64_t stride = n * 618 / 1000 + 1;
-    for (;; stride++) {
-        int64_t a = n, b = stride;
-        while (b) {
-            const int64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1)
-            return stride;
-    }
-}
-
 /* Formats, words, modes and pixels are the digits of a number, formats the lowest, that takes all its values in leaps:
  * each format meets each word soonest; again for a kernel that one input reaches alone. f32 of one channel comes first:
  * what is special for matrices is there. */
@@ -368,7 +376,7 @@ static void check_subject(const subject *s)
     int64_t all = SHAPES;
     for (int k = 0; k < s->word_count; k++)
         all *= word_levels(s->words[k]);
-    const int64_t stride = stride_of(all);
+    const int64_t stride = input_stride(all);
     const bool product = s->operand && operand_of(s->stage)->flags & SMP_P_ANYSIZE; /* times itself turned */
     const int64_t *wide_size = product ? wide_product : wide;
     state.stage = s->stage;
@@ -379,10 +387,10 @@ static void check_subject(const subject *s)
             break;
         int levels[MAX_WORDS];
         int64_t at = i * stride % all;
-        const int format = (SMP_F32 + take_digit(&at, SMP_FORMATS)) % SMP_FORMATS;
+        const int format = (SMP_F32 + input_digit(&at, SMP_FORMATS)) % SMP_FORMATS;
         for (int k = s->word_count - 1; k >= 0; k--)
-            levels[k] = take_digit(&at, word_levels(s->words[k]));
-        const int mode = take_digit(&at, ALL_MODES), pixel = take_digit(&at, PIXELS);
+            levels[k] = input_digit(&at, word_levels(s->words[k]));
+        const int mode = input_digit(&at, ALL_MODES), pixel = input_digit(&at, PIXELS);
         const int64_t *size = i ? sizes[i % SIZES] : first_size;
         const int channels = pixels[pixel].channels;
         const bool alpha = pixels[pixel].alpha;
@@ -490,10 +498,10 @@ static void check_stage(void **given)
 
 /* ------------------------------------------------------------------------------------------------ the program */
 
-static void every_kernel_was_launched(void **given)
+static void every_kernel_was_launched_in_every_order(void **given)
 {
     (void)given;
-    int missed = 0, all = 0;
+    int missed = 0, all = 0, lacking = 0;
     for (const smp_kernel_file *file = smp_kernel_files; file->name && !state.only; file++)
         for (const smp_simt_kernel *kernel = apart_since(file) ? NULL : **file->plain; kernel; kernel = kernel->next) {
             bool seen = false;
@@ -508,6 +516,12 @@ static void every_kernel_was_launched(void **given)
                   state.inputs, state.planned);
     assert_true(state.runs > 0);
     assert_int_equal(missed, 0);
+    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS && !state.only; i++)
+        if (state.seen[i].launched && lacked_orders(i)) {
+            print_error("%s lacks the orders 0x%x\n", state.seen[i].kernel->name, lacked_orders(i));
+            lacking++;
+        }
+    assert_int_equal(lacking, 0);
     for (int i = 0; i < state.seen_count && state.counts; i++)
         fprintf(state.counts, "%s %llu %llu %llu\n", state.seen[i].kernel->name,
                 (unsigned long long)state.seen[i].cost.instructions, (unsigned long long)state.seen[i].cost.wavefronts,
@@ -572,7 +586,7 @@ SMP_SUITE(gpu_orders)
         }
         count = ++i;
     }
-    tests[count] = (struct CMUnitTest)cmocka_unit_test(every_kernel_was_launched);
+    tests[count] = (struct CMUnitTest)cmocka_unit_test(every_kernel_was_launched_in_every_order);
     int failed = _cmocka_run_group_tests("GPU orders", tests, count + 1, NULL, NULL);
     if (state.counts && fclose(state.counts))
         failed = 1;
