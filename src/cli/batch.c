@@ -31,7 +31,7 @@ const smp_option smp_batch_options[] = {
      .help = "with --resume: redo outputs that were changed since a batch wrote them; without it they are named and "
              "left as they are"},
     {"skip-existing", 0, SMP_O_FLAG, offsetof(smp_batch_settings, skip_existing),
-     .help = "keep outputs that are there, whatever made them"},
+     .help = "keep outputs that are there, whatever made them; with --resume those that were changed since, too"},
     {"on-error", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, on_error), .fallback = "continue", .argument = "HOW",
      .choices = on_error_words, .help = "after a file failed: continue with the others, or stop"},
     {"pages", 0, SMP_O_CHOICE, offsetof(smp_batch_settings, pages), .fallback = "one", .argument = "WHICH",
@@ -180,6 +180,10 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
         smp_fail(err, SMP_E_USAGE, "--redo-changed needs the journal of an earlier run");
         return smp_hint(err, "write --resume --redo-changed; --force makes all outputs again");
     }
+    if (settings->skip_existing && settings->many.plan.base.common.force)
+        return smp_fail(err, SMP_E_USAGE,
+                        "--force and --skip-existing exclude each other: one replaces outputs that "
+                        "are there, and one keeps them");
     if (settings->album && (settings->work_list || settings->shard || settings->resume)) {
         smp_fail(err, SMP_E_USAGE, "--album and %s exclude each other: it measures all files together",
                  settings->work_list ? "--list"

@@ -18,7 +18,7 @@ static void put_ok(const smp_common *common, const char *name, const smp_program
     if (common->quiet)
         return;
     smp_text_clean(stdout, name);
-    fputs(": ok\n", stdout);
+    fputs(program->node_count ? ": ok\n" : ": ok, but without a stage: it would leave everything as it is\n", stdout);
     if (!common->verbose)
         return;
     fprintf(stdout, "  %zu stage%s\n", program->node_count, program->node_count == 1 ? "" : "s");

@@ -38,21 +38,21 @@ const smp_option smp_common_options[] = {
 #undef L
     {"page", 0, SMP_O_INT, offsetof(smp_common, limits.page), .fallback = "0", .argument = "N", .min = 1, .max = 1e9,
      .help = "the page to read of a file that holds several (TIFF), 1 first; the first unless said",
-     .flags = SMP_O_INPUTS | SMP_O_SILENT},
+     .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_SILENT},
     {"fast-decode", 0, SMP_O_FLAG, offsetof(smp_common, limits.fast_decode),
      .help = "decode JPEGs at 1/2, 1/4 or 1/8 of their size where the pipeline scales them down to a size in pixels "
              "first: several times as quick, and other samples than from the whole picture",
-     .flags = SMP_O_INPUTS},
+     .flags = SMP_O_INPUTS | SMP_O_PICTURES},
     {"raw", 0, SMP_O_STRING, offsetof(smp_common, raw), .argument = "SPEC", .flags = SMP_O_INPUTS,
      .help = "inputs have no header: pictures as in u8x3:1920x1080 (u8, u16le, u16be, f32le), sounds as in "
              "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le); @BYTES behind it passes bytes over"},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
-     .help = "do not check the MD5 that a FLAC keeps of its samples", .flags = SMP_O_INPUTS},
+     .help = "do not check the MD5 that a FLAC keeps of its samples", .flags = SMP_O_INPUTS | SMP_O_SOUNDS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6, .help = "longest time that decoding a file may take; 0: by its size", .flags = SMP_O_INPUTS},
     {"gpu-jpeg", 0, SMP_O_SIZE, offsetof(smp_common, limits.gpu_jpeg), .size = SMP_GPU_JPEG, .argument = "PIXELS",
      .help = "from how many pixels on a GPU decodes and codes JPEGs too: the same bytes; 0: never",
-     .flags = SMP_O_INPUTS | SMP_O_DEVICE | SMP_O_ADVANCED},
+     .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_DEVICE | SMP_O_ADVANCED},
     {"no-sandbox", 0, SMP_O_FLAG, offsetof(smp_common, no_sandbox),
      .help = "decode in this process, and not in one that can do nothing else, and give up no rights: for debuggers",
      .flags = SMP_O_INPUTS | SMP_O_ADVANCED},
@@ -106,9 +106,8 @@ void smp_cli_warning(const smp_common *common, const char *format, ...)
 void smp_cli_clipped(const smp_common *common, const char *path, uint64_t samples)
 {
     if (samples)
-        smp_cli_warning(common,
-                        "%s: %llu sample%s beyond full scale and clipped, or NaN: lower the level first",
-                        path, (unsigned long long)samples, samples == 1 ? " was" : "s were");
+        smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped, or NaN: lower the level first", path,
+                        (unsigned long long)samples, samples == 1 ? " was" : "s were");
 }
 
 void smp_cli_step_warnings(const smp_common *common, const char *path, const smp_run_report *report)

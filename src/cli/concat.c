@@ -252,7 +252,7 @@ const smp_command smp_command_concat = {
         "Tags and cover are the first one's. It streams: memory does not grow with the sounds. Two sounds in a "
         "pipeline: the stage append; at the same time: the stage mix.",
     .settings_size = sizeof(concat_settings),
-    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE,
+    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_PICTURES,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe concat intro.wav talk.flac outro.mp3 -o episode.flac", "three sounds of one rate"},

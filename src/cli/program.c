@@ -175,7 +175,9 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
     else if (!code) {
         smp_limits *limits = &((smp_common *)settings)->limits;
         uint64_t *most = &limits->max_memory;
-        if ((*common)->raw && (code = smp_raw_parse((*common)->raw, &limits->raw, err)))
+        if ((*common)->quiet && (*common)->verbose)
+            code = smp_fail(err, SMP_E_USAGE, "--quiet and --verbose exclude each other");
+        else if ((*common)->raw && (code = smp_raw_parse((*common)->raw, &limits->raw, err)))
             ;
         else if (*most && *most < LEAST_MEMORY) {
             smp_fail(err, SMP_E_USAGE, "--max-memory leaves no room for the program itself");

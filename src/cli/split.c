@@ -427,6 +427,7 @@ const smp_command smp_command_split = {
              "is read twice, in little memory; nothing is written when it is damaged or a part exists already.",
     .settings_size = sizeof(split_settings),
     .one_input = true,
+    .without = SMP_O_PICTURES,
     .groups = {{"options", options}, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe split talk.flac -o parts/", "parts/talk-01.flac, parts/talk-02.flac, ..."},

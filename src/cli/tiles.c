@@ -293,7 +293,7 @@ const smp_command smp_command_tiles = {
              "read once, in memory for a row of tiles. Tiles that were complete when an error came are left.",
     .settings_size = sizeof(tiles_settings),
     .one_input = true,
-    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE,
+    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_SOUNDS,
     .groups = {{"options", options}, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe tiles scan.tif -o tiles/", "tiles/scan-0-0.tif, tiles/scan-1-0.tif, ..."},

@@ -83,7 +83,7 @@ const smp_stage smp_stage_color = {
     .check = check,
     .plan = plan,
     .variants = smp_color_space_variants,
-    .aliases = (const smp_alias[]){{"colorspace colour rgb2lab lab", "color lab"},
+    .aliases = (const smp_alias[]){{"colour rgb2lab lab", "color lab"},
                                    {"cvtcolor rgb2hsv hsv", "color hsv"},
                                    {"lab2rgb", "color from=lab"},
                                    {"hsv2rgb", "color from=hsv"},

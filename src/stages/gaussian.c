@@ -1,6 +1,9 @@
 /* gaussian: blur by a gaussian of standard deviation sigma. */
 #include "gaussian/gaussian.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/alloc.h"
 #include "stages/shared/banded_matrices.h"
 #include "stages/shared/gaussian_launch.h"
@@ -135,6 +138,17 @@ static const smp_variant variants[] = {
     {0},
 };
 
+/* `0x3` is a radius and sigma, as ImageMagick writes them. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    const size_t first = strspn(value, "0123456789.");
+    const char *sigma = value + first + 1;
+    if (!first || value[first] != 'x' || !*sigma || strspn(sigma, "0123456789.") != strlen(sigma) || strlen(sigma) > 7)
+        return false;
+    snprintf(text, size, "write %spx, the sigma", sigma);
+    return true;
+}
+
 const smp_stage smp_stage_gaussian = {
     .name = "gaussian",
     .help = "blur by a gaussian of standard deviation sigma",
@@ -153,6 +167,7 @@ const smp_stage smp_stage_gaussian = {
     .params_size = sizeof(gaussian_params),
     .plan = plan,
     .variants = variants,
+    .instead = instead,
     .aliases =
         (const smp_alias[]){{"blur gblur gaussblur gaussian_blur gaussianblur gaussian_filter gauss", "gaussian"}, {0}},
 };

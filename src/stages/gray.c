@@ -47,5 +47,7 @@ const smp_stage smp_stage_gray = {
     .params_size = sizeof(gray_params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
-    .aliases = (const smp_alias[]){{"grey grayscale greyscale desaturate luma luminance bw monochrome", "gray"}, {0}},
+    .aliases =
+        (const smp_alias[]){{"grey grayscale greyscale desaturate luma luminance bw monochrome colorspace", "gray"},
+                            {0}},
 };

@@ -153,7 +153,7 @@ const smp_stage smp_stage_levels = {
     .finish = finish,
     .variants = smp_levels_variants,
     .reducers = smp_count_variants,
-    .aliases = (const smp_alias[]){{"level", "levels"},
+    .aliases = (const smp_alias[]){{"level brightness_contrast", "levels"},
                                    {"contrast autocontrast contrast_stretch stretch normalize", "levels auto"},
                                    {"autolevels autolevel", "levels auto per=channel"},
                                    {0}},

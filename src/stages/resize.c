@@ -72,7 +72,7 @@ static bool given(int64_t v)
     return v != INT64_MIN;
 }
 
-/* `800x600`, `100px` and `50` are sizes, or a percentage, as other programs write them. */
+/* `800x600`, `800x600^`, `100px` and `50` are sizes, or a percentage, as other programs write them. */
 static bool instead(const char *value, char *text, size_t size)
 {
     static const char digits[] = "0123456789";
@@ -80,8 +80,15 @@ static bool instead(const char *value, char *text, size_t size)
     const char *rest = value + first;
     if (!first || first > most)
         return false;
-    if (rest[0] == 'x' && rest[1] && strspn(rest + 1, digits) == strlen(rest + 1))
-        snprintf(text, size, "write width=%.*s height=%.7s", (int)first, value, rest + 1);
+    const size_t second = rest[0] == 'x' ? strspn(rest + 1, digits) : 0;
+    const char *end = rest + 1 + second, *how = !second || second > most ? NULL
+                                                : !*end                  ? ""
+                                                : !strcmp(end, "^")      ? " fit=cover"
+                                                : !strcmp(end, "!")      ? " fit=stretch"
+                                                : !strcmp(end, ">")      ? " enlarge=no"
+                                                                         : NULL;
+    if (how)
+        snprintf(text, size, "write width=%.*s height=%.*s%s", (int)first, value, (int)second, rest + 1, how);
     else if (!strcmp(rest, "px"))
         snprintf(text, size, "write longest=%s", value);
     else if (!rest[0] && first < 3)

@@ -231,12 +231,46 @@ class Messages(CliCase):
         self.assertEqual(self.smp("run", "-e", 'save "s.png"', "a.png", "c.jpg", "--png-palette").stderr, "")
         self.assertEqual(self.smp("batch", "-e", "gray", "a.png", "-o", "out", "--quality", "50").stderr.count("\n"), 1)
 
+    def test_options_that_contradict_each_other_are_refused(self):
+        self.small_png("a.png")
+        for arguments, said in (
+            (("run", "-q", "-e", "invert", "a.png", "b.png", "-v"), "--quiet and --verbose exclude each other"),
+            (("check", "-qv", "-e", "invert"), "--quiet and --verbose exclude each other"),
+            (("batch", "-e", "invert", "a.png", "-o", "out", "--skip-existing", "-f"),
+             "--force and --skip-existing exclude each other"),
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp(*arguments, status=2).stderr)
+        self.assertEqual(self.files(), ["a.png"])
+
+    def test_commands_have_the_options_of_their_files_alone(self):
+        for command, absent, present in (("tiles", ("--bitrate", "--no-verify"), ("--jpeg-quality", "--page N")),
+                                         ("split", ("--png-level", "--jpeg-", "--tiff-", "--fast-decode", "--page"),
+                                          ("--bitrate", "--no-verify")),
+                                         ("concat", ("--png-level", "--jpeg-", "--tiff-"), ("--bitrate",))):
+            text = self.smp(command, "--help").stdout
+            for option in absent:
+                self.assertNotIn(option, text, command)
+            for option in present:
+                self.assertIn(option, text, command)
+
+    def test_a_pipeline_without_a_stage_is_told(self):
+        self.write("empty.pipe", "# nothing\n")
+        self.write("full.pipe", "invert\n")
+        self.assertEqual(self.smp("check", "empty.pipe", "full.pipe").stdout.splitlines(),
+                         ["empty.pipe: ok, but without a stage: it would leave everything as it is", "full.pipe: ok"])
+
     def test_values_of_other_programs_are_told_as_they_are_written_here(self):
         self.small_png("a.png")
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
         before = self.files()
         for name, statement, said in (
             ("a.png", "resize 800x600", "write width=800 height=600"),
+            ("a.png", "resize 800x600^", "write width=800 height=600 fit=cover"),
+            ("a.png", "resize 800x600!", "write width=800 height=600 fit=stretch"),
+            ("a.png", "resize 800x600>", "write width=800 height=600 enlarge=no"),
+            ("a.png", "gaussian 0x3", "write 3px, the sigma"),
+            ("a.png", "colorspace gray", "smempipe calls this: gray"),
             ("a.png", "resize 100px", "write longest=100px"),
             ("a.png", "resize 50", "write 50% or longest=50px"),
             ("a.png", "resize 10", "'scale' is a factor: '10' is 10 times as large"),
