@@ -92,7 +92,7 @@ bool lab_registers(const void *host, uint32_t *registers);
 
 /* Until the end of the block that says so, its thread alone works on what the program's threads share: modules, memory,
  * results, what is captured. Nests. */
-#define LAB_ALONE __attribute__((cleanup(lab_alone_end))) const int alone = lab_alone()
+#define LAB_ALONE __attribute__((cleanup(lab_alone_end), unused)) const int alone = lab_alone()
 int lab_alone(void);
 void lab_alone_end(const int *alone);
 
