@@ -216,9 +216,13 @@ static smp_code fail_no_output(const smp_strings *inputs, const char *to, smp_er
     return smp_hint(err, "write smempipe convert %.200s OUT, as in out.jpg, or -o DIR", in);
 }
 
-static smp_code fail_no_folder(const char *out, smp_error *err)
+static smp_code fail_no_folder(const convert_settings *settings, const char *out, smp_error *err)
 {
+    enum { LEAST = 4 /* digits of a rate, Hz */ };
+    const size_t length = strlen(out);
     smp_fail(err, SMP_E_USAGE, "'%.200s' is no folder, which more than one file needs", out);
+    if (settings->batch.many.recursive && length >= LEAST && strspn(out, "0123456789") == length)
+        return smp_hint(err, "-r is --recursive; another rate is --rate %.20s", out);
     return smp_hint(err, "write -o DIR");
 }
 
@@ -235,11 +239,11 @@ static smp_code choose(convert_settings *settings, smp_error *err)
             return fail_no_output(inputs, batch->to, err);
         out = inputs->items[--inputs->count];
         if ((inputs->count > 1 || is_folder(inputs->items[0])) && !is_folder(out))
-            return fail_no_folder(out, err);
+            return fail_no_folder(settings, out, err);
         batch->folder = is_folder(out) ? out : NULL;
     } else if (out && is_file_name(out)) {
         if (listed || inputs->count > 1 || is_folder(inputs->items[0]))
-            return fail_no_folder(out, err);
+            return fail_no_folder(settings, out, err);
         batch->folder = NULL;
     }
     if (out && !batch->folder)

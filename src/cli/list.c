@@ -190,7 +190,7 @@ static smp_code check(const list_settings *s, smp_error *err)
     }
     if (!smp_is_folder(s->folder)) {
         const bool file = access(s->folder, F_OK) == 0;
-        smp_fail(err, SMP_E_READ, file ? "is a file, not a folder" : "there is no such folder");
+        smp_fail(err, SMP_E_READ, file ? "this is a file, and no folder" : "there is no such folder");
         if (file)
             smp_hint(err, "give the folder, and --include for some of its files");
         return smp_at(err, "%s", s->folder);
@@ -231,11 +231,11 @@ static smp_code list(void *settings, smp_error *err)
     if (!real)
         return smp_fail_memory(err, "a path", strlen(s->folder));
     code = smp_list_begin(s->output, s->common.force, real, s->piece_size, (uint64_t)s->piece_files, &l.writer, err);
-    if (!code && s->from)
-        smp_list_scattered(l.writer);
     if (code)
         smp_at(err, "%s", s->output);
-    else
+    if (!code && s->from)
+        smp_list_scattered(l.writer);
+    if (!code)
         code = s->from ? put_names(&l, s, real, &left_out, err) : walk(&l, s, real, &left_out, err);
     if (!code)
         code = smp_list_end(l.writer, &sum, err) ? smp_at(err, "%s", s->output) : SMP_OK;

@@ -210,6 +210,8 @@ def under_gpl(parts):
 
 
 def bundle(build, out):
+    if not shutil.which("patchelf"):
+        raise SystemExit("there is no patchelf: apt-get install patchelf")
     machine = os.uname().machine
     top = out / f"smempipe-{own_version()}-linux-{machine}"
     run("cmake", "--install", str(build), "--prefix", str(top), "--strip")

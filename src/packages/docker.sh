@@ -15,8 +15,8 @@ elif command -v buildah > /dev/null; then
     in_image() { # as docker run: the command that the image names
         local image=$1 one entry done=0
         shift
-        entry=$(images inspect --type image --format '{{join .OCIv1.Config.Entrypoint " "}}' "$image")
-        one=$(images from --pull-never "$image")
+        entry=$(images inspect --type image --format '{{range .OCIv1.Config.Entrypoint}}{{.}} {{end}}' "$image") &&
+            one=$(images from --pull-never "$image") || return 1
         images run --isolation chroot -v "$PWD/samples:/data:ro" "$one" -- $entry "$@" || done=$?
         images rm "$one" > /dev/null
         return $done
@@ -56,9 +56,12 @@ for kind in ${IMAGES:-cpu cuda}; do
     fi
     make_image "smempipe:$kind" "$here/docker/$kind.Dockerfile" > "$log" 2>&1 || fail_with_log "$log"
     {
-        in_image "smempipe:$kind" --version -v
-        in_image "smempipe:$kind" run blur /data/chelsea.png - --format png --device cpu > "$work/images/blurred.png"
-        in_image "smempipe:$kind" info - < "$work/images/blurred.png" | tee /dev/stderr | grep -q 'png.*451'
+        in_image "smempipe:$kind" --version -v &&
+            in_image "smempipe:$kind" run blur /data/chelsea.png - --format png --device cpu \
+                > "$work/images/blurred.png" &&
+            in_image "smempipe:$kind" info - < "$work/images/blurred.png" > "$work/images/told" &&
+            cat "$work/images/told" &&
+            grep -q 451 "$work/images/told"
     } > "$out/docker-$kind-try.log" 2>&1 || fail_with_log "$out/docker-$kind-try.log"
     echo "smempipe:$kind: made and run ($with)"
 done

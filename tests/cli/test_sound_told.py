@@ -118,7 +118,7 @@ class Told(CliCase):
         self.wav("fine.wav", sound, FLOAT)
         sound[5], sound[7] = np.nan, -np.inf
         self.wav("in.wav", sound, FLOAT)
-        measures = r"'{}' measures without (\d+) of 200 tenths of a second, since samples .* not finite \(NaN, infinity\)"
+        measures = r"'{}' measures without (\d+) of 200 tenths of a second, since .* not finite \(NaN, infinity\)"
         for command, stage in ((("measure", "-e", "loudness", "in.wav"), "loudness"),
                                (("run", "-e", "loudness", "in.wav", "o.wav", "-f"), "loudness"),
                                (("run", "-e", "normalize lufs=-30", "in.wav", "o.wav", "-f"), "normalize"),
@@ -145,6 +145,15 @@ class Told(CliCase):
             self.assertIn(says, told) if says else self.assertEqual(told, "")
         told = self.smp("batch", "-e", "fade in=2s", "in.wav", "-o", "out").stderr
         self.assertIn("rises over 2 s, and the sound is 1 s long", told)
+
+    def test_what_users_of_sox_type_is_answered(self):
+        self.wav("in.wav", np.full(8000, 1000, "<i2"), PCM)
+        told = self.smp("convert", "in.wav", "o.wav", "-r", "16000", status=2).stderr
+        self.assertIn("-r is --recursive; another rate is --rate 16000", told)
+        for stage, says in (("vol 0.5", "gain -6dB"), ("volume 50%", "gain -6dB"), ("norm -3", "normalize"),
+                            ("rate 16k", "resample")):
+            self.assertIn("smempipe calls this: " + says, self.smp("run", "-e", stage, "in.wav", "o.wav",
+                                                                   status=2).stderr)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_PLACE=N, the value of its
- * variable smp_mutant; SMP_TEST_COUNTS=FILE, to be told what their shared accesses cost; SMP_TEST_ORDERS=1, since no
- * other order is counted. */
+ * variable smp_mutant; SMP_TEST_COUNTS=FILE, to be told what their shared accesses cost; SMP_TEST_ORDERS=1, the
+ * order that is counted. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -33,7 +33,7 @@ static const struct {
 enum { APART = sizeof apart / sizeof apart[0] };
 enum { SEEN = 4096, FILES = 32 /* of a subject */, SHARE = 2 /* inputs of each kernel */ };
 enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES };
-/* Which of the orders (gpu_case.h) whole pictures and strips take: a kernel has both, so it runs in all. */
+/* Which of the orders (gpu_case.h) whole pictures and strips take. */
 enum { WHOLE_ORDERS = 3, STRIP_ORDERS = GPU_ORDERS - WHOLE_ORDERS };
 
 static struct state {
@@ -130,13 +130,17 @@ static bool files_are_done(void)
     return true;
 }
 
-static void note_order(const smp_trace *trace, int order)
+/* True: threads of some launch met. */
+static bool note_order(const smp_trace *trace, int order)
 {
+    bool met = false;
     for (size_t i = 0; i < trace->count; i++) {
         const int kernel = find_kernel(trace->launches[i].kernel);
         state.seen[kernel].orders |= 1u << order;
-        state.seen[kernel].met = state.seen[kernel].met || trace->launches[i].met;
+        state.seen[kernel].met |= trace->launches[i].met;
+        met |= trace->launches[i].met;
     }
+    return met;
 }
 
 /* The orders that a kernel has yet to run in. Threads that never meet (no barrier, exchange, shared memory or atomic
@@ -185,24 +189,20 @@ static bool check_order(const input *c, const smp_plan *plan, const picture *in,
     run_plan(plan, in, variant, strip_rows, device, &got);
     smp_simt_set_trace(NULL);
     state.runs++;
-    note_order(&trace, order);
+    const bool met = note_order(&trace, order);
     if (counts)
         count_launches(&trace);
-    const char *device_name = "simt";
     if (gpu_print_faults(&trace, order))
-        input_fail(c, device_name, variant, strip_rows, "the kernel makes mistakes");
+        input_fail(c, "simt", variant, strip_rows, "the kernel makes mistakes");
     if (!picture_guards_hold(&got.out))
-        input_fail(c, device_name, variant, strip_rows, "wrote outside the output");
+        input_fail(c, "simt", variant, strip_rows, "wrote outside the output");
     if (!picture_equal(&got.out, &want->out)) {
         print_error("order %d: ", order);
         gpu_print_difference(&got.out, &want->out);
-        input_fail(c, device_name, variant, strip_rows, "other bytes than the definition");
+        input_fail(c, "simt", variant, strip_rows, "other bytes than the definition");
     }
     if (!same_findings(&got.report, &want->report))
-        input_fail(c, device_name, variant, strip_rows, "other findings than the definition");
-    bool met = false;
-    for (size_t i = 0; i < trace.count; i++)
-        met = met || trace.launches[i].met;
+        input_fail(c, "simt", variant, strip_rows, "other findings than the definition");
     outcome_free(&got);
     smp_trace_free(&trace);
     return met;
@@ -215,25 +215,12 @@ static void each_launched(const smp_plan *plan, const char *variant, kernel_seen
     each_kernel(plan, variant, &known, see, context);
 }
 
-/* Three strips, or some of 4 rows. */
-static int64_t strip_rows_of(const smp_plan *plan)
-{
-    const int64_t third = plan->sinks[0].shape.height / 3 + 1;
-    return third < 4 ? 4 : third;
-}
-
 /* Inputs that the variant's kernel had that had fewest; the share: it wants no more. */
 static int least_had(const smp_plan *plan, const char *variant)
 {
     int least = state.share;
     each_launched(plan, variant, see_kernel, &least);
     return least;
-}
-
-static void see_lacked(void *orders, const planned_kernel *kernel)
-{
-    if (!state.only || kernel->file == state.only)
-        *(unsigned *)orders |= lacked_orders(find_kernel(kernel->name));
 }
 
 /* Makes what is not made yet: when the first variant needs it. */
@@ -247,23 +234,44 @@ static void define(const input *c, const smp_plan *plan, picture *in, outcome *w
     }
 }
 
+typedef struct lacked {
+    int inputs; /* that a kernel has had, or more */
+    unsigned orders;
+} lacked;
+
+static void see_lacked(void *lacked_, const planned_kernel *kernel)
+{
+    lacked *l = lacked_;
+    const int i = find_kernel(kernel->name);
+    if (state.seen[i].planned >= l->inputs && (!state.only || kernel->file == state.only))
+        l->orders |= lacked_orders(i);
+}
+
+/* The orders that kernels lack which have had so many inputs: both were whole, or threads met in one alone. */
+static void check_lacked(const input *c, const smp_plan *plan, const char *variant, int64_t strip_rows, int inputs,
+                         picture *in, outcome *want)
+{
+    lacked l = {.inputs = inputs};
+    define(c, plan, in, want);
+    if (state.orders == GPU_ORDERS)
+        each_launched(plan, variant, see_lacked, &l);
+    for (int order = 0; order < GPU_ORDERS; order++)
+        if (l.orders >> order & 1)
+            check_order(c, plan, in, variant, strip_rows, order, false, want);
+}
+
 static void check_variant(const input *c, const smp_plan *plan, const char *variant, bool in_strips, picture *in,
                           outcome *want)
 {
     define(c, plan, in, want);
     each_launched(plan, variant, count_planned, NULL);
-    const int64_t strip_rows = in_strips ? strip_rows_of(plan) : 0;
+    const int64_t strip_rows = in_strips ? input_strip_rows(plan) : 0;
     const int first = in_strips && state.orders > WHOLE_ORDERS ? WHOLE_ORDERS : 0;
     int count = in_strips ? STRIP_ORDERS : WHOLE_ORDERS;
     for (int k = 0; k < count && k < state.orders; k++)
         if (!check_order(c, plan, in, variant, strip_rows, first + k, k == 0, want))
             count = in_strips ? 1 : 2;
-    unsigned lacked = 0; /* some: threads meet in one of two inputs alone */
-    if (in_strips && state.orders == GPU_ORDERS)
-        each_launched(plan, variant, see_lacked, &lacked);
-    for (int order = 0; order < GPU_ORDERS; order++)
-        if (lacked >> order & 1)
-            check_order(c, plan, in, variant, strip_rows, order, false, want);
+    check_lacked(c, plan, variant, strip_rows, SHARE, in, want);
 }
 
 /* Once more as a whole, wide: a warp takes its tiles of a row in turn. */
@@ -342,8 +350,9 @@ static void check_candidate(input *c, smp_program *program, const smp_shape *str
     planned p = {.c = c};
     const char *names[MAX_NAMES];
     bool again[MAX_NAMES] = {false}, first[MAX_NAMES] = {false}, some = false;
+    const smp_shape whole = c->shape;
     int count = variant_names(c->subject->stage, names);
-    if (plan_input(program, &p)) {
+    if (plan_input(program, &p))
         for (int i = 0; i < count; i++) {
             const int had = least_had(p.plan, names[i]);
             first[i] = had == 0;
@@ -352,14 +361,18 @@ static void check_candidate(input *c, smp_program *program, const smp_shape *str
             again[i] = had == 1;
             some = some || again[i] || (first[i] && c->shape.kind == SMP_IMAGE);
         }
-    }
     planned_free(&p);
     c->shape = *strips;
-    if (some && plan_input(program, &p))
+    const bool fits = some && plan_input(program, &p);
+    if (!fits)
+        c->shape = whole;
+    if (fits || (some && plan_input(program, &p)))
         for (int i = 0; i < count; i++) {
-            if (first[i])
+            if (first[i] && !fits) /* no second input: the first takes what the kernels lack */
+                check_lacked(c, p.plan, names[i], 0, 1, &p.in, &p.want);
+            if (first[i] && fits)
                 check_wide(c, p.plan, names[i], &p.in, &p.want);
-            if (again[i] && least_had(p.plan, names[i]) == 1)
+            if (again[i] && fits && least_had(p.plan, names[i]) == 1)
                 check_variant(c, p.plan, names[i], true, &p.in, &p.want);
         }
     planned_free(&p);
@@ -455,13 +468,6 @@ static void check_long(const subject *s)
     state.share = SHARE;
 }
 
-/* Whether kernels may depend on the parameter beyond the words. */
-static bool is_size(const smp_param *p)
-{
-    bool number = p->type == SMP_T_INT || p->type == SMP_T_FLOAT;
-    return p->type == SMP_T_MATRIX || (number && (p->unit == SMP_UNIT_NONE || p->unit == SMP_UNIT_PX));
-}
-
 static void check_stage(void **given)
 {
     const smp_stage *stage = *given;
@@ -481,7 +487,7 @@ static void check_stage(void **given)
         check_subject(&more);
     for (const smp_param *p = stage->params; p && p->name; p++) {
         subject s = subjects[0], fewer = s;
-        if (!is_size(p))
+        if (!input_is_size(p))
             continue;
         fewer.words[CHOICES - 1] = p;
         if (s.word_count == CHOICES) /* fewer combinations, so that every size comes up in each format */
@@ -501,7 +507,7 @@ static void check_stage(void **given)
 static void every_kernel_was_launched_in_every_order(void **given)
 {
     (void)given;
-    int missed = 0, all = 0, lacking = 0;
+    int missed = 0, all = 0;
     for (const smp_kernel_file *file = smp_kernel_files; file->name && !state.only; file++)
         for (const smp_simt_kernel *kernel = apart_since(file) ? NULL : **file->plain; kernel; kernel = kernel->next) {
             bool seen = false;
@@ -515,13 +521,12 @@ static void every_kernel_was_launched_in_every_order(void **given)
     print_message("%d kernels of %d in %ld runs of %ld inputs, chosen among %ld\n", all - missed, all, state.runs,
                   state.inputs, state.planned);
     assert_true(state.runs > 0);
-    assert_int_equal(missed, 0);
-    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS && !state.only; i++)
-        if (state.seen[i].launched && lacked_orders(i)) {
+    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS; i++)
+        if ((!state.only || smp_kernel_file_of(state.seen[i].kernel->name) == state.only) && lacked_orders(i)) {
             print_error("%s lacks the orders 0x%x\n", state.seen[i].kernel->name, lacked_orders(i));
-            lacking++;
+            missed++;
         }
-    assert_int_equal(lacking, 0);
+    assert_int_equal(missed, 0);
     for (int i = 0; i < state.seen_count && state.counts; i++)
         fprintf(state.counts, "%s %llu %llu %llu\n", state.seen[i].kernel->name,
                 (unsigned long long)state.seen[i].cost.instructions, (unsigned long long)state.seen[i].cost.wavefronts,
