@@ -217,7 +217,7 @@ function(smp_kernel_files table)
     # What each file runs at the program's start lies together, so that starting does not touch all kernels' pages.
     target_compile_options(${table}_plain PRIVATE ${SMP_KERNEL_CXX_FLAGS} -Wno-unknown-pragmas
       $<$<CXX_COMPILER_ID:GNU>:-freorder-functions>
-      $<$<CONFIG:Release>:-Og> $<$<CONFIG:RelWithDebInfo>:-O1>
+      $<$<CONFIG:Release,RelWithDebInfo>:-Og>
       $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>) # that one needs the C++ library
     add_library(${table}_traced OBJECT EXCLUDE_FROM_ALL ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)

@@ -1,10 +1,10 @@
 /* Runs one kernel of a file with --grid, --block and --args, and keeps what it leaves in its arrays. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/whole_file.h"
 #include "cli/kernel.h"
 #include "stages/foreign.h"
 
@@ -46,31 +46,9 @@ static smp_code read_shape(const char *option, const char *all, size_t n, uint32
 
 smp_code smp_kernel_read(const char *path, char **text, size_t *size, smp_error *err)
 {
-    enum { MOST = 1 << 30, STEP = 1 << 16 };
-    size_t capacity = 0, got;
-    *text = NULL;
-    *size = 0;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
-        return smp_at(err, "%s", path);
-    }
-    do {
-        if (*size > MOST || !smp_grow(text, &capacity, *size + STEP + 1, 1)) {
-            fclose(file);
-            return smp_fail_memory(err, path, *size + STEP);
-        }
-        got = fread(*text + *size, 1, STEP, file);
-        *size += got;
-    } while (got);
-    (*text)[*size] = 0;
-    const bool failed = ferror(file);
-    fclose(file);
-    if (failed) {
-        smp_fail(err, SMP_E_READ, "cannot read it");
-        return smp_at(err, "%s", path);
-    }
-    return SMP_OK;
+    enum { MOST = 1 << 30 };
+    const smp_code code = smp_read_file(path, MOST, text, size, err);
+    return code ? smp_at(err, "%s", path) : SMP_OK;
 }
 
 /* nvdisasm's text at a path, and the cubin beside it. */

@@ -2,6 +2,7 @@
 #include "cli/many.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/whole_file.h"
 #include "report/text.h"
 
 const smp_option smp_many_options[] = {
@@ -31,22 +33,6 @@ const smp_option smp_many_options[] = {
 
 /* ------------------------------------------------------------------------------------------------ --files-from */
 
-static smp_code read_list(FILE *file, char **text, size_t *length, smp_error *err)
-{
-    enum { PORTION = 1 << 16 };
-    size_t capacity = 0, got;
-    *text = NULL;
-    *length = 0;
-    do {
-        if (!smp_grow(text, &capacity, *length + PORTION + 1, 1))
-            return smp_fail_memory(err, "the list of files", *length);
-        got = fread(*text + *length, 1, PORTION, file);
-        *length += got;
-    } while (got);
-    (*text)[*length] = '\0';
-    return ferror(file) ? smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno)) : SMP_OK;
-}
-
 smp_code smp_many_open(smp_many_settings *settings, smp_error *err)
 {
     if (!settings->list)
@@ -56,7 +42,7 @@ smp_code smp_many_open(smp_many_settings *settings, smp_error *err)
         return smp_fail(err, SMP_E_USAGE, "the pipeline and the list cannot both come from standard input");
     FILE *file = standard ? stdin : fopen(settings->list, "re");
     size_t length = 0;
-    smp_code code = file ? read_list(file, &settings->listed, &length, err)
+    smp_code code = file ? smp_read_stream(file, SIZE_MAX / 2, &settings->listed, &length, err)
                          : smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
     if (file && !standard)
         fclose(file);

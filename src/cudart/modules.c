@@ -2,10 +2,12 @@
  * compiled one PTX (SMEMPIPE_LAB_PTX, _SASS); of an executable a list (SMEMPIPE_LAB_MODULES), in which a fatbin is
  * found by its bytes. A module is read when a program first needs it. */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/whole_file.h"
 #include "cudart/runtime.h"
 #include "warp/fatbin.h"
 
@@ -26,24 +28,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static entry *entries; /* functions and variables */
 static size_t entry_count, entry_capacity;
 
-/* A whole file, with a zero behind it. */
+/* Null: there is none, or it cannot be read. */
 static char *read_file(const char *path, size_t *size)
 {
     char *text = NULL;
-    size_t capacity = 0, got;
-    FILE *file = path ? fopen(path, "rb") : NULL;
+    smp_error err;
+    const smp_code code = path ? smp_read_file(path, SIZE_MAX / 2, &text, size, &err) : SMP_E_READ;
+    if (code == SMP_E_MEMORY)
+        exit(1);
+    if (!code)
+        return text;
+    smp_free(text);
     *size = 0;
-    if (!file)
-        return NULL;
-    do {
-        if (!smp_grow(&text, &capacity, *size + 65537, 1))
-            exit(1);
-        got = fread(text + *size, 1, 65536, file);
-        *size += got;
-    } while (got);
-    fclose(file);
-    text[*size] = 0;
-    return text;
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ code */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/whole_file.h"
 #include "report/bank_map.h"
 #include "report/text.h"
 
@@ -21,22 +22,11 @@ enum { MOST_SOURCE = 16 << 20 }; /* bytes of a file that is shown */
 
 static void read_source(struct smp_lab_source *source, const char *path)
 {
-    size_t capacity = 0, size = 0, got = 0, lines = 0;
+    size_t capacity = 0, size, lines = 0;
+    smp_error err; /* of more than MOST_SOURCE bytes the first are shown */
     source->path = smp_strdup(path);
-    FILE *file = path[0] ? fopen(path, "rb") : NULL;
-    if (!file)
+    if (!path[0] || (smp_read_file(path, MOST_SOURCE, &source->text, &size, &err) && !source->text))
         return;
-    do {
-        if (!smp_grow(&source->text, &capacity, size + 65537, 1))
-            break;
-        got = fread(source->text + size, 1, 65536, file);
-        size += got;
-    } while (got && size < MOST_SOURCE);
-    fclose(file);
-    if (!source->text)
-        return;
-    source->text[size] = 0;
-    capacity = 0;
     for (char *at = source->text; at && smp_grow(&source->lines, &capacity, lines + 1, sizeof *source->lines);) {
         source->lines[lines++] = at;
         at = strchr(at, '\n');

@@ -287,6 +287,7 @@ static void the_model_is_right_for_every_variant(void **given)
                   state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.late, state.differ,
                   state.instructions, state.wrong, state.sass, state.none, state.measured_seconds, state.model_seconds);
     assert_true(state.runs > state.none);
+    assert_true(state.late < state.runs); /* else it is too little time to tell */
     assert_int_equal(state.differ, 0);
     assert_int_equal(state.wrong, 0);
 }
@@ -307,6 +308,24 @@ static void all_kinds(int most)
         check_kind(done % KINDS, done / KINDS);
 }
 
+static void model_own_share(void **given)
+{
+    (void)given;
+    open_model();
+    all_kinds(SIZES * KINDS);
+}
+
+/* A child's tests, so that a failed assertion ends the child and not the parent's test within it. */
+static _Noreturn void child(int worker)
+{
+    const struct CMUnitTest own[] = {cmocka_unit_test(model_own_share)};
+    state.worker = worker;
+    state.modelling = true;
+    const int failed = cmocka_run_group_tests_name("models", own, NULL, NULL);
+    (void)fflush(NULL);
+    _exit(failed != 0);
+}
+
 static void model_in_processes(void **given)
 {
     pid_t pids[MOST_WORKERS];
@@ -319,20 +338,15 @@ static void model_in_processes(void **given)
     for (int k = 0; k < state.workers; k++) {
         pids[k] = fork();
         assert_true(pids[k] >= 0);
-        if (pids[k])
-            continue;
-        state.worker = k;
-        state.modelling = true;
-        open_model();
-        all_kinds(SIZES * KINDS);
-        (void)fflush(NULL);
-        _exit(0);
+        if (!pids[k])
+            child(k);
     }
-    for (int k = 0; k < state.workers; k++) {
+    int failed = 0;
+    for (int k = 0; k < state.workers; k++) { /* all of them, before any assertion */
         int status = 1;
-        assert_int_equal(waitpid(pids[k], &status, 0), pids[k]);
-        assert_int_equal(status, 0);
+        failed += waitpid(pids[k], &status, 0) != pids[k] || status != 0;
     }
+    assert_int_equal(failed, 0);
     state.model_seconds = smp_now() - start;
 }
 

@@ -7,8 +7,8 @@
  *
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_PLACE=N, the value of its
- * variable smp_mutant; SMP_TEST_COUNTS=FILE, to be told what their shared accesses cost; SMP_TEST_ORDERS=1, since no
- * other order is counted. */
+ * variable smp_mutant; SMP_TEST_COUNTS=FILE, to be told what their shared accesses cost; SMP_TEST_ORDERS=1, the
+ * order that is counted. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -33,7 +33,7 @@ static const struct {
 enum { APART = sizeof apart / sizeof apart[0] };
 enum { SEEN = 4096, FILES = 32 /* of a subject */, SHARE = 2 /* inputs of each kernel */ };
 enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES };
-/* Which of the orders (gpu_case.h) whole pictures and strips take: a kernel has both, so it runs in all. */
+/* Which of the orders (gpu_case.h) whole pictures and strips take. */
 enum { WHOLE_ORDERS = 3, STRIP_ORDERS = GPU_ORDERS - WHOLE_ORDERS };
 
 static struct state {
@@ -47,6 +47,8 @@ static struct state {
     struct {
         const smp_simt_kernel *kernel;
         int planned, launched; /* inputs */
+        unsigned orders;       /* bit i: it ran in order i */
+        bool met;              /* its threads did, in some launch */
         smp_shared_count cost;
     } seen[SEEN];
     int seen_count;
@@ -128,6 +130,27 @@ static bool files_are_done(void)
     return true;
 }
 
+/* True: threads of some launch met. */
+static bool note_order(const smp_trace *trace, int order)
+{
+    bool met = false;
+    for (size_t i = 0; i < trace->count; i++) {
+        const int kernel = find_kernel(trace->launches[i].kernel);
+        state.seen[kernel].orders |= 1u << order;
+        state.seen[kernel].met |= trace->launches[i].met;
+        met |= trace->launches[i].met;
+    }
+    return met;
+}
+
+/* The orders that a kernel has yet to run in. Threads that never meet (no barrier, exchange, shared memory or atomic
+ * operation) take two orders: of two that write the same byte, each comes first in one of them. */
+static unsigned lacked_orders(int kernel)
+{
+    const unsigned all = state.seen[kernel].met ? (1u << GPU_ORDERS) - 1 : 3;
+    return all & ~state.seen[kernel].orders;
+}
+
 static void count_launches(const smp_trace *trace)
 {
     for (size_t i = 0; i < trace->count; i++) {
@@ -166,23 +189,20 @@ static bool check_order(const input *c, const smp_plan *plan, const picture *in,
     run_plan(plan, in, variant, strip_rows, device, &got);
     smp_simt_set_trace(NULL);
     state.runs++;
+    const bool met = note_order(&trace, order);
     if (counts)
         count_launches(&trace);
-    const char *device_name = "simt";
     if (gpu_print_faults(&trace, order))
-        input_fail(c, device_name, variant, strip_rows, "the kernel makes mistakes");
+        input_fail(c, "simt", variant, strip_rows, "the kernel makes mistakes");
     if (!picture_guards_hold(&got.out))
-        input_fail(c, device_name, variant, strip_rows, "wrote outside the output");
+        input_fail(c, "simt", variant, strip_rows, "wrote outside the output");
     if (!picture_equal(&got.out, &want->out)) {
         print_error("order %d: ", order);
         gpu_print_difference(&got.out, &want->out);
-        input_fail(c, device_name, variant, strip_rows, "other bytes than the definition");
+        input_fail(c, "simt", variant, strip_rows, "other bytes than the definition");
     }
     if (!same_findings(&got.report, &want->report))
-        input_fail(c, device_name, variant, strip_rows, "other findings than the definition");
-    bool met = false;
-    for (size_t i = 0; i < trace.count; i++)
-        met = met || trace.launches[i].met;
+        input_fail(c, "simt", variant, strip_rows, "other findings than the definition");
     outcome_free(&got);
     smp_trace_free(&trace);
     return met;
@@ -195,13 +215,6 @@ static void each_launched(const smp_plan *plan, const char *variant, kernel_seen
     each_kernel(plan, variant, &known, see, context);
 }
 
-/* Three strips, or some of 4 rows. */
-static int64_t strip_rows_of(const smp_plan *plan)
-{
-    const int64_t third = plan->sinks[0].shape.height / 3 + 1;
-    return third < 4 ? 4 : third;
-}
-
 /* Inputs that the variant's kernel had that had fewest; the share: it wants no more. */
 static int least_had(const smp_plan *plan, const char *variant)
 {
@@ -210,10 +223,8 @@ static int least_had(const smp_plan *plan, const char *variant)
     return least;
 }
 
-/* in, want: made when the first variant needs them. Threads that never meet (no barrier, exchange, shared memory or
- * atomic operation) take two orders: of two that write the same byte, each comes first in one of them. */
-static void check_variant(const input *c, const smp_plan *plan, const char *variant, bool in_strips, picture *in,
-                          outcome *want)
+/* Makes what is not made yet: when the first variant needs it. */
+static void define(const input *c, const smp_plan *plan, picture *in, outcome *want)
 {
     if (!in->memory)
         *in = input_picture(c);
@@ -221,24 +232,52 @@ static void check_variant(const input *c, const smp_plan *plan, const char *vari
         run_plan(plan, in, "naive", 0, gpu_reference(), want);
         state.inputs++;
     }
+}
+
+typedef struct lacked {
+    int inputs; /* that a kernel has had, or more */
+    unsigned orders;
+} lacked;
+
+static void see_lacked(void *lacked_, const planned_kernel *kernel)
+{
+    lacked *l = lacked_;
+    const int i = find_kernel(kernel->name);
+    if (state.seen[i].planned >= l->inputs && (!state.only || kernel->file == state.only))
+        l->orders |= lacked_orders(i);
+}
+
+/* The orders that kernels lack which have had so many inputs: both were whole, or threads met in one alone. */
+static void check_lacked(const input *c, const smp_plan *plan, const char *variant, int64_t strip_rows, int inputs,
+                         picture *in, outcome *want)
+{
+    lacked l = {.inputs = inputs};
+    define(c, plan, in, want);
+    if (state.orders == GPU_ORDERS)
+        each_launched(plan, variant, see_lacked, &l);
+    for (int order = 0; order < GPU_ORDERS; order++)
+        if (l.orders >> order & 1)
+            check_order(c, plan, in, variant, strip_rows, order, false, want);
+}
+
+static void check_variant(const input *c, const smp_plan *plan, const char *variant, bool in_strips, picture *in,
+                          outcome *want)
+{
+    define(c, plan, in, want);
     each_launched(plan, variant, count_planned, NULL);
-    const int64_t strip_rows = in_strips ? strip_rows_of(plan) : 0;
+    const int64_t strip_rows = in_strips ? input_strip_rows(plan) : 0;
     const int first = in_strips && state.orders > WHOLE_ORDERS ? WHOLE_ORDERS : 0;
     int count = in_strips ? STRIP_ORDERS : WHOLE_ORDERS;
     for (int k = 0; k < count && k < state.orders; k++)
         if (!check_order(c, plan, in, variant, strip_rows, first + k, k == 0, want))
             count = in_strips ? 1 : 2;
+    check_lacked(c, plan, variant, strip_rows, SHARE, in, want);
 }
 
 /* Once more as a whole, wide: a warp takes its tiles of a row in turn. */
 static void check_wide(const input *c, const smp_plan *plan, const char *variant, picture *in, outcome *want)
 {
-    if (!in->memory)
-        *in = input_picture(c);
-    if (!want->out.memory) {
-        run_plan(plan, in, "naive", 0, gpu_reference(), want);
-        state.inputs++;
-    }
+    define(c, plan, in, want);
     for (int order = 1; order < WHOLE_ORDERS && order < state.orders; order++)
         if (!check_order(c, plan, in, variant, 0, order, false, want))
             break;
@@ -311,8 +350,9 @@ static void check_candidate(input *c, smp_program *program, const smp_shape *str
     planned p = {.c = c};
     const char *names[MAX_NAMES];
     bool again[MAX_NAMES] = {false}, first[MAX_NAMES] = {false}, some = false;
+    const smp_shape whole = c->shape;
     int count = variant_names(c->subject->stage, names);
-    if (plan_input(program, &p)) {
+    if (plan_input(program, &p))
         for (int i = 0; i < count; i++) {
             const int had = least_had(p.plan, names[i]);
             first[i] = had == 0;
@@ -321,43 +361,24 @@ static void check_candidate(input *c, smp_program *program, const smp_shape *str
             again[i] = had == 1;
             some = some || again[i] || (first[i] && c->shape.kind == SMP_IMAGE);
         }
-    }
     planned_free(&p);
     c->shape = *strips;
-    if (some && plan_input(program, &p))
+    const bool fits = some && plan_input(program, &p);
+    if (!fits)
+        c->shape = whole;
+    if (fits || (some && plan_input(program, &p)))
         for (int i = 0; i < count; i++) {
-            if (first[i])
+            if (first[i] && !fits) /* no second input: the first takes what the kernels lack */
+                check_lacked(c, p.plan, names[i], 0, 1, &p.in, &p.want);
+            if (first[i] && fits)
                 check_wide(c, p.plan, names[i], &p.in, &p.want);
-            if (again[i] && least_had(p.plan, names[i]) == 1)
+            if (again[i] && fits && least_had(p.plan, names[i]) == 1)
                 check_variant(c, p.plan, names[i], true, &p.in, &p.want);
         }
     planned_free(&p);
 }
 
 /* ------------------------------------------------------------------------------------------------ inputs */
-
-static int take_digit(int64_t *at, int levels)
-{
-    const int digit = (int)(*at % levels);
-    *at /= levels;
-    return digit;
-}
-
-/* No divisor of n and about n times the golden ratio: steps of so many places reach all n, the first of them evenly. */
-static int64_t stride_of(int64_t n)
-{
-    int64_t stride = n * 618 / 1000 + 1;
-    for (;; stride++) {
-        int64_t a = n, b = stride;
-        while (b) {
-            const int64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1)
-            return stride;
-    }
-}
 
 /* Formats, words, modes and pixels are the digits of a number, formats the lowest, that takes all its values in leaps:
  * each format meets each word soonest; again for a kernel that one input reaches alone. f32 of one channel comes first:
@@ -368,7 +389,7 @@ static void check_subject(const subject *s)
     int64_t all = SHAPES;
     for (int k = 0; k < s->word_count; k++)
         all *= word_levels(s->words[k]);
-    const int64_t stride = stride_of(all);
+    const int64_t stride = input_stride(all);
     const bool product = s->operand && operand_of(s->stage)->flags & SMP_P_ANYSIZE; /* times itself turned */
     const int64_t *wide_size = product ? wide_product : wide;
     state.stage = s->stage;
@@ -379,10 +400,10 @@ static void check_subject(const subject *s)
             break;
         int levels[MAX_WORDS];
         int64_t at = i * stride % all;
-        const int format = (SMP_F32 + take_digit(&at, SMP_FORMATS)) % SMP_FORMATS;
+        const int format = (SMP_F32 + input_digit(&at, SMP_FORMATS)) % SMP_FORMATS;
         for (int k = s->word_count - 1; k >= 0; k--)
-            levels[k] = take_digit(&at, word_levels(s->words[k]));
-        const int mode = take_digit(&at, ALL_MODES), pixel = take_digit(&at, PIXELS);
+            levels[k] = input_digit(&at, word_levels(s->words[k]));
+        const int mode = input_digit(&at, ALL_MODES), pixel = input_digit(&at, PIXELS);
         const int64_t *size = i ? sizes[i % SIZES] : first_size;
         const int channels = pixels[pixel].channels;
         const bool alpha = pixels[pixel].alpha;
@@ -447,13 +468,6 @@ static void check_long(const subject *s)
     state.share = SHARE;
 }
 
-/* Whether kernels may depend on the parameter beyond the words. */
-static bool is_size(const smp_param *p)
-{
-    bool number = p->type == SMP_T_INT || p->type == SMP_T_FLOAT;
-    return p->type == SMP_T_MATRIX || (number && (p->unit == SMP_UNIT_NONE || p->unit == SMP_UNIT_PX));
-}
-
 static void check_stage(void **given)
 {
     const smp_stage *stage = *given;
@@ -473,7 +487,7 @@ static void check_stage(void **given)
         check_subject(&more);
     for (const smp_param *p = stage->params; p && p->name; p++) {
         subject s = subjects[0], fewer = s;
-        if (!is_size(p))
+        if (!input_is_size(p))
             continue;
         fewer.words[CHOICES - 1] = p;
         if (s.word_count == CHOICES) /* fewer combinations, so that every size comes up in each format */
@@ -490,7 +504,7 @@ static void check_stage(void **given)
 
 /* ------------------------------------------------------------------------------------------------ the program */
 
-static void every_kernel_was_launched(void **given)
+static void every_kernel_was_launched_in_every_order(void **given)
 {
     (void)given;
     int missed = 0, all = 0;
@@ -507,6 +521,11 @@ static void every_kernel_was_launched(void **given)
     print_message("%d kernels of %d in %ld runs of %ld inputs, chosen among %ld\n", all - missed, all, state.runs,
                   state.inputs, state.planned);
     assert_true(state.runs > 0);
+    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS; i++)
+        if ((!state.only || smp_kernel_file_of(state.seen[i].kernel->name) == state.only) && lacked_orders(i)) {
+            print_error("%s lacks the orders 0x%x\n", state.seen[i].kernel->name, lacked_orders(i));
+            missed++;
+        }
     assert_int_equal(missed, 0);
     for (int i = 0; i < state.seen_count && state.counts; i++)
         fprintf(state.counts, "%s %llu %llu %llu\n", state.seen[i].kernel->name,
@@ -572,7 +591,7 @@ SMP_SUITE(gpu_orders)
         }
         count = ++i;
     }
-    tests[count] = (struct CMUnitTest)cmocka_unit_test(every_kernel_was_launched);
+    tests[count] = (struct CMUnitTest)cmocka_unit_test(every_kernel_was_launched_in_every_order);
     int failed = _cmocka_run_group_tests("GPU orders", tests, count + 1, NULL, NULL);
     if (state.counts && fclose(state.counts))
         failed = 1;

@@ -19,7 +19,7 @@ typedef struct size_wh {
 
 /* A point, a row, a column; a tile of 32 and one less and more; two tiles and one; primes; a
  * picture narrower and one wider than any vector; more rows than a strip of 64. */
-static const size_wh sizes[P] = {{1, 1},   {1, 67},  {67, 1},    {31, 32}, {32, 31}, {33, 33},
+static const size_wh sizes[P] = {{1, 1},   {1, 67},  {67, 1},   {31, 32}, {32, 31}, {33, 33},
                                  {65, 65}, {61, 45}, {257, 23}, {3, 130}, {129, 64}};
 static const smp_format formats[] = {SMP_U8, SMP_U16, SMP_F32};
 static const struct {

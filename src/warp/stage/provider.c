@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/whole_file.h"
 #include "stages/foreign.h"
 #include "warp/stage/assemble.h"
 #include "warp/stage/compile.h"
@@ -45,28 +46,11 @@ void smp_warp_observe_stage(smp_warp_observer *fn, void *context)
 
 /* ------------------------------------------------------------------------------------------------ files */
 
-/* With a zero behind it. */
 static smp_code read_file(const char *path, char **text, size_t *length, smp_error *err)
 {
-    size_t size = 0, capacity = 0, got;
-    FILE *from = fopen(path, "rb");
-    if (!from)
-        return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
-    do {
-        const bool fits = size <= MOST_PTX;
-        if (!fits || !smp_grow(text, &capacity, size + 65537, 1)) {
-            fclose(from);
-            return fits ? smp_fail_memory(err, "PTX", size)
-                        : smp_fail(err, SMP_E_LIMIT, "'%.200s' has more than %d MiB of code", path, MOST_PTX >> 20);
-        }
-        got = fread(*text + size, 1, 65536, from);
-        size += got;
-    } while (got);
-    const bool failed = ferror(from);
-    fclose(from);
-    (*text)[size] = 0;
-    *length = size;
-    return failed ? smp_fail(err, SMP_E_READ, "'%.200s' cannot be read", path) : SMP_OK;
+    smp_error why = {0};
+    const smp_code code = smp_read_file(path, MOST_PTX, text, length, &why);
+    return code ? smp_fail(err, code, "'%.200s': %s", path, why.message) : SMP_OK;
 }
 
 static smp_code read_text(const char *path, char **text, smp_error *err)

@@ -1,0 +1,38 @@
+/* See whole_file.h. */
+#include "base/whole_file.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+smp_code smp_read_stream(FILE *stream, size_t most, char **text, size_t *size, smp_error *err)
+{
+    enum { PORTION = 1 << 16 };
+    size_t capacity = 0, got = 0;
+    *text = NULL;
+    *size = 0;
+    do {
+        if (!smp_grow(text, &capacity, *size + PORTION + 1, 1))
+            return smp_fail_memory(err, "a file", *size + PORTION);
+        errno = 0;
+        got = fread(*text + *size, 1, PORTION, stream);
+        *size += got;
+        (*text)[*size] = '\0';
+    } while (got && *size <= most);
+    if (ferror(stream))
+        return smp_fail(err, SMP_E_READ, "cannot read: %s", strerror(errno));
+    return *size > most ? smp_fail(err, SMP_E_LIMIT, "the file has more than %zu MiB", most >> 20) : SMP_OK;
+}
+
+smp_code smp_read_file(const char *path, size_t most, char **text, size_t *size, smp_error *err)
+{
+    *text = NULL;
+    *size = 0;
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+    const smp_code code = smp_read_stream(file, most, text, size, err);
+    fclose(file);
+    return code;
+}
