@@ -37,8 +37,50 @@ class Packages(unittest.TestCase):
             text = (PACKAGES / f"docker/{image}.Dockerfile").read_text()
             installed = set(text[:text.index("COPY . /src")].split())
             self.assertEqual([name for name in needed if name not in installed], [], image)
+            self.assertIn("dpkg-dev", installed)  # finds what a .deb depends on
         arm = (PACKAGES / "arm64.sh").read_text()
         self.assertEqual([name for name in needed if name.startswith("lib") and f"{name}:arm64" not in arm], [])
+
+    def test_image_for_gpus_has_kernels_of_all_of_them(self):
+        text = (PACKAGES / "docker/cuda.Dockerfile").read_text()
+        self.assertIn("ARG CUDA_ARCHS=all\n", text)
+        self.assertIn('-DSMP_CUDA_ARCHS="$CUDA_ARCHS"', text)
+
+    @unittest.skipUnless(shutil.which("dpkg-deb"), "no Debian here")
+    def test_a_deb_that_lacks_a_part_in_its_list_is_refused(self):
+        def check(listed, needs="libc6 (>= 2.36), libgif7 (>= 5.1), zlib1g (>= 1:1.2)"):
+            with tempfile.TemporaryDirectory() as folder:
+                tree = pathlib.Path(folder) / "tree"
+                (tree / "DEBIAN").mkdir(parents=True)
+                (tree / "DEBIAN/control").write_text(
+                    "Package: some\nVersion: 1\nArchitecture: all\nMaintainer: nobody <n@n>\n"
+                    f"Depends: {needs}\nDescription: some\n")
+                if listed is not None:
+                    (tree / "usr/share/doc/some").mkdir(parents=True)
+                    parts = {"packages": [{"name": name} for name in listed]}
+                    (tree / "usr/share/doc/some/smempipe.spdx.json").write_text(json.dumps(parts, indent=1))
+                subprocess.run(["dpkg-deb", "-Znone", "-b", tree, f"{folder}/some.deb"], check=True,
+                               stdout=subprocess.DEVNULL)
+                return subprocess.run(["bash", "-euo", "pipefail", "-c", '. "$0"; check_parts "$1"',
+                                       PACKAGES / "system.sh", f"{folder}/some.deb"], capture_output=True, text=True,
+                                      check=False)
+
+        self.assertEqual(check(["libgif7", "zlib1g"]).returncode, 0)
+        self.assertIn("depends on zlib1g", check(["libgif7", "zlib1g-dev"]).stderr)
+        self.assertIn("no library at all", check(["libgif7", "zlib1g"], needs="python3").stderr)
+        for listed in (["libgif7", "zlib1g-dev"], None):
+            self.assertEqual(check(listed).returncode, 1)
+
+    @unittest.skipUnless(shutil.which("readelf") and shutil.which("ldd"), "no readelf here")
+    def test_libraries_of_another_architecture_are_found_as_ldd_finds_them(self):
+        code = ("import bundle, pathlib, sys; files = [pathlib.Path(sys.argv[1])]; "
+                "found, walked = bundle.needs(files), bundle.walk(files); "
+                "assert {name: path.resolve() for name, path in found.items()} == "
+                "{name: path.resolve() for name, path in walked.items()}, (found, walked); print(*found)")
+        done = subprocess.run([sys.executable, "-B", "-c", code, BUILD / "smempipe"], capture_output=True, text=True,
+                              check=False, cwd=PACKAGES)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("libpng16.so.16", done.stdout.split())
 
     @unittest.skipUnless(shutil.which("dpkg-query"), "no Debian here")
     def test_parts_are_listed_with_their_licences(self):
@@ -60,6 +102,9 @@ class Packages(unittest.TestCase):
         for name in names:
             self.assertRegex(packages[name]["licenseComments"], r"names: \w")
             self.assertTrue(packages[name]["versionInfo"])
+        for name, package in packages.items():
+            whole = "under the GPL as a whole" in package.get("licenseComments", "")
+            self.assertEqual(whole, bool(re.match(r"libjbig0|libx265-", name)), name)
         related = {relation["relatedSpdxElement"] for relation in told["relationships"]}
         self.assertEqual(related, {package["SPDXID"] for package in told["packages"]})
 

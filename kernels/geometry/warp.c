@@ -76,9 +76,12 @@ static int warp_places(const smp_io *io, const smp_warp *p, int64_t x0, int64_t 
     for (int i = 0; i < n; i++) {
         line->x[i] = (int32_t)smp_warp_whole(line->at_x[i]);
         line->y[i] = (int32_t)smp_warp_whole(line->at_y[i]);
-        line->fx[0][i] = smp_warp_fraction(line->at_x[i]);
-        line->fy[0][i] = smp_warp_fraction(line->at_y[i]);
     }
+    if (p->filter != SMP_WARP_NEAREST)
+        for (int i = 0; i < n; i++) {
+            line->fx[0][i] = smp_warp_fraction(line->at_x[i]);
+            line->fy[0][i] = smp_warp_fraction(line->at_y[i]);
+        }
     for (int i = 0; i < n; i++) {
         line->inside[i] = line->there[i] & (line->x[i] >= before) & (line->x[i] < x_end) & (line->y[i] >= before) &
                           (line->y[i] < y_end);
@@ -263,10 +266,15 @@ static void warp_inner(const smp_io *io, const smp_warp *p, const warp_line *lin
         warp_inner_as(io, p, line, from, end, to, SMP_F32);
 }
 
-/* nearest, whose format does not change: pixels are copied. */
+/* nearest, whose format does not change: pixels are copied. Those of three bytes as four, of which the next pixel
+ * writes the last; warp_spare has room for it where it is read. */
 SMP_INLINE void warp_copies(const smp_io *io, const warp_line *line, int from, int end, char *to, size_t size)
 {
-    for (int i = from; i < end; i++)
+    int i = from;
+    if (size == 3 && io->in.channels == 3)
+        for (; i < end - 1; i++)
+            memcpy(to + (size_t)i * size, warp_pixel(io, line, i, (int64_t)size), size + 1);
+    for (; i < end; i++)
         memcpy(to + (size_t)i * size, warp_pixel(io, line, i, (int64_t)size), size);
 }
 

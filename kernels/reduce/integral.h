@@ -17,7 +17,8 @@
 enum {
     SMP_INTEGRAL_ROWS = 16,     /* of a block; strips begin at multiples */
     SMP_INTEGRAL_PIXELS = 1024, /* of a block along a row */
-    SMP_INTEGRAL_ACROSS = 32    /* GPU: columns of a tile */
+    SMP_INTEGRAL_ACROSS = 32,   /* GPU: columns of a tile */
+    SMP_INTEGRAL_LOOK = 128     /* the same for look-back */
 };
 
 typedef enum smp_along { SMP_ALONG_BOTH, SMP_ALONG_ROWS, SMP_ALONG_COLUMNS } smp_along;
@@ -30,6 +31,12 @@ typedef struct smp_integral {
 SMP_HOST_DEVICE double smp_integral_one_nan(double v)
 {
     return v == v ? v : (double)smp_one_nan((float)NAN);
+}
+
+/* Look-back: tiles of a row. */
+SMP_HOST_DEVICE int64_t smp_integral_tiles(int64_t width)
+{
+    return (width + SMP_INTEGRAL_LOOK - 1) / SMP_INTEGRAL_LOOK;
 }
 
 /* A sample as it counts. */

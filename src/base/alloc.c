@@ -334,8 +334,7 @@ uint64_t smp_alloc_count(void)
 smp_code smp_fail_memory(smp_error *err, const char *what, uint64_t size)
 {
     if (atomic_load(&limit_hit)) {
-        smp_fail(err, SMP_E_LIMIT, "%s needs %llu bytes, more than --max-memory leaves", what,
-                 (unsigned long long)size);
+        smp_fail(err, SMP_E_LIMIT, "--max-memory leaves no room for %s (%llu bytes)", what, (unsigned long long)size);
         return smp_hint(err, "raise --max-memory");
     }
     return smp_fail(err, SMP_E_MEMORY, "out of memory (%s, %llu bytes)", what, (unsigned long long)size);

@@ -221,8 +221,21 @@ void smp_last_folder_close(smp_last_folder *last)
     last->length = 0;
 }
 
+bool smp_todo_input_changed(smp_last_folder *last, const smp_found *file, int64_t made)
+{
+    struct stat now;
+    smp_found found = {.path = file->path};
+    if (file->link ? stat(file->path, &now) != 0 : !smp_last_folder_has(last, file->path, &now))
+        return false;
+    smp_found_fill(&found, &now);
+    if (found.size == file->size && found.mtime == file->mtime)
+        return false;
+    const int64_t touched = (int64_t)now.st_ctim.tv_sec * 1000000000 + now.st_ctim.tv_nsec;
+    return found.mtime > made || touched > made; /* the latter: an old file was put in its place */
+}
+
 static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_log *log, smp_last_folder *last,
-                       smp_conflicts *found, smp_error *err)
+                       smp_last_folder *inputs, smp_conflicts *found, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
     struct stat there;
@@ -246,6 +259,8 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         before = OURS;
     if (before != FINISHED && !todo->list && (code = refuse_input(todo, item->output, &there, err)))
         return code;
+    if (before == FINISHED && todo->list && smp_todo_input_changed(inputs, item->file, mtime_of(&there)))
+        before = OURS;
     if (before == CHANGED && r->redo_changed)
         before = OURS;
     item->replace = r->force || before == OURS;
@@ -268,11 +283,12 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
 smp_code smp_todo_examine(smp_todo *todo, smp_portion *portion, const smp_journal_log *log, smp_conflicts *found,
                           smp_error *err)
 {
-    smp_last_folder last = {.length = 0};
+    smp_last_folder last = {.length = 0}, inputs = {.length = 0};
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < portion->count; i++)
-        code = decide(todo, &portion->items[i], log, &last, found, err);
+        code = decide(todo, &portion->items[i], log, &last, &inputs, found, err);
     smp_last_folder_close(&last);
+    smp_last_folder_close(&inputs);
     return code;
 }
 

@@ -30,8 +30,12 @@ typedef struct smp_found {
         name; /* the end of the path, unless it is a page: under the folder given; of a file given its last component */
     uint64_t size;
     int64_t mtime; /* nanoseconds since 1970 */
-    uint64_t inode;
-    uint32_t device;    /* its low bits, which are all that Linux has */
+    union {
+        uint64_t inode;
+        uint64_t twin; /* in a list of work: where the line of a file before it begins that differs in the extension
+                          alone; 0: none does */
+    };
+    uint32_t device;    /* its low bits, which are all that Linux has; of a list 0 */
     bool regular, link; /* size, mtime and inode mean something; the path is a symbolic link */
     int64_t page;       /* the one of a file that holds several, 1 first; 0: the file */
 } smp_found;

@@ -44,8 +44,9 @@ struct smp_pieces {
     size_t group;          /* the one that was read; SIZE_MAX: none */
     bool stale;            /* read it again */
     piece_state states[GROUP];
-    size_t looked; /* pieces before it need not be looked at again */
-    bool again;    /* with claim: the free ones are gone, and those that may be taken up again are looked at */
+    size_t looked;         /* pieces before it need not be looked at again */
+    bool again;            /* with claim: the free ones are gone, and those that may be taken up again are looked at */
+    size_t groups, passed; /* with claim: groups that were looked at, and pieces done that were in them */
     uint64_t chance;
     int64_t clock; /* the file system's, when this began: nanoseconds */
 };
@@ -198,9 +199,71 @@ static bool is_own(const smp_pieces *p, size_t piece)
     return p->request.claim || !p->request.owners || p->request.owners[piece] == p->request.shard;
 }
 
+/* Whether the writer of a file that is held is gone, so that the piece may be taken up again. Its lock is tried as
+ * readers do, of whom several may at once. */
+static bool is_gone(const smp_pieces *p, int fd, const heading *h)
+{
+    enum { MOMENT = 2 }; /* seconds */
+    struct stat status;
+    const bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0;
+    if (!locked && errno == EWOULDBLOCK)
+        return false;
+    const smp_writer_state writer = h->signed_ ? smp_writer_look(&h->writer) : SMP_WRITER_UNKNOWN;
+    const bool here = h->signed_ && !strcmp(h->writer.host, smp_writer_self()->host);
+    if (writer == SMP_WRITER_GONE || (locked && here)) /* on one host a lock that is free is nobody's */
+        return true;
+    if (fstat(fd, &status) != 0)
+        return false;
+    if (locked && !status.st_size) /* it was done, or its writer is about to sign it, where there are no hard links */
+        return !p->clock || (double)(p->clock - mtime_of(&status)) > MOMENT * 1e9;
+    const int64_t now = p->request.retake > 0 ? clock_of(p) : 0;
+    return now && (double)(now - mtime_of(&status)) > p->request.retake * 1e9;
+}
+
+/* What a piece that was held when its folder was read is by now. */
+static piece_kind kind_now(const smp_pieces *p, size_t piece)
+{
+    char path[PATH_ROOM];
+    for (int kind = DONE; kind > HELD; kind--) {
+        path_of(p, piece, p->states[piece % GROUP].tries, (piece_kind)kind, path);
+        if (access(path, F_OK) == 0)
+            return (piece_kind)kind;
+    }
+    return HELD;
+}
+
+/* Whether anybody is at work on a piece that is held. */
+static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_pieces_sum *sum)
+{
+    enum { SILENCE = 60 }; /* seconds; a process speaks three times as often */
+    char path[PATH_ROOM];
+    struct stat status;
+    heading h;
+    path_of(p, piece, p->states[piece % GROUP].tries, HELD, path);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    read_heading(fd, &h);
+    const bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0, held = !locked && errno == EWOULDBLOCK;
+    const bool there = h.signed_ && smp_writer_look(&h.writer) == SMP_WRITER_THERE;
+    if (is_gone(p, fd, &h) || (locked && fstat(fd, &status) == 0 && !status.st_size)) {
+        const piece_kind kind = kind_now(p, piece); /* its task may have ended just now */
+        sum->lost += kind == HELD;
+        sum->held -= kind != HELD;
+        sum->done += kind == DONE;
+        sum->failed += kind == FAILED;
+        sum->left += kind == LEFT;
+    } else if (!held && !there && fstat(fd, &status) == 0) { /* neither lock nor process shows here */
+        sum->far++;
+        sum->silent += now && (double)(now - mtime_of(&status)) > SILENCE * 1e9;
+    }
+    close(fd);
+}
+
 smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
 {
-    smp_pieces_sum sum = {0};
+    smp_pieces_sum sum = {.passed = p->passed};
+    int64_t now = 0;
     p->stale = true;
     for (size_t i = 0; i < p->request.count; i++) {
         if (!is_own(p, i))
@@ -211,26 +274,13 @@ smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
         sum.failed += state == FAILED;
         sum.left += state == LEFT;
         sum.held += state == HELD;
+        if (state == HELD && (now || (now = clock_of(p))))
+            look_for_holder(p, i, now, &sum);
     }
     return sum;
 }
 
 /* ------------------------------------------------------------------------------------------------ choosing */
-
-/* Whether the writer of a file that is held is gone, so that the piece may be taken up again. */
-static bool is_gone(const smp_pieces *p, int fd, const heading *h)
-{
-    struct stat status;
-    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno == EWOULDBLOCK)
-        return false;
-    const smp_writer_state writer = h->signed_ ? smp_writer_look(&h->writer) : SMP_WRITER_UNKNOWN;
-    const bool here = h->signed_ && !strcmp(h->writer.host, smp_writer_self()->host);
-    if (writer == SMP_WRITER_GONE || (locked && here)) /* on one host a lock that is free is nobody's */
-        return true;
-    const int64_t now = p->request.retake > 0 ? clock_of(p) : 0;
-    return now && fstat(fd, &status) == 0 && (double)(now - mtime_of(&status)) > p->request.retake * 1e9;
-}
 
 /* Whether --resume may take up a piece that is not free; fills in what is known of it. */
 static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, smp_piece_past *past)
@@ -245,7 +295,7 @@ static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, 
         return false;
     read_heading(fd, &h);
     if (s->state == HELD)
-        may = is_gone(p, fd, &h);
+        may = is_gone(p, fd, &h) && kind_now(p, piece) == HELD;
     else if (s->state == FAILED && p->request.claim) /* once by each start of the job, and not by every task */
         may = fstat(fd, &status) == 0 && (!p->clock || mtime_of(&status) < p->clock);
     else
@@ -283,6 +333,11 @@ static bool next_free(smp_pieces *p, size_t *piece)
                      end = group * GROUP + (left < GROUP ? left : GROUP);
         size_t held = 0, found = 0;
         read_group(p, group);
+        if (group == p->groups) {
+            p->groups++;
+            for (size_t i = 0; i < GROUP; i++)
+                p->passed += p->states[i].state == DONE;
+        }
         for (size_t i = 0; i < GROUP; i++)
             held += p->states[i].state == HELD && !p->states[i].own;
         p->chance = smp_hash_mix(p->chance + 1);

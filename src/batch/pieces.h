@@ -6,7 +6,8 @@
  * The file of piece 17 is called 17.0, and is a journal of its files (journal.h) while they are being worked on. Then
  * 17.0.done, one line, comes beside it; or 17.0.left (a run that was stopped) or 17.0.failed (some files failed), which
  * --resume takes up again as 17.1, and so on. So does it with 17.0 where its writer is gone: a lock that its process
- * held is free, its job runs again, or, where the writer was on another host, it has been silent for --retake. No name
+ * held is free, its job runs again, or, where the writer was on another host, it has been silent for --retake; or where
+ * the file is empty, as one that was done, and 17.0.done was removed. No name
  * goes away again: whoever read the folder a while ago would take it a second time. */
 #ifndef SMP_BATCH_PIECES_H
 #define SMP_BATCH_PIECES_H
@@ -60,6 +61,9 @@ smp_code smp_pieces_log(smp_pieces *pieces, size_t piece, smp_journal_log **out,
 /* What became of the pieces that this task may work on, as their folder says. */
 typedef struct smp_pieces_sum {
     size_t done, failed, left, held; /* failed: some files of theirs; left: by a run that was stopped */
+    size_t lost, far, silent; /* of those held: by a process that is gone; of another host, as far as is known; of
+                                 those, silent for a minute */
+    size_t passed;            /* of those done: before this run came to them, which did not look at them */
 } smp_pieces_sum;
 smp_pieces_sum smp_pieces_sum_up(smp_pieces *pieces);
 

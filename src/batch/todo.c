@@ -50,6 +50,7 @@ void smp_todo_collect(smp_portion *portion, smp_todo_count *sum)
         sum->to_do += item->state == SMP_TODO_DO;
         sum->done += item->state == SMP_TODO_DONE;
         sum->kept += item->state == SMP_TODO_KEPT;
+        sum->stale += item->state == SMP_TODO_KEPT && item->file->regular && item->file->mtime > item->made_mtime;
         sum->left += item->state == SMP_TODO_LEFT;
         sum->changed += item->state == SMP_TODO_CHANGED;
         if (item->state != SMP_TODO_DO)
@@ -447,7 +448,8 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
         return code;
     if (todo->list) { /* said before it is noted as begun, so that no run takes the output for this file's */
         if (item->second) {
-            smp_fail(err, SMP_E_WRITE, "another file of the list becomes this one: " SMP_TODO_SECOND_HINT);
+            smp_fail(err, SMP_E_WRITE, "%.200s, before it in the list, becomes this file: " SMP_TODO_SECOND_HINT,
+                     item->first ? item->first : "another one");
             return smp_at(err, "%s", item->output);
         }
         if (!item->replace && lstat(item->output, &there) == 0) {

@@ -56,15 +56,16 @@ typedef struct smp_todo_item {
     const char *output;
     smp_todo_state state;
     bool replace;       /* the output that is there: ours, or --force */
-    bool second;        /* of a piece: a file before it has the same output */
+    bool second;        /* of a list: a file before it has the same output, */
+    const char *first;  /* this one; null: it is not known which */
     smp_hash input;     /* path, size and time of change */
     uint64_t made_size; /* of the output, once it is there */
     int64_t made_mtime;
 } smp_todo_item;
 
-/* Files that are looked at together and done together: a piece of a list, or some thousand of a walk. */
 #define SMP_TODO_SECOND_HINT "--name '{stem}-{from}.{ext}' has the input's extension in the name"
 
+/* Files that are looked at together and done together: a piece of a list, or some thousand of a walk. */
 typedef struct smp_portion {
     struct smp_portion *next;
     smp_todo_item *items;
@@ -81,6 +82,7 @@ typedef struct smp_portion {
 typedef struct smp_todo_count {
     size_t files; /* of this shard, as far as looked at */
     size_t to_do, done, kept, left, changed;
+    size_t stale;          /* of those kept: older than their inputs */
     size_t others;         /* of other shards; without a list */
     uint64_t bytes;        /* of inputs to do; with a list, of all this may get */
     size_t expected;       /* the same in files */
@@ -172,6 +174,9 @@ typedef struct smp_last_folder {
 /* lstat of an output; false: there is none. */
 bool smp_last_folder_has(smp_last_folder *last, const char *output, struct stat *there);
 void smp_last_folder_close(smp_last_folder *last);
+
+/* Whether the file of a list was changed after its output was made: it is not what the list says, and newer. */
+bool smp_todo_input_changed(smp_last_folder *last, const smp_found *file, int64_t made);
 
 /* What the journals say of the files of a portion: sets states, and counts outputs that are in the way. */
 typedef struct smp_conflicts {

@@ -68,9 +68,37 @@ static const smp_todo_item *same_output(const smp_portion *portion, size_t i)
     return NULL;
 }
 
+/* Looks whether a file before this one in the list, which differs in the extension alone, becomes its output. */
+static smp_code look_for_first(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err)
+{
+    smp_left_out passed_over = {0};
+    smp_texts texts = {NULL};
+    smp_code code = SMP_OK;
+    for (smp_found other = {.twin = item->file->twin}; !code && other.twin && !item->second;) {
+        bool left;
+        const char *output = NULL;
+        code = smp_work_list_read_line(todo->list, other.twin, &texts, &other, err);
+        if (!code)
+            code = smp_leave_out(other.name, todo->request->walk.kind, &passed_over, &left, err);
+        if (code || left)
+            continue;
+        output = smp_namer_output(&todo->eye.namer, other.name);
+        item->second = output && !strcmp(output, item->output);
+        if (item->second)
+            item->first = smp_texts_add(&portion->texts, other.path, strlen(other.path));
+        if (!output || (item->second && !item->first))
+            code = smp_fail_memory(err, "a name", strlen(other.name));
+    }
+    smp_texts_free(&texts);
+    smp_left_out_free(&passed_over);
+    return code;
+}
+
 /* No two inputs may have one output. Of all pieces that are only looked at one such pair is an error. Of those that are
- * worked on the first by the list makes it, and smp_todo_begin() fails the others, in this run and each that resumes.
- * alone: the names of the piece are compared with each other only, since they are met already. */
+ * worked on the first by the list makes it, and smp_todo_begin() fails the others, in this run and each other, whoever
+ * has their pieces: the list says which files may. Names of one folder that become one though they differ in more are
+ * found among the pieces of this run. alone: the names of the piece are compared with each other only, since they are
+ * met already. */
 static smp_code check_outputs(smp_todo *todo, smp_portion *portion, bool alone, smp_error *err)
 {
     smp_hash_set own = {0}, *met = alone ? &own : &todo->outputs;
@@ -79,7 +107,10 @@ static smp_code check_outputs(smp_todo *todo, smp_portion *portion, bool alone, 
         smp_todo_item *item = &portion->items[i];
         const smp_todo_item *other;
         bool there;
-        if (!smp_hash_set_add(met, smp_hash_name(item->output), &there)) {
+        if (item->second) {
+            if (!smp_todo_started(todo))
+                code = smp_fail_collision(item->first, item->file->path, item->output, err);
+        } else if (!smp_hash_set_add(met, smp_hash_name(item->output), &there)) {
             code = smp_fail_memory(err, "names", portion->count * sizeof(uint64_t));
         } else if (there && smp_todo_started(todo)) {
             item->second = !alone || same_output(portion, i);
@@ -111,6 +142,7 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
     smp_texts texts = {NULL};
     size_t count, wanted = 0;
     smp_portion *portion = NULL;
+    const bool apart = strstr(todo->request->pattern, "{from}") != NULL; /* which tells twins apart, however many */
     smp_code code = smp_work_list_read(todo->list, piece, &texts, &found, &count, err);
     for (size_t i = 0; !code && i < count; i++) {
         bool left;
@@ -130,6 +162,8 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
     for (size_t i = 0; !code && i < wanted; i++) {
         portion->items[i].file = &found[i];
         code = smp_todo_name(&todo->eye, portion, &portion->items[i], err);
+        if (!code && found[i].twin && !apart)
+            code = look_for_first(todo, portion, &portion->items[i], err);
     }
     if (!code)
         code = check_outputs(todo, portion, smp_todo_started(todo) && meet(todo, piece), err);
@@ -150,19 +184,20 @@ static void sum_up(const smp_portion *portion, smp_piece_past *past)
     }
 }
 
-/* Files of a piece that was done: as they were, gone, or changed since, which shows by their time. */
+/* Files of a piece that was done: as they were, gone, or changed since, which shows by their time, or by the input's.
+ */
 static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
 {
     const smp_todo_request *r = todo->request;
     smp_piece_past now;
-    smp_last_folder last = {.length = 0};
+    smp_last_folder last = {.length = 0}, inputs = {.length = 0};
     for (size_t i = 0; i < portion->count; i++) {
         smp_todo_item *item = &portion->items[i];
         struct stat there;
         const bool is = smp_last_folder_has(&last, item->output, &there);
         item->made_size = is ? (uint64_t)there.st_size : 0;
         item->made_mtime = is ? (int64_t)there.st_mtim.tv_sec * 1000000000 + there.st_mtim.tv_nsec : 0;
-        item->state = is ? SMP_TODO_DONE : SMP_TODO_DO;
+        item->state = is && !item->second ? SMP_TODO_DONE : SMP_TODO_DO;
     }
     smp_last_folder_close(&last);
     sum_up(portion, &now);
@@ -173,6 +208,14 @@ static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_
         item->replace = r->force || r->redo_changed;
         item->state = item->replace ? SMP_TODO_DO : r->skip_existing ? SMP_TODO_KEPT : SMP_TODO_CHANGED;
     }
+    for (size_t i = 0; i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        if (item->state == SMP_TODO_DONE && smp_todo_input_changed(&inputs, item->file, item->made_mtime)) {
+            item->state = SMP_TODO_DO;
+            item->replace = true;
+        }
+    }
+    smp_last_folder_close(&inputs);
 }
 
 static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
@@ -205,6 +248,29 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
         code = smp_todo_fail_conflicts(todo, &found, err);
     smp_journal_log_free(log);
     smp_free(found.first);
+    return code;
+}
+
+/* What is known of a piece that was done goes on to the journal of whoever takes it up again: should that one be
+ * stopped, too, outputs are still known, and those that were changed since. */
+static smp_code note_past(smp_todo *todo, const smp_portion *portion, smp_claim *claim, const smp_piece_past *past,
+                          smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        if (!item->made_mtime || item->second)
+            continue;
+        const bool changed = item->made_mtime > past->newest;
+        code = smp_todo_key(todo, &todo->eye, item, err);
+        const smp_journal_entry entry = {.done = true,
+                                         .input = item->input,
+                                         .work = todo->request->work,
+                                         .size = changed ? 0 : item->made_size,
+                                         .mtime = changed ? past->newest : item->made_mtime};
+        if (!code)
+            code = smp_journal_add(smp_claim_journal(claim), smp_todo_under(todo, item->output), &entry, err);
+    }
     return code;
 }
 
@@ -254,6 +320,8 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
                 *out = NULL;
                 continue;
             }
+            if (!code && past.done)
+                code = note_past(todo, *out, claim, &past, err);
         }
         if (code) {
             smp_claim_leave(claim, false);

@@ -83,6 +83,7 @@ static smp_code sum_up(smp_todo *todo, seen *portions, int count, smp_error *err
         todo->count.to_do += s->count.to_do;
         todo->count.done += s->count.done;
         todo->count.kept += s->count.kept;
+        todo->count.stale += s->count.stale;
         todo->count.left += s->count.left;
         todo->count.changed += s->count.changed;
         todo->count.bytes += s->count.bytes;

@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "base/paths.h"
 #include "batch/line.h"
+#include "batch/twins.h"
 #include "io/output.h"
 
 static const char title[] = "smempipe list 2\n", root_word[] = "folder ";
@@ -47,6 +48,7 @@ struct smp_list_writer {
     smp_work_piece piece; /* the one that is being filled */
     uint64_t piece_bytes, piece_files, at;
     smp_list_sum sum;
+    smp_twins twins;
     char *line;
     size_t room;
 };
@@ -144,12 +146,23 @@ static smp_code end_piece(smp_list_writer *w, smp_error *err)
     return SMP_OK;
 }
 
+void smp_list_scattered(smp_list_writer *w)
+{
+    w->twins.scattered = true;
+}
+
 smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err)
 {
-    char numbers[64];
+    char numbers[96], twin[32] = "";
+    uint64_t before;
     size_t length;
     smp_code code = SMP_OK;
-    snprintf(numbers, sizeof numbers, "%s%" PRIu64 " %" PRId64 " ", found->link ? "l" : "", found->size, found->mtime);
+    if (!smp_twins_meet(&w->twins, found->name, w->at, &before))
+        return smp_fail_memory(err, "names", w->twins.count * sizeof(smp_twin));
+    if (before)
+        snprintf(twin, sizeof twin, "=%" PRIu64 " ", before);
+    snprintf(numbers, sizeof numbers, "%s%s%" PRIu64 " %" PRId64 " ", found->link ? "l" : "", twin, found->size,
+             found->mtime);
     if (w->piece.files && w->piece.bytes + found->size > w->piece_bytes)
         code = end_piece(w, err); /* a large file begins a piece, so that it is one of its own mostly */
     if (!code)
@@ -165,6 +178,7 @@ smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err
     w->sum.files++;
     w->sum.bytes += found->size;
     w->sum.links += found->link;
+    w->sum.twins += before != 0;
     return w->piece.bytes >= w->piece_bytes || w->piece.files >= w->piece_files ? end_piece(w, err) : SMP_OK;
 }
 
@@ -201,6 +215,7 @@ void smp_list_abort(smp_list_writer *w)
         return;
     smp_output_abort(w->output);
     smp_free(w->pieces);
+    smp_twins_free(&w->twins);
     smp_free(w->line);
     smp_free(w);
 }
@@ -212,6 +227,7 @@ struct smp_work_list {
     char *path, *root;
     smp_work_piece *pieces;
     size_t count;
+    uint64_t begin, end; /* of the files' lines */
     uint64_t links;
     smp_hash hash;
 };
@@ -317,6 +333,8 @@ static smp_code read_list(smp_work_list *list, smp_error *err)
         (size - END_LINE - at) / PIECE_LINE != count)
         return fail_list(list->path, "the list was changed since it was made", err);
     list->count = (size_t)count;
+    list->begin = begin;
+    list->end = at;
     return read_pieces(list, begin, at, err);
 }
 
@@ -332,6 +350,8 @@ smp_code smp_work_list_open(const char *path, smp_work_list **out, smp_error *er
         code = smp_fail_memory(err, "a path", strlen(path));
     else if (list->fd < 0) {
         smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
+        if (!strcmp(path, "-"))
+            smp_hint(err, "a list is a file, of which everybody reads parts: smempipe list DIR -o FILE");
         code = smp_at(err, "%s", path);
     } else
         code = read_list(list, err);
@@ -396,10 +416,13 @@ static bool take_number(char **at, int64_t *out)
 /* One line, without its end. A name that leaves the folder is none. */
 static bool read_file(const smp_work_list *list, char *line, char *path, smp_texts *texts, smp_found *found)
 {
-    int64_t size;
+    int64_t size, twin = 0;
     const size_t root = strlen(list->root);
     *found = (smp_found){.regular = true, .link = line[0] == 'l'};
     line += found->link;
+    if (*line == '=' && (++line, !take_number(&line, &twin) || twin <= 0))
+        return false;
+    found->twin = (uint64_t)twin;
     if (!take_number(&line, &size) || size < 0 || !take_number(&line, &found->mtime) || !line[0])
         return false;
     smp_line_unescape(line, line, '\0');
@@ -456,4 +479,45 @@ smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *
         *found = NULL;
     }
     return code;
+}
+
+/* The line, of which at most so many bytes are read. *whole: it ends in them. */
+static smp_code read_line(const smp_work_list *list, uint64_t line, size_t most, bool *whole, smp_texts *texts,
+                          smp_found *found, smp_error *err)
+{
+    const uint64_t left = list->end - (line - 1); /* with the end of the line before it */
+    const size_t size = left < most ? (size_t)left : most, root = strlen(list->root);
+    char *text = smp_alloc_raw(size + 1), *path = smp_alloc_raw(root + size + 2), *end = NULL;
+    smp_code code =
+        text && path ? read_at(list, text, size, line - 1, err) : smp_fail_memory(err, "a line of a list", size);
+    *whole = true;
+    if (!code) {
+        text[size] = '\0';
+        memcpy(path, list->root, root);
+        path[root] = '/';
+        end = text[0] == '\n' ? strchr(text + 1, '\n') : NULL;
+        *whole = end || text[0] != '\n' || size == left;
+    }
+    if (end)
+        *end = '\0';
+    if (!code && (!end || !read_file(list, text + 1, path, texts, found) || found->twin >= line))
+        code = *whole ? fail_list(list->path, "a line of the list is no file's", err) : SMP_OK;
+    else if (!code && !found->path)
+        code = smp_fail_memory(err, "a line of a list", size);
+    smp_free(text);
+    smp_free(path);
+    return code;
+}
+
+smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_texts *texts, smp_found *found,
+                                 smp_error *err)
+{
+    enum { MOST_LINES = 256, MOST_LINE = 1 << 16 }; /* bytes of most lines, and of all */
+    bool whole;
+    if (line <= list->begin - 1 || line >= list->end)
+        return fail_list(list->path, "a line of the list is no file's", err);
+    smp_code code = read_line(list, line, MOST_LINES, &whole, texts, found, err);
+    if (!code && !whole)
+        code = read_line(list, line, MOST_LINE, &whole, texts, found, err);
+    return code || whole ? code : fail_list(list->path, "a line of the list is no file's", err);
 }

@@ -2,9 +2,11 @@
  * on a list means the same files, whatever comes and goes in the folder meanwhile; a task reads the lines of its own
  * pieces alone.
  *
- * A text: "smempipe list 2", the folder that the names lie in, a line "SIZE MTIME NAME" a file (an l before the size: a
- * symbolic link; nanoseconds since 1970; in names backslashes stand before backslashes and, as n, ends of lines), a
- * line of fixed length a piece, and a last line of fixed length that says where those begin. */
+ * A text: "smempipe list 2", the folder that the names lie in, a line "SIZE MTIME NAME" a file (nanoseconds since 1970;
+ * in names backslashes stand before backslashes and, as n, ends of lines), a line of fixed length a piece, and a last
+ * line of fixed length that says where those begin. In front of the size may stand an l: the file is a symbolic link;
+ * and =OFFSET and a space: the line that begins there is that of a file before it which has its name but for the
+ * extension (twins.h), and may so become the same output. */
 #ifndef SMP_BATCH_WORK_LIST_H
 #define SMP_BATCH_WORK_LIST_H
 
@@ -24,12 +26,14 @@ typedef struct smp_list_writer smp_list_writer;
 
 typedef struct smp_list_sum {
     uint64_t files, bytes, pieces, links;
+    uint64_t twins; /* files that have the name of another before them, but for the extension */
 } smp_list_sum;
 
 /* path "-" is standard output; else the list appears whole or not at all. root: the folder of the names. Bytes and
  * files of a piece: 0 where only the other one is chosen; both 0: pieces shrink. */
 smp_code smp_list_begin(const char *path, bool force, const char *root, uint64_t piece_bytes, uint64_t piece_files,
                         smp_list_writer **out, smp_error *err);
+void smp_list_scattered(smp_list_writer *writer); /* names of one folder may not follow each other */
 smp_code smp_list_add(smp_list_writer *writer, const smp_found *found, smp_error *err); /* its name, size and time */
 smp_code smp_list_end(smp_list_writer *writer, smp_list_sum *sum, smp_error *err);      /* frees it */
 void smp_list_abort(smp_list_writer *writer);                                           /* null is allowed */
@@ -62,5 +66,9 @@ smp_code smp_work_list_shares(const smp_work_list *list, int64_t shards, uint32_
 /* The files of a piece, in an array from smp_alloc whose texts go to `texts`. */
 smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,
                             smp_error *err);
+
+/* The file whose line begins there: a smp_found.twin. */
+smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_texts *texts, smp_found *found,
+                                 smp_error *err);
 
 #endif

@@ -60,7 +60,8 @@ static const smp_option options[] = {
              "the pattern names, else 4",
      .choices = widths},
     {"op", 0, SMP_O_CHOICE, offsetof(bank_settings, op), .fallback = "ld", .argument = "OP",
-     .help = "ld: load; st: store; atom_inc: atomicAdd(p, 1) whose result is unused; atom_add: atomicAdd(p, v); "
+     .help = "what lanes do: ld, st, an atomic, ldmatrix, stmatrix or cp_async; ld: load; st: store; atom_inc: "
+             "atomicAdd(p, 1) whose result is unused; atom_add: atomicAdd(p, v); "
              "atom_add_ret: the same with its result used; atom_add_f32: of floats; ldmatrix, stmatrix (_x2, _x1): the "
              "row that each lane names; cp_async (_ca): copies from global memory",
      .choices = ops},

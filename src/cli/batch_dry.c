@@ -79,6 +79,8 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
     smp_device_close(device);
     if (code)
         return code;
+    if (s->claim && !todo->count.files && !todo->left_out.files && !common->quiet)
+        fprintf(stderr, "smempipe: nothing is left to take: all pieces are done or taken\n");
     if (todo->count.others && !common->quiet)
         fprintf(stderr, "smempipe: %zu files are other shards'\n", todo->count.others);
     if (t.tried < t.seen && !common->quiet)

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -93,6 +94,30 @@ static smp_code fail_exists(const char *path, const char *how, smp_error *err)
     return smp_at(err, "%s", path);
 }
 
+/* The folder of a report is there, or is the folder of the outputs, which the batch makes. */
+static smp_code check_folder(const smp_batch_job *job, const char *path, smp_error *err)
+{
+    const int length = (int)(smp_base_name(path) - path);
+    char *folder = smp_asprintf("%.*s", length, path);
+    if (!folder)
+        return smp_fail_memory(err, "a path", (uint64_t)length);
+    smp_code code = SMP_OK;
+    if (length && access(folder, F_OK) != 0 && errno == ENOENT) {
+        char *real = smp_real_path(path), *top = smp_real_path(job->todo.request->folder);
+        if (!real || !top)
+            code = smp_fail_memory(err, "a path", strlen(path));
+        else if (!smp_path_within(real, top)) {
+            smp_fail(err, SMP_E_WRITE, "the folder %s does not exist", folder);
+            smp_hint(err, "make it first: mkdir -p '%s'", folder);
+            code = smp_at(err, "%s", path);
+        }
+        smp_free(real);
+        smp_free(top);
+    }
+    smp_free(folder);
+    return code;
+}
+
 static smp_code check_page(const smp_batch_job *job, const smp_program *program, const smp_diags *diags, smp_error *err)
 {
     const smp_batch_settings *s = job->settings;
@@ -102,6 +127,8 @@ static smp_code check_page(const smp_batch_job *job, const smp_program *program,
     if (!strcmp(s->html, "-"))
         return smp_fail(err, SMP_E_USAGE, "--html takes a file's name");
     smp_code code = check_path(job, s->html, program, diags, err);
+    if (!code)
+        code = check_folder(job, s->html, err);
     if (!code && !s->many.plan.base.common.force && stat(s->html, &status) == 0)
         code = fail_exists(s->html, "", err);
     return code || s->work_list ? code : check_files(job, s->html, program, err);
@@ -119,6 +146,8 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
     if (!path)
         return smp_fail_memory(err, "a path", strlen(s->report));
     code = check_path(job, path, program, diags, err);
+    if (!code)
+        code = check_folder(job, path, err);
     if (!code && strcmp(path, "-") != 0 && !s->resume && !s->many.plan.base.common.force && stat(path, &status) == 0 &&
         S_ISREG(status.st_mode))
         code = fail_exists(path, "add to it with --resume, ", err);

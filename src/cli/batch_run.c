@@ -127,6 +127,7 @@ static void show_summary(smp_batch_job *b, const smp_batch_count *count)
         put_count(sum->sum.done, "done in all", ", ");
         put_count(sum->sum.failed, "with files that failed", ", ");
         put_count(sum->sum.left + sum->sum.held, "not done and not free", ", ");
+        put_count(b->settings->resume ? sum->sum.passed : 0, "done before and not looked at", ", ");
     }
     fprintf(stderr, "; %.2f s", past);
     if (count->done && past > 0)
@@ -203,23 +204,45 @@ static smp_code join_ranks(smp_batch_job *b, smp_batch_count *count, smp_code co
     return code;
 }
 
+/* Pieces whose tasks, on other hosts, have not been heard of. */
+static smp_code tell_silent(const smp_batch_job *b, smp_error *err)
+{
+    const smp_todo_count *sum = &b->todo.count;
+    const size_t silent = sum->sum.silent;
+    if (sum->pieces) {
+        smp_cli_warning(&b->settings->many.plan.base.common,
+                        "%zu piece%s held on other hosts that have been silent for a minute; should they be gone, "
+                        "--resume --retake 10m takes up what has been silent so long",
+                        silent, silent == 1 ? " is" : "s are");
+        return SMP_OK;
+    }
+    smp_fail(err, SMP_E_PROCESS,
+             "%zu of %zu pieces %s not done: tasks on other hosts took %s and have been silent for "
+             "a minute",
+             silent, smp_work_list_pieces(b->todo.list), silent == 1 ? "is" : "are", silent == 1 ? "it" : "them");
+    return smp_hint(err, "should they be gone, --resume --retake 10m takes up what has been silent so long");
+}
+
 /* Pieces that other tasks failed in or left: nobody works on them. Where this run found nothing else to do, it ends as
- * those did. */
+ * those did; so it does where their task is gone, and this is the last one. */
 static smp_code tell_undone(const smp_batch_job *b, smp_error *err)
 {
     const smp_todo_count *sum = &b->todo.count;
+    const smp_pieces_sum *pieces = &sum->sum;
     const smp_batch_settings *s = b->settings;
-    const size_t all = sum->sum.failed + sum->sum.left, undone = all > sum->undone ? all - sum->undone : 0;
-    if (b->todo.list && sum->sum.held && !sum->pieces && s->resume && !s->retake)
-        smp_cli_warning(
-            &s->many.plan.base.common,
-            "%zu piece%s held by others; should they be gone (another host, another job), --retake 1h takes "
-            "up what has been silent so long",
-            sum->sum.held, sum->sum.held == 1 ? " is" : "s are");
-    const char *again = s->resume ? "the same command" : "the same command with --resume";
-    if (!b->todo.list || !undone)
+    if (!b->todo.list)
         return SMP_OK;
-    if (sum->pieces) {
+    const size_t all = pieces->failed + pieces->left + pieces->lost, undone = all > sum->undone ? all - sum->undone : 0,
+                 alive = pieces->held - pieces->lost, far = pieces->far - pieces->silent;
+    if (far && !sum->pieces && s->resume && !s->retake)
+        smp_cli_warning(&s->many.plan.base.common,
+                        "%zu piece%s held on other hosts; should those be gone, --retake 1h takes up what has been "
+                        "silent so long",
+                        far, far == 1 ? " is" : "s are");
+    const char *again = s->resume ? "the same command" : "the same command with --resume";
+    if (!undone)
+        return pieces->silent ? tell_silent(b, err) : SMP_OK;
+    if (sum->pieces && (alive || !pieces->lost)) {
         smp_cli_warning(&s->many.plan.base.common, "other tasks failed in or left %zu piece%s; %s takes %s up again",
                         undone, undone == 1 ? "" : "s", again, undone == 1 ? "it" : "them");
         return SMP_OK;
@@ -227,6 +250,25 @@ static smp_code tell_undone(const smp_batch_job *b, smp_error *err)
     smp_fail(err, SMP_E_PROCESS, "%zu of %zu pieces %s not done: other tasks failed in or left %s", undone,
              smp_work_list_pieces(b->todo.list), undone == 1 ? "is" : "are", undone == 1 ? "it" : "them");
     return smp_hint(err, "%s takes %s up again", again, undone == 1 ? "it" : "them");
+}
+
+/* What a run that ends well did not look at, or kept though it is not what it would make. */
+static void tell_unseen(const smp_batch_job *b)
+{
+    const smp_todo_count *sum = &b->todo.count;
+    const smp_batch_settings *s = b->settings;
+    const smp_common *common = &s->many.plan.base.common;
+    if (b->todo.list && s->claim && !sum->pieces && sum->sum.done == smp_work_list_pieces(b->todo.list) &&
+        !common->quiet)
+        fprintf(stderr,
+                "smempipe: nothing was left to take; outputs of pieces that are done were not looked at: "
+                "--resume without --claim does that, and makes again what is gone or whose input was changed%s\n",
+                common->force ? "; --force without --claim makes all again" : "");
+    if (sum->stale)
+        smp_cli_warning(common,
+                        "%zu output%s kept though the input was changed later; without --skip-existing, --resume makes "
+                        "again what it knows of, and --force all",
+                        sum->stale, sum->stale == 1 ? " was" : "s were");
 }
 
 smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -273,7 +315,12 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
         show_summary(b, &count);
     if (stopped)
         return smp_hint(err, "the same command with --resume does the rest"), code;
+    tell_unseen(b);
     if (code || count.failed || b->todo.count.changed)
         return code ? code : SMP_E_PROCESS;
+    const smp_todo_count *sum = &b->todo.count;
+    if (b->todo.list && b->todo.left_out.files && sum->pieces == smp_work_list_pieces(b->todo.list) &&
+        !(sum->to_do + sum->done + sum->kept)) /* as of a folder in which there is none */
+        return smp_many_fail_list(b->settings->work_list, b->todo.left_out.files, err);
     return tell_undone(b, err);
 }

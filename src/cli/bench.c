@@ -1,7 +1,6 @@
 /* smempipe bench: what this device can do at most, and what patterns of shared memory cost. */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/pool.h"
@@ -27,17 +26,6 @@ static const smp_option options[] = {
      .help = "bytes of a buffer that streams move; far more than any cache unless given"},
     {0},
 };
-
-static smp_code check_json(const bench_settings *settings, smp_error *err)
-{
-    struct stat status;
-    const char *path = settings->json;
-    if (!path || !strcmp(path, "-") || settings->common.force || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "the file exists already");
-    smp_hint(err, "replace it with --force, or give another name");
-    return smp_at(err, "%s", path);
-}
 
 static void render(FILE *to, const void *report)
 {
@@ -73,7 +61,7 @@ static smp_code bench(void *given, smp_error *err)
     smp_device *device = NULL;
     smp_bench_report report = {.pattern_count = 0};
     smp_progress progress;
-    smp_code code = check_json(settings, err);
+    smp_code code = smp_cli_check_report(settings->json, settings->common.force, err);
     if (!code)
         code = open_device(common, &device, err);
     if (code)

@@ -136,6 +136,10 @@ smp_code smp_cli_keep_other(const char *path, const char *begins, const char *wh
  */
 smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *err);
 
+/* Refuses a report that cannot be written, before the work that it tells of: what smp_output_open refuses. Null or "-":
+ * never. */
+smp_code smp_cli_check_report(const char *path, bool force, smp_error *err);
+
 /* Writes what render() prints of data to a file, which appears whole or not at all (io/output.h). */
 typedef void smp_cli_render(FILE *to, const void *data);
 smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render, const void *data, smp_error *err);

@@ -39,7 +39,7 @@ static const smp_option options[] = {
     {"hot", 0, SMP_O_FLAG, offsetof(compare_settings, hot),
      .help = "time with the caches as a run of the same variant leaves them (else they are emptied)"},
     {"fail-on", 0, SMP_O_CHOICE, offsetof(compare_settings, fail_on), .fallback = "wrong", .argument = "WHAT",
-     .help = "exit with status 7 when a variant is wrong, or (slower) also when one is slower than naive",
+     .help = "exit with status 7 when a variant is wrong, or, with slower, when one is slower than naive",
      .choices = fail_words},
     {"json", 0, SMP_O_STRING, offsetof(compare_settings, json), .argument = "FILE",
      .help = "write every sample, all counts and the environment; - is standard output, instead of the table"},

@@ -52,13 +52,21 @@ typedef struct difference {
     double largest, squares, white;
     bool unbounded; /* a NaN or infinity on one side only */
     bool sound;
+    bool as_floats; /* samples of a file have more bits than those that are compared */
     place first, worst;
 } difference;
+
+static bool is_wide(const smp_media *media)
+{
+    const int type = media->meta.sound.type;
+    return media->shape.kind == SMP_AUDIO && (type == SMP_SOUND_S32 || type == SMP_SOUND_F64);
+}
 
 static void compare_shapes(const smp_media *a, const smp_media *b, difference *d)
 {
     const smp_shape *s = &a->shape, *t = &b->shape;
     d->sound = s->kind == SMP_AUDIO;
+    d->as_floats = is_wide(a) || is_wide(b);
     if (s->kind != t->kind)
         snprintf(d->mismatch, sizeof d->mismatch, "one is a picture, the other is sound");
     else if (d->sound && s->height != t->height)
@@ -166,6 +174,7 @@ static void put_json(const diff_settings *settings, const difference *d, bool sa
         smp_json_string(json, "mismatch", d->mismatch);
     else {
         smp_json_integer(json, "samples", (int64_t)d->samples);
+        smp_json_bool(json, "as_32_bit_floats", d->as_floats);
         smp_json_integer(json, "differing", (int64_t)d->differing);
         smp_json_integer(json, "beyond_max_abs", (int64_t)d->beyond);
         smp_json_number(json, "max_abs", d->largest);
@@ -197,7 +206,7 @@ static void put_text(const diff_settings *settings, const difference *d, bool sa
     if (d->mismatch[0])
         printf(": %s\n", d->mismatch);
     else if (!d->differing)
-        printf(" (%llu samples)\n", (unsigned long long)d->samples);
+        printf("%s (%llu samples)\n", d->as_floats ? " as 32-bit floats" : "", (unsigned long long)d->samples);
     else {
         double psnr = psnr_of(d);
         printf("%s\n  differing  %llu of %llu samples (%.3g %%)", same ? " within the limit" : "",
@@ -291,7 +300,8 @@ static smp_code diff(void *given, smp_error *err)
         }
     }
     if (!strcmp(settings->a, "-") && !strcmp(settings->b, "-"))
-        return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input");
+        return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input"),
+               smp_hint(err, "write a file's name for the other");
     smp_code code = smp_cli_check_stdin(settings->a, err);
     if (!code)
         code = smp_cli_check_stdin(settings->b, err);
@@ -329,6 +339,7 @@ const smp_command smp_command_diff = {
     .name = "diff",
     .help = "do two files hold the same samples?",
     .about = "Compares what is decoded, not bytes of files: a PNG and an NPY array of the same picture are the same. "
+             "Sounds are compared as 32-bit floats, which is told where a file's samples have more bits. "
              "Exit code 0 "
              "when they are, 7 when they differ.",
     .settings_size = sizeof(diff_settings),

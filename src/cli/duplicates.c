@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "cli/outputs.h"
 #include "cli/small_pictures.h"
 #include "report/json.h"
@@ -20,11 +21,14 @@ static const char *const methods[] = {"dhash", "phash", NULL};
 
 static const smp_option options[] = {
     {"method", 0, SMP_O_CHOICE, offsetof(duplicates_settings, method), .fallback = "dhash", .argument = "KIND",
-     .choices = methods, .help = "dhash: where brightness rises; phash: the coarse frequencies, slower and subtler"},
+     .choices = methods,
+     .help = "what is compared, dhash or phash; dhash: where brightness rises; phash: the coarse frequencies, slower "
+             "and subtler"},
     {"threshold", 0, SMP_O_INT, offsetof(duplicates_settings, threshold), .fallback = "5", .argument = "BITS", .min = 0,
      .max = 64, .help = "pictures whose hashes differ in at most so many of 64 bits are a pair"},
     {"hashes", 0, SMP_O_FLAG, offsetof(duplicates_settings, hashes), .help = "print every file's hash, and no pairs"},
-    {"csv", 0, SMP_O_FLAG, offsetof(duplicates_settings, csv), .help = "a line a pair: distance,a,b"},
+    {"csv", 0, SMP_O_FLAG, offsetof(duplicates_settings, csv),
+     .help = "a line a pair: distance,a,b,identical (yes: the same bytes)"},
     {"json", 0, SMP_O_FLAG, offsetof(duplicates_settings, json), .help = "machine-readable"},
     {0},
 };
@@ -39,10 +43,14 @@ typedef struct hashed {
     const char *path;
     uint64_t hash;
     bool known;
+    enum { UNREAD, READ, UNREADABLE } bytes; /* `content` is that of its bytes: once a pair asks */
+    smp_hash content;
+    uint64_t size;
 } hashed;
 
 typedef struct pair {
     int distance;
+    bool identical; /* byte by byte */
     size_t a, b;
 } pair;
 
@@ -83,11 +91,40 @@ static void each(void *context, size_t index, const smp_small_picture *picture)
 
 /* ------------------------------------------------------------------------------------------------ pairs */
 
+static void read_bytes(hashed *file)
+{
+    enum { PIECE = 1 << 16 };
+    unsigned char *piece = smp_alloc_raw(PIECE);
+    FILE *from = piece ? fopen(file->path, "rb") : NULL;
+    size_t got = 1;
+    file->content = smp_hash_start();
+    while (from && (got = fread(piece, 1, PIECE, from)) > 0) {
+        smp_hash_add(&file->content, piece, got);
+        file->size += got;
+    }
+    file->bytes = from && !ferror(from) ? READ : UNREADABLE;
+    if (from)
+        fclose(from);
+    smp_free(piece);
+}
+
+/* Files of the same bytes: their size and a hash of 128 bits agree. */
+static bool identical(hashed *a, hashed *b)
+{
+    if (a->bytes == UNREAD)
+        read_bytes(a);
+    if (b->bytes == UNREAD)
+        read_bytes(b);
+    return a->bytes == READ && b->bytes == READ && a->size == b->size && smp_hash_equal(&a->content, &b->content);
+}
+
 static int by_distance(const void *a, const void *b)
 {
     const pair *p = a, *q = b;
     if (p->distance != q->distance)
         return p->distance - q->distance;
+    if (p->identical != q->identical)
+        return p->identical ? -1 : 1;
     return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
 }
 
@@ -100,7 +137,8 @@ static smp_code find_pairs(duplicates_run *r, smp_error *err)
                 continue;
             if (!smp_grow(&r->pairs, &r->pair_capacity, r->pair_count + 1, sizeof *r->pairs))
                 return smp_fail_memory(err, "pairs", r->pair_count * sizeof *r->pairs);
-            r->pairs[r->pair_count++] = (pair){distance, a, b};
+            const bool same = distance == 0 && identical(&r->files[a], &r->files[b]);
+            r->pairs[r->pair_count++] = (pair){distance, same, a, b};
         }
     if (r->pair_count)
         qsort(r->pairs, r->pair_count, sizeof *r->pairs, by_distance);
@@ -132,6 +170,7 @@ static void put_json(const duplicates_run *r)
         smp_json_integer(json, "distance", r->pairs[i].distance);
         smp_json_string(json, "a", r->files[r->pairs[i].a].path);
         smp_json_string(json, "b", r->files[r->pairs[i].b].path);
+        smp_json_bool(json, "identical", r->pairs[i].identical);
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');
@@ -158,12 +197,15 @@ static void put_text(const duplicates_run *r)
         return;
     }
     if (csv)
-        puts("distance,a,b");
+        puts("distance,a,b,identical");
     for (size_t i = 0; i < r->pair_count; i++) {
         const pair *p = &r->pairs[i];
-        printf(csv ? "%d," : "%2d  ", p->distance);
+        if (p->identical && !csv)
+            fputs(" =  ", stdout);
+        else
+            printf(csv ? "%d," : "%2d  ", p->distance);
         put_name(r->files[p->a].path, csv, csv ? "," : "  ");
-        put_name(r->files[p->b].path, csv, "\n");
+        put_name(r->files[p->b].path, csv, !csv ? "\n" : p->identical ? ",yes\n" : ",no\n");
     }
 }
 
@@ -199,8 +241,8 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *diag
     else if (!code)
         put_text(&r);
     if (!code && !s->hashes && !r.pair_count && !s->many.plan.base.common.quiet)
-        fprintf(stderr, "smempipe: no pair among %zu pictures differs in at most %d of 64 bits\n", r.count - failed,
-                (int)s->threshold);
+        fprintf(stderr, "smempipe: no pair among %zu picture%s differs in at most %d of 64 bits\n", r.count - failed,
+                r.count - failed == 1 ? "" : "s", (int)s->threshold);
     smp_free(r.files);
     smp_free(r.pairs);
     smp_free(files);
@@ -242,8 +284,9 @@ const smp_command smp_command_duplicates = {
     .about = "Every picture becomes 64 bits. dhash: gray (ITU-R BT.601), 9 x 8 pixels by area, a bit where a pixel is "
              "brighter than its left neighbour. phash: 32 x 32 pixels by Lanczos, a bit for each of the 8 x 8 lowest "
              "frequencies of a cosine transform that is above their median. Prints pairs whose bits differ in at most "
-             "--threshold places, the nearest first: how many differ, and the two files. Turned or cropped pictures "
-             "are not found, flat ones resemble each other. A file that cannot be read is listed at the end, and the "
+             "--threshold places, the nearest first: how many differ (= where the files have the same bytes), and the "
+             "two files. Turned or cropped pictures are not found, flat ones resemble each other. A file that cannot "
+             "be read is listed at the end, and the "
              "exit status is 1.",
     .settings_size = sizeof(duplicates_settings),
     .without = SMP_O_OUTPUTS,

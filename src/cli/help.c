@@ -216,15 +216,22 @@ void smp_help_usage(FILE *to, const smp_command *command)
     fprintf(to, "\nsmempipe %s --help tells the options.\n", command->name);
 }
 
-/* An option's help up to the first stop: one thought, whole. */
+/* An option's help up to the first stop, without what is in brackets: one thought, whole. */
 static void put_brief_option(FILE *to, const smp_option *row)
 {
     char name[80], help[400];
+    size_t size = 0;
     option_text(name, sizeof name, row);
-    const char *stop = row->help;
-    while (*stop && strncmp(stop, "; ", 2) && strncmp(stop, ". ", 2) && strncmp(stop, " (", 2))
-        stop++;
-    snprintf(help, sizeof help, "%.*s", (int)(stop - row->help), row->help);
+    for (const char *at = row->help; *at && size + 1 < sizeof help; at++) {
+        const char *close = strncmp(at, " (", 2) == 0 ? strchr(at, ')') : NULL;
+        if (strncmp(at, "; ", 2) == 0 || strncmp(at, ". ", 2) == 0)
+            break;
+        if (close)
+            at = close;
+        else
+            help[size++] = *at;
+    }
+    help[size] = '\0';
     fprintf(to, "  %-*s", OPTION_COLUMNS, name);
     if ((int)strlen(name) >= OPTION_COLUMNS)
         fprintf(to, "\n%*s", INDENT + OPTION_COLUMNS, "");
@@ -233,13 +240,18 @@ static void put_brief_option(FILE *to, const smp_option *row)
 
 static void put_brief(FILE *to, const smp_command *command)
 {
-    fputs("\noptions:\n", to);
+    bool titled = false;
     for (size_t i = 0; i < SMP_COMMAND_GROUPS && command->groups[i].title; i++) {
         if (command->groups[i].rows == smp_common_options || command->groups[i].rows == smp_plan_options)
             continue;
-        for (const smp_option *row = command->groups[i].rows; row->name; row++)
-            if (!(row->flags & SMP_O_ADVANCED))
-                put_brief_option(to, row);
+        for (const smp_option *row = command->groups[i].rows; row->name; row++) {
+            if (row->flags & SMP_O_ADVANCED)
+                continue;
+            if (!titled)
+                fputs("\noptions:\n", to);
+            titled = true;
+            put_brief_option(to, row);
+        }
     }
     fprintf(to, "\nsmempipe %s --help tells all of it, with the common options and examples.\n", command->name);
 }

@@ -40,7 +40,7 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s,
         {"bitrate", s->bitrate > 0, "Opus, MP3, OGG"}, /* OGG refuses it */
         {"jpeg-quality", s->jpeg_quality > 0, "JPEG"},
         {"jpeg-subsampling", s->jpeg_sampling > 0, "JPEG"},
-        {"jpeg-progressive", s->jpeg_progressive, "JPEG"},
+        {"jpeg-progressive", s->jpeg_progressive > 0, "JPEG"},
         {"tiff-compression", s->tiff_compression > 0, "TIFF"},
         {"samples alaw and mulaw", law, "WAV, W64, CAF"},
         {"samples float and double", real, "WAV, W64, AIFF, CAF, RAW"},

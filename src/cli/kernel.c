@@ -17,13 +17,13 @@ static const smp_option options[] = {
     {"block", 0, SMP_O_STRING, offsetof(smp_kernel_settings, block), .argument = "XxYxZ",
      .help = "threads of a block: 32x8"},
     {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
-     .help = "the kernel's parameters in their order, under names for messages: 'out=f32[1024x1024] "
+     .help = "the kernel's parameters in their order, under any names, which messages use: 'out=f32[1024x1024] "
              "in=f32[1024x1024]=random w=1024'; arrays "
              "hold a ramp unless a number or 'random' follows"},
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
      .help = "dynamic shared memory of the launch"},
     {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",
-     .help = "blocks that run: all; first,middle,last; or how many, spread over the grid"},
+     .help = "blocks that run: all, or first,middle,last, or how many, spread over the grid"},
     {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
      .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
              "barriers"},
@@ -242,7 +242,9 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         for (size_t i = 0; i < settings->program_args.count && !code; i++)
             if (smp_kernel_is_file(settings->program_args.items[i]))
                 code = smp_cli_refuse_report(settings->html, settings->program_args.items[i], err);
-        return code ? code : smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err);
+        if (!code)
+            code = smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err);
+        return code ? code : smp_cli_check_report(settings->html, settings->common.force, err);
     }
     return SMP_OK;
 }
@@ -285,8 +287,9 @@ const smp_command smp_command_kernel = {
     .help = "run a CUDA kernel without a GPU: bank conflicts, sectors and races of each line",
     .about =
         "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
-        "conflicts in shared memory and sectors in global memory. It finds races, reads of what nobody wrote, "
-        "accesses outside buffers and barriers that not all threads reach.\n"
+        "conflicts in shared memory and sectors in global memory. It finds races in shared memory and reads there "
+        "of what nobody wrote, accesses outside buffers and barriers that not all threads reach. Races in global "
+        "memory are not found.\n"
         "\n"
         "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
         "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if "

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -188,7 +189,10 @@ static smp_code check(const list_settings *s, smp_error *err)
         return smp_hint(err, "find chooses the files");
     }
     if (!smp_is_folder(s->folder)) {
-        smp_fail(err, SMP_E_READ, "there is no such folder");
+        const bool file = access(s->folder, F_OK) == 0;
+        smp_fail(err, SMP_E_READ, file ? "is a file, not a folder" : "there is no such folder");
+        if (file)
+            smp_hint(err, "give the folder, and --include for some of its files");
         return smp_at(err, "%s", s->folder);
     }
     return SMP_OK;
@@ -203,6 +207,11 @@ static void show(const list_settings *s, const smp_list_sum *sum, smp_left_out *
         fprintf(stderr, "; %zu passed over by their names (%s)", left_out->files, others);
     if (left_out->folders && !s->recursive)
         fprintf(stderr, "; %zu folders in it were left out, --recursive goes into them", left_out->folders);
+    if (sum->twins)
+        fprintf(stderr,
+                "; %llu have the name of another but for the extension: where both would become one output, the second "
+                "fails, unless --name '{stem}-{from}.{ext}' tells them apart",
+                (unsigned long long)sum->twins);
     fputc('\n', stderr);
     smp_free(others);
 }
@@ -222,10 +231,14 @@ static smp_code list(void *settings, smp_error *err)
     if (!real)
         return smp_fail_memory(err, "a path", strlen(s->folder));
     code = smp_list_begin(s->output, s->common.force, real, s->piece_size, (uint64_t)s->piece_files, &l.writer, err);
-    if (!code)
+    if (!code && s->from)
+        smp_list_scattered(l.writer);
+    if (code)
+        smp_at(err, "%s", s->output);
+    else
         code = s->from ? put_names(&l, s, real, &left_out, err) : walk(&l, s, real, &left_out, err);
     if (!code)
-        code = smp_list_end(l.writer, &sum, err);
+        code = smp_list_end(l.writer, &sum, err) ? smp_at(err, "%s", s->output) : SMP_OK;
     else
         smp_list_abort(l.writer);
     if (!code && l.missing)

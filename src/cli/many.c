@@ -17,9 +17,8 @@ const smp_option smp_many_options[] = {
     {"recursive", 'r', SMP_O_FLAG, offsetof(smp_many_settings, recursive),
      .help = "folders in folders too; links to folders are not followed"},
     {"files-from", 0, SMP_O_STRING, offsetof(smp_many_settings, list), .argument = "FILE",
-     .help =
-         "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does), instead of "
-         "the command line; - is standard input"},
+     .help = "read the names of inputs from a file, one a line (or ended by null bytes, as find -print0 does); - is "
+             "standard input; the command line names none then"},
     {"include", 0, SMP_O_LIST, offsetof(smp_many_settings, include), .argument = "GLOB",
      .help = "only files whose name fits, as in '*.jpg', in upper or lower case; with a slash: whose path under the "
              "folder given fits; may be "
@@ -132,6 +131,17 @@ smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_lef
     if (settings->include.count || settings->exclude.count)
         return smp_hint(err, "--include and --exclude leave none");
     return SMP_E_READ;
+}
+
+smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err)
+{
+    smp_fail(err, SMP_E_READ, "there is no file to work on in the list");
+    if (left_out)
+        smp_hint(err, "the pipeline is not for the %zu file%s in it, by %s", left_out, left_out == 1 ? "" : "s",
+                 left_out == 1 ? "its name" : "their names");
+    else
+        smp_hint(err, "smempipe list DIR -r -o FILE makes another; -r goes into folders");
+    return smp_at(err, "%s", list);
 }
 
 smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_error *err)
@@ -288,16 +298,17 @@ void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report)
 {
     add_remarks(remarks, report->input, false, &report->input_notes);
     add_remarks(remarks, report->output, true, &report->output_notes);
-    for (size_t i = 0; report->output && i < report->step_count; i++) {
+    const char *about = report->output ? report->output : report->input;
+    for (size_t i = 0; i < report->step_count; i++) {
         smp_notes notes = {0};
         if (report->steps[i].findings.warning[0])
             smp_note(&notes, "%s", report->steps[i].findings.warning);
-        if (smp_report_clips_much(report, &report->steps[i])) {
+        if (report->output && smp_report_clips_much(report, &report->steps[i])) {
             char text[400];
             smp_report_clipping_text(report, &report->steps[i], text, sizeof text);
             smp_note(&notes, "%s", text);
         }
-        add_remarks(remarks, report->output, true, &notes);
+        add_remarks(remarks, about, report->output != NULL, &notes);
     }
 }
 

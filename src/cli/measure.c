@@ -204,11 +204,13 @@ static smp_code check_program(const smp_program *program, smp_error *err)
     for (size_t i = 0; i < program->node_count; i++)
         if (program->nodes[i].stage->finish && (!program->nodes[i].stage->looks || program->nodes[i].looks))
             return SMP_OK;
+    char names[400] = "";
+    for (size_t i = 0, used = 0; i < smp_stage_count(); i++)
+        if (smp_stage_at(i)->access == SMP_REDUCE && used < sizeof names)
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", smp_stage_at(i)->name);
     smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
-    for (size_t i = smp_stage_count(); i-- > 0;)
-        if (smp_stage_at(i)->access == SMP_REDUCE)
-            smp_hint(err, "add a stage that does: %s", smp_stage_at(i)->example);
-    return SMP_E_PIPE;
+    return smp_hint(err, "add a stage that does: %s", names);
 }
 
 static smp_code run_batch(run *r, const smp_measure_settings *settings, const smp_program *program, smp_diags *diags,
@@ -277,7 +279,7 @@ static smp_code create_part(const smp_measure_settings *settings, const smp_meas
     const bool force = settings->many.plan.base.common.force;
     const smp_code code = smp_part_create(settings->partial, force, inputs, &work->head, part, err);
     smp_free(inputs);
-    return code;
+    return code ? smp_at(err, "%s", settings->partial) : SMP_OK;
 }
 
 static smp_code measure_part(const smp_measure_settings *settings, smp_measure_work *work, const smp_program *program,
@@ -389,11 +391,8 @@ static smp_code check_settings(const smp_measure_settings *s, smp_error *err)
                           : "--together");
         return smp_hint(err, "the page has the files and all of them together");
     }
-    if (s->html && strcmp(s->html, "-") && !s->many.plan.base.common.force && access(s->html, F_OK) == 0) {
-        smp_fail(err, SMP_E_WRITE, "the file exists already");
-        smp_hint(err, "replace it with --force, or give another name");
-        return smp_at(err, "%s", s->html);
-    }
+    if (smp_cli_check_report(s->html, s->many.plan.base.common.force, err))
+        return err->code;
     if (s->many.plan.base.common.force && !s->partial && !s->html) {
         smp_fail(err, SMP_E_USAGE, "--force replaces the file of --partial or --html, and there is none");
         return smp_hint(err, "measure writes no other files: leave out --force");

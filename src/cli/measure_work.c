@@ -80,6 +80,8 @@ static smp_code from_list(const smp_measure_settings *settings, const smp_progra
     }
     if (!code)
         head->list = *smp_work_list_hash(list);
+    if (!code && (!head->files || (head->shards == 1 && !work->count)))
+        code = smp_many_fail_list(settings->work_list, head->left_out, err);
     smp_work_list_close(list);
     smp_free(owners);
     return code;

@@ -136,6 +136,15 @@ static size_t unit_length(const smp_option *row, const char *end)
     return 0;
 }
 
+/* The index of a word among an option's choices; -1: it is none of them. */
+static int choice_of(const smp_option *row, const char *text)
+{
+    for (int i = 0; row->choices[i]; i++)
+        if (!strcmp(row->choices[i], text))
+            return i;
+    return -1;
+}
+
 /* checked: a value by the user; a table's default may lie outside the range that users have. */
 static smp_code store(const smp_option *row, const char *text, void *settings, bool checked, smp_error *err)
 {
@@ -175,12 +184,10 @@ static smp_code store(const smp_option *row, const char *text, void *settings, b
         *(const char **)field = text;
         break;
     case SMP_O_CHOICE:
-        for (int i = 0; row->choices[i]; i++)
-            if (!strcmp(row->choices[i], text)) {
-                *(int *)field = i;
-                return SMP_OK;
-            }
-        return fail_choice(row, text, err);
+        if (choice_of(row, text) < 0)
+            return fail_choice(row, text, err);
+        *(int *)field = choice_of(row, text);
+        return SMP_OK;
     case SMP_O_PAIRS:
         if (text[0] == '=' || !strchr(text, '=')) {
             smp_fail(err, SMP_E_USAGE, "--%s takes name=value, not '%s'", row->name, text);
@@ -287,7 +294,12 @@ typedef struct parse {
 /* The value of an option whose text ended: the next word. */
 static smp_code take_value(parse *p, const smp_option *row, smp_error *err)
 {
-    if (row->type == SMP_O_FLAG || (row->flags & SMP_O_OPTIONAL))
+    const bool optional = (row->flags & SMP_O_OPTIONAL) != 0;
+    if (row->type == SMP_O_CHOICE && optional) {
+        const bool named = p->at < p->argc && choice_of(row, p->argv[p->at]) >= 0;
+        return store(row, named ? p->argv[p->at++] : row->choices[1], p->settings, true, err);
+    }
+    if (row->type == SMP_O_FLAG || optional)
         return store(row, "", p->settings, false, err);
     if (p->at >= p->argc)
         return fail_no_value(row, err);
@@ -400,7 +412,8 @@ static void complete(const smp_command *command, const smp_strings *words, const
                 for (size_t k = 0; k < (list ? items->count : 1); k++) {
                     add_text(text, size, " ", option->letter ? letter : "--", "");
                     add_text(text, size, "", option->letter ? "" : option->name, "");
-                    add_text(text, size, " ", list ? items->items[k] : option->argument, list ? "'" : "");
+                    if (list || option->argument)
+                        add_text(text, size, " ", list ? items->items[k] : option->argument, list ? "'" : "");
                 }
                 taken = true;
             }
@@ -417,7 +430,7 @@ static smp_code fail_missing(const smp_command *command, const smp_argument_row 
     char line[200];
     complete(command, words, settings, line, sizeof line);
     smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
-    return smp_hint(err, "write %s; %s is %s", line, row->name, row->help);
+    return smp_hint(err, "write %s; %s %s %s", line, row->name, row->many ? "are" : "is", row->help);
 }
 
 static smp_code place_arguments(const smp_command *command, const smp_strings *words, void *settings, smp_error *err)

@@ -23,7 +23,8 @@ typedef enum smp_option_type {
 } smp_option_type;
 
 enum {
-    SMP_O_OPTIONAL = 1, /* the value may be left out, and is then ""; given as --name=value only */
+    SMP_O_OPTIONAL = 1, /* the value may be left out, and is then ""; given as --name=value only. Of a choice it is
+                           then the second word, and a word of it may be the next argument, too */
     SMP_O_ADVANCED = 2, /* for tests, study and clusters: listed last, and not by -h */
     SMP_O_LEAVES = 4,   /* answers on its own (--help): arguments are not checked */
     SMP_O_SILENT = 8,   /* help does not show the default */

@@ -51,6 +51,19 @@ smp_code smp_cli_keep_other(const char *path, const char *begins, const char *wh
     return smp_at(err, "%s", path);
 }
 
+smp_code smp_cli_check_report(const char *path, bool force, smp_error *err)
+{
+    struct stat status;
+    smp_output *output = NULL;
+    if (!path || !strcmp(path, "-"))
+        return SMP_OK;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return SMP_OK; /* who reads a pipe would see its end */
+    smp_code code = smp_output_open(path, force, NULL, &output, err);
+    smp_output_abort(output);
+    return code ? smp_at(err, "%s", path) : SMP_OK;
+}
+
 smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render, const void *data, smp_error *err)
 {
     char *text = NULL;

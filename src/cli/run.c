@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -50,7 +49,6 @@ static bool is_file_report(const smp_run_settings *settings)
 static smp_code check_report(const smp_run_settings *settings, smp_error *err)
 {
     const char *path = settings->report;
-    struct stat status;
     if (!strcmp(path, "-")) {
         if (strcmp(settings->out, "-") != 0)
             return SMP_OK;
@@ -62,14 +60,7 @@ static smp_code check_report(const smp_run_settings *settings, smp_error *err)
     if (smp_cli_refuse_report(path, settings->in, err) || smp_cli_refuse_report(path, settings->pipe, err) ||
         smp_cli_refuse_report(path, settings->out, err))
         return err->code;
-    if (stat(path, &status) != 0)
-        return SMP_OK;
-    if (S_ISREG(status.st_mode) && !settings->plan.base.common.force) {
-        smp_fail(err, SMP_E_WRITE, "the file exists already");
-        smp_hint(err, "replace it with --force, or give another name");
-        return smp_at(err, "%s", path);
-    }
-    return SMP_OK;
+    return smp_cli_check_report(path, settings->plan.base.common.force, err);
 }
 
 /* And what the pipeline names: files that it includes, reads and saves. */

@@ -5,6 +5,7 @@
 
 const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", "zstd", NULL};      /* as smp_tiff_compression */
 const char *const smp_cli_sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* as smp_jpeg_sampling */
+const char *const smp_cli_scan_words[] = {"auto", "on", "off", NULL};                   /* as smp_jpeg_scans */
 const char *const smp_cli_sample_words[] = {"keep",   "8",    "16",    "24",  "32", "float",
                                             "double", "alaw", "mulaw", "f16", NULL};
 const char *const smp_cli_layout_words[] = {"hwc", "chw", NULL};

@@ -10,8 +10,8 @@
 typedef struct smp_write_settings {
     bool strip;
     int64_t png_level, png_bits, quality, jpeg_quality, bitrate;
-    bool lossless, jpeg_progressive, png_palette;
-    int jpeg_sampling; /* an index into the words */
+    bool lossless, png_palette;
+    int jpeg_sampling, jpeg_progressive; /* indices into the words */
     int64_t tiff_tile;
     int tiff_compression; /* an index into the words */
     int samples, layout;  /* indices into the words */
@@ -20,6 +20,7 @@ typedef struct smp_write_settings {
 
 extern const char *const smp_cli_tiff_words[];
 extern const char *const smp_cli_sampling_words[];
+extern const char *const smp_cli_scan_words[];
 extern const char *const smp_cli_sample_words[];
 extern const char *const smp_cli_layout_words[];
 

@@ -160,9 +160,9 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
             smp_step_reads_second(step, model->second.view.height, from, from + rows, &first, &count);
             second = smp_view_rows(&model->second.view, first, count);
         }
-        if (!code)
-            code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
     }
+    if (!code)
+        code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
     if (!code)
         code = smp_simt_open_traced(err);
     if (!code) {

@@ -53,6 +53,7 @@ static void *captured_stream;
 
 static node *add(graph *g, node_kind kind)
 {
+    LAB_ALONE;
     node *n = smp_alloc(sizeof *n);
     if (!n || !smp_grow(&g->nodes, &g->capacity, g->count + 1, sizeof(node *))) {
         smp_free(n);
@@ -300,6 +301,7 @@ LAB_API int cudaGraphExecUpdate(graph *g, const graph *from, update_result *resu
 
 LAB_API int cudaStreamBeginCapture(void *stream, int mode)
 {
+    LAB_ALONE;
     enum { ILLEGAL_STATE = 401 };
     (void)mode;
     if (captured)
@@ -309,12 +311,14 @@ LAB_API int cudaStreamBeginCapture(void *stream, int mode)
 }
 LAB_API int cudaStreamEndCapture(const void *stream, graph **out)
 {
+    LAB_ALONE;
     *out = stream == captured_stream ? captured : NULL;
     captured = *out ? NULL : captured;
     return *out ? LAB_SUCCESS : lab_error(LAB_INVALID_VALUE);
 }
 LAB_API int cudaStreamIsCapturing(const void *stream, int *status)
 {
+    LAB_ALONE;
     *status = captured && stream == captured_stream;
     return LAB_SUCCESS;
 }
@@ -323,23 +327,30 @@ LAB_API int cudaThreadExchangeStreamCaptureMode(int *mode)
     (void)mode;
     return LAB_SUCCESS;
 }
+static bool capture_host(void *stream, host_function *function, void *data, int *error)
+{
+    LAB_ALONE;
+    if (!captured || !stream)
+        return false;
+    node *n = add(captured, HOST_NODE);
+    if (n)
+        n->host = (host_params){function, data};
+    *error = n ? LAB_SUCCESS : lab_error(LAB_OUT_OF_MEMORY);
+    return true;
+}
 LAB_API int cudaLaunchHostFunc(void *stream, host_function *function, void *data)
 {
-    if (captured && stream) {
-        node *n = add(captured, HOST_NODE);
-        if (!n)
-            return lab_error(LAB_OUT_OF_MEMORY);
-        n->host = (host_params){function, data};
-        return LAB_SUCCESS;
-    }
-    function(data);
-    return LAB_SUCCESS;
+    int error = LAB_SUCCESS;
+    if (!capture_host(stream, function, data, &error))
+        function(data); /* which may wait for another thread's calls */
+    return error;
 }
 
 /* Work on any stream is taken: others join a capture by events. */
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                         size_t shared, bool together, int *error)
 {
+    LAB_ALONE;
     if (!captured || !stream)
         return false;
     node *n = add(captured, KERNEL_NODE);
@@ -352,6 +363,7 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
 
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error)
 {
+    LAB_ALONE;
     if (!captured || !stream)
         return false;
     node *n = add(captured, COPY_NODE);
@@ -363,6 +375,7 @@ bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int
 
 bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error)
 {
+    LAB_ALONE;
     if (!captured || !stream)
         return false;
     node *n = add(captured, SET_NODE);

@@ -1,5 +1,4 @@
 /* Launches. Each runs at once; results are written when the program ends. */
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +9,11 @@
 
 enum { MOST_DEPTH = 16, MOST_REFUSED = 4096 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static smp_warp_memory *memory;
 static smp_warp_result *results;
 static size_t result_count, result_capacity;
 static _Thread_local int last_error;
-static int sticky;
+static _Atomic int sticky;
 
 int lab_error(int error)
 {
@@ -49,6 +47,7 @@ void lab_die(const smp_error *err)
 
 smp_warp_memory *lab_memory(void)
 {
+    LAB_ALONE;
     smp_error err = {0};
     if (!memory && smp_warp_memory_open(&memory, &err))
         lab_die(&err);
@@ -160,6 +159,7 @@ static void keep_refused(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 
 
 void lab_noticed(void)
 {
+    LAB_ALONE;
     for (size_t i = 0; i < result_count && i < MOST_REFUSED; i++)
         if (refused[i]) {
             refused[i] = false;
@@ -276,14 +276,13 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
 static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
                          void *stream, bool together)
 {
+    LAB_ALONE;
     int error;
     if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, &error))
         return error;
-    pthread_mutex_lock(&lock);
     lab_enter();
     error = launch(function, grid, block, arguments, shared, together);
     lab_leave();
-    pthread_mutex_unlock(&lock);
     return error;
 }
 

@@ -1,4 +1,5 @@
 /* Memory of the runtime: all of it is the host's, so that copies are plain and managed memory needs nothing. */
+#define _GNU_SOURCE 1 /* PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP */
 #include <pthread.h>
 #include <string.h>
 
@@ -6,20 +7,29 @@
 
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static int inside;
+
+int lab_alone(void)
+{
+    return pthread_mutex_lock(&lock);
+}
+
+void lab_alone_end(const int *alone)
+{
+    (void)alone;
+    pthread_mutex_unlock(&lock);
+}
 
 void lab_enter(void)
 {
     pthread_mutex_lock(&lock);
     if (!inside++)
         smp_warp_memory_open_to_host(lab_memory(), true);
-    pthread_mutex_unlock(&lock);
 }
 
 void lab_leave(void)
 {
-    pthread_mutex_lock(&lock);
     if (!--inside)
         smp_warp_memory_open_to_host(lab_memory(), false);
     pthread_mutex_unlock(&lock);
@@ -28,6 +38,7 @@ void lab_leave(void)
 /* What the host may access, too. */
 static int allocate(void **out, size_t size)
 {
+    LAB_ALONE;
     if (!out)
         return lab_error(LAB_INVALID_VALUE);
     *out = smp_warp_buffer(lab_memory(), size, NULL);
@@ -49,6 +60,7 @@ static int allocate_on_device(void **out, size_t size)
 /* Whether a range that is said to be on the device is a buffer's. */
 static bool is_buffer(const void *at, size_t size)
 {
+    LAB_ALONE;
     uint64_t start, bytes;
     const uint64_t address = (uint64_t)(uintptr_t)at;
     return !size || (smp_warp_buffer_of(lab_memory(), address, &start, &bytes) && size <= bytes - (address - start));
@@ -56,6 +68,7 @@ static bool is_buffer(const void *at, size_t size)
 
 static int copy(void *to, const void *from, size_t size, int kind)
 {
+    LAB_ALONE;
     const bool to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
     const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
     if (lab_broken())
@@ -105,6 +118,7 @@ LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
 
 LAB_API int cudaFree(void *p)
 {
+    LAB_ALONE;
     return lab_error(p && !smp_warp_buffer_free(lab_memory(), p) ? LAB_INVALID_VALUE : LAB_SUCCESS);
 }
 ALIAS(cudaFreeHost, (void *p), cudaFree(p))
@@ -170,6 +184,7 @@ LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
 }
 LAB_API int cudaMemset(void *p, int value, size_t size)
 {
+    LAB_ALONE;
     if (!is_buffer(p, size))
         return lab_error(LAB_INVALID_VALUE);
     if (lab_broken())
@@ -196,6 +211,7 @@ LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t 
 
 static int copy_symbol(const void *symbol, void *to, const void *from, size_t size, size_t offset)
 {
+    LAB_ALONE;
     size_t bytes;
     char *memory = lab_symbol(symbol, &bytes);
     if (!memory)
@@ -272,6 +288,7 @@ LAB_API int cudaMemGetInfo(size_t *unused, size_t *total)
 /* cudaPointerAttributes: type, device, devicePointer, hostPointer */
 LAB_API int cudaPointerGetAttributes(void *attributes, const void *p)
 {
+    LAB_ALONE;
     enum { UNREGISTERED, HOST, DEVICE };
     struct {
         int type, device;

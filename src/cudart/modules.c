@@ -1,7 +1,6 @@
 /* The program's device code and what it registers of it. `smempipe kernel` says where the code is: of a .cu that it
  * compiled one PTX (SMEMPIPE_LAB_PTX, _SASS); of an executable a list (SMEMPIPE_LAB_MODULES), in which a fatbin is
  * found by its bytes. A module is read when a program first needs it. */
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,6 @@ typedef struct entry {
     int dynamic; /* the most dynamic shared memory that cudaFuncSetAttribute allows it; 0: it was not called */
 } entry;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static entry *entries; /* functions and variables */
 static size_t entry_count, entry_capacity;
 
@@ -119,6 +117,7 @@ static module *the_only(void)
 /* What nvcc lays down for each source file: a magic number, a version, where its fatbin is. */
 LAB_API void **__cudaRegisterFatBinary(void *given)
 {
+    LAB_ALONE;
     const char *list = getenv("SMEMPIPE_LAB_MODULES");
     struct {
         uint32_t magic, version;
@@ -153,10 +152,9 @@ LAB_API char __cudaInitModule(void **handle)
 
 static void enter(void **handle, const void *host, const char *name)
 {
-    pthread_mutex_lock(&lock);
+    LAB_ALONE;
     if (smp_grow(&entries, &entry_capacity, entry_count + 1, sizeof *entries))
         entries[entry_count++] = (entry){.host = host, .name = smp_strdup(name), .of = *handle};
-    pthread_mutex_unlock(&lock);
 }
 
 static entry *entry_of(const void *host)
@@ -179,6 +177,7 @@ static module *module_of(const entry *e)
 
 void *lab_symbol(const void *host, size_t *size)
 {
+    LAB_ALONE;
     const entry *e = entry_of(host);
     const module *m = module_of(e);
     return m ? smp_warp_variable(m->ptx ? m->ptx : m->sass, e->name, size) : NULL;
@@ -186,6 +185,7 @@ void *lab_symbol(const void *host, size_t *size)
 
 const smp_warp_kernel *lab_kernel_codes(const void *host, const smp_warp_kernel **ptx, const smp_warp_kernel **sass)
 {
+    LAB_ALONE;
     bool many;
     const entry *e = entry_of(host);
     const module *m = module_of(e);
@@ -203,6 +203,7 @@ const smp_warp_kernel *lab_kernel(const void *host)
 /* 48 KB together with what it declares, unless the program asks for more. */
 size_t lab_dynamic_limit(const void *host)
 {
+    LAB_ALONE;
     enum { USUAL = 48 * 1024 };
     const entry *e = entry_of(host);
     const smp_warp_kernel *kernel = e ? lab_kernel(host) : NULL;
@@ -214,6 +215,7 @@ size_t lab_dynamic_limit(const void *host)
 
 bool lab_allow_dynamic(const void *host, int bytes)
 {
+    LAB_ALONE;
     entry *e = entry_of(host);
     const smp_warp_kernel *kernel = e ? lab_kernel(host) : NULL;
     if (!kernel || bytes < 0 || (size_t)bytes + smp_warp_kernel_shared(kernel) > SMP_WARP_MAX_SHARED)
@@ -224,6 +226,7 @@ bool lab_allow_dynamic(const void *host, int bytes)
 
 bool lab_registers(const void *host, uint32_t *registers)
 {
+    LAB_ALONE;
     const entry *e = entry_of(host);
     const module *m = module_of(e);
     char path[4096];

@@ -90,7 +90,13 @@ bool lab_allow_dynamic(const void *host, int bytes);
 /* The registers of a thread; false: they are not known, since its SASS is not at hand. */
 bool lab_registers(const void *host, uint32_t *registers);
 
-/* The host's code may access device memory between the two, which nest. */
+/* Until the end of the block that says so, its thread alone works on what the program's threads share: modules, memory,
+ * results, what is captured. Nests. */
+#define LAB_ALONE __attribute__((cleanup(lab_alone_end))) const int alone = lab_alone()
+int lab_alone(void);
+void lab_alone_end(const int *alone);
+
+/* The thread is alone, and the host's code may access device memory between the two, which nest. */
 void lab_enter(void);
 void lab_leave(void);
 

@@ -40,11 +40,12 @@ typedef struct smp_sound {
     bool rf64;     /* a WAV made for more than 4 GB */
 } smp_sound;
 
-/* How a JPEG was quantised and sampled, of each component. Writers keep it even with --strip. */
+/* How a JPEG was quantised and sampled, of each component, and laid out. Writers keep it even with --strip. */
 typedef struct smp_jpeg_coding {
     int components; /* 1: gray, 3: YCbCr; 0: none that could be used again */
     uint8_t steps[3][64];
     uint8_t across[3], down[3]; /* sampling factors */
+    uint8_t progressive;        /* 1: coarse at first; told of files without components, too */
 } smp_jpeg_coding;
 
 /* How few bits a PNG had. Writers of PNG keep that where the samples still fit, even with --strip. */
@@ -177,6 +178,9 @@ typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NON
 /* The resolution of colour. Auto: the input's, where its coding is used again, else full from quality 90 on. */
 typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
 
+/* Whether a JPEG appears coarse at first. Kept: as the input, if that was a JPEG. */
+typedef enum smp_jpeg_scans { SMP_JPEG_KEPT, SMP_JPEG_PROGRESSIVE, SMP_JPEG_BASELINE } smp_jpeg_scans;
+
 /* Takes the rows of a picture from row y on, in place of a file of this name. Called from several threads, for pictures
  * of different names. */
 typedef smp_code smp_take_rows(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows,
@@ -199,14 +203,14 @@ typedef struct smp_write_options {
     int bitrate;           /* of Opus and MP3, kbit/s of all channels together; 0: the default, or by quality */
     bool lossless;         /* of formats that can: WebP */
     int jpeg_sampling;     /* an smp_jpeg_sampling */
-    bool jpeg_progressive;
-    int tiff_compression; /* an smp_tiff_compression */
-    int tiff_tile;        /* sides of tiles, px, a multiple of 16; 0: strips */
-    bool fit_rate;        /* a sound whose rate the format has not is resampled (smp_writer_fits_rate) */
-    int sound_type;       /* an smp_sound_type; 0: as the input's */
-    bool planes;          /* arrays: channels first, a plane after the other */
-    bool half;            /* arrays of floats: 16 bits */
-    const char *format;   /* of standard output, an extension; null: the usual */
+    int jpeg_progressive;  /* an smp_jpeg_scans */
+    int tiff_compression;  /* an smp_tiff_compression */
+    int tiff_tile;         /* sides of tiles, px, a multiple of 16; 0: strips */
+    bool fit_rate;         /* a sound whose rate the format has not is resampled (smp_writer_fits_rate) */
+    int sound_type;        /* an smp_sound_type; 0: as the input's */
+    bool planes;           /* arrays: channels first, a plane after the other */
+    bool half;             /* arrays of floats: 16 bits */
+    const char *format;    /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -85,6 +86,11 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
                     *extension = *e;
                     return SMP_OK;
                 }
+    struct stat status;
+    if (!wanted && path && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        smp_fail(err, SMP_E_WRITE, "is a folder");
+        return smp_hint(err, "add a file name: %.200s%sout.png", path, path[strlen(path) - 1] == '/' ? "" : "/");
+    }
     const bool sound = wanted && smp_name_kind(path) == SMP_AUDIO;
     list_formats(known, sizeof known, sound ? SMP_AUDIO : SMP_BOTH);
     if (wanted && wanted[0])

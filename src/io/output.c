@@ -259,7 +259,7 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
     }
     if ((exists && S_ISDIR(status.st_mode)) || path[length - 1] == '/') {
         smp_fail(err, SMP_E_WRITE, "is a folder");
-        return smp_hint(err, "add a file name: %.200s%sout.png", path, path[length - 1] == '/' ? "" : "/");
+        return smp_hint(err, "add a file name: %.200s%sNAME", path, path[length - 1] == '/' ? "" : "/");
     }
     if (exists && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
         return open_special(output, err);

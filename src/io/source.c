@@ -109,6 +109,24 @@ void smp_source_close(smp_source *source)
     *source = (smp_source){.fd = -1};
 }
 
+/* The buffer's bytes are not those in front of the next one. */
+static void drop_buffer(smp_source *source)
+{
+    if (!source->memory)
+        source->begin = source->end = 0;
+}
+
+/* Where the bytes of a seekable file from `position` on lie in the buffer; null: they are not there. *have: how many.
+ */
+static const uint8_t *buffered(const smp_source *source, uint64_t position, size_t *have)
+{
+    const uint64_t from = source->position - source->begin;
+    if (source->position < source->begin || position < from || position - from > source->end)
+        return NULL;
+    *have = source->end - (size_t)(position - from);
+    return source->buffer + (position - from);
+}
+
 /* One read(2) into `to`; 0 at the end, on failure, or when the limit is exceeded. */
 static size_t read_some(smp_source *source, uint8_t *to, size_t size)
 {
@@ -188,6 +206,7 @@ size_t smp_source_read(smp_source *source, void *to, size_t size)
         if (!have) {
             const uint8_t *at;
             if (!source->memory && size - done >= SMP_SOURCE_BUFFER) { /* large reads bypass the buffer */
+                drop_buffer(source);
                 size_t got = read_some(source, (uint8_t *)to + done, size - done);
                 if (!got || !count_against_limit(source, got))
                     break;
@@ -238,6 +257,7 @@ bool smp_source_begin(smp_source *source, uint64_t bytes)
     source->size -= source->size != UINT64_MAX ? bytes : 0;
     source->limit -= source->limit != UINT64_MAX ? smp_min_u64(bytes, source->limit) : 0;
     source->position = 0;
+    drop_buffer(source);
     return !source->seekable || smp_source_seek(source, 0);
 }
 
@@ -250,6 +270,7 @@ bool smp_source_begin_earlier(smp_source *source, uint64_t bytes)
         source->end += (size_t)bytes;
     } else {
         source->base -= bytes;
+        drop_buffer(source);
     }
     source->size += source->size != UINT64_MAX ? bytes : 0;
     source->limit += source->limit != UINT64_MAX ? bytes : 0;
@@ -263,6 +284,13 @@ bool smp_source_seek(smp_source *source, uint64_t position)
     if (source->memory) {
         source->begin = position < source->end ? (size_t)position : source->end;
         source->position = source->begin;
+        return true;
+    }
+    size_t have;
+    const uint8_t *there = buffered(source, position, &have);
+    if (there && have) {
+        source->begin = (size_t)(there - source->buffer);
+        source->position = position;
         return true;
     }
     uint64_t at;
@@ -280,6 +308,12 @@ bool smp_source_look(const smp_source *source, uint64_t position, void *to, size
         return false;
     if (source->memory) {
         memcpy(to, source->memory + position, size);
+        return true;
+    }
+    size_t have;
+    const uint8_t *there = buffered(source, position, &have);
+    if (there && have >= size) {
+        memcpy(to, there, size);
         return true;
     }
     for (size_t done = 0; done < size;) {

@@ -123,7 +123,9 @@ static void pass_coding(smp_wire *w, smp_jpeg_coding *coding)
     pass(w, coding->steps, sizeof coding->steps);
     pass(w, coding->across, sizeof coding->across);
     pass(w, coding->down, sizeof coding->down);
-    bool good = coding->components == 0 || coding->components == 1 || coding->components == 3;
+    pass(w, &coding->progressive, sizeof coding->progressive);
+    bool good =
+        (coding->components == 0 || coding->components == 1 || coding->components == 3) && coding->progressive <= 1;
     for (int i = 0; good && i < coding->components; i++)
         for (int k = 0; k < 64; k++)
             good = good && coding->steps[i][k]; /* a step of 0 would divide by it */

@@ -8,14 +8,14 @@ put_sources "$builder"
 chroot "$builder" bash -euc '
     dpkg --add-architecture arm64
     apt-get -q update
-    apt-get -qy install --no-install-recommends crossbuild-essential-arm64 cmake make pkg-config file python3 \
+    apt-get -qy install --no-install-recommends crossbuild-essential-arm64 cmake make pkg-config dpkg-dev file python3 \
         qemu-user-static zlib1g-dev:arm64 libpng-dev:arm64 libjpeg-dev:arm64 libtiff-dev:arm64 libzstd-dev:arm64 \
         libwebp-dev:arm64 libheif-dev:arm64 libgif-dev:arm64 libsndfile1-dev:arm64 libmpg123-dev:arm64 \
         libisal-dev:arm64 libavformat-dev:arm64
     cd /src
     cmake --preset aarch64 -B /build -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_PACKAGER="$0" \
         -DCPACK_DEBIAN_PACKAGE_ARCHITECTURE=arm64
-    cmake --build /build -j "$(nproc)"
+    cmake --build /build -j "${JOBS:-$(nproc)}"
     cd /build
     rm -rf packages
     DEB_HOST_ARCH=arm64 cpack -G DEB' "$(git log -1 --format='%an <%ae>')" > "$out/arm64-build.log" 2>&1 ||
@@ -23,6 +23,7 @@ chroot "$builder" bash -euc '
 mkdir -p "$out/arm64"
 rm -f "$out/arm64"/*.deb
 cp "$builder"/build/packages/*.deb "$out/arm64/"
+check_parts "$out/arm64"/*.deb
 if command -v lintian > /dev/null; then
     lintian --allow-root --fail-on error,warning "$out/arm64"/*.deb > "$out/arm64-lintian.log" 2>&1 ||
         { cat "$out/arm64-lintian.log" >&2; exit 1; }

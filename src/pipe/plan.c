@@ -238,6 +238,7 @@ static bool warned(const planner *p, const smp_node *node)
     return false;
 }
 
+#define BEYOND(what) "stage '%s' reaches further than the " what
 static void warn(planner *p, const smp_node *node, const char *format, const char *label)
 {
     if (p->diags && !warned(p, node))
@@ -266,6 +267,7 @@ static smp_code add_node(planner *p, int number)
     int input = picture_of(p, node->input), second = SMP_STEP_NONE;
     smp_node_plan probe = {
         .out = p->plan->steps[input].out, .access = stage->access, .linear = node->light == SMP_LIGHT_LINEAR};
+    probe.probing = true;
     const smp_seen *found = found_for(p, number);
     if (found) {
         probe.found = found->data;
@@ -286,8 +288,7 @@ static smp_code add_node(planner *p, int number)
     code = smp_node_params(p->request->program, node, &in, p->diags, params, p->err);
     if (!code && stage->check)
         code = blame(p, node, stage->check(params, p->err));
-    /* The first call, with the same shapes, only tells whether the stage moves samples or does nothing. Conversions do
-     * not change shapes. */
+    /* The first call only tells whether the stage moves samples or does nothing. Conversions do not change shapes. */
     if (!code && stage->plan) {
         code = stage->plan(params, &in, second >= 0 ? &p->plan->steps[second].out : NULL, &probe, p->err);
         smp_free(probe.table);
@@ -317,10 +318,9 @@ static smp_code add_node(planner *p, int number)
         }
     }
     if (probe.access == SMP_STENCIL && !probe.rows_den && (probe.reach_up > in.height || probe.reach_down > in.height))
-        warn(p, node,
-             in.kind == SMP_AUDIO ? "stage '%s' reaches further than the sound is long"
-                                  : "stage '%s' reaches further than the picture is high",
-             stage->name);
+        warn(p, node, in.kind == SMP_AUDIO ? BEYOND("sound is long") : BEYOND("picture is high"), stage->name);
+    if (probe.remark[0])
+        warn(p, node, "%s", probe.remark);
 
     bool reduces = probe.access == SMP_REDUCE || probe.access == SMP_ADJUST;
     int index;

@@ -468,6 +468,7 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
     output_count = plan->sink_count;
     for (size_t i = 0; i < plan->sink_count; i++)
         *scanned |= plan->sinks[i].coded;
+    smp_run_note_coder(request, media, plan, report);
     if (output_count)
         smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
     if ((code = open_outputs(request, plan, media, outputs, report, err)))

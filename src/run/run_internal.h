@@ -17,6 +17,10 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
                            smp_plan **plan, smp_error *err);
 smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err);
 
+/* Says in the report that JPEGs which the device could code are progressive, and coded by the CPU. */
+void smp_run_note_coder(const smp_run_request *request, const smp_media *media, const smp_plan *plan,
+                        smp_run_report *report);
+
 /* The request's options with what the executor fills in. options->inputs is the caller's to free. */
 smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *report, smp_write_options *options,
                                smp_error *err);

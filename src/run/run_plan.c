@@ -56,6 +56,19 @@ static bool codes(void *context, const char *path, const smp_shape *shape, smp_j
            smp_jpeg_scan_serves(path, &c->request->write, shape, &c->media->meta.jpeg, params);
 }
 
+void smp_run_note_coder(const smp_run_request *request, const smp_media *media, const smp_plan *plan,
+                        smp_run_report *report)
+{
+    const uint64_t from = request->limits.scan_from;
+    for (size_t i = 0; from && i < plan->sink_count; i++) {
+        const smp_sink *sink = &plan->sinks[i];
+        if (!sink->coded && (uint64_t)sink->shape.width * (uint64_t)sink->shape.height >= from &&
+            smp_jpeg_scan_is_progressive(sink->path, &request->write, &sink->shape, &media->meta.jpeg))
+            snprintf(report->device_note, sizeof report->device_note,
+                     "the CPU codes the JPEG, since it is progressive (--jpeg-progressive=off: the device does)");
+    }
+}
+
 smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
                            smp_plan **plan, smp_error *err)
 {

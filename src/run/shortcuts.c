@@ -104,8 +104,9 @@ static bool may_copy(const smp_run_request *request, const smp_plan *plan, const
     const smp_write_options *write = &request->write;
     return media->copies && plan->step_count == 1 && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
            strcmp(request->input, "-") != 0 && smp_writer_is(request->output, write->format, media->file_format) &&
-           !write->quality && !write->jpeg_quality && !write->jpeg_progressive &&
-           write->jpeg_sampling == SMP_JPEG_AUTO && !write->lossless;
+           !write->quality && !write->jpeg_quality && write->jpeg_sampling == SMP_JPEG_AUTO && !write->lossless &&
+           (write->jpeg_progressive == SMP_JPEG_KEPT ||
+            (write->jpeg_progressive == SMP_JPEG_PROGRESSIVE) == (media->meta.jpeg.progressive != 0));
 }
 
 static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,

@@ -2,6 +2,7 @@
 #include "audio/fade.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
@@ -36,6 +37,14 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     *fade = (smp_fade){.in = frames(p->in, in), .out = frames(p->out, in), .curve = p->curve};
     fade->in_rate = fade->in ? 1. / (double)fade->in : 0;
     fade->out_rate = fade->out ? 1. / (double)fade->out : 0;
+    const double most = fmax(p->in, p->out), length = (double)in->height / in->rate;
+    if (most > length)
+        snprintf(work->remark, sizeof work->remark,
+                 "stage 'fade' %s over %.6g s, and the sound is %.6g s long: it takes all of it",
+                 p->in >= p->out ? "rises" : "falls", most, length);
+    else if (p->in + p->out > length)
+        snprintf(work->remark, sizeof work->remark,
+                 "stage 'fade' begins to fall before it has risen: the sound is %.6g s long", length);
     work->nothing = !fade->in && !fade->out;
     work->ops = 1;
     return SMP_OK;

@@ -80,6 +80,29 @@ static bool scans(const smp_io *io, const void *kernel)
     return io->in.white != 1.f && ((const smp_integral *)kernel)->along != SMP_ALONG_COLUMNS;
 }
 
+/* Look-back: the words of the tiles lie in the rows of the scratch picture, if these have room for them. */
+static const char *clears(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    enum { ACROSS = 32, DOWN = 8 };
+    const int64_t tiles = smp_integral_tiles(io->in.width), most = smp_grid_most(grid);
+    const int64_t words = tiles * io->in.channels + 1, rows = io->second.data ? io->second.rows : io->in.rows;
+    *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((words + ACROSS - 1) / ACROSS, 1, most),
+                                (unsigned)smp_clamp_i64((rows + DOWN - 1) / DOWN, 1, most), 1},
+                       .block = {ACROSS, DOWN, 1}};
+    const bool counted = words < INT32_MAX / (io->in.height / SMP_INTEGRAL_ROWS + 1); /* numbers of tiles, in 32 bits */
+    const bool room =
+        (words + 1) * (int64_t)sizeof(uint64_t) <= io->in.width * io->in.channels * (int64_t)sizeof(float);
+    return scans(io, kernel) && room && counted ? "integral_words_clear" : NULL;
+}
+
+static void look_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    const int64_t blocks = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
+    smp_grid_striding_line(blocks * io->second.channels * smp_integral_tiles(io->second.width), 1, SMP_INTEGRAL_ACROSS,
+                           grid);
+}
+
 #define DECIDE(kernel)                                                                                                 \
     static const char *kernel##_by_tree(const smp_io *io, const void *kernel_, smp_grid *grid)                         \
     {                                                                                                                  \
@@ -116,6 +139,14 @@ DECIDE(integral)
                  kernel, kernel##_by_pads),                                                                            \
             RUNG("shuffle", "on GPUs, 8 and 16 bits: lanes add through registers, no shared memory", kernel,           \
                  kernel##_by_shuffle),                                                                                 \
+            {.name = "lookback",                                                                                       \
+             .help = "on GPUs, 8 and 16 bits: a warp a tile, sums of tiles to the left by decoupled look-back",        \
+             .launches =                                                                                               \
+                 {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(kernel##_tiled)},                                     \
+                  {.from = SMP_IN, .to = SMP_SCRATCH, .decide = clears},                                               \
+                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = #kernel "_lookback", .geometry = look_geometry}},       \
+             .scratch = smp_integral_scratch,                                                                          \
+             .band = SMP_INTEGRAL_ROWS},                                                                               \
             {0},                                                                                                       \
     }
 #define RUNG(word, text, kernel, which)                                                                                \

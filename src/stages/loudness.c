@@ -43,6 +43,7 @@ typedef struct energy {
 
 typedef struct partial {
     double peak, most[LENGTHS];
+    int64_t spoiled; /* of one file, which alone is told of them */
     bool rounded[LENGTHS];
     size_t count[LENGTHS];
     energy energies[]; /* of MOMENTARY, then of SHORT, each ascending */
@@ -120,6 +121,7 @@ static smp_code make_partial(const void *given, const smp_shape *in, const smp_n
     partial *t = make((size_t)found.momentary_count, (size_t)found.shortterm_count, err);
     if (t) {
         t->peak = found.peak;
+        t->spoiled = found.spoiled;
         t->most[MOMENTARY] = found.most_momentary;
         t->most[SHORT] = found.most_shortterm;
         add_blocks(t, MOMENTARY, found.momentary, found.momentary_count);
@@ -224,8 +226,8 @@ static void warn(double lufs, double target, smp_findings *findings)
         snprintf(findings->warning, sizeof findings->warning,
                  "its loudness is %.1f LUFS, %.1f LU %s than the %.1f asked for%s", lufs, fabs(off),
                  off < 0 ? "quieter" : "louder", target,
-                 off < 0 ? ": `normalize loudness=..` reaches it, unless peaks meet its ceiling"
-                         : ": `normalize loudness=..` lowers it");
+                 off < 0 ? ": `normalize lufs=..` reaches it, unless peaks meet its ceiling"
+                         : ": `normalize lufs=..` lowers it");
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
@@ -238,6 +240,8 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
         code = report(t, findings, err);
     if (!code)
         warn(findings->items[before].value, ((const params *)given)->target, findings);
+    if (!code)
+        smp_loudness_tell_spoiled("loudness", in, work, ((const partial *)t)->spoiled, findings);
     smp_free(t);
     return code;
 }

@@ -91,6 +91,7 @@ static smp_code reach_loudness(const params *p, const smp_shape *in, const void 
                  "'normalize' leaves it %.1f LU quieter than asked, since its true peak would pass the ceiling: "
                  "true-peak=20dBTP, and `limit` behind it, give the rest",
                  wanted - gain);
+    smp_loudness_tell_spoiled("normalize", in, work, found.spoiled, findings);
     code = smp_findings_add(findings, "lufs", -1, found.integrated, err);
     if (code == SMP_OK)
         code = smp_findings_add(findings, "true_peak", -1, found.true_peak, err);
@@ -117,6 +118,11 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
         samples += n;
         most = fmax(most, peak);
     }
+    const double unmeasured = (double)in->height * in->channels - samples;
+    if (unmeasured > 0)
+        snprintf(findings->warning, sizeof findings->warning,
+                 "'normalize' measures without %.0f sample%s that %s not finite (NaN, infinity); the sound keeps them",
+                 unmeasured, unmeasured > 1 ? "s" : "", unmeasured > 1 ? "are" : "is");
     const double level = rms ? (samples > 0 ? sqrt(squares / samples) : 0) : most;
     bool same = p->channels == TOGETHER || in->channels == 1;
     double factor = level > 0 ? wanted / level : 1; /* silence stays silence */

@@ -146,6 +146,8 @@ typedef struct smp_node_plan {
     int64_t row_unit; /* rows that are cheapest together: strips begin at multiples of it. A power of two; 0: any */
     bool whole;       /* needs its whole input all the same (a wrapping border, say) */
     bool nothing;     /* with these parameters the stage changes nothing: the planner leaves it out and warns */
+    bool probing;     /* preset: the call only asks about shapes and exactness: no table is needed */
+    char remark[120]; /* what the user must be told of the parameters, with this input; empty: nothing */
     bool already;     /* with `nothing`: because this input already is what the stage makes; no warning then */
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */

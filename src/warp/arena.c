@@ -3,21 +3,24 @@
 #define _GNU_SOURCE 1 /* mincore */
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "warp/buffers.h"
 
-enum { PAGE = 4096, NAME = WARP_BUFFER_NAME };
-#define ARENA       ((size_t)1 << 40)
+enum { PAGE = 65536, NAME = WARP_BUFFER_NAME }; /* a multiple of each system's pages */
+#define ARENA       ((size_t)1 << 44)
+#define ARENA_LEAST ((size_t)1 << 40) /* where addresses are limited */
 #define GPU_BYTES   ((size_t)80 << 30)
 #define CLOSED_MOST ((size_t)64 << 20) /* of larger memory, closing and opening takes too long */
 
 static bool reserve(smp_warp_memory *memory)
 {
-    if (!memory->arena) {
-        void *arena = mmap(NULL, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (size_t size = ARENA; !memory->arena && size >= ARENA_LEAST; size /= 4) {
+        void *arena = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         memory->arena = arena == MAP_FAILED ? NULL : arena;
+        memory->arena_size = size;
     }
     return memory->arena != NULL;
 }
@@ -30,7 +33,7 @@ void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
     if (!smp_add_size(size, 2 * (size_t)PAGE - 1, &pages)) /* one more between buffers */
         return NULL;
     pages = pages / PAGE * PAGE;
-    if (size > GPU_BYTES - memory->device_bytes || pages > ARENA - memory->arena_used)
+    if (size > GPU_BYTES - memory->device_bytes || pages > memory->arena_size - memory->arena_used)
         return NULL;
     unsigned char *start = memory->arena + memory->arena_used;
     const warp_buffer buffer = {.start = (uint64_t)(uintptr_t)start, .size = size, .device = true};
@@ -55,7 +58,7 @@ void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer)
 void warp_close_arena(smp_warp_memory *memory)
 {
     if (memory->arena)
-        munmap(memory->arena, ARENA);
+        munmap(memory->arena, memory->arena_size);
     smp_free(memory->freed);
 }
 
@@ -80,8 +83,9 @@ bool smp_warp_memory_is_device(const smp_warp_memory *memory, const void *addres
 
 static bool is_mapped(uint64_t address)
 {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     unsigned char resident;
-    return !mincore((void *)(uintptr_t)(address / PAGE * PAGE), PAGE, &resident);
+    return !mincore((void *)(uintptr_t)(address / page * page), (size_t)page, &resident);
 }
 
 static const char *called(const warp_buffer *b, char name[NAME + 16])
@@ -115,7 +119,8 @@ static bool describe_near(const smp_warp_memory *memory, uint64_t address, char 
         else if (!after)
             after = b;
     }
-    const uint64_t far = memory->arena && !device ? PAGE : UINT64_C(1) << 32; /* the host's memory is full of others */
+    enum { NEAR = 4096 };
+    const uint64_t far = memory->arena && !device ? NEAR : UINT64_C(1) << 32; /* the host's memory is full of others */
     const uint64_t end = before ? before->start + before->size : 0, past = address > end ? address - end : 0;
     if (before && past < far && address - before->start < UINT64_C(1) << 32) {
         snprintf(text, size, "%llu bytes past the end of %s (%llu bytes)", (unsigned long long)past,

@@ -17,7 +17,7 @@ struct smp_warp_memory {
     warp_buffer *buffers; /* by start */
     size_t count, capacity;
     unsigned char *arena; /* addresses of the device (arena.c); null: none are set apart */
-    size_t arena_used, device_bytes;
+    size_t arena_size, arena_used, device_bytes;
     bool is_open;       /* to the host */
     warp_buffer *freed; /* of the arena */
     size_t freed_count, freed_capacity;

@@ -40,6 +40,11 @@ void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst
     block->stop = true;
 }
 
+void warp_waits(warp_frame *frame)
+{
+    frame->spins = WARP_SPINS - 1;
+}
+
 /* ------------------------------------------------------------------------------------------------ one warp */
 
 /* The ready lanes at the lowest instruction; *next is the instruction of the next group, past all code if none. */
@@ -393,7 +398,7 @@ void warp_begin_block(warp_block *block, uint64_t index)
     block->id[2] = (uint32_t)(index / launch->grid[0] / launch->grid[1]);
     block->interval++;
     block->first_interval = block->interval;
-    block->jumps = 0;
+    block->jumps = block->failed_waits = 0;
     memset(block->shared, PATTERN, block->shared_size);
     memset(block->barriers, 0, sizeof block->barriers);
     for (uint32_t w = 0; w < block->warps; w++) {

@@ -294,6 +294,7 @@ struct warp_block {
     warp_fault_key *faults;
     size_t fault_count, fault_capacity;
     uint64_t instructions, lane_instructions, jumps, calls;
+    uint64_t failed_waits;             /* at mbarriers, since something arrived */
     uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
     const unsigned char *banks[WARP_BANKS];
     uint32_t bank_sizes[WARP_BANKS];
@@ -351,6 +352,13 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
 /* The same with banks filled in, but for its active lanes: asynchronous copies, whose cost depends on their source. */
 uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                          const uint32_t offset[WARP_LANES], const warp_access *access, smp_bank_access *banks);
+
+/* Races and uninitialised reads alone, of a lane's bytes that are inside: nothing is counted. */
+void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
+                       uint32_t bytes, warp_touching how);
+
+/* The lanes wait for others: their next jump back gives those a turn. */
+void warp_waits(warp_frame *frame);
 
 /* Adds the cost of one more piece of the same instruction (matrices): wavefronts alone. */
 void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access *access);

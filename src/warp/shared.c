@@ -209,6 +209,14 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
     }
 }
 
+void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
+                       uint32_t bytes, warp_touching how)
+{
+    const warp_access access = {.how = how, .width = bytes};
+    if (bytes && !block->code->counts_only)
+        check_lane(block, frame, inst, lane, offset, &access);
+}
+
 /* ------------------------------------------------------------------------------------------------ accesses */
 
 /* Whether it declares extern __shared__ and got none. */

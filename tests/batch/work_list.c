@@ -60,6 +60,47 @@ static void any_name_comes_back(void **context)
     smp_work_list_close(list);
 }
 
+/* Files that differ in the extension alone lead from each to the one before; other folders' do not. */
+static void twins_lead_to_the_one_before(void **context)
+{
+    (void)context;
+    static char long_names[2][300]; /* longer than what is read at first */
+    for (int i = 0; i < 2; i++) {
+        memset(long_names[i], 'x', sizeof long_names[i] - 5);
+        strcpy(long_names[i] + sizeof long_names[i] - 5, i ? ".png" : ".jpg");
+    }
+    const char *const names[] = {"a-1.png", "a.jpg",   "a.k.png",     "a.png",      "b",
+                                 "a.webp",  "d/a.png", long_names[0], long_names[1]};
+    static const int before[] = {-1, -1, -1, 1, -1, 3, -1, -1, 7};
+    enum { COUNT = sizeof names / sizeof names[0] };
+    smp_error err = {0};
+    smp_texts texts = {NULL};
+    assert_int_equal(make_list(COUNT, 7, names, 0, 2).twins, 3);
+    smp_work_list *list = open_list();
+    for (size_t i = 0, at = 0; i < smp_work_list_pieces(list); i++) {
+        smp_found *found, other;
+        size_t count;
+        assert_ok(smp_work_list_read(list, i, &texts, &found, &count, &err));
+        for (size_t k = 0; k < count; k++, at++) {
+            assert_int_equal(found[k].twin != 0, before[at] >= 0);
+            if (before[at] < 0)
+                continue;
+            assert_ok(smp_work_list_read_line(list, found[k].twin, &texts, &other, &err));
+            assert_string_equal(other.name, names[before[at]]);
+            assert_int_equal(other.mtime, -5 + before[at]);
+            assert_int_equal(smp_work_list_read_line(list, found[k].twin + 1, &texts, &other, &err), SMP_E_READ);
+        }
+        smp_free(found);
+    }
+    static const uint64_t wrong[] = {0, 1, 33, 1000000, UINT64_MAX};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        smp_found other;
+        assert_int_equal(smp_work_list_read_line(list, wrong[i], &texts, &other, &err), SMP_E_READ);
+    }
+    smp_texts_free(&texts);
+    smp_work_list_close(list);
+}
+
 static void escapes_are_undone(void **context)
 {
     (void)context;
@@ -258,6 +299,9 @@ static smp_code use_list(smp_error *err)
         code = smp_work_list_shares(list, 5, &owners, err);
     if (!code)
         code = smp_work_list_read(list, 2, &texts, &found, &count, err);
+    smp_found other;
+    if (!code)
+        code = smp_work_list_read_line(list, found[0].twin, &texts, &other, err);
     smp_free(owners);
     smp_free(found);
     smp_texts_free(&texts);
@@ -297,7 +341,7 @@ SMP_SUITE(work_list)
         cmocka_unit_test(pieces_shrink_to_a_few_files), cmocka_unit_test(long_lists_keep_few_pieces),
         cmocka_unit_test(chosen_sizes_are_kept),        cmocka_unit_test(shares_are_even_and_whole),
         cmocka_unit_test(a_changed_byte_is_noticed),    cmocka_unit_test(every_failing_allocation_is_reported),
-        cmocka_unit_test(names_that_leave_the_folder),
+        cmocka_unit_test(names_that_leave_the_folder),  cmocka_unit_test(twins_lead_to_the_one_before),
     };
     return cmocka_run_group_tests_name("work_list", tests, make_folder, remove_list);
 }

@@ -73,12 +73,30 @@ class Duplicates(CliCase):
 
     def test_reports(self):
         rows = list(csv.reader(io.StringIO(self.smp("duplicates", "in", "--csv").stdout)))
-        self.assertEqual(rows[0], ["distance", "a", "b"])
-        self.assertEqual([row[1:] for row in rows[1:]], [["in/cat.png", "in/small, cat.jpg"]])
+        self.assertEqual(rows[0], ["distance", "a", "b", "identical"])
+        self.assertEqual([row[1:] for row in rows[1:]], [["in/cat.png", "in/small, cat.jpg", "no"]])
         told = json.loads(self.smp("duplicates", "in", "--json").stdout)
         self.assertEqual((told["method"], told["threshold"], len(told["files"])), ("dhash", 5, 4))
         self.assertEqual(told["files"][0], {"file": "in/cat.png", "hash": dhash(self.cat)})
-        self.assertEqual(told["pairs"], [{"distance": int(rows[1][0]), "a": "in/cat.png", "b": "in/small, cat.jpg"}])
+        self.assertEqual(told["pairs"], [{"distance": int(rows[1][0]), "a": "in/cat.png", "b": "in/small, cat.jpg",
+                                          "identical": False}])
+
+    def test_same_bytes(self):
+        """A copy of the file is told from the same picture in another file of as many bytes, or of fewer."""
+        cat = (self.folder / "in/cat.png").read_bytes()
+        (self.folder / "in/copy.png").write_bytes(cat)
+        Image.fromarray(self.cat).save(self.folder / "in/packed.png", compress_level=1)
+        Image.fromarray(self.cat).save(self.folder / "in/one.bmp")
+        bitmap = bytearray((self.folder / "in/one.bmp").read_bytes())
+        bitmap[6] = 1  # reserved
+        (self.folder / "in/two.bmp").write_bytes(bitmap)
+        lines = self.smp("duplicates", "in", "--threshold", "0").stdout.splitlines()
+        self.assertEqual(lines[0], " =  in/cat.png  in/copy.png")
+        self.assertEqual([line[:4] for line in lines[1:]], [" 0  "] * (len(lines) - 1))
+        self.assertIn(" 0  in/cat.png  in/packed.png", lines)
+        self.assertIn(" 0  in/one.bmp  in/two.bmp", lines)
+        told = csv.DictReader(io.StringIO(self.smp("duplicates", "in", "--threshold", "0", "--csv").stdout))
+        self.assertEqual([row["b"] for row in told if row["identical"] == "yes"], ["in/copy.png"])
 
     def test_flat_pictures_have_no_bits(self):
         Image.fromarray(np.full((50, 40), 90, np.uint8)).save(self.folder / "in/flat.png")

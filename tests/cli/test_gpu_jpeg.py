@@ -167,6 +167,22 @@ class GpuJpeg(CliCase):
         self.assertEqual(made[0], made[1])
         self.assertEqual(sum("jpeg_encode" in step for step in steps), 1, steps)
 
+    def test_progressive_files_stay_progressive_and_are_coded_by_the_cpu(self):
+        file = io.BytesIO()
+        PIL.Image.fromarray(picture(np.random.default_rng(12), 9)).save(file, "JPEG", progressive=True)
+        self.write("in.jpg", file.getvalue())
+        for options, progressive in ([], True), (["--jpeg-progressive", "off"], False), \
+                (["--jpeg-progressive=auto", "--quality", "50"], True):
+            made = []
+            for device in (["cpu"], ["simt", "--gpu-jpeg", "1"]):
+                told = self.smp("run", "-v", "-e", "invert", *options, "in.jpg", "out.jpg", "-f", "--device",
+                                *device).stderr
+                made.append((self.folder / "out.jpg").read_bytes())
+            self.assertEqual(made[0], made[1])
+            self.assertEqual("the CPU codes the JPEG, since it is progressive" in told, progressive, told)
+            with PIL.Image.open(self.folder / "out.jpg") as image:
+                self.assertEqual("progressive" in image.info, progressive, options)
+
     def test_a_doubt_leaves_one_picture_on_standard_output(self):
         data = bytearray(jpeg(np.random.default_rng(9), 2))
         data[-20] ^= 0x55

@@ -1,5 +1,6 @@
 """Help and listings: what they say of commands, stages, topics and pipelines, and that they fit."""
 import json
+import re
 import unittest
 
 from harness import PIPELINES, SAMPLES, CliCase
@@ -25,6 +26,16 @@ class Help(CliCase):
             self.assertLessEqual(len(text.splitlines()), 42, text)
             self.assertLess(len(text.splitlines()), len(self.smp(command, "--help").stdout.splitlines()))
             self.assertIn(f"smempipe {command} --help", text)
+
+    def test_short_help_tells_whole_thoughts(self):
+        commands = re.findall(r"^  ([a-z]+) {2}", self.smp("help").stdout.split("first steps")[0], re.M)
+        self.assertGreater(len(commands), 20)
+        for command in commands:
+            text = self.smp(command, "-h").stdout
+            self.assertLessEqual(len(text.splitlines()), 42, text)
+            self.assertNotIn("options:\n\n", text)
+            rows = re.sub(r"\n {20,}", " ", text)  # each option in a line
+            self.assertNotRegex(rows, r"(?m)^ +-.*([,:(]| (or|and|a|an|the|of))$")
 
     def test_options_are_there_where_they_do_something(self):
         for command, absent in (("stages", "force"), ("stages", "max-pixels"), ("help", "device"), ("diff", "threads"),

@@ -72,6 +72,8 @@ class Copies(CliCase):
                         ["-e", "depth 8bit", "--jpeg-subsampling", "4:4:4"]):
             self.smp("run", "-f", "-q", *options, "in.jpg", "o.jpg")
             self.assertNotEqual(coded((self.folder / "o.jpg").read_bytes()), coded(data), options)
+        self.smp("run", "-f", "-q", "-e", "depth 8bit", "--jpeg-progressive=off", "in.jpg", "o.jpg")
+        self.assertEqual(coded((self.folder / "o.jpg").read_bytes()), coded(data))  # it is none
         turned = PIL.Image.Exif()
         turned[0x112] = 6
         self.write("turned.jpg", jpeg(picture(64, 48), exif=turned))

@@ -265,7 +265,7 @@ class Kernel(CliCase):
 
 @unittest.skipUnless((NVCC or shutil.which("clang++")) and not SANITIZED, "no nvcc and no clang++, or a sanitizer")
 class Runtime(CliCase):
-    """What the runtime library says of a beginner's mistakes (tests/lab/runtime/mistakes.cu), as a GPU would."""
+    """What the runtime library says of mistakes, and what it takes (tests/lab/runtime), as a GPU would."""
 
     @classmethod
     def setUpClass(cls):
@@ -293,11 +293,29 @@ class Runtime(CliCase):
             ("segfault", 1, ("printed before", "fill  grid 1x1x1", "ended by signal 11")),
             ("empty", 1, ("a grid of 0 x 1 x 1 blocks cannot be launched",)),
             ("managed", 0, ("sum 496",)),
+            ("threads", 0, ("0 wrong", "200 launches")),
+            ("again", 0, ("0 failed",)),
         ):  # fmt: skip
             with self.subTest(name):
                 done = self.mistake(name, status)
                 for word in words:
                     self.assertIn(word, done.stdout + done.stderr)
+
+    def test_barriers_in_shared_memory(self):
+        for name, status, words, absent in (
+            ("turn", 0, "0 wrong", "uninitialised"),
+            ("parts", 0, "0 wrong", "race"),
+            ("bulk", 0, "0 wrong", "race"),
+            ("nowait", 0, "reads byte 252 of 's', which the block has not written", "0 more"),
+            ("hang", 1, "an mbarrier waits for 1 more arrivals and 0 bytes that never come", "race"),
+            ("unmade", 1, "an mbarrier that no mbarrier.init has made", "race"),
+            ("beyond", 1, "copies at byte 0 of shared memory, of which the block has 1032", "race"),
+        ):
+            with self.subTest(name):
+                done = self.smp("kernel", os.path.join(LAB, "runtime", "mbarrier.cu"), "--code", "ptx", "--", name,
+                                env={**os.environ, "XDG_CACHE_HOME": self.cache.name}, status=status)  # fmt: skip
+                self.assertIn(words, done.stdout + done.stderr)
+                self.assertNotIn(absent, done.stdout + done.stderr)
 
     def test_a_source_without_main_and_a_second_file_say_what_to_type(self):
         self.write("a.cu", "// main is elsewhere\n__global__ void f(int *x) { x[0] = 1; }\n")

@@ -155,6 +155,57 @@ class Messages(CliCase):
             with self.subTest(arguments):
                 self.assertIn(said, self.smp(*arguments, status=(2, 3)).stderr)
 
+    def test_reports_that_cannot_be_written_are_told_before_the_work(self):
+        (self.folder / "in").mkdir()
+        self.small_png("in/a.png")
+        (self.folder / "d").mkdir()
+        before = self.files()
+        for path, said in (("nodir/x", "error: the folder nodir/ does not exist"), ("d", "d: error: is a folder")):
+            for arguments in (
+                ("run", "-e", "gray", "in/a.png", "a.png", f"--report={path}"),
+                ("measure", "-e", "stats", "in", "--html", path),
+                ("measure", "-e", "stats", "in", "--partial", path),
+                ("kernel", SAMPLES / "kernels" / "transpose.cu", "--html", path),
+                ("bench", "--json", path),
+                ("list", "in", "-o", path),
+                ("run", "-e", "gray", "in/a.png", path + (".png" if path != "d" else "")),
+            ):
+                with self.subTest(arguments):
+                    self.assertIn(said, self.smp(*arguments, status=4).stderr)
+        for option in ("--html", "--report"):
+            done = self.smp("batch", "-e", "gray", "in", "-o", "out", option, "nodir/x", status=4)
+            self.assertIn("nodir/x: error: the folder nodir/ does not exist", done.stderr)
+            self.assertIn("mkdir -p 'nodir/'", done.stderr)
+        self.assertEqual(self.files(), before)
+        self.assertFalse((self.folder / "out").exists())
+        self.smp("batch", "-e", "gray", "in", "-o", "out", "--report", "out/x.json")  # a folder that the batch makes
+
+    def test_errors_of_lists_name_the_file(self):
+        (self.folder / "in").mkdir()
+        self.small_png("in/a.png")
+        self.write("l", "mine")
+        for arguments, status, said in (
+            (("in", "-o", "l"), 4, "l: error: the file exists already"),
+            (("in/a.png", "-o", "m"), 3, "in/a.png: error: is a file, not a folder"),
+            (("nothere", "-o", "m"), 3, "nothere: error: there is no such folder"),
+            (("in", "-o", "/dev/full"), 4, "/dev/full: error: cannot write: No space left on device"),
+        ):
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp("list", *arguments, status=status).stderr)
+        self.assertFalse((self.folder / "m").exists())
+
+    def test_hints_are_whole_and_true(self):
+        self.small_png("a.png")
+        for arguments, said in (
+            (("measure", "--merge"), "write smempipe measure --merge IN; IN are files"),
+            (("info",), "write smempipe info FILE; FILE are pictures or sounds"),
+            (("measure", "-e", "gray", "a.png"), "add a stage that does: quality, hash, histogram, stats"),
+            (("diff", "-", "-"), "write a file's name for the other"),
+        ):
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp(*arguments, status=2).stderr)
+        self.assertIn("no pair among 1 picture differs", self.smp("duplicates", "a.png").stderr)
+
     def test_options_that_do_nothing_are_named(self):
         self.small_png("a.png")
         for arguments, said in (
@@ -164,6 +215,8 @@ class Messages(CliCase):
             (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, W64, AIFF, CAF, FLAC"),
             (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
             (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
+            (("--jpeg-progressive", "a.png", "b.jpg"), ""),
+            (("--jpeg-progressive", "off", "a.png", "b.png"), "--jpeg-progressive does nothing: it is for JPEG"),
             (("a.png", "b.png", "--png-level", "9", "--png-palette"), ""),
         ):  # fmt: skip
             with self.subTest(arguments):

@@ -3,7 +3,7 @@
  *
  *     fuzz_mutations NAME SEEDS DICTIONARY INPUT
  *
- * SMP_FUZZ_SECONDS, 3 unless set, bounds the time; SMP_FUZZ_SEED chooses other changes. INPUT is the file that holds
+ * SMP_FUZZ_SECONDS, 8 unless set, bounds the time; SMP_FUZZ_SEED chooses other changes. INPUT is the file that holds
  * the present input: what is in it when the program dies is what killed it. It is gone when all went well. */
 #include <dirent.h>
 #include <fcntl.h>
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     printf("the input at work is in the first bytes of %s; the last eight tell how many\n", argv[4]);
     fflush(stdout);
     state = 88172645463325252u + (seed ? strtoull(seed, NULL, 10) : 0);
-    const double until = smp_now() + (seconds ? atof(seconds) : 3);
+    const double until = smp_now() + (seconds ? atof(seconds) : 8);
     long inputs = 0;
     for (size_t i = 0; i < seed_count; i++, inputs++)
         run(with, seeds[i], shown);

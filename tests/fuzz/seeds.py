@@ -459,7 +459,7 @@ def records():
     seed("records", "journal", b"\2" + (folder / "out" / ".smempipe-journal").read_bytes())
     shutil.rmtree(folder)
     words("records", ["smempipe list 2\n", "smempipe part 2\n", "smempipe journal", "done ", "begun ", "run ", "\\n",
-          "../", "l12 ", "\n"])
+          "../", "l12 ", "=34 ", "\n"])
 
 
 def scans():

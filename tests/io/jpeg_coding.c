@@ -186,6 +186,27 @@ static void progressive_files_have_the_same_samples(void **context)
     free_picture(&p);
 }
 
+static void a_jpeg_of_a_progressive_one_is_progressive(void **context)
+{
+    (void)context;
+    const smp_write_options plain = smp_write_options_default();
+    smp_write_options progressive = plain, baseline = plain, other = plain;
+    progressive.jpeg_progressive = SMP_JPEG_PROGRESSIVE;
+    baseline.jpeg_progressive = SMP_JPEG_BASELINE;
+    other.quality = 40; /* other tables: no reason to change the scans */
+    other.strip = true;
+    for (int channels = 1; channels <= 3; channels += 2) {
+        picture p = make_picture(77, 65, channels, false, SMP_U8);
+        assert_true(write_jpeg("a.jpg", &p, NULL, progressive).progressive);
+        assert_true(write_again("a.jpg", "b.jpg", plain).progressive);
+        assert_true(write_again("a.jpg", "b.jpg", other).progressive);
+        assert_false(write_again("a.jpg", "c.jpg", baseline).progressive);
+        assert_false(write_again("c.jpg", "b.jpg", plain).progressive);
+        assert_true(write_again("c.jpg", "b.jpg", progressive).progressive);
+        free_picture(&p);
+    }
+}
+
 static void a_jpeg_refuses_to_be_lossless(void **context)
 {
     (void)context;
@@ -207,6 +228,7 @@ SMP_SUITE(jpeg_coding)
         cmocka_unit_test(a_quality_that_is_asked_for_counts),
         cmocka_unit_test(gray_and_colour_are_coded_for_what_they_are),
         cmocka_unit_test(progressive_files_have_the_same_samples),
+        cmocka_unit_test(a_jpeg_of_a_progressive_one_is_progressive),
         cmocka_unit_test(a_jpeg_refuses_to_be_lossless),
     };
     return cmocka_run_group_tests_name("jpeg_coding", tests, make_folder, remove_folder);

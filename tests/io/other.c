@@ -154,6 +154,30 @@ static void hdr_gives_linear_floats(void **context)
         assert_int_equal(read_memory(file, n, &p, &err), SMP_E_DECODE);
 }
 
+/* In both layouts: one channel after another, as newer files have it, and pixel by pixel. */
+static void hdr_reads_every_exponent(void **context)
+{
+    (void)context;
+    enum { WIDTH = 256, PART = 64 };
+    static const int mantissas[3] = {255, 2, 129};
+    char planes[2048], pixels[2048];
+    float want[3 * WIDTH];
+    size_t size = (size_t)sprintf(planes, "#?RGBE\n\n-Y 1 +X %d\n\2\2\1%c", WIDTH, 0);
+    size_t begin = (size_t)sprintf(pixels, "#?RGBE\n\n-Y 1 +X %d\n", WIDTH), end = begin;
+    for (int c = 0; c < 4; c++)
+        for (int x = 0; x < WIDTH; x++) {
+            if (x % PART == 0)
+                planes[size++] = PART;
+            planes[size++] = (char)(c < 3 ? mantissas[c] : x);
+            pixels[begin + (size_t)(4 * x + c)] = (char)(c < 3 ? mantissas[c] : x);
+            end++;
+            if (c < 3)
+                want[3 * x + c] = x ? ldexpf((float)mantissas[c], x - 136) : 0;
+        }
+    expect_bytes(planes, size, want, sizeof want, SMP_F32);
+    expect_bytes(pixels, end, want, sizeof want, SMP_F32);
+}
+
 /* A run of no samples goes nowhere, which must not wait for ever. */
 static void an_hdr_that_ends_in_empty_runs_is_an_error(void **context)
 {
@@ -447,6 +471,7 @@ SMP_SUITE(other)
         cmocka_unit_test(every_pnm_variant_is_read),
         cmocka_unit_test(faulty_pnm_is_refused),
         cmocka_unit_test(hdr_gives_linear_floats),
+        cmocka_unit_test(hdr_reads_every_exponent),
         cmocka_unit_test(an_hdr_that_ends_in_empty_runs_is_an_error),
         cmocka_unit_test(an_hdr_with_runs_of_either_kind_is_read),
         cmocka_unit_test(pfm_is_read_in_either_byte_order),

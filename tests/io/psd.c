@@ -73,6 +73,23 @@ static void psd_gives_its_merged_picture_in_every_mode(void **context)
     expect_psd(begin_psd(1, 32, GRAY, "", 0, 0), "\x3F\x80\0\0\x40\0\0\0", (const float[]){1, 2}, 8, 8, SMP_F32);
 }
 
+/* Rows of every width up to more than two vectors. */
+static void psd_planes_of_any_width_become_pixels(void **context)
+{
+    (void)context;
+    for (uint8_t width = 1; width <= 40; width++) {
+        psd_file file = begin_psd(3, 8, 3, "", 0, 0);
+        file.bytes[21] = width;
+        uint8_t want[3 * 40];
+        for (int c = 0; c < 3; c++)
+            for (int x = 0; x < width; x++) {
+                want[3 * x + c] = (uint8_t)(80 * c + x);
+                put(&file, want[3 * x + c], 1);
+            }
+        expect_bytes((const char *)file.bytes, file.size, want, 3u * width, SMP_U8);
+    }
+}
+
 static void psd_runs_are_decoded(void **context)
 {
     (void)context;
@@ -141,6 +158,7 @@ SMP_SUITE(psd)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(psd_gives_its_merged_picture_in_every_mode),
+        cmocka_unit_test(psd_planes_of_any_width_become_pixels),
         cmocka_unit_test(psd_runs_are_decoded),
         cmocka_unit_test(psd_alpha_is_what_the_file_says),
         cmocka_unit_test(psd_modes_that_are_not_read_are_named),

@@ -143,6 +143,17 @@ static void views_check(const kernel_case *c)
 extern const smp_stage smp_stage_histogram, smp_stage_stats;
 
 /* As the stages' parameters lie in memory: histogram's is {name, bins}, of stats nothing is asked. */
+/* Tiles of 128 pixels that ask those before them: several a row and rows of blocks, one and two channels, the last
+ * tile a pixel or ragged. Strips of 7 rows are blocks cut short. */
+static void tiles_look_back(void **state)
+{
+    (void)state;
+    gpu_case both = {.lines = {"integral"}, .in = case_shape(261, 18, 1, SMP_U16)};
+    gpu_case rows = {.lines = {"integral rows"}, .in = case_shape(257, 35, 2, SMP_U8)};
+    gpu_case_check(&both);
+    gpu_case_check(&rows);
+}
+
 static void rows_may_lie_anywhere(void **state)
 {
     (void)state;
@@ -244,6 +255,7 @@ SMP_SUITE(reduce_gpu)
         cmocka_unit_test(percentiles_and_statistics_share_a_result),
         cmocka_unit_test(shapes_beyond_the_usual),
         cmocka_unit_test(pictures_are_adjusted_by_the_same_counts),
+        cmocka_unit_test(tiles_look_back),
         cmocka_unit_test(rows_may_lie_anywhere),
         cmocka_unit_test(kernels_make_no_mistakes),
         cmocka_unit_test(one_counter_a_bank_never_conflicts),

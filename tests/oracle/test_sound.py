@@ -234,6 +234,43 @@ class Levels(OracleCase):
                 got = run(array, text, options=("--device", device))
                 np.testing.assert_allclose(got, array * 10 ** (want[:, None] / 20), rtol=4e-5, err_msg=text)
 
+    def test_vectors_on_every_device(self):
+        """Known results of eq, limit and loudness, by the emulator's kernels too."""
+        i = np.arange(64)[:, None]
+        array = ((((31 * i * i + 7 * i) % 2001) - 1000) / 1024).astype(np.float32)
+        for device in ("cpu", "simt"):
+            options = ("--device", device)
+            for rate, text, want in (
+                (48000, "peak freq=1kHz gain=6dB q=1",
+                 (-1.0194854, -1.0620977, -1.0291926, -0.9157108, -0.7173678, 0.4753555)),
+                (44100, "lowshelf freq=200Hz gain=-6dB q=0.7071",
+                 (-0.9697572, -0.9193490, -0.8094423, -0.6408832, -0.4145102, 0.4151423)),
+                (16000, "highpass freq=80Hz q=0.7071",
+                 (-0.9551077, -0.8763856, -0.7410218, -0.5516084, -0.3106770, 0.3821047)),
+            ):
+                got = run(array, "eq " + text, rate=rate, options=options)[[0, 1, 2, 3, 4, -1], 0]
+                np.testing.assert_allclose(got, want, rtol=0, atol=1.2e-7, err_msg=f"{device} {text}")
+            pulses = np.full((40, 1), 2.0**-20, np.float32)  # small, so that the gain shows where it is silent
+            pulses[5:9], pulses[20] = 0.5, 2
+            for text, at, gains in (
+                ("-6.02dB lookahead=0.5ms release=20000", 16,
+                 (-65754, -263027, -526067, -723340, -789093, -775441, -720828, -611601, -461413, -300082, -157422,
+                  -58230, -11144)),
+                ("0dB lookahead=0.25ms release=10000", 18,
+                 (-98642, -295926, -394567, -374087, -312647, -230727, -148807, -70646, -16722)),
+            ):
+                want = np.zeros(40)
+                want[at : at + len(gains)] = gains
+                got = run(pulses, "limit " + text, rate=8000, options=options)
+                np.testing.assert_allclose(20 * np.log10(got / pulses)[:, 0], want / 65536, rtol=0, atol=6e-5,
+                                           err_msg=f"{device} {text}")
+            tone = np.sin(2 * np.pi * 1000 / RATE * np.arange(2 * RATE))[:, None] * 10 ** (-23 / 20)
+            report = {}
+            run(np.repeat(tone, 2, 1).astype(np.float32), "loudness", report=report, options=options)
+            found = {f["name"]: f["value"] for s in report["steps"] for f in s.get("findings", [])}
+            for name in ("lufs", "momentary", "true_peak"):
+                self.assertAlmostEqual(found[name], -22.9933, delta=0.001, msg=f"{device} {name}")
+
     def test_normalize_leaves_what_is_level(self):
         array = noise(5, 48000)
         report = {}

@@ -225,6 +225,35 @@ def test_arrays_on_a_gpu_stay_there():
                           smempipe.run("gain -6dB", wave, rate=8000))
 
 
+class Elsewhere:
+    """An array of a real GPU, at an address that nobody here may read through."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = {"version": 2, "shape": array.shape, "typestr": array.dtype.str,
+                                         "data": (4096, False)}
+
+    def get(self):
+        return self.array
+
+
+def test_an_emulated_gpu_reads_no_memory_of_a_real_one():
+    picture = np.arange(72, dtype=np.uint8).reshape(8, 9)
+    result = smempipe.run("invert", Elsewhere(picture), device="simt")
+    assert isinstance(result, np.ndarray) and np.array_equal(result, 255 - picture)
+
+
+def test_dlpack_lends_and_does_not_copy():
+    there = smempipe.DeviceArray(smempipe.Device("simt"), (8, 9), np.uint8)
+    there.__dlpack__(stream=None, max_version=(1, 1), dl_device=(1, 0), copy=False)
+    for wish in ({"copy": True}, {"dl_device": (2, 0)}):
+        with pytest.raises(BufferError, match="get"):
+            there.__dlpack__(**wish)
+    lent = np.from_dlpack(there)
+    del there
+    assert lent.shape == (8, 9) and not lent.any()  # the memory lives as long as somebody sees it
+
+
 def test_arrays_on_a_gpu_that_do_not_fit():
     gpu, other = smempipe.Device("simt"), smempipe.Device("simt")
     there = smempipe.DeviceArray(gpu, (8, 9), np.uint8)

@@ -120,6 +120,9 @@ void simt_fault(simt_launch *launch, CUresult result, const char *format, ...) S
 /* The text of the last fault; "" before any. */
 const char *simt_fault_text(void);
 _Noreturn void simt_abandon(simt_worker *worker);
+/* For kernels: see lib/words.cuh. */
+void smp_simt_word_tell(unsigned long long *at, unsigned long long word);
+unsigned long long smp_simt_word_ask(const unsigned long long *at);
 
 /* ------------------------------------------------------------------------------------------------ memory */
 

@@ -2,6 +2,7 @@
  * reaches a barrier, a warp exchange or its end; then the next warp runs. So when its lanes have stopped, a warp's
  * instructions between two barriers are complete, and only one warp's must be remembered. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -72,6 +73,24 @@ void smp_simt_block_barrier(void)
     simt_worker *worker = simt_me;
     worker->barrier_pc[worker->current] = (uintptr_t)__builtin_return_address(0);
     stop(worker, SIMT_AT_BARRIER);
+}
+
+void smp_simt_word_tell(unsigned long long *at, unsigned long long word)
+{
+    __atomic_store_n(at, word, __ATOMIC_RELEASE);
+}
+
+/* Blocks begin in the order of a counter and run on until they end, each on a thread of the host: one that has begun
+ * gets on while others ask for its word. */
+unsigned long long smp_simt_word_ask(const unsigned long long *at)
+{
+    const unsigned long long word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    if (!word) {
+        if (atomic_load(&simt_me->launch->fault) != CUDA_SUCCESS)
+            simt_abandon(simt_me);
+        sched_yield();
+    }
+    return word;
 }
 
 unsigned smp_simt_lane(void)

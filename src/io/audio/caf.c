@@ -224,17 +224,15 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return smp_sound_can_write("CAF", shape, SMP_MAX_CHANNELS, err);
 }
 
-static int type_to_write(const smp_sound *sound, int wanted)
+static int type_to_write(const smp_sound *sound)
 {
-    if (wanted == SMP_SOUND_ALAW || wanted == SMP_SOUND_ULAW)
-        return wanted;
     switch (sound->type) {
     case SMP_SOUND_U8:
         return SMP_SOUND_S8;
     case SMP_SOUND_NONE:
         return SMP_SOUND_F32;
     default:
-        return smp_sound_coded(sound->type) ? SMP_SOUND_S16 : sound->type;
+        return smp_sound_bits(sound->type) ? sound->type : SMP_SOUND_S16;
     }
 }
 
@@ -270,7 +268,7 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
 /* Samples have the highest byte first. */
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = type_to_write(&writer->sound, writer->options.sound_type), channels = writer->shape.channels;
+    const int type = type_to_write(&writer->sound), channels = writer->shape.channels;
     const int bits = smp_sound_bits(type), frame = channels * bits / 8;
     const uint32_t usual = smp_sound_usual_mask(channels);
     const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;

@@ -278,6 +278,8 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     s->err = err;
     s->real = ogg || mp3;
     s->bits = flac_bits(&writer->sound);
+    if (!s->real)
+        smp_sound_note_type(writer, s->bits == 8 ? SMP_SOUND_S8 : s->bits == 16 ? SMP_SOUND_S16 : SMP_SOUND_S24);
     s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;
     s->code = take_meta(writer, s, writer->options.strip || !smp_sound_tagged(meta) ? NULL : meta, err);
     if (s->code != SMP_OK)

@@ -99,6 +99,31 @@ static void decode_16(float *restrict to, const uint8_t *restrict from, int64_t 
     }
 }
 
+/* Both return how many samples f32 does not hold exactly. */
+static uint64_t decode_32(float *restrict to, const uint8_t *restrict from, int64_t n, bool big)
+{
+    uint64_t rounded = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double value = (double)(int32_t)smp_get_bytes(from + 4 * i, 4, big) * 0x1p-31;
+        to[i] = (float)value;
+        rounded += (double)to[i] != value;
+    }
+    return rounded;
+}
+
+static uint64_t decode_double(float *to, const uint8_t *from, int64_t n, bool big)
+{
+    uint64_t rounded = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t bits = smp_get_bytes(from + 8 * i, 8, big);
+        double value;
+        memcpy(&value, &bits, 8);
+        to[i] = (float)value;
+        rounded += value == value && (double)to[i] != value;
+    }
+    return rounded;
+}
+
 /* ITU-T G.711, as 16-bit codes. */
 static int code_of_ulaw(uint8_t byte)
 {
@@ -122,7 +147,7 @@ static void decode_law(float *to, const uint8_t *from, int64_t n, bool ulaw)
         to[i] = table[from[i]];
 }
 
-void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big)
+uint64_t smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big)
 {
     switch (type) {
     case SMP_SOUND_U8:
@@ -141,8 +166,7 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
             decode_codes(to, from, n, 3, false, 0);
         break;
     case SMP_SOUND_S32:
-        decode_codes(to, from, n, 4, big, 0);
-        break;
+        return decode_32(to, from, n, big);
     case SMP_SOUND_ULAW:
     case SMP_SOUND_ALAW:
         decode_law(to, from, n, type == SMP_SOUND_ULAW);
@@ -154,14 +178,9 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
         }
         break;
     default:
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t bits = smp_get_bytes(from + 8 * i, 8, big);
-            double value;
-            memcpy(&value, &bits, 8);
-            to[i] = (float)value;
-        }
-        break;
+        return decode_double(to, from, n, big);
     }
+    return 0;
 }
 
 /* Each sample as the code whose value is nearest, the smaller one of two. */
@@ -328,6 +347,31 @@ bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, s
     return true;
 }
 
+void smp_sound_note_rounded(smp_reader *reader, uint64_t rounded)
+{
+    const smp_shape *shape = &reader->media.shape;
+    if (rounded)
+        smp_note(&reader->notes, "sound is read as 32-bit float: %llu of %llu samples were rounded to its 24 bits",
+                 (unsigned long long)rounded, (unsigned long long)shape->height * (unsigned long long)shape->channels);
+}
+
+static bool is_law(int type)
+{
+    return type == SMP_SOUND_ALAW || type == SMP_SOUND_ULAW;
+}
+
+void smp_sound_note_type(smp_writer *writer, int type)
+{
+    const int had = writer->sound.type, asked = writer->options.sound_type;
+    const bool wider = had == SMP_SOUND_S32 || had == SMP_SOUND_F32 || had == SMP_SOUND_F64;
+    const char *format = writer->format->name, *name = smp_sound_type_name(had);
+    if (asked && asked != SMP_SOUND_S32) /* who asked for it is told that the option does nothing */
+        return;
+    if (is_law(had) ? type != had : wider && type == SMP_SOUND_S24)
+        smp_note(&writer->notes, "the samples become %s: a%s %s holds no %s", smp_sound_type_name(type),
+                 strchr("AEIOU", format[0]) ? "n" : "", format, name);
+}
+
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size)
 {
     const uint8_t *at;
@@ -392,7 +436,7 @@ smp_code smp_pcm_open_read(smp_reader *reader, int type, bool big, uint64_t data
 
 smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
-    const smp_pcm *pcm = reader->state;
+    smp_pcm *pcm = reader->state;
     const int channels = reader->media.shape.channels;
     const int64_t frame = frame_bytes(pcm->type, channels), row = smp_row_bytes(&reader->media.shape);
     const int64_t together = rows == 1 || stride == row ? PCM_SAMPLES / channels : 1;
@@ -401,7 +445,8 @@ smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows
         size_t bytes = (size_t)(n * frame);
         if (smp_source_read(&reader->source, pcm->buffer, bytes) != bytes)
             return smp_source_ended(&reader->source, err);
-        smp_sound_decode((float *)(void *)((char *)to + y * stride), pcm->buffer, n * channels, pcm->type, pcm->big);
+        pcm->rounded += smp_sound_decode((float *)(void *)((char *)to + y * stride), pcm->buffer, n * channels,
+                                         pcm->type, pcm->big);
     }
     return SMP_OK;
 }
@@ -410,6 +455,7 @@ smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows
 smp_code smp_pcm_read_end(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
+    smp_sound_note_rounded(reader, ((const smp_pcm *)reader->state)->rounded);
     if (source->seekable)
         return SMP_OK;
     const uint8_t *at;

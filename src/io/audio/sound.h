@@ -15,8 +15,9 @@ int smp_sound_bits(int type);
 /* Whether the samples are of a code that loses some (Vorbis, MPEG, mu-law); 16 bits hold what is left of them. */
 bool smp_sound_coded(int type);
 
-/* Converts n samples from file bytes to f32. big: big-endian. type: one with bits. */
-void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big);
+/* Converts n samples from file bytes to f32. big: big-endian. type: one with bits. Returns how many f32 does not hold
+ * exactly. */
+uint64_t smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big);
 
 /* Converts to file bytes: rounds to nearest, ties to even; clamps; NaN becomes 0. No dither, so every run gives the
  * same bytes. Returns how many samples were clamped to the integers' range. */
@@ -57,8 +58,9 @@ bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, s
 typedef struct smp_pcm {
     int type;
     bool big;
-    uint64_t pad;  /* writer: bytes after the samples, 0 to 7 */
-    uint64_t next; /* reader: where a file appended to this one would begin */
+    uint64_t pad;     /* writer: bytes after the samples, 0 to 7 */
+    uint64_t next;    /* reader: where a file appended to this one would begin */
+    uint64_t rounded; /* reader: samples that f32 does not hold exactly */
     uint8_t *buffer;
 } smp_pcm;
 
@@ -76,6 +78,12 @@ void smp_pcm_close_write(smp_writer *writer);
 #define SMP_PCM_FORMAT                                                                                                 \
     .kind = SMP_AUDIO, .read_rows = smp_pcm_read, .read_close = smp_pcm_close_read, .write_rows = smp_pcm_write,       \
     .write_end = smp_pcm_write_end, .write_close = smp_pcm_close_write
+
+/* Notes at the end of a sound that f32 does not hold so many of its samples exactly. */
+void smp_sound_note_rounded(smp_reader *reader, uint64_t rounded);
+
+/* Notes that a format writes samples as `type`, where it does not hold the kind that the input had. */
+void smp_sound_note_type(smp_writer *writer, int type);
 
 /* Reads bytes anywhere in the input without moving; also near the beginning of a pipe. */
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);

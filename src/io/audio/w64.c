@@ -100,7 +100,7 @@ static void put_head(smp_bytes *out, const char *letters, uint64_t size)
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = smp_wav_type(&writer->sound, writer->options.sound_type);
+    const int type = smp_wav_type(&writer->sound);
     const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
     const uint64_t data = (uint64_t)writer->shape.height * frame;
     smp_code code = smp_pcm_open_write(writer, type, false, err);

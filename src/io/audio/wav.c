@@ -307,18 +307,15 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return smp_sound_can_write("WAV", shape, SMP_MAX_CHANNELS, err);
 }
 
-/* A-law and mu-law only on request: 16 bits hold what they lose no further. */
-int smp_wav_type(const smp_sound *sound, int wanted)
+int smp_wav_type(const smp_sound *sound)
 {
-    if (wanted == SMP_SOUND_ALAW || wanted == SMP_SOUND_ULAW)
-        return wanted;
     switch (sound->type) {
     case SMP_SOUND_S8:
         return SMP_SOUND_U8;
     case SMP_SOUND_NONE: /* the input was an array or a picture */
         return SMP_SOUND_F32;
     default:
-        return smp_sound_coded(sound->type) ? SMP_SOUND_S16 : sound->type;
+        return smp_sound_bits(sound->type) ? sound->type : SMP_SOUND_S16;
     }
 }
 
@@ -403,7 +400,7 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     enum { DS64 = 28 /* bytes of its body */ };
-    const int type = smp_wav_type(&writer->sound, writer->options.sound_type);
+    const int type = smp_wav_type(&writer->sound);
     const uint64_t frames = (uint64_t)writer->shape.height;
     const uint64_t data = frames * (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8), pad = data & 1;
     smp_code code = smp_pcm_open_write(writer, type, false, err);

@@ -20,8 +20,8 @@ smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t si
 /* Checks the samples that the header tells of, and begins to read them. container: "RF64"; may be null. */
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err);
 
-/* The kind of sample that is written of such a sound. wanted: SMP_SOUND_NONE, or what the user asks for. */
-int smp_wav_type(const smp_sound *sound, int wanted);
+/* The kind of sample that is written of such a sound. */
+int smp_wav_type(const smp_sound *sound);
 
 /* Adds the body of a fmt chunk. */
 void smp_wav_put_format(smp_bytes *out, const smp_writer *writer, int type);

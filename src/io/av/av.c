@@ -75,10 +75,11 @@ typedef struct av_state {
     int at;         /* samples of the frame that are taken */
     bool held;      /* the frame has some */
     bool flushed, ended;
-    bool watches;   /* reads the packets of other streams too, for: */
-    bool cut;       /* a packet is not whole */
-    double last;    /* seconds from the file's beginning at which the last packet ends */
-    uint64_t bytes; /* of all packets */
+    bool watches;     /* reads the packets of other streams too, for: */
+    bool cut;         /* a packet is not whole */
+    double last;      /* seconds from the file's beginning at which the last packet ends */
+    uint64_t rounded; /* samples that f32 does not hold exactly */
+    uint64_t bytes;   /* of all packets */
     int channels, rate;
 } av_state;
 
@@ -423,12 +424,14 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ samples */
 
-static float sample_of(const uint8_t *from, enum AVSampleFormat format)
+/* Adds 1 to *rounded where f32 does not hold the sample exactly. */
+static float sample_of(const uint8_t *from, enum AVSampleFormat format, uint64_t *rounded)
 {
     int16_t s16;
     int32_t s32;
     float f32;
     double f64;
+    float nearest;
     switch (format) {
     case AV_SAMPLE_FMT_U8:
         return (float)(*from - 128) / 128.f;
@@ -437,17 +440,22 @@ static float sample_of(const uint8_t *from, enum AVSampleFormat format)
         return (float)s16 / 32768.f;
     case AV_SAMPLE_FMT_S32:
         memcpy(&s32, from, sizeof s32);
-        return (float)((double)s32 / 2147483648.);
+        f64 = (double)s32 / 2147483648.;
+        nearest = (float)f64;
+        *rounded += (double)nearest != f64;
+        return nearest;
     case AV_SAMPLE_FMT_DBL:
         memcpy(&f64, from, sizeof f64);
-        return (float)f64;
+        nearest = (float)f64;
+        *rounded += f64 == f64 && (double)nearest != f64;
+        return nearest;
     default:
         memcpy(&f32, from, sizeof f32);
         return f32;
     }
 }
 
-static void copy_samples(const av_state *s, char *to, int64_t stride, int64_t count)
+static void copy_samples(av_state *s, char *to, int64_t stride, int64_t count)
 {
     const enum AVSampleFormat format = s->frame->format, packed = av->av_get_packed_sample_fmt(format);
     const int size = packed == AV_SAMPLE_FMT_U8    ? 1
@@ -462,7 +470,7 @@ static void copy_samples(const av_state *s, char *to, int64_t stride, int64_t co
         for (int64_t i = 0; packed == AV_SAMPLE_FMT_FLT && i < count; i++) /* what most decoders give */
             memcpy(to + i * stride + c * (int64_t)sizeof(float), from + i * step, sizeof(float));
         for (int64_t i = packed == AV_SAMPLE_FMT_FLT ? count : 0; i < count; i++)
-            ((float *)(void *)(to + i * stride))[c] = sample_of(from + i * step, packed);
+            ((float *)(void *)(to + i * stride))[c] = sample_of(from + i * step, packed, &s->rounded);
     }
 }
 
@@ -481,6 +489,13 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
         copy_samples(s, (char *)to + y * stride, stride, n);
         s->at += (int)n;
     }
+    return SMP_OK;
+}
+
+static smp_code read_end(smp_reader *reader, smp_error *err)
+{
+    (void)err;
+    smp_sound_note_rounded(reader, ((const av_state *)reader->state)->rounded);
     return SMP_OK;
 }
 
@@ -505,6 +520,10 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     (void)to, (void)stride, (void)rows;
     return read_open(reader, err);
 }
+static smp_code read_end(smp_reader *reader, smp_error *err)
+{
+    return read_open(reader, err);
+}
 static void read_close(smp_reader *reader)
 {
     (void)reader;
@@ -521,5 +540,6 @@ const smp_file_format smp_format_av = {
     .sniff = smp_av_sniff,
     .read_open = read_open,
     .read_rows = read_rows,
+    .read_end = read_end,
     .read_close = read_close,
 };

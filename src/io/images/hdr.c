@@ -171,22 +171,55 @@ static smp_code read_row(smp_reader *reader, smp_error *err)
     return read_channels(source, row, width, err);
 }
 
+#if defined(__x86_64__)
+static inline __attribute__((always_inline)) float power_of_two(uint32_t exponent)
+{
+    enum { FLOAT_BIAS = 127, MANTISSA_BITS = 23 };
+    const uint32_t bits = (exponent + FLOAT_BIAS) << MANTISSA_BITS;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* A row of planes, with the unit computed, since a table keeps a compiler from vectors. The unit is a product of two
+ * powers, for a float's exponent does not reach as far; both products are exact. */
+__attribute__((target("avx2"))) static void planes_to_floats_avx2(const uint8_t *planes, int64_t width,
+                                                                  float *restrict out)
+{
+    for (int64_t x = 0; x < width; x++) {
+        const uint32_t exponent = planes[3 * width + x], half = exponent / 2;
+        const float low = power_of_two(half - BIAS / 2), high = power_of_two(exponent - half - BIAS / 2);
+        const int32_t mask = exponent ? UINT8_MAX : 0;
+        for (int c = 0; c < 3; c++)
+            out[3 * x + c] = (float)(planes[c * width + x] & mask) * low * high;
+    }
+}
+#endif
+
+static void to_floats(const hdr *state, int64_t width, float *out)
+{
+#if defined(__x86_64__)
+    if (state->planar && __builtin_cpu_supports("avx2")) {
+        planes_to_floats_avx2(state->row, width, out);
+        return;
+    }
+#endif
+    const int64_t channel = state->planar ? width : 1, step = state->planar ? 1 : PIXEL;
+    const uint8_t *pixel = state->row;
+    for (int64_t x = 0; x < width; x++, pixel += step) {
+        const float unit = state->unit[pixel[3 * channel]];
+        for (int c = 0; c < 3; c++)
+            out[3 * x + c] = (float)pixel[c * channel] * unit;
+    }
+}
+
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
-    const hdr *state = reader->state;
-    const int64_t width = reader->media.shape.width;
     for (int64_t i = 0; i < rows; i++) {
         smp_code code = read_row(reader, err);
         if (code != SMP_OK)
             return code;
-        float *out = (float *)(void *)((uint8_t *)to + i * stride);
-        const int64_t channel = state->planar ? width : 1, step = state->planar ? 1 : PIXEL;
-        const uint8_t *pixel = state->row;
-        for (int64_t x = 0; x < width; x++, pixel += step) {
-            const float unit = state->unit[pixel[3 * channel]];
-            for (int c = 0; c < 3; c++)
-                out[3 * x + c] = (float)pixel[c * channel] * unit;
-        }
+        to_floats(reader->state, reader->media.shape.width, (float *)(void *)((uint8_t *)to + i * stride));
     }
     return SMP_OK;
 }

@@ -3,6 +3,9 @@
  * picture's transparency; otherwise it is a saved selection. Source: Adobe Photoshop File Formats Specification. */
 #include <stdio.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "base/alloc.h"
 #include "io/bytes.h"
@@ -321,6 +324,54 @@ static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t 
     }
 }
 
+#if defined(__x86_64__)
+/* Sixteen pixels at a time. Returns how many were stored. */
+__attribute__((target("ssse3"))) static int64_t put_rgb_ssse3(const uint8_t *const *planes, int64_t width, uint8_t *to)
+{
+    enum { N = -1, LANES = 16 }; /* N: a byte of another plane */
+    static const int8_t places[3][3][LANES] = {
+        {{0, N, N, 1, N, N, 2, N, N, 3, N, N, 4, N, N, 5},
+         {N, 0, N, N, 1, N, N, 2, N, N, 3, N, N, 4, N, N},
+         {N, N, 0, N, N, 1, N, N, 2, N, N, 3, N, N, 4, N}},
+        {{N, N, 6, N, N, 7, N, N, 8, N, N, 9, N, N, 10, N},
+         {5, N, N, 6, N, N, 7, N, N, 8, N, N, 9, N, N, 10},
+         {N, 5, N, N, 6, N, N, 7, N, N, 8, N, N, 9, N, N}},
+        {{N, 11, N, N, 12, N, N, 13, N, N, 14, N, N, 15, N, N},
+         {N, N, 11, N, N, 12, N, N, 13, N, N, 14, N, N, 15, N},
+         {10, N, N, 11, N, N, 12, N, N, 13, N, N, 14, N, N, 15}},
+    };
+    __m128i masks[3][3];
+    memcpy(masks, places, sizeof masks);
+    int64_t x = 0;
+    for (; x + LANES <= width; x += LANES) {
+        __m128i plane[3];
+        for (int c = 0; c < 3; c++)
+            memcpy(&plane[c], planes[c] + x, LANES);
+        for (int part = 0; part < 3; part++, to += LANES) {
+            __m128i out = _mm_shuffle_epi8(plane[0], masks[part][0]);
+            out = _mm_or_si128(out, _mm_shuffle_epi8(plane[1], masks[part][1]));
+            out = _mm_or_si128(out, _mm_shuffle_epi8(plane[2], masks[part][2]));
+            memcpy(to, &out, LANES);
+        }
+    }
+    return x;
+}
+#endif
+
+static void put_rgb(const uint8_t *const *planes, int64_t width, uint8_t *to)
+{
+    int64_t x = 0;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("ssse3"))
+        x = put_rgb_ssse3(planes, width, to);
+#endif
+    for (to += 3 * x; x < width; x++, to += 3) {
+        to[0] = planes[0][x];
+        to[1] = planes[1][x];
+        to[2] = planes[2][x];
+    }
+}
+
 /* Most files: 8 bits, samples as they are stored. */
 static bool put_plain(const psd *state, const uint8_t *const *planes, int64_t width, uint8_t *to)
 {
@@ -328,11 +379,8 @@ static bool put_plain(const psd *state, const uint8_t *const *planes, int64_t wi
         return false;
     if (state->planes == 1)
         memcpy(to, planes[0], (size_t)width);
-    for (int64_t x = 0; state->planes == 3 && x < width; x++, to += 3) {
-        to[0] = planes[0][x];
-        to[1] = planes[1][x];
-        to[2] = planes[2][x];
-    }
+    else if (state->planes == 3)
+        put_rgb(planes, width, to);
     return state->planes == 1 || state->planes == 3;
 }
 

@@ -82,6 +82,15 @@ bool smp_jpeg_scan_serves(const char *path, const smp_write_options *options, co
 #endif
 }
 
+bool smp_jpeg_scan_is_progressive(const char *path, const smp_write_options *options, const smp_shape *shape,
+                                  const smp_jpeg_coding *coding)
+{
+    smp_jpeg_params params;
+    smp_write_options baseline = *options;
+    baseline.jpeg_progressive = SMP_JPEG_BASELINE;
+    return smp_jpeg_scan_serves(path, &baseline, shape, coding, &params) && smp_jpeg_wants_progressive(options, coding);
+}
+
 /* ------------------------------------------------------------------------------------------------ writing */
 
 static smp_code begin(smp_jpeg_scan_rows *scan, const smp_writer *writer, const void *from, smp_error *err)

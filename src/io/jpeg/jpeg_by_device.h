@@ -22,6 +22,10 @@
 bool smp_jpeg_scan_serves(const char *path, const smp_write_options *options, const smp_shape *shape,
                           const smp_jpeg_coding *coding, smp_jpeg_params *params);
 
+/* Whether a device could code what would be written there but for its being progressive. */
+bool smp_jpeg_scan_is_progressive(const char *path, const smp_write_options *options, const smp_shape *shape,
+                                  const smp_jpeg_coding *coding);
+
 /* For the writer: bytes of the scan that are still to come, after the first row. */
 typedef struct smp_jpeg_scan_rows {
     bool begun;

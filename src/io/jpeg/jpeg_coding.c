@@ -1,5 +1,6 @@
-/* How a JPEG was quantised and sampled: kept from the input, so that a JPEG made of it loses little more. A picture
- * that is quantised again by the same steps hardly changes; at another quality both roundings add up. */
+/* How a JPEG was quantised, sampled and laid out: kept from the input, so that a JPEG made of it loses little more and
+ * is no larger. A picture that is quantised again by the same steps hardly changes; at another quality both roundings
+ * add up. */
 #include <string.h>
 
 #include "io/jpeg/jpeg_glue.h"
@@ -11,7 +12,7 @@ enum {
 
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding)
 {
-    *coding = (smp_jpeg_coding){.components = 0};
+    *coding = (smp_jpeg_coding){.progressive = jpeg->progressive_mode ? 1 : 0};
     const int components = jpeg->num_components;
     const bool usual = (components == 1 && jpeg->jpeg_color_space == JCS_GRAYSCALE) ||
                        (components == 3 && jpeg->jpeg_color_space == JCS_YCbCr);
@@ -74,6 +75,12 @@ static void set_sampling(struct jpeg_compress_struct *jpeg, int across, int down
         jpeg->comp_info[i].h_samp_factor = jpeg->comp_info[i].v_samp_factor = 1;
 }
 
+bool smp_jpeg_wants_progressive(const smp_write_options *options, const smp_jpeg_coding *coding)
+{
+    return options->jpeg_progressive == SMP_JPEG_KEPT ? coding->progressive != 0
+                                                      : options->jpeg_progressive == SMP_JPEG_PROGRESSIVE;
+}
+
 void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
                          const smp_jpeg_coding *coding)
 {
@@ -97,6 +104,6 @@ void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_opti
             set_sampling(jpeg, 1, 1);
         break;
     }
-    if (options->jpeg_progressive)
+    if (smp_jpeg_wants_progressive(options, coding))
         jpeg_simple_progression(jpeg);
 }

@@ -62,8 +62,9 @@ void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_sou
                         const smp_limits *limits, smp_scan *as, uint8_t **rows, bool *followed);
 
 /* Keeps how the picture is coded, after its header was read; and says how one is to be coded, after jpeg_set_defaults:
- * so as the input was, unless a quality is asked for. In jpeg_coding.c. */
+ * so as the input was, unless a quality is asked for (then its scans alone). In jpeg_coding.c. */
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding);
+bool smp_jpeg_wants_progressive(const smp_write_options *options, const smp_jpeg_coding *coding);
 void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
                          const smp_jpeg_coding *coding);
 

@@ -171,8 +171,11 @@ static int type_to_write(const smp_sound *sound)
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     (void)meta;
-    return writer->shape.kind == SMP_AUDIO ? smp_pcm_open_write(writer, type_to_write(&writer->sound), false, err)
-                                           : SMP_OK;
+    const int type = type_to_write(&writer->sound);
+    if (writer->shape.kind != SMP_AUDIO)
+        return SMP_OK;
+    smp_sound_note_type(writer, type);
+    return smp_pcm_open_write(writer, type, false, err);
 }
 
 static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)

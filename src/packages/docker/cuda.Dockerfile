@@ -1,18 +1,24 @@
-# The command with kernels for NVIDIA GPUs. The driver comes from the host (NVIDIA Container Toolkit). From the
-# repository's root:
+# The command with kernels for NVIDIA GPUs of each generation since Turing. The driver comes from the host (NVIDIA
+# Container Toolkit). From the repository's root:
 #   docker build -t smempipe:cuda -f src/packages/docker/cuda.Dockerfile .
 #   docker run --rm --gpus all -v "$PWD:/work" smempipe:cuda run blur in.png out.png --device cuda
+# For one generation alone, which takes less time: --build-arg CUDA_ARCHS=90
 FROM nvidia/cuda:12.6.3-devel-ubuntu24.04 AS build
+ARG DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
-    gcc g++ make cmake pkg-config file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev libtiff-dev libzstd-dev \
-    libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev
+    gcc g++ make cmake pkg-config dpkg-dev file python3 zlib1g-dev libpng-dev libjpeg-dev libisal-dev libtiff-dev \
+    libzstd-dev libwebp-dev libheif-dev libgif-dev libsndfile1-dev libmpg123-dev libavformat-dev
 COPY . /src
-RUN cmake -S /src -B /build -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=ON \
-    && cmake --build /build -j "$(nproc)" && cd /build && cpack -G DEB
+ARG CUDA_ARCHS=all
+WORKDIR /src
+RUN cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr -DSMP_TESTS=OFF -DSMP_CUDA=ON \
+        -DSMP_CUDA_ARCHS="$CUDA_ARCHS" \
+    && cmake --build build/release -j "$(nproc)" && cd build/release && cpack -G DEB
 
 FROM ubuntu:24.04
-COPY --from=build /build/packages/ /tmp/packages/
-RUN apt-get update && apt-get install -y --no-install-recommends /tmp/packages/*.deb \
+ARG DEBIAN_FRONTEND=noninteractive
+COPY --from=build /src/build/release/packages/ /tmp/packages/
+RUN apt-get update && apt-get install -y --no-install-recommends /tmp/packages/*.deb libavformat60 \
     && rm -rf /tmp/packages /var/lib/apt/lists/*
 ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=compute,utility
 WORKDIR /work

@@ -1,6 +1,7 @@
 """Arrays in a GPU's memory: those of others by __cuda_array_interface__ or DLPack, and smempipe's own. Nothing is
 copied to the host. NumPy arrays stand for them as headers (shape, strides, address) that nobody reads through."""
 import ctypes
+import weakref
 from ctypes import POINTER, Structure, byref, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from ctypes import py_object
 
@@ -61,26 +62,41 @@ def _index(device):
 
 
 def hold(array, device):
-    """The array where it lies on the device; None: it is none of a GPU's, or the device is none."""
+    """The array where it lies on the device; None: it is none of a GPU's, or the device is none. An emulated GPU has
+    its own memory alone: an array of a real one is none of its."""
     if not device.is_gpu:
         return None
     if isinstance(array, DeviceArray):
         if array.device is not device and (array._is_emulated() or array.__dlpack_device__()[1] != _index(device)):
             raise ValueError(f"the array lies on another device: {array.device!r}")
         return Held(array.header, None, array)
+    packed = hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA
     interface = getattr(array, "__cuda_array_interface__", None)
-    if interface and "data" in interface:
-        return Held(header(interface["data"][0], interface["shape"], interface.get("strides"),
-                           np.dtype(interface["typestr"])), interface.get("stream"), array)
-    if hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA:
-        return _from_dlpack(array, device)
-    return None
-
-
-def _from_dlpack(array, device):
-    index = array.__dlpack_device__()[1]
-    if index != _index(device):
+    if packed and array.__dlpack_device__()[1] != _index(device) and _is_real(device):
+        index = array.__dlpack_device__()[1]
         raise ValueError(f"the array lies on GPU {index}: write device='cuda:{index}'")
+    if interface and "data" in interface and ("stream" in interface or not packed):
+        held = Held(header(interface["data"][0], interface["shape"], interface.get("strides"),
+                           np.dtype(interface["typestr"])), interface.get("stream"), array)
+    elif packed:  # it waits for the stream that writes, which an interface of version 2 does not tell
+        held = _from_dlpack(array)
+    else:
+        return None
+    return held if _is_real(device) or _lies_in_emulator(held.header.ctypes.data) else None
+
+
+def _is_real(device):
+    return device.spec.startswith("cuda")
+
+
+_emulated = weakref.WeakSet()  # arrays in the memory of emulated GPUs
+
+
+def _lies_in_emulator(address):
+    return any(array._memory.value <= address < array._memory.value + array.header.nbytes for array in list(_emulated))
+
+
+def _from_dlpack(array):
     capsule = array.__dlpack__(stream=1)  # the default stream waits for what writes it, and a run for that stream
     tensor = ctypes.cast(_capsule_get(capsule, _NAME), POINTER(_Managed)).contents.tensor
     kind = {0: "i", 1: "u", 2: "f"}.get(tensor.dtype.code)
@@ -118,6 +134,8 @@ class DeviceArray:
             size *= n
         _c.call("device_alloc", device._handle, size, byref(self._memory))
         self.header = header(self._memory.value, self.shape, None, self.dtype)
+        if self._is_emulated():
+            _emulated.add(self)
 
     def __repr__(self):
         return f"<smempipe.DeviceArray {self.shape} {self.dtype} on {self.device.spec}>"
@@ -134,12 +152,14 @@ class DeviceArray:
                 "strides": None, "stream": None}  # a run is done when it returns
 
     def _is_emulated(self):
-        return not self.device.spec.startswith("cuda")
+        return not _is_real(self.device)
 
     def __dlpack_device__(self):
         return (_CPU, 0) if self._is_emulated() else (_CUDA, _index(self.device))
 
-    def __dlpack__(self, *, stream=None, **_):
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError("samples are lent where they lie: get() copies them to the host")
         shape = (c_int64 * len(self.shape))(*self.shape)
         kind = {"i": 0, "u": 1, "f": 2}[self.dtype.kind]
         managed = _Managed(deleter=_give_back)

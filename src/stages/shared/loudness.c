@@ -2,6 +2,7 @@
 #include "stages/shared/loudness.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "audio/loudness.h"
@@ -173,10 +174,23 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
             energy[i] += weight(in, c) * records[i * in->channels + c].energy;
             found->peak = fmax(found->peak, records[i * in->channels + c].peak);
         }
+    for (int64_t i = 0; i < all; i++)
+        found->spoiled += !isfinite(energy[i]);
     const double frames = (double)p->piece;
     found->momentary_count = blocks(energy, whole, MOMENTARY, frames, found->momentary, &found->most_momentary);
     found->shortterm_count = blocks(energy, whole, SHORT, frames, found->shortterm, &found->most_shortterm);
     return SMP_OK;
+}
+
+void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp_node_plan *work, int64_t spoiled,
+                               smp_findings *findings)
+{
+    const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel;
+    if (spoiled)
+        snprintf(findings->warning, sizeof findings->warning,
+                 "'%s' measures without %lld of %lld tenths of a second, since samples in them or before them are not "
+                 "finite (NaN, infinity)",
+                 stage, (long long)spoiled, (long long)pieces(p, in));
 }
 
 smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,
@@ -189,7 +203,8 @@ smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, 
     double level, *mean = found.momentary;
     *levels = (smp_loudness_levels){.momentary = smp_lufs(found.most_momentary),
                                     .shortterm = smp_lufs(found.most_shortterm),
-                                    .true_peak = 20 * log10(found.peak)};
+                                    .true_peak = 20 * log10(found.peak),
+                                    .spoiled = found.spoiled};
     int64_t count = gate(mean, found.momentary_count, SMP_LOUDNESS_SILENCE, &level);
     gate(mean, count, smp_lufs(level) - SMP_LOUDNESS_GATE, &level);
     levels->integrated = smp_lufs(level);

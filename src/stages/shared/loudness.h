@@ -21,6 +21,7 @@ typedef struct smp_loudness_blocks {
     int64_t momentary_count, shortterm_count;
     double most_momentary, most_shortterm; /* of them; 0: there are none */
     double peak;                           /* the largest magnitude */
+    int64_t spoiled; /* tenths of a second that samples which are not finite spoil; no block has them */
 } smp_loudness_blocks;
 
 enum { SMP_LOUDNESS_SILENCE = -70, SMP_LOUDNESS_GATE = 10, SMP_LOUDNESS_RANGE_GATE = 20 /* LUFS; LU below the mean */ };
@@ -31,7 +32,12 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
 typedef struct smp_loudness_levels {
     double integrated, range, momentary, shortterm; /* LUFS, LU; -inf where there is nothing to measure */
     double true_peak;                               /* dBTP */
+    int64_t spoiled;                                /* as of the blocks */
 } smp_loudness_levels;
+
+/* What the user must be told of spoiled tenths of a second, if there are any. stage: its name. */
+void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp_node_plan *work, int64_t spoiled,
+                               smp_findings *findings);
 
 smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,
                                 smp_loudness_levels *levels, smp_error *err);

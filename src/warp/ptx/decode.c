@@ -269,6 +269,7 @@ static const struct {
     {"cvta", ptx_decode_memory},
     {"cp", ptx_decode_memory},
     {"isspacep", ptx_decode_memory},
+    {"mbarrier", ptx_decode_mbarrier},
     {"bar", ptx_decode_warp},
     {"barrier", ptx_decode_warp},
     {"shfl", ptx_decode_warp},

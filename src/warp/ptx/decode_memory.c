@@ -45,8 +45,7 @@ static bool set_type(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
     return true;
 }
 
-/* An address that is parameters' names and constants: the space of a name says which parameters are meant. */
-static void set_address(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot, int64_t *offset)
+void ptx_memory_address(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot, int64_t *offset)
 {
     ptx_text inner = ptx_trim(operand), base = inner;
     if (inner.size > 2) {
@@ -69,7 +68,7 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
         return wrong(parser, s, "this number of operands");
     inst->space = (uint8_t)space_of(s);
     inst->vec = ptx_has(s, "v2") ? 2 : ptx_has(s, "v4") ? 4 : ptx_has(s, "v8") ? 8 : 1;
-    set_address(parser, s->operands[load], inst, 0, &inst->offset);
+    ptx_memory_address(parser, s->operands[load], inst, 0, &inst->offset);
     const ptx_text values = s->operands[load ? 0 : 1];
     uint32_t *rows = load ? inst->d : inst->s + 1;
     ptx_text parts[8];
@@ -138,7 +137,7 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
     if (result && !ptx_is(s->operands[0], "_"))
         inst->d[0] = ptx_row(parser, s->operands[0], row_class);
     inst->dests = inst->d[0] != WARP_NO_ROW;
-    set_address(parser, s->operands[result], inst, 0, &inst->offset);
+    ptx_memory_address(parser, s->operands[result], inst, 0, &inst->offset);
     inst->s[1] = ptx_row(parser, s->operands[result + 1], row_class);
     inst->s[2] = operation == CAS ? ptx_row(parser, s->operands[result + 2], row_class) : inst->s[1];
     inst->sources = 3;
@@ -153,6 +152,10 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
 static bool decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     uint64_t bytes;
+    if (ptx_has(s, "mbarrier"))
+        return ptx_decode_mbarrier(parser, s, inst);
+    if (ptx_has(s, "bulk"))
+        return ptx_decode_bulk(parser, s, inst);
     if (ptx_has(s, "commit_group") || ptx_has(s, "wait_group") || ptx_has(s, "wait_all")) {
         inst->execute = ptx_run_nothing; /* copies are done when they are issued */
         return ptx_only(parser, s, "async commit_group wait_group wait_all");

@@ -17,6 +17,9 @@ enum { PTX_ATOM_SWAP = 7, PTX_ATOM_SWAPPED = 10 };
 warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_to_window, ptx_run_is_space,
     ptx_run_param;
 
+/* mbarrier.c */
+warp_execute ptx_run_mbarrier, ptx_run_bulk;
+
 /* warp.c; modes of shuffles, votes, matches and reductions are in the order of their decoders' lists */
 warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_run_active, ptx_run_sync, ptx_run_elect;
 
@@ -27,6 +30,9 @@ warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run
 /* printf for one thread: generic addresses of the format and of the arguments' bytes. */
 void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format, uint64_t arguments);
 
+/* The addresses of a source row, with the constant added. */
+void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
+                   uint64_t address[WARP_LANES]);
 /* Where generic addresses of a warp lead. */
 warp_space ptx_space_of(uint64_t address);
 /* The frame whose local memory an address means, and the place in it. */

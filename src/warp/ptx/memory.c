@@ -59,9 +59,8 @@ static void addresses_of_parts(const warp_frame *frame, const warp_inst *inst, u
                 address[l] = WARP_SHARED_WINDOW | (uint32_t)(address[l] - inst->bias);
 }
 
-/* The addresses of a source row, with the constant added. */
-static void addresses_of(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
-                         uint64_t address[WARP_LANES])
+void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
+                   uint64_t address[WARP_LANES])
 {
     if (inst->parts) {
         addresses_of_parts(frame, inst, inst->s[slot], inst->add, (warp_space)inst->space, wide, offset, address);
@@ -208,7 +207,7 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
 static void access_any(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, bool load)
 {
     uint64_t address[WARP_LANES];
-    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, address);
+    ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
     if (inst->space != WARP_GENERIC) {
         access_lanes(block, frame, inst, lanes, (warp_space)inst->space, address, load);
         return;
@@ -237,7 +236,7 @@ void ptx_run_store(warp_block *block, warp_frame *frame, const warp_inst *inst, 
 void ptx_run_param(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint64_t address[WARP_LANES];
-    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, address);
+    ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
     const warp_space space = ptx_space_of(address[__builtin_ctz(lanes)]);
     access_lanes(block, frame, inst, lanes, space == WARP_GLOBAL ? WARP_PARAM : space, address, inst->mode);
 }
@@ -327,7 +326,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
 {
     uint64_t address[WARP_LANES];
     uint32_t offset[WARP_LANES];
-    addresses_of(frame, inst, 0, inst->address_wide, inst->offset, address);
+    ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
     const bool is_float = ptx_is_float((ptx_type)inst->type);
     warp_access access = {WARP_UPDATES, SMP_BANK_ATOMIC, inst->width, inst->width, NULL};
     access.op = is_float ? SMP_BANK_ATOMIC_FLOAT : is_count(frame, inst, lanes) ? SMP_BANK_COUNT : SMP_BANK_ATOMIC;
@@ -388,8 +387,8 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         addresses_of_parts(frame, inst, inst->s[0], inst->add, WARP_SHARED, false, inst->offset, to);
         addresses_of_parts(frame, inst, inst->s[1], inst->s[3], WARP_GLOBAL, true, inst->offset2, from);
     } else {
-        addresses_of(frame, inst, 0, inst->address_wide, inst->offset, to);
-        addresses_of(frame, inst, 1, true, inst->offset2, from);
+        ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, to);
+        ptx_addresses(frame, inst, 1, true, inst->offset2, from);
     }
     for (int l = 0; l < WARP_LANES; l++)
         offset[l] = (uint32_t)to[l];

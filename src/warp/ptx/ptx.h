@@ -132,6 +132,8 @@ char ptx_class(ptx_parser *parser, ptx_text operand);
 int ptx_rows(ptx_parser *parser, ptx_text operand, char row_class, uint32_t *rows, int most);
 /* [base+offset]: the row of the base in s[slot]. */
 void ptx_address(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot, int64_t *offset);
+/* The same, with inst->address_wide as the base's register is. */
+void ptx_memory_address(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot, int64_t *offset);
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -160,6 +162,8 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
 bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_warp(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 void ptx_mark_unused(warp_code *code);
 void ptx_link_calls(struct smp_warp_module *module); /* once all functions are read */
 bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);

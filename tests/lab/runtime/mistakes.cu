@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 __global__ void fill(int *out)
 {
@@ -26,6 +28,31 @@ int main(int, char **arguments)
         cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000);
         fill<<<1, 32, 100000>>>(out);
         printf("asked: %s\n", last());
+    } else if (!strcmp(which, "threads")) {
+        std::vector<std::thread> threads;
+        int wrong[4] = {0};
+        for (int t = 0; t < 4; t++)
+            threads.emplace_back([t, &wrong] {
+                for (int i = 0; i < 50; i++) {
+                    int *mine, back[32] = {0};
+                    cudaMalloc(&mine, 128 + 4096 * t);
+                    fill<<<1, 32, 128>>>(mine);
+                    cudaMemcpy(back, mine, 128, cudaMemcpyDeviceToHost);
+                    cudaFree(mine);
+                    for (int k = 0; k < 32; k++)
+                        wrong[t] += back[k] != k;
+                }
+            });
+        for (std::thread &one : threads)
+            one.join();
+        printf("%d wrong\n", wrong[0] + wrong[1] + wrong[2] + wrong[3]);
+    } else if (!strcmp(which, "again")) {
+        int failed = 0;
+        for (int i = 0; i < 2000; i++) {
+            void *large = nullptr;
+            failed += cudaMalloc(&large, (size_t)2 << 30) != cudaSuccess || cudaFree(large) != cudaSuccess;
+        }
+        printf("%d failed\n", failed);
     } else if (!strcmp(which, "unasked"))
         fill<<<1, 32, 50000>>>(out);
     else if (!strcmp(which, "empty"))

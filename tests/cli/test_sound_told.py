@@ -1,0 +1,151 @@
+"""What would change a sound without a word: bits that 32-bit floats do not hold, codes of 8 bits, samples that are not
+finite, fades that are longer than the sound."""
+import json
+import struct
+import unittest
+
+import numpy as np
+
+from harness import SAMPLES, CliCase
+
+PCM, FLOAT, ALAW, ULAW = 1, 3, 6, 7
+ROUNDED = r"sound is read as 32-bit float: (\d+) of (\d+) samples were rounded to its 24 bits"
+
+
+class Told(CliCase):
+    def wav(self, name, samples, tag, rate=8000):
+        samples = np.atleast_2d(samples.T).T
+        channels, size = samples.shape[1], samples.itemsize
+        head = struct.pack("<HHIIHH", tag, channels, rate, rate * channels * size, channels * size, 8 * size)
+        data = samples.tobytes()
+        self.write(name, b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + struct.pack("<I", 16) + head +
+                   b"data" + struct.pack("<I", len(data)) + data)
+
+    def made(self, name):
+        """The kind of sample in a file."""
+        line = next(row for row in self.smp("info", name).stdout.splitlines() if "format " in row)
+        return line.split(", ")[2]
+
+    def wide(self):
+        """A file of 32-bit PCM, one of doubles; how many samples of each f32 does not hold."""
+        rng = np.random.default_rng(34)
+        codes = rng.integers(-(2**31), 2**31, (500, 2)).astype("<i4")
+        reals = rng.uniform(-1, 1, (500, 2)).astype("<f8")
+        self.wav("s32.wav", codes, PCM)
+        self.wav("f64.wav", reals, FLOAT)
+        return {"s32.wav": int((codes.astype(np.float32).astype(np.int64) != codes).sum()),
+                "f64.wav": int((reals.astype(np.float32) != reals).sum())}
+
+    def test_samples_that_floats_do_not_hold_are_counted(self):
+        for name, count in self.wide().items():
+            self.assertGreater(count, 400)
+            for command in (("convert", name, "a.wav", "-f"), ("convert", name, "a.caf", "-f"),
+                            ("concat", name, "-o", "a.wav", "-f"), ("split", name, "-o", "parts", "-f"),
+                            ("measure", "-e", "stats", name), ("convert", "-o", "out", name, "-f")):
+                told = self.smp(*command).stderr
+                self.assertRegex(told, rf"{name}: {ROUNDED}")
+                self.assertEqual(told.count("rounded"), 1, command)
+                self.assertIn(f": {count} of 1000 samples", told)
+            self.assertEqual(self.made("a.wav"), {"s": "32-bit PCM", "f": "64-bit float"}[name[0]])
+
+    def test_samples_that_floats_hold_are_not(self):
+        rng = np.random.default_rng(35)
+        self.wav("s32.wav", rng.integers(-(2**23), 2**23, (300, 1)).astype("<i4") * 256, PCM)
+        self.wav("f64.wav", rng.uniform(-1, 1, (300, 1)).astype("<f4").astype("<f8"), FLOAT)
+        for name in ("s32.wav", "f64.wav"):
+            self.assertEqual(self.smp("convert", name, "b" + name).stderr, "")
+            self.assertEqual(*((self.folder / n).read_bytes()[-300 * 4:] for n in (name, "b" + name)))
+
+    def test_raw_and_big_endian_samples_are_counted_too(self):
+        counts = self.wide()
+        for name, spec in (("s32.wav", "s32lex2:8000"), ("f64.wav", "f64lex2:8000")):
+            self.write("in.bin", (self.folder / name).read_bytes()[44:])
+            self.assertIn(f"in.bin: sound is read as 32-bit float: {counts[name]} of 1000",
+                          self.smp("convert", "--raw", spec, "in.bin", "o.wav", "-f").stderr)
+        codes = np.frombuffer((self.folder / "s32.wav").read_bytes()[44:], "<i4").astype(">i4").tobytes()
+        comm = struct.pack(">hIh", 2, 500, 32) + bytes([0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0])
+        self.write("in.aiff", b"FORM" + struct.pack(">I", 4 + 26 + 16 + len(codes)) + b"AIFFCOMM" +
+                   struct.pack(">I", 18) + comm + b"SSND" + struct.pack(">III", 8 + len(codes), 0, 0) + codes)
+        self.assertIn(f": {counts['s32.wav']} of 1000", self.smp("convert", "in.aiff", "o.aiff").stderr)
+
+    def test_diff_says_that_it_compares_floats(self):
+        rng = np.random.default_rng(36)
+        codes = rng.integers(2**30, 2**31 - 1, 400).astype("<i4") & ~255 | 17
+        self.wav("a.wav", codes, PCM)
+        self.wav("b.wav", codes ^ 1, PCM)
+        done = self.smp("diff", "a.wav", "b.wav")
+        self.assertIn("a.wav and b.wav are the same as 32-bit floats (400 samples)", done.stdout)
+        for name in ("a.wav", "b.wav"):
+            self.assertRegex(done.stderr, rf"{name}: {ROUNDED}")
+        self.assertTrue(json.loads(self.smp("diff", "a.wav", "b.wav", "--json").stdout)["as_32_bit_floats"])
+        chirp = (SAMPLES / "chirp.wav", SAMPLES / "chirp.wav")
+        self.assertIn("are the same (", self.smp("diff", *chirp).stdout)
+        self.assertFalse(json.loads(self.smp("diff", *chirp, "--json").stdout)["as_32_bit_floats"])
+
+    def test_codes_of_8_bits_are_kept(self):
+        codes = np.random.default_rng(37).integers(0, 256, 600).astype(np.uint8)
+        for tag, name, zero in ((ALAW, "A-law", None), (ULAW, "mu-law", 0x7F)):
+            self.wav("in.wav", codes, tag)
+            for target in ("o.wav", "o.w64", "o.caf"):
+                self.assertEqual(self.smp("convert", "in.wav", target, "-f").stderr, "")
+                self.assertEqual(self.made(target), name)
+            want = np.where(codes == zero, 0xFF, codes) if zero else codes  # mu-law has two zeros
+            got = np.frombuffer((self.folder / "o.wav").read_bytes()[-600:], np.uint8)
+            np.testing.assert_array_equal(got, want)
+            self.assertEqual(self.smp("convert", "in.wav", "o.wav", "-f", "--samples", "16").stderr, "")
+            self.assertEqual(self.made("o.wav"), "16-bit PCM")
+
+    def test_kinds_of_samples_that_a_format_lacks_are_told(self):
+        codes = np.random.default_rng(38).integers(0, 256, 600).astype(np.uint8)
+        self.wav("law.wav", codes, ULAW)
+        self.wav("real.wav", codes.astype("<f4") / 256, FLOAT)
+        self.wav("s32.wav", codes.astype("<i4") << 20, PCM)
+        for name, target, kind, says in (
+            ("law.wav", "o.aiff", "16-bit PCM", "o.aiff: the samples become 16-bit PCM: an AIFF holds no mu-law"),
+            ("law.wav", "o.flac", "16-bit PCM", "o.flac: the samples become 16-bit PCM: a FLAC holds no mu-law"),
+            ("real.wav", "o.flac", "24-bit PCM", "the samples become 24-bit PCM: a FLAC holds no 32-bit float"),
+            ("s32.wav", "o.flac", "24-bit PCM", "the samples become 24-bit PCM: a FLAC holds no 32-bit PCM"),
+        ):
+            self.assertIn(says, self.smp("convert", name, target, "-f").stderr)
+            self.assertEqual(self.made(target), kind)
+        self.assertEqual(self.smp("convert", "real.wav", "o.flac", "-f", "--samples", "24").stderr, "")
+        self.assertIn("a FLAC holds no 32-bit PCM", self.smp("convert", "real.wav", "o.flac", "-f", "--samples",
+                                                             "32").stderr)
+
+    def test_samples_that_are_not_finite_are_told(self):
+        rate = 8000
+        sound = (np.random.default_rng(39).uniform(-0.5, 0.5, rate * 20)).astype("<f4")
+        self.wav("fine.wav", sound, FLOAT)
+        sound[5], sound[7] = np.nan, -np.inf
+        self.wav("in.wav", sound, FLOAT)
+        measures = r"'{}' measures without (\d+) of 200 tenths of a second, since samples .* not finite \(NaN, infinity\)"
+        for command, stage in ((("measure", "-e", "loudness", "in.wav"), "loudness"),
+                               (("run", "-e", "loudness", "in.wav", "o.wav", "-f"), "loudness"),
+                               (("run", "-e", "normalize lufs=-30", "in.wav", "o.wav", "-f"), "normalize"),
+                               (("batch", "-e", "normalize lufs=-30", "in.wav", "-o", "out"), "normalize")):
+            self.assertRegex(self.smp(*command).stderr, measures.format(stage))
+        for stage in ("normalize", "normalize rms=-30dBFS"):
+            self.assertIn("'normalize' measures without 2 samples that are not finite (NaN, infinity); the sound keeps",
+                          self.smp("run", "-e", stage, "in.wav", "o.wav", "-f").stderr)
+            self.assertEqual(self.smp("run", "-e", stage, "fine.wav", "o.wav", "-f").stderr, "")
+        self.assertEqual(self.smp("measure", "-e", "loudness", "fine.wav").stderr, "")
+        told = self.smp("measure", "-e", "loudness target=-40LUFS", "fine.wav").stderr
+        self.assertRegex(told, r"fine.wav: its loudness is -\d.* louder than the -40.0 asked for: `normalize lufs=")
+
+    def test_a_fade_longer_than_the_sound_is_told(self):
+        self.wav("in.wav", np.full(8000, 1000, "<i2"), PCM)
+        for stage, says in (
+            ("fade in=2s", "stage 'fade' rises over 2 s, and the sound is 1 s long: it takes all of it"),
+            ("fade out=3s", "stage 'fade' falls over 3 s, and the sound is 1 s long: it takes all of it"),
+            ("fade in=0.7s out=0.6s", "stage 'fade' begins to fall before it has risen: the sound is 1 s long"),
+            ("fade in=0.5s out=0.5s", None),
+            ("fade in=1s", None),
+        ):
+            told = self.smp("run", "-e", stage, "in.wav", "o.wav", "-f").stderr
+            self.assertIn(says, told) if says else self.assertEqual(told, "")
+        told = self.smp("batch", "-e", "fade in=2s", "in.wav", "-o", "out").stderr
+        self.assertIn("rises over 2 s, and the sound is 1 s long", told)
+
+
+if __name__ == "__main__":
+    unittest.main()

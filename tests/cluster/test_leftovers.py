@@ -1,0 +1,223 @@
+"""Lists of work after the first run: outputs and inputs that went or were changed, records that are gone, and files of
+one name whose pieces are different tasks'."""
+import os
+import pathlib
+import shutil
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+from test_tasks import STAGE, TaskCase, environment  # noqa: E402
+
+LIST = ("--list", "work.list", "-o", "out")
+
+
+class Twins(TaskCase):
+    """a.jpg and a.png become one output: the second of the list fails, whoever has its piece."""
+
+    def setUp(self):
+        super().setUp()
+        for folder in "d0", "d1":
+            (self.folder / "in" / folder).mkdir(parents=True)
+        self.copies(["d0/a.png", "d0/a-1.png", "d0/b.png", "d1/a.png", "e.png"], 60, 40)
+        self.smp("run", *STAGE, "in/d0/a.png", "in/d0/a.jpg")
+        self.smp("run", *STAGE, "in/d0/a.png", "in/d0/a.webp")
+        self.smp("run", *STAGE, "in/d0/a.jpg", "first.png")
+        self.first = (self.folder / "first.png").read_bytes()
+
+    def list_of(self, *options):
+        return self.smp("list", "in", "-o", "work.list", "-f", "--piece-files", "1", *options).stderr
+
+    def test_the_list_tells(self):
+        self.assertIn("2 have the name of another but for the extension", self.list_of("-r"))
+        self.write("names", "".join(f"in/{n}\n" for n in ("d0/a.png", "e.png", "d1/a.png", "d0/b.png", "d0/a.jpg")))
+        self.assertIn("1 have the name of another but for the extension", self.list_of("--from", "names"))
+        self.write("names", "in/d0/a.png\nin/d1/a.png\nin/d0/b.png\n")
+        self.assertNotIn("but for the extension", self.list_of("--from", "names"))
+
+    def test_the_second_fails_in_every_task_and_run(self):
+        self.list_of("-r")
+        for n, order in enumerate(((1, 2, 3), (3, 2, 1), (2, 3, 1))):
+            for again in range(2):
+                said = "".join(self.run_batch("--list", "work.list", "-o", f"o{n}", "--to", "png", "-f", "--shard",
+                                              f"{k}/3", status=(0, 1)).stderr for k in order)
+                self.assertEqual(said.count("in/d0/a.jpg, before it in the list, becomes this file"), 1, said)
+                self.assertEqual(said.count("a.webp, before it in the list, becomes this file") +
+                                 said.count("a.png, before it in the list, becomes this file"), 1, said)
+                self.assertIn("--name '{stem}-{from}.{ext}'", said)
+                self.assertEqual((self.folder / f"o{n}/d0/a.png").read_bytes(), self.first)
+                self.assertEqual(len(self.outputs(f"o{n}")), 5)
+        tasks = [self.start(*LIST, "--to", "png", "--claim", "-f") for _ in range(3)]
+        said = "".join(task.communicate()[1] for task in tasks)
+        self.assertEqual(said.count("before it in the list, becomes this file"), 2, said)
+        self.assertEqual((self.folder / "out/d0/a.png").read_bytes(), self.first)
+
+    def test_names_that_differ_do_not_fail(self):
+        self.list_of("-r")
+        self.run_batch(*LIST, "--to", "png", "--name", "{stem}-{from}.{ext}")
+        self.assertEqual(len(self.outputs()), 7)
+        self.run_batch("--list", "work.list", "-o", "own")  # each keeps its extension
+        self.assertEqual(len(self.outputs("own")), 7)
+        error = self.run_batch("--list", "work.list", "-o", "dry", "--to", "png", "-n", status=2).stderr
+        self.assertRegex(error, r"in/d0/a.jpg and .*in/d0/a.png would both become dry/d0/a.png")
+
+    def test_a_file_that_the_pipeline_is_not_for_is_no_first(self):
+        for name in "a.jpg", "a.webp":
+            (self.folder / "in/d0" / name).unlink()
+        (self.folder / "in/d0/a.flac").write_bytes(b"no picture")
+        self.list_of("-r")
+        self.assertIn("1 passed over by their names", self.run_batch(*LIST, "--to", "png").stderr)
+        self.assertEqual(len(self.outputs()), 5)
+
+
+class Later(TaskCase):
+    def record(self, piece, suffix=".done"):
+        return next((self.folder / "out").glob(f".smempipe-journal.d/*/0/{piece}.0{suffix}"))
+
+    def test_inputs_changed_after_their_outputs_were_made_are_done_again(self):
+        self.make(8, 4)
+        self.run_batch(*LIST)
+        time.sleep(0.05)  # for the file system's clock
+        self.copies([self.names[1]], 100, 70)  # newer than its output
+        old = self.folder / "in" / self.names[6]
+        self.copies([self.names[6]], 110, 70)
+        os.utime(old, (1, 1))  # an old file was put in its place
+        os.utime(self.folder / "in" / self.names[2], (time.time() + 5,) * 2)
+        said = self.run_batch(*LIST, "--resume").stderr
+        self.assertEqual(said.count("was changed after the list was made"), 3, said)
+        self.assertIn("3 files done, 5 done before; 2 of 2 pieces, 2 done in all", said)
+        self.run_batch("in", "-r", "-o", "now")
+        self.assertEqual(self.outputs(), self.outputs("now"))
+        time.sleep(0.05)
+        os.utime(self.folder / "in" / self.names[2], (1, 1))
+        self.assertIn("1 file done, 7 done before", self.run_batch(*LIST, "--resume").stderr)
+        self.assertIn("0 files done, 8 done before; 0 of 2", self.run_batch(*LIST, "--resume").stderr)
+
+    def test_in_pieces_that_are_not_done_too(self):
+        self.make(4, 4)
+        bad = self.folder / "in" / self.names[3]
+        bad.write_text("no picture")
+        self.run_batch(*LIST, status=1)
+        time.sleep(0.05)
+        self.copies([self.names[0]], 100, 70)
+        self.copies([self.names[3]], 90, 70)
+        self.assertIn("2 files done, 2 done before", self.run_batch(*LIST, "--resume").stderr)
+        self.run_batch("in", "-r", "-o", "now")
+        self.assertEqual(self.outputs(), self.outputs("now"))
+
+    def test_outputs_that_are_kept_though_they_are_older_are_told(self):
+        self.make(6, 3)
+        self.run_batch(*LIST)
+        said = "kept though the input was changed later"
+        self.assertNotIn(said, self.run_batch(*LIST, "--skip-existing").stderr)
+        time.sleep(0.05)
+        self.copies([self.names[1], self.names[4]], 100, 70)
+        self.smp("list", "in", "-r", "-f", "-o", "work.list", "--piece-files", "3")
+        self.assertIn(f"2 outputs were {said}", self.run_batch(*LIST, "--skip-existing").stderr)
+        self.assertIn(f"2 outputs were {said}", self.run_batch("in", "-r", "-o", "out", "--skip-existing").stderr)
+        self.assertIn("6 files done", self.run_batch(*LIST, "--force").stderr)
+        self.assertNotIn(said, self.run_batch(*LIST, "--skip-existing").stderr)
+
+    def test_a_piece_taken_up_again_keeps_its_record(self):
+        """Some of a piece that was done is done again, and fails: what is known of the others is not lost."""
+        self.make(4, 4)
+        self.run_batch(*LIST)
+        bad = self.folder / "in" / self.names[2]
+        good = bad.read_bytes()
+        bad.write_text("no picture")
+        (self.folder / "out" / self.names[2]).unlink()
+        self.write(f"out/{self.names[3]}", "edited")
+        said = self.run_batch(*LIST, "--resume", status=1).stderr
+        self.assertIn("0 files done, 1 failed, 2 done before, 1 changed since and left", said)
+        bad.write_bytes(good)
+        said = self.run_batch(*LIST, "--resume", status=1).stderr
+        self.assertIn("1 file done, 2 done before, 1 changed since and left", said)
+        self.assertEqual((self.folder / "out" / self.names[3]).read_text(), "edited")
+        self.run_batch(*LIST, "--resume", "--redo-changed")
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_claims_say_what_they_did_not_look_at(self):
+        self.make(8, 4)
+        claim = (*LIST, "--claim", "--resume")
+        first = self.run_batch(*claim).stderr
+        self.assertNotIn("not looked at", first)
+        (self.folder / "out" / self.names[1]).unlink()
+        said = self.run_batch(*claim).stderr
+        self.assertIn("0 files done; 0 of 2 pieces, 2 done in all, 2 done before and not looked at;", said)
+        self.assertIn("--resume without --claim does that", said)
+        said = self.run_batch(*LIST, "--claim", "--force").stderr
+        self.assertIn("nothing was left to take", said)
+        self.assertIn("--force without --claim makes all again", said)
+        self.assertIn("nothing is left to take", self.run_batch(*LIST, "--claim", "-n").stderr)
+        self.assertIn("a list is a file", self.run_batch("--list", "-", "-o", "out", status=3).stderr)
+        self.assertIn("1 file done, 7 done before", self.run_batch(*LIST, "--resume").stderr)
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_records_that_were_removed(self):
+        self.make(8, 4)
+        self.run_batch(*LIST)
+        self.record(1).unlink()
+        os.utime(self.record(1, ""), (1, 1))
+        for options in (), ("--shard", "1/1"):
+            said = self.run_batch(*LIST, "--claim" if not options else "--resume", *options,
+                                  status=(1, 4)).stderr
+            self.assertRegex(said, "the same command with --resume takes it up again|--skip-existing keeps")
+        said = self.run_batch(*LIST, "--claim", "--resume", status=(1, 4)).stderr
+        self.assertRegex(said, "exist.* already(.|\n)*--skip-existing keeps")
+        self.assertEqual(self.outputs(), self.whole)
+        said = self.run_batch(*LIST, "--claim", "--resume", "--skip-existing").stderr
+        self.assertIn("4 kept as they were; 1 of 2 pieces, 2 done in all", said)
+        self.run_batch(*LIST, "--resume")
+
+    def test_pieces_of_a_task_that_was_killed_end_with_1(self):
+        """Nobody works on them, whether or not the task is of this host."""
+        self.make(8, 4)
+        task = self.start(*LIST, "--claim")
+        while not self.pieces() and task.poll() is None:
+            time.sleep(0.001)
+        task.kill()
+        task.communicate()
+        lost = any(f"{i}.0" in self.pieces() and f"{i}.0.done" not in self.pieces() for i in range(2))
+        for _ in range(2):
+            said = self.run_batch(*LIST, "--claim", status=int(lost)).stderr
+            if lost:  # it was not quicker, nor killed between two pieces
+                self.assertIn("1 of 2 pieces is not done: other tasks failed in or left it", said)
+                self.assertIn("the same command with --resume takes it up again", said)
+        self.run_batch(*LIST, "--claim", "--resume")
+        self.assertEqual(self.outputs(), self.whole)
+        done = self.record(0 if "0.0.done" in self.pieces() else 1)
+        words = done.read_text().splitlines()[1].split()
+        words[1:4] = ["elsewhere", "1", "00000000-0000-0000-0000-000000000000"]
+        held = done.with_suffix("")
+        held.write_text("smempipe journal 2\n" + " ".join(words) + "\n")
+        done.unlink()
+        for resume in (), ("--resume",), ("--resume", "--retake", "100h"):
+            os.utime(held, (time.time(),) * 2)
+            said = self.run_batch(*LIST, "--claim", *resume).stderr  # it may be alive
+            self.assertEqual("is held on other hosts; should those be gone, --retake 1h" in said,
+                             resume == ("--resume",), said)
+            os.utime(held, (time.time() - 7200,) * 2)
+            said = self.run_batch(*LIST, "--claim", *resume, status=1).stderr
+            self.assertIn("1 of 2 pieces is not done: tasks on other hosts took it and have been silent", said)
+            self.assertIn("--resume --retake 10m", said)
+        self.run_batch(*LIST, "--claim", "--resume", "--retake", "10m", "--skip-existing")
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_a_list_without_files_for_the_pipeline(self):
+        (self.folder / "in/d0").mkdir(parents=True)
+        self.assertIn("is a file, not a folder",
+                      self.smp("list", __file__, "-o", "x.list", status=3).stderr)
+        self.smp("list", "in", "-o", "none.list")
+        self.write("in/a.flac", "sound by its name")
+        self.smp("list", "in", "-o", "sound.list")
+        for name, why in ("none", "-r goes into folders"), ("sound", "the pipeline is not for the 1 file in it"):
+            for done in (self.run_batch("--list", f"{name}.list", "-o", "out", status=3),
+                         self.smp("measure", "-e", "hash", "--list", f"{name}.list", "-t", status=3,
+                                  env=environment())):
+                self.assertIn(f"{name}.list: error: there is no file to work on in the list", done.stderr)
+                self.assertIn(why, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
