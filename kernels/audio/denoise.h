@@ -60,15 +60,9 @@ SMP_HOST_DEVICE int smp_denoise_beside(const smp_denoise *p, int k, int away)
     return at < 0 ? 0 : at > p->f.bins ? p->f.bins : at;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(denoise_count_one);
 SMP_CPU_DECLARE(denoise_count_lanes);
 SMP_CPU_DECLARE(denoise_one);
 SMP_CPU_DECLARE(denoise_lanes);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

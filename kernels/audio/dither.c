@@ -5,7 +5,6 @@
 
 SMP_CPU_KERNEL(dither_naive)
 {
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int c = 0; c < io->out.channels; c++)
             ((float *)smp_row(&io->out, y))[c] =
@@ -30,7 +29,6 @@ SMP_CPU_KERNEL(dither_tiled)
                 channel(io, params, y, y + 1, c, 1);
         return;
     }
-    (void)scratch;
     for (int c = 0; c < io->out.channels; c++)
         channel(io, params, y0, y1, c, io->out.channels);
 }

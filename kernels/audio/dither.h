@@ -19,13 +19,7 @@ SMP_HOST_DEVICE float smp_dither_sample(float v, int64_t y, int channel, const s
     return smp_one_nan(fmaf(smp_philox_uniform(r.v[0]) - smp_philox_uniform(r.v[1]), p->step, v));
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(dither_naive);
 SMP_CPU_DECLARE(dither_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,7 +9,6 @@
 
 SMP_CPU_KERNEL(eq_naive)
 {
-    (void)scratch;
     const smp_eq *p = params;
     smp_lane lane;
     for (int64_t q = 0; smp_lane_of(&lane, &p->leaves, y0, y1, io->in.channels, q); q++) {

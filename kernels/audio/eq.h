@@ -22,13 +22,7 @@ SMP_HOST_DEVICE size_t smp_eq_scratch(void)
     return (size_t)SMP_EQ_TILE * SMP_EQ_LANES * sizeof(float);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(eq_naive);
 SMP_CPU_DECLARE(eq_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

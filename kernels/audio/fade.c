@@ -15,13 +15,11 @@ SMP_INLINE void fade_frames(const smp_io *io, const smp_fade *p, int64_t y0, int
 
 SMP_CPU_KERNEL(fade_naive)
 {
-    (void)scratch;
     fade_frames(io, params, y0, y1);
 }
 
 SMP_CPU_KERNEL(fade_tiled)
 {
-    (void)scratch;
     const smp_fade *p = params;
     const int64_t height = io->in.height, last = height - p->out;
     const int64_t a = p->in < y0 ? y0 : p->in < y1 ? p->in : y1, b = last < a ? a : last < y1 ? last : y1;

@@ -36,13 +36,7 @@ SMP_HOST_DEVICE float smp_fade_sample(float v, float factor)
     return smp_one_nan(v * factor);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(fade_naive);
 SMP_CPU_DECLARE(fade_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -88,15 +88,9 @@ SMP_HOST_DEVICE size_t smp_fir_scratch(const smp_fir *p, int channels)
     return ((size_t)(channels + 1) * SMP_FIR_PLANE + (size_t)p->taps) * sizeof(float);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(fir_naive);
 SMP_CPU_DECLARE(fir_tiled);
 SMP_CPU_DECLARE(fir_fft_one);
 SMP_CPU_DECLARE(fir_fft_lanes);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -1,6 +1,6 @@
 /* limit, compress, gate: a gain that follows the level of a sound. Parameters, definition, kernels.
  *
- * Gains are whole numbers of 2^-16 dB, so that minimum and sum have no order. Of frame i, with 0 outside the sound:
+ * Gains are whole numbers of 2^-16 dB, so that minimum and sum have no order. For frame i, with 0 outside the sound:
  *   e  what the frame's peak asks for: floor(slope over 2^16), from `least` to 0, where over is by how many dB the peak
  *      passes the ceiling, and (over + knee / 2)^2 / (2 knee) within knee / 2 of it
  *   r  the least e[i - k] + k s, k = 0 .. back: gains rise by s a frame
@@ -95,13 +95,7 @@ SMP_HOST_DEVICE size_t smp_limit_scratch(const smp_limit *p)
     return ((size_t)p->ahead * 5 + 4 * SMP_LIMIT_CHUNK + 64) * sizeof(double);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(limit_naive);
 SMP_CPU_DECLARE(limit_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

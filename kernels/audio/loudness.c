@@ -33,7 +33,6 @@ SMP_INLINE double peak_behind(const smp_view *in, int channel, int phases, doubl
 
 SMP_CPU_KERNEL(loudness_naive)
 {
-    (void)scratch;
     const smp_loudness *p = params;
     const smp_view *in = &io->in;
     const int channels = in->channels;

@@ -69,13 +69,7 @@ SMP_HOST_DEVICE size_t smp_loudness_scratch(void)
            (size_t)((SMP_LOUDNESS_TILE + SMP_PEAK_TAPS - 1) * 8) * sizeof(double);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(loudness_naive);
 SMP_CPU_DECLARE(loudness_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -81,7 +81,7 @@ SMP_CPU_KERNEL(mel_lanes)
 /* Rows are levels; row `frames` is for the most. */
 SMP_CPU_KERNEL(mel_most)
 {
-    (void)scratch, (void)y0, (void)y1;
+    (void)y0, (void)y1;
     const smp_mel *p = params;
     float most = -INFINITY;
     for (int64_t t = 0; t < p->frames; t++) {
@@ -94,7 +94,6 @@ SMP_CPU_KERNEL(mel_most)
 
 SMP_CPU_KERNEL(mel_whisper)
 {
-    (void)scratch;
     const smp_mel *p = params;
     const float most = *(const float *)smp_row(&io->in, p->frames);
     for (int64_t t = y0; t < y1; t++) {

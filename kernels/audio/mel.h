@@ -47,15 +47,9 @@ SMP_HOST_DEVICE size_t smp_mel_scratch(const smp_mel *p)
     return (size_t)16 * ((size_t)p->f.size * 4 + 16 + (size_t)p->bands + (size_t)p->outputs) * sizeof(float);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(mel_one);
 SMP_CPU_DECLARE(mel_lanes);
 SMP_CPU_DECLARE(mel_most);
 SMP_CPU_DECLARE(mel_whisper);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -14,7 +14,6 @@ static void each_sample(const smp_io *io, const smp_mix *p, int64_t y0, int64_t 
 
 SMP_CPU_KERNEL(mix_naive)
 {
-    (void)scratch;
     each_sample(io, params, y0, y1);
 }
 
@@ -39,7 +38,6 @@ static int64_t least(int64_t a, int64_t b)
 SMP_CPU_KERNEL(mix_tiled)
 {
     const smp_mix *p = params;
-    (void)scratch;
     const int64_t end = p->at + io->second.height, channels = io->out.channels,
                   packed = channels * (int64_t)sizeof(float);
     if (p->shared || p->beside || io->out.stride != packed || io->in.stride != packed || io->second.stride != packed) {

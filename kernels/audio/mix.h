@@ -49,13 +49,7 @@ SMP_HOST_DEVICE float smp_mix_sample(const smp_io *io, const smp_mix *p, int64_t
     return first ? smp_mix_both(a, b, p->gain) : smp_mix_second(b, p->gain);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(mix_naive);
 SMP_CPU_DECLARE(mix_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

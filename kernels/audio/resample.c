@@ -13,7 +13,6 @@ SMP_INLINE float tap_at(const smp_view *in, int64_t y, int channel)
 
 SMP_CPU_KERNEL(resample_naive)
 {
-    (void)scratch;
     const smp_resample *p = params;
     for (int64_t y = y0; y < y1; y++)
         for (int c = 0; c < io->in.channels; c++) {

@@ -71,13 +71,7 @@ SMP_HOST_DEVICE size_t smp_resample_scratch(const smp_resample *p)
     return smp_resample_in_planes(p) ? (size_t)(s.m * s.plane) * sizeof(float) + results + LINE : 0;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(resample_naive);
 SMP_CPU_DECLARE(resample_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -17,7 +17,6 @@ SMP_INLINE void words_of(const smp_io *io, const smp_silence *p, int64_t y0, int
 
 SMP_CPU_KERNEL(silence_naive)
 {
-    (void)scratch;
     words_of(io, params, y0, y1);
 }
 
@@ -39,7 +38,6 @@ SMP_INLINE uint32_t word_of(const float *restrict from, const smp_silence *p, co
 
 SMP_CPU_KERNEL(silence_tiled)
 {
-    (void)scratch;
     const int channels = io->in.channels;
     uint32_t *words = io->result;
     int64_t y = y0;

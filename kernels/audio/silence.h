@@ -21,13 +21,7 @@ SMP_HOST_DEVICE int smp_silent(const smp_silence *p, const float *frame, int cha
     return silent;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(silence_naive);
 SMP_CPU_DECLARE(silence_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

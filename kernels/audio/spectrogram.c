@@ -23,7 +23,6 @@ SMP_INLINE void put_level(const smp_io *io, void *row, int64_t x, float level)
 
 SMP_CPU_KERNEL(spectrogram_naive)
 {
-    (void)scratch;
     const smp_spectrogram_params *p = params;
     const float *waves = smp_spectrogram_waves(io);
     for (int64_t y = y0; y < y1; y++) {

@@ -38,7 +38,7 @@ typedef struct smp_spectrogram_params {
     int64_t spans, frame;             /* where they begin in the table, bytes */
 } smp_spectrogram_params;
 
-/* io->table of transforms: the colour map, the window of `size` floats, the transform's table. Of the product: the
+/* io->table for transforms: the colour map, the window of `size` floats, the transform's table. For the product: the
  * colour map (red, green, blue, 0..255), then the rows of cosines and sines, with rows of zeros up to
  * whole steps of a GPU's tiles. Then of both: for each row of a channel, from the top, two int32_t, its first bin and
  * the one behind its last; the frame's levels, a byte each: rows above the channels, the pixels beside them, rows
@@ -134,16 +134,10 @@ SMP_HOST_DEVICE uint8_t smp_spectrogram_frame(const smp_io *io, const smp_spectr
     return frame[(y - p->top) * side + (x < p->left ? x : x - (width - side))];
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(spectrogram_naive);
 SMP_CPU_DECLARE(spectrogram_tiled);
 SMP_CPU_DECLARE(spectrogram_one);
 SMP_CPU_DECLARE(spectrogram_lanes);
 SMP_CPU_DECLARE(spectrogram_paint);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -113,7 +113,6 @@ SMP_INLINE void paint_colors(const smp_io *io, int64_t left, void *row, int64_t 
 
 SMP_CPU_KERNEL(spectrogram_paint)
 {
-    (void)scratch;
     const smp_spectrogram_params *p = params;
     const int64_t width = io->out.width, columns = width - p->left - p->right;
     for (int64_t y = y0; y < y1; y++) {

@@ -53,15 +53,9 @@ SMP_HOST_DEVICE size_t smp_stft_scratch(const smp_frames *f)
     return ((size_t)16 * ((size_t)f->size * 4 + 16) + (size_t)f->size * SMP_STFT_SUMS) * sizeof(float);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(stft_one);
 SMP_CPU_DECLARE(stft_lanes);
 SMP_CPU_DECLARE(istft_one);
 SMP_CPU_DECLARE(istft_lanes);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

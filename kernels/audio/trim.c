@@ -40,12 +40,10 @@ SMP_INLINE void each_piece(const smp_io *io, const smp_trim *p, int64_t y0, int6
 
 SMP_CPU_KERNEL(trim_naive)
 {
-    (void)scratch;
     each_piece(io, params, y0, y1, naive_rows);
 }
 
 SMP_CPU_KERNEL(trim_tiled)
 {
-    (void)scratch;
     each_piece(io, params, y0, y1, tiled_rows);
 }

@@ -19,13 +19,7 @@ SMP_HOST_DEVICE smp_io smp_trim_io(const smp_io *io, int64_t shift)
     return moved;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(trim_naive);
 SMP_CPU_DECLARE(trim_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,7 +7,6 @@
 
 SMP_CPU_KERNEL(waveform_naive)
 {
-    (void)scratch;
     const smp_waveform *p = params;
     for (int64_t x = y0; x < y1; x++)
         for (int c = 0; c < io->in.channels; c++) {
@@ -67,7 +66,6 @@ SMP_CPU_KERNEL(waveform_tiled)
 
 SMP_CPU_KERNEL(waveform_draw)
 {
-    (void)scratch;
     const smp_waveform *p = params;
     for (int64_t y = y0; y < y1; y++) {
         const int64_t c = y / p->rows, row = y % p->rows;

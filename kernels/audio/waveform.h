@@ -51,14 +51,8 @@ SMP_HOST_DEVICE int smp_waveform_drawn(const smp_waveform *p, float least, float
     return least <= most && (float)row >= top && (float)row <= bottom;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(waveform_naive);
 SMP_CPU_DECLARE(waveform_tiled);
 SMP_CPU_DECLARE(waveform_draw);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

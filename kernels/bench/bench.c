@@ -6,13 +6,11 @@
 
 SMP_CPU_KERNEL(bench_copy)
 {
-    (void)params, (void)scratch;
     memcpy(smp_row(&io->out, y0), smp_row(&io->in, y0), (size_t)((y1 - y0) * io->out.stride));
 }
 
 SMP_CPU_KERNEL(bench_read)
 {
-    (void)params, (void)scratch;
     for (int64_t y = y0; y < y1; y++) {
         const uint32_t *row = smp_row(&io->in, y);
         uint32_t sum = 0;
@@ -24,11 +22,10 @@ SMP_CPU_KERNEL(bench_read)
 
 SMP_CPU_KERNEL(bench_write)
 {
-    (void)params, (void)scratch;
     memset(smp_row(&io->out, y0), 0x5a, (size_t)((y1 - y0) * io->out.stride));
 }
 
 SMP_CPU_KERNEL(bench_nothing)
 {
-    (void)io, (void)params, (void)scratch, (void)y0, (void)y1;
+    (void)io, (void)y0, (void)y1;
 }

@@ -26,15 +26,9 @@ SMP_HOST_DEVICE int32_t bench_offset(const bench_pattern *p, int width, int lane
     return lane / p->share * p->stride * width;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(bench_copy);
 SMP_CPU_DECLARE(bench_read);
 SMP_CPU_DECLARE(bench_write);
 SMP_CPU_DECLARE(bench_nothing);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

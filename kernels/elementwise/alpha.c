@@ -32,7 +32,6 @@ SMP_INLINE void pixels_of(float *restrict to, const float *restrict from, int64_
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_tiled)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         smp_point_rows(io, params, y0, y1, NAME##_block);                                                              \
     }
 ALPHA(premultiply)

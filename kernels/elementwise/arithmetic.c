@@ -9,7 +9,6 @@
 
 SMP_CPU_KERNEL(arithmetic_naive)
 {
-    (void)scratch;
     const smp_arithmetic_params *p = params;
     const smp_view *in = &io->in, *by = &io->second;
     const int by_colours = by->data ? by->channels - by->alpha : 0;
@@ -77,7 +76,6 @@ SMP_INLINE void second_block(const smp_io *io, const smp_arithmetic_params *p, c
 
 SMP_CPU_KERNEL(arithmetic_tiled)
 {
-    (void)scratch;
     const smp_arithmetic_params *p = params;
     const smp_view *in = &io->in, *by = &io->second;
     const int channels = in->channels, most = by->data && by->channels > channels ? by->channels : channels;

@@ -37,7 +37,6 @@ SMP_INLINE void count_below(const smp_io *io, const smp_clahe *p, int64_t y0, in
 
 SMP_CPU_KERNEL(clahe_values)
 {
-    (void)scratch;
     const smp_clahe *p = params;
     for (int plane = 0; plane < smp_clahe_planes(p, &io->in); plane++)
         for (int64_t y = y0; y < y1; y++) {
@@ -52,7 +51,6 @@ SMP_CPU_KERNEL(clahe_values)
 
 SMP_CPU_KERNEL(clahe_count_naive)
 {
-    (void)scratch;
     const smp_clahe *p = params;
     for (int64_t y = y0; y < y1; y++)
         count_row(io, p, y, y, 0, smp_clahe_wide(p));
@@ -113,7 +111,6 @@ SMP_CPU_KERNEL(clahe_count_tiled)
 
 SMP_CPU_KERNEL(clahe_naive)
 {
-    (void)scratch;
     const smp_clahe *p = params;
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)

@@ -4,7 +4,7 @@
  *            different counters of one bank wait for each other. Applying 8 bits: a block has the four tables of a cell
  *            in shared memory, four bytes a word: one look-up a pixel, in banks that the picture decides.
  *   private  counting: 32 counters a bin, one for each lane, so that lanes meet no bank twice.
- * Of wider formats the host counts what clahe_values gives; their tables fit no shared memory, and run as naive. */
+ * For wider formats the host counts what clahe_values gives; their tables fit no shared memory, and run as naive. */
 #include "elementwise/clahe.h"
 
 #include "stencil/stencil.cuh"

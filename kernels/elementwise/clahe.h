@@ -155,16 +155,10 @@ static inline size_t smp_clahe_scratch(const smp_io *io, const void *params)
     return shares > tables ? shares : tables;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(clahe_count_naive);
 SMP_CPU_DECLARE(clahe_count_tiled);
 SMP_CPU_DECLARE(clahe_values);
 SMP_CPU_DECLARE(clahe_naive);
 SMP_CPU_DECLARE(clahe_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

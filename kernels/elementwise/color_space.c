@@ -218,7 +218,6 @@ SMP_CPU_KERNEL(color_space_tiled)
     const smp_color_space *p = params;
     const int64_t width = io->in.width, channels = io->in.channels, block = SMP_BLOCK / channels;
     const int lab = p->kind == SMP_TO_LAB, bytes = channels == 3 && io->out.format == SMP_U8;
-    (void)scratch;
     if (io->in.format != SMP_U8 || width * (y1 - y0) < COLOR_TABLE_PAYS || !(lab || bytes)) {
         smp_point_rows(io, params, y0, y1, color_space_block);
         return;

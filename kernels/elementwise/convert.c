@@ -39,7 +39,6 @@ static void convert_block(const smp_io *io, const void *params, float *restrict 
 
 SMP_CPU_KERNEL(convert_tiled)
 {
-    (void)scratch;
     const smp_view *in = &io->in, *out = &io->out;
     const int same = in->white == out->white && in->format == out->format;
     const int wider = in->format == SMP_U8 && out->format == SMP_U16 && in->white == 255.f && out->white == 65535.f;

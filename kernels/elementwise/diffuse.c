@@ -12,7 +12,6 @@ enum { LANES = SMP_DIFFUSE_LANES, STEPS = SMP_DIFFUSE_STEPS };
 SMP_CPU_KERNEL(diffuse_naive)
 {
     const smp_palette *p = params;
-    (void)scratch;
     for (int64_t part = y0; part < y1; part++)
         if (p->colours == 3)
             smp_diffuse_part(io, p, 0, 3);
@@ -20,7 +19,7 @@ SMP_CPU_KERNEL(diffuse_naive)
             smp_diffuse_part(io, p, (int)part, 1);
 }
 
-/* Of one row in each lane: samples of some steps, the errors that lanes wait for, and what they chose. */
+/* For one row in each lane: samples of some steps, the errors that lanes wait for, and what they chose. */
 typedef struct walk {
     int32_t code[3][STEPS][LANES] __attribute__((aligned(64)));
     int32_t left[3][LANES + 16], up[3][LANES], before[3][LANES]; /* left[c][1 + lane], for the lane below [lane] */
@@ -196,7 +195,6 @@ SMP_CPU_KERNEL(diffuse_paint)
     const int64_t block = SMP_BLOCK / channels, size = channels * smp_sample_size(io->out.format);
     const float *table = io->table;
     float made[SMP_BLOCK] __attribute__((aligned(64)));
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++) {
         const uint8_t *bytes = (const uint8_t *)smp_row(&io->in, y);
         char *to = smp_row(&io->out, y);

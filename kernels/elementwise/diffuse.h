@@ -1,6 +1,6 @@
 /* diffuse: a few values for each sample, or a few colours for each pixel, whose errors go to the neighbours that come
  * after: Floyd and Steinberg 1976. Whole numbers, from left to right: 7/16 of an error goes right, 3/16 below left,
- * 5/16 below, 1/16 below right; the sum is cut toward zero, then the value to 0..white. Of two levels these are the
+ * 5/16 below, 1/16 below right; the sum is cut toward zero, then the value to 0..white. With two levels these are the
  * bytes of Pillow's convert("1").
  *
  * Two launches. The first, over the whole picture, writes which value each sample gets: bytes
@@ -117,14 +117,8 @@ SMP_HOST_DEVICE float smp_diffuse_value(const smp_io *io, const smp_palette *p, 
     return p->colours ? table[bytes[x] * p->colours + c] : table[bytes[x * colours + c]];
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(diffuse_naive);
 SMP_CPU_DECLARE(diffuse_tiled);
 SMP_CPU_DECLARE(diffuse_paint);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,7 +8,6 @@
 
 SMP_CPU_KERNEL(equalize_naive)
 {
-    (void)scratch;
     const smp_histogram_params *p = params;
     const int channels = io->in.channels, colours = channels - io->in.alpha;
     for (int64_t y = y0; y < y1; y++)
@@ -95,7 +94,6 @@ static void equalize_block(const smp_io *io, const void *params, float *restrict
 
 SMP_CPU_KERNEL(equalize_tiled)
 {
-    (void)scratch;
     const smp_histogram_params *p = params;
     if (p->colours || !smp_byte_rows(io, params, y0, y1, 1, 0, equalize_block))
         smp_point_rows(io, params, y0, y1, equalize_block);

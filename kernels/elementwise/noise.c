@@ -9,7 +9,6 @@ SMP_CPU_KERNEL(noise_naive)
 {
     const smp_noise *p = params;
     const int channels = io->in.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++)
             for (int c = 0; c < channels; c++) {
@@ -21,7 +20,7 @@ SMP_CPU_KERNEL(noise_naive)
             }
 }
 
-/* n pixels from number `index` on. Of gaussian noise the table's entries are fetched by themselves, which leaves loops
+/* n pixels from number `index` on. For gaussian noise the table's entries are fetched by themselves, which leaves loops
  * that vectorise before and after. */
 SMP_INLINE void noise_gaussian(float *restrict to, const float *restrict from, int64_t n, int64_t index, int c,
                                const smp_noise *p, const float *restrict sines)
@@ -79,6 +78,5 @@ SMP_INLINE void noise_rows(const smp_io *io, const smp_noise *p, int64_t y0, int
 SMP_CPU_KERNEL(noise_tiled)
 {
     smp_noise own = *(const smp_noise *)params;
-    (void)scratch;
     SMP_KINDS_3(own, noise_rows(io, &own, y0, y1))
 }

@@ -42,13 +42,7 @@ SMP_HOST_DEVICE float smp_noise_sample(float v, uint64_t index, int channel, con
     return smp_noise_gaussian(v, u, smp_noise_part(turn), at[0], at[1], p);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(noise_naive);
 SMP_CPU_DECLARE(noise_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -8,7 +8,6 @@
 
 SMP_CPU_KERNEL(op_chain_naive)
 {
-    (void)scratch;
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < io->in.width * channels; i++) {
@@ -52,7 +51,6 @@ static void op_chain_block(const smp_io *io, const void *params, float *restrict
 
 SMP_CPU_KERNEL(op_chain_tiled)
 {
-    (void)scratch;
     if (!smp_byte_rows(io, params, y0, y1, 0, 1, op_chain_block))
         smp_point_rows(io, params, y0, y1, op_chain_block);
 }

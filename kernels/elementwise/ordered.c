@@ -9,7 +9,6 @@ SMP_CPU_KERNEL(ordered_naive)
 {
     const smp_ordered *p = params;
     const int channels = io->in.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++)
             for (int c = 0; c < channels; c++) {
@@ -34,7 +33,6 @@ SMP_CPU_KERNEL(ordered_tiled)
     const int channels = io->in.channels, touched = channels - (io->in.alpha != 0);
     const int64_t in = channels * smp_sample_size(io->in.format), out = channels * smp_sample_size(io->out.format);
     const int64_t most = SMP_BLOCK / channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x += most) {
             const int64_t n = io->in.width - x < most ? io->in.width - x : most;

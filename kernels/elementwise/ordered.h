@@ -26,13 +26,7 @@ SMP_HOST_DEVICE float smp_ordered_sample(float v, int64_t x, int64_t y, const sm
     return smp_one_nan(v == v ? level * p->white / p->steps : v);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(ordered_naive);
 SMP_CPU_DECLARE(ordered_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -44,7 +44,6 @@ static void palette_block(const smp_io *io, const void *params, float *restrict 
 
 SMP_CPU_KERNEL(palette_tiled)
 {
-    (void)scratch;
     smp_point_rows(io, params, y0, y1, palette_block);
 }
 
@@ -58,7 +57,6 @@ static void count(const smp_io *io, const smp_palette_sample *s, uint64_t pixels
 
 SMP_CPU_KERNEL(palette_count_naive)
 {
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++) {
             const smp_palette_sample s = smp_palette_sample_of(params, &io->in, smp_row(&io->in, y), x);
@@ -71,7 +69,6 @@ SMP_CPU_KERNEL(palette_count_tiled)
 {
     smp_palette_sample last = {.bin = -1};
     uint64_t pixels = 0;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++) {
             const smp_palette_sample s = smp_palette_sample_of(params, &io->in, smp_row(&io->in, y), x);

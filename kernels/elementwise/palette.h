@@ -81,15 +81,9 @@ SMP_HOST_DEVICE smp_palette_sample smp_palette_sample_of(const smp_palette *p, c
     return s;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(palette_naive);
 SMP_CPU_DECLARE(palette_tiled);
 SMP_CPU_DECLARE(palette_count_naive);
 SMP_CPU_DECLARE(palette_count_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

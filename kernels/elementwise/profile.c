@@ -37,6 +37,5 @@ static void profile_block(const smp_io *io, const void *params, float *restrict 
 
 SMP_CPU_KERNEL(profile_tiled)
 {
-    (void)scratch;
     smp_point_rows(io, params, y0, y1, profile_block);
 }

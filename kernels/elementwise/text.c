@@ -9,7 +9,6 @@ SMP_CPU_KERNEL(text_naive)
 {
     const smp_text *p = params;
     const int channels = io->in.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++) {
             const int dot = smp_text_dot(p, io->table, x, y);
@@ -29,7 +28,6 @@ SMP_CPU_KERNEL(text_tiled)
     const int channels = io->in.channels;
     const int64_t in = channels * smp_sample_size(io->in.format), out = channels * smp_sample_size(io->out.format);
     const int64_t most = SMP_BLOCK / channels, width = io->in.width;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < width; x += most) {
             const int64_t n = width - x < most ? width - x : most;

@@ -42,13 +42,7 @@ SMP_HOST_DEVICE float smp_text_alpha(const smp_view *in, int64_t y, int64_t x)
     return in->alpha ? smp_load(smp_row(in, y), x * in->channels + in->channels - 1, in->format) / in->white : 1.f;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(text_naive);
 SMP_CPU_DECLARE(text_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

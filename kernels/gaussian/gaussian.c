@@ -10,7 +10,6 @@
 
 SMP_CPU_KERNEL(gaussian_rows)
 {
-    (void)scratch;
     const smp_gaussian *g = params;
     const float *a = smp_gaussian_across(g, io->table);
     const int channels = io->in.channels;
@@ -22,7 +21,6 @@ SMP_CPU_KERNEL(gaussian_rows)
 
 SMP_CPU_KERNEL(gaussian_columns)
 {
-    (void)scratch;
     const smp_gaussian *g = params;
     const float *w = smp_gaussian_weights(g, io->table);
     const float outside = smp_gaussian_outside(g, smp_outside(g->edge, g->fill, io->in.white));

@@ -4,14 +4,8 @@
 
 #include "gaussian/gaussian_weights.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(gaussian_rows);    /* naive, first launch: to an f32 picture */
 SMP_CPU_DECLARE(gaussian_columns); /* naive, second launch */
 SMP_CPU_DECLARE(gaussian_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -41,13 +41,7 @@ SMP_HOST_DEVICE int smp_sharpen_warp(const smp_sharpen *s, const smp_io *io)
     return io->in.format == io->out.format && io->in.format != SMP_U16 && fits && !alpha ? radius : 0;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(sharpen_naive);
 SMP_CPU_DECLARE(sharpen_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -15,15 +15,9 @@ typedef struct smp_source {
 } smp_source;
 
 /* Declares the CPU kernels of a stage. */
-#ifdef __cplusplus
-#define SMP_GATHER_DECLARE(name)                                                                                       \
-    extern "C" SMP_CPU_DECLARE(name##_naive);                                                                          \
-    extern "C" SMP_CPU_DECLARE(name##_tiled)
-#else
 #define SMP_GATHER_DECLARE(name)                                                                                       \
     SMP_CPU_DECLARE(name##_naive);                                                                                     \
     SMP_CPU_DECLARE(name##_tiled)
-#endif
 
 #ifdef SMP_ISA
 #include <string.h>
@@ -102,12 +96,10 @@ SMP_INLINE void gather_tiled(const smp_io *io, const void *params, smp_gather_fn
 #define SMP_GATHER_FILL_CPU(name, source, fill)                                                                        \
     SMP_CPU_KERNEL(name##_naive)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         gather_naive(io, params, source, fill, y0, y1);                                                                \
     }                                                                                                                  \
     SMP_CPU_KERNEL(name##_tiled)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         gather_tiled(io, params, source, fill, y0, y1);                                                                \
     }
 #endif

@@ -11,7 +11,6 @@ SMP_CPU_KERNEL(join_naive)
 {
     const smp_join *p = params;
     const int channels = io->out.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->out.width; x++) {
             const smp_join_source at = smp_join_source_of(io, p, x, y);
@@ -42,7 +41,6 @@ SMP_CPU_KERNEL(join_tiled)
     const int64_t size = io->out.channels * smp_sample_size(io->out.format);
     const int alike = by->format == io->out.format && by->channels == io->out.channels && p->scale == 1.f &&
                       by->alpha == io->in.alpha;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++) {
         char *to = smp_row(&io->out, y);
         for (int64_t x = 0, run; x < io->out.width; x += run, to += run * size) {

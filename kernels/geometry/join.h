@@ -62,13 +62,7 @@ SMP_HOST_DEVICE float smp_join_sample(const smp_io *io, const smp_join *p, const
     return smp_load(smp_row(&io->second, at->y), (at->x + ahead) * channels + from, io->second.format) * p->scale;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(join_naive);
 SMP_CPU_DECLARE(join_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -49,7 +49,6 @@ SMP_CPU_KERNEL(pad_rows)
     const smp_pad *p = params;
     const int64_t bytes = io->out.width * io->out.channels * smp_sample_size(io->out.format);
     int64_t first = p->top > y0 ? p->top : y0, end = p->top + io->in.height < y1 ? p->top + io->in.height : y1;
-    (void)scratch;
     if (io->in.format != io->out.format) {
         gather_tiled(io, params, smp_pad_source, smp_pad_fill, y0, y1);
         return;

@@ -32,9 +32,6 @@ SMP_HOST_DEVICE smp_source smp_pad_source(const smp_io *io, const void *params, 
     return from;
 }
 SMP_GATHER_DECLARE(pad);
-#ifdef __cplusplus
-extern "C"
-#endif
-    SMP_CPU_DECLARE(pad_rows);
+SMP_CPU_DECLARE(pad_rows);
 
 #endif

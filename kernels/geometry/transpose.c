@@ -15,7 +15,6 @@
 
 SMP_CPU_KERNEL(transpose_naive)
 {
-    (void)scratch;
     const smp_orientation *p = params;
     int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
@@ -387,7 +386,6 @@ static void keep_rows(const smp_io *io, int32_t orientation, int64_t y0, int64_t
 
 SMP_CPU_KERNEL(transpose_tiled)
 {
-    (void)scratch;
     const smp_orientation *p = params;
     if (p->orientation & SMP_ORIENT_SWAP)
         swap_rows(io, p->orientation, y0, y1);

@@ -152,13 +152,7 @@ SMP_HOST_DEVICE smp_transpose_span smp_transpose_columns(const smp_io *io, int32
     return s;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(transpose_naive); /* params: smp_orientation */
 SMP_CPU_DECLARE(transpose_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

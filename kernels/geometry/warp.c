@@ -17,7 +17,6 @@ SMP_CPU_KERNEL(warp_naive)
 {
     const smp_warp *p = params;
     const int channels = io->in.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->out.width; x++) {
             const smp_warp_place at = smp_warp_place_of(p, x, y);
@@ -338,7 +337,6 @@ SMP_CPU_KERNEL(warp_tiled)
 {
     const smp_warp *p = params;
     warp_line line;
-    (void)scratch;
     warp_steps(p, &line);
     for (int64_t top = y0; top < y1; top += DOWN)
         for (int64_t x = 0; x < io->out.width; x += ACROSS)

@@ -165,13 +165,7 @@ SMP_HOST_DEVICE int64_t smp_warp_pitch(int64_t samples, int padded)
     return (samples + 31) / 32 * 32 + padded;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(warp_naive);
 SMP_CPU_DECLARE(warp_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

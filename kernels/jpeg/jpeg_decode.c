@@ -49,7 +49,6 @@ SMP_INLINE int transform_block(const smp_jpeg_decode *p, const smp_jpeg_scan *sc
 
 SMP_CPU_KERNEL(jpeg_planes_naive)
 {
-    (void)scratch;
     const smp_jpeg_decode *p = params;
     const smp_jpeg_scan *scan = smp_jpeg_scan_of(&io->in, p);
     uint8_t *memory = io->out.data;
@@ -68,7 +67,6 @@ SMP_CPU_KERNEL(jpeg_planes_naive)
 
 SMP_CPU_KERNEL(jpeg_pixels_naive)
 {
-    (void)scratch;
     const smp_jpeg_decode *p = params;
     for (int64_t y = y0; y < y1; y++) {
         void *to = smp_row(&io->out, y);

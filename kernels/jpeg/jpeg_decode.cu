@@ -194,7 +194,7 @@ SMP_DEVICE bool jpeg_join_blocks(const smp_io &io, const smp_jpeg_decode &p, con
                 want = runs[number * SMP_JPEG_SUBS - 1].out;
                 differs = !smp_jpeg_same(want, entered[number]);
             }
-            JPEG_GLOBAL_BARRIER(); /* all have read what the others change now */
+            JPEG_GLOBAL_BARRIER(); /* all have read what the others change next */
             if (differs) {
                 entered[number] = want;
                 changed |= jpeg_follow(p, scan, tables, runs, number, want);

@@ -397,13 +397,7 @@ SMP_HOST_DEVICE uint32_t smp_jpeg_joined(const smp_jpeg_decode *p, const uint8_t
                         smp_jpeg_chroma(p, scratch + p->planes_at[2], p->pitch[2], x, y));
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(jpeg_planes_naive);
 SMP_CPU_DECLARE(jpeg_pixels_naive);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

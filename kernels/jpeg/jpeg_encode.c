@@ -66,7 +66,6 @@ SMP_CPU_KERNEL(jpeg_encode_blocks)
 {
     const smp_jpeg_encode *p = params;
     const int64_t row = (int64_t)p->mcus_across * p->in_mcu;
-    (void)scratch;
     for (int64_t block = y0 * row; block < y1 * row; block++)
         if (io->in.format == SMP_U8)
             block_of(io, p, block, SMP_U8);
@@ -150,7 +149,6 @@ SMP_CPU_KERNEL(jpeg_encode_codes)
     uint8_t *words = (uint8_t *)arena + p->words;
     smp_jpeg_state *state = (smp_jpeg_state *)(void *)(arena + p->state);
     pen at = {.to = words, .end = words + p->room};
-    (void)scratch;
     if (y0 == y1)
         return;
     for (int64_t block = 0; block < p->blocks && !at.fails; block++)
@@ -169,7 +167,6 @@ SMP_CPU_KERNEL(jpeg_encode_stuff)
     const uint8_t *words = (const uint8_t *)arena + p->words;
     const smp_jpeg_coded head = {
         .magic = SMP_JPEG_MAGIC, .length = (uint64_t)state->length, .fails = (uint32_t)state->fails};
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++) {
         const int64_t from = y << p->row_bits;
         for (int64_t x = 0; x < (int64_t)1 << p->row_bits; x++) {

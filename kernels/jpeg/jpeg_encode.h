@@ -316,14 +316,8 @@ SMP_HOST_DEVICE void smp_jpeg_store(const smp_view *out, int format, int row_bit
         ((float *)smp_row(out, y))[x] = (float)byte;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(jpeg_encode_blocks); /* things are rows of MCUs */
 SMP_CPU_DECLARE(jpeg_encode_codes);  /* one thing: the scan, stuffed */
 SMP_CPU_DECLARE(jpeg_encode_stuff);  /* rows of the output */
-#ifdef __cplusplus
-}
-#endif
 
 #endif

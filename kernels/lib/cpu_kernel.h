@@ -29,8 +29,14 @@ typedef struct smp_cpu_kernel {
 #define SMP_PASTE_(a, b) a##_##b
 #define SMP_PASTE(a, b)  SMP_PASTE_(a, b)
 
+#ifdef __cplusplus
+#define SMP_EXTERN_C extern "C"
+#else
+#define SMP_EXTERN_C
+#endif
+
 #if defined(__x86_64__)
-#define SMP_CPU_DECLARE(name) smp_cpu_fn name##_base, name##_v3, name##_v4
+#define SMP_CPU_DECLARE(name) SMP_EXTERN_C smp_cpu_fn name##_base, name##_v3, name##_v4
 #define SMP_CPU(name)                                                                                                  \
     {                                                                                                                  \
         {                                                                                                              \
@@ -38,7 +44,7 @@ typedef struct smp_cpu_kernel {
         }                                                                                                              \
     }
 #else
-#define SMP_CPU_DECLARE(name) smp_cpu_fn name##_base
+#define SMP_CPU_DECLARE(name) SMP_EXTERN_C smp_cpu_fn name##_base
 #define SMP_CPU(name)                                                                                                  \
     {                                                                                                                  \
         {                                                                                                              \
@@ -48,8 +54,10 @@ typedef struct smp_cpu_kernel {
 #endif
 
 #ifdef SMP_ISA /* set while compiling a CPU kernel file: base, v3 or v4 */
+#define SMP_UNUSED __attribute__((unused))
 #define SMP_CPU_KERNEL(name)                                                                                           \
-    void SMP_PASTE(name, SMP_ISA)(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+    void SMP_PASTE(name, SMP_ISA)(const smp_io *io, SMP_UNUSED const void *params, SMP_UNUSED void *scratch,           \
+                                  int64_t y0, int64_t y1)
 /* Not inlined under a sanitizer, which would instrument every copy: gcc would take long. */
 #ifdef __SANITIZE_ADDRESS__
 #define SMP_INLINE static inline __attribute__((unused))
@@ -153,7 +161,7 @@ SMP_INLINE void smp_store_row(void *restrict to, int format, const float *restri
 #ifdef SMP_WITHOUT_V4 /* a build that compiles kernels for two instruction sets alone */
 #undef SMP_CPU_DECLARE
 #undef SMP_CPU
-#define SMP_CPU_DECLARE(name) smp_cpu_fn name##_base, name##_v3
+#define SMP_CPU_DECLARE(name) SMP_EXTERN_C smp_cpu_fn name##_base, name##_v3
 #define SMP_CPU(name)                                                                                                  \
     {                                                                                                                  \
         {                                                                                                              \

@@ -232,7 +232,6 @@ SMP_INLINE void smp_elementwise_rows(const smp_io *io, const void *params, int64
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_naive)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         smp_elementwise_naive(io, params, y0, y1, NAME##_of);                                                          \
     }                                                                                                                  \
     static void NAME##_block(const smp_io *io, const void *params, float *restrict to, const float *restrict from,     \
@@ -245,7 +244,6 @@ SMP_INLINE void smp_elementwise_rows(const smp_io *io, const void *params, int64
     SMP_CPU_KERNEL(NAME##_tiled)                                                                                       \
     {                                                                                                                  \
         const smp_##NAME *p = params;                                                                                  \
-        (void)scratch;                                                                                                 \
         if (smp_byte_rows(io, params, y0, y1, DIFFER, COSTLY, NAME##_block))                                           \
             return;                                                                                                    \
         if ((KINDS) == 1 && !(COSTLY) && !(DIFFER) && !(io->clipped && io->out.format != SMP_F32)) {                   \

@@ -1,7 +1,7 @@
 /* Stages in which the channels of a pixel meet, and nothing else does. A stage gives a formula, in NAME.h:
  *     SMP_HOST_DEVICE float smp_NAME_pixel(smp_pixel from, int channel, const smp_io *io, const smp_NAME *p)
  * It makes one channel of the result. NAME.c makes both CPU kernels of it with SMP_PIXEL_CPU(NAME, ...), NAME.cu the
- * GPU kernels with SMP_PIXEL_GPU (per_pixel.cuh). Of alpha the formula takes care. */
+ * GPU kernels with SMP_PIXEL_GPU (per_pixel.cuh). The formula takes care of alpha. */
 #ifndef SMP_KERNELS_LIB_PER_PIXEL_H
 #define SMP_KERNELS_LIB_PER_PIXEL_H
 
@@ -120,7 +120,6 @@ SMP_INLINE void smp_pixel_planes(const smp_io *io, const void *params, float *re
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_naive)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         smp_pixel_naive(io, params, y0, y1, READS, NAME##_of);                                                         \
     }
 
@@ -134,7 +133,6 @@ SMP_INLINE void smp_pixel_planes(const smp_io *io, const void *params, float *re
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_tiled)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         smp_point_rows(io, params, y0, y1, NAME##_block);                                                              \
     }
 

@@ -4,8 +4,8 @@
  *                                         const smp_NAME *p)
  * Its parameters begin with an smp_place_at, which says where the second picture lies on the first. Pixels on which it
  * does not lie pass. Without a second picture every pixel goes through the formula, with by.v null. NAME.c makes both
- * CPU kernels of it with SMP_PAIR_CPU(NAME, ...), NAME.cu the GPU kernels with SMP_PAIR_GPU (pixel_pair.cuh). Of alpha
- * the formula takes care. */
+ * CPU kernels of it with SMP_PAIR_CPU(NAME, ...), NAME.cu the GPU kernels with SMP_PAIR_GPU (pixel_pair.cuh). The
+ * formula takes care of alpha. */
 #ifndef SMP_KERNELS_LIB_PIXEL_PAIR_H
 #define SMP_KERNELS_LIB_PIXEL_PAIR_H
 
@@ -160,14 +160,12 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_naive)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         smp_pair_naive(io, params, y0, y1, NAME##_of);                                                                 \
     }                                                                                                                  \
     SMP_CPU_KERNEL(NAME##_tiled)                                                                                       \
     {                                                                                                                  \
         smp_##NAME own = *(const smp_##NAME *)params;                                                                  \
         const smp_io views = *io;                                                                                      \
-        (void)scratch;                                                                                                 \
         SMP_KINDS_##KINDS(own, smp_pair_tiled(&views, &own, y0, y1, NAME##_of));                                       \
     }
 

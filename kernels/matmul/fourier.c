@@ -413,7 +413,6 @@ SMP_INLINE void show(float *restrict to, int64_t x, int64_t end, const float *fr
 SMP_CPU_KERNEL(fourier_spectrum)
 {
     const smp_fourier *p = params;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int c = 0; c < p->channels; c++) {
             const int64_t v = smp_fourier_shift(p, y, p->height), other = v ? p->height - v : 0;
@@ -436,7 +435,6 @@ SMP_CPU_KERNEL(fourier_spectrum)
 SMP_CPU_KERNEL(fourier_take)
 {
     const smp_fourier *p = params;
-    (void)scratch;
     for (int64_t v = y0; v < y1; v++) {
         const float *from = smp_row(&io->in, smp_fourier_unshift(p, v, p->height));
         for (int c = 0; c < p->channels; c++) {

@@ -156,9 +156,6 @@ SMP_HOST_DEVICE int64_t smp_fourier_longest(const smp_fourier *p)
     return p->across.n < p->down.n ? p->down.n : p->across.n;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(fourier_rows_one);
 SMP_CPU_DECLARE(fourier_rows_lanes);
 SMP_CPU_DECLARE(fourier_columns_one);
@@ -169,8 +166,5 @@ SMP_CPU_DECLARE(fourier_back_lanes);
 SMP_CPU_DECLARE(fourier_take);
 SMP_CPU_DECLARE(fourier_inverse_one);
 SMP_CPU_DECLARE(fourier_inverse_lanes);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

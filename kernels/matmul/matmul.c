@@ -10,7 +10,6 @@
 
 SMP_CPU_KERNEL(matmul_naive)
 {
-    (void)scratch;
     const smp_matmul_params *p = params;
     const smp_view *l = smp_matmul_l(io, p), *r = smp_matmul_r(io, p), *out = &io->out;
     for (int64_t y = y0; y < y1; y++)

@@ -43,14 +43,8 @@ SMP_HOST_DEVICE float smp_matmul_value(float sum, float divisor)
     return smp_one_nan(sum / divisor + 0.f);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(matmul_naive);
 SMP_CPU_DECLARE(matmul_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 /* Blocks of matmul_tiled in samples, and the bytes of scratch memory for all of them. */
 enum {

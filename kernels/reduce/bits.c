@@ -7,7 +7,6 @@
 
 SMP_CPU_KERNEL(bits_fill_naive)
 {
-    (void)params, (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < io->in.width * io->in.channels; i++)
             smp_store(smp_row(&io->out, y), i, io->out.format, smp_one_nan(smp_bits_sample(io, y, i)));

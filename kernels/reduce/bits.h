@@ -17,13 +17,7 @@ SMP_HOST_DEVICE float smp_bits_sample(const smp_io *io, int64_t y, int64_t i)
     return smp_bits_at(io->table, io->in.width, x, y) ? io->out.white : 0.f;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(bits_fill_naive);
 SMP_CPU_DECLARE(bits_fill_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

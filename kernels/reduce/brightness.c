@@ -15,7 +15,6 @@ SMP_INLINE void groups_of(const smp_view *v, uint16_t *to, const void *row, int6
 
 SMP_CPU_KERNEL(brightness_naive)
 {
-    (void)params, (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         groups_of(&io->in, (uint16_t *)io->result + y * smp_brightness_groups(io->in.width), smp_row(&io->in, y), 0);
 }
@@ -31,7 +30,6 @@ SMP_CPU_KERNEL(brightness_tiled)
     const smp_view *v = &io->in;
     const int64_t groups = smp_brightness_groups(v->width),
                   whole = v->channels == 1 && v->format == SMP_U8 ? v->width / SMP_BRIGHTNESS_GROUP : 0;
-    (void)params, (void)scratch;
     for (int64_t y = y0; y < y1; y++) {
         uint16_t *to = (uint16_t *)io->result + y * groups;
         groups_of_bytes(to, smp_row(v, y), whole);

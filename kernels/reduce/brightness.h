@@ -26,13 +26,7 @@ SMP_HOST_DEVICE uint32_t smp_brightness_of(const smp_view *v, const void *row, i
     return (uint32_t)smp_round_to(bright, 255.f);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(brightness_naive);
 SMP_CPU_DECLARE(brightness_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

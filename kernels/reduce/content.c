@@ -9,7 +9,6 @@ SMP_CPU_KERNEL(content_naive)
     const smp_view *v = &io->in;
     smp_content_row *rows = io->result;
     float ground[SMP_MAX_CHANNELS] = {0};
-    (void)scratch;
     smp_content_ground(v, ground);
     for (int64_t y = y0; y < y1; y++) {
         smp_content_row found = {(int32_t)v->width, -1};
@@ -56,7 +55,6 @@ SMP_CPU_KERNEL(content_tiled)
     smp_content_row *rows = io->result;
     float ground[SMP_MAX_CHANNELS] = {0}, repeated[PIECE * SMP_MAX_CHANNELS];
     const int64_t pieces = v->alpha ? 0 : v->width / PIECE;
-    (void)scratch;
     smp_content_ground(v, ground);
     for (int i = 0; i < PIECE * v->channels; i++)
         repeated[i] = ground[i % v->channels];

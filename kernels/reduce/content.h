@@ -53,13 +53,7 @@ SMP_HOST_DEVICE int smp_content_differs(const smp_view *v, const smp_content *p,
     return !same;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(content_naive);
 SMP_CPU_DECLARE(content_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

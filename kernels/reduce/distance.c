@@ -15,7 +15,6 @@ static int block_rows(const smp_io *io, int64_t y)
 
 SMP_CPU_KERNEL(distance_blocks_naive)
 {
-    (void)scratch;
     const int64_t width = io->in.width;
     for (int64_t y = y0; y < y1; y += SMP_DISTANCE_ROWS)
         for (int64_t x = 0; x < width; x++)
@@ -25,7 +24,6 @@ SMP_CPU_KERNEL(distance_blocks_naive)
 
 SMP_CPU_KERNEL(distance_columns)
 {
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++)
             ((int32_t *)smp_row(&io->out, y))[x] = smp_distance_column(params, io, x, y);
@@ -33,7 +31,6 @@ SMP_CPU_KERNEL(distance_columns)
 
 SMP_CPU_KERNEL(distance_rows)
 {
-    (void)scratch;
     const smp_distance *p = params;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->out.width; x++)

@@ -114,16 +114,10 @@ static inline size_t smp_distance_scratch(const smp_io *io, const void *params)
     return ((size_t)io->in.width + 64) * ((size_t)SMP_DISTANCE_ROWS + 6) * sizeof(int32_t);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(distance_blocks_naive);
 SMP_CPU_DECLARE(distance_blocks_tiled);
 SMP_CPU_DECLARE(distance_columns); /* naive, first launch: to an int32_t picture in the scratch picture */
 SMP_CPU_DECLARE(distance_rows);    /* naive, second launch */
 SMP_CPU_DECLARE(distance_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -12,7 +12,6 @@
 
 SMP_CPU_KERNEL(histogram_naive)
 {
-    (void)scratch;
     const smp_histogram_params *p = params;
     const smp_view *in = &io->in;
     uint64_t *counts = io->result;

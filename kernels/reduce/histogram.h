@@ -117,13 +117,7 @@ SMP_HOST_DEVICE int32_t smp_histogram_part(int32_t counters, int32_t parts)
     return (counters + parts - 1) / parts;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(histogram_naive);
 SMP_CPU_DECLARE(histogram_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

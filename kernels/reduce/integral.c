@@ -13,7 +13,6 @@ static double *block_of(const smp_io *io, int64_t y)
 
 SMP_CPU_KERNEL(integral_blocks_naive)
 {
-    (void)scratch;
     const int channels = io->in.channels;
     for (int64_t top = y0; top < y1; top += SMP_INTEGRAL_ROWS)
         for (int64_t x = 0; x < io->in.width; x++)
@@ -27,7 +26,6 @@ SMP_CPU_KERNEL(integral_blocks_naive)
 
 SMP_CPU_KERNEL(integral_naive)
 {
-    (void)scratch;
     const smp_integral *p = params;
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)

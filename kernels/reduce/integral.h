@@ -89,15 +89,9 @@ static inline size_t smp_integral_scratch(const smp_io *io, const void *params)
     return ((size_t)io->in.width * (size_t)io->in.channels + 64) * 2 * sizeof(double);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(integral_blocks_naive);
 SMP_CPU_DECLARE(integral_blocks_tiled);
 SMP_CPU_DECLARE(integral_naive);
 SMP_CPU_DECLARE(integral_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -24,7 +24,6 @@ SMP_INLINE void words_from(const smp_io *io, const smp_label *p, int64_t y, int6
 
 SMP_CPU_KERNEL(label_bits_naive)
 {
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         words_from(io, params, y, 0);
 }
@@ -57,7 +56,6 @@ SMP_CPU_KERNEL(label_bits_tiled)
 {
     const smp_label *p = params;
     const smp_view *in = &io->in;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++) {
         uint32_t *words = (uint32_t *)io->result + y * smp_bits_words(in->width);
         int64_t x = 0;
@@ -71,7 +69,6 @@ SMP_CPU_KERNEL(label_bits_tiled)
 
 SMP_CPU_KERNEL(label_naive)
 {
-    (void)scratch;
     const int64_t n = io->out.width * io->out.channels;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < n; i++)

@@ -24,15 +24,9 @@ SMP_HOST_DEVICE float smp_label_sample(const smp_label *p, const smp_io *io, int
     return p->numbers ? (float)((const uint16_t *)io->table)[y * io->out.width + i] : smp_bits_sample(io, y, i);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(label_bits_naive);
 SMP_CPU_DECLARE(label_bits_tiled);
 SMP_CPU_DECLARE(label_naive);
 SMP_CPU_DECLARE(label_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

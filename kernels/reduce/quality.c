@@ -24,7 +24,6 @@ static void finish_chunk(const smp_io *io, chunk_lanes *lanes, int64_t y, int64_
 
 SMP_CPU_KERNEL(quality_naive)
 {
-    (void)scratch;
     const smp_quality *p = params;
     const int64_t rows = smp_chunk_rows(io->in.width), width = io->in.width;
     chunk_lanes lanes;

@@ -153,13 +153,7 @@ static inline size_t smp_quality_scratch(const smp_io *io, const void *params)
                     sizeof(double) * (SMP_QUALITY_WINDOW * SMP_QUALITY_MOMENTS + SMP_QUALITY_MOMENTS + 1));
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(quality_naive);
 SMP_CPU_DECLARE(quality_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -23,7 +23,6 @@ SMP_INLINE double fold_lanes(double *lane)
 
 SMP_CPU_KERNEL(stats_naive)
 {
-    (void)params, (void)scratch;
     const smp_view *in = &io->in;
     const int64_t chunk_rows = smp_chunk_rows(in->width), across = smp_chunks_across(in->width);
     smp_stats_chunk *chunks = io->result;
@@ -296,7 +295,6 @@ SMP_INLINE void one_chunk(smp_stats_chunk *chunk, const smp_view *in, const char
 
 SMP_CPU_KERNEL(stats_tiled)
 {
-    (void)params;
     const smp_view *in = &io->in;
     const int64_t chunk_rows = smp_chunk_rows(in->width), across = smp_chunks_across(in->width);
     const int64_t pixel_bytes = in->channels * smp_sample_size(in->format);

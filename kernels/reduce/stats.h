@@ -74,13 +74,7 @@ static inline size_t smp_stats_scratch(const smp_io *io, const void *params)
     return chunk > tables ? chunk : tables;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(stats_naive);
 SMP_CPU_DECLARE(stats_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

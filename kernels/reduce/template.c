@@ -14,7 +14,6 @@ SMP_INLINE float *scores_of(const smp_io *io, const smp_template *p, int64_t y)
 SMP_CPU_KERNEL(template_scores_naive)
 {
     const smp_template *p = params;
-    (void)scratch;
     for (int64_t y = y0; y < y1 && y < p->down; y++)
         for (int64_t x = 0; x < p->across; x++)
             scores_of(io, p, y)[x] = smp_template_at(p, io, x, y);
@@ -234,7 +233,6 @@ SMP_CPU_KERNEL(template_scores_tiled)
 
 SMP_CPU_KERNEL(template_naive)
 {
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->out.width; x++)
             ((float *)smp_row(&io->out, y))[x] = smp_template_pixel(params, io, x, y);

@@ -95,14 +95,8 @@ static inline size_t smp_template_scratch(const smp_io *io, const void *params)
            (size_t)p->height * ((size_t)p->width * (size_t)p->colours + 2) * sizeof(uint32_t);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(template_scores_naive);
 SMP_CPU_DECLARE(template_scores_tiled);
 SMP_CPU_DECLARE(template_naive);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

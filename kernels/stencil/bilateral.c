@@ -7,7 +7,6 @@
 
 SMP_CPU_KERNEL(bilateral_naive)
 {
-    (void)scratch;
     const int channels = io->in.channels;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->in.width; x++) {

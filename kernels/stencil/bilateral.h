@@ -1,7 +1,7 @@
 /* bilateral: a blur that does not cross edges (Tomasi and Manduchi 1998): neighbours weigh by distance and by likeness.
  *
  * Over dx^2 + dy^2 <= radius^2, dy then dx ascending: D = the sum of |q - p| over the colours, k = space * likeness(D),
- * num = fma(k, q, num), den = den + k; the result is num / den. All f32. Of 8 bits the likeness is a table's entry
+ * num = fma(k, q, num), den = den + k; the result is num / den. All f32. For 8 bits the likeness is a table's entry
  * round(D), made in double; of other formats 2^-(d^2 * factor), d = D as a fraction of full scale. Alpha passes.
  *
  * Table (f32): [2 radius + 1][2 radius + 1] weights by distance, 0 outside the disc; then those by likeness. */
@@ -101,13 +101,7 @@ SMP_HOST_DEVICE int64_t smp_bilateral_shared(const smp_bilateral *p, const smp_v
     return (across * down * smp_bilateral_colours(in) + (int64_t)smp_bilateral_last(in) + 1) * (int64_t)sizeof(float);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(bilateral_naive);
 SMP_CPU_DECLARE(bilateral_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

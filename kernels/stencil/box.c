@@ -7,7 +7,6 @@
 
 SMP_CPU_KERNEL(box_rows)
 {
-    (void)scratch;
     const smp_box *box = params;
     const int channels = io->in.channels;
     const float outside = smp_outside(box->edge, box->fill, io->in.white);
@@ -20,7 +19,6 @@ SMP_CPU_KERNEL(box_rows)
 
 SMP_CPU_KERNEL(box_columns)
 {
-    (void)scratch;
     const smp_box *box = params;
     const int channels = io->in.channels;
     const float outside = smp_box_flat(smp_outside(box->edge, box->fill, io->in.white), box->size);

@@ -167,17 +167,11 @@ SMP_HOST_DEVICE uint32_t smp_box_top(uint32_t sum, uint32_t factor)
     return sum * factor + (1u << 23);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(box_rows);    /* naive, first launch: row sums to an f32 picture */
 SMP_CPU_DECLARE(box_columns); /* naive, second launch */
 SMP_CPU_DECLARE(box_tiled);
 #ifdef SMP_ISA
 int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *scratch, int64_t y0, int64_t y1);
-#endif
-#ifdef __cplusplus
-}
 #endif
 
 #endif

@@ -8,7 +8,6 @@
 
 SMP_CPU_KERNEL(canny_naive)
 {
-    (void)scratch;
     const int64_t words = smp_bits_words(io->in.width);
     for (int64_t y = y0; y < y1; y++)
         for (int64_t w = 0; w < words; w++) {

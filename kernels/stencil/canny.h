@@ -96,13 +96,7 @@ static inline size_t smp_canny_scratch(const smp_io *io, const void *params)
     return ((size_t)io->in.width + 128) * (3 + 3 + 6 + 1) * sizeof(float);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(canny_naive);
 SMP_CPU_DECLARE(canny_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,7 +7,6 @@
 
 SMP_CPU_KERNEL(convolve_naive)
 {
-    (void)scratch;
     const smp_convolve *kernel = params;
     const float *k = smp_convolve_kernel(kernel, io->table),
                 outside = smp_outside(kernel->edge, kernel->fill, io->in.white);

@@ -105,13 +105,7 @@ SMP_HOST_DEVICE constexpr int smp_convolve_packs(int side, int channels, int sam
 }
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(convolve_naive);
 SMP_CPU_DECLARE(convolve_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -24,7 +24,6 @@ SMP_CPU_KERNEL(guided_fit_naive)
 {
     const smp_guided *p = params;
     const int channels = io->in.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < io->in.width * channels; i++) {
             const smp_guided_sums sums = smp_guided_window(p, io, i / channels, y, (int)(i % channels), 1);
@@ -38,7 +37,6 @@ SMP_CPU_KERNEL(guided_apply_naive)
 {
     const smp_guided *p = params;
     const int channels = io->out.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < io->out.width * channels; i++) {
             const int64_t x = i / channels;

@@ -147,15 +147,9 @@ static inline size_t smp_guided_scratch(const smp_io *io, const void *params)
            SMP_GUIDED_TILE * sizeof(float);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(guided_fit_naive);
 SMP_CPU_DECLARE(guided_apply_naive);
 SMP_CPU_DECLARE(guided_fit_tiled);
 SMP_CPU_DECLARE(guided_apply_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,7 +6,6 @@
 SMP_CPU_KERNEL(hash_naive)
 {
     const smp_hash *p = params;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int32_t k = 0; k < p->across; k++)
             ((float *)io->result)[y * p->across + k] = smp_hash_number(p, io, y, k);

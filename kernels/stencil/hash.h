@@ -75,13 +75,7 @@ static inline size_t smp_hash_scratch(const smp_io *io, const void *params)
     return ((size_t)io->in.width + 16) * (sizeof(float) + sizeof(int32_t));
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(hash_naive);
 SMP_CPU_DECLARE(hash_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -9,7 +9,6 @@
 
 SMP_CPU_KERNEL(local_threshold_naive)
 {
-    (void)scratch;
     const int channels = io->in.channels;
     smp_local_walk walk;
     for (int64_t i = 0; i < io->in.width * channels; i++) {

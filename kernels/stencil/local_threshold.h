@@ -1,8 +1,8 @@
 /* local_threshold: black and white by a level that the surroundings decide. Parameters, sums and the verdict.
  *
- * n = size^2 samples of a square; S, Q: sums of v and v^2. Of 8 and 16 bits they are exact integers (of the code value
+ * n = size^2 samples of a square; S, Q: sums of v and v^2. For 8 and 16 bits they are exact integers (of the code value
  * that a file would hold, where fractions come from a stage before); n Q - S^2 is exact in 64 bits, which suffice up to
- * size 255. Of float pictures sums are double, in the order of stencil/box.h: rows first, then columns.
+ * size 255. For float pictures sums are double, in the order of stencil/box.h: rows first, then columns.
  *   m = S / n, s = sqrt(n Q - S^2) / n, the level T in double, each operation rounded
  *   mean      m - offset
  *   bradley   m (1 - k)              Bradley and Roth 2007
@@ -225,13 +225,7 @@ static inline size_t smp_local_scratch(const smp_io *io, const void *params)
     return codes > rows * sizeof(double) ? codes : rows * sizeof(double);
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(local_threshold_naive);
 SMP_CPU_DECLARE(local_threshold_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

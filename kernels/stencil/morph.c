@@ -10,7 +10,6 @@
     {                                                                                                                  \
         const smp_morph *m = params;                                                                                   \
         const smp_morph_pass pass = smp_morph_pass_of(m, LAUNCH);                                                      \
-        (void)scratch;                                                                                                 \
         for (int64_t y = y0; y < y1; y++)                                                                              \
             for (int64_t i = 0; i < io->in.width * io->in.channels; i++)                                               \
                 stencil_put(io, y, i, smp_morph_window(io, m, &pass, y, i));                                           \

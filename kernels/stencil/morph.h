@@ -185,17 +185,11 @@ SMP_HOST_DEVICE uint32_t smp_morph_shared(const smp_morph *m, int channels)
     return bytes <= SMP_MORPH_SHARED ? (uint32_t)bytes : 0;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(morph_only_naive);
 SMP_CPU_DECLARE(morph_first_naive);
 SMP_CPU_DECLARE(morph_last_naive);
 SMP_CPU_DECLARE(morph_only_tiled);
 SMP_CPU_DECLARE(morph_first_tiled);
 SMP_CPU_DECLARE(morph_last_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

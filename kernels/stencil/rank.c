@@ -8,7 +8,6 @@
 SMP_CPU_KERNEL(rank_naive)
 {
     const smp_rank *r = params;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < io->in.width * io->in.channels; i++)
             stencil_put(io, y, i, smp_rank_window(io, r, y, i));

@@ -82,16 +82,10 @@ SMP_HOST_DEVICE uint32_t smp_rank_shared(const smp_rank *r, int channels)
     return r->window.size <= SMP_RANK_TILED && bytes <= SMP_MORPH_SHARED ? (uint32_t)bytes : 0;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(rank_naive);
 SMP_CPU_DECLARE(rank_tiled);
 #ifdef SMP_ISA
 int SMP_PASTE(rank_bytes, SMP_ISA)(const smp_io *io, const smp_rank *r, void *scratch, int64_t y0, int64_t y1);
-#endif
-#ifdef __cplusplus
-}
 #endif
 
 #endif

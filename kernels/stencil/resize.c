@@ -17,7 +17,6 @@ SMP_CPU_KERNEL(resize_rows)
     const smp_resize *p = params;
     const int channels = io->in.channels;
     const int64_t size = smp_sample_size(io->in.format);
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t x = 0; x < io->out.width; x++)
             for (int c = 0; c < channels; c++)
@@ -30,7 +29,6 @@ SMP_CPU_KERNEL(resize_columns)
 {
     const smp_resize *p = params;
     const int64_t n = io->out.width * io->out.channels;
-    (void)scratch;
     for (int64_t y = y0; y < y1; y++)
         for (int64_t i = 0; i < n; i++) {
             const float v = smp_resize_sample(&p->down, p->kind, io->table, y, (const float *)io->in.data + i,
@@ -321,7 +319,7 @@ SMP_CPU_KERNEL(resize_tiled)
         smp_resize_taps last = resize_rows_of(&walk, y0);
         for (int64_t y = y0, place = 0; y < y1; y++) {
             const smp_resize_taps taps = resize_rows_of(&walk, y);
-            /* rows that this output row no longer wants; those between two rows' were not made */
+            /* rows that only output rows before this one need; those between two rows' were not made */
             place += (taps.first < last.first + last.count ? taps.first : last.first + last.count) - last.first;
             while (walk.next < taps.first + taps.count)
                 resize_across(&walk, fixed);

@@ -121,14 +121,8 @@ static inline smp_resize_layout smp_resize_layout_of(const smp_resize *p, int64_
     return layout;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(resize_rows);    /* naive, first launch: to an f32 picture */
 SMP_CPU_DECLARE(resize_columns); /* naive, second launch */
 SMP_CPU_DECLARE(resize_tiled);
-#ifdef __cplusplus
-}
-#endif
 
 #endif

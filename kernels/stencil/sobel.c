@@ -6,7 +6,6 @@
 
 SMP_CPU_KERNEL(sobel_naive)
 {
-    (void)scratch;
     const smp_sobel *g = params;
     const float outside = smp_outside(g->edge, g->fill, io->in.white);
     const int channels = io->in.channels, alpha = io->in.alpha ? channels - 1 : -1;

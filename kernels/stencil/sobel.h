@@ -101,16 +101,10 @@ SMP_HOST_DEVICE int smp_sobel_warp(const smp_sobel *g, const smp_io *io)
            (g->edge != SMP_CONSTANT || g->fill == 0.f) && io->in.width * channels <= 1 << 30;
 }
 
-#ifdef __cplusplus
-extern "C" {
-#endif
 SMP_CPU_DECLARE(sobel_naive);
 SMP_CPU_DECLARE(sobel_tiled);
 #ifdef SMP_ISA
 int SMP_PASTE(sobel_bytes, SMP_ISA)(const smp_io *io, const smp_sobel *g, void *scratch, int64_t y0, int64_t y1);
-#endif
-#ifdef __cplusplus
-}
 #endif
 
 #endif

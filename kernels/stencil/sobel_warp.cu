@@ -96,7 +96,7 @@ SMP_DEVICE float sobel_part(unsigned pair, bool high)
 template <int C, int WHAT> struct sobel_bytes {
     static constexpr int PAIRS = 8;
     static constexpr bool X = WHAT != SMP_SOBEL_Y, Y = WHAT != SMP_SOBEL_X;
-    /* Of the last two rows, by turns, so that none moves to another register: d, d + that of the row above, s. */
+    /* For the last two rows, in turn, so that none moves to another register: d, d + that of the row above, s. */
     unsigned slope[2][PAIRS], slopes[2][PAIRS], smooth[2][PAIRS];
     unsigned x[PAIRS], y[PAIRS]; /* of the last row */
     unsigned pairs[PAIRS];       /* results before they are clamped: integers, of x and y halves */
@@ -168,7 +168,7 @@ template <int C, int WHAT> struct sobel_bytes {
             return __viaddmin_s16x2_relu(pair, 0xff01ff01, 0x00010001);
         return __viaddmin_u16x2(__vmaxu2(pair, 0x00ff00ff), 0xff01ff01, 0x00010001);
     }
-    /* Of the last row; n samples exist from the lane's first on. */
+    /* For the last row; n samples exist from the lane's first on. */
     SMP_DEVICE_MEMBER void count(int n)
     {
         unsigned both = 0;

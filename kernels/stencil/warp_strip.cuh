@@ -120,7 +120,7 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         from = smp_in<IN>(in, top + row) + x;
         side_from = smp_in<IN>(in, top + side_row) + side_x;
     }
-    /* Of quick bands, whose strides have 31 bits. By and by: worked out from one place, each takes more instructions.
+    /* For interior bands, whose strides have 31 bits. Computed anew, each address takes more instructions.
      */
     SMP_DEVICE_MEMBER void go_down(const IN *&at, unsigned rows) const
     {

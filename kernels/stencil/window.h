@@ -68,15 +68,9 @@ SMP_HOST_DEVICE float smp_window_key(float v)
     }
 
 /* Declares the CPU kernels of a stage. */
-#ifdef __cplusplus
-#define SMP_WINDOW_DECLARE(name)                                                                                       \
-    extern "C" SMP_CPU_DECLARE(name##_naive);                                                                          \
-    extern "C" SMP_CPU_DECLARE(name##_tiled)
-#else
 #define SMP_WINDOW_DECLARE(name)                                                                                       \
     SMP_CPU_DECLARE(name##_naive);                                                                                     \
     SMP_CPU_DECLARE(name##_tiled)
-#endif
 
 /* CPU scratch: floats from a window row to the next; the window and a row of results. */
 SMP_HOST_DEVICE int64_t smp_window_pitch(const smp_window *g, int channels)
@@ -250,7 +244,6 @@ static __attribute__((unused)) void window_tiled(const smp_io *io, const smp_win
     WINDOW_EMIT_(name, float, formula, SIZES)                                                                          \
     SMP_CPU_KERNEL(name##_naive)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         const smp_window *g = params;                                                                                  \
         switch (g->size) {                                                                                             \
             SIZES(WINDOW_NAIVE_, SMP_WINDOW_VALUES, formula)                                                           \
@@ -266,7 +259,6 @@ static __attribute__((unused)) void window_tiled(const smp_io *io, const smp_win
     WINDOW_EMIT_(name, uint8_t, formula, SIZES)                                                                        \
     SMP_CPU_KERNEL(name##_naive)                                                                                       \
     {                                                                                                                  \
-        (void)scratch;                                                                                                 \
         const smp_window *g = params;                                                                                  \
         switch (g->size) {                                                                                             \
             SIZES(WINDOW_NAIVE_, SMP_WINDOW_ORDERED, formula)                                                          \
