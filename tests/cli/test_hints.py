@@ -1,0 +1,277 @@
+"""What the program says to type: hints beside errors, for what people type of other programs and by mistake."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import PIPELINES, PROGRAM, SAMPLES, CliCase
+
+BLUR = PIPELINES / "blur.pipe"
+
+
+class Hints(CliCase):
+    def test_everyday_mistakes_are_told_what_to_type(self):
+        self.small_png("a.png")
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        before = self.files()
+        for arguments, said in (
+            (("run", "a.png", "b.jpg"), "smempipe run -e 'gaussian 2px"),
+            (("run", "a.png", "b.jpg"), "the pipeline is missing: 'a.png' is a picture"),
+            (("run", "s.wav", "t.wav"), "the pipeline is missing: 's.wav' is a sound"),
+            (("measure", "a.png", "b c.png"), "smempipe measure P.pipe a.png 'b c.png'"),
+            (("measure", "a.png"), "or smempipe measure -e 'histogram bins=64' a.png"),
+            (("run", "gaussian", "a.png", "b.png"), "smempipe run -e 'gaussian 2px edge=mirror' a.png b.png"),
+            (("gaussian", "a.png", "b.png"), "smempipe run -e 'gaussian 2px edge=mirror' a.png b.png"),
+            (("blur", "a.png", "b.png"), "smempipe run blur a.png b.png"),
+            (("help", "blur"), "smempipe pipelines blur"),
+            (("help", "grey"), "smempipe help gray"),
+            (("run", "-e", "trim 1s 2s", "s.wav", "t.wav"), "write start=1s"),
+            (("run", "-e", "trim 1s 2s", "s.wav", "t.wav"), "write end=2s"),
+            (("run", "-e", "gaussian 2 px", "a.png", "b.png"), "write 2px"),
+            (("run", "-e", "gaussian sigma=2 px", "a.png", "b.png"), "write sigma=2px"),
+            (("run", "-e", "rotate -90", "a.png", "b.png"), "write 270"),
+            (("run", "-e", "trim start=0:01", "s.wav", "t.wav"), "times are in seconds: 1s"),
+            (("run", "-e", "trim end=1:02:03.5", "s.wav", "t.wav"), "times are in seconds: 3723.5s"),
+            (("run", "-e", "scale 50%", "a.png", "b.png"), "smempipe calls this: resize"),
+            (("run", "-e", "median 77", "a.png", "b.png"), "'size' must be odd, 1 to 31 px, not '77'"),
+            (("run", "-e", "despeckle", "a.png", "b.png"), "smempipe run despeckle IN OUT"),
+            (("run", "blurr", "a.png", "b.png"), "did you mean the pipeline 'blur'?"),
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                done = self.smp(*arguments, status=(2, 3))
+                self.assertIn(said, done.stderr)
+                for wrong in ("remix", "multiply", "OUT is missing"):
+                    self.assertNotIn(wrong, done.stderr)
+        self.assertNotIn("did you mean", self.smp("tune", status=2).stderr)
+        self.assertEqual(self.files(), before)
+        self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
+        self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
+
+    def test_what_is_missing_is_told_as_a_whole_command(self):
+        self.small_png("a b.png")
+        for arguments, said in (
+            (("run",), "write smempipe run P.pipe IN OUT; P.pipe is the pipeline"),
+            (("run", "blur"), "write smempipe run blur IN OUT; IN is the file to read"),
+            (("run", "blur", "a b.png"), "write smempipe run blur 'a b.png' OUT; OUT is the file to write"),
+            (("run", "-e", "gaussian 2px", "a b.png"), "write smempipe run -e 'gaussian 2px' 'a b.png' OUT"),
+            (("run", "blur", "a b.png", "b.png", "c.png"), "the command is smempipe run P.pipe IN OUT"),
+            (("compare",), "write smempipe compare P.pipe IN"),
+            (("diff", "a b.png"), "write smempipe diff 'a b.png' B; B is"),
+            (("batch", "blur", "--files-from", "list", "-o", "o"), "cannot open"),  # nothing is missing
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp(*arguments, status=(2, 3)).stderr)
+
+    def test_reports_that_cannot_be_written_are_told_before_the_work(self):
+        (self.folder / "in").mkdir()
+        self.small_png("in/a.png")
+        (self.folder / "d").mkdir()
+        before = self.files()
+        for path, said in (("nodir/x", "error: the folder nodir/ does not exist"), ("d", "d: error: is a folder")):
+            for arguments in (
+                ("run", "-e", "gray", "in/a.png", "a.png", f"--report={path}"),
+                ("measure", "-e", "stats", "in", "--html", path),
+                ("measure", "-e", "stats", "in", "--partial", path),
+                ("kernel", SAMPLES / "kernels" / "transpose.cu", "--html", path),
+                ("bench", "--json", path),
+                ("list", "in", "-o", path),
+                ("run", "-e", "gray", "in/a.png", path + (".png" if path != "d" else "")),
+            ):
+                with self.subTest(arguments):
+                    self.assertIn(said, self.smp(*arguments, status=4).stderr)
+        for option in ("--html", "--report"):
+            done = self.smp("batch", "-e", "gray", "in", "-o", "out", option, "nodir/x", status=4)
+            self.assertIn("nodir/x: error: the folder nodir/ does not exist", done.stderr)
+            self.assertIn("mkdir -p 'nodir/'", done.stderr)
+        self.assertEqual(self.files(), before)
+        self.assertFalse((self.folder / "out").exists())
+        self.smp("batch", "-e", "gray", "in", "-o", "out", "--report", "out/x.json")  # a folder that the batch makes
+
+    def test_errors_of_lists_name_the_file(self):
+        (self.folder / "in").mkdir()
+        self.small_png("in/a.png")
+        self.write("l", "mine")
+        for arguments, status, said in (
+            (("in", "-o", "l"), 4, "l: error: the file exists already"),
+            (("in/a.png", "-o", "m"), 3, "in/a.png: error: this is a file, and no folder"),
+            (("nothere", "-o", "m"), 3, "nothere: error: there is no such folder"),
+            (("in", "-o", "/dev/full"), 4, "/dev/full: error: cannot write: No space left on device"),
+        ):
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp("list", *arguments, status=status).stderr)
+        self.assertFalse((self.folder / "m").exists())
+
+    def test_hints_are_whole_and_true(self):
+        self.small_png("a.png")
+        for arguments, said in (
+            (("measure", "--merge"), "write smempipe measure --merge IN; IN are files"),
+            (("info",), "write smempipe info FILE; FILE are pictures or sounds"),
+            (("measure", "-e", "gray", "a.png"), "add a stage that does: quality, hash, histogram, stats"),
+            (("diff", "-", "-"), "write a file's name for the other"),
+        ):
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp(*arguments, status=2).stderr)
+        self.assertIn("no pair among 1 picture differs", self.smp("duplicates", "a.png").stderr)
+
+    def test_options_that_do_nothing_are_named(self):
+        self.small_png("a.png")
+        for arguments, said in (
+            (("a.png", "b.jpg", "--png-palette"), "--png-palette does nothing: it is for PNG, and a JPEG is written"),
+            (("a.png", "b.png", "--quality", "50"), "--quality does nothing: it is for JPEG, WebP"),
+            (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression does nothing"),
+            (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, W64, AIFF, CAF, FLAC"),
+            (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
+            (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
+            (("--jpeg-progressive", "a.png", "b.jpg"), ""),
+            (("--jpeg-progressive", "off", "a.png", "b.png"), "--jpeg-progressive does nothing: it is for JPEG"),
+            (("a.png", "b.png", "--png-level", "9", "--png-palette"), ""),
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                told = self.smp("convert", "-f", *arguments).stderr
+                self.assertIn(said, told)
+                self.assertEqual(told.count("\n"), 1 if said else 0, told)
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        self.assertIn("--samples does nothing", self.smp("convert", "s.wav", "s.npy", "--samples", "24").stderr)
+        self.assertEqual(self.smp("convert", "s.wav", "t.wav", "--samples", "24").stderr, "")
+        self.assertIn("--png-palette does nothing", self.smp("convert", "a.png", "-o", "jpgs", "--to", "jpg",
+                                                             "--png-palette").stderr)
+        self.assertEqual(self.smp("run", "-e", 'save "s.png"', "a.png", "c.jpg", "--png-palette").stderr, "")
+        self.assertEqual(self.smp("batch", "-e", "gray", "a.png", "-o", "out", "--quality", "50").stderr.count("\n"), 1)
+
+    def test_options_that_contradict_each_other_are_refused(self):
+        self.small_png("a.png")
+        for arguments, said in (
+            (("run", "-q", "-e", "invert", "a.png", "b.png", "-v"), "--quiet and --verbose exclude each other"),
+            (("check", "-qv", "-e", "invert"), "--quiet and --verbose exclude each other"),
+            (("batch", "-e", "invert", "a.png", "-o", "out", "--skip-existing", "-f"),
+             "--force and --skip-existing exclude each other"),
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp(*arguments, status=2).stderr)
+        self.assertEqual(self.files(), ["a.png"])
+
+    def test_commands_have_the_options_of_their_files_alone(self):
+        for command, absent, present in (("tiles", ("--bitrate", "--no-verify"), ("--jpeg-quality", "--page N")),
+                                         ("split", ("--png-level", "--jpeg-", "--tiff-", "--fast-decode", "--page"),
+                                          ("--bitrate", "--no-verify")),
+                                         ("concat", ("--png-level", "--jpeg-", "--tiff-"), ("--bitrate",))):
+            text = self.smp(command, "--help").stdout
+            for option in absent:
+                self.assertNotIn(option, text, command)
+            for option in present:
+                self.assertIn(option, text, command)
+
+    def test_a_pipeline_without_a_stage_is_told(self):
+        self.write("empty.pipe", "# nothing\n")
+        self.write("full.pipe", "invert\n")
+        self.assertEqual(self.smp("check", "empty.pipe", "full.pipe").stdout.splitlines(),
+                         ["empty.pipe: ok, but without a stage: it would leave everything as it is", "full.pipe: ok"])
+
+    def test_values_of_other_programs_are_told_as_they_are_written_here(self):
+        self.small_png("a.png")
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
+        before = self.files()
+        for name, statement, said in (
+            ("a.png", "resize 800x600", "write width=800 height=600"),
+            ("a.png", "resize 800x600^", "write width=800 height=600 fit=cover"),
+            ("a.png", "resize 800x600!", "write width=800 height=600 fit=stretch"),
+            ("a.png", "resize 800x600>", "write width=800 height=600 enlarge=no"),
+            ("a.png", "gaussian 0x3", "write 3px, the sigma"),
+            ("a.png", "colorspace gray", "smempipe calls this: gray"),
+            ("a.png", "resize 100px", "write longest=100px"),
+            ("a.png", "resize 50", "write 50% or longest=50px"),
+            ("a.png", "resize 10", "'scale' is a factor: '10' is 10 times as large"),
+            ("a.png", "resize 1600", "write longest=1600px"),
+            ("a.png", "rotate 45", "turns are by 90 degrees"),
+            ("a.png", "rotate left", "write 270"),
+            ("a.png", "pad 2px fill=1", "write fill=[1]"),
+            ("a.png", "pad 2px fill=255", "write fill=[255cv]"),
+            ("a.png", "pad 2px fill=[255]", "of a code value write 255cv"),
+            ("a.png", "strip", "this is an option, not a stage: --strip"),
+            ("a.png", "quality 50", "this is an option, not a stage: --quality"),
+            ("s.wav", "resample 44.1k", "did you mean '44.1kHz'?"),
+            ("s.wav", "lowpass 1K", "did you mean '1kHz'?"),
+            ("s.wav", "resample 10MHz", "unknown unit 'MHz'"),
+            ("s.wav", "resample 48khz", "did you mean '48kHz'?"),
+        ):  # fmt: skip
+            with self.subTest(statement):
+                done = self.smp("run", "-e", statement, name, "out" + name[1:], status=2)
+                self.assertIn(said, done.stderr)
+                for wrong in ("did you mean '10", "did you mean 'trim'", "write [255]"):
+                    self.assertNotIn(wrong, done.stderr)
+        self.assertEqual(self.files(), before)
+
+    def test_what_they_are_told_to_write_works(self):
+        self.small_png("a.png")
+        for i, statement in enumerate(("resize width=800 height=600", "resize longest=100px", "resize 50%",
+                                       "resize longest=50px", "resize 1000%", "resize 9.5", "resize {20/2}",
+                                       "pad 2px fill=[1]", "pad 2px fill=[255cv]", "depth 8bit")):
+            self.smp("check", "-e", statement)
+            self.smp("run", "-e", statement, "a.png", f"{i}.npy")
+        self.smp("diff", "4.npy", "6.npy")
+        self.smp("diff", "7.npy", "8.npy")
+        for number, word in (("8", "8bit"), ("16", "16bit")):
+            self.smp("run", "-f", "-e", f"depth {number}", "a.png", "n.npy")
+            self.smp("run", "-f", "-e", f"depth {word}", "a.png", "w.npy")
+            self.assertEqual((self.folder / "n.npy").read_bytes(), (self.folder / "w.npy").read_bytes())
+        self.assertIn("must be 8bit, 16bit or float", self.smp("check", "-e", "depth 12", status=2).stderr)
+
+    @unittest.skipUnless(os.path.isdir("/proc"), "no /proc here")
+    def test_a_folder_that_takes_no_files_is_not_said_to_be_missing(self):
+        self.small_png("a.png")
+        done = self.smp("convert", "a.png", "/proc/x.png", status=4)
+        self.assertIn("files cannot be made in that folder", done.stderr)
+        self.assertNotIn("does not exist", done.stderr)
+        self.assertIn("does not exist", self.smp("convert", "a.png", "no/x.png", status=4).stderr)
+
+    def test_pipelines_that_come_with_the_program_are_found_by_name(self):
+        names = sorted(p.stem for p in PIPELINES.glob("*.pipe"))
+        listing = self.smp("pipelines").stdout
+        self.assertEqual([line.split()[0] for line in listing.split("\n\n")[0].splitlines() if line[0] != " "], names)
+        self.assertRegex(listing, r"blur +soften a picture")
+        one = self.smp("pipelines", "scan-clean").stdout
+        self.assertIn("--set paper=", one)
+        self.assertRegex(one, r"\n  paper=\S+ ")
+        self.smp("run", "blur", SAMPLES / "chelsea.png", "a.png")
+        self.smp("run", BLUR, SAMPLES / "chelsea.png", "b.png")
+        self.smp("diff", "a.png", "b.png")
+        self.write("blur", "invert\n")  # a file comes first
+        self.smp("run", "blur", SAMPLES / "chelsea.png", "c.png")
+        self.smp("diff", "a.png", "c.png", status=7)
+        self.smp("pipelines", "no-such-pipeline", status=3)
+
+    def test_an_installed_program_finds_its_pipelines(self):
+        (self.folder / "usr/bin").mkdir(parents=True)
+        (self.folder / "usr/share/smempipe/pipelines").mkdir(parents=True)
+        shutil.copy(PROGRAM, self.folder / "usr/bin/smempipe")
+        self.write("usr/share/smempipe/pipelines/mine.pipe",
+                   "# mine.pipe - turns it upside down\nparam way = 1\nrotate {$way*180}\n")
+        run = lambda *a: subprocess.run(
+            [self.folder / "usr/bin/smempipe", *a], cwd=self.folder, capture_output=True, text=True)
+        self.assertIn("mine              turns it upside down\n", run("pipelines").stdout)
+        done = run("run", "mine", SAMPLES / "chelsea.png", "out.png")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_code_value_where_a_fraction_belongs_is_an_error_that_says_what_to_type(self):
+        for statement, fix in (("subtract 118.9", "118.9cv, which is 46.6% of 255"),
+                               ("add 20", "20cv, which is 7.8% of 255"),
+                               ("levels white=9", "9cv, which is 3.5% of 255"),
+                               ("threshold 128", "128cv")):
+            done = self.smp("run", "-e", statement, SAMPLES / "chelsea.png", "out.png", status=2)
+            self.assertIn(fix, done.stderr)
+            self.assertFalse((self.folder / "out.png").exists())
+        self.smp("run", "-e", "subtract 118.9cv", SAMPLES / "chelsea.png", "a.npy")
+        self.smp("run", "-e", "subtract {118.9/255}", SAMPLES / "chelsea.png", "b.npy")
+        self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
+        self.smp("run", "-e", "multiply 3", SAMPLES / "chelsea.png", "factor.npy")  # a factor is no level
+        # floats may have any level
+        self.smp("run", "-e", "depth float", "-e", "add 20", SAMPLES / "chelsea.png", "float.npy")
+
+    def test_a_value_that_fits_no_parameter_gets_no_name_suggested(self):
+        for statement in ("crop 50%", "posterise 4 levels"):
+            done = self.smp("run", "-e", statement, SAMPLES / "chelsea.png", "out.png", status=2)
+            self.assertNotIn("NAME", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
