@@ -117,6 +117,7 @@ def main():
             if kind not in folders:
                 folders[kind] = folder_of(program, work, kind, count, (256, 256) if small else side)
             whole, part, size = folders[kind]
+            said = ""
             for turn, device in enumerate(devices):
                 if time.monotonic() - begun > settings.seconds:
                     break

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from harness import PROGRAM, SAMPLES, CliCase, chunk, png_bytes, png_header
+from harness import SAMPLES, CliCase, chunk, png_bytes, png_header
 
 RUN = ("--device", "cpu", "--threads", "1")
 PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))  # Adam7

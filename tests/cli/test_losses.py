@@ -5,7 +5,7 @@ import wave
 import numpy as np
 from PIL import Image
 
-from harness import PIPELINES, SAMPLES, CliCase
+from harness import PIPELINES, CliCase
 from test_profile import ADOBE, GAMMA, SRGB, PARAMETRIC, icc
 
 

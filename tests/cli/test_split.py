@@ -1,5 +1,4 @@
 """Silence on the command line: split, and trim auto from files and pipes."""
-import subprocess
 import unittest
 import wave
 

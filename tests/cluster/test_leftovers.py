@@ -2,7 +2,6 @@
 one name whose pieces are different tasks'."""
 import os
 import pathlib
-import shutil
 import sys
 import time
 import unittest

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from harness import FORMATS, SCRATCH, OracleCase, ProgramFailed, command, matrix, picture, run, white
+from harness import FORMATS, SCRATCH, OracleCase, ProgramFailed, command, picture, run, white
 
 
 def U(width, height, channels=1):

@@ -1,7 +1,6 @@
 """One result, however it is computed: strips, threads, variants, instruction sets, storage between stages."""
 import itertools
 import json
-import os
 import unittest
 
 import numpy as np

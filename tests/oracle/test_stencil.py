@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from scipy import ndimage
 
-from harness import (EDGES, FORMATS, SIZES, OracleCase, matrix, pad, per_channel, picture, run, run_many, shapes, some,
+from harness import (EDGES, FORMATS, SIZES, OracleCase, matrix, per_channel, picture, run, run_many, shapes, some,
                      white)
 
 CONSTANT_FREE = tuple(EDGES)
