@@ -448,8 +448,11 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
         return code;
     if (todo->list) { /* said before it is noted as begun, so that no run takes the output for this file's */
         if (item->second) {
-            smp_fail(err, SMP_E_WRITE, "%.200s, before it in the list, becomes this file: " SMP_TODO_SECOND_HINT,
-                     item->first ? item->first : "another one");
+            if (item->first && !strcmp(item->first, item->file->path))
+                smp_fail(err, SMP_E_WRITE, "the list names the input twice: its first line makes this file");
+            else
+                smp_fail(err, SMP_E_WRITE, "%.200s, before it in the list, becomes this file: " SMP_TODO_SECOND_HINT,
+                         item->first ? item->first : "another one");
             return smp_at(err, "%s", item->output);
         }
         if (!item->replace && lstat(item->output, &there) == 0) {

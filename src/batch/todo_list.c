@@ -243,7 +243,9 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
         code = smp_pieces_log(todo->pieces, piece, &log, err);
     if (!code)
         code = smp_todo_examine(todo, portion, log, &found, err);
-    const bool later = smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count);
+    const bool many = smp_work_list_pieces(todo->list) > 1; /* one file of a piece of its own tells little */
+    const bool later =
+        smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count || (portion->count == 1 && many));
     if (!code && found.count && !later)
         code = smp_todo_fail_conflicts(todo, &found, err);
     smp_journal_log_free(log);

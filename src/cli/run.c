@@ -224,8 +224,9 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         code = smp_count_run(&request, (int)common->threads, &report, err);
         smp_progress_end(&progress);
     }
-    if (!report.device_note[0])
-        snprintf(report.device_note, sizeof report.device_note, "%s", job.note);
+    const size_t noted = strlen(report.device_note);
+    snprintf(report.device_note + noted, sizeof report.device_note - noted, "%s%s", noted && job.note[0] ? "; " : "",
+             job.note);
     if (is_file_report(settings) && !settings->frames && write_report(settings, &report, &report_err) && !code) {
         code = report_err.code;
         *err = report_err;

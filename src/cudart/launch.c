@@ -54,7 +54,7 @@ smp_warp_memory *lab_memory(void)
     return memory;
 }
 
-__attribute__((destructor)) static void write_results(void)
+static void write_results(void)
 {
     const char *path = getenv("SMEMPIPE_LAB_RESULTS");
     FILE *to = path && result_count ? fopen(path, "ab") : NULL;
@@ -62,6 +62,13 @@ __attribute__((destructor)) static void write_results(void)
         smp_warp_result_write(to, &results[i]);
     if (to)
         fclose(to);
+}
+
+/* Threads that are left may launch until the process is gone. */
+__attribute__((destructor)) static void at_the_end(void)
+{
+    LAB_ALONE;
+    write_results();
 }
 
 /* Programs that check for errors may end by abort(), and wrong ones by a fault: what was counted and printed is kept,

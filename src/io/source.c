@@ -257,8 +257,10 @@ bool smp_source_begin(smp_source *source, uint64_t bytes)
     source->size -= source->size != UINT64_MAX ? bytes : 0;
     source->limit -= source->limit != UINT64_MAX ? smp_min_u64(bytes, source->limit) : 0;
     source->position = 0;
+    if (!source->seekable) /* what the buffer holds of a pipe is all that is left of it */
+        return true;
     drop_buffer(source);
-    return !source->seekable || smp_source_seek(source, 0);
+    return smp_source_seek(source, 0);
 }
 
 bool smp_source_begin_earlier(smp_source *source, uint64_t bytes)

@@ -41,7 +41,7 @@ typedef struct smp_run_report {
     smp_code status;
     char error[512];
     smp_device_info device;
-    char device_note[160];
+    char device_note[320];
     int threads;
     double read_seconds;   /* reading and decoding, */
     double input_seconds;  /* of which the operating system took this; */

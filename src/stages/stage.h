@@ -209,7 +209,7 @@ typedef struct smp_finding {
 typedef struct smp_findings {
     smp_finding *items;
     size_t count, capacity;
-    char warning[200]; /* what the user must be told of the result; empty: nothing */
+    char warning[400]; /* what the user must be told of the result; empty: nothing */
     void *found;       /* smp_node_plan.looks: for the second plan(); from smp_alloc, owned by the findings */
     size_t found_size; /* bytes */
 } smp_findings;

@@ -55,6 +55,16 @@ class Raw(CliCase):
         self.assertEqual(self.raw(floats.tobytes(), "f32lex1:3x1", "flip horizontal").stdout,
                          floats[:, ::-1].tobytes())
 
+    def test_nothing_behind_a_head_is_lost_from_a_pipe(self):
+        rng = np.random.default_rng(4)
+        picture, head = rng.integers(0, 256, 500 * 400, "u1").tobytes(), bytes(4200)
+        got = self.raw(head + picture, "u8x1:500x400@4200", "invert", "invert").stdout
+        self.assertEqual(got, picture)
+        sound = rng.integers(-32768, 32768, 100000, "<i2").tobytes()
+        got = self.raw(head + sound, "s16lex1:8000@4200", "reverse", "reverse").stdout
+        self.assertEqual(len(got), len(sound))
+        self.assertEqual(got, sound)
+
     def test_a_sound_is_what_the_spec_says(self):
         data = bytes.fromhex("0080ff7f")
         self.write("s.raw", data)

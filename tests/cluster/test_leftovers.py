@@ -31,7 +31,8 @@ class Twins(TaskCase):
     def test_the_list_tells(self):
         self.assertIn("2 have the name of another but for the extension", self.list_of("-r"))
         self.write("names", "".join(f"in/{n}\n" for n in ("d0/a.png", "e.png", "d1/a.png", "d0/b.png", "d0/a.jpg")))
-        self.assertIn("1 have the name of another but for the extension", self.list_of("--from", "names"))
+        self.assertIn("1 has the name of another but for the extension, or is named twice",
+                      self.list_of("--from", "names"))
         self.write("names", "in/d0/a.png\nin/d1/a.png\nin/d0/b.png\n")
         self.assertNotIn("but for the extension", self.list_of("--from", "names"))
 
@@ -51,6 +52,21 @@ class Twins(TaskCase):
         said = "".join(task.communicate()[1] for task in tasks)
         self.assertEqual(said.count("before it in the list, becomes this file"), 2, said)
         self.assertEqual((self.folder / "out/d0/a.png").read_bytes(), self.first)
+
+    def test_a_name_given_twice_is_called_that(self):
+        self.write("names", "in/e.png\nin/e.png\n")
+        self.list_of("--from", "names")
+        self.assertIn("the list names the input twice: its first line makes this file",
+                      self.run_batch(*LIST, status=1).stderr)
+
+    def test_one_output_that_is_there_ends_no_list(self):
+        self.write("names", "in/e.png\nin/d1/a.png\n")
+        self.list_of("--from", "names")
+        (self.folder / "out").mkdir()
+        (self.folder / "out/e.png").write_bytes(b"mine")
+        self.assertIn("e.png: the file exists already", self.run_batch(*LIST, status=1).stderr)
+        self.assertEqual((self.folder / "out/e.png").read_bytes(), b"mine")
+        self.assertTrue((self.folder / "out/d1/a.png").exists())
 
     def test_names_that_differ_do_not_fail(self):
         self.list_of("-r")

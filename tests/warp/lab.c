@@ -187,6 +187,7 @@ static void an_unknown_instruction_is_named(void **state)
                  {"add.rz.f32 %r4, %r1, %r2;", "add.rz.f32"},
                  {"ld.global.strange.u32 %r4, [%d1];", ".strange"},
                  {"bra nowhere;", "nowhere"},
+                 {"mbarrier.pending_count.b64 _, %d1;", "mbarrier.pending_count"},
                  {"add.u32 %r4, %r1, %r77;", "%r77"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[2048];

@@ -38,8 +38,12 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
         smp_hint(err, "raise the limit with --max-memory");
         return SMP_E_LIMIT;
     }
-    if (state->memory.refused)
-        return smp_fail_memory(err, "JPEG", state->memory.refused);
+    if (state->memory.refused) {
+        smp_fail_memory(err, "JPEG", state->memory.refused);
+        if (!cinfo->is_decompressor && ((j_compress_ptr)cinfo)->scan_info)
+            smp_hint(err, "a progressive JPEG is held whole: --jpeg-progressive=off, or raise --max-memory");
+        return err->code;
+    }
     switch (state->errors.msg_code) {
     case JERR_OUT_OF_MEMORY:
         return smp_fail_memory(err, "JPEG", 0);

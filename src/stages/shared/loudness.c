@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "audio/loudness.h"
 #include "base/alloc.h"
@@ -174,8 +175,12 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
             energy[i] += weight(in, c) * records[i * in->channels + c].energy;
             found->peak = fmax(found->peak, records[i * in->channels + c].peak);
         }
-    for (int64_t i = 0; i < all; i++)
-        found->spoiled += !isfinite(energy[i]);
+    for (int64_t i = 0; i < all; i++) {
+        bool finite = isfinite(energy[i]);
+        for (int c = 0; c < in->channels && i >= whole; c++) /* its energy is not looked at */
+            finite = finite && isfinite(records[i * in->channels + c].peak);
+        found->spoiled += !finite;
+    }
     const double frames = (double)p->piece;
     found->momentary_count = blocks(energy, whole, MOMENTARY, frames, found->momentary, &found->most_momentary);
     found->shortterm_count = blocks(energy, whole, SHORT, frames, found->shortterm, &found->most_shortterm);
@@ -186,11 +191,12 @@ void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp
                                smp_findings *findings)
 {
     const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel;
-    if (spoiled)
-        snprintf(findings->warning, sizeof findings->warning,
-                 "'%s' measures without %lld of %lld tenths of a second, since samples in them or before them are not "
-                 "finite (NaN, infinity)",
-                 stage, (long long)spoiled, (long long)pieces(p, in));
+    const size_t used = strlen(findings->warning);
+    if (spoiled) /* beside what the stage has to tell */
+        snprintf(findings->warning + used, sizeof findings->warning - used,
+                 "%s'%s' measures without %lld of %lld tenths of a second, since samples in them or before them are "
+                 "not finite (NaN, infinity)",
+                 used ? "; " : "", stage, (long long)spoiled, (long long)pieces(p, in));
 }
 
 smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,

@@ -79,7 +79,7 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
         at = 1;
     }
     if (kind == PENDING) {
-        if (s->operand_count != 2)
+        if (s->operand_count != 2 || inst->d[0] == WARP_NO_ROW)
             return wrong(parser, s);
         inst->s[0] = ptx_row(parser, s->operands[1], 'd');
         inst->sources = 1;
