@@ -7,13 +7,26 @@
 #include "batch/outputs.h"
 #include "batch/todo.h"
 
+/* Pieces are done for outputs of these names: with others the same list is other work. */
+static smp_hash work_of_names(const smp_todo_request *r)
+{
+    smp_hash work = r->work;
+    const char *names[] = {r->pattern, r->extension};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i]) {
+            smp_hash_add(&work, &i, sizeof i);
+            smp_hash_add(&work, names[i], strlen(names[i]) + 1);
+        }
+    return work;
+}
+
 static smp_pieces_request pieces_request(const smp_todo *todo)
 {
     const smp_todo_request *r = todo->request;
     return (smp_pieces_request){
         .folder = r->folder,
         .list = *smp_work_list_hash(todo->list),
-        .work = r->work,
+        .work = work_of_names(r),
         .count = smp_work_list_pieces(todo->list),
         .owners = todo->owners,
         .shard = (uint32_t)r->shard,

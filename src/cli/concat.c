@@ -40,6 +40,7 @@ typedef struct joined {
     const char **inputs; /* ends with null */
     smp_shape shape;     /* of all together */
     int64_t gap;         /* frames */
+    int bits, type;      /* of the widest samples */
     smp_writer *writer;
     float *block;
 } joined;
@@ -85,6 +86,11 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
     } else if (!code && (!smp_add_i64(j->shape.height, own->height, &j->shape.height) ||
                          !smp_add_i64(j->shape.height, j->gap, &j->shape.height)))
         code = smp_fail(err, SMP_E_LIMIT, "the sounds together are too long");
+    const smp_media *media = code ? NULL : smp_reader_media(reader);
+    if (media && (first || media->bits > j->bits)) {
+        j->bits = media->bits;
+        j->type = media->meta.sound.type;
+    }
     smp_reader_close(reader);
     return code;
 }
@@ -124,14 +130,18 @@ static smp_code open_output(joined *j, smp_error *err)
     smp_write_options write = smp_write_options_default();
     smp_reader *reader = NULL;
     smp_shape held;
+    smp_meta meta;
     smp_cli_write_options(&s->write, &write);
     write.force = common->force;
     write.inputs = j->inputs;
     smp_code code = smp_reader_open(j->inputs[0], &common->limits, &reader, err); /* whose tags it gets */
     if (!code)
         code = smp_writer_shape(s->out, &j->shape, &held, err);
-    if (!code)
-        code = smp_writer_open(s->out, &held, &smp_reader_media(reader)->meta, &write, &j->writer, err);
+    if (!code) {
+        meta = smp_reader_media(reader)->meta;
+        meta.sound.type = j->type;
+        code = smp_writer_open(s->out, &held, &meta, &write, &j->writer, err);
+    }
     smp_reader_close(reader);
     return code;
 }
@@ -248,7 +258,7 @@ const smp_command smp_command_concat = {
     .name = "concat",
     .help = "sounds one after the other in one file",
     .about =
-        "All must have the same rate and number of channels; samples stay as they are where the format holds them. "
+        "All must have the same rate and number of channels; samples have as many bits as the widest. "
         "Tags and cover are the first one's. It streams: memory does not grow with the sounds. Two sounds in a "
         "pipeline: the stage append; at the same time: the stage mix.",
     .settings_size = sizeof(concat_settings),

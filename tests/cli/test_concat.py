@@ -37,6 +37,15 @@ class Concat(CliCase):
         (self.folder / "piped.wav").write_bytes(done.stdout)
         np.testing.assert_array_equal(self.get("piped.wav"), np.concatenate((a, b)))
 
+    def test_samples_are_as_wide_as_the_widest(self):
+        self.smp("convert", "a.wav", "a8.wav", "--samples", "8")
+        self.smp("run", "-e", "gain -1dB", "c.wav", "c24.wav", "--samples", "24")
+        for names in (("a8.wav", "c24.wav", "b.wav"), ("c24.wav", "b.wav", "a8.wav")):
+            self.smp("concat", *names, "-o", "all.wav", "-f")
+            self.assertIn("24-bit PCM", self.smp("info", "all.wav").stdout)
+            self.smp("concat", *names, "-o", "all.npy", "-f")
+            self.smp("diff", "all.wav", "all.npy")
+
     def test_a_folder_comes_in_the_order_of_names(self):
         (self.folder / "in").mkdir()
         for to, name in (("2", "a"), ("1", "c")):

@@ -143,6 +143,26 @@ class Told(CliCase):
         self.assertIn("'loudness' measures without 1 of 21 tenths of a second",
                       self.smp("measure", "-e", "loudness", "end.wav").stderr)
 
+    def test_ogg_pages_that_are_damaged_or_missing_are_told(self):
+        rng = np.random.default_rng(8)
+        self.wav("in.wav", (np.cumsum(rng.normal(0, 200, 30000)) % 20000).astype("<i2"), PCM)
+        for name in ("a.ogg", "a.opus"):
+            self.smp("convert", "in.wav", name)
+            whole = (self.folder / name).read_bytes()
+            pages = [i for i in range(len(whole)) if whole.startswith(b"OggS", i)] + [len(whole)]
+            for k in range(2, len(pages) - 1):
+                flipped = bytearray(whole)
+                flipped[(pages[k] + pages[k + 1]) // 2] ^= 16
+                self.write(name, bytes(flipped))
+                self.assertIn(f"the page at byte {pages[k]} does not have its checksum",
+                              self.smp("info", name, status=3).stderr)
+            self.write(name, whole[:pages[-3]] + whole[pages[-2]:])
+            self.assertIn("is not the next one: some are missing before it",
+                          self.smp("convert", name, "o.wav", status=3).stderr)
+            self.assertFalse((self.folder / "o.wav").exists())
+            self.write(name, whole)
+            self.smp("convert", name, "whole.wav", "-f")
+
     def test_a_fade_longer_than_the_sound_is_told(self):
         self.wav("in.wav", np.full(8000, 1000, "<i2"), PCM)
         for stage, says in (

@@ -59,6 +59,15 @@ class Twins(TaskCase):
         self.assertIn("the list names the input twice: its first line makes this file",
                       self.run_batch(*LIST, status=1).stderr)
 
+    def test_other_names_are_other_work(self):
+        self.write("names", "in/e.png\nin/d1/a.png\n")
+        self.list_of("--from", "names")
+        for options, name in ((("--to", "png"), "e.png"), (("--to", "qoi"), "e.qoi"), (("--to", ".qoi"), "e.qoi"),
+                              (("--name", "{stem}-x.{ext}"), "e-x.png")):
+            said = self.run_batch(*LIST, "--claim", "--resume", *options).stderr
+            self.assertTrue((self.folder / "out" / name).exists(), options)
+            self.assertIn("0 files done" if options[1] == ".qoi" else "2 files done", said)
+
     def test_one_output_that_is_there_ends_no_list(self):
         self.write("names", "in/e.png\nin/d1/a.png\n")
         self.list_of("--from", "names")

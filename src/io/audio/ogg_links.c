@@ -5,8 +5,19 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/ogg_pages.h"
 
-enum { HEADER = 27, FLAGS_AT = 5, FIRST = 2, GRANULE_AT = 6, SERIAL_AT = 14, SEGMENTS_AT = 26, MOST_LINKS = 10000 };
+enum {
+    HEADER = SMP_OGG_HEADER,
+    FLAGS_AT = 5,
+    FIRST = 2,
+    GRANULE_AT = 6,
+    SERIAL_AT = 14,
+    NUMBER_AT = 18,
+    CHECKSUM_AT = 22,
+    SEGMENTS_AT = 26,
+    MOST_LINKS = 10000
+};
 
 /* Where the next page begins: at `at`, or after bytes that belong to no page. The file's size when there is none. */
 static uint64_t find_page(smp_source *source, uint64_t at)
@@ -24,13 +35,27 @@ static uint64_t find_page(smp_source *source, uint64_t at)
     return source->size;
 }
 
-smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *count, smp_error *err)
+static smp_code fail_damaged(uint64_t at, const char *what, smp_error *err)
+{
+    smp_fail(err, SMP_E_DECODE, "the OGG is damaged: the page at byte %llu %s", (unsigned long long)at, what);
+    return smp_hint(err, "copy or download it again; ffmpeg -i IN OUT.wav saves what can be read");
+}
+
+static smp_code check_page(smp_source *source, uint64_t at, size_t size, uint8_t *page, smp_error *err)
+{
+    if (!smp_sound_look(source, at, page, size))
+        return smp_source_ended(source, err);
+    const uint32_t said = smp_get_le(page + CHECKSUM_AT, 4);
+    memset(page + CHECKSUM_AT, 0, 4);
+    return smp_ogg_checksum(page, size) == said ? SMP_OK : fail_damaged(at, "does not have its checksum", err);
+}
+
+static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, size_t *count, smp_error *err)
 {
     uint8_t b[HEADER + 255];
     size_t capacity = 0;
     bool in_first = false;
-    *links = NULL;
-    *count = 0;
+    uint32_t next = 0; /* number of a page of the link */
     for (uint64_t at = 0; at + HEADER <= source->size;) {
         const size_t have = (size_t)smp_min_u64(source->size - at, sizeof b);
         if (!smp_sound_look(source, at, b, have))
@@ -53,14 +78,35 @@ smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *co
         }
         in_first = first;
         smp_ogg_link *link = &(*links)[*count - 1];
+        const uint32_t number = smp_get_le(b + NUMBER_AT, 4);
+        size_t size = HEADER + segments;
+        for (size_t i = 0; i < segments; i++)
+            size += b[HEADER + i];
+        if (size <= source->size - at) { /* else it is cut, which is told elsewhere */
+            smp_code code = check_page(source, at, size, page, err);
+            if (!code && serial == link->serial && !first && number != next)
+                code = fail_damaged(at, "is not the next one: some are missing before it", err);
+            if (code)
+                return code;
+        }
+        if (serial == link->serial)
+            next = number + 1;
         const int64_t granule =
             (int64_t)((uint64_t)smp_get_le(b + GRANULE_AT + 4, 4) << 32 | smp_get_le(b + GRANULE_AT, 4));
         if (serial == link->serial && granule > 0) /* -1: no packet ends on this page */
             link->granule = granule;
-        at += HEADER + segments;
-        for (size_t i = 0; i < segments; i++)
-            at += b[HEADER + i];
+        at += size;
         link->to = smp_min_u64(at, source->size);
     }
     return *count ? SMP_OK : smp_fail(err, SMP_E_DECODE, "the OGG is damaged: it has no whole page");
+}
+
+smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *count, smp_error *err)
+{
+    uint8_t *page = smp_alloc_raw(SMP_OGG_MOST);
+    *links = NULL;
+    *count = 0;
+    const smp_code code = page ? walk(source, page, links, count, err) : smp_fail_memory(err, "a page", SMP_OGG_MOST);
+    smp_free(page);
+    return code;
 }

@@ -11,7 +11,8 @@ typedef struct smp_ogg_link {
     int64_t frames;    /* for the caller */
 } smp_ogg_link;
 
-/* Walks all pages. *links is from smp_alloc and has at least one entry. */
+/* Walks all pages, whose checksums and numbers must be right: the library leaves out what is damaged, without a word.
+ * *links is from smp_alloc and has at least one entry. */
 smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *count, smp_error *err);
 
 #endif

@@ -20,13 +20,16 @@ enum {
     SEGMENT = 255 /* bytes of one that does not end a packet */
 };
 
-static uint32_t checksum(const uint8_t *data, size_t size)
+uint32_t smp_ogg_checksum(const uint8_t *data, size_t size)
 {
+    static const uint32_t remainders[16] = {0x00000000, 0x04C11DB7, 0x09823B6E, 0x0D4326D9, 0x130476DC, 0x17C56B6B,
+                                            0x1A864DB2, 0x1E475005, 0x2608EDB8, 0x22C9F00F, 0x2F8AD6D6, 0x2B4BCB61,
+                                            0x350C9B64, 0x31CD86D3, 0x3C8EA00A, 0x384FBDBD}; /* of four bits */
     uint32_t sum = 0;
     for (size_t i = 0; i < size; i++) {
         sum ^= (uint32_t)data[i] << 24;
-        for (int bit = 0; bit < 8; bit++)
-            sum = sum & 0x80000000u ? sum << 1 ^ 0x04C11DB7u : sum << 1;
+        sum = sum << 4 ^ remainders[sum >> 28];
+        sum = sum << 4 ^ remainders[sum >> 28];
     }
     return sum;
 }
@@ -49,7 +52,7 @@ static smp_code write_page(uint8_t *page, size_t size, smp_output *output, smp_e
 {
     smp_put_le(page + SERIAL_AT, SERIAL, 4);
     smp_put_le(page + CHECKSUM_AT, 0, 4);
-    smp_put_le(page + CHECKSUM_AT, checksum(page, size), 4);
+    smp_put_le(page + CHECKSUM_AT, smp_ogg_checksum(page, size), 4);
     return smp_output_write(output, page, size, err);
 }
 

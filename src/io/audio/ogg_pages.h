@@ -7,6 +7,9 @@
 
 enum { SMP_OGG_HEADER = 27, SMP_OGG_MOST = SMP_OGG_HEADER + 255 + 255 * 255 /* bytes of a page */ };
 
+/* Of a page whose own checksum is 0 (RFC 3533, section 6). */
+uint32_t smp_ogg_checksum(const uint8_t *page, size_t size);
+
 typedef struct smp_ogg_pages {
     size_t used;
     uint8_t page[SMP_OGG_MOST];
