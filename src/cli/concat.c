@@ -257,10 +257,9 @@ static smp_code concat(void *given, smp_error *err)
 const smp_command smp_command_concat = {
     .name = "concat",
     .help = "sounds one after the other in one file",
-    .about =
-        "All must have the same rate and number of channels; samples have as many bits as the widest. "
-        "Tags and cover are the first one's. It streams: memory does not grow with the sounds. Two sounds in a "
-        "pipeline: the stage append; at the same time: the stage mix.",
+    .about = "All must have the same rate and number of channels; samples have as many bits as the widest. "
+             "Tags and cover are the first one's. It streams: memory does not grow with the sounds. Two sounds in a "
+             "pipeline: the stage append; at the same time: the stage mix.",
     .settings_size = sizeof(concat_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_PICTURES,
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP},
