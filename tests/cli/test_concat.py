@@ -43,8 +43,7 @@ class Concat(CliCase):
         for names in (("a8.wav", "c24.wav", "b.wav"), ("c24.wav", "b.wav", "a8.wav")):
             self.smp("concat", *names, "-o", "all.wav", "-f")
             self.assertIn("24-bit PCM", self.smp("info", "all.wav").stdout)
-            self.smp("concat", *names, "-o", "all.npy", "-f")
-            self.smp("diff", "all.wav", "all.npy")
+            self.assertIn((self.folder / "c24.wav").read_bytes()[-3 * 9000:], (self.folder / "all.wav").read_bytes())
 
     def test_a_folder_comes_in_the_order_of_names(self):
         (self.folder / "in").mkdir()

@@ -136,7 +136,7 @@ class Told(CliCase):
         sound = (np.random.default_rng(39).uniform(-0.5, 0.5, 16400)).astype("<f4")
         sound[5] = np.nan
         self.wav("in.wav", sound, FLOAT)
-        told = self.smp("run", "-e", "normalize lufs=20", "in.wav", "o.wav").stderr
+        told = self.smp("run", "-e", "normalize lufs=0", "in.wav", "o.wav").stderr
         self.assertRegex(told, r"LU quieter than asked.*; 'normalize' measures without \d+ of 21 tenths of a second")
         sound[5], sound[-5] = 0, np.inf
         self.wav("end.wav", sound, FLOAT)
