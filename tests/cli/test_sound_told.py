@@ -138,10 +138,6 @@ class Told(CliCase):
         self.wav("in.wav", sound, FLOAT)
         told = self.smp("run", "-e", "normalize lufs=0", "in.wav", "o.wav").stderr
         self.assertRegex(told, r"LU quieter than asked.*; 'normalize' measures without \d+ of 21 tenths of a second")
-        sound[15500], sound[-5] = 0, np.inf
-        self.wav("end.wav", sound, FLOAT)
-        self.assertIn("'loudness' measures without 1 of 21 tenths of a second",
-                      self.smp("measure", "-e", "loudness", "end.wav").stderr)
 
     def test_ogg_pages_that_are_damaged_or_missing_are_told(self):
         rng = np.random.default_rng(8)

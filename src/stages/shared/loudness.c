@@ -175,12 +175,8 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
             energy[i] += weight(in, c) * records[i * in->channels + c].energy;
             found->peak = fmax(found->peak, records[i * in->channels + c].peak);
         }
-    for (int64_t i = 0; i < all; i++) {
-        bool finite = isfinite(energy[i]);
-        for (int c = 0; c < in->channels && i >= whole; c++) /* its energy is not looked at */
-            finite = finite && isfinite(records[i * in->channels + c].peak);
-        found->spoiled += !finite;
-    }
+    for (int64_t i = 0; i < all; i++)
+        found->spoiled += !isfinite(energy[i]);
     const double frames = (double)p->piece;
     found->momentary_count = blocks(energy, whole, MOMENTARY, frames, found->momentary, &found->most_momentary);
     found->shortterm_count = blocks(energy, whole, SHORT, frames, found->shortterm, &found->most_shortterm);
