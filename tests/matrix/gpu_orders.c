@@ -521,7 +521,7 @@ static void every_kernel_was_launched_in_every_order(void **given)
     print_message("%d kernels of %d in %ld runs of %ld inputs, chosen among %ld\n", all - missed, all, state.runs,
                   state.inputs, state.planned);
     assert_true(state.runs > 0);
-    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS; i++)
+    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS && !getenv("SMP_TEST_MUTANT"); i++)
         if ((!state.only || smp_kernel_file_of(state.seen[i].kernel->name) == state.only) && lacked_orders(i)) {
             print_error("%s lacks the orders 0x%x\n", state.seen[i].kernel->name, lacked_orders(i));
             missed++;
