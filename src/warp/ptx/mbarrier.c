@@ -37,13 +37,6 @@ static const char words[] = "init inval arrive arrive_drop expect_tx complete_tx
                             "pending_count noComplete noinc async mbarrier release acquire relaxed cta cluster shared "
                             "shared::cta shared::cluster";
 
-static bool wrong(ptx_parser *parser, const ptx_statement *s)
-{
-    ptx_refuse(parser, s->opcode.at, "this form of '%.*s' is not supported",
-               (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
-    return false;
-}
-
 static int kind_of(const ptx_statement *s)
 {
     static const struct {
@@ -67,7 +60,7 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
     if (!ptx_only(parser, s, words))
         return false;
     if (kind < 0)
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     inst->mode = (uint8_t)kind;
     inst->submode = ptx_has(s, "noinc");
     inst->execute = ptx_run_mbarrier;
@@ -80,7 +73,7 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
     }
     if (kind == PENDING) {
         if (s->operand_count != 2 || inst->d[0] == WARP_NO_ROW)
-            return wrong(parser, s);
+            return ptx_wrong_form(parser, s);
         inst->s[0] = ptx_row(parser, s->operands[1], 'd');
         inst->sources = 1;
         return true;
@@ -88,7 +81,7 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
     const int rest = s->operand_count - at - 1;
     const bool needs = kind == INIT || kind == EXPECT || kind == COMPLETE || waits;
     if (rest < needs || rest > 1 + waits || (rest && (kind == INVAL || kind == ASYNC_ARRIVE)))
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     inst->space = WARP_SHARED;
     ptx_memory_address(parser, s->operands[at], inst, 0, &inst->offset);
     inst->sources = 1;
@@ -114,7 +107,7 @@ bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
                      : "async bulk global shared::cta bulk_group"))
         return false;
     if (s->operand_count != 3 + in || !ptx_has(s, "global") || (in && !strcmp(s->words[3], "global")))
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     inst->mode = in;
     inst->space = WARP_SHARED;
     ptx_memory_address(parser, s->operands[!in], inst, 0, &inst->offset);
@@ -123,7 +116,7 @@ bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
         int64_t add = 0;
         ptx_memory_address(parser, s->operands[3], inst, 3, &add);
         if (add || inst->address_wide != wide)
-            return wrong(parser, s);
+            return ptx_wrong_form(parser, s);
     }
     ptx_address(parser, s->operands[in], inst, 1, &inst->offset2);
     inst->address_wide = wide;

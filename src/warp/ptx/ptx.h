@@ -157,6 +157,8 @@ void ptx_decode(ptx_parser *parser, ptx_text statement);
 bool ptx_has(const ptx_statement *s, const char *word);
 /* Refuses words besides types and those of the list (blank-separated). */
 bool ptx_only(ptx_parser *parser, const ptx_statement *s, const char *known);
+/* Refuses an instruction whose operands or words do not go together; false. */
+bool ptx_wrong_form(ptx_parser *parser, const ptx_statement *s);
 bool ptx_decode_alu(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);

@@ -7,7 +7,7 @@
 enum { UP, DOWN, BFLY, IDX };
 enum { ALL, ANY, UNI, BALLOT };
 
-static bool wrong(ptx_parser *parser, const ptx_statement *s)
+bool ptx_wrong_form(ptx_parser *parser, const ptx_statement *s)
 {
     ptx_refuse(parser, s->opcode.at, "this form of '%.*s' is not supported",
                (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
@@ -31,7 +31,7 @@ static bool decode_barrier(ptx_parser *parser, const ptx_statement *s, warp_inst
         return false;
     if (ptx_has(s, "warp")) {
         if (s->operand_count != 1)
-            return wrong(parser, s);
+            return ptx_wrong_form(parser, s);
         inst->s[0] = ptx_row(parser, s->operands[0], 'w');
         inst->sources = 1;
         inst->flow = WARP_MEMBERS;
@@ -42,7 +42,7 @@ static bool decode_barrier(ptx_parser *parser, const ptx_statement *s, warp_inst
     const bool reduces = ptx_has(s, "red");
     const int count = s->operand_count - 2 * reduces;
     if (count < 1 || count > 2)
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     inst->flow = WARP_BARRIER;
     inst->execute = ptx_run_nothing;
     inst->mode = ptx_has(s, "arrive") ? ARRIVE : WAIT;
@@ -73,7 +73,7 @@ static bool decode_shuffle(ptx_parser *parser, const ptx_statement *s, warp_inst
     const int count = ptx_split(s->operands[0], '|', dests, 2);
     const bool sync = ptx_has(s, "sync");
     if (kind < 0 || count < 1 || s->operand_count != 4 + sync)
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     inst->mode = (uint8_t)kind;
     inst->dests = (uint8_t)count;
     for (int i = 0; i < count; i++)
@@ -95,7 +95,7 @@ static bool decode_vote(ptx_parser *parser, const ptx_statement *s, warp_inst *i
         return false;
     const bool sync = ptx_has(s, "sync");
     if (kind < 0 || s->operand_count != 2 + sync)
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     ptx_text p = s->operands[1];
     if (p.size && p.at[0] == '!') {
         inst->negate_source = true;
@@ -120,7 +120,7 @@ static bool decode_match(ptx_parser *parser, const ptx_statement *s, warp_inst *
         return false;
     const int count = ptx_split(s->operands[0], '|', dests, 2);
     if (s->operand_count != 3 || count < 1)
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     inst->mode = ptx_has(s, "all");
     inst->source_wide = ptx_size_of(ptx_type_of(s->words[s->word_count - 1])) == 8;
     inst->dests = (uint8_t)count;
@@ -144,7 +144,7 @@ static bool decode_reduce(ptx_parser *parser, const ptx_statement *s, warp_inst 
         return false;
     inst->type = (uint8_t)ptx_type_of(s->words[s->word_count - 1]);
     if (kind < 0 || s->operand_count != 3 || ptx_is_float((ptx_type)inst->type))
-        return wrong(parser, s);
+        return ptx_wrong_form(parser, s);
     inst->mode = (uint8_t)kind;
     inst->d[0] = ptx_row(parser, s->operands[0], 'w');
     inst->s[0] = ptx_row(parser, s->operands[1], 'w');
@@ -184,7 +184,7 @@ bool ptx_decode_warp(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
         inst->execute = ptx_run_elect;
         return ptx_only(parser, s, "sync");
     }
-    return wrong(parser, s);
+    return ptx_wrong_form(parser, s);
 }
 
 /* ------------------------------------------------------------------------------------------------ execution */
