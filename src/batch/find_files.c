@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/paths.h"
 #include "base/pool.h"
 #include "io/format.h"
@@ -96,7 +97,7 @@ void smp_found_fill(smp_found *found, const struct stat *status)
         return;
     found->regular = true;
     found->size = (uint64_t)status->st_size;
-    found->mtime = (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+    found->mtime = smp_nanoseconds(status->st_mtim);
     found->device = (uint32_t)status->st_dev;
     found->inode = (uint64_t)status->st_ino;
 }

@@ -217,7 +217,7 @@ smp_code smp_fail_collision(const char *one, const char *other, const char *outp
     const char *dot = strrchr(one, '.'), *other_dot = strrchr(other, '.');
     smp_fail(err, SMP_E_USAGE, "%.150s and %.150s would both become %.150s", one, other, output);
     if (dot && other_dot && strcmp(dot, other_dot) != 0)
-        return smp_hint(err, "nothing was written; --name '{stem}-{from}.{ext}' has the input's extension in the name");
+        return smp_hint(err, "nothing was written; " SMP_OUTPUTS_APART_HINT);
     return smp_hint(err, "nothing was written; run them one after the other into two folders");
 }
 

@@ -44,6 +44,9 @@ typedef smp_code smp_target_fn(void *context, const char *path, smp_error *err);
 smp_code smp_each_target(const char *output, const smp_program *program, smp_target_fn *fn, void *context,
                          smp_error *err);
 
+/* What tells files apart that differ in the extension alone. */
+#define SMP_OUTPUTS_APART_HINT "--name '{stem}-{from}.{ext}' has the input's extension in the name"
+
 /* Two inputs, by their paths, would have one output. */
 smp_code smp_fail_collision(const char *one, const char *other, const char *output, smp_error *err);
 

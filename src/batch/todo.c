@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "batch/folder_lock.h"
 #include "io/output.h"
 
@@ -451,7 +452,7 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
             if (item->first && !strcmp(item->first, item->file->path))
                 smp_fail(err, SMP_E_WRITE, "the list names the input twice: its first line makes this file");
             else
-                smp_fail(err, SMP_E_WRITE, "%.200s, before it in the list, becomes this file: " SMP_TODO_SECOND_HINT,
+                smp_fail(err, SMP_E_WRITE, "%.200s, before it in the list, becomes this file: " SMP_OUTPUTS_APART_HINT,
                          item->first ? item->first : "another one");
             return smp_at(err, "%s", item->output);
         }
@@ -479,7 +480,7 @@ smp_code smp_todo_done(smp_todo *todo, size_t index, bool failed, smp_error *err
         portion->failed++;
     else if (stat(item->output, &made) == 0) { /* else a device file, or gone already: not worth a note */
         item->made_size = (uint64_t)made.st_size;
-        item->made_mtime = (int64_t)made.st_mtim.tv_sec * 1000000000 + made.st_mtim.tv_nsec;
+        item->made_mtime = smp_nanoseconds(made.st_mtim);
         item->state = SMP_TODO_DONE;
         if (portion->claim || !todo->request->sync_pieces) /* else when it is synced */
             code = note(todo, portion, item, true, err);
