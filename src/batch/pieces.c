@@ -15,8 +15,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/writer.h"
 #include "batch/folder_lock.h"
+#include "batch/piece_record.h"
 #include "io/output.h"
 #include "io/source.h"
 
@@ -25,11 +27,13 @@ enum { GROUP = 1024, MOST_TRIES = 100000, PATH_ROOM = PATH_MAX + 256 };
 typedef enum piece_kind {
     FREE,
     HELD,
+    GIVEN_BACK,
     LEFT,
     FAILED,
     DONE
 } piece_kind; /* the later ones win over files of the same number */
-static const char *const suffixes[] = {[HELD] = "", [LEFT] = ".left", [FAILED] = ".failed", [DONE] = ".done"};
+static const char *const suffixes[] = {
+    [HELD] = "", [GIVEN_BACK] = ".free", [LEFT] = ".left", [FAILED] = ".failed", [DONE] = ".done"};
 
 typedef struct piece_state {
     uint8_t state;
@@ -47,6 +51,7 @@ struct smp_pieces {
     size_t looked;         /* pieces before it need not be looked at again */
     bool again;            /* with claim: the free ones are gone, and those that may be taken up again are looked at */
     size_t groups, passed; /* with claim: groups that were looked at, and pieces done that were in them */
+    uint8_t *whole;        /* bits: pieces whose record was found whole */
     uint64_t chance;
     int64_t clock; /* the file system's, when this began: nanoseconds */
 };
@@ -71,18 +76,13 @@ static void path_of(const smp_pieces *p, size_t piece, uint32_t tries, piece_kin
     snprintf(path, PATH_ROOM, "%s/%zu/%zu.%" PRIu32 "%s", p->folder, piece / GROUP, piece, tries, suffixes[kind]);
 }
 
-static int64_t mtime_of(const struct stat *status)
-{
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-}
-
 /* What time it is for the file system, whose clock sets the times of files, and not for this host; 0: unknown. */
 static int64_t clock_of(const smp_pieces *p)
 {
     struct stat status;
     if (p->request.clock < 0 || futimens(p->request.clock, NULL) != 0 || fstat(p->request.clock, &status) != 0)
         return 0;
-    return mtime_of(&status);
+    return smp_nanoseconds(status.st_mtim);
 }
 
 /* "17.0.done" of a piece of this group. */
@@ -107,6 +107,30 @@ static bool read_name(const smp_pieces *p, const char *name, size_t *piece, uint
     return false;
 }
 
+bool smp_pieces_by_other_list(const smp_pieces_request *request)
+{
+    char path[PATH_ROOM];
+    bool found = false;
+    uint64_t list, work;
+    snprintf(path, sizeof path, "%s/%s", request->folder, SMP_PIECES_NAME);
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+        found = sscanf(entry->d_name, "%16" SCNx64 "-%16" SCNx64, &list, &work) == 2 && list != request->list.a &&
+                work == request->work.a;
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* Whether what is called so is a whole record; what was found whole stays so. */
+static bool is_record(smp_pieces *p, int folder, const char *name, size_t piece)
+{
+    const uint8_t bit = (uint8_t)(1u << piece % 8);
+    if (!(p->whole[piece / 8] & bit) && smp_piece_record_whole(folder, name))
+        p->whole[piece / 8] |= bit;
+    return (p->whole[piece / 8] & bit) != 0;
+}
+
 /* Learns what became of the pieces of a group. What is known of it stays, since no name goes away again: the names that
  * a network file system tells may be some seconds old. */
 static void read_group(smp_pieces *p, size_t group)
@@ -126,37 +150,14 @@ static void read_group(smp_pieces *p, size_t group)
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         if (!read_name(p, entry->d_name, &piece, &tries, &found))
             continue;
+        if (found == DONE && !is_record(p, dirfd(dir), entry->d_name, piece))
+            continue;
         piece_state *s = &p->states[piece % GROUP];
         if (s->state == FREE || tries > s->tries || (tries == s->tries && found > s->state))
             *s = (piece_state){.state = (uint8_t)found, .tries = tries};
     }
     if (dir)
         closedir(dir);
-}
-
-/* The lines that a piece's file begins with: who wrote it, and of one that is done what was summed up. */
-typedef struct heading {
-    smp_writer_id writer;
-    bool signed_, sync_pieces, summed;
-    smp_piece_past past;
-} heading;
-
-static void read_heading(int fd, heading *h)
-{
-    char text[2048];
-    *h = (heading){.signed_ = false};
-    const ssize_t got = pread(fd, text, sizeof text - 1, 0);
-    text[got > 0 ? got : 0] = '\0';
-    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        if (!strncmp(line, "run ", 4))
-            h->signed_ = smp_writer_read(line + 4, &h->writer);
-        else if (!strcmp(line, "sync piece"))
-            h->sync_pieces = true;
-        else if (sscanf(line, "piece %*u files %*u sum %" SCNx64 " newest %" SCNd64, &h->past.sum, &h->past.newest) ==
-                 2)
-            h->summed = true;
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */
@@ -179,6 +180,9 @@ smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_piec
     }
     if (!code && write)
         p->clock = clock_of(p);
+    p->whole = smp_alloc(request->count / 8 + 1);
+    if (!code && !p->whole)
+        code = smp_fail_memory(err, "pieces", request->count / 8 + 1);
     char self[SMP_WRITER_TEXT];
     smp_writer_self_text(self);
     p->chance = smp_hash_name(self);
@@ -191,6 +195,8 @@ smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_piec
 
 void smp_pieces_close(smp_pieces *pieces)
 {
+    if (pieces)
+        smp_free(pieces->whole);
     smp_free(pieces);
 }
 
@@ -201,7 +207,7 @@ static bool is_own(const smp_pieces *p, size_t piece)
 
 /* Whether the writer of a file that is held is gone, so that the piece may be taken up again. Its lock is tried as
  * readers do, of whom several may at once. */
-static bool is_gone(const smp_pieces *p, int fd, const heading *h)
+static bool is_gone(const smp_pieces *p, int fd, const smp_piece_heading *h)
 {
     enum { MOMENT = 2 }; /* seconds */
     struct stat status;
@@ -215,9 +221,9 @@ static bool is_gone(const smp_pieces *p, int fd, const heading *h)
     if (fstat(fd, &status) != 0)
         return false;
     if (locked && !status.st_size) /* it was done, or its writer is about to sign it, where there are no hard links */
-        return !p->clock || (double)(p->clock - mtime_of(&status)) > MOMENT * 1e9;
+        return !p->clock || (double)(p->clock - smp_nanoseconds(status.st_mtim)) > MOMENT * 1e9;
     const int64_t now = p->request.retake > 0 ? clock_of(p) : 0;
-    return now && (double)(now - mtime_of(&status)) > p->request.retake * 1e9;
+    return now && (double)(now - smp_nanoseconds(status.st_mtim)) > p->request.retake * 1e9;
 }
 
 /* What a piece that was held when its folder was read is by now. */
@@ -226,7 +232,7 @@ static piece_kind kind_now(const smp_pieces *p, size_t piece)
     char path[PATH_ROOM];
     for (int kind = DONE; kind > HELD; kind--) {
         path_of(p, piece, p->states[piece % GROUP].tries, (piece_kind)kind, path);
-        if (access(path, F_OK) == 0)
+        if (kind == DONE ? smp_piece_record_whole(AT_FDCWD, path) : access(path, F_OK) == 0)
             return (piece_kind)kind;
     }
     return HELD;
@@ -238,12 +244,12 @@ static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_
     enum { SILENCE = 60 }; /* seconds; a process speaks three times as often */
     char path[PATH_ROOM];
     struct stat status;
-    heading h;
+    smp_piece_heading h;
     path_of(p, piece, p->states[piece % GROUP].tries, HELD, path);
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return;
-    read_heading(fd, &h);
+    smp_piece_heading_read(fd, &h);
     const bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0, held = !locked && errno == EWOULDBLOCK;
     const bool there = h.signed_ && smp_writer_look(&h.writer) == SMP_WRITER_THERE;
     if (is_gone(p, fd, &h) || (locked && fstat(fd, &status) == 0 && !status.st_size)) {
@@ -255,7 +261,7 @@ static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_
         sum->left += kind == LEFT;
     } else if (!held && !there && fstat(fd, &status) == 0) { /* neither lock nor process shows here */
         sum->far++;
-        sum->silent += now && (double)(now - mtime_of(&status)) > SILENCE * 1e9;
+        sum->silent += now && (double)(now - smp_nanoseconds(status.st_mtim)) > SILENCE * 1e9;
     }
     close(fd);
 }
@@ -282,28 +288,39 @@ smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
 
 /* ------------------------------------------------------------------------------------------------ choosing */
 
+static bool is_free(const piece_state *s)
+{
+    return s->state == FREE || s->state == GIVEN_BACK;
+}
+
+static uint32_t next_tries(const piece_state *s)
+{
+    return s->state == FREE ? 0 : s->tries + 1;
+}
+
 /* Whether --resume may take up a piece that is not free; fills in what is known of it. */
 static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, smp_piece_past *past)
 {
     char path[PATH_ROOM];
     struct stat status;
-    heading h;
+    smp_piece_heading h;
     bool may = false;
     path_of(p, piece, s->tries, (piece_kind)s->state, path);
     const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return false;
-    read_heading(fd, &h);
+    smp_piece_heading_read(fd, &h);
     if (s->state == HELD)
         may = is_gone(p, fd, &h) && kind_now(p, piece) == HELD;
     else if (s->state == FAILED && p->request.claim) /* once by each start of the job, and not by every task */
-        may = fstat(fd, &status) == 0 && (!p->clock || mtime_of(&status) < p->clock);
+        may = fstat(fd, &status) == 0 && (!p->clock || smp_nanoseconds(status.st_mtim) < p->clock);
     else
         may = true;
-    close(fd);
     *past = h.past;
+    past->noted = fstat(fd, &status) == 0 ? smp_nanoseconds(status.st_mtim) : 0;
     past->done = s->state == DONE && h.summed;
     past->begun = !past->done;
+    close(fd);
     return may;
 }
 
@@ -314,19 +331,21 @@ static bool choose(smp_pieces *p, size_t piece, smp_piece_past *past)
     *past = (smp_piece_past){.done = false};
     read_group(p, piece / GROUP);
     const piece_state *s = &p->states[piece % GROUP];
-    if (r->claim && (s->state == FREE || s->state == DONE))
+    past->tries = next_tries(s);
+    if (r->claim && (is_free(s) || s->state == DONE))
         return false;
-    if (s->state == FREE)
+    if (is_free(s))
         return true;
     const bool may = (!r->resume && s->state != HELD) || may_resume(p, piece, s, past);
     if (!r->resume)
         *past = (smp_piece_past){.passed = true};
+    past->tries = next_tries(s);
     return may;
 }
 
 /* With claim: one of the first pieces that are free, by chance of as many as others work on and one more, so that tasks
  * that start at once do not all try the same. */
-static bool next_free(smp_pieces *p, size_t *piece)
+static bool next_free(smp_pieces *p, size_t *piece, uint32_t *tries)
 {
     while (p->looked < p->request.count) {
         const size_t group = p->looked / GROUP, left = p->request.count - group * GROUP,
@@ -343,9 +362,10 @@ static bool next_free(smp_pieces *p, size_t *piece)
         p->chance = smp_hash_mix(p->chance + 1);
         const size_t nth = p->write ? (size_t)(p->chance % (held + 1)) : 0;
         for (size_t i = p->looked; i < end && found <= nth; i++) {
-            if (p->states[i % GROUP].state != FREE)
+            if (!is_free(&p->states[i % GROUP]))
                 continue;
             *piece = i;
+            *tries = next_tries(&p->states[i % GROUP]);
             if (!found++)
                 p->looked = i;
         }
@@ -368,7 +388,7 @@ bool smp_pieces_next(smp_pieces *p, size_t *piece, smp_piece_past *past)
     }
     if (r->claim && !p->again) {
         *past = (smp_piece_past){.done = false};
-        if (next_free(p, piece))
+        if (next_free(p, piece, &past->tries))
             return true;
         p->again = true;
         p->looked = 0;
@@ -388,6 +408,7 @@ static smp_code fail_claim(const char *path, int number, smp_error *err)
 {
     char why[128];
     smp_fail(err, SMP_E_WRITE, "cannot claim a piece: %s", smp_os_error(number, why, sizeof why));
+    smp_hint(err, "once that is mended, the same command with --resume does the rest");
     return smp_at(err, "%s", path);
 }
 
@@ -414,11 +435,11 @@ static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[
     return code;
 }
 
-smp_code smp_pieces_take(smp_pieces *p, size_t piece, smp_claim **out, bool *lockless, smp_error *err)
+smp_code smp_pieces_take(smp_pieces *p, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,
+                         smp_error *err)
 {
     char own[PATH_ROOM], path[PATH_ROOM];
-    piece_state *s = &p->states[piece % GROUP];
-    const uint32_t tries = s->state == FREE ? 0 : s->tries + 1;
+    const uint32_t tries = past->tries;
     *out = NULL;
     smp_claim *claim = smp_alloc(sizeof *claim);
     if (!claim)
@@ -436,7 +457,8 @@ smp_code smp_pieces_take(smp_pieces *p, size_t piece, smp_claim **out, bool *loc
             close(fd);
     }
     (void)unlink(own);
-    *s = (piece_state){.state = HELD, .own = won, .tries = tries};
+    if (p->group == piece / GROUP)
+        p->states[piece % GROUP] = (piece_state){.state = HELD, .own = won, .tries = tries};
     if (!won) {
         smp_journal_close(claim->journal);
         smp_free(claim);
@@ -454,12 +476,12 @@ smp_code smp_pieces_log(smp_pieces *p, size_t piece, smp_journal_log **out, smp_
     const smp_writer_id *self = smp_writer_self();
     smp_code code = smp_journal_log_new(out, err);
     for (uint32_t tries = 0; !code && tries <= last; tries++) {
-        heading h;
+        smp_piece_heading h;
         path_of(p, piece, tries, HELD, path);
         const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0)
             continue;
-        read_heading(fd, &h);
+        smp_piece_heading_read(fd, &h);
         close(fd);
         const bool same = h.signed_ && !strcmp(h.writer.host, self->host) && !strcmp(h.writer.boot, self->boot);
         code = smp_journal_log_add(*out, AT_FDCWD, path, h.sync_pieces && !same, err);
@@ -492,17 +514,16 @@ static void end(smp_claim *claim)
 smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t files, smp_error *err)
 {
     const smp_pieces *p = claim->pieces;
-    char done[PATH_ROOM], own[PATH_ROOM], line[128];
+    char done[PATH_ROOM], own[PATH_ROOM], line[SMP_PIECE_RECORD + 128];
     path_of(p, claim->piece, claim->tries, DONE, done);
     snprintf(own, sizeof own, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, claim->piece / GROUP, smp_writer_self()->host,
              smp_writer_self()->pid, claim->piece);
-    const int length = snprintf(line, sizeof line, "piece %zu files %zu sum %016" PRIx64 " newest %" PRId64 "\n",
-                                claim->piece, files, past->sum, past->newest);
     const int fd = open(own, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     smp_journal *journal = NULL;
     smp_code code = fd < 0 ? fail_claim(own, errno, err) : smp_journal_on(fd, own, &journal, err);
     if (!code)
         code = smp_journal_sign(journal, err);
+    const int length = code ? 0 : smp_piece_record_line(fd, claim->piece, past, files, line, sizeof line);
     if (!code && (write(fd, line, (size_t)length) != length || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS)))
         code = fail_claim(own, errno, err);
     smp_journal_close(journal);
@@ -536,6 +557,14 @@ static void mark(const smp_claim *claim, piece_kind to)
 void smp_claim_offer(smp_claim *claim)
 {
     mark(claim, LEFT);
+}
+
+void smp_claim_give_back(smp_claim *claim)
+{
+    if (!claim)
+        return;
+    mark(claim, GIVEN_BACK);
+    end(claim);
 }
 
 void smp_claim_leave(smp_claim *claim, bool failed)

@@ -7,8 +7,9 @@
  * 17.0.done, one line, comes beside it; or 17.0.left (a run that was stopped) or 17.0.failed (some files failed), which
  * --resume takes up again as 17.1, and so on. So does it with 17.0 where its writer is gone: a lock that its process
  * held is free, its job runs again, or, where the writer was on another host, it has been silent for --retake; or where
- * the file is empty, as one that was done, and 17.0.done was removed. No name
- * goes away again: whoever read the folder a while ago would take it a second time. */
+ * the file is empty, as one that was done, and 17.0.done was removed or cut off. 17.0.free: nothing of it was begun,
+ * and anybody takes it as 17.1. No name goes away again: whoever read the folder a while ago would take it a second
+ * time. */
 #ifndef SMP_BATCH_PIECES_H
 #define SMP_BATCH_PIECES_H
 
@@ -37,11 +38,16 @@ typedef struct smp_piece_past {
     bool done;      /* its files were, and their outputs then summed up to: */
     uint64_t sum;   /* smp_piece_sum_add of each */
     int64_t newest; /* time of change of the newest */
+    int64_t noted;  /* when that was noted, by the file system's clock */
     bool begun;     /* not done, and there are journals: smp_pieces_log */
     bool passed;    /* taken before, by a run that this one does not resume: outputs that are there are in the way */
+    uint32_t tries; /* the number of its next file */
 } smp_piece_past;
 
 uint64_t smp_piece_sum_add(uint64_t sum, uint64_t size, int64_t mtime);
+
+/* Whether the output folder has pieces of the same work by another list. */
+bool smp_pieces_by_other_list(const smp_pieces_request *request);
 
 /* write: makes the folder; else nothing is written, and every piece of the shard is only looked at. */
 smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_pieces **out, smp_error *err);
@@ -52,8 +58,9 @@ void smp_pieces_close(smp_pieces *pieces); /* null is allowed */
  * the shard in their order, also when done with resume, so that they are looked at again. */
 bool smp_pieces_next(smp_pieces *pieces, size_t *piece, smp_piece_past *past);
 
-/* Takes it. *out null without a failure: another was quicker. */
-smp_code smp_pieces_take(smp_pieces *pieces, size_t piece, smp_claim **out, bool *lockless, smp_error *err);
+/* Takes it, as it was when it was told. *out null without a failure: another was quicker. */
+smp_code smp_pieces_take(smp_pieces *pieces, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,
+                         smp_error *err);
 
 /* What the journals of a piece, up to the claim's, say of its files. */
 smp_code smp_pieces_log(smp_pieces *pieces, size_t piece, smp_journal_log **out, smp_error *err);
@@ -74,5 +81,6 @@ void smp_claim_offer(smp_claim *claim); /* the process ends: others may take the
 /* The piece is done; its journal becomes one line. Frees the claim. */
 smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t files, smp_error *err);
 void smp_claim_leave(smp_claim *claim, bool failed); /* not done. Frees the claim; null is allowed */
+void smp_claim_give_back(smp_claim *claim);          /* the same, where nothing was begun: it is free again */
 
 #endif

@@ -63,7 +63,7 @@ static smp_claim *take_next(smp_pieces *pieces, size_t *piece, smp_piece_past *p
     *piece = SIZE_MAX;
     if (smp_pieces_next(pieces, &next, past)) {
         *piece = next;
-        assert_ok(smp_pieces_take(pieces, next, &claim, &lockless, &err));
+        assert_ok(smp_pieces_take(pieces, next, past, &claim, &lockless, &err));
     }
     return claim;
 }
