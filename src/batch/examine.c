@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/paths.h"
 #include "batch/pieces.h"
 #include "batch/todo.h"
@@ -123,11 +124,6 @@ static smp_code refuse_input(smp_todo *todo, const char *output, const struct st
 
 /* ------------------------------------------------------------------------------------------------ states */
 
-static int64_t mtime_of(const struct stat *status)
-{
-    return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
-}
-
 /* OURS may be replaced; CHANGED was made by this work and is not as it was then. */
 typedef enum past { NOTHING, FINISHED, OURS, CHANGED, OTHER_WORK } past;
 
@@ -139,7 +135,8 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
     const smp_hash *work = &todo->request->work;
     if (!smp_journal_find(log, smp_todo_under(todo, item->output), &p))
         return NOTHING;
-    bool untouched = p.done && p.last.size == (uint64_t)there->st_size && p.last.mtime == mtime_of(there);
+    bool untouched =
+        p.done && p.last.size == (uint64_t)there->st_size && p.last.mtime == smp_nanoseconds(there->st_mtim);
     if (untouched && smp_hash_equal(&p.last.work, work))
         return smp_hash_equal(&p.last.input, &item->input) ? FINISHED : OURS;
     if (p.begun && smp_hash_equal(&p.begun_work, work))
@@ -230,7 +227,7 @@ bool smp_todo_input_changed(smp_last_folder *last, const smp_found *file, int64_
     smp_found_fill(&found, &now);
     if (found.size == file->size && found.mtime == file->mtime)
         return false;
-    const int64_t touched = (int64_t)now.st_ctim.tv_sec * 1000000000 + now.st_ctim.tv_nsec;
+    const int64_t touched = smp_nanoseconds(now.st_ctim);
     return found.mtime > made || touched > made; /* the latter: an old file was put in its place */
 }
 
@@ -259,13 +256,13 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         before = OURS;
     if (before != FINISHED && !todo->list && (code = refuse_input(todo, item->output, &there, err)))
         return code;
-    if (before == FINISHED && todo->list && smp_todo_input_changed(inputs, item->file, mtime_of(&there)))
+    if (before == FINISHED && todo->list && smp_todo_input_changed(inputs, item->file, smp_nanoseconds(there.st_mtim)))
         before = OURS;
     if (before == CHANGED && r->redo_changed)
         before = OURS;
     item->replace = r->force || before == OURS;
     item->made_size = (uint64_t)there.st_size;
-    item->made_mtime = mtime_of(&there);
+    item->made_mtime = smp_nanoseconds(there.st_mtim);
     if (before == FINISHED)
         item->state = SMP_TODO_DONE;
     else if (r->skip_existing && before != OURS)
@@ -310,6 +307,10 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
     if (found->other_work == found->count)
         smp_hint(err, "another pipeline or other settings made %s: --force makes %s again, or give another folder",
                  found->count == 1 ? "it" : "them", found->count == 1 ? "it" : "them");
+    else if (todo->list && smp_todo_other_list(todo))
+        smp_hint(err,
+                 "this pipeline made files here by another list: --skip-existing keeps what is there and does what is "
+                 "new, --force makes all again");
     else if (todo->list && r->resume)
         smp_hint(err, "not with this list and pipeline: --skip-existing keeps what is there, --force replaces it");
     else if (r->resume && has_pieces(r->folder))

@@ -283,6 +283,7 @@ void smp_todo_free(smp_todo *todo)
         smp_portion_free(portion);
     }
     smp_journal_close(todo->journal);
+    smp_todo_ahead_free(todo);
     smp_pieces_close(todo->pieces);
     smp_free(todo->owners);
     smp_free(todo->met);

@@ -63,8 +63,6 @@ typedef struct smp_todo_item {
     int64_t made_mtime;
 } smp_todo_item;
 
-#define SMP_TODO_SECOND_HINT "--name '{stem}-{from}.{ext}' has the input's extension in the name"
-
 /* Files that are looked at together and done together: a piece of a list, or some thousand of a walk. */
 typedef struct smp_portion {
     struct smp_portion *next;
@@ -106,14 +104,15 @@ typedef struct smp_todo {
     smp_left_out left_out; /* of a list */
     uint32_t *owners;      /* of its pieces, with shards */
     smp_pieces *pieces;    /* of a list, once started */
-    smp_todo_eye eye;      /* of the caller */
-    smp_hash_set outputs;  /* while looking for two of one name; with a list, once started: of pieces worked on */
-    uint8_t *met;          /* bits: the pieces whose outputs these are */
-    char *outputs_of;      /* the folder that these are of, with its slash, where outputs of others cannot meet them */
-    smp_hash_set own;      /* outputs that this shard makes; filled with shards and resume */
-    smp_hash_set inputs;   /* which files inputs are; filled when an output is there */
-    smp_hash_set swept;    /* folders that were */
-    const char **links;    /* outputs that are links, and folders of outputs that lie elsewhere, with a slash behind */
+    struct smp_ahead_queue *ahead;
+    smp_todo_eye eye;     /* of the caller */
+    smp_hash_set outputs; /* while looking for two of one name; with a list, once started: of pieces worked on */
+    uint8_t *met;         /* bits: the pieces whose outputs these are */
+    char *outputs_of;     /* the folder that these are of, with its slash, where outputs of others cannot meet them */
+    smp_hash_set own;     /* outputs that this shard makes; filled with shards and resume */
+    smp_hash_set inputs;  /* which files inputs are; filled when an output is there */
+    smp_hash_set swept;   /* folders that were */
+    const char **links;   /* outputs that are links, and folders of outputs that lie elsewhere, with a slash behind */
     size_t link_count, link_capacity;
     smp_texts link_texts;
     uint64_t suspect;      /* a hash that two outputs have, */
@@ -215,5 +214,26 @@ smp_code smp_todo_list_open(smp_todo *todo, smp_error *err);
 smp_code smp_todo_list_start(smp_todo *todo, smp_error *err);
 smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err);
 smp_code smp_todo_list_ended(smp_todo *todo, smp_portion *portion, smp_error *err);
+
+/* The files of a piece, without those that the pipeline is not for. */
+smp_code smp_todo_load(smp_todo *todo, size_t piece, smp_portion **out, smp_error *err);
+
+/* Whether the same pipeline made files in this folder by another list. */
+bool smp_todo_other_list(const smp_todo *todo);
+
+/* What the outputs of a portion sum up to. */
+void smp_todo_sum_up(const smp_portion *portion, smp_piece_past *past);
+
+/* The next piece of a list. One that was done has a portion, whose states say what became of its files since; any other
+ * one has none yet. */
+typedef struct smp_ahead {
+    bool there; /* else there is none */
+    size_t piece;
+    smp_piece_past past;
+    smp_portion *portion; /* the caller's */
+} smp_ahead;
+
+smp_code smp_todo_ahead_next(smp_todo *todo, smp_ahead *out, smp_error *err);
+void smp_todo_ahead_free(smp_todo *todo);
 
 #endif

@@ -126,13 +126,15 @@ static smp_code check_outputs(smp_todo *todo, smp_portion *portion, bool alone, 
         } else if (!smp_hash_set_add(met, smp_hash_name(item->output), &there)) {
             code = smp_fail_memory(err, "names", portion->count * sizeof(uint64_t));
         } else if (there && smp_todo_started(todo)) {
-            item->second = !alone || same_output(portion, i);
+            other = same_output(portion, i);
+            item->second = !alone || other;
+            item->first = other ? other->file->path : NULL;
         } else if (there && (other = same_output(portion, i))) {
             code = smp_fail_collision(other->file->path, item->file->path, item->output, err);
         } else if (there) {
             smp_fail(err, SMP_E_USAGE, "%.150s and another file of the list would both become %.150s", item->file->path,
                      item->output);
-            code = smp_hint(err, "nothing was written; " SMP_TODO_SECOND_HINT);
+            code = smp_hint(err, "nothing was written; " SMP_OUTPUTS_APART_HINT);
         }
     }
     smp_hash_set_free(&own);
@@ -148,8 +150,7 @@ static bool meet(smp_todo *todo, size_t piece)
     return met;
 }
 
-/* The files of a piece, without those that the pipeline is not for. */
-static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error *err)
+smp_code smp_todo_load(smp_todo *todo, size_t piece, smp_portion **out, smp_error *err)
 {
     smp_found *found = NULL;
     smp_texts texts = {NULL};
@@ -187,50 +188,6 @@ static smp_code load(smp_todo *todo, size_t piece, smp_portion **out, smp_error 
     return code;
 }
 
-static void sum_up(const smp_portion *portion, smp_piece_past *past)
-{
-    *past = (smp_piece_past){.done = true};
-    for (size_t i = 0; i < portion->count; i++) {
-        const smp_todo_item *item = &portion->items[i];
-        past->sum = smp_piece_sum_add(past->sum, item->made_size, item->made_mtime);
-        past->newest = item->made_mtime > past->newest ? item->made_mtime : past->newest;
-    }
-}
-
-/* Files of a piece that was done: as they were, gone, or changed since, which shows by their time, or by the input's.
- */
-static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
-{
-    const smp_todo_request *r = todo->request;
-    smp_piece_past now;
-    smp_last_folder last = {.length = 0}, inputs = {.length = 0};
-    for (size_t i = 0; i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
-        struct stat there;
-        const bool is = smp_last_folder_has(&last, item->output, &there);
-        item->made_size = is ? (uint64_t)there.st_size : 0;
-        item->made_mtime = is ? (int64_t)there.st_mtim.tv_sec * 1000000000 + there.st_mtim.tv_nsec : 0;
-        item->state = is && !item->second ? SMP_TODO_DONE : SMP_TODO_DO;
-    }
-    smp_last_folder_close(&last);
-    sum_up(portion, &now);
-    for (size_t i = 0; now.sum != past->sum && i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
-        if (item->state != SMP_TODO_DONE || item->made_mtime <= past->newest)
-            continue;
-        item->replace = r->force || r->redo_changed;
-        item->state = item->replace ? SMP_TODO_DO : r->skip_existing ? SMP_TODO_KEPT : SMP_TODO_CHANGED;
-    }
-    for (size_t i = 0; i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
-        if (item->state == SMP_TODO_DONE && smp_todo_input_changed(&inputs, item->file, item->made_mtime)) {
-            item->state = SMP_TODO_DO;
-            item->replace = true;
-        }
-    }
-    smp_last_folder_close(&inputs);
-}
-
 static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -240,18 +197,22 @@ static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
     return code;
 }
 
+bool smp_todo_other_list(const smp_todo *todo)
+{
+    const smp_pieces_request request = pieces_request(todo);
+    return smp_pieces_by_other_list(&request);
+}
+
 /* Looks at the files of a piece. Where outputs of all files of the first piece are there, the folder is taken for a
- * wrong one; where it is some, later, smp_todo_begin() fails those by themselves. */
-static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, smp_error *err)
+ * wrong one (*refused); where it is some, later, smp_todo_begin() fails those by themselves. */
+static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, bool *refused,
+                     smp_error *err)
 {
     smp_conflicts found = {0};
     smp_journal_log *log = NULL;
-    smp_code code = SMP_OK;
-    if (past->done && todo->request->resume) {
-        compare(todo, portion, past);
-        return tell_keys(todo, portion, err);
-    }
-    code = tell_keys(todo, portion, err);
+    smp_code code = tell_keys(todo, portion, err);
+    if (past->done && todo->request->resume) /* smp_todo_ahead_next() has looked */
+        return code;
     if (!code && past->begun)
         code = smp_pieces_log(todo->pieces, piece, &log, err);
     if (!code)
@@ -259,7 +220,8 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
     const bool many = smp_work_list_pieces(todo->list) > 1; /* one file of a piece of its own tells little */
     const bool later =
         smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count || (portion->count == 1 && many));
-    if (!code && found.count && !later)
+    *refused = !code && found.count && !later;
+    if (*refused)
         code = smp_todo_fail_conflicts(todo, &found, err);
     smp_journal_log_free(log);
     smp_free(found.first);
@@ -303,6 +265,7 @@ static smp_code open_to_look(smp_todo *todo, smp_error *err)
     smp_pieces_request request = pieces_request(todo);
     request.clock = -1;
     if (!todo->cursor) { /* from the beginning */
+        smp_todo_ahead_free(todo);
         smp_pieces_close(todo->pieces);
         todo->pieces = NULL;
         smp_hash_set_free(&todo->outputs);
@@ -314,34 +277,38 @@ static smp_code open_to_look(smp_todo *todo, smp_error *err)
 smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
 {
     const bool working = smp_todo_started(todo);
-    smp_piece_past past;
-    size_t piece;
+    smp_ahead next;
     smp_code code = working ? SMP_OK : open_to_look(todo, err);
-    while (!code && !*out && smp_pieces_next(todo->pieces, &piece, &past)) {
+    while (!code && !*out && !(code = smp_todo_ahead_next(todo, &next, err)) && next.there) {
         smp_claim *claim = NULL;
-        const bool later = past.done || past.passed; /* once it is known that something is to do */
+        bool refused = false;
+        const bool later = next.past.done || next.past.passed; /* once it is known that something is to do */
         if (working && !later) {
-            code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
+            code = smp_pieces_take(todo->pieces, next.piece, &next.past, &claim, &todo->lockless, err);
             if (code || !claim)
                 continue;
         }
-        code = load(todo, piece, out, err);
+        *out = next.portion;
+        if (!*out)
+            code = smp_todo_load(todo, next.piece, out, err);
         if (!code)
-            code = look(todo, piece, &past, *out, err);
+            code = look(todo, next.piece, &next.past, *out, &refused, err);
         if (!code && working && later && wanting(*out)) {
-            code = smp_pieces_take(todo->pieces, piece, &claim, &todo->lockless, err);
+            code = smp_pieces_take(todo->pieces, next.piece, &next.past, &claim, &todo->lockless, err);
             if (!code && !claim) {
                 smp_portion_free(*out);
                 *out = NULL;
                 continue;
             }
-            if (!code && past.done)
-                code = note_past(todo, *out, claim, &past, err);
+            if (!code && next.past.done)
+                code = note_past(todo, *out, claim, &next.past, err);
         }
-        if (code) {
+        if (code && refused && !next.past.begun) /* whoever comes with another option takes it */
+            smp_claim_give_back(claim);
+        else if (code)
             smp_claim_leave(claim, false);
+        if (code)
             break;
-        }
         (*out)->claim = claim;
         todo->count.pieces += claim != NULL;
         smp_todo_collect(*out, &todo->count);
@@ -371,7 +338,7 @@ smp_code smp_todo_list_ended(smp_todo *todo, smp_portion *portion, smp_error *er
         pthread_mutex_unlock(&todo->lock);
         return SMP_OK;
     }
-    sum_up(portion, &past);
+    smp_todo_sum_up(portion, &past);
     return smp_claim_done(claim, &past, portion->count, err);
 }
 

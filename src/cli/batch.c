@@ -72,7 +72,8 @@ static const smp_option share_options[] = {
      .flags = SMP_O_ADVANCED},
     {"claim", 0, SMP_O_FLAG, offsetof(smp_batch_settings, claim),
      .help = "with --list: take pieces that nobody has taken, until there are none; any number of processes that see "
-             "the output folder share a list so, started and ended at any time",
+             "the output folder share a list so, started and ended at any time; pieces that are done stay, also with "
+             "--force",
      .flags = SMP_O_ADVANCED},
     {"retake", 0, SMP_O_STRING, offsetof(smp_batch_settings, retake), .argument = "AGE",
      .help = "with --list --resume: also take up pieces of processes on other hosts that have been silent so long "

@@ -258,12 +258,18 @@ static void tell_unseen(const smp_batch_job *b)
     const smp_todo_count *sum = &b->todo.count;
     const smp_batch_settings *s = b->settings;
     const smp_common *common = &s->many.plan.base.common;
-    if (b->todo.list && s->claim && !sum->pieces && sum->sum.done == smp_work_list_pieces(b->todo.list) &&
-        !common->quiet)
+    const bool claims = b->todo.list && s->claim && !common->quiet,
+               all_done = !sum->pieces && claims && sum->sum.done == smp_work_list_pieces(b->todo.list);
+    if (all_done)
         fprintf(stderr,
                 "smempipe: nothing was left to take; outputs of pieces that are done were not looked at: "
-                "--resume without --claim does that, and makes again what is gone or whose input was changed%s\n",
-                common->force ? "; --force without --claim makes all again" : "");
+                "--resume without --claim does that, and makes again what is gone or whose input was changed\n");
+    if (claims && common->force && sum->sum.passed)
+        smp_cli_warning(common,
+                        "%zu piece%s done by other tasks or earlier runs, and not made again; --force without --claim "
+                        "makes all again, and so does --claim --force once " SMP_PIECES_NAME
+                        " in the output folder is removed",
+                        sum->sum.passed, sum->sum.passed == 1 ? " was" : "s were");
     if (sum->stale)
         smp_cli_warning(common,
                         "%zu output%s kept though the input was changed later; without --skip-existing, --resume makes "

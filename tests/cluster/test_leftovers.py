@@ -2,6 +2,7 @@
 one name whose pieces are different tasks'."""
 import os
 import pathlib
+import shutil
 import sys
 import time
 import unittest
@@ -58,6 +59,14 @@ class Twins(TaskCase):
         self.list_of("--from", "names")
         self.assertIn("the list names the input twice: its first line makes this file",
                       self.run_batch(*LIST, status=1).stderr)
+
+    def test_files_whose_names_become_one_are_named(self):
+        """They differ in more than the extension, so that the list does not tell."""
+        self.copies(["p/a-x.png", "p/a.x-png"], 60, 40)
+        self.smp("list", "in/p", "-o", "work.list", "-f")
+        said = self.run_batch(*LIST, "--name", "{stem}-{from}.png", status=1).stderr
+        self.assertIn("in/p/a-x.png, before it in the list, becomes this file", said)
+        self.assertEqual(len(self.outputs()), 1)
 
     def test_other_names_are_other_work(self):
         self.write("names", "in/e.png\nin/d1/a.png\n")
@@ -227,6 +236,111 @@ class Later(TaskCase):
             self.assertIn("--resume --retake 10m", said)
         self.run_batch(*LIST, "--claim", "--resume", "--retake", "10m", "--skip-existing")
         self.assertEqual(self.outputs(), self.whole)
+
+    def test_a_record_that_was_cut_off_is_none(self):
+        """However much of it is left; one that is not filled up, as others wrote them, is one."""
+        self.make(8, 4)
+        self.run_batch(*LIST)
+        record = self.record(1)
+        whole = record.read_bytes()
+        os.utime(self.record(1, ""), (1, 1))
+        for length in 0, 5, len(whole) // 2, len(whole) - 1:
+            record.write_bytes(whole[:length])
+            said = self.run_batch(*LIST, "--claim", status=1).stderr
+            self.assertIn("0 of 2 pieces, 1 done in all, 1 not done and not free", said)
+            self.assertIn("the same command with --resume takes it up again", said)
+        record.write_bytes(whole.replace(b"  ", b"").replace(b" \n", b"\n"))
+        self.assertIn("2 done in all", self.run_batch(*LIST, "--claim").stderr)
+        record.write_bytes(whole[:-1])
+        said = self.run_batch(*LIST, "--claim", "--resume", "--skip-existing").stderr
+        self.assertIn("4 kept as they were; 1 of 2 pieces, 2 done in all", said)
+
+    def test_a_refused_task_leaves_its_piece_to_anybody(self):
+        self.make(6, 2)
+        for name in self.names:
+            (self.folder / "out" / name).parent.mkdir(parents=True, exist_ok=True)
+            self.write(f"out/{name}", "mine")
+        for _ in range(4):
+            said = self.run_batch(*LIST, "--claim", status=4).stderr
+            self.assertIn("this file and 1 more exist already", said)
+        said = self.run_batch(*LIST, "--claim", "--skip-existing").stderr
+        self.assertIn("6 kept as they were; 3 of 3 pieces, 3 done in all;", said)
+        self.assertEqual(set(self.outputs().values()), {b"mine"})
+
+    def test_claims_with_force(self):
+        """What others have done is not made again, which is said; without records it is."""
+        self.make(8, 4)
+        self.run_batch(*LIST, "--shard", "1/2")
+        left = next(name for name in self.names if name not in self.outputs())
+        (self.folder / "out" / left).parent.mkdir(exist_ok=True)
+        self.write(f"out/{left}", "mine")
+        said = self.run_batch(*LIST, "--claim", "--force").stderr
+        self.assertIn("4 files done; 1 of 2 pieces, 2 done in all", said)
+        self.assertIn("1 piece was done by other tasks or earlier runs, and not made again; --force without --claim "
+                      "makes all again, and so does --claim --force once .smempipe-journal.d in the output folder is "
+                      "removed", said)
+        shutil.rmtree(self.folder / "out/.smempipe-journal.d")
+        said = self.run_batch(*LIST, "--claim", "--force").stderr
+        self.assertIn("8 files done; 2 of 2 pieces, 2 done in all", said)
+        self.assertNotIn("not made again", said)
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_a_new_list_of_the_folder_says_how_to_go_on(self):
+        self.make(6, 3)
+        self.run_batch(*LIST)
+        self.copies(["d0/a.png", "d2/new.png"], 90, 70)
+        self.smp("list", "in", "-r", "-f", "-o", "work.list", "--piece-files", "3")
+        for options in (), ("--resume",), ("--claim",):
+            (self.folder / "out/d0/a.png").write_bytes(b"mine")  # so that all of the first piece is there
+            said = self.run_batch(*LIST, *options, status=4).stderr
+            self.assertIn("this pipeline made files here by another list: --skip-existing keeps what is there and does "
+                          "what is new, --force makes all again", said)
+        (self.folder / "out/d0/a.png").unlink()
+        said = self.run_batch(*LIST, "--claim", "--skip-existing").stderr
+        self.assertIn("2 files done, 6 kept as they were; 3 of 3 pieces, 3 done in all;", said)
+        self.run_batch("in", "-r", "-o", "now")
+        self.assertEqual(self.outputs(), self.outputs("now"))
+        self.assertIn("not with this list and pipeline",
+                      self.smp("batch", "-e", "invert", *LIST, "--resume", status=4, env=environment()).stderr)
+
+    def test_an_older_file_in_place_of_an_output_is_told(self):
+        self.make(8, 4)
+        self.run_batch(*LIST)
+        output = self.folder / "out" / self.names[1]
+        whole = output.read_bytes()
+        time.sleep(0.05)  # for the file system's clock
+        (self.folder / "out" / self.names[2]).chmod(0o600)  # which changes no file
+        self.assertIn("8 done before", self.run_batch(*LIST, "--resume").stderr)
+        output.write_bytes(b"an old file")
+        os.utime(output, (1, 1))
+        said = self.run_batch(*LIST, "--resume", status=1).stderr
+        self.assertRegex(said, f"out/{self.names[1]}.*was changed after it was made")
+        self.assertIn("7 done before, 1 changed since and left", said)
+        self.run_batch(*LIST, "--resume", "--redo-changed")
+        self.assertEqual(output.read_bytes(), whole)
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_many_pieces_are_looked_at_again(self):
+        """By several threads; each is told as by one."""
+        self.make(400, 7, width=8, height=8)
+        self.run_batch(*LIST, "--sync", "piece")
+        time.sleep(0.05)
+        for i in 3, 200, 201:
+            (self.folder / "out" / self.names[i]).unlink()
+        self.write(f"out/{self.names[77]}", "edited")
+        for i in 50, 399:
+            self.copies([self.names[i]], 9, 8)
+        for options in ("-n",), ("-n", "--shard", "1/1"), ():
+            done = self.run_batch(*LIST, "--resume", *options, status=1)
+            if options:
+                self.assertEqual(done.stdout.count("(done before)"), 400 - 6)
+                self.assertEqual(done.stdout.count("(replaced)"), 2)
+                self.assertEqual(done.stdout.count("(changed since it was made: left)"), 1)
+        self.assertIn("5 files done, 394 done before, 1 changed since and left", done.stderr)
+        said = self.run_batch(*LIST, "--resume", "--redo-changed").stderr
+        self.assertIn("1 file done, 399 done before", said)
+        self.run_batch("in", "-r", "-o", "now", "--sync", "piece")
+        self.assertEqual(self.outputs(), self.outputs("now"))
 
     def test_a_list_without_files_for_the_pipeline(self):
         (self.folder / "in/d0").mkdir(parents=True)

@@ -1,0 +1,152 @@
+/* Pieces of a list that were done are looked at again, some hundred at a time and by several threads, which wait for
+ * the file system: see todo.h. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "batch/todo.h"
+
+enum { MOST_PIECES = 128, MOST_FILES = 4096, FEW_FILES = 256, MOST_THREADS = 8 };
+
+struct smp_ahead_queue {
+    smp_ahead items[MOST_PIECES];
+    size_t count, next; /* those before `next` were handed out */
+    smp_pool *pool;     /* null until there is much to look at */
+};
+
+void smp_todo_sum_up(const smp_portion *portion, smp_piece_past *past)
+{
+    *past = (smp_piece_past){.done = true};
+    for (size_t i = 0; i < portion->count; i++) {
+        const smp_todo_item *item = &portion->items[i];
+        past->sum = smp_piece_sum_add(past->sum, item->made_size, item->made_mtime);
+        past->newest = item->made_mtime > past->newest ? item->made_mtime : past->newest;
+    }
+}
+
+/* Whether an output was changed after its piece was done, as the time says that nobody can set. */
+static bool changed_after(smp_last_folder *last, const smp_todo_item *item, int64_t noted)
+{
+    struct stat there;
+    return smp_last_folder_has(last, item->output, &there) && smp_nanoseconds(there.st_ctim) > noted;
+}
+
+/* Outputs of a piece that do not sum up to what they did: those that are newer. Where none is newer and none is gone,
+ * an older file took an output's place. */
+static void find_changed(const smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
+{
+    const smp_todo_request *r = todo->request;
+    smp_last_folder last = {.length = 0};
+    size_t other = 0;
+    for (size_t i = 0; i < portion->count; i++)
+        other += !portion->items[i].made_mtime || portion->items[i].made_mtime > past->newest;
+    for (size_t i = 0; i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        if (item->state != SMP_TODO_DONE ||
+            (item->made_mtime <= past->newest && (other || !changed_after(&last, item, past->noted))))
+            continue;
+        item->replace = r->force || r->redo_changed;
+        item->state = item->replace ? SMP_TODO_DO : r->skip_existing ? SMP_TODO_KEPT : SMP_TODO_CHANGED;
+    }
+    smp_last_folder_close(&last);
+}
+
+/* Files of a piece that was done: as they were, gone, or changed since, or with an input that was. */
+static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
+{
+    smp_piece_past now;
+    smp_last_folder last = {.length = 0}, inputs = {.length = 0};
+    for (size_t i = 0; i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        struct stat there;
+        const bool is = smp_last_folder_has(&last, item->output, &there);
+        item->made_size = is ? (uint64_t)there.st_size : 0;
+        item->made_mtime = is ? smp_nanoseconds(there.st_mtim) : 0;
+        item->state = is && !item->second ? SMP_TODO_DONE : SMP_TODO_DO;
+    }
+    smp_last_folder_close(&last);
+    smp_todo_sum_up(portion, &now);
+    if (now.sum != past->sum)
+        find_changed(todo, portion, past);
+    for (size_t i = 0; i < portion->count; i++) {
+        smp_todo_item *item = &portion->items[i];
+        if (item->state == SMP_TODO_DONE && smp_todo_input_changed(&inputs, item->file, item->made_mtime)) {
+            item->state = SMP_TODO_DO;
+            item->replace = true;
+        }
+    }
+    smp_last_folder_close(&inputs);
+}
+
+typedef struct watch {
+    const smp_todo *todo;
+    smp_ahead *items;
+} watch;
+
+static void compare_piece(void *context, int part)
+{
+    const watch *w = context;
+    compare(w->todo, w->items[part].portion, &w->items[part].past);
+}
+
+/* The next pieces up to the first that was not done, which is looked at when it is taken. */
+static smp_code fill(smp_todo *todo, struct smp_ahead_queue *q, smp_error *err)
+{
+    const smp_todo_request *r = todo->request;
+    const size_t most = r->deal ? 1 : MOST_PIECES; /* ranks would take work from each other */
+    const int cores = smp_pool_cores();
+    size_t files = 0;
+    int done = 0;
+    smp_code code = SMP_OK;
+    q->count = q->next = 0;
+    while (!code && q->count < most && files < MOST_FILES && (size_t)done == q->count) {
+        smp_ahead *item = &q->items[q->count];
+        *item = (smp_ahead){.there = true};
+        if (!smp_pieces_next(todo->pieces, &item->piece, &item->past))
+            break;
+        if (item->past.done && r->resume) {
+            code = smp_todo_load(todo, item->piece, &item->portion, err);
+            files += item->portion ? item->portion->count : 0;
+            done++;
+        }
+        q->count++;
+    }
+    if (code) {
+        while (q->count > 0)
+            smp_portion_free(q->items[--q->count].portion);
+        return code;
+    }
+    smp_error unopened = {.code = SMP_OK}; /* without threads it takes longer */
+    if (!q->pool && cores > 1 && done > 1 && files >= FEW_FILES)
+        (void)smp_pool_open(cores < MOST_THREADS ? cores : MOST_THREADS, &q->pool, &unopened);
+    watch w = {todo, q->items};
+    if (q->pool)
+        smp_pool_run(q->pool, done, compare_piece, &w);
+    for (int i = 0; !q->pool && i < done; i++)
+        compare_piece(&w, i);
+    return SMP_OK;
+}
+
+smp_code smp_todo_ahead_next(smp_todo *todo, smp_ahead *out, smp_error *err)
+{
+    *out = (smp_ahead){.there = false};
+    if (!todo->ahead && !(todo->ahead = smp_alloc(sizeof *todo->ahead)))
+        return smp_fail_memory(err, "pieces", sizeof *todo->ahead);
+    struct smp_ahead_queue *q = todo->ahead;
+    const smp_code code = q->next == q->count ? fill(todo, q, err) : SMP_OK;
+    if (!code && q->next < q->count) {
+        *out = q->items[q->next];
+        q->items[q->next++].portion = NULL;
+    }
+    return code;
+}
+
+void smp_todo_ahead_free(smp_todo *todo)
+{
+    struct smp_ahead_queue *q = todo->ahead;
+    for (size_t i = 0; q && i < q->count; i++)
+        smp_portion_free(q->items[i].portion);
+    if (q)
+        smp_pool_close(q->pool);
+    smp_free(q);
+    todo->ahead = NULL;
+}
