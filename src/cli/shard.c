@@ -20,6 +20,20 @@ static smp_code fail_rank(const smp_rank *rank, smp_error *err)
     return smp_hint(err, "--shard auto shares them; --shard 1/1 does all of them here");
 }
 
+/* A task of an array may have files of its own, so that it is told and not refused. GNU parallel's mostly have. */
+static void warn_task(const smp_common *common)
+{
+    const smp_rank task = smp_rank_of_array();
+    if (task.source[0] && task.count != 1 && strncmp(task.source, "PARALLEL_SEQ", 12) != 0)
+        smp_cli_warning(common,
+                        "this is one task of an array (%s), and does all files that it is given; %s shares them among "
+                        "the tasks, --shard 1/1 says that this is meant",
+                        task.source,
+                        task.gaps         ? "--list FILE --claim"
+                        : task.count == 0 ? "--shard auto/N"
+                                          : "--shard auto");
+}
+
 /* auto with `count` (0: unknown): what the environment says. */
 static smp_code ask(const smp_common *common, int64_t count, bool shares, smp_shard *out, smp_error *err)
 {
@@ -60,7 +74,11 @@ smp_code smp_cli_shard(const smp_common *common, const char *text, bool shares, 
     *out = (smp_shard){.number = 0};
     if (!text) {
         const smp_rank rank = shares ? (smp_rank){.number = 0} : smp_rank_of_step();
-        return rank.source[0] ? fail_rank(&rank, err) : SMP_OK;
+        if (rank.source[0])
+            return fail_rank(&rank, err);
+        if (!shares)
+            warn_task(common);
+        return SMP_OK;
     }
     if (!strcmp(text, "auto"))
         return ask(common, 0, shares, out, err);

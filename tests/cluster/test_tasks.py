@@ -390,6 +390,26 @@ class Ranks(TaskCase):
         alone = {"SLURM_PROCID": "0", "SLURM_NTASKS": "4", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
         self.run_batch("in", "-o", "out", "--force", env=alone)
 
+    def test_a_task_of_an_array_that_does_everything_is_told(self):
+        """It may have files of its own, and so is not refused."""
+        slurm = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_MAX": "4",
+                 "SLURM_ARRAY_TASK_COUNT": "4"}
+        said, measure = "and does all files that it is given; ", ("measure", "-e", "stats", "in")
+        plain = self.run_batch("in", "-o", "o1", env=slurm).stderr
+        self.assertIn("this is one task of an array (SLURM_ARRAY_TASK_ID 2 of 1-4:1), " + said + "--shard auto shares",
+                      plain)
+        self.assertIn(said, self.smp(*measure, env=environment(**slurm)).stderr)
+        self.assertIn(said + "--list FILE --claim shares",
+                      self.smp(*measure, env=environment(**{**slurm, "SLURM_ARRAY_TASK_COUNT": "3"})).stderr)
+        self.assertIn(said + "--shard auto/N shares",
+                      self.smp(*measure, env=environment(PBS_ARRAY_INDEX="3")).stderr)
+        self.smp("list", "in", "-o", "work.list")
+        for arguments, env in ((("in", "--shard", "1/1"), slurm), (("--list", "work.list", "--claim"), slurm),
+                               (("in", "-q"), slurm), (("in",), {"PARALLEL_SEQ": "3"}),
+                               (("in",), {**slurm, "SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_MAX": "1",
+                                          "SLURM_ARRAY_TASK_COUNT": "1"})):
+            self.assertNotIn("task of an array", self.run_batch(*arguments, "-o", "o2", "-f", env=env).stderr)
+
     def test_reports_of_shards_have_names_of_their_own(self):
         self.run_batch("in", "-o", "out", "--shard", "1/1", "--report", "run.jsonl")
         self.assertEqual(len(self.lines("run.1-1.jsonl")), 1)
