@@ -394,6 +394,7 @@ static smp_code fail_write(const smp_journal *journal, int number, smp_error *er
 {
     char text[128];
     smp_fail(err, SMP_E_WRITE, "cannot write the journal: %s", smp_os_error(number, text, sizeof text));
+    smp_hint(err, "once that is mended, the same command with --resume does the rest");
     return smp_at(err, "%s", journal->path);
 }
 

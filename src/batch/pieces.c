@@ -306,7 +306,7 @@ static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, 
     smp_piece_heading h;
     bool may = false;
     path_of(p, piece, s->tries, (piece_kind)s->state, path);
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); /* it may be another user's */
     if (fd < 0)
         return false;
     smp_piece_heading_read(fd, &h);
@@ -412,9 +412,9 @@ static smp_code fail_claim(const char *path, int number, smp_error *err)
     return smp_at(err, "%s", path);
 }
 
-/* A file under a name of this process, locked, signed: what it is called later it is already. */
-static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[PATH_ROOM], bool *lockless,
-                        smp_error *err)
+/* A file under a name of this process, locked, signed: what it is called later (path) it is already. */
+static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[PATH_ROOM], const char *path,
+                        bool *lockless, smp_error *err)
 {
     snprintf(own, PATH_ROOM, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, piece / GROUP, smp_writer_self()->host,
              smp_writer_self()->pid, piece);
@@ -427,11 +427,11 @@ static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[
         return fail_claim(own, errno, err);
     if (flock(claim->fd, LOCK_EX | LOCK_NB) != 0)
         *lockless = *lockless || smp_no_locks(errno);
-    code = smp_journal_on(claim->fd, own, &claim->journal, err);
+    code = smp_journal_on(claim->fd, path, &claim->journal, err);
     if (!code)
         code = smp_journal_sign(claim->journal, err);
     if (!code && p->request.sync_pieces && write(claim->fd, "sync piece\n", 11) != 11)
-        code = fail_claim(own, errno, err);
+        code = fail_claim(path, errno, err);
     return code;
 }
 
@@ -446,7 +446,7 @@ smp_code smp_pieces_take(smp_pieces *p, size_t piece, const smp_piece_past *past
         return smp_fail_memory(err, "a claim", sizeof *claim);
     *claim = (smp_claim){.pieces = p, .piece = piece, .tries = tries, .fd = -1};
     path_of(p, piece, tries, HELD, path);
-    smp_code code = prepare(p, piece, claim, own, lockless, err);
+    smp_code code = prepare(p, piece, claim, own, path, lockless, err);
     bool won = !code && link(own, path) == 0;
     if (!code && !won && errno != EEXIST) { /* no hard links there: the name is all, and is signed a moment later */
         const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);

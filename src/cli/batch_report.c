@@ -181,12 +181,14 @@ smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err)
     return job->report ? SMP_OK : SMP_E_WRITE;
 }
 
-static smp_code close_file(FILE *file, const char *path, smp_error *err)
+/* number: of what failed before; 0: nothing is known of it. */
+static smp_code close_file(FILE *file, const char *path, int number, smp_error *err)
 {
     const bool failed = ferror(file) != 0;
+    errno = EIO;
     if (fclose(file) == 0 && !failed)
         return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
+    smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(number ? number : errno));
     return smp_at(err, "%s", path);
 }
 
@@ -196,11 +198,11 @@ smp_code smp_batch_report_close(smp_batch_job *job, smp_error *err)
     if (job->html) {
         smp_batch_page_write(job->html, &job->page, smp_now() - job->began,
                              &job->settings->many.plan.base.common.limits);
-        code = close_file(job->html, job->settings->html, err);
+        code = close_file(job->html, job->settings->html, 0, err);
     }
     smp_batch_page_free(&job->page);
     if (job->report && job->report != stdout) {
-        const smp_code closed = close_file(job->report, job->settings->report, err);
+        const smp_code closed = close_file(job->report, job->settings->report, job->report_failed, err);
         code = code ? code : closed;
     }
     return code;

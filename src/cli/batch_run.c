@@ -1,4 +1,5 @@
 /* A batch as it runs: portions of files go to the threads of batch/batch.h, and what became of them is noted. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -30,7 +31,8 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
         smp_batch_page_add(&b->page, report, err);
     if (b->report) {
         smp_report_line(b->report, report, report->status ? "failed" : "done", err);
-        fflush(b->report);
+        if (fflush(b->report) != 0 && !b->report_failed)
+            b->report_failed = errno;
     }
     pthread_mutex_unlock(&b->lock);
 }

@@ -298,6 +298,8 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_measure_w
     r.part.left_out = work->head.left_out; /* of a rank it grows */
     if (!code)
         code = smp_part_commit(&r.part, &r.told.totals, err);
+    if (code == SMP_E_WRITE && !err->where[0])
+        smp_at(err, "%s", settings->partial);
     if (!code && done.failed && !done.done && !work->list) { /* of a rank's files rank 0 tells */
         smp_fail(err, SMP_E_PROCESS, "all %zu files failed, the first: %s", done.failed, r.failed.message);
         smp_at(err, "%s", r.failed.where[0] ? r.failed.where : work->files[0].input);

@@ -54,6 +54,7 @@ typedef struct smp_batch_job {
     smp_failures failures;
     smp_remarks remarks;
     FILE *report, *html; /* html: of the page, which is written at the end */
+    int report_failed;   /* the system's number of what kept a line from being written; 0: nothing */
     smp_batch_page page;
     bool told;         /* that it is being stopped, */
     double stopped;    /* when, and */

@@ -416,6 +416,12 @@ class Ranks(TaskCase):
         self.run_batch("in", "-o", "out2", "--shard", "1/1", "--report", "r-{shard}.x")
         self.assertEqual(len(self.lines("r-1-1.x")), 1)
 
+    def test_a_full_disk_is_named_with_the_file(self):
+        full = "/dev/full: error: cannot write: No space left on device"
+        self.assertIn(full, self.run_batch("in", "-o", "out", "--force", "--report", "/dev/full", status=4).stderr)
+        self.assertIn(full, self.smp("measure", "-e", "stats", "in", "--shard", "1/1", "--partial", "/dev/full", "-f",
+                                     status=4, env=environment()).stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
