@@ -396,7 +396,7 @@ smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
     if (todo->list)
         code = smp_todo_list_next(todo, out, err);
     else if (todo->cursor < todo->found.count) {
-        const smp_todo_count counted = todo->count; /* when they were looked at */
+        smp_todo_count again = {0}; /* they were counted when they were looked at */
         code = smp_todo_spell_out(todo, &todo->eye, todo->cursor, out, err);
         for (size_t i = 0; !code && i < (*out)->count; i++) {
             const uint8_t state = todo->states[todo->cursor + i];
@@ -404,8 +404,7 @@ smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
             (*out)->items[i].replace = (state & SMP_TODO_REPLACE) != 0;
         }
         if (!code) {
-            smp_todo_collect(*out, &todo->count);
-            todo->count = counted;
+            smp_todo_collect(*out, &again);
             todo->cursor += (*out)->count;
         }
     }
@@ -479,7 +478,9 @@ smp_code smp_todo_done(smp_todo *todo, size_t index, bool failed, smp_error *err
         code = smp_fail(err, SMP_E_PROCESS, "no file %zu", index);
     else if (failed)
         portion->failed++;
-    else if (stat(item->output, &made) == 0) { /* else a device file, or gone already: not worth a note */
+    else if (stat(item->output, &made) != 0)
+        todo->count.gone++;
+    else {
         item->made_size = (uint64_t)made.st_size;
         item->made_mtime = smp_nanoseconds(made.st_mtim);
         item->state = SMP_TODO_DONE;

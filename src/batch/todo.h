@@ -82,6 +82,7 @@ typedef struct smp_todo_count {
     size_t to_do, done, kept, left, changed;
     size_t stale;          /* of those kept: older than their inputs */
     size_t others;         /* of other shards; without a list */
+    size_t gone;           /* of those made: their outputs were gone at once */
     uint64_t bytes;        /* of inputs to do; with a list, of all this may get */
     size_t expected;       /* the same in files */
     size_t pieces, undone; /* of a list: that this run took; of those the ones that it did not get done */

@@ -326,12 +326,14 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
 smp_code smp_todo_list_ended(smp_todo *todo, smp_portion *portion, smp_error *err)
 {
     smp_claim *claim = portion->claim;
-    size_t changed = 0;
+    size_t changed = 0, gone = 0;
     smp_piece_past past;
     portion->claim = NULL;
-    for (size_t i = 0; i < portion->count; i++)
+    for (size_t i = 0; i < portion->count; i++) {
         changed += portion->items[i].state == SMP_TODO_CHANGED;
-    if (portion->left || portion->failed || changed) {
+        gone += portion->items[i].state == SMP_TODO_DO;
+    }
+    if (portion->left || portion->failed || changed || gone) {
         smp_claim_leave(claim, portion->left == 0);
         pthread_mutex_lock(&todo->lock);
         todo->count.undone++;

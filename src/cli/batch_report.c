@@ -11,18 +11,20 @@
 #include "base/paths.h"
 #include "cli/outputs.h"
 
+static const char shard_mark[] = "{shard}";
+
 /* Shards that write at once have a report each: {shard} in its name stands for K-N, which else comes before the
  * extension. From smp_alloc, null without memory. */
 static char *report_path(const smp_batch_job *job)
 {
-    const char *path = job->settings->report, *mark = "{shard}", *at = strstr(path, mark);
+    const char *path = job->settings->report, *at = strstr(path, shard_mark);
     const smp_todo_request *r = job->todo.request;
     if (r->shards <= 0 || !strcmp(path, "-"))
         return smp_strdup(path);
     char shard[64];
     snprintf(shard, sizeof shard, "%" PRId64 "-%" PRId64, r->shard, r->shards);
     if (at)
-        return smp_asprintf("%.*s%s%s", (int)(at - path), path, shard, at + strlen(mark));
+        return smp_asprintf("%.*s%s%s", (int)(at - path), path, shard, at + strlen(shard_mark));
     const char *dot = strrchr(smp_base_name(path), '.');
     const size_t stem = dot ? (size_t)(dot - path) : strlen(path);
     return smp_asprintf("%.*s.%s%s", (int)stem, path, shard, path + stem);
@@ -142,6 +144,13 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
     smp_code code = check_page(job, program, diags, err);
     if (code || !s->report)
         return code;
+    if (strstr(s->report, shard_mark) && job->todo.request->shards <= 0) {
+        smp_fail(err, SMP_E_USAGE, "--report %.200s: this run is no shard", s->report);
+        return smp_hint(err, "%s",
+                        s->claim ? "with --claim let the scheduler's number tell tasks apart, as in "
+                                   "run-$SLURM_ARRAY_TASK_ID.jsonl"
+                                 : "{shard} in a name is for --shard K/N");
+    }
     char *path = report_path(job);
     if (!path)
         return smp_fail_memory(err, "a path", strlen(s->report));

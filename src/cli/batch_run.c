@@ -310,6 +310,11 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     smp_common heard = *common; /* what a rank says of its own files */
     heard.quiet = smp_cli_team ? smp_cli_team->quiet : common->quiet;
     smp_remarks_show(&b->remarks, &heard);
+    if (b->todo.count.gone)
+        smp_cli_warning(&heard,
+                        "%zu output%s removed as soon as %s made; the same command with --resume makes %s again",
+                        b->todo.count.gone, b->todo.count.gone == 1 ? " was" : "s were",
+                        b->todo.count.gone == 1 ? "it was" : "they were", b->todo.count.gone == 1 ? "it" : "them");
     smp_failures_show(&b->failures, common, b->todo.count.to_do + b->todo.count.changed);
     if (smp_cli_team) {
         code = join_ranks(b, &count, code, err);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "batch/pieces.h"
+#include "batch/todo.h"
 
 enum { COUNT = 1100 }; /* two groups of them */
 
@@ -236,6 +237,39 @@ static void sums_depend_on_order_size_and_time(void **context)
     assert_int_not_equal(ab, smp_piece_sum_add(smp_piece_sum_add(0, 1, 2), 4, 4));
 }
 
+/* Somebody removes it between its last byte and the note that it was made. */
+static void a_piece_whose_output_was_removed_at_once_is_not_done(void **context)
+{
+    (void)context;
+    static const smp_program no_stages = {.output = SMP_NODE_INPUT};
+    const smp_found file = {.path = "/nowhere/a.png", .name = "a.png", .size = 1, .mtime = 1};
+    char *list = strdup(in_folder("work.list"));
+    smp_list_writer *writer;
+    smp_list_sum sum;
+    smp_error err = {0};
+    assert_ok(smp_list_begin(list, true, "/nowhere", 0, 0, &writer, &err));
+    assert_ok(smp_list_add(writer, &file, &err));
+    assert_ok(smp_list_end(writer, &sum, &err));
+    const smp_todo_request request = {
+        .list = list, .folder = output, .pattern = "{stem}.{ext}", .program = &no_stages, .claim = true};
+    smp_todo todo;
+    smp_portion *portion;
+    assert_ok(smp_todo_make(&request, &todo, &err));
+    assert_ok(smp_todo_start(&todo, &err));
+    assert_ok(smp_todo_next(&todo, &portion, &err));
+    assert_non_null(portion);
+    assert_ok(smp_todo_begin(&todo, 0, &err));
+    assert_ok(smp_todo_done(&todo, 0, false, &err));
+    assert_ok(smp_todo_ended(&todo, 0, &err));
+    smp_todo_end(&todo);
+    assert_int_equal(todo.count.gone, 1);
+    assert_int_equal(todo.count.sum.done, 0);
+    assert_int_equal(todo.count.sum.failed, 1);
+    smp_todo_free(&todo);
+    unlink(list);
+    free(list);
+}
+
 SMP_SUITE(pieces)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +278,8 @@ SMP_SUITE(pieces)
         cmocka_unit_test_setup_teardown(pieces_that_are_done_are_looked_at_again, make_output, remove_output),
         cmocka_unit_test_setup_teardown(shards_have_their_own, make_output, remove_output),
         cmocka_unit_test_setup_teardown(pieces_come_as_they_are_dealt, make_output, remove_output),
+        cmocka_unit_test_setup_teardown(a_piece_whose_output_was_removed_at_once_is_not_done, make_output,
+                                        remove_output),
         cmocka_unit_test(sums_depend_on_order_size_and_time),
     };
     return cmocka_run_group_tests_name("pieces", tests, make_folder, remove_folder);
