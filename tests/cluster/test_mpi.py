@@ -2,6 +2,7 @@
 where it was not built: -DSMP_MPI=ON; apt-get install libopenmpi-dev openmpi-bin, or libmpich-dev mpich."""
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -93,8 +94,9 @@ class Ranks(TaskCase):
         told = self.run_ranks(2, "measure", "-e", "stats", "--list", "work.list", "-t", status=1)[1]
         self.assertIn("2 of 12 files failed", told)
 
-    def test_a_rank_is_killed(self):
-        self.make(60, 2, width=500, height=400)
+    def kill_a_rank(self):
+        """Of three that have begun; how many outputs were made until all had ended."""
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
         task = self.ranks(3, "batch", *STAGE, *LIST, "--threads", "1", "-j", "1")
         self.addCleanup(task.communicate)
         until = time.monotonic() + 60
@@ -110,7 +112,17 @@ class Ranks(TaskCase):
                 os.kill(ranks[2], signal.SIGKILL)
         task.communicate(timeout=100)
         self.assertNotEqual(task.returncode, 0)
-        before = len(self.outputs())
+        return len(self.outputs())
+
+    def test_a_rank_is_killed(self):
+        self.make(60, 2, width=500, height=400)
+        for _ in range(5):  # a busy machine: all was done before a signal came
+            try:
+                before = self.kill_a_rank()
+            except ProcessLookupError:
+                before = 60
+            if before < 60:
+                break
         self.assertLess(before, 60, "the ranks were done too soon")
         for name, data in self.outputs().items():
             if not pathlib.Path(name).name.startswith("."):
