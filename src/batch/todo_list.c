@@ -204,7 +204,8 @@ bool smp_todo_other_list(const smp_todo *todo)
 }
 
 /* Looks at the files of a piece. Where outputs of all files of the first piece are there, the folder is taken for a
- * wrong one (*refused); where it is some, later, smp_todo_begin() fails those by themselves. */
+ * wrong one (*refused), and where one is that may be another list's, the list; else smp_todo_begin() fails those by
+ * themselves. */
 static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, bool *refused,
                      smp_error *err)
 {
@@ -220,7 +221,7 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
     const bool many = smp_work_list_pieces(todo->list) > 1; /* one file of a piece of its own tells little */
     const bool later =
         smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count || (portion->count == 1 && many));
-    *refused = !code && found.count && !later;
+    *refused = !code && found.count && (!later || smp_todo_other_list(todo));
     if (*refused)
         code = smp_todo_fail_conflicts(todo, &found, err);
     smp_journal_log_free(log);
