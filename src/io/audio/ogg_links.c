@@ -7,17 +7,7 @@
 #include "base/checked.h"
 #include "io/audio/ogg_pages.h"
 
-enum {
-    HEADER = SMP_OGG_HEADER,
-    FLAGS_AT = 5,
-    FIRST = 2,
-    GRANULE_AT = 6,
-    SERIAL_AT = 14,
-    NUMBER_AT = 18,
-    CHECKSUM_AT = 22,
-    SEGMENTS_AT = 26,
-    MOST_LINKS = 10000
-};
+enum { HEADER = SMP_OGG_HEADER, MOST_LINKS = 10000 };
 
 /* Where the next page begins: at `at`, or after bytes that belong to no page. The file's size when there is none. */
 static uint64_t find_page(smp_source *source, uint64_t at)
@@ -45,8 +35,8 @@ static smp_code check_page(smp_source *source, uint64_t at, size_t size, uint8_t
 {
     if (!smp_sound_look(source, at, page, size))
         return smp_source_ended(source, err);
-    const uint32_t said = smp_get_le(page + CHECKSUM_AT, 4);
-    memset(page + CHECKSUM_AT, 0, 4);
+    const uint32_t said = smp_get_le(page + SMP_OGG_CHECKSUM_AT, 4);
+    memset(page + SMP_OGG_CHECKSUM_AT, 0, 4);
     return smp_ogg_checksum(page, size) == said ? SMP_OK : fail_damaged(at, "does not have its checksum", err);
 }
 
@@ -64,11 +54,11 @@ static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, si
             at = find_page(source, at + 1);
             continue;
         }
-        const size_t segments = b[SEGMENTS_AT];
+        const size_t segments = b[SMP_OGG_SEGMENTS_AT];
         if (HEADER + segments > have)
             break;
-        const bool first = b[FLAGS_AT] & FIRST;
-        const uint32_t serial = smp_get_le(b + SERIAL_AT, 4);
+        const bool first = b[SMP_OGG_FLAGS_AT] & SMP_OGG_FIRST;
+        const uint32_t serial = smp_get_le(b + SMP_OGG_SERIAL_AT, 4);
         if (!*count || (first && !in_first)) {
             if (*count == MOST_LINKS)
                 return smp_fail(err, SMP_E_LIMIT, "the OGG is a chain of more than %d streams", MOST_LINKS);
@@ -78,7 +68,7 @@ static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, si
         }
         in_first = first;
         smp_ogg_link *link = &(*links)[*count - 1];
-        const uint32_t number = smp_get_le(b + NUMBER_AT, 4);
+        const uint32_t number = smp_get_le(b + SMP_OGG_NUMBER_AT, 4);
         size_t size = HEADER + segments;
         for (size_t i = 0; i < segments; i++)
             size += b[HEADER + i];
@@ -91,8 +81,8 @@ static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, si
         }
         if (serial == link->serial)
             next = number + 1;
-        const int64_t granule =
-            (int64_t)((uint64_t)smp_get_le(b + GRANULE_AT + 4, 4) << 32 | smp_get_le(b + GRANULE_AT, 4));
+        const int64_t granule = (int64_t)((uint64_t)smp_get_le(b + SMP_OGG_GRANULE_AT + 4, 4) << 32 |
+                                          smp_get_le(b + SMP_OGG_GRANULE_AT, 4));
         if (serial == link->serial && granule > 0) /* -1: no packet ends on this page */
             link->granule = granule;
         at += size;
@@ -109,4 +99,37 @@ smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *co
     const smp_code code = page ? walk(source, page, links, count, err) : smp_fail_memory(err, "a page", SMP_OGG_MOST);
     smp_free(page);
     return code;
+}
+
+bool smp_ogg_begins(const uint8_t *head, size_t size, const char *magic, size_t length)
+{
+    if (size <= HEADER || memcmp(head, "OggS", 4) != 0)
+        return false;
+    const size_t at = HEADER + (size_t)head[SMP_OGG_SEGMENTS_AT];
+    return at + length <= size && memcmp(head + at, magic, length) == 0;
+}
+
+smp_code smp_ogg_check_end(smp_source *source, smp_error *err)
+{
+    const size_t have = (size_t)smp_min_u64(source->size, SMP_OGG_MOST);
+    uint8_t *end = smp_alloc_raw(have);
+    bool whole = false;
+    if (!end)
+        return smp_fail_memory(err, "a page", have);
+    if (smp_sound_look(source, source->size - have, end, have))
+        for (size_t at = 0; at + HEADER <= have && !whole; at++) {
+            const uint8_t *page = end + at;
+            if (memcmp(page, "OggS", 4) != 0 || !(page[SMP_OGG_FLAGS_AT] & SMP_OGG_LAST) ||
+                at + HEADER + page[SMP_OGG_SEGMENTS_AT] > have)
+                continue;
+            size_t size = HEADER + (size_t)page[SMP_OGG_SEGMENTS_AT];
+            for (size_t i = 0; i < page[SMP_OGG_SEGMENTS_AT]; i++)
+                size += page[HEADER + i];
+            whole = at + size <= have; /* tags of other programs may follow */
+        }
+    smp_free(end);
+    if (whole)
+        return SMP_OK;
+    smp_fail(err, SMP_E_DECODE, "the OGG is truncated: its last page is not the end of the stream");
+    return smp_hint_damaged(err);
 }

@@ -15,4 +15,11 @@ typedef struct smp_ogg_link {
  * *links is from smp_alloc and has at least one entry. */
 smp_code smp_ogg_find_links(smp_source *source, smp_ogg_link **links, size_t *count, smp_error *err);
 
+/* Whether the first packet of a file begins so. */
+bool smp_ogg_begins(const uint8_t *head, size_t size, const char *magic, size_t length);
+
+/* A stream's last page is marked as the last. Without this check a file that was cut off would pass as a shorter one.
+ */
+smp_code smp_ogg_check_end(smp_source *source, smp_error *err);
+
 #endif

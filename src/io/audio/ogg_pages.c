@@ -8,13 +8,6 @@
 #include "io/audio/tags.h"
 
 enum {
-    FLAGS_AT = 5,
-    GRANULE_AT = 6,
-    SERIAL_AT = 14,
-    NUMBER_AT = 18,
-    CHECKSUM_AT = 22,
-    SEGMENTS_AT = 26,
-    GOES_ON = 1, /* flag: the page begins inside a packet */
     SERIAL = 1,
     MOST_SEGMENTS = 255,
     SEGMENT = 255 /* bytes of one that does not end a packet */
@@ -39,7 +32,7 @@ static size_t page_size(const smp_ogg_pages *p)
 {
     if (p->used < SMP_OGG_HEADER)
         return SMP_OGG_HEADER;
-    size_t size = SMP_OGG_HEADER + (size_t)p->page[SEGMENTS_AT];
+    size_t size = SMP_OGG_HEADER + (size_t)p->page[SMP_OGG_SEGMENTS_AT];
     for (size_t i = SMP_OGG_HEADER, end = size; i < end; i++) {
         if (i >= p->used)
             return end;
@@ -50,9 +43,9 @@ static size_t page_size(const smp_ogg_pages *p)
 
 static smp_code write_page(uint8_t *page, size_t size, smp_output *output, smp_error *err)
 {
-    smp_put_le(page + SERIAL_AT, SERIAL, 4);
-    smp_put_le(page + CHECKSUM_AT, 0, 4);
-    smp_put_le(page + CHECKSUM_AT, smp_ogg_checksum(page, size), 4);
+    smp_put_le(page + SMP_OGG_SERIAL_AT, SERIAL, 4);
+    smp_put_le(page + SMP_OGG_CHECKSUM_AT, 0, 4);
+    smp_put_le(page + SMP_OGG_CHECKSUM_AT, smp_ogg_checksum(page, size), 4);
     return smp_output_write(output, page, size, err);
 }
 
@@ -78,7 +71,7 @@ bool smp_ogg_pages_comment(smp_ogg_pages *p, const smp_meta *meta, bool opus)
 /* Adds a page's segments to the packets that they belong to. */
 static void take_page(smp_ogg_pages *p)
 {
-    const size_t segments = p->page[SEGMENTS_AT];
+    const size_t segments = p->page[SMP_OGG_SEGMENTS_AT];
     size_t at = SMP_OGG_HEADER + segments;
     for (size_t i = 0; i < segments && p->ended < p->headers; i++) {
         const uint8_t size = p->page[SMP_OGG_HEADER + i];
@@ -114,7 +107,7 @@ static smp_code write_packets(smp_ogg_pages *p, smp_output *output, smp_error *e
         size_t segments = 0, used = SMP_OGG_HEADER + MOST_SEGMENTS;
         bool ends = false;
         memcpy(p->page, "OggS\0", 5);
-        p->page[FLAGS_AT] = at ? GOES_ON : 0;
+        p->page[SMP_OGG_FLAGS_AT] = at ? SMP_OGG_GOES_ON : 0;
         while (k < p->headers && segments < MOST_SEGMENTS) {
             const smp_bytes *packet = &p->packets[k];
             const size_t left = packet->size - at, n = left < SEGMENT ? left : SEGMENT;
@@ -125,9 +118,9 @@ static smp_code write_packets(smp_ogg_pages *p, smp_output *output, smp_error *e
             if (n < SEGMENT)
                 k++, at = 0, ends = true;
         }
-        memset(p->page + GRANULE_AT, ends ? 0 : 0xFF, 8); /* -1: no packet ends here */
-        smp_put_le(p->page + NUMBER_AT, ++p->made, 4);
-        p->page[SEGMENTS_AT] = (uint8_t)segments;
+        memset(p->page + SMP_OGG_GRANULE_AT, ends ? 0 : 0xFF, 8); /* -1: no packet ends here */
+        smp_put_le(p->page + SMP_OGG_NUMBER_AT, ++p->made, 4);
+        p->page[SMP_OGG_SEGMENTS_AT] = (uint8_t)segments;
         memmove(lengths + segments, lengths + MOST_SEGMENTS, used - SMP_OGG_HEADER - MOST_SEGMENTS);
         smp_code code = write_page(p->page, used - (MOST_SEGMENTS - segments), output, err);
         if (code != SMP_OK)
@@ -139,7 +132,7 @@ static smp_code write_packets(smp_ogg_pages *p, smp_output *output, smp_error *e
 /* A page that is whole. */
 static smp_code put_page(smp_ogg_pages *p, smp_output *output, smp_error *err)
 {
-    const uint32_t number = smp_get_le(p->page + NUMBER_AT, 4);
+    const uint32_t number = smp_get_le(p->page + SMP_OGG_NUMBER_AT, 4);
     if (!p->headers || !number)
         return write_page(p->page, p->used, output, err);
     if (p->ended < p->headers) {
@@ -151,7 +144,7 @@ static smp_code put_page(smp_ogg_pages *p, smp_output *output, smp_error *err)
             return smp_fail_memory(err, "tags", p->packets[0].size);
         return write_packets(p, output, err);
     }
-    smp_put_le(p->page + NUMBER_AT, number - p->taken + p->made, 4);
+    smp_put_le(p->page + SMP_OGG_NUMBER_AT, number - p->taken + p->made, 4);
     return write_page(p->page, p->used, output, err);
 }
 

@@ -5,7 +5,20 @@
 
 #include "io/audio/sound.h"
 
-enum { SMP_OGG_HEADER = 27, SMP_OGG_MOST = SMP_OGG_HEADER + 255 + 255 * 255 /* bytes of a page */ };
+/* A page: where its fields are, and its flags (RFC 3533, section 6). */
+enum {
+    SMP_OGG_FLAGS_AT = 5,
+    SMP_OGG_GRANULE_AT = 6,
+    SMP_OGG_SERIAL_AT = 14,
+    SMP_OGG_NUMBER_AT = 18,
+    SMP_OGG_CHECKSUM_AT = 22,
+    SMP_OGG_SEGMENTS_AT = 26,
+    SMP_OGG_HEADER = 27,
+    SMP_OGG_GOES_ON = 1, /* it begins inside a packet */
+    SMP_OGG_FIRST = 2,   /* of a stream */
+    SMP_OGG_LAST = 4,
+    SMP_OGG_MOST = SMP_OGG_HEADER + 255 + 255 * 255 /* bytes */
+};
 
 /* Of a page whose own checksum is 0 (RFC 3533, section 6). */
 uint32_t smp_ogg_checksum(const uint8_t *page, size_t size);

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "io/audio/ogg_pages.h"
 
 enum { FRONT = 3 /* the kind of picture that is a front cover */ };
 static const char picture_name[] = "METADATA_BLOCK_PICTURE";
@@ -186,7 +187,7 @@ static bool take_packet(smp_reader *reader, const uint8_t *data, size_t size)
 
 smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_error *err)
 {
-    enum { HEAD = 27, SEGMENTS_AT = 26, MOST_PAGES = 300, PIECE = 255 * 255 };
+    enum { HEAD = SMP_OGG_HEADER, SEGMENTS_AT = SMP_OGG_SEGMENTS_AT, MOST_PAGES = 300, PIECE = 255 * 255 };
     uint8_t head[HEAD + 255];
     smp_bytes packet = {0};
     int packets = 0; /* that have ended */

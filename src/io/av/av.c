@@ -8,8 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/ogg_links.h"
 #include "io/audio/tags.h"
-#include "io/bytes.h"
+#include "io/av/whole.h"
 
 typedef struct kind {
     const char *name; /* FFmpeg's */
@@ -40,11 +41,10 @@ static const char *kind_of(const uint8_t *head, size_t size)
     if (size >= 7 && head[0] == 0xFF && (head[1] & 0xF6) == 0xF0) /* ADTS: sync word, layer 0 */
         return "aac";
     /* FLAC in Ogg, which libsndfile 1.2 cannot decode (RFC 9639, section 10.1). */
-    if (size > 27 && !memcmp(head, "OggS", 4) && 27 + (size_t)head[26] + 5 <= size &&
-        !memcmp(head + 27 + head[26],
-                "\x7F"
-                "FLAC",
-                5))
+    if (smp_ogg_begins(head, size,
+                       "\x7F"
+                       "FLAC",
+                       5))
         return "ogg";
     if (size > 188 * 2 && head[0] == 0x47 && head[188] == 0x47 && head[376] == 0x47)
         return "mpegts";
@@ -79,7 +79,6 @@ typedef struct av_state {
     bool cut;         /* a packet is not whole */
     double last;      /* seconds from the file's beginning at which the last packet ends */
     uint64_t rounded; /* samples that f32 does not hold exactly */
-    uint64_t bytes;   /* of all packets */
     int channels, rate;
 } av_state;
 
@@ -144,7 +143,6 @@ static smp_code open_file(av_state *s, smp_error *err)
     s->held = s->flushed = s->ended = false;
     s->cut = false;
     s->last = 0;
-    s->bytes = 0;
     s->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, s->source, source_read, NULL, source_seek) : NULL;
     if (!s->io)
         av->av_free(buffer);
@@ -187,7 +185,6 @@ static void watch(av_state *s)
     s->cut |= (packet->flags & AV_PKT_FLAG_CORRUPT) != 0;
     if (time != AV_NOPTS_VALUE)
         s->last = fmax(s->last, ((double)time + (double)packet->duration) * unit - begin);
-    s->bytes += (uint64_t)packet->size;
 }
 
 /* What the file counts as frames of the stream: samples of all channels for PCM, else packets. */
@@ -305,65 +302,52 @@ static smp_code fail_missing(smp_error *err)
                     "... -");
 }
 
-/* The bytes that the header of an ASF says the file has; 0: it does not. Source: Microsoft, Advanced Systems Format,
- * revision 01.20, 3.2. */
-static uint64_t asf_size(const smp_source *source)
+/* Formats whose header says how many samples there are, which FFmpeg tells in frames. */
+static bool counts_frames(const av_state *s)
 {
-    static const uint8_t properties[] = {0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11,
-                                         0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65};
-    enum { HEAD = 8192, SIZE_AT = 16 + 8 + 16 };
-    uint8_t head[HEAD];
-    const size_t size = source->size < HEAD ? (size_t)source->size : HEAD;
-    const uint8_t *at = smp_source_look(source, 0, head, size) ? memmem(head, size, properties, 16) : NULL;
-    if (!at || (size_t)(head + size - at) < SIZE_AT + 8)
-        return 0;
-    return smp_get_le(at + SIZE_AT, 4) | (uint64_t)smp_get_le(at + SIZE_AT + 4, 4) << 32;
+    static const char *const kinds[] = {"au", "nistsphere", "wv", "ape", "tta"};
+    const AVRational unit = s->file->streams[s->stream]->time_base;
+    bool known = false;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        known = known || !strcmp(s->kind, kinds[i]);
+    return known && unit.num == 1 && unit.den == s->rate;
 }
 
-/* Bytes of tags behind the sound: APEv1 and APEv2, ID3v2.4 and ID3v1, in any order. Each ends with what names it.
- * Sources: id3.org (ID3v1; ID3v2.4.0, 3.4 footer); wiki.hydrogenaud.io, APE tags header. */
-static uint64_t tags_behind(const smp_source *source)
+/* What a check found: an error, unless damage is to be read all the same. */
+static smp_code judge(smp_reader *reader, smp_code code, smp_error *found, smp_error *err)
 {
-    enum { MOST = 8, ID3V1 = 128, APE = 32, APE_SIZE = 12, APE_FLAGS = 20, ID3 = 10 };
-    uint64_t end = source->size;
-    for (int i = 0; i < MOST; i++) {
-        uint8_t b[APE];
-        uint64_t size = 0;
-        if (end >= ID3V1 && smp_source_look(source, end - ID3V1, b, 3) && !memcmp(b, "TAG", 3))
-            size = ID3V1;
-        else if (end >= APE && smp_source_look(source, end - APE, b, APE) && !memcmp(b, "APETAGEX", 8))
-            size = smp_get_le(b + APE_SIZE, 4) + (smp_get_le(b + APE_FLAGS, 4) >> 31 ? UINT64_C(32) : 0);
-        else if (end >= ID3 && smp_source_look(source, end - ID3, b, ID3) && !memcmp(b, "3DI", 3))
-            size = 2 * ID3 + ((uint64_t)(b[6] & 127) << 21 | (uint64_t)(b[7] & 127) << 14 |
-                              (uint64_t)(b[8] & 127) << 7 | (uint64_t)(b[9] & 127));
-        if (!size || size > end)
-            break;
-        end -= size;
+    if (code == SMP_E_DECODE && reader->limits.no_verify) {
+        smp_note(&reader->notes, "%s: what there is of it is read", found->message);
+        return SMP_OK;
     }
-    return source->size - end;
+    if (code == SMP_E_DECODE)
+        smp_hint(found, "copy or download it again, or read what there is of it with --no-verify");
+    if (code && err)
+        *err = *found;
+    return code;
 }
 
-/* Formats without an index end without a word where the file does. Most say in their header how long they are, which
- * may be by their pictures; others are made of packets of one size, or of frames without gaps. */
-static void look_for_cut(smp_reader *reader, const av_state *s, int64_t frames)
+static smp_code check_container(smp_reader *reader, const av_state *s, smp_error *err)
 {
-    enum { TS_PACKET = 188, BETWEEN = 16 /* bytes of a bare stream that are none of its frames, at most */ };
-    const double sound = (double)frames / s->rate, said = (double)s->file->duration / AV_TIME_BASE;
+    smp_error found = {0};
+    return judge(reader, smp_av_check_container(&reader->source, s->kind, &found), &found, err);
+}
+
+static smp_code check_length(smp_reader *reader, const av_state *s, int64_t frames, smp_error *err)
+{
+    const AVStream *stream = s->file->streams[s->stream];
     const bool told = s->file->duration > 0 && s->file->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
-    const bool bare = !strcmp(s->kind, "aac") || !strcmp(s->kind, "ac3") || !strcmp(s->kind, "amr");
-    const uint64_t size = s->source->size, promised = strcmp(s->kind, "asf") ? 0 : asf_size(s->source);
-    if (told && said > fmax(s->last, sound) + fmin(0.5, said / 5))
-        smp_note(&reader->notes, "its header says %.1f s, and it has %.1f s of sound: it may be truncated", said,
-                 sound);
-    else if (promised > size)
-        smp_note(&reader->notes,
-                 "its header says %llu bytes, and it has %llu, with %.1f s of sound: it may be truncated",
-                 (unsigned long long)promised, (unsigned long long)size, sound);
-    else if (s->cut || (!strcmp(s->kind, "mpegts") && size % TS_PACKET))
-        smp_note(&reader->notes, "it ends in the middle of a packet, with %.1f s of sound: it may be truncated", sound);
-    else if (bare && size > s->bytes + tags_behind(&reader->source) + BETWEEN)
-        smp_note(&reader->notes, "the last %llu bytes are no frame of sound: it may be truncated",
-                 (unsigned long long)(size - s->bytes));
+    const smp_av_seen seen = {
+        .kind = s->kind,
+        .said = told ? (double)s->file->duration / AV_TIME_BASE : 0,
+        .last = s->last,
+        .exact = counts_frames(s) && stream->duration != AV_NOPTS_VALUE ? stream->duration : 0,
+        .frames = frames,
+        .rate = s->rate,
+        .cut = s->cut,
+    };
+    smp_error found = {0};
+    return judge(reader, smp_av_check_length(&reader->source, &seen, &found), &found, err);
 }
 
 /* What holds the samples: whole numbers of more than 16 bits, and floats that were coded as such, are no lossy code's.
@@ -403,6 +387,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     s->watches = strncmp(name, "mov,", 4) != 0; /* whose index is checked */
     smp_code code = source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (!code)
+        code = check_container(reader, s, err);
+    if (!code)
         code = open_file(s, err);
     if (!code)
         code = count_frames(s, &frames, err);
@@ -415,8 +401,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     reader->media.meta.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
     reader->media.meta.sound.type = type_of(s->codec);
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
-    look_for_cut(reader, s, frames);
-    code = take_tags(reader, s, err);
+    code = check_length(reader, s, frames, err);
+    if (!code)
+        code = take_tags(reader, s, err);
     close_file(s);
     s->watches = false;
     return code ? code : open_file(s, err);

@@ -1,0 +1,80 @@
+/* See whole.h. */
+#include "io/av/whole.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "io/audio/ogg_links.h"
+#include "io/bytes.h"
+
+/* The bytes that the header of an ASF says the file has; 0: it does not. Source: Microsoft, Advanced Systems Format,
+ * revision 01.20, 3.2. */
+static uint64_t asf_size(const smp_source *source)
+{
+    static const uint8_t properties[] = {0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11,
+                                         0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65};
+    enum { HEAD = 8192, SIZE_AT = 16 + 8 + 16 };
+    uint8_t head[HEAD];
+    const size_t size = source->size < HEAD ? (size_t)source->size : HEAD;
+    const uint8_t *at = smp_source_look(source, 0, head, size) ? memmem(head, size, properties, 16) : NULL;
+    if (!at || (size_t)(head + size - at) < SIZE_AT + 8)
+        return 0;
+    return smp_get_le(at + SIZE_AT, 4) | (uint64_t)smp_get_le(at + SIZE_AT + 4, 4) << 32;
+}
+
+/* The same of an AVI: of its first list, which others follow where it is longer than 1 GB. */
+static uint64_t avi_size(const smp_source *source)
+{
+    enum { HEAD = 8, OPEN = 0x7FFFF000 /* sizes from here on are those of programs that write to a pipe */ };
+    uint8_t head[HEAD];
+    const uint32_t size = smp_source_look(source, 0, head, HEAD) ? smp_get_le(head + 4, 4) : 0;
+    return size && size < OPEN ? HEAD + (uint64_t)size : 0;
+}
+
+static smp_code check_ogg(smp_source *source, smp_error *err)
+{
+    smp_ogg_link *links = NULL;
+    size_t count;
+    smp_code code = smp_ogg_check_end(source, err);
+    if (!code)
+        code = smp_ogg_find_links(source, &links, &count, err);
+    smp_free(links);
+    return code;
+}
+
+smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error *err)
+{
+    uint64_t promised = 0;
+    if (!strcmp(kind, "ogg"))
+        return check_ogg(source, err);
+    if (!strncmp(kind, "matroska", 8))
+        return smp_matroska_check(source, err);
+    const smp_code code = smp_av_check_frames(source, kind, err);
+    if (code)
+        return code;
+    if (!strcmp(kind, "asf"))
+        promised = asf_size(source);
+    else if (!strcmp(kind, "avi"))
+        promised = avi_size(source);
+    if (promised <= source->size)
+        return SMP_OK;
+    return smp_fail(err, SMP_E_DECODE, "the file is truncated: its header says %llu bytes, and it has %llu",
+                    (unsigned long long)promised, (unsigned long long)source->size);
+}
+
+/* Headers that tell of seconds may mean the pictures, whose last one has no exact end. */
+smp_code smp_av_check_length(const smp_source *source, const smp_av_seen *seen, smp_error *err)
+{
+    enum { TS_PACKET = 188 };
+    const double sound = (double)seen->frames / seen->rate, slack = fmin(0.5, seen->said / 5);
+    if (seen->frames < seen->exact)
+        return smp_fail(err, SMP_E_DECODE, "the file is truncated: its header says %lld frames, and it has %lld",
+                        (long long)seen->exact, (long long)seen->frames);
+    if (seen->said > fmax(seen->last, sound) + slack)
+        return smp_fail(err, SMP_E_DECODE, "the file is truncated: its header says %.1f s, and it has %.1f s of sound",
+                        seen->said, sound);
+    if (seen->cut || (!strcmp(seen->kind, "mpegts") && source->size % TS_PACKET))
+        return smp_fail(err, SMP_E_DECODE, "the file is truncated: it ends in a packet, with %.1f s of sound", sound);
+    return SMP_OK;
+}
