@@ -26,6 +26,9 @@ typedef enum smp_sound_type {
     SMP_SOUND_F64 = 7,
     SMP_SOUND_ULAW = 0x10,
     SMP_SOUND_ALAW = 0x11,
+    SMP_SOUND_IMA_ADPCM = 0x12,
+    SMP_SOUND_MS_ADPCM = 0x13,
+    SMP_SOUND_GSM = 0x20,
     SMP_SOUND_VORBIS = 0x60,
     SMP_SOUND_OPUS = 0x64,
     SMP_SOUND_MPEG_1 = 0x80, /* layers 1 to 3 */

@@ -271,8 +271,9 @@ static void hostile_wav_headers_are_refused(void **context)
         smp_code code;
         const char *says;
     } cases[] = {
-        {20, 2, "\2\0", SMP_E_DECODE, "the WAV's samples are Microsoft ADPCM, which is not supported"},
-        {20, 2, "\x11\0", SMP_E_DECODE, "the WAV's samples are IMA ADPCM, which is not supported"},
+        {20, 2, "\2\0", SMP_E_DECODE, NULL},
+        {20, 2, "\x55\0", SMP_E_DECODE, "the WAV's samples are MP3, which is not supported"},
+        {20, 2, "\x72\0", SMP_E_DECODE, "the WAV's samples are of format 114 with 16 bits, which is not supported"},
         {22, 2, "\0\0", SMP_E_DECODE, NULL},             /* no channels */
         {22, 2, "\xFF\xFF", SMP_E_DECODE, NULL},         /* 65535 */
         {24, 4, "\0\0\0\0", SMP_E_DECODE, NULL},         /* no rate */

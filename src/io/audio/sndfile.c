@@ -9,7 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/ogg_links.h"
 #include "io/audio/tags.h"
+#include "io/audio/wav.h"
 
 static const char *const flac_extensions[] = {"flac", NULL};
 static const char *const ogg_extensions[] = {"ogg", "oga", "opus", NULL};
@@ -27,13 +29,18 @@ static bool sniff_ogg(const uint8_t *head, size_t size)
         size_t length;
         const char *magic;
     } kinds[] = {{7, "\1vorbis"}, {8, "OpusHead"}};
-    if (size < 28 || memcmp(head, "OggS", 4) != 0)
-        return false;
-    size_t at = 27 + (size_t)head[26];
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (at + kinds[i].length <= size && memcmp(head + at, kinds[i].magic, kinds[i].length) == 0)
+        if (smp_ogg_begins(head, size, kinds[i].magic, kinds[i].length))
             return true;
     return false;
+}
+
+/* A WAV whose samples are coded in blocks; others are wav.c's. */
+static bool sniff_coded(const uint8_t *head, size_t size)
+{
+    enum { MS_ADPCM = 2, IMA_ADPCM = 0x11, GSM = 0x31 };
+    const unsigned tag = smp_wav_tag(head, size);
+    return tag == MS_ADPCM || tag == IMA_ADPCM || tag == GSM;
 }
 
 static smp_code flac_shape(const char *extension, smp_shape *shape, smp_error *err)
@@ -123,47 +130,30 @@ static smp_code check_flac(smp_reader *reader, smp_sndfile *s, smp_error *err)
     return code;
 }
 
-/* A stream's last page is marked as the last. Without this check a file that was cut off would pass as a shorter one.
- */
-static smp_code check_last_page(smp_source *source, smp_error *err)
-{
-    enum { FLAGS_AT = 5, LAST = 4, SEGMENTS_AT = 26, HEADER = 27, MOST = HEADER + 255 + 255 * 255 };
-    const size_t have = (size_t)smp_min_u64(source->size, MOST);
-    uint8_t *end = smp_alloc_raw(have);
-    bool whole = false;
-    if (!end)
-        return smp_fail_memory(err, "a page", have);
-    if (smp_sound_look(source, source->size - have, end, have))
-        for (size_t at = 0; at + HEADER <= have && !whole; at++) {
-            if (memcmp(end + at, "OggS", 4) != 0 || !(end[at + FLAGS_AT] & LAST) ||
-                at + HEADER + end[at + SEGMENTS_AT] > have)
-                continue;
-            size_t size = HEADER + (size_t)end[at + SEGMENTS_AT];
-            for (size_t i = 0; i < end[at + SEGMENTS_AT]; i++)
-                size += end[at + HEADER + i];
-            whole = at + size <= have; /* tags of other programs may follow */
-        }
-    smp_free(end);
-    if (whole)
-        return SMP_OK;
-    smp_fail(err, SMP_E_DECODE, "the OGG is truncated: its last page is not the end of the stream");
-    return smp_hint_damaged(err);
-}
-
 /* The first packet of a stream. Only the library knows its length, from the last page. */
 static smp_code check_ogg(smp_reader *reader, const smp_ogg_link *link, smp_error *err)
 {
-    uint8_t b[27 + 255 + 32] = {0};
+    uint8_t b[SMP_OGG_HEADER + 255 + 32] = {0};
     smp_source *source = &reader->source;
     const size_t have = (size_t)smp_min_u64(link->to - link->from, sizeof b);
     if (!smp_sound_look(source, link->from, b, have))
         return smp_source_ended(source, err);
-    const uint8_t *packet = b + 27 + b[26];
+    const uint8_t *packet = b + SMP_OGG_HEADER + b[SMP_OGG_SEGMENTS_AT];
     if (packet[0] == 1)
         return smp_sound_header(reader, 1, packet[11], smp_get_le(packet + 12, 4), SMP_SOUND_VORBIS, err);
     if (packet[0] == 'O')
         return smp_sound_header(reader, 1, packet[9], 48000, SMP_SOUND_OPUS, err);
     return SMP_OK;
+}
+
+/* The library reads what there is of a WAV that was cut. */
+static smp_code check_coded(smp_reader *reader, smp_error *err)
+{
+    smp_wav h = {.kind = "WAV", .pad = 2};
+    const smp_code code = smp_wav_walk(&h, reader, err);
+    if (!code && !h.align)
+        return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its blocks have no bytes");
+    return code ? code : smp_wav_check(&h, &reader->source, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -224,7 +214,9 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
     smp_media *media = &reader->media;
     const smp_shape shape = media->shape; /* of all links; the check needs that of one */
     const int bits = media->bits, type = media->meta.sound.type;
-    smp_code code = reader->format == &smp_format_ogg ? check_ogg(reader, &s->link, err) : check_flac(reader, s, err);
+    smp_code code = reader->format == &smp_format_ogg    ? check_ogg(reader, &s->link, err)
+                    : reader->format == &smp_format_flac ? check_flac(reader, s, err)
+                                                         : check_coded(reader, err);
     media->shape = shape;
     media->bits = bits;
     media->meta.sound.type = type;
@@ -297,7 +289,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     smp_source *source = &reader->source;
     smp_code code = smp_source_spool(source, err); /* the library seeks */
     if (code == SMP_OK && reader->format == &smp_format_ogg)
-        code = check_last_page(source, err);
+        code = smp_ogg_check_end(source, err);
     if (code != SMP_OK)
         return code;
     SF_INFO info = {0};
@@ -316,8 +308,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     reader->media.meta.sound.mask = info.channels > 2 ? smp_sound_usual_mask(info.channels) : 0;
     smp_sound_describe(&reader->media, NULL);
     const uint64_t position = source->position;
-    code = reader->format == &smp_format_ogg ? smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err)
-                                             : smp_sound_take_flac(reader, err);
+    if (reader->format == &smp_format_ogg)
+        code = smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err);
+    else if (reader->format == &smp_format_flac)
+        code = smp_sound_take_flac(reader, err);
     return code != SMP_OK || smp_source_seek(source, position) ? code : smp_source_ended(source, err);
 }
 
@@ -514,6 +508,18 @@ const smp_file_format smp_format_ogg = {
     .write_rows = smp_sndfile_write_rows,
     .write_end = smp_sndfile_write_end,
     .write_close = smp_sndfile_write_close,
+};
+
+/* Written as plain WAV. */
+const smp_file_format smp_format_coded_wav = {
+    .name = "coded WAV",
+    .extensions = (const char *const[]){"wav", NULL},
+    .kind = SMP_AUDIO,
+    .sniff = sniff_coded,
+    .read_open = read_open,
+    .read_rows = read_rows,
+    .read_end = read_end,
+    .read_close = read_close,
 };
 
 /* Read as OGG, which comes after this in the list. */

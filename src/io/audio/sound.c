@@ -11,11 +11,23 @@ static const struct {
     int type, bits;
     const char *name;
 } types[] = {
-    {SMP_SOUND_S8, 8, "8-bit PCM"},        {SMP_SOUND_U8, 8, "8-bit PCM"},        {SMP_SOUND_S16, 16, "16-bit PCM"},
-    {SMP_SOUND_S24, 24, "24-bit PCM"},     {SMP_SOUND_S32, 32, "32-bit PCM"},     {SMP_SOUND_F32, 32, "32-bit float"},
-    {SMP_SOUND_F64, 64, "64-bit float"},   {SMP_SOUND_VORBIS, 0, "Vorbis"},       {SMP_SOUND_OPUS, 0, "Opus"},
-    {SMP_SOUND_ULAW, 8, "mu-law"},         {SMP_SOUND_ALAW, 8, "A-law"},          {SMP_SOUND_MPEG_1, 0, "MPEG layer 1"},
-    {SMP_SOUND_MPEG_2, 0, "MPEG layer 2"}, {SMP_SOUND_MPEG_3, 0, "MPEG layer 3"},
+    {SMP_SOUND_S8, 8, "8-bit PCM"},
+    {SMP_SOUND_U8, 8, "8-bit PCM"},
+    {SMP_SOUND_S16, 16, "16-bit PCM"},
+    {SMP_SOUND_S24, 24, "24-bit PCM"},
+    {SMP_SOUND_S32, 32, "32-bit PCM"},
+    {SMP_SOUND_F32, 32, "32-bit float"},
+    {SMP_SOUND_F64, 64, "64-bit float"},
+    {SMP_SOUND_VORBIS, 0, "Vorbis"},
+    {SMP_SOUND_OPUS, 0, "Opus"},
+    {SMP_SOUND_IMA_ADPCM, 0, "IMA ADPCM"},
+    {SMP_SOUND_MS_ADPCM, 0, "Microsoft ADPCM"},
+    {SMP_SOUND_GSM, 0, "GSM 6.10"},
+    {SMP_SOUND_ULAW, 8, "mu-law"},
+    {SMP_SOUND_ALAW, 8, "A-law"},
+    {SMP_SOUND_MPEG_1, 0, "MPEG layer 1"},
+    {SMP_SOUND_MPEG_2, 0, "MPEG layer 2"},
+    {SMP_SOUND_MPEG_3, 0, "MPEG layer 3"},
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 

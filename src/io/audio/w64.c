@@ -72,7 +72,7 @@ static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
-    smp_wav h = {.kind = "W64"};
+    smp_wav h = {.kind = "W64", .pad = 8};
     const smp_code code = walk(&h, &reader->source, err);
     return code == SMP_OK ? smp_wav_open(reader, &h, "W64", err) : code;
 }

@@ -144,9 +144,24 @@ static smp_code reach(smp_source *source, uint64_t end, smp_error *err)
     return source->seekable || end <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
 }
 
-/* Walks the chunks to the samples, and past them if the header says that the file continues. Damage after the samples
- * does not make them unreadable. */
-static smp_code walk(smp_wav *h, smp_reader *reader, smp_error *err)
+unsigned smp_wav_tag(const uint8_t *head, size_t size)
+{
+    enum { FIRST = 12, CHUNK = 8 };
+    if (size < FIRST || memcmp(head, "RIFF", 4) != 0 || !is_wav(head))
+        return 0;
+    for (size_t at = FIRST; at + CHUNK + 2 <= size;) {
+        const uint32_t length = smp_get_le(head + at + 4, 4);
+        if (memcmp(head + at, "fmt ", 4) == 0)
+            return smp_get_le(head + at + CHUNK, 2);
+        if (length >= size)
+            break;
+        at += CHUNK + (size_t)length + (length & 1);
+    }
+    return 0;
+}
+
+/* Damage after the samples does not make them unreadable. */
+smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
     uint8_t chunk[8], sizes[24];
@@ -242,6 +257,21 @@ static smp_code choose_type(const smp_wav *h, int *type, smp_error *err)
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }
 
+smp_code smp_wav_check(smp_wav *h, const smp_source *source, smp_error *err)
+{
+    if (!h->size_known) { /* written to a pipe: the samples go on to the end, or to bytes that fill the chunk up */
+        h->data_size = source->size > h->data_at ? source->size - h->data_at : 0;
+        if (h->data_size % h->align < h->pad && h->data_size % h->pad == 0)
+            h->data_size -= h->data_size % h->align;
+    }
+    const smp_code code = smp_check_size(source, h->data_at + h->data_size, err);
+    if (code || h->data_size % h->align == 0)
+        return code;
+    smp_fail(err, SMP_E_DECODE, "the %s is %s: its %llu bytes of samples are no whole number of frames", h->kind,
+             h->size_known ? "damaged" : "truncated", (unsigned long long)h->data_size);
+    return smp_hint_damaged(err);
+}
+
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err)
 {
     int type;
@@ -249,17 +279,10 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
     smp_code code = h->size_known || source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (code == SMP_OK)
         code = choose_type(h, &type, err);
-    if (code == SMP_OK && !h->size_known) { /* written to a pipe: the samples go on to the end */
-        h->data_size = source->size > h->data_at ? source->size - h->data_at : 0;
-        h->data_size -= h->data_size % h->align;
-    }
     if (code == SMP_OK)
-        code = smp_check_size(source, h->data_at + h->data_size, err);
+        code = smp_wav_check(h, source, err);
     if (code != SMP_OK)
         return code;
-    if (h->data_size % h->align)
-        return smp_fail(err, SMP_E_DECODE, "the %s is damaged: its %llu bytes of samples are no whole number of frames",
-                        h->kind, (unsigned long long)h->data_size);
     code = smp_sound_header(reader, (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX), h->channels, h->rate,
                             type, err);
     if (code != SMP_OK)
@@ -275,8 +298,8 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
-    smp_wav h = {.kind = "WAV"};
-    const smp_code code = walk(&h, reader, err);
+    smp_wav h = {.kind = "WAV", .pad = 2};
+    const smp_code code = smp_wav_walk(&h, reader, err);
     return code == SMP_OK ? smp_wav_open(reader, &h, h.rf64 ? "RF64" : h.big ? "RIFX" : NULL, err) : code;
 }
 

@@ -12,10 +12,20 @@ typedef struct smp_wav {
     uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
     uint64_t end;                           /* the end of the file by its header; 0: unknown */
     bool size_known;                        /* else the samples go on to the end */
+    unsigned pad;                           /* bytes of which chunks have whole multiples */
 } smp_wav;
+
+/* Walks the chunks to the samples, and past them if the header says that the file continues; takes tags. */
+smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err);
+
+/* The format tag in the first bytes of a WAV that is not RIFX or RF64; 0: it is none, or comes later. */
+unsigned smp_wav_tag(const uint8_t *head, size_t size);
 
 /* Takes the body of a fmt chunk of `size` bytes. */
 smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err);
+
+/* Checks that the samples are there, and sets their size where it is not known. The source can seek, or it is. */
+smp_code smp_wav_check(smp_wav *h, const smp_source *source, smp_error *err);
 
 /* Checks the samples that the header tells of, and begins to read them. container: "RF64"; may be null. */
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err);

@@ -1,0 +1,146 @@
+"""Sounds that libraries play as far as they go, without a word: cut files and damaged ones are errors, and --no-verify
+reads what there is of them. Coded WAVs are whole or refused."""
+import shutil
+import struct
+import subprocess
+import unittest
+
+import numpy as np
+
+from harness import SAMPLES, CliCase
+
+DATA = SAMPLES.parent / "tests/data"
+STEPS = [7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21, 23, 25, 28, 31, 34, 37, 41, 45, 50, 55, 60, 66, 73, 80, 88, 97]
+
+
+def wav(form, fact, data):
+    body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"fact" + struct.pack("<II", 4, fact)
+    return b"RIFF" + struct.pack("<I", len(body) + 8 + len(data)) + body + b"data" + struct.pack("<I", len(data)) + data
+
+
+def ima_adpcm(blocks):
+    """A WAV of small steps, and its samples: 505 of each block of 256 bytes."""
+    rng = np.random.default_rng(5)
+    samples, data = [], b""
+    for _ in range(blocks):
+        value, index = int(rng.integers(-9000, 9000)), 3
+        codes = rng.choice([0, 1, 8, 9], 504)  # whose step never grows, and falls to the least
+        data += struct.pack("<hBB", value, index, 0) + bytes(int(a | b << 4) for a, b in codes.reshape(-1, 2))
+        samples.append(value)
+        for code in codes:
+            step = STEPS[index]
+            value += (1 - 2 * (code >> 3)) * ((step >> 3) + (step >> 2 if code & 1 else 0))
+            samples.append(value)
+            index = max(0, index - 1)
+    form = struct.pack("<HHIIHHHH", 0x11, 1, 8000, 8000 * 256 // 505, 256, 4, 2, 505)
+    return wav(form, len(samples), data), np.array(samples)
+
+
+class SoundDamage(CliCase):
+    def needs_ffmpegs_libraries(self):
+        if self.smp("info", DATA / "tone.m4a", status=(0, 3, 4)).returncode:
+            self.skipTest("this build, or machine, reads nothing through FFmpeg's libraries")
+
+    def refused(self, name, data, says):
+        self.write(name, data)
+        self.assertIn(says, self.smp("convert", "-f", name, "out.wav", status=3).stderr, name)
+        self.assertFalse((self.folder / "out.wav").exists())
+
+    def read_all_the_same(self, name, says):
+        self.assertIn(says, self.smp("convert", "-f", "--no-verify", name, "out.wav").stderr)
+        (self.folder / "out.wav").unlink()
+
+    def test_headers_that_count_samples_must_be_right(self):
+        self.needs_ffmpegs_libraries()
+        samples = (np.arange(2000) * 13 % 30000).astype(">i2")
+        header = "NIST_1A\n   1024\nchannel_count -i 1\nsample_count -i 2000\nsample_rate -i 8000\n" \
+                 "sample_n_bytes -i 2\nsample_byte_format -s2 10\nsample_sig_bits -i 16\nsample_coding -s3 pcm\nend_head\n"
+        for name, head in (("a.au", struct.pack(">4sIIIII", b".snd", 24, 4000, 3, 8000, 1)),
+                           ("a.sph", header.encode().ljust(1024))):
+            whole = head + samples.tobytes()
+            self.write(name, whole)
+            self.assertEqual(self.smp("convert", "-f", name, "out.wav").stderr, "")
+            (self.folder / "out.wav").unlink()
+            self.refused(name, whole[:-2], "the file is truncated: its header says 2000 frames, and it has 1999")
+            self.refused(name, whole[:-1000], "its header says 2000 frames, and it has 1500")
+            self.read_all_the_same(name, "its header says 2000 frames, and it has 1500: what there is of it is read")
+
+    def test_elements_of_a_matroska_must_be_whole(self):
+        self.needs_ffmpegs_libraries()
+        whole = (DATA / "film.mkv").read_bytes()
+        self.refused("a.mkv", whole[:-1], "the file is truncated: its part at byte 40 goes on to byte 10962")
+        self.read_all_the_same("a.mkv", "what there is of it is read")
+        cluster = whole.index(b"\x1F\x43\xB6\x75")
+        self.refused("a.mkv", whole[:cluster] + b"\0" + whole[cluster + 1:],
+                     f"the element at byte {cluster} is none of Matroska's")
+        unknown = whole[:44] + b"\x01" + b"\xFF" * 7 + whole[52:]  # of a segment whose size nobody knew
+        self.assertEqual(whole[40:44], b"\x18\x53\x80\x67")
+        self.refused("a.mkv", unknown[:-1], "the file is truncated: its part at byte")
+        summed = bytearray(whole)  # a cluster with a checksum: of another byte than it has
+        at = whole.index(b"\xBF\x84") + 6
+        summed[at + 8] ^= 1
+        self.refused("a.mkv", bytes(summed), "does not have its checksum")
+
+    def test_frames_of_bare_streams_follow_one_another_to_the_end(self):
+        self.needs_ffmpegs_libraries()
+        frame = b"\x3C" + bytes(31)  # AMR: 12.2 kbit/s
+        whole = b"#!AMR\n" + frame * 25
+        self.write("a.amr", whole)
+        self.assertIn("4000 frames", self.smp("info", "a.amr").stdout)
+        self.refused("a.amr", whole[:-5], "the file is truncated: its last frame has 27 of 32 bytes")
+        self.refused("a.amr", whole[:-64] + b"\xFF" + whole[-63:], "the last 64 bytes are no frame of sound")
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_what_ffmpeg_writes_is_whole_or_refused(self):
+        self.needs_ffmpegs_libraries()
+        samples = (np.random.default_rng(1).normal(0, 3000, 30000)).astype("<i2").tobytes()
+        for name, options in (("a.oga", ("-c:a", "flac")), ("a.ac3", ()), ("a.wv", ()), ("a.wma", ()),
+                              ("a.avi", ("-c:a", "pcm_s16le")), ("a.mka", ("-c:a", "pcm_s16le"))):
+            made = subprocess.run(("ffmpeg", "-v", "error", "-f", "s16le", "-ar", "44100", "-i", "-", *options, name),
+                                  cwd=self.folder, input=samples, capture_output=True)
+            if made.returncode:
+                continue  # this ffmpeg lacks the encoder
+            whole = (self.folder / name).read_bytes()
+            self.smp("info", name)
+            for cut in (1, 301, len(whole) // 2 | 1):  # odd: no frame of AC-3 ends there
+                self.write(name, whole[:-cut])
+                self.smp("info", name, status=3)
+            if name in ("a.oga", "a.ac3", "a.wv", "a.mka"):  # with checksums
+                flipped = bytearray(whole)
+                flipped[len(whole) * 2 // 3] ^= 4
+                self.write(name, bytes(flipped))
+                self.smp("convert", name, "out.wav", status=3)
+
+    def test_coded_wavs_are_read(self):
+        formats = self.smp("help", "formats").stdout
+        data, samples = ima_adpcm(3)
+        self.write("ima.wav", data)
+        done = self.smp("convert", "ima.wav", "a.npy", status=(0, 3))
+        if "FLAC          not here" in formats or "without libsndfile" in done.stderr:
+            self.skipTest("this build is without libsndfile")
+        self.assertEqual(done.stderr, "")
+        np.testing.assert_array_equal(np.load(self.folder / "a.npy").ravel() * 32768, samples)
+        self.assertIn("IMA ADPCM", self.smp("info", "ima.wav").stdout)
+        self.smp("convert", "ima.wav", "a.wav")
+        self.assertIn("16-bit PCM", self.smp("info", "a.wav").stdout)
+        gsm = wav(struct.pack("<HHIIHHHH", 0x31, 1, 8000, 1625, 65, 0, 2, 320), 640, b"\xD0" + bytes(129))
+        self.write("gsm.wav", gsm)
+        self.assertIn("640 frames", self.smp("info", "gsm.wav").stdout)
+        for name, whole in (("ima.wav", data), ("gsm.wav", gsm)):
+            for cut in (1, 60):
+                self.refused(name, whole[:-cut], "truncated")
+
+    def test_a_piped_wav_ends_with_a_whole_frame(self):
+        head = b"RIFF\xFF\xFF\xFF\xFFWAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 2, 8000, 32000, 4, 16) + \
+               b"data\xFF\xFF\xFF\xFF"
+        self.write("a.wav", head + bytes(4000))
+        self.assertIn("1000 frames", self.smp("info", "a.wav").stdout)
+        for more in (1, 2, 3):
+            self.refused("a.wav", head + bytes(4000 + more), f"the WAV is truncated: its {4000 + more} bytes")
+        mono = head.replace(struct.pack("<HIIHH", 2, 8000, 32000, 4, 16), struct.pack("<HIIHH", 1, 8000, 24000, 3, 24))
+        self.write("a.wav", mono + bytes(3000 + 3 + 1))  # a byte fills the chunk up
+        self.assertIn("1001 frames", self.smp("info", "a.wav").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
