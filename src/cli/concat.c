@@ -43,6 +43,7 @@ typedef struct joined {
     int bits, type;      /* of the widest samples */
     smp_writer *writer;
     float *block;
+    smp_notes notes; /* about the output */
 } joined;
 
 enum { BLOCK = 1 << 15 /* frames */ };
@@ -138,9 +139,17 @@ static smp_code open_output(joined *j, smp_error *err)
     if (!code)
         code = smp_writer_shape(s->out, &j->shape, &held, err);
     if (!code) {
-        meta = smp_reader_media(reader)->meta;
+        if (!smp_meta_copy(&meta, &smp_reader_media(reader)->meta))
+            code = smp_fail_memory(err, "tags", smp_reader_media(reader)->meta.cover.size);
+    }
+    if (!code) {
         meta.sound.type = j->type;
+        const size_t levels = j->found.count > 1 ? smp_meta_drop_levels(&meta) : 0;
+        if (levels && !write.strip)
+            smp_note(&j->notes, "%zu tag%s of the first one's loudness (ReplayGain, R 128) are left out", levels,
+                     levels == 1 ? "" : "s");
         code = smp_writer_open(s->out, &held, &meta, &write, &j->writer, err);
+        smp_meta_free(&meta);
     }
     smp_reader_close(reader);
     return code;
@@ -203,6 +212,7 @@ static smp_code copy_all(joined *j, smp_error *err)
         return code;
     }
     smp_cli_clipped(common, j->settings->out, smp_writer_clipped(j->writer));
+    smp_cli_notes(common, j->settings->out, true, &j->notes);
     smp_cli_notes(common, j->settings->out, true, smp_writer_notes(j->writer));
     return smp_writer_commit(j->writer, err);
 }

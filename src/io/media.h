@@ -118,6 +118,9 @@ typedef struct smp_change {
 /* Adapts metadata to the changed picture: removes the thumbnail, swaps axes, sets sizes. */
 void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes);
 
+/* Takes out the texts that say how loud a sound is (ReplayGain, R 128, iTunes); how many. */
+size_t smp_meta_drop_levels(smp_meta *meta);
+
 /* A picture whose rows are those of its coded scan: bytes, which the stage with SMP_ROLE_JPEG decodes. */
 typedef struct smp_scan {
     smp_shape shape;  /* of the rows; its kind is none where the rows are the picture's */

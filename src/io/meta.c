@@ -1,6 +1,7 @@
 /* Metadata besides samples: ownership, texts in UTF-8, changes for a changed picture, and which profiles fit. */
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/utf8.h"
@@ -156,6 +157,26 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
         smp_note(notes, "the light levels that the input states (mDCV, cLLI) are left out: stages changed its samples");
         meta->has_mdcv = meta->has_clli = false;
     }
+}
+
+size_t smp_meta_drop_levels(smp_meta *meta)
+{
+    static const char *const keys[] = {"replaygain_", "r128_", "mp3gain_", "itunnorm"}; /* begin so */
+    size_t kept = 0;
+    for (size_t i = 0; i < meta->text_count; i++) {
+        struct smp_text text = meta->texts[i];
+        bool level = false;
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+            level = level || strncasecmp(text.key, keys[k], strlen(keys[k])) == 0;
+        if (level) {
+            smp_free(text.key);
+            smp_free(text.value);
+        } else
+            meta->texts[kept++] = text;
+    }
+    const size_t dropped = meta->text_count - kept;
+    meta->text_count = kept;
+    return dropped;
 }
 
 bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *exif, smp_blob *xmp, smp_notes *notes)

@@ -118,7 +118,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
         smp_note(&report->output_notes, "the format has no rate of %.10g Hz: the sound is resampled to %.10g kHz",
                  sink->was_rate, sink->shape.rate / 1000);
     if (sink->shape.kind != SMP_IMAGE)
-        return smp_writer_open(path, &sink->shape, meta, options, writer, err);
+        return smp_run_open_sound(plan, sink, path, meta, options, report, writer, err);
     if (sink->drops_alpha)
         smp_note(&report->output_notes,
                  "the file's format has no transparency: colour is laid on black (-e 'alpha flatten': on white)");

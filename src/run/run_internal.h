@@ -34,6 +34,11 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
                              const smp_write_options *options, smp_run_report *report, smp_writer **writer,
                              smp_error *err);
 
+/* The same of a sound. */
+smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
+                            const smp_write_options *options, smp_run_report *report, smp_writer **writer,
+                            smp_error *err);
+
 /* Whether a step only converts samples for the one behind it, or back; turned: or turns the picture upright. */
 bool smp_run_is_form(const smp_step *step, bool turned);
 

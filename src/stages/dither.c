@@ -43,6 +43,7 @@ const smp_stage smp_stage_dither = {
              "unless this is asked for.",
     .example = "dither 16bit",
     .domain = SMP_AUDIO,
+    .same_level = true,
     .access = SMP_POINT,
     .params = table,
     .params_size = sizeof(params),

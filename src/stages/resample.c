@@ -187,6 +187,7 @@ const smp_stage smp_stage_resample = {
         "ratio of the rates, rounded up. With a speed the sound's rate counts as so many times what it is. Streams.",
     .example = "resample 32kHz bandwidth=80% attenuation=60dB",
     .domain = SMP_AUDIO,
+    .same_level = true,
     .role = SMP_ROLE_RATE,
     .access = SMP_STENCIL,
     .params = table,

@@ -388,6 +388,7 @@ typedef struct smp_stage {
     bool rescales;      /* gives about the same picture from a smaller copy of its input, where it gives that size */
     bool neighbourhood; /* colour must be premultiplied where there is alpha */
     bool encoded;       /* works on encoded values alone: an error under `light linear` */
+    bool same_level;    /* a sound is as loud as before, though its samples have other values */
     bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */

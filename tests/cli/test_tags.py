@@ -107,6 +107,25 @@ class Tags(CliCase):
             self.assertEqual(self.smp("convert", "-f", "--strip", "in.flac", target).stderr, "")
         self.assertEqual(self.smp("run", "-e", "spectrogram", "in.flac", "a.png").stderr, "")
 
+    def test_levels_that_are_no_longer_right_are_left_out(self):
+        levels = {"Title": "T", "REPLAYGAIN_TRACK_GAIN": "-3.21 dB", "replaygain_track_peak": "0.9",
+                  "R128_ALBUM_GAIN": "256"}
+        self.write("in.flac", flac_with([(4, comment(levels))]))
+        names = {name.upper() for name in levels}
+        says = "warning: o.flac: 3 tags of its loudness (ReplayGain, R 128) are left out: stages changed its samples"
+        for stages, kept in ((("normalize peak=-3dBFS",), False), (("gain -6dB", "trim end=1s"), False),
+                             (("lowpass 3kHz",), False), (("mix by=@input",), False), (("resample 16kHz",), True),
+                             (("trim end=1s", "reverse"), True), (("dither",), True), (("stats",), True)):
+            done = self.smp("run", "-f", *(part for stage in stages for part in ("-e", stage)), "in.flac", "o.flac")
+            self.assertEqual(set(self.tags("o.flac")) & names, names if kept else {"TITLE"}, stages)
+            self.assertEqual(says in done.stderr, not kept, stages)
+        self.assertIn("loudness", self.smp("batch", "-e", "gain -6dB", "in.flac", "-o", "out").stderr)
+        self.smp("concat", "in.flac", "-o", "one.flac")
+        self.assertEqual(set(self.tags("one.flac")) & names, names)
+        self.assertIn("both.flac: 3 tags of the first one's loudness",
+                      self.smp("concat", "in.flac", "in.flac", "-o", "both.flac").stderr)
+        self.assertEqual(set(self.tags("both.flac")) & names, {"TITLE"})
+
     def test_one_of_several_covers_is_kept(self):
         self.write("two.flac", flac_with([(6, picture(b"back" * 9, 4)), (6, picture(COVER)), (4, comment(TAGS))]))
         done = self.smp("convert", "two.flac", "a.flac")

@@ -1,0 +1,35 @@
+/* Outputs that are sounds: tags that say how loud the input is (ReplayGain) are wrong of a sound that was changed. */
+#include "base/alloc.h"
+#include "run/run_internal.h"
+
+/* Whether steps between the input and an output may have made a sound louder or softer, or another one. */
+static bool changes_level(const smp_plan *plan, const smp_sink *sink)
+{
+    const smp_step *step = &plan->steps[sink->step];
+    for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
+        const bool keeps = step->work.exactness == SMP_MOVE || (step->stage && step->stage->same_level) ||
+                           smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count);
+        if (!keeps || step->second >= 0)
+            return true;
+    }
+    return step->path != NULL;
+}
+
+smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
+                            const smp_write_options *options, smp_run_report *report, smp_writer **writer,
+                            smp_error *err)
+{
+    smp_meta changed;
+    if (!changes_level(plan, sink))
+        return smp_writer_open(path, &sink->shape, meta, options, writer, err);
+    if (!smp_meta_copy(&changed, meta))
+        return smp_fail_memory(err, "metadata", meta->cover.size);
+    const size_t dropped = smp_meta_drop_levels(&changed);
+    if (dropped && !options->strip)
+        smp_note(&report->output_notes,
+                 "%zu tag%s of its loudness (ReplayGain, R 128) are left out: stages changed its samples", dropped,
+                 dropped == 1 ? "" : "s");
+    const smp_code code = smp_writer_open(path, &sink->shape, &changed, options, writer, err);
+    smp_meta_free(&changed);
+    return code;
+}
