@@ -1,5 +1,10 @@
 /* remix: new channels as weighted sums of the old ones, by name or by a matrix. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "stages/shared/channel_mixing.h"
+#include "stages/shared/speakers.h"
 
 enum { MONO, STEREO, SWAP, LEFT, RIGHT, MID_SIDE, LEFT_RIGHT };
 
@@ -12,8 +17,8 @@ static const char *const modes[] = {"mono", "stereo", "swap", "left", "right", "
 
 static const smp_param table[] = {
     {"mode", offsetof(params, mode), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "mono",
-     "mono: the mean of all channels; stereo: mono twice, or the first two; swap: left and right; left, right: one "
-     "channel; mid-side: half the sum, half the difference; left-right: back",
+     "mono: the mean of all channels; stereo: mono twice, or left and right, with what other speakers have; swap: left "
+     "and right; left, right: one channel; mid-side: half the sum, half the difference; left-right: back",
      modes, SMP_P_MAIN},
     {"matrix", offsetof(params, matrix), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
      "instead of a mode: a row for each output channel, a column for each input channel", NULL, 0},
@@ -35,7 +40,35 @@ static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_channel_
     return SMP_OK;
 }
 
-static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp_error *err)
+/* Stereo of more channels, by where their speakers are (bits of WAV's dwChannelMask): ITU-R BS.775-3, annex 4, which
+ * has no place for low frequency effects; what stands in the middle of the rear, or above, as two of them 3 dB down.
+ * Divided by the sum of the weights, so that nothing can clip. False: nobody knows where they are. */
+static bool to_stereo(const smp_shape *in, smp_channel_mix *mix)
+{
+    static const double h = M_SQRT1_2;
+    /* clang-format off */
+    static const double weights[SMP_SPEAKERS][2] = {
+        {1, 0}, {0, 1}, {h, h}, {0, 0}, {h, 0}, {0, h}, {1, 0}, {0, 1}, {.5, .5},            /* L ... BC */
+        {h, 0}, {0, h}, {h, h}, {h, 0}, {.5, .5}, {0, h}, {.5, 0}, {.25, .25}, {0, .5}};     /* SL ... TBR */
+    /* clang-format on */
+    const uint32_t mask = in->speakers ? in->speakers : smp_usual_speakers(in->channels);
+    double of[SMP_MAX_CHANNELS][2], sum[2] = {0, 0};
+    if (__builtin_popcount(mask) != in->channels || mask >> SMP_SPEAKERS)
+        return false;
+    for (int place = 0, c = 0; place < SMP_SPEAKERS; place++)
+        if (mask >> place & 1) {
+            for (int side = 0; side < 2; side++)
+                sum[side] += of[c][side] = weights[place][side];
+            c++;
+        }
+    const double most = fmax(sum[0], sum[1]);
+    for (int c = 0; c < in->channels; c++)
+        for (int side = 0; side < 2; side++)
+            mix->weight[side][c] = (float)(of[c][side] / most);
+    return sum[0] > 0 && sum[1] > 0;
+}
+
+static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp_node_plan *work, smp_error *err)
 {
     static const float pairs[][2][2] = {
         [SWAP] = {{0, 1}, {1, 0}}, [MID_SIDE] = {{0.5f, 0.5f}, {0.5f, -0.5f}}, [LEFT_RIGHT] = {{1, 1}, {1, -1}}};
@@ -48,7 +81,14 @@ static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp
         return SMP_OK;
     case STEREO:
         mix->rows = 2;
+        if (channels > 2 && to_stereo(in, mix))
+            return SMP_OK;
+        memset(mix->weight, 0, sizeof mix->weight);
         mix->weight[0][0] = mix->weight[1][channels > 1] = 1;
+        if (channels > 2)
+            snprintf(work->remark, sizeof work->remark,
+                     "'remix stereo' takes the first two of %d channels: nothing says where their speakers are",
+                     channels);
         return SMP_OK;
     case LEFT:
         mix->rows = 1;
@@ -75,7 +115,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)by;
     const params *p = params_;
     smp_channel_mix mix = {.cols = in->channels};
-    smp_code code = p->matrix.rows ? by_matrix(&p->matrix, in, &mix, err) : by_mode(p->mode, in, &mix, err);
+    smp_code code = p->matrix.rows ? by_matrix(&p->matrix, in, &mix, err) : by_mode(p->mode, in, &mix, work, err);
     if (code != SMP_OK)
         return code;
     smp_channel_mixing_plan(&mix, work);
@@ -93,9 +133,13 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 const smp_stage smp_stage_remix = {
     .name = "remix",
     .help = "mix channels: mono, stereo, swap, mid and side, or any matrix",
-    .about = "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) "
-             "channel by channel. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of a mono "
-             "sound are that sound. A matrix has a row for each output channel.",
+    .about =
+        "Every output channel is a weighted sum of the input's, in f32: s = 0, then s = fma(weight, sample, s) "
+        "channel by channel. stereo of more than two channels is the downmix of ITU-R BS.775: left + 0.71 centre + "
+        "0.71 rear or side left, and so right, without low frequency effects, divided by the sum of the weights so "
+        "that nothing clips; `gain` behind it makes it louder. Where the speakers are comes from the file, else "
+        "from the number of channels. mid-side makes (L+R)/2 and (L-R)/2, left-right goes back. left and right of "
+        "a mono sound are that sound. A matrix has a row for each output channel.",
     .example = "remix mono",
     .domain = SMP_AUDIO,
     .access = SMP_POINT,

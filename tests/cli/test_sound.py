@@ -430,6 +430,32 @@ class Sound(CliCase):
         self.assertIn(b"warning: standard input: a second WAV follows and is not read", done.stderr)
         self.assertEqual((self.folder / "out.wav").stat().st_size, len(data))
 
+    def test_stereo_of_more_speakers_is_a_downmix(self):
+        h = 0.5 ** 0.5
+        for mask, weights in ((0x3F, ((1, 0, h, 0, h, 0), (0, 1, h, 0, 0, h))),  # 5.1
+                              (0x60F, ((1, 0, h, 0, h, 0), (0, 1, h, 0, 0, h))), (0, ((1, 0, h, 0, h, 0),
+                                                                                    (0, 1, h, 0, 0, h))),
+                              (0x107, ((1, 0, h, 0.5), (0, 1, h, 0.5))), (0x33, ((1, 0, h, 0), (0, 1, 0, h)))):
+            channels = len(weights[0])
+            codes = np.random.default_rng(7).integers(-30000, 30000, (500, channels)).astype("<i2")
+            form = struct.pack("<HHIIHHHHIH14s", 0xFFFE if mask else 1, channels, 8000, 16000 * channels, 2 * channels,
+                               16, 22, 16, mask, 1, bytes.fromhex("000000001000800000AA00389B71"))
+            body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", codes.nbytes)
+            self.write("in.wav", b"RIFF" + struct.pack("<I", len(body) + codes.nbytes) + body + codes.tobytes())
+            self.assertEqual(self.smp("convert", "-f", "--channels", "stereo", "in.wav", "a.npy").stderr, "")
+            want = codes / 32768 @ np.transpose(weights) / np.sum(weights, axis=1)[0]
+            np.testing.assert_allclose(np.load(self.folder / "a.npy"), want, atol=1e-6, err_msg=hex(mask))
+        side = struct.pack("<I", 0x230)  # rear left and right, side left: the front is empty, and nothing is wrong
+        three = b"RIFF" + struct.pack("<I", 36 + 24 + 6) + b"WAVEfmt " + struct.pack("<I", 40) + \
+            struct.pack("<HHIIHHHH", 0xFFFE, 3, 8000, 48000, 6, 16, 22, 16) + side + \
+            bytes.fromhex("0100000000001000800000AA00389B71") + b"data" + struct.pack("<I", 6)
+        self.write("in.wav", three + struct.pack("<hhh", 100, 200, 300))
+        self.smp("convert", "-f", "--channels", "stereo", "in.wav", "a.npy")
+        np.testing.assert_allclose(np.load(self.folder / "a.npy"), [[200 / 32768, 100 / 32768]], atol=1e-6)
+        self.write("in.wav", three.replace(side, struct.pack("<I", 0x211)) + struct.pack("<hhh", 1, 2, 3))
+        self.assertIn("takes the first two of 3 channels: nothing says where their speakers are",
+                      self.smp("convert", "-f", "--channels", "stereo", "in.wav", "a.npy").stderr)
+
     def test_the_md5_of_a_flac_is_checked_unless_told_not_to(self):
         data = bytearray((SAMPLES / "field.flac").read_bytes())
         data[26] ^= 1

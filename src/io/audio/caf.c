@@ -270,7 +270,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
 {
     const int type = type_to_write(&writer->sound), channels = writer->shape.channels;
     const int bits = smp_sound_bits(type), frame = channels * bits / 8;
-    const uint32_t usual = smp_sound_usual_mask(channels);
+    const uint32_t usual = smp_usual_speakers(channels);
     const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
     smp_code code = smp_pcm_open_write(writer, type, true, err);
     if (code != SMP_OK)

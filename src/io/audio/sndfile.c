@@ -305,7 +305,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     s->real = !smp_sound_bits(type);
     s->order = type == SMP_SOUND_VORBIS || type == SMP_SOUND_OPUS ? smp_vorbis_order(info.channels) : NULL;
-    reader->media.meta.sound.mask = info.channels > 2 ? smp_sound_usual_mask(info.channels) : 0;
+    reader->media.meta.sound.mask = info.channels > 2 ? smp_usual_speakers(info.channels) : 0;
     smp_sound_describe(&reader->media, NULL);
     const uint64_t position = source->position;
     if (reader->format == &smp_format_ogg)

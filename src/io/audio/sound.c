@@ -309,12 +309,6 @@ static const char *const speakers[] = {"L",  "R",  "C",  "LFE", "BL",  "BR",  "F
                                        "SL", "SR", "TC", "TFL", "TFC", "TFR", "TBL", "TBC", "TBR"};
 enum { SPEAKERS = sizeof speakers / sizeof speakers[0] };
 
-uint32_t smp_sound_usual_mask(int channels)
-{
-    static const uint32_t masks[] = {0, 0x4, 0x3, 0x7, 0x33, 0x37, 0x3F, 0x70F, 0x63F};
-    return channels >= 0 && channels <= 8 ? masks[channels] : 0;
-}
-
 bool smp_sound_mask_fits(uint32_t mask, int channels)
 {
     return mask && !(mask >> SPEAKERS) && __builtin_popcount(mask) == channels;

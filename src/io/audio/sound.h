@@ -5,6 +5,7 @@
 
 #include "io/bytes.h"
 #include "io/format.h"
+#include "stages/shared/speakers.h"
 
 /* "24-bit PCM", "float"; null for an unknown type. */
 const char *smp_sound_type_name(int type);
@@ -34,9 +35,7 @@ smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, 
 /* detail: "24-bit PCM, RF64, channels L R C LFE BL BR". container may be null. */
 void smp_sound_describe(smp_media *media, const char *container);
 
-/* Speaker positions: the bits of WAVE_FORMAT_EXTENSIBLE's dwChannelMask; and the usual ones for a number of channels.
- */
-uint32_t smp_sound_usual_mask(int channels);
+/* Whether a mask of speakers has one for each channel. */
 bool smp_sound_mask_fits(uint32_t mask, int channels);
 
 /* For write_shape: requires sound with a rate and 1 to `most` channels. */

@@ -386,7 +386,7 @@ void smp_wav_put_format(smp_bytes *out, const smp_writer *writer, int type)
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
     const bool law = type == SMP_SOUND_ALAW || type == SMP_SOUND_ULAW;
     const int tag = type == SMP_SOUND_ALAW ? TAG_ALAW : law ? TAG_ULAW : real ? TAG_FLOAT : TAG_PCM;
-    const uint32_t usual = smp_sound_usual_mask(channels), rate = (uint32_t)writer->shape.rate;
+    const uint32_t usual = smp_usual_speakers(channels), rate = (uint32_t)writer->shape.rate;
     const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
     const bool extensible = channels > 2 || mask != usual;
     smp_bytes_le(out, extensible ? TAG_EXTENSIBLE : (uint64_t)tag, 2);

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "stages/shared/biquads.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/speakers.h"
 
 enum { WARP = 32 };
 
@@ -108,8 +109,7 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
 static double weight(const smp_shape *in, int channel)
 {
     enum { LFE = 1 << 3, BACK = 1 << 4 | 1 << 5 | 1 << 8, SIDE = 1 << 9 | 1 << 10 };
-    static const uint32_t usual[] = {0, 0x4, 0x3, 0x7, 0x33, 0x37, 0x3F, 0x70F, 0x63F};
-    uint32_t mask = in->speakers ? in->speakers : usual[in->channels];
+    uint32_t mask = in->speakers ? in->speakers : smp_usual_speakers(in->channels);
     for (int i = 0; i < channel; i++)
         mask &= mask - 1;
     const uint32_t speaker = mask & (0 - mask);
