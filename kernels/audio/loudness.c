@@ -57,7 +57,7 @@ SMP_CPU_KERNEL(loudness_naive)
                 if (piece < first)
                     continue;
                 const int whole = (piece + 1) * p->piece <= in->height;
-                result[piece * channels + c].energy = whole ? energy : 0;
+                result[piece * channels + c].energy = whole ? energy : smp_cut_energy(energy);
                 result[piece * channels + c].peak = piece == last ? peak_behind(in, c, p->phases, peak) : peak;
             }
         }
@@ -194,7 +194,7 @@ SMP_CPU_KERNEL(loudness_tiled)
                 const double sum = energy[k / SMP_LANE_VECTOR][k % SMP_LANE_VECTOR],
                              most = peak[k / SMP_LANE_VECTOR][k % SMP_LANE_VECTOR];
                 const int c = lanes[k].channel, whole = (piece + 1) * p->piece <= in->height;
-                result[piece * channels + c].energy = whole ? sum : 0;
+                result[piece * channels + c].energy = whole ? sum : smp_cut_energy(sum);
                 result[piece * channels + c].peak = piece == last ? peak_behind(in, c, p->phases, most) : most;
             }
         }

@@ -80,7 +80,7 @@ SMP_DEVICE void loudness_put(loudness_lane &lane, const smp_io &io, const smp_lo
         loudness_peak_at(lane, io, p, y, channel);
     smp_loudness_piece record = {lane.energy, lane.peak};
     if ((piece + 1) * p.piece > io.in.height)
-        record.energy = 0;
+        record.energy = smp_cut_energy(lane.energy);
     if (piece >= w.first && piece < w.end)
         static_cast<smp_loudness_piece *>(io.result)[piece * io.in.channels + channel] = record;
     lane.energy = lane.peak = 0;

@@ -3,7 +3,8 @@
  *
  * The definition. A channel goes through two filters in a row (biquad.h, in double, not rounded between). A leaf is a
  * whole number of pieces. A record has, of a piece and channel:
- *   energy  the sum of squares of the filtered frames, in order, in double; 0 of a piece that the sound's end cuts
+ *   energy  the sum of squares of the filtered frames, in order, in double; of a piece that the sound's end cuts 0, or
+ *           infinity where that sum is not finite, so that this is told
  *   peak    the largest magnitude of the frames and, with `phases`, of the values between them: frame y's are
  *           h[0] x[y] + h[1] x[y-1] + .. + h[11] x[y-11], in double, k ascending. The last piece also has those of the
  *           11 frames that follow the sound's end */
@@ -54,6 +55,11 @@ SMP_HOST_DEVICE double smp_larger(double most, double v)
 {
     const double size = v < 0 ? -v : v;
     return size > most && size < (double)INFINITY ? size : most; /* what is not finite is left out */
+}
+
+SMP_HOST_DEVICE double smp_cut_energy(double sum)
+{
+    return sum - sum == 0 ? 0 : (double)INFINITY;
 }
 
 /* The pieces that a launch over rows y0 .. y1-1 writes: those whose last frame is one of them. */

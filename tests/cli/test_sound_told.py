@@ -132,6 +132,25 @@ class Told(CliCase):
         told = self.smp("measure", "-e", "loudness target=-40LUFS", "fine.wav").stderr
         self.assertRegex(told, r"fine.wav: its loudness is -\d.* louder than the -40.0 asked for: `normalize lufs=")
 
+    def test_a_sample_that_is_not_finite_is_told_at_the_very_end_too(self):
+        sound = np.full(16100, 0.1, "<f4")  # the last 100 are less than a tenth of a second
+        for bad in (np.nan, np.inf):
+            sound[16050] = bad
+            self.wav("in.wav", sound, FLOAT)
+            for command in (("measure", "-e", "loudness", "in.wav"), ("run", "-f", "-e", "normalize lufs=-30", "in.wav",
+                                                                      "o.wav")):
+                self.assertIn("measures without 1 of 21 tenths of a second", self.smp(*command).stderr)
+        self.assertEqual(json.loads(self.smp("measure", "-q", "-e", "loudness", "in.wav", "--json").stdout),
+                         json.loads(self.smp("measure", "-q", "-e", "loudness", "in.wav", "--json", "--device",
+                                             "simt").stdout))
+
+    def test_doubles_beyond_floats_are_told_as_infinite(self):
+        sound = np.array([0.5, 1e300, -1e39, np.inf, np.nan, 0.1, 3e38])
+        self.wav("in.wav", sound, FLOAT)
+        told = self.smp("convert", "in.wav", "o.npy").stderr
+        self.assertIn("2 of 7 samples are beyond its range and became infinite", told)
+        self.assertIn("2 of 7 samples were rounded to its 24 bits", told)
+
     def test_samples_that_are_not_finite_leave_what_else_is_told(self):
         sound = (np.random.default_rng(39).uniform(-0.5, 0.5, 16400)).astype("<f4")
         sound[15500] = np.nan

@@ -176,7 +176,8 @@ static void what_lies_behind_the_samples_never_fails_a_file(void **context)
     p.shape.rate = 44100;
     for (int i = 0; i < FRAMES * 3; i++)
         samples[i] = (uint8_t)(i * 7);
-    smp_sound_decode((float *)(void *)p.data, samples, FRAMES, SMP_SOUND_S24, false);
+    smp_inexact inexact = {0};
+    smp_sound_decode((float *)(void *)p.data, samples, FRAMES, SMP_SOUND_S24, false, &inexact);
     for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++)
         for (int told = 0; told < 2; told++) { /* does the size of all count what is behind? */
             size_t size;

@@ -111,8 +111,7 @@ static void decode_16(float *restrict to, const uint8_t *restrict from, int64_t 
     }
 }
 
-/* Both return how many samples f32 does not hold exactly. */
-static uint64_t decode_32(float *restrict to, const uint8_t *restrict from, int64_t n, bool big)
+static void decode_32(float *restrict to, const uint8_t *restrict from, int64_t n, bool big, smp_inexact *inexact)
 {
     uint64_t rounded = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -120,20 +119,18 @@ static uint64_t decode_32(float *restrict to, const uint8_t *restrict from, int6
         to[i] = (float)value;
         rounded += (double)to[i] != value;
     }
-    return rounded;
+    inexact->rounded += rounded;
 }
 
-static uint64_t decode_double(float *to, const uint8_t *from, int64_t n, bool big)
+static void decode_double(float *to, const uint8_t *from, int64_t n, bool big, smp_inexact *inexact)
 {
-    uint64_t rounded = 0;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t bits = smp_get_bytes(from + 8 * i, 8, big);
         double value;
         memcpy(&value, &bits, 8);
         to[i] = (float)value;
-        rounded += value == value && (double)to[i] != value;
+        smp_inexact_add(inexact, value, to[i]);
     }
-    return rounded;
 }
 
 /* ITU-T G.711, as 16-bit codes. */
@@ -159,7 +156,7 @@ static void decode_law(float *to, const uint8_t *from, int64_t n, bool ulaw)
         to[i] = table[from[i]];
 }
 
-uint64_t smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big)
+void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big, smp_inexact *inexact)
 {
     switch (type) {
     case SMP_SOUND_U8:
@@ -178,7 +175,8 @@ uint64_t smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, b
             decode_codes(to, from, n, 3, false, 0);
         break;
     case SMP_SOUND_S32:
-        return decode_32(to, from, n, big);
+        decode_32(to, from, n, big, inexact);
+        break;
     case SMP_SOUND_ULAW:
     case SMP_SOUND_ALAW:
         decode_law(to, from, n, type == SMP_SOUND_ULAW);
@@ -190,9 +188,9 @@ uint64_t smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, b
         }
         break;
     default:
-        return decode_double(to, from, n, big);
+        decode_double(to, from, n, big, inexact);
+        break;
     }
-    return 0;
 }
 
 /* Each sample as the code whose value is nearest, the smaller one of two. */
@@ -353,12 +351,17 @@ bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, s
     return true;
 }
 
-void smp_sound_note_rounded(smp_reader *reader, uint64_t rounded)
+void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
 {
     const smp_shape *shape = &reader->media.shape;
-    if (rounded)
+    const unsigned long long all = (unsigned long long)shape->height * (unsigned long long)shape->channels;
+    if (inexact->rounded)
         smp_note(&reader->notes, "sound is read as 32-bit float: %llu of %llu samples were rounded to its 24 bits",
-                 (unsigned long long)rounded, (unsigned long long)shape->height * (unsigned long long)shape->channels);
+                 (unsigned long long)inexact->rounded, all);
+    if (inexact->infinite)
+        smp_note(&reader->notes,
+                 "sound is read as 32-bit float: %llu of %llu samples are beyond its range and became infinite",
+                 (unsigned long long)inexact->infinite, all);
 }
 
 static bool is_law(int type)
@@ -451,8 +454,8 @@ smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows
         size_t bytes = (size_t)(n * frame);
         if (smp_source_read(&reader->source, pcm->buffer, bytes) != bytes)
             return smp_source_ended(&reader->source, err);
-        pcm->rounded += smp_sound_decode((float *)(void *)((char *)to + y * stride), pcm->buffer, n * channels,
-                                         pcm->type, pcm->big);
+        smp_sound_decode((float *)(void *)((char *)to + y * stride), pcm->buffer, n * channels, pcm->type, pcm->big,
+                         &pcm->inexact);
     }
     return SMP_OK;
 }
@@ -461,7 +464,7 @@ smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows
 smp_code smp_pcm_read_end(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    smp_sound_note_rounded(reader, ((const smp_pcm *)reader->state)->rounded);
+    smp_sound_note_inexact(reader, &((const smp_pcm *)reader->state)->inexact);
     if (source->seekable)
         return SMP_OK;
     const uint8_t *at;

@@ -16,9 +16,22 @@ int smp_sound_bits(int type);
 /* Whether the samples are of a code that loses some (Vorbis, MPEG, mu-law); 16 bits hold what is left of them. */
 bool smp_sound_coded(int type);
 
-/* Converts n samples from file bytes to f32. big: big-endian. type: one with bits. Returns how many f32 does not hold
- * exactly. */
-uint64_t smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big);
+/* Samples that f32 does not hold: whole numbers of 32 bits, and doubles. */
+typedef struct smp_inexact {
+    uint64_t rounded;  /* to its 24 bits */
+    uint64_t infinite; /* finite ones beyond its range */
+} smp_inexact;
+
+static inline void smp_inexact_add(smp_inexact *inexact, double value, float nearest)
+{
+    const bool differs = value == value && (double)nearest != value, infinite = nearest - nearest != 0;
+    inexact->rounded += differs && !infinite;
+    inexact->infinite += differs && infinite;
+}
+
+/* Converts n samples from file bytes to f32. big: big-endian. type: one with bits. Adds those that f32 does not hold.
+ */
+void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool big, smp_inexact *inexact);
 
 /* Converts to file bytes: rounds to nearest, ties to even; clamps; NaN becomes 0. No dither, so every run gives the
  * same bytes. Returns how many samples were clamped to the integers' range. */
@@ -57,9 +70,9 @@ bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, s
 typedef struct smp_pcm {
     int type;
     bool big;
-    uint64_t pad;     /* writer: bytes after the samples, 0 to 7 */
-    uint64_t next;    /* reader: where a file appended to this one would begin */
-    uint64_t rounded; /* reader: samples that f32 does not hold exactly */
+    uint64_t pad;        /* writer: bytes after the samples, 0 to 7 */
+    uint64_t next;       /* reader: where a file appended to this one would begin */
+    smp_inexact inexact; /* reader */
     uint8_t *buffer;
 } smp_pcm;
 
@@ -78,8 +91,8 @@ void smp_pcm_close_write(smp_writer *writer);
     .kind = SMP_AUDIO, .read_rows = smp_pcm_read, .read_close = smp_pcm_close_read, .write_rows = smp_pcm_write,       \
     .write_end = smp_pcm_write_end, .write_close = smp_pcm_close_write
 
-/* Notes at the end of a sound that f32 does not hold so many of its samples exactly. */
-void smp_sound_note_rounded(smp_reader *reader, uint64_t rounded);
+/* Notes at the end of a sound that f32 does not hold so many of its samples. */
+void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact);
 
 /* Notes that a format writes samples as `type`, where it does not hold the kind that the input had. */
 void smp_sound_note_type(smp_writer *writer, int type);

@@ -75,10 +75,10 @@ typedef struct av_state {
     int at;         /* samples of the frame that are taken */
     bool held;      /* the frame has some */
     bool flushed, ended;
-    bool watches;     /* reads the packets of other streams too, for: */
-    bool cut;         /* a packet is not whole */
-    double last;      /* seconds from the file's beginning at which the last packet ends */
-    uint64_t rounded; /* samples that f32 does not hold exactly */
+    bool watches; /* reads the packets of other streams too, for: */
+    bool cut;     /* a packet is not whole */
+    double last;  /* seconds from the file's beginning at which the last packet ends */
+    smp_inexact inexact;
     int channels, rate;
 } av_state;
 
@@ -411,8 +411,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ samples */
 
-/* Adds 1 to *rounded where f32 does not hold the sample exactly. */
-static float sample_of(const uint8_t *from, enum AVSampleFormat format, uint64_t *rounded)
+static float sample_of(const uint8_t *from, enum AVSampleFormat format, smp_inexact *inexact)
 {
     int16_t s16;
     int32_t s32;
@@ -429,12 +428,12 @@ static float sample_of(const uint8_t *from, enum AVSampleFormat format, uint64_t
         memcpy(&s32, from, sizeof s32);
         f64 = (double)s32 / 2147483648.;
         nearest = (float)f64;
-        *rounded += (double)nearest != f64;
+        smp_inexact_add(inexact, f64, nearest);
         return nearest;
     case AV_SAMPLE_FMT_DBL:
         memcpy(&f64, from, sizeof f64);
         nearest = (float)f64;
-        *rounded += f64 == f64 && (double)nearest != f64;
+        smp_inexact_add(inexact, f64, nearest);
         return nearest;
     default:
         memcpy(&f32, from, sizeof f32);
@@ -457,7 +456,7 @@ static void copy_samples(av_state *s, char *to, int64_t stride, int64_t count)
         for (int64_t i = 0; packed == AV_SAMPLE_FMT_FLT && i < count; i++) /* what most decoders give */
             memcpy(to + i * stride + c * (int64_t)sizeof(float), from + i * step, sizeof(float));
         for (int64_t i = packed == AV_SAMPLE_FMT_FLT ? count : 0; i < count; i++)
-            ((float *)(void *)(to + i * stride))[c] = sample_of(from + i * step, packed, &s->rounded);
+            ((float *)(void *)(to + i * stride))[c] = sample_of(from + i * step, packed, &s->inexact);
     }
 }
 
@@ -482,7 +481,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
 static smp_code read_end(smp_reader *reader, smp_error *err)
 {
     (void)err;
-    smp_sound_note_rounded(reader, ((const av_state *)reader->state)->rounded);
+    smp_sound_note_inexact(reader, &((const av_state *)reader->state)->inexact);
     return SMP_OK;
 }
 
