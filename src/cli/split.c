@@ -141,8 +141,9 @@ static smp_code find_parts(const split_settings *s, const smp_run_report *report
     }
     if (found->count)
         return SMP_OK;
-    smp_fail(err, SMP_E_PIPE, "there is no part: all of it stays below %.6g dBFS", s->below);
-    return smp_hint(err, "--below takes a lower level");
+    smp_fail(err, SMP_E_DECODE, "there is no part: all of it stays below %.6g dBFS", s->below);
+    smp_hint(err, "--below takes a lower level");
+    return smp_at(err, "%s", strcmp(s->in, "-") ? s->in : "standard input");
 }
 
 /* Parts of one length. */

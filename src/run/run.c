@@ -23,6 +23,10 @@ void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int fai
         code == SMP_E_TERMINATED)
         return;
     int node = plan->steps[failed].node, line = 0, column = 0;
+    if (code == SMP_E_DECODE) { /* the pipeline is right, and the input holds nothing for it */
+        smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
+        return;
+    }
     if (node < 0 || !request->diags)
         return;
     smp_span span = request->program->nodes[node].span;

@@ -145,7 +145,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     (void)work;
     const size_t count = find_kept(p, in, result, NULL);
     if (!count) {
-        smp_fail(err, SMP_E_PIPE, "nothing is left: all of it stays below %.6g dBFS",
+        smp_fail(err, SMP_E_DECODE, "'trim auto' leaves nothing: all of it stays below %.6g dBFS",
                  isnan(p->silence) ? DEFAULT_SILENCE : p->silence);
         return smp_hint(err, "`trim silence=-70dBFS` has a lower threshold; `stats` tells the levels");
     }
@@ -233,7 +233,8 @@ const smp_stage smp_stage_trim = {
         "dropped, what comes after is not read.\n"
         "`trim auto` cuts the silence at both ends, frames in which every channel's magnitude stays below `silence`, "
         "and leaves `keep` of it. With inside=1s silences of a second or more between sounds are cut too: `keep` is "
-        "left after the sound before and before the sound after. It reads the sound twice, and streams.",
+        "left after the sound before and before the sound after. It reads the sound twice, and streams. Of a sound "
+        "that is silent throughout nothing would be left: that is an error (exit status 3), and no file is written.",
     .example = "trim first=1",
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,

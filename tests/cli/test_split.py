@@ -69,13 +69,16 @@ class Silence(CliCase):
         for arguments, status, message in (
                 (("in.wav",), 2, "write smempipe split in.wav -o DIR"),
                 (("in.wav", "-o", "x", "--name", "a.wav"), 2, "put {part}, the part's number, into it"),
-                (("in.wav", "-o", "x", "--below", "-1"), 2, "there is no part"),
+                (("in.wav", "-o", "x", "--below", "-1"), 3, "in.wav: error: there is no part"),
                 (("in.wav", "-o", "x", "--to", "txt"), 2, "--to takes an extension"),
                 ):
             self.assertIn(message, self.smp("split", *arguments, status=status).stderr)
             self.assertFalse((self.folder / "x").exists())
-        done = self.smp("run", "-e", "trim silence=0dBFS", "in.wav", "x.wav", status=2)
-        self.assertIn("nothing is left: all of it stays below 0 dBFS", done.stderr)
+        done = self.smp("run", "-e", "trim silence=0dBFS", "in.wav", "x.wav", status=3)
+        self.assertIn("in.wav: error: 'trim auto' leaves nothing: all of it stays below 0 dBFS", done.stderr)
+        self.assertFalse((self.folder / "x.wav").exists())
+        done = self.smp("batch", "-e", "trim silence=0dBFS", "in.wav", "-o", "all", status=1)
+        self.assertIn("in.wav: 'trim auto' leaves nothing", done.stderr)
         self.assertIn("two stages", self.smp("check", "-e", "trim auto start=1s", status=2).stderr)
         self.assertIn("measures nothing", self.smp("measure", "-e", "trim start=1s", "in.wav", status=2).stderr)
 
