@@ -312,11 +312,16 @@ void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report)
     }
 }
 
+static size_t number_at(const char *text)
+{
+    return strspn(text, "0123456789.");
+}
+
 /* Whether two lines say the same of two files, but for numbers. */
 static bool are_alike(const char *a, const char *b)
 {
     while (*a && *b) {
-        const size_t x = strspn(a, "0123456789."), y = strspn(b, "0123456789.");
+        const size_t x = number_at(a), y = number_at(b);
         a += x;
         b += y;
         if (*a != *b || (x > 0) != (y > 0))
@@ -334,11 +339,49 @@ static const char *said(const char *line)
     return at ? at + 2 : line;
 }
 
+/* What alike lines say: numbers that differ become "least to most". texts, behind files' names, are
+ * moved to their ends. */
+static void put_alike(FILE *to, const char **texts, size_t count)
+{
+    while (*texts[0]) {
+        const char *least = texts[0], *most = texts[0];
+        if (!number_at(texts[0])) {
+            fputc(*texts[0], to);
+            for (size_t i = 0; i < count; i++)
+                texts[i]++;
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            least = strtod(texts[i], NULL) < strtod(least, NULL) ? texts[i] : least;
+            most = strtod(texts[i], NULL) > strtod(most, NULL) ? texts[i] : most;
+        }
+        fprintf(to, "%.*s", (int)number_at(least), least);
+        if (strtod(least, NULL) < strtod(most, NULL))
+            fprintf(to, " to %s%.*s", texts[0][-1] == '-' ? "-" : "", (int)number_at(most), most);
+        for (size_t i = 0; i < count; i++)
+            texts[i] += number_at(texts[i]);
+    }
+}
+
+static void show_alike(const smp_common *common, const char **texts, size_t count)
+{
+    char *line = NULL;
+    size_t size;
+    FILE *to = open_memstream(&line, &size);
+    if (to) {
+        put_alike(to, texts, count);
+        fclose(to);
+        smp_cli_warning(common, "%zu more files: %s", count, line);
+    }
+    free(line);
+}
+
 /* In the order of names, whatever ended first. Where many have the same message, the first are named. */
 void smp_remarks_show(smp_remarks *remarks, const smp_common *common)
 {
     enum { NAMED = 3 };
     bool told[MOST_KEPT] = {false};
+    const char *others[MOST_KEPT];
     if (remarks->kept)
         qsort(remarks->lines, remarks->kept, sizeof *remarks->lines, by_text);
     for (size_t i = 0; i < remarks->kept; i++) {
@@ -352,11 +395,13 @@ void smp_remarks_show(smp_remarks *remarks, const smp_common *common)
             if (!told[k] && are_alike(text, said(remarks->lines[k]))) {
                 if (alike - left < named)
                     smp_cli_warning(common, "%s", remarks->lines[k]);
+                else
+                    others[alike - left - named] = said(remarks->lines[k]);
                 told[k] = true;
                 left--;
             }
         if (alike > named)
-            smp_cli_warning(common, "%zu more files: %s", alike - named, text);
+            show_alike(common, others, alike - named);
     }
     if (remarks->count > remarks->kept)
         smp_cli_warning(common, "%zu more notes", remarks->count - remarks->kept);

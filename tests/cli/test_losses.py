@@ -112,6 +112,13 @@ class Losses(CliCase):
         done = self.smp("run", "-e", "autorotate", "in.png", "o.png", status=2)
         self.assertIn("turned as its EXIF says", done.stderr)
 
+    def test_a_warning_about_many_files_spans_their_numbers(self):
+        for i, rate in enumerate((22050, 44100, 32000, 22050, 96000, 11025)):
+            self.sound(f"{i}.wav", rate, 0.1)
+        told = self.smp("convert", "--to", "opus", "-o", "out", *(f"{i}.wav" for i in range(6))).stderr
+        self.assertIn("warning: 3 more files: the format has no rate of 11025 to 96000 Hz: the sound is resampled to "
+                      "48 kHz", told)
+
     def test_many_files(self):
         self.small_png()
         self.write("x.m4a", b"no sound")
