@@ -290,12 +290,15 @@ static void node_json(smp_json *json, int number, const smp_node *node, const ch
     smp_json_end(json, '}');
 }
 
-/* What a stage needs of its input for one pixel. */
-static const char *reads_text(smp_access access)
+/* What a stage needs of its input for one pixel, or one frame of a sound. */
+static const char *reads_text(const smp_stage *stage, smp_access access)
 {
-    static const char *const texts[] = {"the same pixel", "pixels around", "everything", "everything",
-                                        "everything, then the pixel"};
-    return (size_t)access < sizeof texts / sizeof texts[0] ? texts[access] : "?";
+    static const char *const texts[][2] = {{"the same pixel", "the same frame"},
+                                           {"pixels around", "frames around"},
+                                           {"everything", "everything"},
+                                           {"everything", "everything"},
+                                           {"everything, then the pixel", "everything, then the frame"}};
+    return (size_t)access < sizeof texts / sizeof texts[0] ? texts[access][stage->domain == SMP_AUDIO] : "?";
 }
 
 static void node_line(int number, const smp_node *node, const char *text, bool depends, smp_access access)
@@ -308,7 +311,7 @@ static void node_line(int number, const smp_node *node, const char *text, bool d
         printf("%5s", "");
     }
     smp_text_column(stdout, wide ? "" : text, STATEMENT_COLUMNS);
-    printf("  %s", reads_text(access));
+    printf("  %s", reads_text(node->stage, access));
     if (node->input != number - 1) { /* a branch; the first statement takes @input, which is -1 too */
         picture_name(from, sizeof from, node->input);
         printf("  from %s", from);

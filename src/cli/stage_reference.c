@@ -14,16 +14,19 @@ const char *smp_fallback_text(const smp_param *param)
     return param->flags & SMP_P_REQUIRED ? "required" : param->fallback ? param->fallback : "none";
 }
 
-const char *smp_access_text(smp_access access)
+/* Sounds have frames where pictures have pixels and rows. */
+static const char *access_text(const smp_stage *stage)
 {
-    static const char *const texts[] = {
-        [SMP_POINT] = "the same pixel; streams",
-        [SMP_STENCIL] = "neighbouring rows; streams",
-        [SMP_WHOLE] = "anywhere; its input is kept whole",
-        [SMP_REDUCE] = "every pixel, and passes the data on; streams",
-        [SMP_ADJUST] = "everything first, then the same pixel; two passes",
+    static const char *const texts[][2] = {
+        [SMP_POINT] = {"the same pixel; streams", "the same frame; streams"},
+        [SMP_STENCIL] = {"neighbouring rows; streams", "neighbouring frames; streams"},
+        [SMP_WHOLE] = {"anywhere; its input is kept whole", "anywhere; its input is kept whole"},
+        [SMP_REDUCE] = {"every pixel, and passes the data on; streams", "every frame, and passes the data on; streams"},
+        [SMP_ADJUST] = {"everything first, then the same pixel; two passes",
+                        "everything first, then the same frame; two passes"},
     };
-    return (size_t)access < sizeof texts / sizeof texts[0] ? texts[access] : "?";
+    return (size_t)stage->access < sizeof texts / sizeof texts[0] ? texts[stage->access][stage->domain == SMP_AUDIO]
+                                                                  : "?";
 }
 
 static const char *domain_text(smp_kind domain)
@@ -76,7 +79,7 @@ void smp_stage_reference(FILE *to, const smp_stage *stage, bool color)
     smp_paint paint = smp_paint_for(color);
     fprintf(to, "%s%s%s - %s\n\n  ", paint.bold, stage->name, paint.off, stage->help ? stage->help : "");
     put_synopsis(to, stage);
-    fprintf(to, "\n\nWorks on %s. Reads %s.\n", domain_text(stage->domain), smp_access_text(stage->access));
+    fprintf(to, "\n\nWorks on %s. Reads %s.\n", domain_text(stage->domain), access_text(stage));
     if (stage->about) {
         fputc('\n', to);
         smp_text_wrap(to, stage->about, 0, 0);
@@ -161,7 +164,7 @@ static void put_markdown(FILE *to, const smp_stage *stage)
     put_escaped(to, stage->help ? stage->help : "", true);
     fprintf(to, "\n\n    ");
     put_synopsis(to, stage);
-    fprintf(to, "\n\nWorks on %s. Reads %s.\n", domain_text(stage->domain), smp_access_text(stage->access));
+    fprintf(to, "\n\nWorks on %s. Reads %s.\n", domain_text(stage->domain), access_text(stage));
     if (stage->about) {
         fputc('\n', to);
         put_paragraphs(to, stage->about);

@@ -17,6 +17,5 @@ const char *smp_domain_name(smp_kind domain);
 const char *smp_fallback_text(const smp_param *param);
 
 /* What an access class needs, in words. */
-const char *smp_access_text(smp_access access);
 
 #endif

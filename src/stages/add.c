@@ -18,7 +18,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 
 const smp_stage smp_stage_add = {
     .name = "add",
-    .help = "adds a second picture, or a number",
+    .help = "adds a second picture or sound, or a number",
     .about = "out = a + b. Sounds may have other lengths: the sum is as long as the longer one (see "
              "`mix`)." SMP_OPERAND_ABOUT,
     .example = "add 10%",

@@ -9,7 +9,8 @@ typedef struct params {
 
 static const smp_param table[] = {
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
-     "the sound that follows: @name or \"file\"; any length", NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE},
+     "the sound that follows: @name or \"file\"; any length", NULL,
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_SOUND},
     {"gap", offsetof(params, gap), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "silence between the two", NULL, 0},
     {"crossfade", offsetof(params, crossfade), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s",
      "time over which this one goes and the second comes; both must be as long", NULL, 0},

@@ -24,7 +24,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 
 const smp_stage smp_stage_divide = {
     .name = "divide",
-    .help = "divides by a second picture, or a number",
+    .help = "divides by a second picture or sound, or a number",
     .about = "out = a * full scale / b: where both are equal the result is white; dividing by a blurred copy takes "
              "uneven light away. Dividing by 0 gives full scale with the sign of a, and 0 for 0 / 0." SMP_OPERAND_ABOUT,
     .example = "divide 80%",

@@ -15,7 +15,7 @@ typedef struct params {
 static const smp_param table[] = {
     {"by", offsetof(params, by), SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL,
      "the sound that is laid on this one: @name or \"file\"; any length", NULL,
-     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE},
+     SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_PICTURE | SMP_P_SOUND},
     {"at", offsetof(params, at), SMP_T_FLOAT, SMP_UNIT_S, 0, 1e6, "0s", "where it begins", NULL, 0},
     {"gain", offsetof(params, gain), SMP_T_FLOAT, SMP_UNIT_DB, -200, 60, "0dB", "of the second", NULL, 0},
     {"length", offsetof(params, length), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "longest",

@@ -18,7 +18,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 
 const smp_stage smp_stage_multiply = {
     .name = "multiply",
-    .help = "multiplies with a second picture, or a factor",
+    .help = "multiplies with a second picture or sound, or a factor",
     .about = "out = a * b / full scale: a white pixel of the second changes nothing, a black one makes black. A number "
              "is a factor: 1.5 or 150% makes it half as bright again." SMP_OPERAND_ABOUT,
     .example = "multiply 120%",

@@ -16,6 +16,6 @@ const smp_stage smp_stage_reverse = {
     .domain = SMP_AUDIO,
     .access = SMP_STENCIL,
     .plan = plan,
-    .variants = smp_transpose_variants,
+    .variants = smp_reverse_variants,
     .aliases = (const smp_alias[]){{"areverse backwards", "reverse"}, {0}},
 };

@@ -66,6 +66,7 @@ enum {
     SMP_P_OF_WIDTH = 1024,  /* INT, px: also a percentage of the input's width */
     SMP_P_OF_HEIGHT = 2048, /* and of its height */
     SMP_P_RATE = 8192,      /* FLOAT, Hz: of samples; a bare number below 1000 is meant in kHz */
+    SMP_P_SOUND = 16384,    /* OPERAND, with SMP_P_PICTURE: it is a sound */
     SMP_P_FILE = 4096,      /* STRING: a file, relative to the text that names it */
     SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };

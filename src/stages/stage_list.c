@@ -146,7 +146,7 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
         break;
     case SMP_T_OPERAND:
         if (param->flags & SMP_P_PICTURE)
-            snprintf(text, size, "a picture @name or \"file\"");
+            snprintf(text, size, "a %s @name or \"file\"", param->flags & SMP_P_SOUND ? "sound" : "picture");
         else
             snprintf(text, size, "a picture @name or \"file\", or a number%s",
                      param->unit == SMP_UNIT_FRACTION ? " (1 or 100% is full scale)" : "");

@@ -18,7 +18,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 
 const smp_stage smp_stage_subtract = {
     .name = "subtract",
-    .help = "subtracts a second picture, or a number",
+    .help = "subtracts a second picture or sound, or a number",
     .about = "out = a - b." SMP_OPERAND_ABOUT,
     .example = "subtract 10%",
     .domain = SMP_BOTH,

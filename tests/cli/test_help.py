@@ -37,6 +37,18 @@ class Help(CliCase):
             rows = re.sub(r"\n {20,}", " ", text)  # each option in a line
             self.assertNotRegex(rows, r"(?m)^ +-.*([,:(]| (or|and|a|an|the|of))$")
 
+    def test_stages_of_sound_speak_of_frames(self):
+        rows = json.loads(self.smp("stages", "--json").stdout)
+        makes_pictures = ("spectrogram", "waveform", "mel", "stft")
+        names = [row["name"] for row in rows if row["domain"] == "audio" and row["name"] not in makes_pictures]
+        self.assertGreater(len(names), 20)
+        for name in names:
+            text = self.smp("help", name).stdout
+            self.assertNotRegex(text.replace("pixel by pixel, or frame by frame", "").replace("pixels or frames", ""),
+                                r"pixel|a picture @name", name)
+        self.assertIn("a sound @name", self.smp("help", "mix").stdout)
+        self.assertIn("the same frame", self.smp("explain", "-e", "gain -3dB").stdout)
+
     def test_options_are_there_where_they_do_something(self):
         for command, absent in (("stages", "force"), ("stages", "max-pixels"), ("help", "device"), ("diff", "threads"),
                                 ("check", "device"), ("info", "force")):

@@ -76,5 +76,5 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
     return SMP_OK;
 }
 
-SMP_TWO_VARIANTS(arithmetic, "vectorised blocks of both pictures in the first-level cache", smp_geometry_samples,
+SMP_TWO_VARIANTS(arithmetic, "vectorised blocks of both inputs in the first-level cache", smp_geometry_samples,
                  smp_geometry_packs);

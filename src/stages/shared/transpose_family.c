@@ -1,8 +1,8 @@
 /* What the stages that turn and mirror share: one set of kernels, told by its parameters which way. */
+#include "stages/shared/transpose_family.h"
 #include "base/checked.h"
 #include "stages/launch.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/transpose_family.h"
 
 /* ------------------------------------------------------------------------------------------------ GPU launches */
 
@@ -108,26 +108,31 @@ static const char *swizzled(const smp_io *io, const void *params, smp_grid *grid
 
 /* ------------------------------------------------------------------------------------------------ the stages' parts */
 
+#define VARIANTS(unit, of_a_transpose)                                                                                 \
+    {.name = "naive",                                                                                                  \
+     .help = unit " by " unit of_a_transpose,                                                                          \
+     .launches = {SMP_LAUNCH(transpose_naive, .geometry = naive_geometry)}},                                           \
+        {.name = "tiled",                                                                                              \
+         .help = "square tiles that use whole cache lines on both sides; on GPUs a tile's columns lie in one bank",    \
+         .launches = {SMP_LAUNCH(transpose_tiled, .geometry = tiled_geometry)},                                        \
+         .band = SMP_TRANSPOSE_TILE},                                                                                  \
+        {.name = "padded",                                                                                             \
+         .help = "tiles with a " unit " more a row, so that a column lies in all banks (GPU; on a CPU as tiled)",      \
+         .launches = {SMP_LAUNCH_AS(transpose_tiled, .cuda = "transpose_padded", .geometry = padded_geometry)},        \
+         .band = SMP_TRANSPOSE_TILE},                                                                                  \
+        {.name = "swizzled",                                                                                           \
+         .help =                                                                                                       \
+             "16 bytes an access on both sides, cells transposed in registers, words of a tile spread over all "       \
+             "banks by XOR: no padding, no conflicts (GPU; " unit "s of other sizes as padded, on a CPU as tiled)",    \
+         .launches = {SMP_LAUNCH_AS(transpose_tiled, .decide = swizzled)},                                             \
+         .band = SMP_TRANSPOSE_TILE},                                                                                  \
+    {                                                                                                                  \
+        0                                                                                                              \
+    }
+
 const smp_variant smp_transpose_variants[] = {
-    {.name = "naive",
-     .help = "pixel by pixel; one side of a transpose touches a cache line for every sample",
-     .launches = {SMP_LAUNCH(transpose_naive, .geometry = naive_geometry)}},
-    {.name = "tiled",
-     .help = "square tiles that use whole cache lines on both sides; on GPUs a tile's columns lie in one bank",
-     .launches = {SMP_LAUNCH(transpose_tiled, .geometry = tiled_geometry)},
-     .band = SMP_TRANSPOSE_TILE},
-    {.name = "padded",
-     .help = "tiles with a pixel more a row, so that a column lies in all banks (GPU; on a CPU as tiled)",
-     .launches = {SMP_LAUNCH_AS(transpose_tiled, .cuda = "transpose_padded", .geometry = padded_geometry)},
-     .band = SMP_TRANSPOSE_TILE},
-    {.name = "swizzled",
-     .help =
-         "16 bytes an access on both sides, cells transposed in registers, words of a tile spread over all banks by "
-         "XOR: no padding, no conflicts (GPU; pixels of other sizes as padded, on a CPU as tiled)",
-     .launches = {SMP_LAUNCH_AS(transpose_tiled, .decide = swizzled)},
-     .band = SMP_TRANSPOSE_TILE},
-    {0},
-};
+    VARIANTS("pixel", "; one side of a transpose touches a cache line for every sample")};
+const smp_variant smp_reverse_variants[] = {VARIANTS("frame", "")};
 
 void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan *work)
 {
