@@ -54,7 +54,8 @@ class SoundDamage(CliCase):
         self.needs_ffmpegs_libraries()
         samples = (np.arange(2000) * 13 % 30000).astype(">i2")
         header = "NIST_1A\n   1024\nchannel_count -i 1\nsample_count -i 2000\nsample_rate -i 8000\n" \
-                 "sample_n_bytes -i 2\nsample_byte_format -s2 10\nsample_sig_bits -i 16\nsample_coding -s3 pcm\nend_head\n"
+                 "sample_n_bytes -i 2\nsample_byte_format -s2 10\nsample_sig_bits -i 16\n" \
+                 "sample_coding -s3 pcm\nend_head\n"
         for name, head in (("a.au", struct.pack(">4sIIIII", b".snd", 24, 4000, 3, 8000, 1)),
                            ("a.sph", header.encode().ljust(1024))):
             whole = head + samples.tobytes()
