@@ -38,6 +38,31 @@ void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
         plan->sinks[i].step = moved[plan->sinks[i].step];
 }
 
+/* Whether a reduction is wanted for what it tells, and not for the step alone that it adjusts. */
+static bool tells(const smp_step *step)
+{
+    return step->stage->access == SMP_REDUCE || step->stage->partial || step->work.access == SMP_REDUCE;
+}
+
+void smp_plan_prune(smp_plan *plan, bool *needed, int *moved)
+{
+    for (size_t i = 0; i < plan->sink_count; i++)
+        needed[plan->sinks[i].step] = true;
+    for (int i = (int)plan->step_count - 1; i >= 0; i--) {
+        const smp_step *step = &plan->steps[i];
+        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step));
+        needed[i] = needed[i] || i == 0 || wanted;
+        if (!needed[i])
+            continue;
+        for (int k = 0; k < 3; k++) {
+            int from = k == 0 ? step->input : k == 1 ? step->second : step->reduced_by;
+            if (from >= 0)
+                needed[from] = true;
+        }
+    }
+    smp_plan_keep(plan, needed, moved);
+}
+
 /* ---------------------------------------------------------------------------------------------- joining */
 
 /* Counts the steps and sinks that read each step's picture. */

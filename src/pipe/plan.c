@@ -19,6 +19,7 @@ typedef struct planner {
     smp_diags *diags;
     smp_plan *plan;
     int *step_of;      /* the step that computes a node's picture */
+    double *dpi_of;    /* the resolution that stages up to a node ask for; 0: none */
     int *step_of_file; /* the step that reads a file, or SMP_STEP_NONE */
     int origin;        /* the step that `@input` means */
     int *converted;    /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
@@ -187,6 +188,11 @@ static int picture_of(const planner *p, int node)
     return node == SMP_NODE_NONE ? SMP_STEP_NONE : node == SMP_NODE_INPUT ? p->origin : p->step_of[node];
 }
 
+static double dpi_of(const planner *p, int node)
+{
+    return node < 0 ? 0 : p->dpi_of[node];
+}
+
 /* A file that the program names becomes another source. Its faults are reported at its name. */
 static smp_code file_picture(planner *p, int number, int *index)
 {
@@ -294,6 +300,7 @@ static smp_code add_node(planner *p, int number)
         smp_free(probe.table);
         code = blame(p, node, code);
     }
+    p->dpi_of[number] = probe.dpi > 0 ? probe.dpi : dpi_of(p, node->input);
     if (code || probe.nothing) {
         if (!code && !probe.already)
             warn(p, node, "stage '%s' has no effect here", stage->name);
@@ -411,38 +418,11 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
     if (!smp_grow(&p->plan->sinks, &p->plan->sink_capacity, p->plan->sink_count + 1, sizeof *p->plan->sinks))
         return smp_fail_memory(p->err, "the plan", sizeof *p->plan->sinks);
     smp_sink sink = {.step = step, .save = save, .path = path, .shape = shape, .was_rate = was_rate};
+    sink.dpi = dpi_of(p, node);
     sink.drops_alpha = drops_alpha;
     sink.drops_bits = drops_bits;
     p->plan->sinks[p->plan->sink_count++] = sink;
     return SMP_OK;
-}
-
-/* ---------------------------------------------------------------------------------------------- pruning */
-
-/* Whether a reduction is wanted for what it tells, and not for the step alone that it adjusts. */
-static bool tells(const smp_step *step)
-{
-    return step->stage->access == SMP_REDUCE || step->stage->partial || step->work.access == SMP_REDUCE;
-}
-
-/* Drops the steps that neither a sink nor a reduction needs. Keeps the order. */
-static void prune(smp_plan *plan, bool *needed, int *moved)
-{
-    for (size_t i = 0; i < plan->sink_count; i++)
-        needed[plan->sinks[i].step] = true;
-    for (int i = (int)plan->step_count - 1; i >= 0; i--) {
-        const smp_step *step = &plan->steps[i];
-        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step));
-        needed[i] = needed[i] || i == 0 || wanted;
-        if (!needed[i])
-            continue;
-        for (int k = 0; k < 3; k++) {
-            int from = k == 0 ? step->input : k == 1 ? step->second : step->reduced_by;
-            if (from >= 0)
-                needed[from] = true;
-        }
-    }
-    smp_plan_keep(plan, needed, moved);
 }
 
 /* ---------------------------------------------------------------------------------------------- sinks, as stored */
@@ -508,7 +488,7 @@ static smp_code finish_plan(planner *p)
     int *moved = smp_alloc_array(n, sizeof *moved);
     smp_code code = flags && moved ? SMP_OK : smp_fail_memory(p->err, "the plan", n);
     if (!code) {
-        prune(p->plan, flags, moved);
+        smp_plan_prune(p->plan, flags, moved);
         bool *last = flags, *used = flags + n, *integers = flags + 2 * n;
         smp_plan_storage(p->plan, p->request->plain_storage, last, used, integers);
         code = store_sinks(p);
@@ -538,8 +518,9 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
     int index;
     p.plan = smp_alloc(sizeof *p.plan);
     p.step_of = smp_alloc_array(program->node_count + 1, sizeof *p.step_of);
+    p.dpi_of = smp_alloc_array(program->node_count + 1, sizeof *p.dpi_of);
     p.step_of_file = smp_alloc_array(program->file_count + 1, sizeof *p.step_of_file);
-    if (!p.plan || !p.step_of || !p.step_of_file) {
+    if (!p.plan || !p.step_of || !p.dpi_of || !p.step_of_file) {
         code = smp_fail_memory(p.err, "the plan", sizeof *p.plan);
         goto done;
     }
@@ -579,6 +560,7 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
 
 done:
     smp_free(p.step_of);
+    smp_free(p.dpi_of);
     smp_free(p.step_of_file);
     smp_free(p.converted);
     if (code)

@@ -82,7 +82,7 @@ bool smp_run_is_form(const smp_step *step, bool turned)
  * reader's metadata already describes the upright picture. */
 static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
 {
-    smp_change change = {.width = sink->shape.width, .height = sink->shape.height};
+    smp_change change = {.width = sink->shape.width, .height = sink->shape.height, .dpi = sink->dpi};
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
         if (smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count))
@@ -91,7 +91,6 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
         change.changed = true;
         change.toned |= !moves;
         change.srgb |= step->work.makes_srgb;
-        change.dpi = change.dpi > 0 ? change.dpi : step->work.dpi;
         change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
     if (step->path) /* samples of another file */

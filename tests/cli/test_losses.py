@@ -102,6 +102,17 @@ class Losses(CliCase):
         with Image.open(self.folder / "q.jpg") as got:
             self.assertEqual(got.info["dpi"], (300, 300))
 
+    def test_resolution_of_a_picture_that_keeps_its_size(self):
+        """Samples stay as they are coded, and each output has the resolution of its own branch."""
+        save = {"dpi": (72, 72), "quality": 70}
+        Image.fromarray(np.arange(4800, dtype=np.uint8).reshape(40, 40, 3)).save(self.folder / "p.jpg", **save)
+        self.smp("run", "-e", 'save "kept.jpg"', "-e", "resize 100% dpi=300", "p.jpg", "q.jpg")
+        self.smp("convert", "p.jpg", "alone.jpg", "-e", "resize 100% dpi=300")
+        for name, dpi in (("kept.jpg", 72), ("q.jpg", 300), ("alone.jpg", 300)):
+            with Image.open(self.folder / name) as got:
+                self.assertEqual(got.info["dpi"], (dpi, dpi), name)
+        self.smp("diff", "p.jpg", "alone.jpg")
+
     def test_values_in_the_order_of_others(self):
         self.small_png()
         done = self.smp("run", "-e", "crop 0 0 10 10", "in.png", "out.png", status=2)
