@@ -223,6 +223,10 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
     smp_fail(err, SMP_E_USAGE, "'%.200s' is no folder, which more than one file needs", out);
     if (settings->batch.many.recursive && length >= LEAST && strspn(out, "0123456789") == length)
         return smp_hint(err, "-r is --recursive; another rate is --rate %.20s", out);
+    if (settings->batch.many.plan.base.common.quiet && length && strspn(out, "0123456789") == length)
+        return smp_hint(err, "-q is --quiet; the quality is --quality %.20s", out);
+    if (!strchr(out, '.'))
+        return smp_hint(err, "write -o '%.200s', which makes it", out);
     return smp_hint(err, "write -o DIR");
 }
 
@@ -285,6 +289,15 @@ const smp_command smp_command_convert = {
              "(smempipe stages); a pipeline goes through smempipe run. docs/imagemagick.md has the commands of "
              "ImageMagick and vips beside these.",
     .settings_size = sizeof(convert_settings),
+    .meant = (const smp_alias[]){{"width w", "--resize 800x"},
+                                 {"height h", "--resize x600"},
+                                 {"size s thumb geometry longest", "--resize 1600, or --resize 800x600"},
+                                 {"scale", "--resize 50%, or --resize 1600"},
+                                 {"interlace progressive", "--jpeg-progressive"},
+                                 {"sampling-factor subsampling", "--jpeg-subsampling 4:2:0"},
+                                 {"copy", "--strip to leave metadata out; else they are kept"},
+                                 {"repage", "nothing: a crop leaves no offset"},
+                                 {0}},
     .one_input = true,
     .groups = {{"options", options},
                {"options for folders", smp_batch_options},

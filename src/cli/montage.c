@@ -338,6 +338,11 @@ const smp_command smp_command_montage = {
         "crossed out, is listed at the end, and the exit status is 1. A full page is followed by another. Pages "
         "are 8-bit sRGB, to which colours are brought by their profiles, without metadata. Prints the names of the "
         "pages.",
+    .meant = (const smp_alias[]){{"geometry size thumbnail resize", "--cell 200x200"},
+                                 {"tile", "--columns 5 --rows 6"},
+                                 {"label", "--labels name"},
+                                 {"frames bordercolor border padding spacing", "--gap 10"},
+                                 {0}},
     .settings_size = sizeof(montage_settings),
     .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,

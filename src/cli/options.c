@@ -252,8 +252,19 @@ static smp_code hint_statement(const char *statement, smp_error *err)
 {
     enum { MOST = 40 }; /* of a stage's name */
     const size_t name = strcspn(statement, " ");
+    if (!strncmp(statement, "nothing: ", 9))
+        return smp_hint(err, "write %s", statement);
     return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
                     (int)(name < MOST ? name : MOST), statement);
+}
+
+const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length)
+{
+    for (const smp_alias *row = rows; row && row->names; row++)
+        for (const char *at = row->names; *at; at += strcspn(at, " "), at += strspn(at, " "))
+            if (strcspn(at, " ") == length && !strncmp(at, name, length))
+                return row->say;
+    return NULL;
 }
 
 /* full: what was given, of which word may be a part. */
@@ -267,9 +278,12 @@ static smp_code fail_unknown(const smp_command *command, const char *word, const
         names[count] = row->name;
     const char *near = name ? smp_nearest(name, length, names, count) : NULL;
     const char *statement = name ? statement_named(command, name, length) : NULL;
+    const char *meant = name ? smp_alias_of(command->meant, name, length) : NULL;
     smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
     if (access(full, F_OK) == 0)
         return smp_hint(err, "a file whose name begins with '-': write ./%s", full);
+    if (meant)
+        return smp_hint(err, "write %s", meant);
     if (statement && !(near && strlen(near) == length))
         return hint_statement(statement, err);
     if (near)
@@ -326,16 +340,23 @@ static smp_code parse_long(parse *p, const char *word, smp_error *err)
     return store(row, equals + 1, p->settings, true, err);
 }
 
-/* Whether letters are an option's or a stage's whole name, as other tools write it behind one dash; then says so. */
-static bool hint_whole(const smp_command *command, const char *word, smp_error *err)
+/* Letters that are an option's or a stage's whole name, as other tools write it behind one dash: fails and says so. */
+static bool fail_whole(const smp_command *command, const char *word, smp_error *err)
 {
-    const smp_option *row = word[2] ? find_option(command, word + 1, strlen(word + 1), 0) : NULL;
-    const char *statement = row || !word[2] ? NULL : statement_named(command, word + 1, strlen(word + 1));
+    const size_t length = strlen(word + 1);
+    const smp_option *row = length > 1 ? find_option(command, word + 1, length, 0) : NULL;
+    const char *meant = length > 1 && !row ? smp_alias_of(command->meant, word + 1, length) : NULL;
+    const char *statement = length > 1 && !row && !meant ? statement_named(command, word + 1, length) : NULL;
+    if (!row && !meant && !statement)
+        return false;
+    smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
     if (row)
         smp_hint(err, "did you mean '--%s'?", row->name);
-    else if (statement)
+    else if (meant)
+        smp_hint(err, "write %s", meant);
+    else
         hint_statement(statement, err);
-    return row || statement;
+    return true;
 }
 
 /* -qv, -f, -e STAGE, -eSTAGE. */
@@ -344,18 +365,16 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
     for (const char *letter = word + 1; *letter; letter++) {
         const smp_option *row = find_option(p->command, NULL, 0, *letter);
         if (!row) {
-            char text[8];
-            snprintf(text, sizeof text, "-%.*s", (*letter & 0x80) ? 4 : 1, letter);
-            fail_unknown(p->command, text, word, NULL, 0, err);
-            return hint_whole(p->command, word, err) ? err->code : SMP_E_USAGE;
+            const bool all = letter == word + 1 && !(*letter & 0x80); /* nothing of the word is known */
+            char text[80];
+            if (fail_whole(p->command, word, err))
+                return SMP_E_USAGE;
+            snprintf(text, sizeof text, "-%.*s", all ? (int)sizeof text - 2 : (*letter & 0x80) ? 4 : 1, letter);
+            return fail_unknown(p->command, text, word, NULL, 0, err);
         }
         p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
         if (row->type != SMP_O_FLAG && letter[1]) {
-            if (!hint_whole(p->command, word, err))
-                return store(row, letter + 1, p->settings, true, err);
-            smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
-            hint_whole(p->command, word, err);
-            return err->code;
+            return fail_whole(p->command, word, err) ? SMP_E_USAGE : store(row, letter + 1, p->settings, true, err);
         }
         smp_code code = take_value(p, row, err);
         if (code)

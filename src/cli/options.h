@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "stages/stage.h"
 
 typedef enum smp_option_type {
     SMP_O_FLAG,   /* field: bool */
@@ -96,6 +97,7 @@ typedef struct smp_command {
     unsigned without; /* options with one of these flags are none of the command's; their fields keep the defaults */
     smp_option_group groups[SMP_COMMAND_GROUPS]; /* the first without title ends them */
     const smp_argument_row *arguments;           /* ends with a null name; may be null */
+    const smp_alias *meant;                      /* options of other programs, and what to write; may be null */
     smp_example examples[SMP_COMMAND_EXAMPLES];
     /* Returns SMP_OK or why not. A message in *err is printed by the caller; it is empty when all was said already. */
     smp_code (*run)(void *settings, smp_error *err);
@@ -116,6 +118,9 @@ const smp_option *smp_command_option(const smp_command *command, size_t index, c
 smp_code smp_options_parse(const smp_command *command, int argc, char *const *argv, void *settings, bool *leaves,
                            smp_error *err);
 void smp_options_free(const smp_command *command, void *settings);
+
+/* What to write for a name of another program's; null: the rows have it not. */
+const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length);
 
 /* A whole text as a size: digits and at most one of K, M, G, T. */
 bool smp_parse_size(const char *text, uint64_t *out);

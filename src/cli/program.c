@@ -32,6 +32,19 @@ static void open_standard_files(void)
             return;
 }
 
+/* Commands of other programs, and what to write. */
+static const smp_alias other_commands[] = {
+    {"identify vipsheader exiftool", "smempipe info FILE"},
+    {"mogrify magick", "smempipe convert IN... -o DIR"},
+    {"cwebp dwebp heif-convert avifenc", "smempipe convert IN OUT"},
+    {"vipsthumbnail", "smempipe convert IN... -o DIR --resize 256"},
+    {"composite", "smempipe convert IN OUT -e 'overlay by=\"logo.png\"'"},
+    {"contact-sheet contactsheet", "smempipe montage IN... -o OUT"},
+    {"pngquant", "smempipe convert IN OUT -e 'palette 256 dither=diffuse' --png-palette"},
+    {"optipng", "smempipe convert IN OUT --png-level 9"},
+    {"dzsave", "smempipe tiles IN -o DIR --size 256"},
+    {0}};
+
 /* `smempipe WORD ...`, where WORD is no command. words: what follows it. */
 static smp_code fail_command(const char *name, char *const *words, int word_count, smp_error *err)
 {
@@ -45,6 +58,7 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
     const char *near = smp_nearest(name, length, names, count);
     const smp_stage *stage = smp_stage_find(name, length);
     const bool shipped = smp_is_shipped(name);
+    const char *other = smp_alias_of(other_commands, name, length);
     if (name[0] == '-') {
         smp_fail(err, SMP_E_USAGE, "unknown option '%s'", name);
         return smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
@@ -60,6 +74,8 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
     smp_fail(err, SMP_E_USAGE, shipped ? "'%s' is a pipeline, not a command" : "unknown command '%s'", name);
     if (shipped)
         return smp_hint(err, "write smempipe run %s%s", name, rest);
+    if (other)
+        return smp_hint(err, "write %s", other);
     if (near)
         return smp_hint(err, "did you mean '%s'?", near);
     if (length > 5 && !strcmp(name + length - 5, ".pipe"))

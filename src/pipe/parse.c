@@ -411,7 +411,8 @@ static bool statement(parser *p, smp_ast_statement *out)
         smp_diag *diag =
             smp_diags_add(p->diags, SMP_ERROR, span_of(p, name), "a stage's name is missing before '%s='", shown);
         smp_diag_note(p->diags, diag,
-                      "a statement is STAGE key=value ...; a parameter is declared with: param %s = ...", shown);
+                      "a statement is a stage, a blank and key=value ...; a parameter is declared with: param %s = ...",
+                      shown);
         skip_statement(p);
         return true;
     }

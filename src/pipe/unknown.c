@@ -1,5 +1,6 @@
 /* A name that is no stage's: suggests one. See build.h. */
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "pipe/build.h"
@@ -18,6 +19,30 @@ static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, 
     if (option)
         smp_diag_fix(b->diags, diag, "this is an option, not a stage: --%s", statement->name);
     return option;
+}
+
+/* Whether names are the same but for what stands between their words. */
+static bool same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(strchr("-_", *a) && strchr("-_", *b)))
+            return false;
+    return *a == *b;
+}
+
+/* What else a name stands for, of what says the first value: `colorspace lab` is no gray. Null: nothing. */
+static const char *by_value(const smp_ast_statement *statement)
+{
+    const smp_ast_arg *first = statement->arg_count ? statement->args : NULL;
+    if (!first || first->name || first->value.kind != SMP_AST_WORD)
+        return NULL;
+    for (size_t i = 0; i < smp_catalog_count(); i++)
+        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other);) {
+            const char *last = strrchr(other.say, ' ');
+            if (!strcmp(other.name, statement->name) && last && !strcasecmp(last + 1, first->value.text))
+                return other.say;
+        }
+    return NULL;
 }
 
 bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
@@ -61,12 +86,13 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
         /* Other tools' names match at one edit only: at two, "median" would suggest "mean". */
         if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
             near = NULL;
-        else if (say[i] && (strlen(near) != length || strncmp(near, statement->name, length) != 0))
+        else if (say[i] && !same_name(near, statement->name))
             smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
-        else if (say[i])
+        else if (say[i]) {
+            const char *chosen = by_value(statement);
             smp_diag_fix(b->diags, diag, strncmp(say[i], "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
-                         say[i]);
-        else
+                         chosen ? chosen : say[i]);
+        } else
             smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
         break;
     }

@@ -102,7 +102,7 @@ const smp_stage smp_stage_alpha = {
     .check = check,
     .plan = plan,
     .variants = smp_alpha_change_variants,
-    .aliases = (const smp_alias[]){{"flatten", "alpha flatten"},
+    .aliases = (const smp_alias[]){{"flatten background", "alpha flatten"},
                                    {"remove_alpha", "alpha drop"},
                                    {"alphaextract", "alpha extract"},
                                    {"alphamerge bandjoin", "alpha set by=@name"},

@@ -90,7 +90,7 @@ const smp_stage smp_stage_balance = {
     .finish = finish,
     .variants = smp_balance_variants,
     .reducers = smp_count_variants,
-    .aliases = (const smp_alias[]){{"white_balance whitebalance awb", "balance"},
+    .aliases = (const smp_alias[]){{"white_balance whitebalance awb wb temperature", "balance"},
                                    {"grayworld greyworld", "balance gray"},
                                    {"autowhite", "balance white"},
                                    {0}},

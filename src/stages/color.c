@@ -89,5 +89,8 @@ const smp_stage smp_stage_color = {
                                    {"hsv2rgb", "color from=hsv"},
                                    {"rgb gray2rgb grey2rgb truecolor", "color rgb"},
                                    {"yuv ycbcr ycrcb", "color ycbcr"},
+                                   {"colorspace", "color lab"},
+                                   {"colorspace", "color hsv"},
+                                   {"colorspace", "color ycbcr"},
                                    {0}},
 };

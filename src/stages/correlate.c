@@ -27,5 +27,7 @@ const smp_stage smp_stage_correlate = {
     .check = smp_convolve_check,
     .plan = plan,
     .variants = smp_convolve_variants,
-    .aliases = (const smp_alias[]){{"filter2D filter2d correlation xcorr", "correlate"}, {0}},
+    .aliases = (const smp_alias[]){{"filter2D filter2d correlation xcorr", "correlate"},
+                                   {"emboss", "correlate [-2 -1 0; -1 1 1; 0 1 2]"},
+                                   {0}},
 };

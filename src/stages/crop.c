@@ -28,11 +28,18 @@ typedef struct crop_params {
     {                                                                                                                  \
 #name, offsetof(crop_params, name), SMP_T_INT, SMP_UNIT_PX, least, most, fallback, help, NULL, flags           \
     }
-/* `100x80+10+20`, as other programs write a box. */
+/* `100x80+10+20`, as other programs write a box; `50%` of both sides; `16:9` and `square`, which are ratios. */
 static bool instead(const char *value, char *text, size_t size)
 {
+    static const char digits[] = "0123456789.";
     long long width, height, x, y;
     int used = 0;
+    if (smp_ratio_instead(value, text, size))
+        return true;
+    if (value[strspn(value, digits)] == '%' && !value[strspn(value, digits) + 1]) {
+        snprintf(text, size, "write width=%.20s height=%.20s", value, value);
+        return true;
+    }
     const bool placed = sscanf(value, "%7lldx%7lld%7lld%7lld%n", &width, &height, &x, &y, &used) == 4 && !value[used];
     if (!placed && (sscanf(value, "%7lldx%7lld%n", &width, &height, &used) != 2 || value[used]))
         return false;
@@ -293,5 +300,6 @@ const smp_stage smp_stage_crop = {
     .aliases = (const smp_alias[]){{"extract extract_area cut chop", "crop"},
                                    {"find_trim autocrop trim", "crop auto"},
                                    {"shave", "crop left=10 right=10 top=10 bottom=10"},
+                                   {"square", "crop aspect=1"},
                                    {0}},
 };

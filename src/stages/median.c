@@ -30,5 +30,5 @@ const smp_stage smp_stage_median = {
     .params_size = sizeof(smp_rank_params),
     .plan = plan,
     .variants = smp_rank_variants,
-    .aliases = (const smp_alias[]){{"medianblur median_blur median_filter medfilt medfilt2", "median 3"}, {0}},
+    .aliases = (const smp_alias[]){{"medianblur median_blur median_filter medfilt medfilt2 denoise", "median 3"}, {0}},
 };

@@ -29,5 +29,5 @@ const smp_stage smp_stage_multiply = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases = (const smp_alias[]){{"mul times", "multiply"}, {0}},
+    .aliases = (const smp_alias[]){{"mul times", "multiply"}, {"exposure", "multiply 2"}, {0}},
 };

@@ -27,12 +27,14 @@ typedef struct pad_params {
     {                                                                                                                  \
 #name, offsetof(pad_params, name), SMP_T_INT, SMP_UNIT_PX, 0, 1e6, "0", help, NULL, flags                      \
     }
-/* `800x600`, as other programs write a size, or the sides and the upper and lower border. */
+/* `800x600`, as other programs write a size, or the sides and the upper and lower border; `16:9`. */
 static bool instead(const char *value, char *text, size_t size)
 {
     static const char digits[] = "0123456789";
     const size_t first = strspn(value, digits), most = 7;
     const char *rest = value + first;
+    if (smp_ratio_instead(value, text, size))
+        return true;
     if (!first || first > most || rest[0] != 'x' || !rest[1] || rest[1 + strspn(rest + 1, digits)])
         return false;
     snprintf(text, size, "write width=%.*s height=%.7s", (int)first, value, rest + 1);

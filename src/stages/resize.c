@@ -436,6 +436,10 @@ const smp_stage smp_stage_resize = {
     .plan = plan,
     .variants = variants,
     .instead = instead,
-    .aliases =
-        (const smp_alias[]){{"scale imresize zoom shrink", "resize"}, {"thumbnail thumb", "resize longest=256"}, {0}},
+    .aliases = (const smp_alias[]){{"scale imresize zoom shrink", "resize"},
+                                   {"thumbnail thumb", "resize longest=256"},
+                                   {"fit", "resize width=300 height=300"},
+                                   {"fill cover", "resize width=300 height=300 fit=cover"},
+                                   {"density dpi", "resize 100% dpi=300"},
+                                   {0}},
 };

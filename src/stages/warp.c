@@ -79,5 +79,8 @@ const smp_stage smp_stage_warp = {
     .aliases = (const smp_alias[]){{"rotate_any imrotate deskew_by straighten", "warp 5"},
                                    {"affine warpaffine warp_affine", "warp matrix=[1 0 0; 0 1 0]"},
                                    {"perspective warpperspective", "warp matrix=[1 0 0; 0 1 0; 0 0 1]"},
+                                   {"distort", "warp matrix=[1 0 0; 0 1 0; 0 0 1]"},
+                                   {"shear", "warp matrix=[1 0.2 0; 0 1 0] size=fit"},
+                                   {"roll", "warp matrix=[1 0 30; 0 1 20] edge=wrap"},
                                    {0}},
 };

@@ -193,8 +193,8 @@ static void unknown_options_get_a_suggestion(void **state)
     expect_refused("--coun=3|p|i", "unknown option '--coun'", "did you mean '--count'?"); /* no prefixes */
     expect_refused("--xyzzy|p|i", "unknown option '--xyzzy'", "smempipe try --help lists the options");
     expect_refused("-z|p|i", "unknown option '-z'", "smempipe try --help lists the options");
-    expect_refused("-quiet|p|i", "unknown option '-u'", "did you mean '--quiet'?");
-    expect_refused("-set|p|i", "unknown option '-s'", "did you mean '--set'?");
+    expect_refused("-quiet|p|i", "unknown option '-quiet'", "did you mean '--quiet'?");
+    expect_refused("-set|p|i", "unknown option '-set'", "did you mean '--set'?");
 }
 
 static void wrong_values_say_what_is_taken(void **state)

@@ -36,6 +36,21 @@ class Hints(CliCase):
             (("run", "-e", "median 77", "a.png", "b.png"), "'size' must be odd, 1 to 31 px, not '77'"),
             (("run", "-e", "despeckle", "a.png", "b.png"), "smempipe run despeckle IN OUT"),
             (("run", "blurr", "a.png", "b.png"), "did you mean the pipeline 'blur'?"),
+            (("run", "-e", "crop 50%", "a.png", "b.png"), "write width=50% height=50%"),
+            (("run", "-e", "crop 16:9", "a.png", "b.png"), "write aspect={16/9}"),
+            (("run", "-e", "pad square", "a.png", "b.png"), "write aspect=1"),
+            (("run", "-e", "colorspace HSV", "a.png", "b.png"), "calls this: color hsv"),
+            (("run", "-e", "colorspace gray", "a.png", "b.png"), "calls this: gray"),
+            (("run", "-e", "white-balance", "a.png", "b.png"), "stage 'white-balance'\n"),
+            (("run", "-e", "roll 3 2", "a.png", "b.png"), "calls this: warp matrix=[1 0 30; 0 1 20] edge=wrap"),
+            (("identify", "a.png"), "write smempipe info FILE"),
+            (("convert", "a.png", "b.jpg", "-strip"), "unknown option '-strip'\n  = hint: did you mean '--strip'?"),
+            (("convert", "a.png", "b.jpg", "-quality", "80"), "unknown option '-quality'\n"),
+            (("convert", "a.png", "-auto-orient", "b.jpg"), "hint: write nothing: every picture is turned"),
+            (("convert", "a.png", "b.jpg", "--width", "300"), "write --resize 800x"),
+            (("convert", "a.png", "b.jpg", "-q", "80"), "the quality is --quality 80"),
+            (("convert", "a.png", "a.png", "new"), "write -o 'new', which makes it"),
+            (("montage", "a.png", "-geometry", "9x9", "-o", "s.png"), "write --cell 200x200"),
         ):  # fmt: skip
             with self.subTest(arguments):
                 done = self.smp(*arguments, status=(2, 3))

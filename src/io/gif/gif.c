@@ -100,7 +100,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     if (gif->pictures > 1 && !reader->limits.frames)
         smp_note(&reader->notes,
-                 "the file is an animation of %lld pictures; only the first is read; --frames reads all",
+                 "the file is an animation of %lld pictures; only the first is read; 'smempipe run --frames' reads all",
                  (long long)gif->pictures);
     if (reader->limits.frames) {
         media->pages = gif->pictures;

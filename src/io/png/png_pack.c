@@ -185,8 +185,9 @@ smp_code smp_png_pack_finish(smp_png_pack *pack, smp_error *err)
         while (least < 8 && pack->colours > 1 << least)
             least *= 2;
         if (pack->full || (pack->bits && pack->bits < least)) {
-            smp_fail(err, SMP_E_WRITE, "the picture has more than %d colours", pack->bits ? 1 << pack->bits : MOST);
-            return smp_hint(err, "`posterise 6` leaves at most 216, `posterise 2` 8");
+            const int most = pack->bits ? 1 << pack->bits : MOST;
+            smp_fail(err, SMP_E_WRITE, "the picture has more than %d colours", most);
+            return smp_hint(err, "`palette %d dither=diffuse` as the last stage finds the best %d", most, most);
         }
     }
     pack->bits = pack->bits ? pack->bits : least;

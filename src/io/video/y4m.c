@@ -281,7 +281,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         media->pages = (int64_t)((source->size - source->position) / (FRAME + state->picture));
     if (media->pages > 1 && !reader->limits.frames && !reader->limits.page)
         smp_note(&reader->notes,
-                 "the video has %lld pictures, of which the first is read; --frames reads all, --page "
+                 "the video has %lld pictures, of which the first is read; 'smempipe run --frames' reads all, --page "
                  "another",
                  (long long)media->pages);
     if (video->fields && video->fields != 'p')

@@ -3,6 +3,7 @@
 #define SMP_STAGES_SHARED_ANCHOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { SMP_ANCHOR_AUTO };
@@ -14,5 +15,8 @@ extern const char *const smp_anchors[];
  * corner where the part is `moved` from there. A part larger than the whole begins outside. */
 int64_t smp_anchored_x(int anchor, bool moved, int64_t whole, int64_t part);
 int64_t smp_anchored_y(int anchor, bool moved, int64_t whole, int64_t part);
+
+/* `16:9` and `square`, as other programs write a ratio: what to write here. False: it is none. */
+bool smp_ratio_instead(const char *value, char *text, size_t size);
 
 #endif
