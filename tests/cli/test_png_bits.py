@@ -103,7 +103,8 @@ class PngBits(CliCase):
     def test_what_does_not_fit_is_refused(self):
         photo = SAMPLES / "chelsea.png"
         for options, says in (
-            (("-e", "flip horizontal", "--png-palette"), "more than 256 colours\n  = hint: `palette 256 dither=diffuse`"),
+            (("-e", "flip horizontal", "--png-palette"),
+             "more than 256 colours\n  = hint: `palette 256 dither=diffuse`"),
             (("-e", "gray", "--png-bits", "2"), "posterise 4"),
             (("-e", "posterise 2", "--png-bits", "1"), "--png-palette"),
             (("-e", "posterise 2", "--png-bits", "1", "--png-palette"), "more than 2 colours"),
