@@ -50,6 +50,60 @@ static void warp_steps(const smp_warp *p, warp_line *line)
     }
 }
 
+/* Bicubic: the weights of n pixels, of their fractions. */
+static void warp_weights(const smp_warp *p, int n, warp_line *line)
+{
+    if (p->filter == SMP_WARP_BICUBIC)
+        for (int k = 3; k >= 0; k--)
+            for (int i = 0; i < n; i++) {
+                line->fx[k][i] = smp_warp_weight(k, line->fx[0][i]);
+                line->fy[k][i] = smp_warp_weight(k, line->fy[0][i]);
+            }
+}
+
+/* The nearest whole number, ties to even, of |v| < 2^51. */
+SMP_INLINE double warp_nearest(double v)
+{
+    const double magic = 6755399441055744.; /* 1.5 * 2^52 */
+    return (v + magic) - magic;
+}
+
+/* llrint(v * 2^32) of |v| < 2^30 by instructions that vectors have: v without its nearest whole number is exact, and
+ * its 33 bits are two numbers of 17. */
+SMP_INLINE int64_t warp_fixed(double v)
+{
+    const double whole = warp_nearest(v), rest = warp_nearest((v - whole) * 4294967296.);
+    const double high = warp_nearest(rest * (1. / 65536.)), low = rest - high * 65536.;
+    return (int64_t)(int32_t)whole * 4294967296 + (int64_t)(int32_t)high * 65536 + (int32_t)low;
+}
+
+/* smp_warp_place_of in perspective, of n pixels side by side. */
+static void warp_perspective(const smp_warp *p, int64_t x0, int64_t y, int n, warp_line *line)
+{
+    const double far = 1073741824., *m = p->inverse, row = (double)y, first = (double)x0;
+    const int64_t half = p->filter == SMP_WARP_NEAREST ? INT64_C(1) << (SMP_WARP_BITS - 1) : 0;
+    double us[ACROSS], vs[ACROSS];
+    for (int i = 0; i < n; i++) {
+        const double column = first + i, d = m[6] * column + m[7] * row + 1.;
+        const double u = (m[0] * column + m[1] * row + m[2]) / d, v = (m[3] * column + m[4] * row + m[5]) / d;
+        const int there = (d > 0.) & (u > -far) & (u < far) & (v > -far) & (v < far);
+        us[i] = there ? u : 0.;
+        vs[i] = there ? v : 0.;
+        line->there[i] = there;
+    }
+    for (int i = 0; i < n; i++) {
+        line->at_x[i] = warp_fixed(us[i]) + half;
+        line->at_y[i] = warp_fixed(vs[i]) + half;
+    }
+}
+
+/* Whether all that the filter reads for a place lies in the picture. */
+static int warp_within(int64_t at_x, int64_t at_y, int before, int32_t x_end, int32_t y_end)
+{
+    const int64_t x = smp_warp_whole(at_x), y = smp_warp_whole(at_y);
+    return x >= before && x < x_end && y >= before && y < y_end;
+}
+
 /* The places of a row of a block, all ACROSS of them, those behind the picture's right side too. Returns whether all
  * that the first n read lies in the picture. */
 static int warp_places(const smp_io *io, const smp_warp *p, int64_t x0, int64_t y, int n, warp_line *line)
@@ -60,12 +114,28 @@ static int warp_places(const smp_io *io, const smp_warp *p, int64_t x0, int64_t 
     const int32_t x_end = (int32_t)(right < INT32_MAX ? right : INT32_MAX),
                   y_end = (int32_t)(below < INT32_MAX ? below : INT32_MAX);
     const smp_warp_place first = smp_warp_place_of(p, x0, y);
-    int all = 1;
+    int all = !p->perspective && warp_within(first.x, first.y, before, x_end, y_end) &&
+              warp_within(first.x + line->steps_x[n - 1], first.y + line->steps_y[n - 1], before, x_end, y_end);
+    if (all) { /* both ends of a straight line lie in the picture: all of it does */
+        for (int i = 0; i < n; i++) {
+            const int64_t at_x = first.x + line->steps_x[i], at_y = first.y + line->steps_y[i];
+            line->x[i] = (int32_t)smp_warp_whole(at_x);
+            line->y[i] = (int32_t)smp_warp_whole(at_y);
+            line->fx[0][i] = smp_warp_fraction(at_x);
+            line->fy[0][i] = smp_warp_fraction(at_y);
+        }
+        line->inside[0] = 1;
+        warp_weights(p, n, line);
+        return 1;
+    }
+    all = 1;
     if (!p->perspective)
         for (int i = 0; i < ACROSS; i++) {
             line->at_x[i] = first.x + line->steps_x[i];
             line->at_y[i] = first.y + line->steps_y[i];
         }
+    else if (p->perspective == SMP_WARP_PERSPECTIVE)
+        warp_perspective(p, x0, y, n, line);
     else
         for (int i = 0; i < n; i++) {
             const smp_warp_place at = smp_warp_place_of(p, x0 + i, y);
@@ -87,12 +157,7 @@ static int warp_places(const smp_io *io, const smp_warp *p, int64_t x0, int64_t 
                           (line->y[i] < y_end);
         all &= line->inside[i];
     }
-    if (p->filter == SMP_WARP_BICUBIC)
-        for (int k = 3; k >= 0; k--)
-            for (int i = 0; i < n; i++) {
-                line->fx[k][i] = smp_warp_weight(k, line->fx[0][i]);
-                line->fy[k][i] = smp_warp_weight(k, line->fy[0][i]);
-            }
+    warp_weights(p, n, line);
     return all;
 }
 
@@ -171,6 +236,21 @@ SMP_INLINE void warp_cubic_wide(const smp_io *io, const warp_line *line, int fro
     }
 }
 
+SMP_INLINE __m128i warp_four(const char *const *at, int64_t further)
+{
+    int32_t words[4];
+    for (int k = 0; k < 4; k++)
+        memcpy(&words[k], at[k] + further, sizeof words[k]);
+    return _mm_insert_epi32(_mm_insert_epi32(_mm_insert_epi32(_mm_cvtsi32_si128(words[0]), words[1], 1), words[2], 2),
+                            words[3], 3);
+}
+
+/* Words of 32 bits at eight places, through registers: a vector load of words just stored waits for all the stores. */
+SMP_INLINE __m256i warp_eight(const char *const *at, int64_t further)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(warp_four(at, further)), warp_four(at + 4, further), 1);
+}
+
 /* One channel of 8 or 16 bits: a load of 32 bits has the left sample and the right one. */
 SMP_INLINE void warp_linear_gray(const smp_io *io, const warp_line *line, int from, int end, float *to, int format)
 {
@@ -178,14 +258,11 @@ SMP_INLINE void warp_linear_gray(const smp_io *io, const warp_line *line, int fr
     const int bits = 8 * (int)size;
     const __m256i mask = _mm256_set1_epi32((1 << bits) - 1);
     for (int i = from; i < end; i += 8) {
-        int32_t top[8], low[8];
-        for (int k = 0; k < 8; k++) { /* past the end: the last pixel again */
-            const char *at = warp_pixel(io, line, i + k < end ? i + k : end - 1, size);
-            memcpy(&top[k], at, sizeof top[k]);
-            memcpy(&low[k], at + stride, sizeof low[k]);
-        }
-        const __m256i upper = _mm256_loadu_si256((const __m256i_u *)(const void *)top),
-                      lower = _mm256_loadu_si256((const __m256i_u *)(const void *)low);
+        const char *at[8];
+        const int last = end - 1 - i; /* past the end: the last pixel again */
+        for (int k = 0; k < 8; k++)
+            at[k] = warp_pixel(io, line, i + (k < last ? k : last), size);
+        const __m256i upper = warp_eight(at, 0), lower = warp_eight(at, stride);
         const __m256 p00 = _mm256_cvtepi32_ps(_mm256_and_si256(upper, mask)),
                      p10 = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(upper, bits), mask)),
                      p01 = _mm256_cvtepi32_ps(_mm256_and_si256(lower, mask)),

@@ -73,6 +73,13 @@ class Warp(OracleCase):
                     worst = np.abs(got.astype(float) - exact).max()
                     self.assertLess(worst, near, f"{statement} {array.dtype} {options}")
 
+    def test_places_half_way_between_two_that_are_told_apart(self):
+        """In perspective, places are rounded to 2^-32 of a pixel, ties to even: with vectors as one by one."""
+        array = picture(3, (21, 90), np.float32)
+        for off in (2**-33, -(2**-33), 3 * 2**-33, -(2**-33) - 2**-80, -0.5, 1e-9):
+            text = f"warp matrix=[1 0 {off!r}; 0 1 {-off!r}; 1e-300 0 1] edge=constant fill=[1]"
+            self.same(run(array, text), run(array, text, options=("--variant", "naive")), text)
+
     def test_an_angle_is_scipys(self):
         array = picture(3, (80, 100), np.float32)
         for angle in (-33.3, 7, 91):
