@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,11 +18,32 @@ const char *smp_os_error(int number, char *text, size_t size)
     return strerror_r(number, text, size);
 }
 
-static smp_code fail_open(int number, smp_error *err)
+/* `pages.tif[1]`, as another program names a page, counted from 0, or a size: says how it is here. False: it is none.
+ */
+static bool hint_brackets(const char *path, smp_error *err)
+{
+    enum { MOST = 4096 }; /* of a path */
+    const char *bracket = strrchr(path, '[');
+    char file[MOST], *end;
+    if (!bracket || bracket - path >= MOST || path[strlen(path) - 1] != ']')
+        return false;
+    memcpy(file, path, (size_t)(bracket - path));
+    file[bracket - path] = '\0';
+    if (access(file, F_OK) != 0)
+        return false;
+    const long page = bracket[1] >= '0' && bracket[1] <= '9' ? strtol(bracket + 1, &end, 10) : -1;
+    if (page >= 0 && page < INT_MAX && end[0] == ']')
+        smp_hint(err, "pages are counted from 1: write %.300s --page %ld", file, page + 1);
+    else
+        smp_hint(err, "write %.300s alone; sizes are made by `resize`, and `crop`", file);
+    return true;
+}
+
+static smp_code fail_open(const char *path, int number, smp_error *err)
 {
     char text[128];
     smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(number, text, sizeof text));
-    if (number == ENOENT)
+    if (number == ENOENT && !hint_brackets(path, err))
         smp_hint(err, "check the spelling of the path");
     else if (number == EMFILE || number == ENFILE)
         smp_hint(err, "too many files are open at once");
@@ -39,12 +62,12 @@ smp_code smp_source_find(smp_source *source, const char *path, const smp_limits 
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return fail_open(errno, err);
+        return fail_open(path, errno, err);
 
     smp_code code = SMP_E_READ;
     struct stat status;
     if (fstat(fd, &status) != 0) {
-        fail_open(errno, err);
+        fail_open(path, errno, err);
         goto fail;
     }
     if (S_ISDIR(status.st_mode)) {

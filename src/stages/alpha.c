@@ -40,8 +40,11 @@ static smp_code check_mask(const smp_shape *in, const smp_shape *by, smp_error *
     char first[64], second[64];
     smp_shape_text(in, in->format, first, sizeof first);
     smp_shape_text(by, by->format, second, sizeof second);
-    if (by->kind != SMP_IMAGE || in->width != by->width || in->height != by->height)
-        return smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
+    if (by->kind != SMP_IMAGE || in->width != by->width || in->height != by->height) {
+        smp_fail(err, SMP_E_PIPE, "the two must have the same size: %s and by=%s", first, second);
+        return smp_hint(err, "make the second alike: smempipe convert IN OUT --resize '%lldx%lld!'",
+                        (long long)in->width, (long long)in->height);
+    }
     if (by->channels - by->alpha == 1)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "alpha is one channel, and by=%s has %d colours", second, by->channels - by->alpha);

@@ -12,6 +12,7 @@ BLUR = PIPELINES / "blur.pipe"
 class Hints(CliCase):
     def test_everyday_mistakes_are_told_what_to_type(self):
         self.small_png("a.png")
+        self.small_png("less.png", width=9)
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
         before = self.files()
         for arguments, said in (
@@ -43,6 +44,10 @@ class Hints(CliCase):
             (("run", "-e", "colorspace gray", "a.png", "b.png"), "calls this: gray"),
             (("run", "-e", "white-balance", "a.png", "b.png"), "stage 'white-balance'\n"),
             (("run", "-e", "roll 3 2", "a.png", "b.png"), "calls this: warp matrix=[1 0 30; 0 1 20] edge=wrap"),
+            (("run", "-e", 'blend by="less.png"', "a.png", "c.png"), "--resize '33x21!'"),
+            (("run", "-e", 'alpha set by="less.png"', "a.png", "c.png"), "--resize '33x21!'"),
+            (("convert", "a.png[1]", "b.png"), "pages are counted from 1: write a.png --page 2"),
+            (("convert", "a.png[9x9]", "b.png"), "write a.png alone"),
             (("identify", "a.png"), "write smempipe info FILE"),
             (("convert", "a.png", "b.jpg", "-strip"), "unknown option '-strip'\n  = hint: did you mean '--strip'?"),
             (("convert", "a.png", "b.jpg", "-quality", "80"), "unknown option '-quality'\n"),

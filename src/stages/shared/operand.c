@@ -23,7 +23,10 @@ static smp_code check_fit(const smp_shape *in, const smp_shape *by, smp_error *e
         return in->kind == SMP_AUDIO
                    ? smp_hint(err, "`add` and `mix` take sounds of other lengths, `pad length=..` and "
                                    "`trim frames=..` change one")
-                   : SMP_E_PIPE;
+                   : smp_hint(err,
+                              "`overlay` takes pictures of any size; make the second alike: smempipe convert IN OUT "
+                              "--resize '%lldx%lld!'",
+                              (long long)in->width, (long long)in->height);
     }
     if (by_colours != 1 && by_colours != colours) {
         smp_fail(err, SMP_E_PIPE, "the channels do not match: %s and by=%s", first, second);
