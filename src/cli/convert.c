@@ -11,6 +11,7 @@
 typedef struct convert_settings {
     smp_batch_settings batch; /* its inputs: all arguments, then those without OUT */
     const char *resize, *rate, *channels, *format;
+    bool frames;
 } convert_settings;
 
 static const smp_option options[] = {
@@ -27,6 +28,9 @@ static const smp_option options[] = {
     {"format", 0, SMP_O_STRING, offsetof(convert_settings, format), .argument = "EXT",
      .help = "the format of standard output, by its extension: jpg, npy, flac; png and wav unless said (--to does so "
              "too)"},
+    {"frames", 0, SMP_O_FLAG, offsetof(convert_settings, frames), .flags = SMP_O_ADVANCED,
+     .help = "every picture of an animation or a stream (GIF, y4m, --raw), as 'smempipe run --help' says: into files "
+             "with a number in their names, as in frame-%04d.png, or a .y4m"},
     {0},
 };
 
@@ -173,8 +177,12 @@ static const char *many_option(const smp_batch_settings *s)
 static smp_code convert_one(const convert_settings *settings, const char *in, const char *out, smp_error *err)
 {
     const smp_batch_settings *batch = &settings->batch;
-    smp_run_settings run = {
-        .plan = batch->many.plan, .in = in, .out = out, .format = settings->format, .write = batch->write};
+    smp_run_settings run = {.plan = batch->many.plan,
+                            .in = in,
+                            .out = out,
+                            .format = settings->format,
+                            .write = batch->write,
+                            .frames = settings->frames};
     const char *option = many_option(batch);
     if (option) {
         smp_fail(err, SMP_E_USAGE, "--%s is for many files, %.200s is one", option, out);
@@ -252,6 +260,10 @@ static smp_code choose(convert_settings *settings, smp_error *err)
     }
     if (out && !batch->folder)
         return convert_one(settings, inputs->items[0], out, err);
+    if (settings->frames) {
+        smp_fail(err, SMP_E_USAGE, "--frames is for one input and one output");
+        return smp_hint(err, "write smempipe convert IN 'frame-%%04d.png' --frames");
+    }
     if (settings->format) {
         smp_fail(err, SMP_E_USAGE, "--format is for standard output");
         return smp_hint(err, "write --to %.40s for the files of a folder", settings->format);

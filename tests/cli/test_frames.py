@@ -249,6 +249,17 @@ class Frames(CliCase):
         self.assertIn("picture 2 lies outside", got)
         self.assertIn("b1.png", self.files())
 
+    def test_convert_writes_each_picture(self):
+        self.write("a.raw", bytes(range(24)))
+        raw = ("--raw", "u8x1:4x3", "--frames")
+        self.smp("convert", "a.raw", "f%d.png", *raw, "--resize", "2x")
+        for number in (1, 2):
+            self.assertEqual(PIL.Image.open(self.folder / f"f{number}.png").size, (2, 2))
+        self.assertFalse((self.folder / "f3.png").exists())
+        done = self.smp("convert", "a.raw", "-o", "out", "--to", "png", *raw, status=2)
+        self.assertIn("write smempipe convert IN 'frame-%04d.png' --frames", done.stderr)
+        self.assertIn("--frames of run and convert reads all", self.smp("convert", "a.raw", "one.png", *raw[:2]).stderr)
+
     def test_a_line_of_json_for_each_picture(self):
         frames = [np.full((4, 6), v, np.uint8) for v in (10, 20, 30)]
         self.write("in.raw", b"".join(f.tobytes() for f in frames))

@@ -99,9 +99,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code)
         return code;
     if (gif->pictures > 1 && !reader->limits.frames)
-        smp_note(&reader->notes,
-                 "the file is an animation of %lld pictures; only the first is read; 'smempipe run --frames' reads all",
-                 (long long)gif->pictures);
+        smp_note(
+            &reader->notes,
+            "the file is an animation of %lld pictures; only the first is read; --frames of run and convert reads all",
+            (long long)gif->pictures);
     if (reader->limits.frames) {
         media->pages = gif->pictures;
         media->meta.video.rate[0] = gif->delay ? 100 : 10;

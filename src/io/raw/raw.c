@@ -48,7 +48,7 @@ static smp_code find_picture(smp_reader *reader, uint64_t one, smp_error *err)
         smp_note(&reader->notes, "%llu bytes follow the picture and are not read: is its size right?",
                  (unsigned long long)(all - one));
     else if (!reader->limits.page)
-        smp_note(&reader->notes, "%llu more pictures follow; 'smempipe run --frames' reads all, --page another",
+        smp_note(&reader->notes, "%llu more pictures follow; --frames of run and convert reads all, --page another",
                  (unsigned long long)(all / one - 1));
     return SMP_OK;
 }
@@ -136,7 +136,7 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
         return smp_pcm_read_end(reader, err);
     if (!reader->limits.frames && !reader->limits.page && reader->source.size == UINT64_MAX &&
         smp_source_peek(&reader->source, &at, 1))
-        smp_note(&reader->notes, "more follows the picture and is not read; 'smempipe run --frames' reads it");
+        smp_note(&reader->notes, "more follows the picture and is not read; --frames of run and convert reads it");
     return SMP_OK;
 }
 

@@ -280,10 +280,11 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (source->size != UINT64_MAX)
         media->pages = (int64_t)((source->size - source->position) / (FRAME + state->picture));
     if (media->pages > 1 && !reader->limits.frames && !reader->limits.page)
-        smp_note(&reader->notes,
-                 "the video has %lld pictures, of which the first is read; 'smempipe run --frames' reads all, --page "
-                 "another",
-                 (long long)media->pages);
+        smp_note(
+            &reader->notes,
+            "the video has %lld pictures, of which the first is read; --frames of run and convert reads all, --page "
+            "another",
+            (long long)media->pages);
     if (video->fields && video->fields != 'p')
         smp_note(&reader->notes, "the video is interlaced: each picture is taken as it is, both fields as one");
     code = pass_over(reader, state, err);
