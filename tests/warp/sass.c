@@ -166,6 +166,8 @@ static void instructions_compute(void **state)
         {"F2I.FTZ.U32.TRUNC.NTZ R4, R1", 0xbf800000, 0, 0, 0},
         {"FRND.FLOOR R4, R1", 0xbfc00000, 0, 0, 0xc0000000},
         {"MUFU.RCP R4, R1", 0x40800000, 0, 0, 0x3e800000},
+        {"MUFU.RCP64H R4, 3.299999237060546875", 0, 0, 0, 0x3fd364d9},
+        {"MUFU.RCP64H R4, R1", 0x40100000, 0, 0, 0x3fd00000},
         {"HADD2 R4, R1, R2.H0_H0", 0x40003c00, 0x3c00, 0, 0x42004000},
         {"HFMA2.MMA R4, -RZ, RZ, 1.875, 2", 0, 0, 0, 0x3f804000},
         {"HADD2.F32 R4, -RZ, R1.H1_H1", 0x3c000000, 0, 0, 0x3f800000},

@@ -18,6 +18,19 @@ static inline uint32_t warp_float_bits(float f)
     return bits;
 }
 
+static inline double warp_bits_double(uint64_t bits)
+{
+    double d;
+    memcpy(&d, &bits, 8);
+    return d;
+}
+static inline uint64_t warp_double_bits(double d)
+{
+    uint64_t bits;
+    memcpy(&bits, &d, 8);
+    return bits;
+}
+
 static inline float warp_half_float(uint32_t half)
 {
     const uint32_t sign = (half & 0x8000) << 16, exponent = half >> 10 & 31, mantissa = half & 1023;

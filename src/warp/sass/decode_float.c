@@ -126,7 +126,12 @@ static bool decode_mufu(sass_parser *parser, const sass_line *line, warp_inst *i
     inst->execute = sass_run_mufu;
     if (op->mode == UINT8_MAX)
         return sass_refuse(parser, line, "this function");
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true);
+    if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 1, 1, true))
+        return false;
+    const bool of_double = sass_has(line, "RCP64H") || sass_has(line, "RSQ64H");
+    if (of_double && line->operands[1].kind == SASS_NUMBER) /* a double is written, and its high word is meant */
+        op->source[0] = sass_row(parser, &line->operands[1], 2, true) + SASS_WORD_ROW;
+    return true;
 }
 
 static bool decode_check(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -263,12 +268,13 @@ static bool decode_halves(sass_parser *parser, const sass_line *line, warp_inst 
 static bool decode_half_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     int at = 2;
+    op->high = sass_has(line, "BF16_V2");
     if (!comparison(line, op) || line->count < 4)
         return sass_refuse(parser, line, "this comparison");
     for (int i = 0; i < 2; i++)
         op->pred_to[i] = sass_predicate_to(parser, &line->operands[i]);
     for (int i = 0; i < 2; i++)
-        if (at >= line->count || !halves_source(parser, line, op, i, &at, false))
+        if (at >= line->count || !halves_source(parser, line, op, i, &at, op->high))
             return false;
     sass_condition(parser, line, op, 0, at, true);
     inst->execute = sass_run_half_compare;
@@ -325,7 +331,7 @@ const sass_decoder_row sass_float_decoders[] = {
     {"HMUL2", decode_halves, "SAT BF16_V2"},
     {"HFMA2", decode_halves, "MMA SAT BF16_V2"},
     {"HMNMX2", decode_halves, ""},
-    {"HSETP2", decode_half_compare, "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR"},
+    {"HSETP2", decode_half_compare, "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR BF16_V2"},
     {"F2FP", decode_pack, "F16 BF16 F32 PACK_AB"},
     {"DADD", decode_doubles, "RN RM RP RZ"},
     {"DMUL", decode_doubles, "RN RM RP RZ"},

@@ -10,20 +10,6 @@ enum { NEAREST, DOWN, UP, TO_ZERO };
 enum { RCP, RSQ, SQRT, EX2, LG2, SIN, COS, TANH, RCP64H, RSQ64H };
 enum { HALF, SINGLE, DOUBLE, BFLOAT };
 
-static double as_double(uint64_t bits)
-{
-    double d;
-    memcpy(&d, &bits, sizeof d);
-    return d;
-}
-
-static uint64_t double_bits(double d)
-{
-    uint64_t bits;
-    memcpy(&bits, &d, sizeof bits);
-    return bits;
-}
-
 static float mufu(uint32_t function, float x)
 {
     const double turn = 6.283185307179586; /* sines take what was divided by it */
@@ -55,8 +41,8 @@ void sass_run_mufu(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     (void)block;
     WARP_ACTIVE_LANES(lanes)
     if (op->mode >= RCP64H) { /* the high word of a double */
-        const double x = as_double((uint64_t)a[l] << 32);
-        r[l] = (uint32_t)(double_bits(1.0 / (op->mode == RCP64H ? x : sqrt(x))) >> 32);
+        const double x = warp_bits_double((uint64_t)a[l] << 32);
+        r[l] = (uint32_t)(warp_double_bits(1.0 / (op->mode == RCP64H ? x : sqrt(x))) >> 32);
     } else
         r[l] = warp_float_bits(mufu(op->mode, warp_bits_float(a[l])));
     sass_put(frame, op, r, lanes);
@@ -120,7 +106,7 @@ void sass_run_from_integer(warp_block *block, warp_frame *frame, const warp_inst
         volatile uint64_t value = integer_of(op, from[l]);
         volatile double d = op->is_signed ? (double)(int64_t)value : (double)value;
         volatile float f = op->is_signed ? (float)(int64_t)value : (float)value;
-        wide[l] = double_bits(d);
+        wide[l] = warp_double_bits(d);
         r[l] = op->high ? warp_half_bits(d) : warp_float_bits(f);
     }
     fesetround(FE_TONEAREST);
@@ -161,7 +147,7 @@ void sass_run_to_integer(warp_block *block, warp_frame *frame, const warp_inst *
         a = sass_take(frame, op, 0, room);
     WARP_ACTIVE_LANES(lanes)
     {
-        double v = op->wide ? as_double(from[l]) : (double)warp_bits_float(a[l]);
+        double v = op->wide ? warp_bits_double(from[l]) : (double)warp_bits_float(a[l]);
         if (op->flush && !op->wide && !(a[l] & 0x7f800000))
             v = 0;
         wide[l] = to_integer(op, in_direction(op->rounding, v));
@@ -188,11 +174,11 @@ void sass_run_convert(warp_block *block, warp_frame *frame, const warp_inst *ins
         a = sass_take(frame, op, 0, room);
     WARP_ACTIVE_LANES(lanes)
     {
-        const double v = op->submode == DOUBLE   ? as_double(from[l])
+        const double v = op->submode == DOUBLE   ? warp_bits_double(from[l])
                          : op->submode == HALF   ? (double)warp_half_float(a[l] & 0xffff)
                          : op->submode == BFLOAT ? (double)warp_bf16_float(a[l] & 0xffff)
                                                  : (double)warp_bits_float(a[l]);
-        wide[l] = double_bits(v);
+        wide[l] = warp_double_bits(v);
         r[l] = op->mode == HALF     ? warp_half_bits(v)
                : op->mode == BFLOAT ? warp_bf16_bits((float)v)
                                     : warp_float_bits((float)v);
@@ -214,7 +200,7 @@ void sass_run_round(warp_block *block, warp_frame *frame, const warp_inst *inst,
     if (op->wide) {
         sass_take_long(frame, op, 0, from);
         WARP_ACTIVE_LANES(lanes)
-        from[l] = double_bits(in_direction(op->rounding, as_double(from[l])));
+        from[l] = warp_double_bits(in_direction(op->rounding, warp_bits_double(from[l])));
         sass_put_long(frame, op, from, lanes);
         return;
     }
@@ -260,8 +246,9 @@ void sass_run_half_compare(warp_block *block, warp_frame *frame, const warp_inst
     for (int half = 0; half < 2; half++) {
         uint32_t holds = 0;
         for (uint32_t l = 0; l < WARP_LANES; l++) {
-            const float x = warp_half_float(a[l] >> 16 * half & 0xffff),
-                        y = warp_half_float(b[l] >> 16 * half & 0xffff);
+            const uint32_t of_a = a[l] >> 16 * half & 0xffff, of_b = b[l] >> 16 * half & 0xffff;
+            const float x = op->high ? warp_bf16_float(of_a) : warp_half_float(of_a);
+            const float y = op->high ? warp_bf16_float(of_b) : warp_half_float(of_b);
             const int is = x < y ? SASS_LESS : x == y ? SASS_EQUAL : x > y ? SASS_GREATER : SASS_UNORDERED;
             holds |= (uint32_t)((op->mode & is) != 0) << l;
         }
