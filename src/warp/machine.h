@@ -197,12 +197,21 @@ typedef struct warp_function {
     warp_code code;
 } warp_function;
 
+/* A function whose address is taken: its node's address. */
+typedef struct warp_pointer {
+    struct warp_pointer *next;
+    char *name;
+    const char *at; /* in the text, while that is read */
+    const warp_code *code;
+} warp_pointer;
+
 struct smp_warp_module {
     char **files; /* by the numbers of .file */
     size_t file_count, file_capacity;
     struct smp_warp_kernel **kernels;
     size_t kernel_count, kernel_capacity;
     warp_function *functions;
+    warp_pointer *pointers;
     const warp_inst **insts;
     size_t inst_count;
     struct {
@@ -224,6 +233,7 @@ struct warp_frame {
     uint32_t live;                          /* lanes that have not returned */
     uint32_t avoid;                         /* lanes that spun long enough: others go first */
     uint32_t spins;
+    uint32_t carry; /* of PTX: a bit a lane */
     uint32_t depth; /* 0: the kernel */
     const struct warp_frame *caller;
     uint32_t warp;
@@ -337,12 +347,14 @@ static inline uint32_t warp_thread(const warp_frame *frame, uint32_t lane)
 
 /* Counts an access and checks it: bounds, races, uninitialised reads. width: bytes of a lane. Returns the lanes that
  * may proceed. data: what a store writes (null: unknown), so that equal values are no race; element bytes apart. */
+enum { WARP_ACCESS_BYTES = 32 }; /* of a lane, at most */
 typedef enum warp_touching { WARP_READS, WARP_WRITES, WARP_UPDATES } warp_touching;
 typedef struct warp_access {
     warp_touching how;
     smp_bank_op op;
     uint32_t width, granule;       /* bytes; of an element */
     const uint32_t *const *values; /* of each element its row of words, where a store writes 4 bytes; may be null */
+    const unsigned char (*bytes)[WARP_ACCESS_BYTES]; /* of each lane what a store of other elements writes, or null */
 } warp_access;
 uint32_t warp_touch_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                            const uint32_t offset[WARP_LANES], const warp_access *access);

@@ -69,6 +69,12 @@ void smp_warp_module_free(smp_warp_module *module)
         free_code(&f->code);
         smp_free(f);
     }
+    while (module->pointers) {
+        warp_pointer *p = module->pointers;
+        module->pointers = p->next;
+        smp_free(p->name);
+        smp_free(p);
+    }
     for (size_t i = 0; i < module->variable_count; i++)
         smp_free(module->variables[i].name);
     smp_free(module->variables);

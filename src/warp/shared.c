@@ -154,10 +154,13 @@ static void check_update(warp_block *block, warp_granule *g, const warp_touch *n
     check_write(block, g, now, granule, false);
 }
 
-/* Whether a store of words leaves the granule as it is: several threads that write one value are no mistake. */
+/* Whether a store leaves the granule as it is: several threads that write one value are no mistake. */
 static bool writes_same(const warp_block *block, const warp_access *access, uint32_t lane, uint32_t offset,
                         uint32_t granule)
 {
+    const uint32_t at = granule << block->granule_shift;
+    if (access->bytes)
+        return !memcmp(block->shared + at, access->bytes[lane] + (at - offset), (size_t)1 << block->granule_shift);
     if (!access->values)
         return false;
     const uint32_t element = ((granule << block->granule_shift) - offset) / 4;
@@ -200,7 +203,9 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
             const bool alone = !unordered(&g->write, now.stamp);
             check_write(block, g, &now, at, alone || writes_same(block, access, lane, offset, at));
             /* the value is there at once, so that the next lane of this instruction compares with it */
-            if (access->values && access->granule == 4) {
+            if (access->bytes)
+                memcpy(block->shared + offset, access->bytes[lane], access->width);
+            else if (access->values && access->granule == 4) {
                 const uint32_t element = ((at << block->granule_shift) - offset) / 4;
                 if (access->values[element])
                     memcpy(block->shared + offset + 4 * element, &access->values[element][lane], 4);

@@ -144,6 +144,32 @@ static void instructions_compute_as_the_isa_says(void **state)
         {"setp.ltu.f32 %p1, %r1, %r2; selp.u32 %r4, 1, 0, %p1;", 0x7fc00000, 0, 0, 1},
         {"setp.lt.f32 %p1, %r1, %r2; selp.u32 %r4, 1, 0, %p1;", 0x7fc00000, 0, 0, 0},
         {"setp.lt.u32 %p1|%p2, %r1, %r2; setp.gt.and.s32 %p3, %r1, 0, !%p2; selp.u32 %r4, 1, 0, %p3;", 2, 3, 0, 1},
+        {"fma.rm.f32 %r4, %r1, %r2, %r3;", 0x3f800001, 0x3f800001, 0, 0x3f800002},
+        {"fma.rp.f32 %r4, %r1, %r2, %r3;", 0x3f800001, 0x3f800001, 0, 0x3f800003},
+        {"add.rz.f32 %r4, %r1, %r2;", 0xbf800000, 0xb3000000, 0, 0xbf800000},
+        {"add.rm.f32 %r4, %r1, %r2;", 0xbf800000, 0xb3000000, 0, 0xbf800001},
+        {"div.rp.f32 %r4, %r1, %r2;", 0x3f800000, 0x40400000, 0, 0x3eaaaaab},
+        {"div.rz.f32 %r4, %r1, %r2;", 0x3f800000, 0x40400000, 0, 0x3eaaaaaa},
+        {"mov.b64 %d2, {0, %r1}; rcp.approx.ftz.f64 %d3, %d2; mov.b64 {%r5, %r4}, %d3; add.u32 %r4, %r4, %r5;",
+         0x400a6666, 0, 0, 0x3fd364d9},
+        {"bmsk.clamp.b32 %r4, %r1, %r2;", 4, 4, 0, 0xf0},
+        {"bmsk.clamp.b32 %r4, %r1, %r2;", 30, 40, 0, 0xc0000000},
+        {"bmsk.wrap.b32 %r4, %r1, %r2;", 33, 34, 0, 6},
+        {"szext.clamp.s32 %r4, %r1, %r2;", 0xf8, 4, 0, 0xfffffff8},
+        {"szext.wrap.u32 %r4, %r1, %r2;", 0xf8, 36, 0, 8},
+        {"add.cc.u32 %r5, %r1, %r2; addc.u32 %r4, %r3, 0;", 0xffffffff, 1, 7, 8},
+        {"sub.cc.u32 %r5, %r1, %r2; subc.cc.u32 %r5, 0, 0; subc.u32 %r4, %r3, 0;", 0, 1, 7, 6},
+        {"mad.lo.cc.u32 %r5, %r1, %r2, %r3; madc.hi.u32 %r4, %r1, %r2, 5;", 0xffffffff, 0xffffffff, 0xffffffff, 4},
+        {"setp.gt.bf16 %p1, %r1, %r2; selp.u32 %r4, 1, 0, %p1;", 0x3f80, 0xc000, 0, 1},
+        {"setp.gt.f16x2 %p1|%p2, %r1, %r2; selp.u32 %r4, 1, 0, %p1; @%p2 add.u32 %r4, %r4, 2;", 0x3c000000, 0x00003c00,
+         0, 2},
+        {"set.gt.f16x2.f16x2 %r4, %r1, %r2;", 0x3c000000, 0x00003c00, 0, 0x3c000000},
+        {"set.gt.u32.f16x2 %r4, %r1, %r2;", 0x3c003c00, 0x00003c00, 0, 0xffff0000},
+        {"add.sat.f16x2 %r4, %r1, %r2;", 0x3c00bc00, 0x3c003800, 0, 0x3c000000},
+        {"fma.rn.relu.f16x2 %r4, %r1, %r2, %r3;", 0x3c00bc00, 0x40004000, 0, 0x40000000},
+        {"max.NaN.bf16x2 %r4, %r1, %r2;", 0x7fc03f80, 0x3f804000, 0, 0x7fff4000},
+        {"mul.lo.u32 %r5, %r0, 0x10001; movmatrix.sync.aligned.m8n8.trans.b16 %r4, %r5;", 0, 0, 0, 0x000c0008},
+        {"{.reg.b32 %q; mov.b32 %q, %r1; mov.b32 %r4, %q;}", 5, 0, 0, 5},
         {"cvt.rzi.s32.f32 %r4, %r1;", 0xc0200000, 0, 0, 0xfffffffe},
         {"cvt.rzi.u32.f32 %r4, %r1;", 0xbf800000, 0, 0, 0},
         {"cvt.rni.s32.f32 %r4, %r1;", 0x40200000, 0, 0, 2},
@@ -167,6 +193,80 @@ static void instructions_compute_as_the_isa_says(void **state)
     }
 }
 
+/* a's row is 1 in column 0 and its own number in the last, b's columns are their number: every value is told apart. */
+static void products_lie_as_the_isa_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t expected[2]; /* lane 5: row 1, columns 2 and 3 */
+    } cases[] = {
+        /* lane 5 holds of a row 1, columns 4.. and of b column 1, rows 4..: all ones but b's bytes, which are lane / 4
+         */
+        {"shr.u32 %r5, %r0, 2; mul.lo.u32 %r5, %r5, 0x01010101; mov.u32 %r6, 0x01010101; mov.u32 %r7, 0;\n"
+         "mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%r8, %r9, %r10, %r11}, {%r6, %r6}, {%r5},\n"
+         "{%r7, %r7, %r7, %r7};",
+         {32, 48}},
+        {"shr.u32 %r5, %r0, 2; cvt.rn.f32.u32 %r5, %r5; mov.u32 %r6, 0x3f800000; mov.u32 %r7, 0x3f800000;\n"
+         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r8, %r9, %r10, %r11}, {%r6, %r6, %r6, %r6}, {%r5, "
+         "%r5},\n"
+         "{%r7, %r7, %r7, %r7};",
+         {0x41880000, 0x41c80000}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int k = 0; k < 2; k++) {
+            char text[800];
+            snprintf(text, sizeof text, "%s\nmov.u32 %%r4, %%r%d;", cases[i].text, 8 + k);
+            const uint32_t got = compute(text, 0, 0, 0, 5);
+            if (got != cases[i].expected[k])
+                fail_msg("%s gives 0x%x, not 0x%x", text, got, cases[i].expected[k]);
+        }
+}
+
+static const char pointers[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".global .align 8 .u64 table[2] = {less, more};\n" /* functions that come later */
+    ".func (.param .b32 r) less(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\n"
+    "sub.u32 %r2, %r1, 1;\nst.param.b32 [r], %r2;\nret;\n}\n"
+    ".func (.param .b32 r) more(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\n"
+    "add.u32 %r2, %r1, 100;\nst.param.b32 [r], %r2;\nret;\n}\n"
+    ".visible .entry f(.param .u64 p0, .param .u32 p1)\n{\n.reg .b32 %r<5>;\n.reg .b64 %d<6>;\n"
+    "ld.param.u64 %d0, [p0];\nld.param.u32 %r3, [p1];\nmov.u32 %r0, %tid.x;\nand.b32 %r1, %r0, 1;\n"
+    "mul.wide.u32 %d1, %r1, 8;\nmov.u64 %d2, table;\nadd.u64 %d2, %d2, %d1;\nld.global.u64 %d3, [%d2];\n"
+    "cvt.u64.u32 %d5, %r3;\nadd.u64 %d3, %d3, %d5;\n{\n.param .b32 x;\nst.param.b32 [x], %r0;\n.param .b32 y;\n"
+    "prototype: .callprototype (.param .b32 _) _ (.param .b32 _);\ncall (y), %d3, (x), prototype;\n"
+    "ld.param.b32 %r2, [y];\n}\nmul.wide.u32 %d4, %r0, 4;\nadd.u64 %d4, %d0, %d4;\n"
+    "st.global.u32 [%d4], %r2;\nret;\n}\n";
+
+static void functions_are_called_through_pointers(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, pointers);
+    assert_int_equal(l.code, SMP_OK);
+    uint32_t *out = smp_warp_buffer(l.memory, 64 * sizeof *out, "out");
+    struct {
+        uint64_t out;
+        uint32_t off;
+    } params = {(uint64_t)(uintptr_t)out, 0};
+    run(&l, "f", 1, 64, &params);
+    assert_int_equal(l.code, SMP_OK);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(out[i], i % 2 ? i + 100 : i - 1);
+    params.off = 8; /* no function is there */
+    run(&l, "f", 1, 64, &params);
+    assert_int_equal(l.code, SMP_E_PROCESS);
+    assert_non_null(strstr(l.err.message, "thread 0 calls a function at 0x"));
+    close_lab(&l);
+    char broken[sizeof pointers];
+    snprintf(broken, sizeof broken, "%s", pointers);
+    memcpy(strstr(broken, "{less"), "{lass", 5);
+    open_lab(&l, broken);
+    assert_int_equal(l.code, SMP_E_DECODE);
+    assert_non_null(strstr(l.err.message, "'lass' is no variable and no function"));
+    close_lab(&l);
+}
+
 static void lanes_part_and_meet_again(void **state)
 {
     (void)state;
@@ -184,7 +284,8 @@ static void an_unknown_instruction_is_named(void **state)
     static const struct {
         const char *text, *named;
     } cases[] = {{"frob.b32 %r4, %r1;", "frob.b32"},
-                 {"add.rz.f32 %r4, %r1, %r2;", "add.rz.f32"},
+                 {"add.rni.f32 %r4, %r1, %r2;", "add.rni.f32"},
+                 {"mma.sync.aligned.m16n8k16.row.row.f32.f16.f16.f32 %r4, %r1, %r2, %r3;", "row.row"},
                  {"ld.global.strange.u32 %r4, [%d1];", ".strange"},
                  {"bra nowhere;", "nowhere"},
                  {"mbarrier.pending_count.b64 _, %d1;", "mbarrier.pending_count"},
@@ -421,6 +522,8 @@ SMP_SUITE(lab)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_compute_as_the_isa_says),
+        cmocka_unit_test(products_lie_as_the_isa_says),
+        cmocka_unit_test(functions_are_called_through_pointers),
         cmocka_unit_test(lanes_part_and_meet_again),
         cmocka_unit_test(an_unknown_instruction_is_named),
         cmocka_unit_test(what_is_no_ptx_is_refused),

@@ -31,15 +31,17 @@ void ptx_read_loc(ptx_parser *parser, ptx_text line)
         return;
     parser->locs[parser->loc_count++] = loc;
     uint32_t file = loc.file, row = loc.line;
+    size_t found = parser->loc_count;
     for (int level = 0; level < MOST_LEVELS && is_toolkit(parser, file) && loc.at_line; level++) {
         file = loc.at_file;
         row = loc.at_line;
         const ptx_loc call = loc;
         loc.at_line = 0;
-        for (size_t i = parser->loc_count; i--;) {
+        for (size_t i = found; i--;) { /* of one that is inlined into itself, that before */
             const ptx_loc *before = &parser->locs[i];
             if (before->file == call.at_file && before->line == call.at_line && before->column == call.at_column) {
                 loc = *before;
+                found = i;
                 break;
             }
         }
@@ -174,6 +176,10 @@ static void read_directive(ptx_parser *parser)
     size_t size = 0;
     while (parser->at + size < parser->length && !isspace((unsigned char)begin[size]))
         size++;
+    static const char *const spaces[] = {".reg.", ".shared.", ".local.", ".param."};
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) /* .reg.b32 a; as inline assembly has it */
+        if (size > strlen(spaces[i]) && !memcmp(begin, spaces[i], strlen(spaces[i])))
+            size = strlen(spaces[i]) - 1;
     const ptx_text word = {begin, size};
     parser->at += size;
     if (ptx_is(word, ".loc")) {

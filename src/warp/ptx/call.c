@@ -1,16 +1,18 @@
-/* Calls: of the module's own functions, of printf, malloc, free and assert on the device, and of libdevice's __nv_*
- * functions, which compilers other than nvcc leave as calls. */
+/* Calls: of the module's own functions, by name or by pointer, of printf, malloc, free and assert on the device, and of
+ * libdevice's __nv_* functions, which compilers other than nvcc leave as calls. */
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "warp/ptx/execute.h"
 
-enum { MOST_ARGUMENTS = 32, MOST_DEPTH = 64 };
+enum { MOST_ARGUMENTS = 32, MOST_DEPTH = 500 };
 
 typedef struct call {
     char name[128];
-    const warp_code *code; /* null: a builtin */
+    const warp_code *code;               /* null: a builtin, or a call through a pointer */
+    const warp_pointer *const *pointers; /* through a pointer: the module's functions whose address is taken */
+    bool indirect;
     const struct builtin *builtin;
     uint32_t results[MOST_ARGUMENTS], arguments[MOST_ARGUMENTS]; /* where they lie in the caller's local memory */
     uint32_t result_count, argument_count;
@@ -285,9 +287,9 @@ static void fail_assertion(warp_block *block, warp_frame *frame, const warp_inst
 /* ------------------------------------------------------------------------------------------------ functions */
 
 /* The lanes run the function in a frame of its own until all have returned. */
-static void run_function(warp_block *block, warp_frame *frame, const warp_inst *inst, const call *c, uint32_t lanes)
+static void run_function(warp_block *block, warp_frame *frame, const warp_inst *inst, const call *c,
+                         const warp_code *code, uint32_t lanes)
 {
-    const warp_code *code = c->code;
     if (frame->depth >= MOST_DEPTH) {
         warp_stop(block, frame, inst, "calls are nested deeper than %d", MOST_DEPTH);
         return;
@@ -324,11 +326,42 @@ static void run_function(warp_block *block, warp_frame *frame, const warp_inst *
     smp_free(local);
 }
 
+/* Lanes whose pointers are alike call together. */
+static void run_pointers(warp_block *block, warp_frame *frame, const warp_inst *inst, const call *c, uint32_t lanes)
+{
+    uint64_t address[WARP_LANES];
+    memcpy(address, warp_longs(frame, inst->s[0]), sizeof address);
+    while (lanes && !block->stop) {
+        const uint64_t first = address[__builtin_ctz(lanes)];
+        const warp_pointer *p = *c->pointers;
+        uint32_t same = 0;
+        WARP_ACTIVE_LANES(lanes)
+        same |= (uint32_t)(address[l] == first) << l;
+        while (p && (uint64_t)(uintptr_t)p != first)
+            p = p->next;
+        if (!p) {
+            warp_stop(block, frame, inst, "thread %u calls a function at 0x%llx, where none is",
+                      warp_thread(frame, (uint32_t)__builtin_ctz(lanes)), (unsigned long long)first);
+            return;
+        }
+        if (p->code->problem.code) {
+            warp_stop(block, frame, inst, "it calls '%s': %s", p->code->name, p->code->problem.message);
+            return;
+        }
+        run_function(block, frame, inst, c, p->code, same);
+        lanes &= ~same;
+    }
+}
+
 void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const call *c = inst->extra;
+    if (c->indirect) {
+        run_pointers(block, frame, inst, c, lanes);
+        return;
+    }
     if (c->code) {
-        run_function(block, frame, inst, c, lanes);
+        run_function(block, frame, inst, c, c->code, lanes);
         return;
     }
     WARP_ACTIVE_LANES(lanes)
@@ -401,8 +434,15 @@ bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
     if (at >= s->operand_count)
         return ptx_refuse(parser, s->opcode.at, "a call without a name"), false;
     const ptx_text name = s->operands[at++];
-    if (!name.size || name.size >= sizeof c->name || name.at[0] == '%')
-        return ptx_refuse(parser, s->opcode.at, "a call through a pointer is not supported"), false;
+    if (!name.size || name.size >= sizeof c->name)
+        return ptx_refuse(parser, s->opcode.at, "a call without a name of usual length"), false;
+    c->indirect = name.at[0] == '%';
+    if (c->indirect) {
+        inst->s[0] = ptx_row(parser, name, 'd');
+        inst->sources = 1;
+        if (at < s->operand_count && s->operands[at].size && s->operands[at].at[0] != '(')
+            return true; /* no arguments: the prototype follows */
+    }
     snprintf(c->name, sizeof c->name, "%.*s", (int)name.size, name.at);
     return at >= s->operand_count || read_list(parser, s->operands[at], c->arguments, &c->argument_count);
 }
@@ -414,6 +454,10 @@ static void link_code(struct smp_warp_module *module, warp_code *code)
         call *c = (call *)(uintptr_t)inst->extra;
         if (inst->execute != ptx_run_call || !c)
             continue;
+        if (c->indirect) {
+            c->pointers = (const warp_pointer *const *)&module->pointers;
+            continue;
+        }
         c->code = ptx_function_of(module, c->name);
         c->builtin = c->code ? NULL : find_builtin(c->name);
         const bool enough = !c->builtin || (c->argument_count == strlen(c->builtin->types) - 1 && c->result_count == 1);
@@ -432,6 +476,9 @@ static bool inherit_problem(warp_code *code)
 {
     for (size_t i = 0; i < code->count && !code->problem.code; i++) {
         const call *c = code->insts[i].execute == ptx_run_call ? code->insts[i].extra : NULL;
+        for (const warp_pointer *p = c && c->indirect ? *c->pointers : NULL; p; p = p->next)
+            if (p->code && p->code->granule < code->granule)
+                code->granule = p->code->granule;
         if (c && c->code && c->code->problem.code) {
             code->problem = c->code->problem;
             return true;
@@ -442,8 +489,32 @@ static bool inherit_problem(warp_code *code)
     return false;
 }
 
+uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name)
+{
+    struct smp_warp_module *module = parser->module;
+    for (const warp_pointer *p = module->pointers; p; p = p->next)
+        if (ptx_is(name, p->name))
+            return (uint64_t)(uintptr_t)p;
+    warp_pointer *p = smp_alloc(sizeof *p);
+    char *copy = ptx_copy(name);
+    if (!p || !copy) {
+        smp_free(p);
+        smp_free(copy);
+        parser->failed = true;
+        smp_fail_memory(&parser->error, "names of functions", name.size);
+        return 0;
+    }
+    p->name = copy;
+    p->at = name.at;
+    p->next = module->pointers;
+    module->pointers = p;
+    return (uint64_t)(uintptr_t)p;
+}
+
 void ptx_link_calls(struct smp_warp_module *module)
 {
+    for (warp_pointer *p = module->pointers; p; p = p->next)
+        p->code = ptx_function_of(module, p->name);
     for (size_t i = 0; i < module->kernel_count; i++)
         link_code(module, &module->kernels[i]->code);
     for (warp_function *f = module->functions; f; f = f->next)

@@ -94,7 +94,9 @@ static bool decode_test(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     ptx_text dests[2];
     const char *type = s->words[s->word_count - 1];
     static const char *const combines[] = {"and", "or", "xor"};
-    snprintf(name, sizeof name, "setp.%s.%s", s->words[1], type);
+    const bool pair = !strcmp(type, "f16x2") || !strcmp(type, "bf16x2");
+    snprintf(name, sizeof name, "setp.%s.%s", s->words[1], !pair ? type : type[0] == 'f' ? "f16" : "bf16");
+    inst->vec = pair ? 2 : 1;
     for (int i = 2; i < s->word_count - 1 - is_set; i++) {
         const char *word = s->words[i];
         bool known = false;
@@ -103,8 +105,10 @@ static bool decode_test(ptx_parser *parser, const ptx_statement *s, warp_inst *i
                 inst->combine = (uint8_t)(k + 1);
                 known = true;
             }
-        if (!strcmp(word, "ftz"))
-            inst->flush = known = !strcmp(type, "f32");
+        if (!strcmp(word, "ftz")) {
+            inst->flush = !strcmp(type, "f32");
+            known = true; /* of halves it changes no comparison but with the smallest: they are compared as they are */
+        }
         if (!known)
             return ptx_only(parser, s, "") && wrong_operands(parser, s);
     }
@@ -128,7 +132,8 @@ static bool decode_test(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     }
     if (is_set) {
         const ptx_type to = ptx_type_of(s->words[s->word_count - 2]);
-        if (to != PTX_U32 && to != PTX_S32 && to != PTX_F32)
+        const bool of_halves = to == PTX_F16 || to == PTX_BF16, pairs = to == PTX_F16X2 || to == PTX_BF16X2;
+        if (to != PTX_U32 && to != PTX_S32 && to != PTX_F32 && !of_halves && !(pairs && pair))
             return ptx_refuse(parser, s->opcode.at, "set to '.%s' is not supported", s->words[s->word_count - 2]),
                    false;
         inst->type = (uint8_t)to;
@@ -237,6 +242,12 @@ static bool decode_trap(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     return true;
 }
 
+/* add, sub and mad, which may give a carry on */
+static bool decode_sum(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    return ptx_has(s, "cc") ? ptx_decode_carry(parser, s, inst) : ptx_decode_alu(parser, s, inst);
+}
+
 static bool decode_nothing(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     (void)parser;
@@ -252,6 +263,12 @@ static const struct {
     {"setp", decode_test},
     {"set", decode_test},
     {"mov", decode_move},
+    {"add", decode_sum},
+    {"sub", decode_sum},
+    {"mad", decode_sum},
+    {"addc", ptx_decode_carry},
+    {"subc", ptx_decode_carry},
+    {"madc", ptx_decode_carry},
     {"bfi", decode_four},
     {"lop3", decode_four},
     {"cvt", ptx_decode_convert},

@@ -123,9 +123,9 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
     if (operation < 0)
         return wrong(parser, s, "this operation");
     const ptx_type type = (ptx_type)inst->type;
-    if (ptx_is_float(type) && (operation != ADD || type == PTX_BF16 || type == PTX_BF16X2))
+    if (ptx_is_float(type) && operation != ADD)
         return wrong(parser, s, "this operation on floats");
-    if (inst->width < 2 || (inst->width == 2 && operation != CAS && type != PTX_F16))
+    if (inst->width < 2 || (inst->width == 2 && operation != CAS && type != PTX_F16 && type != PTX_BF16))
         return wrong(parser, s, "an atomic of this width");
     const int need = 2 + (operation == CAS) + result;
     if (s->operand_count != need)

@@ -86,11 +86,24 @@ static uint32_t combined(const warp_frame *frame, const warp_inst *inst, uint32_
     return inst->combine == 1 ? holds & with : inst->combine == 2 ? holds | with : inst->combine ? holds ^ with : holds;
 }
 
-static uint32_t test(const warp_frame *frame, const warp_inst *inst)
+/* The half of a pair of 16 bits that is compared, from bit `shift` on. */
+static void take_half(row *to, const uint32_t *from, uint32_t shift)
+{
+    for (int l = 0; l < WARP_LANES; l++)
+        to->words[l] = from[l] >> shift & 0xffff;
+}
+
+static uint32_t test(const warp_frame *frame, const warp_inst *inst, uint32_t shift)
 {
     row a, b;
     uint32_t holds;
     const void *x = frame->rows + inst->s[0], *y = frame->rows + inst->s[1];
+    if (inst->vec == 2) {
+        take_half(&a, x, shift);
+        take_half(&b, y, shift);
+        x = &a;
+        y = &b;
+    }
     if (inst->flush) {
         flush(&a, x);
         flush(&b, y);
@@ -103,9 +116,10 @@ static uint32_t test(const warp_frame *frame, const warp_inst *inst)
 
 void ptx_run_test(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
-    const uint32_t holds = test(frame, inst), first = combined(frame, inst, holds);
+    const uint32_t holds = test(frame, inst, 0), first = combined(frame, inst, holds);
     (void)block;
-    const uint32_t second = combined(frame, inst, ~holds);
+    /* of a pair its high halves, else the opposite */
+    const uint32_t second = combined(frame, inst, inst->vec == 2 ? test(frame, inst, 16) : ~holds);
     if (inst->d[0] != WARP_NO_ROW)
         ptx_blend(frame, inst->d[0], 'p', &first, lanes);
     if (inst->dests > 1 && inst->d[1] != WARP_NO_ROW)
@@ -115,10 +129,27 @@ void ptx_run_test(warp_block *block, warp_frame *frame, const warp_inst *inst, u
 void ptx_run_set(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     row result;
-    const uint32_t holds = combined(frame, inst, test(frame, inst));
+    const uint32_t low = combined(frame, inst, test(frame, inst, 0));
+    const uint32_t high = inst->vec == 2 ? combined(frame, inst, test(frame, inst, 16)) : 0;
     (void)block;
     for (int l = 0; l < WARP_LANES; l++)
-        result.words[l] = holds >> l & 1 ? inst->type == PTX_F32 ? 0x3f800000 : UINT32_MAX : 0;
+        switch (inst->type) {
+        case PTX_F32:
+            result.words[l] = low >> l & 1 ? 0x3f800000 : 0;
+            break;
+        case PTX_F16:
+        case PTX_F16X2:
+            result.words[l] = (low >> l & 1 ? 0x3c00 : 0) | (high >> l & 1 ? UINT32_C(0x3c000000) : 0);
+            break;
+        case PTX_BF16:
+        case PTX_BF16X2:
+            result.words[l] = (low >> l & 1 ? 0x3f80 : 0) | (high >> l & 1 ? UINT32_C(0x3f800000) : 0);
+            break;
+        default:
+            result.words[l] = inst->vec == 2 ? (low >> l & 1 ? 0xffff : 0) | (high >> l & 1 ? UINT32_C(0xffff0000) : 0)
+                              : low >> l & 1 ? UINT32_MAX
+                                             : 0;
+        }
     ptx_blend(frame, inst->d[0], 'w', &result, lanes);
 }
 

@@ -17,6 +17,9 @@ enum { PTX_ATOM_SWAP = 7, PTX_ATOM_SWAPPED = 10 };
 warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_to_window, ptx_run_is_space,
     ptx_run_param;
 
+/* carry.c */
+warp_execute ptx_run_carry;
+
 /* mbarrier.c */
 warp_execute ptx_run_mbarrier, ptx_run_bulk;
 
@@ -25,7 +28,13 @@ warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_r
 
 /* convert.c, matrix.c, call.c */
 warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix,
-    ptx_run_stmatrix, ptx_run_mma, ptx_run_call;
+    ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix, ptx_run_call;
+
+/* Of ptx_run_mma: inst->type and from_type are the elements of a and b, mode is what sums are, width the depth of the
+ * product; s[0], s[8], s[16] begin a, b, c. */
+enum { PTX_MMA_F16, PTX_MMA_BF16, PTX_MMA_TF32, PTX_MMA_U8, PTX_MMA_S8 };
+enum { PTX_MMA_FLOATS, PTX_MMA_HALF_SUMS, PTX_MMA_INTEGERS };
+bool ptx_mma_fits(uint32_t a, uint32_t b, uint32_t sums, uint32_t depth);
 
 /* printf for one thread: generic addresses of the format and of the arguments' bytes. */
 void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format, uint64_t arguments);

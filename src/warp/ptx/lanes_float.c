@@ -1,5 +1,7 @@
-/* Floating-point arithmetic and comparisons, lane by lane. Round to nearest; the approximations of the GPU's special
- * function unit are the correctly rounded functions here, which may differ in the last bits. */
+/* Floating-point arithmetic and comparisons, lane by lane. Round to nearest, but for .rm, .rp and .rz; the
+ * approximations of the GPU's special function unit are the correctly rounded functions here, which may differ in the
+ * last bits. */
+#include <fenv.h>
 #include <math.h>
 
 #include "warp/ptx/half.h"
@@ -29,6 +31,45 @@ F(sqrt_f32, sqrtf(a[l]))
 D(sqrt_f64, sqrt(a[l]))
 F(rsqrt_f32, (float)(1.0 / sqrt((double)a[l])))
 D(rsqrt_f64, 1.0 / sqrt(a[l]))
+/* The high words of a double and of its result. */
+#define HIGH(e) (warp_double_bits(e) >> 32 << 32)
+#define TOP     warp_bits_double(a[l] >> 32 << 32)
+L(rcp_high_f64, HIGH(1.0 / TOP))
+L(rsqrt_high_f64, HIGH(1.0 / sqrt(TOP)))
+
+/* Down, up and to zero. What is computed is volatile, lest it moves across the change of direction. */
+#define DIRECTED(name, T, direction, e)                                                                                \
+    WARP_FN(name)                                                                                                      \
+    {                                                                                                                  \
+        T *d = to;                                                                                                     \
+        const T *a = p, *b = q ? q : p, *c = r ? r : p;                                                                \
+        fesetround(direction);                                                                                         \
+        for (int l = 0; l < WARP_LANES; l++) {                                                                         \
+            volatile T x = a[l], y = b[l], z = c[l], result;                                                           \
+            (void)y, (void)z;                                                                                          \
+            result = (e);                                                                                              \
+            d[l] = result;                                                                                             \
+        }                                                                                                              \
+        fesetround(FE_TONEAREST);                                                                                      \
+    }
+#define DIRECTIONS(name, T, e)                                                                                         \
+    DIRECTED(name##_rm, T, FE_DOWNWARD, e)                                                                             \
+    DIRECTED(name##_rp, T, FE_UPWARD, e)                                                                               \
+    DIRECTED(name##_rz, T, FE_TOWARDZERO, e)
+DIRECTIONS(add_f32, float, x + y)
+DIRECTIONS(sub_f32, float, x - y)
+DIRECTIONS(mul_f32, float, x *y)
+DIRECTIONS(fma_f32, float, fmaf(x, y, z))
+DIRECTIONS(div_f32, float, x / y)
+DIRECTIONS(rcp_f32, float, 1 / x)
+DIRECTIONS(sqrt_f32, float, sqrtf(x))
+DIRECTIONS(add_f64, double, x + y)
+DIRECTIONS(sub_f64, double, x - y)
+DIRECTIONS(mul_f64, double, x *y)
+DIRECTIONS(fma_f64, double, fma(x, y, z))
+DIRECTIONS(div_f64, double, x / y)
+DIRECTIONS(rcp_f64, double, 1 / x)
+DIRECTIONS(sqrt_f64, double, sqrt(x))
 /* ptxas divides by a turn first, rounding to zero, and the unit takes turns. */
 static double in_turns(float x)
 {
@@ -84,6 +125,27 @@ W(abs_f16x2, a[l] & 0x7fff7fff)
 W(ex2_f16, H1(exp2(X(a[l]))))
 W(tanh_f16, H1(tanh(X(a[l]))))
 
+/* .sat and .relu; a NaN becomes 0 and stays one. */
+#define SAT(v)          ((v) > 0 ? (v) < 1 ? (v) : 1.0 : 0.0)
+#define NAN_OR(M, x, y) ((x) != (x) || (y) != (y) ? (double)NAN : M(x, y))
+#define RELU(v)         ((v) < 0 ? 0.0 : (v))
+W(add_sat_f16, H1(SAT(X(a[l]) + X(b[l]))))
+W(add_sat_f16x2, H2(SAT(X(a[l]) + X(b[l])), SAT(Y(a[l]) + Y(b[l]))))
+W(sub_sat_f16, H1(SAT(X(a[l]) - X(b[l]))))
+W(sub_sat_f16x2, H2(SAT(X(a[l]) - X(b[l])), SAT(Y(a[l]) - Y(b[l]))))
+W(mul_sat_f16, H1(SAT(X(a[l]) * X(b[l]))))
+W(mul_sat_f16x2, H2(SAT(X(a[l]) * X(b[l])), SAT(Y(a[l]) * Y(b[l]))))
+W(fma_sat_f16, H1(SAT(fma(X(a[l]), X(b[l]), X(c[l])))))
+W(fma_sat_f16x2, H2(SAT(fma(X(a[l]), X(b[l]), X(c[l]))), SAT(fma(Y(a[l]), Y(b[l]), Y(c[l])))))
+W(fma_relu_f16, H1(RELU(fma(X(a[l]), X(b[l]), X(c[l])))))
+W(fma_relu_f16x2, H2(RELU(fma(X(a[l]), X(b[l]), X(c[l]))), RELU(fma(Y(a[l]), Y(b[l]), Y(c[l])))))
+W(min_nan_f16, H1(NAN_OR(LEAST, X(a[l]), X(b[l]))))
+W(min_nan_f16x2, H2(NAN_OR(LEAST, X(a[l]), X(b[l])), NAN_OR(LEAST, Y(a[l]), Y(b[l]))))
+W(max_nan_f16, H1(NAN_OR(GREATEST, X(a[l]), X(b[l]))))
+W(max_nan_f16x2, H2(NAN_OR(GREATEST, X(a[l]), X(b[l])), NAN_OR(GREATEST, Y(a[l]), Y(b[l]))))
+W(ex2_f16x2, H2(exp2(X(a[l])), exp2(Y(a[l]))))
+W(tanh_f16x2, H2(tanh(X(a[l])), tanh(Y(a[l]))))
+
 #define B1(v)      warp_bf16_float((v)&0xffff)
 #define B2(v)      warp_bits_float((v)&0xffff0000)
 #define Q1(e)      warp_bf16_bits(e)
@@ -98,6 +160,18 @@ W(mul_bf16x2, Q2(B1(a[l]) * B1(b[l]), B2(a[l]) * B2(b[l])))
 W(fma_bf16x2, Q2(fmaf(B1(a[l]), B1(b[l]), B1(c[l])), fmaf(B2(a[l]), B2(b[l]), B2(c[l]))))
 W(min_bf16, Q1(LEAST(B1(a[l]), B1(b[l]))))
 W(max_bf16, Q1(GREATEST(B1(a[l]), B1(b[l]))))
+W(fma_relu_bf16, Q1((float)RELU(fmaf(B1(a[l]), B1(b[l]), B1(c[l])))))
+W(fma_relu_bf16x2, Q2((float)RELU(fmaf(B1(a[l]), B1(b[l]), B1(c[l]))), (float)RELU(fmaf(B2(a[l]), B2(b[l]), B2(c[l])))))
+W(min_nan_bf16, Q1((float)NAN_OR(LEAST, B1(a[l]), B1(b[l]))))
+W(min_nan_bf16x2, Q2((float)NAN_OR(LEAST, B1(a[l]), B1(b[l])), (float)NAN_OR(LEAST, B2(a[l]), B2(b[l]))))
+W(max_nan_bf16, Q1((float)NAN_OR(GREATEST, B1(a[l]), B1(b[l]))))
+W(max_nan_bf16x2, Q2((float)NAN_OR(GREATEST, B1(a[l]), B1(b[l])), (float)NAN_OR(GREATEST, B2(a[l]), B2(b[l]))))
+W(ex2_bf16, Q1(exp2f(B1(a[l]))))
+W(ex2_bf16x2, Q2(exp2f(B1(a[l])), exp2f(B2(a[l]))))
+W(tanh_bf16, Q1(tanhf(B1(a[l]))))
+W(tanh_bf16x2, Q2(tanhf(B1(a[l])), tanhf(B2(a[l]))))
+W(min_bf16x2, Q2(LEAST(B1(a[l]), B1(b[l])), LEAST(B2(a[l]), B2(b[l]))))
+W(max_bf16x2, Q2(GREATEST(B1(a[l]), B1(b[l])), GREATEST(B2(a[l]), B2(b[l]))))
 
 /* ------------------------------------------------------------------------------------------------ comparisons */
 
@@ -128,6 +202,11 @@ TESTS(f64, double)
 TESTS(f16, u32)
 #undef A_
 #undef B_
+#define A_ B1(a[l])
+#define B_ B1(b[l])
+TESTS(bf16, u32)
+#undef A_
+#undef B_
 
 #define INFINITE32 ((a[l] & 0x7fffffff) == 0x7f800000)
 #define FINITE32   ((a[l] & 0x7f800000) != 0x7f800000)
@@ -151,6 +230,12 @@ WARP_TEST(isnan_f64, u64, ABS64 > UINT64_C(0x7ff) << 52 || (b && 0))
         {"setp.num." type, operands, num_##suffix},                                                                    \
     {                                                                                                                  \
         "setp.nan." type, operands, nan_##suffix                                                                       \
+    }
+
+#define DIRECTED_ROWS(op, type, operands, name)                                                                        \
+    {op ".rm." type, operands, name##_rm}, {op ".rp." type, operands, name##_rp},                                      \
+    {                                                                                                                  \
+        op ".rz." type, operands, name##_rz                                                                            \
     }
 
 const warp_lane_row WARP_ROWS(float)[] = {
@@ -177,6 +262,24 @@ const warp_lane_row WARP_ROWS(float)[] = {
     {"ex2.f32", "ww", ex2_f32},
     {"lg2.f32", "ww", lg2_f32},
     {"tanh.f32", "ww", tanh_f32},
+    {"rcp.ftz.f64", "dd", rcp_high_f64},
+    {"rsqrt.ftz.f64", "dd", rsqrt_high_f64},
+    DIRECTED_ROWS("add", "f32", "www", add_f32),
+    DIRECTED_ROWS("sub", "f32", "www", sub_f32),
+    DIRECTED_ROWS("mul", "f32", "www", mul_f32),
+    DIRECTED_ROWS("fma", "f32", "wwww", fma_f32),
+    DIRECTED_ROWS("mad", "f32", "wwww", fma_f32),
+    DIRECTED_ROWS("div", "f32", "www", div_f32),
+    DIRECTED_ROWS("rcp", "f32", "ww", rcp_f32),
+    DIRECTED_ROWS("sqrt", "f32", "ww", sqrt_f32),
+    DIRECTED_ROWS("add", "f64", "ddd", add_f64),
+    DIRECTED_ROWS("sub", "f64", "ddd", sub_f64),
+    DIRECTED_ROWS("mul", "f64", "ddd", mul_f64),
+    DIRECTED_ROWS("fma", "f64", "dddd", fma_f64),
+    DIRECTED_ROWS("mad", "f64", "dddd", fma_f64),
+    DIRECTED_ROWS("div", "f64", "ddd", div_f64),
+    DIRECTED_ROWS("rcp", "f64", "dd", rcp_f64),
+    DIRECTED_ROWS("sqrt", "f64", "dd", sqrt_f64),
     {"neg.f32", "ww", neg_f32},
     {"abs.f32", "ww", abs_f32},
     {"neg.f64", "dd", neg_f64},
@@ -217,6 +320,34 @@ const warp_lane_row WARP_ROWS(float)[] = {
     {"fma.bf16x2", "wwww", fma_bf16x2},
     {"min.bf16", "www", min_bf16},
     {"max.bf16", "www", max_bf16},
+    {"add.sat.f16", "www", add_sat_f16},
+    {"add.sat.f16x2", "www", add_sat_f16x2},
+    {"sub.sat.f16", "www", sub_sat_f16},
+    {"sub.sat.f16x2", "www", sub_sat_f16x2},
+    {"mul.sat.f16", "www", mul_sat_f16},
+    {"mul.sat.f16x2", "www", mul_sat_f16x2},
+    {"fma.sat.f16", "wwww", fma_sat_f16},
+    {"fma.sat.f16x2", "wwww", fma_sat_f16x2},
+    {"fma.relu.f16", "wwww", fma_relu_f16},
+    {"fma.relu.f16x2", "wwww", fma_relu_f16x2},
+    {"min.NaN.f16", "www", min_nan_f16},
+    {"min.NaN.f16x2", "www", min_nan_f16x2},
+    {"max.NaN.f16", "www", max_nan_f16},
+    {"max.NaN.f16x2", "www", max_nan_f16x2},
+    {"ex2.f16x2", "ww", ex2_f16x2},
+    {"tanh.f16x2", "ww", tanh_f16x2},
+    {"fma.relu.bf16", "wwww", fma_relu_bf16},
+    {"fma.relu.bf16x2", "wwww", fma_relu_bf16x2},
+    {"min.NaN.bf16", "www", min_nan_bf16},
+    {"min.NaN.bf16x2", "www", min_nan_bf16x2},
+    {"max.NaN.bf16", "www", max_nan_bf16},
+    {"max.NaN.bf16x2", "www", max_nan_bf16x2},
+    {"ex2.bf16", "ww", ex2_bf16},
+    {"ex2.bf16x2", "ww", ex2_bf16x2},
+    {"tanh.bf16", "ww", tanh_bf16},
+    {"tanh.bf16x2", "ww", tanh_bf16x2},
+    {"min.bf16x2", "www", min_bf16x2},
+    {"max.bf16x2", "www", max_bf16x2},
     {"neg.bf16", "ww", neg_f16},
     {"abs.bf16", "ww", abs_f16},
     {"neg.bf16x2", "ww", neg_f16x2},
@@ -224,6 +355,7 @@ const warp_lane_row WARP_ROWS(float)[] = {
     TEST_ROWS("f32", "pww", f32),
     TEST_ROWS("f64", "pdd", f64),
     TEST_ROWS("f16", "pww", f16),
+    TEST_ROWS("bf16", "pww", bf16),
     {"testp.infinite.f32", "pw", inf_f32},
     {"testp.finite.f32", "pw", fin_f32},
     {"testp.notanumber.f32", "pw", isnan_f32},

@@ -136,6 +136,20 @@ W(shf_r_wrap, (u32)(BOTH >> (c[l] & 31)))
 W(shf_l_clamp, (u32)(BOTH << MOST32(c[l]) >> 32))
 W(shf_r_clamp, (u32)(BOTH >> MOST32(c[l])))
 
+/* bmsk: b bits from bit a on; szext: the lowest b bits, extended. */
+#define ONES(n) ((n) < 32 ? (UINT32_C(1) << (n)) - 1 : UINT32_MAX)
+W(bmsk_clamp, a[l] < 32 ? ONES(b[l]) << a[l] : 0)
+W(bmsk_wrap, ONES(b[l] & 31) << (a[l] & 31))
+static u32 widen(u32 value, u32 bits, bool is_signed)
+{
+    const u32 kept = value & ONES(bits);
+    return is_signed && bits && bits < 32 && value >> (bits - 1) & 1 ? kept | ~ONES(bits) : kept;
+}
+W(szext_clamp_u32, widen(a[l], b[l], false))
+W(szext_clamp_s32, widen(a[l], b[l], true))
+W(szext_wrap_u32, widen(a[l], b[l] & 31, false))
+W(szext_wrap_s32, widen(a[l], b[l] & 31, true))
+
 static u64 extract(u64 value, u32 from, u32 length, u32 bits, bool is_signed)
 {
     if (!length)
@@ -352,6 +366,12 @@ const warp_lane_row WARP_ROWS(integer)[] = {
     {"shf.r.wrap.b32", "wwww", shf_r_wrap},
     {"shf.l.clamp.b32", "wwww", shf_l_clamp},
     {"shf.r.clamp.b32", "wwww", shf_r_clamp},
+    {"bmsk.clamp.b32", "www", bmsk_clamp},
+    {"bmsk.wrap.b32", "www", bmsk_wrap},
+    {"szext.clamp.u32", "www", szext_clamp_u32},
+    {"szext.clamp.s32", "www", szext_clamp_s32},
+    {"szext.wrap.u32", "www", szext_wrap_u32},
+    {"szext.wrap.s32", "www", szext_wrap_s32},
     {"bfe.u32", "wwww", bfe_u32},
     {"bfe.s32", "wwww", bfe_s32},
     {"bfe.u64", "ddww", bfe_u64},

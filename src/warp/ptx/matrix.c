@@ -1,6 +1,6 @@
-/* Matrices that a warp holds together: ldmatrix, wmma of 16 x 16 x 16 and mma of 16 x 8 x 8 and 16 x 8 x 16, of halves
- * and bfloat16 with 32-bit (wmma also 16-bit) sums. Fragments of ldmatrix, mma and of wmma's sums lie as the PTX ISA
- * says; wmma leaves those of its factors open: here lane n holds half a line, the line n / 2. */
+/* Matrices that a warp holds together: ldmatrix, stmatrix, and wmma of 16 x 16 x 16 of halves and bfloat16 with 32-bit
+ * and 16-bit sums. Fragments of ldmatrix and of wmma's sums lie as the PTX ISA says; wmma leaves those of its factors
+ * open: here lane n holds half a line, the line n / 2. */
 #include <string.h>
 
 #include "warp/ptx/execute.h"
@@ -94,22 +94,26 @@ static bool decode_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     return true;
 }
 
-/* mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d}, {a}, {b}, {c} */
-static bool decode_mma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+/* stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [to], {a, b, c, d}: its registers are kept as destinations */
+static bool decode_stmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
-    const bool k16 = ptx_has(s, "m16n8k16"), bf16 = ptx_has(s, "bf16");
-    if (!ptx_only(parser, s, "sync aligned m16n8k16 m16n8k8 row col") || (!k16 && !ptx_has(s, "m16n8k8")) ||
-        !(ptx_has(s, "f16") || bf16) || strcmp(s->words[s->word_count - 1], "f32") != 0 || s->operand_count != 4)
+    if (s->operand_count != 2 || !ptx_only(parser, s, "sync aligned m8n8 x1 x2 x4 trans shared shared::cta") ||
+        strcmp(s->words[s->word_count - 1], "b16") != 0)
         return wrong(parser, s);
-    inst->mode = bf16;
-    inst->width = k16 ? 16 : 8;
-    inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'w', inst->d, 4);
-    const int a = ptx_rows(parser, s->operands[1], 'w', inst->s, 4);
-    const int b = ptx_rows(parser, s->operands[2], 'w', inst->s + 8, 2);
-    const int c = ptx_rows(parser, s->operands[3], 'w', inst->s + 16, 4);
-    inst->sources = 24;
-    inst->execute = ptx_run_mma;
-    return (inst->dests == 4 && c == 4 && a == (k16 ? 4 : 2) && b == (k16 ? 2 : 1)) || wrong(parser, s);
+    inst->space = WARP_SHARED;
+    inst->columns = ptx_has(s, "trans");
+    inst->dests = (uint8_t)ptx_rows(parser, s->operands[1], 'w', inst->d, 4);
+    for (uint32_t i = 0; i < inst->dests; i++)
+        if (inst->d[i] == WARP_NO_ROW)
+            return wrong(parser, s);
+    ptx_matrix_address(parser, s->operands[0], inst);
+    inst->sources = 1;
+    inst->width = LINE_BYTES;
+    inst->vec = 1;
+    inst->kind = WARP_STORES;
+    inst->execute = ptx_run_stmatrix;
+    parser->code->granule = 2 < parser->code->granule ? 2 : parser->code->granule;
+    return inst->dests == (ptx_has(s, "x4") ? 4 : ptx_has(s, "x2") ? 2 : 1) || wrong(parser, s);
 }
 
 bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
@@ -117,7 +121,12 @@ bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *in
     if (!strcmp(s->words[0], "wmma"))
         return decode_wmma(parser, s, inst);
     if (!strcmp(s->words[0], "mma"))
-        return decode_mma(parser, s, inst);
+        return ptx_is_double_wmma(s) ? ptx_decode_double_wmma(parser, s, inst) || wrong(parser, s)
+                                     : ptx_decode_mma(parser, s, inst) || wrong(parser, s);
+    if (!strcmp(s->words[0], "stmatrix"))
+        return decode_stmatrix(parser, s, inst);
+    if (!strcmp(s->words[0], "movmatrix"))
+        return ptx_decode_movmatrix(parser, s, inst) || wrong(parser, s);
     if (strcmp(s->words[0], "ldmatrix") != 0 || s->operand_count != 2 ||
         !ptx_only(parser, s, "sync aligned m8n8 x1 x2 x4 trans shared shared::cta"))
         return wrong(parser, s);
@@ -138,8 +147,12 @@ bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *in
 void ptx_touch_matrix(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
                       const uint64_t address[WARP_LANES], uint32_t width, bool write, unsigned char *at[WARP_LANES])
 {
-    const warp_access access = {write ? WARP_WRITES : WARP_READS, write ? SMP_BANK_STORE : SMP_BANK_LOAD, width, 2,
-                                NULL};
+    const warp_access access = {
+        .how = write ? WARP_WRITES : WARP_READS,
+        .op = write ? SMP_BANK_STORE : SMP_BANK_LOAD,
+        .width = width,
+        .granule = 2,
+    };
     uint32_t offset[WARP_LANES];
     for (int l = 0; l < WARP_LANES; l++) {
         offset[l] = (uint32_t)address[l];
@@ -344,33 +357,5 @@ void ptx_run_matrix_multiply(warp_block *block, warp_frame *frame, const warp_in
                 result[k][l] = warp_float_bits(sum);
         }
     for (uint32_t k = 0; k < inst->dests; k++)
-        ptx_blend(frame, inst->d[k], 'w', result[k], lanes);
-}
-
-/* PTX ISA, m16n8k16: a's registers are its quarters, of lane l row l / 4 and columns l % 4 * 2. */
-void ptx_run_mma(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    float a[SIDE][SIDE] = {{0}}, b[SIDE][8] = {{0}};
-    uint32_t result[4][WARP_LANES];
-    const uint32_t quarters = inst->width == 16 ? 4 : 2;
-    (void)block;
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        for (uint32_t h = 0; h < 2; h++) {
-            for (uint32_t q = 0; q < quarters; q++)
-                a[l / 4 + q % 2 * 8][q / 2 * 8 + l % 4 * 2 + h] =
-                    value_of(warp_words(frame, inst->s[q])[l], h, inst->mode);
-            for (uint32_t q = 0; q < quarters / 2; q++)
-                b[q * 8 + l % 4 * 2 + h][l / 4] = value_of(warp_words(frame, inst->s[8 + q])[l], h, inst->mode);
-        }
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        for (uint32_t k = 0; k < 4; k++) {
-            uint32_t row, column;
-            ptx_sum_place(l, k, &row, &column);
-            float sum = warp_bits_float(warp_words(frame, inst->s[16 + k])[l]);
-            for (uint32_t i = 0; i < inst->width; i++)
-                sum += a[row][i] * b[i][column];
-            result[k][l] = warp_float_bits(sum);
-        }
-    for (uint32_t k = 0; k < 4; k++)
         ptx_blend(frame, inst->d[k], 'w', result[k], lanes);
 }

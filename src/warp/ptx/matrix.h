@@ -25,6 +25,9 @@ bool ptx_decode_other_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst
 /* wmma of doubles; sums of a warp's: two a lane. */
 bool ptx_is_double_wmma(const ptx_statement *s);
 bool ptx_decode_double_wmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+/* mma.c */
+bool ptx_decode_mma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+bool ptx_decode_movmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 /* cvt.rna.tf32.f32 */
 bool ptx_decode_tf32(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 

@@ -148,8 +148,9 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
 {
     const uint32_t bytes = (uint32_t)inst->width * inst->vec;
     const uint32_t *values[8] = {NULL};
-    warp_access access = {load ? WARP_READS : WARP_WRITES, load ? SMP_BANK_LOAD : SMP_BANK_STORE, bytes, inst->width,
-                          NULL};
+    unsigned char written[WARP_LANES][WARP_ACCESS_BYTES];
+    warp_access access = {
+        load ? WARP_READS : WARP_WRITES, load ? SMP_BANK_LOAD : SMP_BANK_STORE, bytes, inst->width, NULL, NULL};
     if (space == WARP_SHARED) {
         uint32_t offset[WARP_LANES];
         for (int l = 0; l < WARP_LANES; l++)
@@ -158,6 +159,10 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
             for (int i = 0; i < inst->vec; i++)
                 values[i] = warp_words(frame, inst->s[1 + i]);
             access.values = values;
+        } else if (!load && !block->code->counts_only && bytes <= WARP_ACCESS_BYTES) {
+            WARP_ACTIVE_LANES(lanes)
+            store_bytes(frame, inst, l, written[l]);
+            access.bytes = (const unsigned char(*)[WARP_ACCESS_BYTES])written;
         }
         lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
         if (load && bytes == 4 && inst->width == 4 && !inst->source_wide && inst->d[0] != WARP_NO_ROW) {
@@ -272,6 +277,14 @@ static uint64_t add_floats(ptx_type type, uint64_t old, uint64_t value)
     }
     if (type == PTX_F32)
         return warp_float_bits(warp_bits_float((uint32_t)old) + warp_bits_float((uint32_t)value));
+    if (type == PTX_BF16 || type == PTX_BF16X2) {
+        const uint32_t sum =
+            warp_bf16_bits(warp_bf16_float((uint32_t)old & 0xffff) + warp_bf16_float((uint32_t)value & 0xffff));
+        return type == PTX_BF16 ? sum
+                                : sum | warp_bf16_bits(warp_bf16_float((uint32_t)old >> 16 & 0xffff) +
+                                                       warp_bf16_float((uint32_t)value >> 16 & 0xffff))
+                                            << 16;
+    }
     const uint32_t low = warp_half_bits((double)warp_half_float((uint32_t)old & 0xffff) +
                                         (double)warp_half_float((uint32_t)value & 0xffff));
     if (type == PTX_F16)
@@ -328,7 +341,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
     uint32_t offset[WARP_LANES];
     ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
     const bool is_float = ptx_is_float((ptx_type)inst->type);
-    warp_access access = {WARP_UPDATES, SMP_BANK_ATOMIC, inst->width, inst->width, NULL};
+    warp_access access = {WARP_UPDATES, SMP_BANK_ATOMIC, inst->width, inst->width, NULL, NULL};
     access.op = is_float ? SMP_BANK_ATOMIC_FLOAT : is_count(frame, inst, lanes) ? SMP_BANK_COUNT : SMP_BANK_ATOMIC;
     while (lanes) {
         const warp_space space =
@@ -401,7 +414,7 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         if (wanted && !wanted[l])
             reads &= ~(UINT32_C(1) << l);
     }
-    warp_access access = {WARP_READS, SMP_BANK_LOAD, inst->width, inst->width, NULL};
+    warp_access access = {WARP_READS, SMP_BANK_LOAD, inst->width, inst->width, NULL, NULL};
     const uint32_t inside = reads ? warp_touch_global(block, frame, inst, reads, from, &access) : 0;
     access.how = WARP_WRITES;
     access.op = inst->mode && !fills && !(inst->parts && can_fill) ? SMP_BANK_ASYNC_L2 : SMP_BANK_ASYNC;

@@ -125,6 +125,9 @@ static uint64_t initial_value(ptx_parser *parser, ptx_text text, uint32_t elemen
         text = ptx_trim((ptx_text){text.at + 8, close ? (size_t)(close - text.at) - 8 : 0});
     }
     const ptx_symbol *s = ptx_find(parser, text);
+    const size_t pointer = sizeof(uint64_t);
+    if (!s && text.size && (isalpha((unsigned char)text.at[0]) || strchr("_$", text.at[0])) && element == pointer)
+        return ptx_function_pointer(parser, text);
     if (!s || s->kind != PTX_VARIABLE || s->space == WARP_SHARED) {
         ptx_fail(parser, text.at, "an initial value that is no number and no variable");
         return 0;
@@ -415,6 +418,9 @@ smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, sm
         }
     if (!parser->failed)
         ptx_link_calls(module);
+    for (const warp_pointer *p = module->pointers; p && !parser->failed; p = p->next)
+        if (!p->code)
+            ptx_fail(parser, p->at, "'%s' is no variable and no function with a body", p->name);
     if (!parser->failed && (!warp_number_module(module) || !warp_tell_apart(module))) {
         parser->failed = true;
         smp_fail_memory(&parser->error, "instructions", 0);

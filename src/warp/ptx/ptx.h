@@ -160,6 +160,7 @@ bool ptx_only(ptx_parser *parser, const ptx_statement *s, const char *known);
 /* Refuses an instruction whose operands or words do not go together; false. */
 bool ptx_wrong_form(ptx_parser *parser, const ptx_statement *s);
 bool ptx_decode_alu(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+bool ptx_decode_carry(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_warp(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
@@ -168,6 +169,8 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
 bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 void ptx_mark_unused(warp_code *code);
 void ptx_link_calls(struct smp_warp_module *module); /* once all functions are read */
+/* The address of a function that may come later in the text; 0: no memory. */
+uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name);
 bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 
 #endif

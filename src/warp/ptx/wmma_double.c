@@ -22,7 +22,7 @@ bool ptx_decode_double_wmma(ptx_parser *parser, const ptx_statement *s, warp_ins
     if (!ptx_only(parser, s, "load store mma a b c d sync aligned row col m8n8k4 f64 rn shared shared::cta global"))
         return false;
     inst->type = PTX_F64;
-    if (ptx_has(s, "mma")) {
+    if (ptx_has(s, "mma") || !strcmp(s->words[0], "mma")) {
         inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'd', inst->d, 2);
         inst->sources = 4;
         inst->execute = run_product;

@@ -235,13 +235,27 @@ static bool decode_matrices(sass_parser *parser, const sass_line *line, warp_ins
     return set_address(parser, line, at, WARP_SHARED, inst);
 }
 
-/* HMMA.16816.F32{.BF16} d, a, b, c */
+/* HMMA.16816.F32{.BF16} d, a, b, c; IMMA.16832.S8.U8{.SAT} d, a.ROW, b.COL, c */
 static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    const bool k16 = sass_has(line, "16816");
+    const bool bytes = line->words[0][0] == 'I';
+    static const char *const depths[] = {"1684", "1688", "16816", "16832"};
+    static const uint8_t depth_of[] = {4, 8, 16, 32};
     uint32_t rows[4];
     (void)op;
-    if (line->count < 4 || !sass_has(line, "F32") || (!k16 && !sass_has(line, "1688")))
+    for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++)
+        inst->width = sass_has(line, depths[i]) ? depth_of[i] : inst->width;
+    if (bytes && line->word_count >= 4) {
+        inst->type = strcmp(line->words[2], "S8") != 0 ? PTX_MMA_U8 : PTX_MMA_S8;
+        inst->from_type = strcmp(line->words[3], "S8") != 0 ? PTX_MMA_U8 : PTX_MMA_S8;
+    } else
+        inst->type = inst->from_type = sass_has(line, "BF16")   ? PTX_MMA_BF16
+                                       : sass_has(line, "TF32") ? PTX_MMA_TF32
+                                                                : PTX_MMA_F16;
+    inst->mode = bytes ? PTX_MMA_INTEGERS : sass_has(line, "F32") ? PTX_MMA_FLOATS : PTX_MMA_HALF_SUMS;
+    inst->saturate = sass_has(line, "SAT");
+    if (line->count < 4 || (bytes && line->word_count < 4) ||
+        !ptx_mma_fits(inst->type, inst->from_type, inst->mode, inst->width))
         return sass_refuse(parser, line, "a product of this form");
     for (int i = 0; i < 4; i++) {
         const sass_operand *o = &line->operands[i];
@@ -255,12 +269,21 @@ static bool decode_product(sass_parser *parser, const sass_line *line, warp_inst
         inst->s[8 + i] = rows[2] + i * SASS_WORD_ROW;
         inst->s[16 + i] = rows[3] + i * SASS_WORD_ROW;
     }
-    inst->dests = 4;
+    inst->dests = inst->mode == PTX_MMA_HALF_SUMS ? 2 : 4;
     inst->sources = 20;
-    inst->mode = sass_has(line, "BF16");
-    inst->width = k16 ? 16 : 8;
     inst->execute = ptx_run_mma;
     return true;
+}
+
+/* MOVM.16.MT88 d, a: the transpose of a matrix of 8 x 8 */
+static bool decode_transpose(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    (void)op;
+    inst->d[0] = line->count == 2 ? sass_to(parser, &line->operands[0]) : WARP_NO_ROW;
+    inst->s[0] = line->count == 2 ? sass_row(parser, &line->operands[1], 1, false) : WARP_NO_ROW;
+    inst->execute = ptx_run_movmatrix;
+    return (sass_has(line, "MT88") && inst->d[0] != WARP_NO_ROW && inst->s[0] != WARP_NO_ROW) ||
+           sass_refuse(parser, line, "this form");
 }
 
 /* DMMA.8x8x4 d, a, b, c */
@@ -277,25 +300,6 @@ static bool decode_double_product(sass_parser *parser, const sass_line *line, wa
     }
     inst->execute = sass_run_double_product;
     return op->to != WARP_NO_ROW || sass_refuse(parser, line, "a product of this form");
-}
-
-/* IMMA.16832.U8.U8 d, a.ROW, b.COL, c */
-static bool decode_byte_product(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
-{
-    (void)op;
-    if (line->count != 4 || line->word_count != 4 || !sass_has(line, "16832") || strcmp(line->words[2], "U8") != 0 ||
-        strcmp(line->words[3], "U8") != 0)
-        return sass_refuse(parser, line, "a product of this form");
-    inst->d[0] = sass_to(parser, &line->operands[0]);
-    for (int i = 1; i < 4; i++) {
-        const sass_operand *o = &line->operands[i];
-        inst->s[i - 1] = sass_row(parser, o, 1, false);
-        if (o->kind != SASS_REGISTER || o->negate || (i < 3 && o->number == SASS_RZ))
-            return sass_refuse(parser, line, "a product of this form");
-    }
-    inst->dests = 4;
-    inst->execute = sass_run_byte_product;
-    return inst->d[0] != parser->sink || sass_refuse(parser, line, "a product of this form");
 }
 
 static bool decode_nothing(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -326,15 +330,16 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"LDGSTS", decode_copy, CACHES " BYPASS 64 128"},
     {"LDSM", decode_matrices, "16 M88 MT88 2 4"},
     {"STSM", decode_matrices, "16 M88 MT88 2 4"},
-    {"HMMA", decode_product, "16816 1688 F32 BF16"},
+    {"MOVM", decode_transpose, "16 MT88"},
+    {"HMMA", decode_product, "16816 1688 1684 F32 F16 BF16 TF32"},
     {"DMMA", decode_double_product, "8x8x4"},
-    {"IMMA", decode_byte_product, "16832 U8"},
+    {"IMMA", decode_product, "16816 16832 U8 S8 SAT"},
     {"LDGDEPBAR", decode_nothing, ""},
     {"DEPBAR", decode_nothing, "LE"},
     {"MEMBAR", decode_nothing, "SC ALL GPU CTA SYS VC"},
     {"ERRBAR", decode_nothing, ""},
     {"CGAERRBAR", decode_nothing, ""},
     {"CCTL", decode_nothing, "IVALL"},
-    {"FENCE", decode_nothing, "VIEW ASYNC"},
+    {"FENCE", decode_nothing, "VIEW ASYNC S"},
     {NULL, NULL, NULL},
 };

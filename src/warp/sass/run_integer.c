@@ -89,31 +89,3 @@ void sass_run_double_product(warp_block *block, warp_frame *frame, const warp_in
             sass_put_row(frame, op->to + (2 * k + h) * SASS_WORD_ROW, halves[h], lanes);
     }
 }
-
-/* d (16 x 8) = a (16 x 32) * b (32 x 8) + c, unsigned bytes, sums of 32 bits. Lane 4g + t holds of a the columns 4t..
- * and 16 + 4t.. of rows g and g + 8, of b these rows of column g, of d columns 2t and 2t + 1 of rows g and g + 8 (PTX
- * ISA, "Matrix Fragments for mma.m16n8k32"). */
-void sass_run_byte_product(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
-{
-    enum { ROWS = 16, COLUMNS = 8, DEPTH = 32 };
-    uint8_t a[ROWS][DEPTH], b[COLUMNS][DEPTH];
-    uint32_t result[4][WARP_LANES];
-    (void)block;
-    for (uint32_t l = 0; l < WARP_LANES; l++) {
-        const uint32_t g = l / 4, t = l % 4;
-        for (uint32_t q = 0; q < 4; q++)
-            memcpy(&a[g + q % 2 * 8][q / 2 * 16 + 4 * t], &warp_words(frame, inst->s[0] + q * SASS_WORD_ROW)[l], 4);
-        for (uint32_t q = 0; q < 2; q++)
-            memcpy(&b[g][q * 16 + 4 * t], &warp_words(frame, inst->s[1] + q * SASS_WORD_ROW)[l], 4);
-    }
-    for (uint32_t l = 0; l < WARP_LANES; l++)
-        for (uint32_t k = 0; k < 4; k++) {
-            const uint8_t *x = a[l / 4 + k / 2 * 8], *y = b[l % 4 * 2 + k % 2];
-            uint32_t sum = warp_words(frame, inst->s[2] + k * SASS_WORD_ROW)[l];
-            for (int i = 0; i < DEPTH; i++)
-                sum += (uint32_t)x[i] * y[i];
-            result[k][l] = sum;
-        }
-    for (uint32_t k = 0; k < 4; k++)
-        sass_put_row(frame, inst->d[0] + k * SASS_WORD_ROW, result[k], lanes);
-}
