@@ -192,6 +192,9 @@ static void instructions_compute(void **state)
         {"MOV R10, R3;MOV R11, RZ;IMAD.WIDE.U32 R4, R1, R2, -R10", 3, 5, 7, 8},
         {"VABSDIFF R4, R1, R2, R3", 0xfffffffe, 3, 10, 15},
         {"MOV R5, 0x90;BRX R5 -0x80 (*\"BRANCH_TARGETS .L_a\"*);MOV R4, 0x1;MOV R4, 0x2", 0, 0, 0, 2},
+        {"LDG.E R10, desc[UR6][R8.64];VIADD R11, R10, 0x5;ATOMG.E.CAS.STRONG.GPU PT, R12, [R8], R10, R11;"
+         "LDG.E R4, desc[UR6][R8.64]",
+         7, 0, 0, 12},
         {"IDP.4A.S8.U8 R4, R1, R2, R3", 0x01ff0203, 0x02030405, 100, 122},
         {"IDP.2A.HI.U16.U8 R4, R1, R2, RZ", 0x00020003, 0x04050000, 0, 23},
         {"FSET.BF.GT.AND R4, R1, R2, PT", 0x40000000, 0x3f800000, 0, 0x3f800000},

@@ -35,7 +35,9 @@ static bool set_address(sass_parser *parser, const sass_line *line, int operand,
         return sass_refuse(parser, line, "there is no address");
     const sass_operand *o = &line->operands[operand];
     inst->s[0] = base_row(parser, o);
-    inst->address_wide = o->wide;
+    /* ATOMG.E.CAS names no .64: .E says it */
+    const bool extended = sass_has(line, "E") && o->uniform == SASS_NO_UNIFORM;
+    inst->address_wide = o->wide || (extended && (space == WARP_GLOBAL || space == WARP_GENERIC));
     inst->scale = o->scale;
     inst->offset = o->offset;
     inst->add = uniform_row(parser, o);
