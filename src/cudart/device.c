@@ -375,6 +375,7 @@ static const struct {
               {LAB_INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
               {LAB_ILLEGAL_ADDRESS, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
               {LAB_MISALIGNED_ADDRESS, "cudaErrorMisalignedAddress", "misaligned address"},
+              {LAB_ASSERT, "cudaErrorAssert", "device-side assert triggered"},
               {LAB_LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"},
               {LAB_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
               {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"}};

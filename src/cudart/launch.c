@@ -19,7 +19,8 @@ int lab_error(int error)
 {
     if (error)
         last_error = error;
-    if (!sticky && (error == LAB_LAUNCH_FAILURE || error == LAB_ILLEGAL_ADDRESS || error == LAB_MISALIGNED_ADDRESS))
+    if (!sticky && (error == LAB_LAUNCH_FAILURE || error == LAB_ILLEGAL_ADDRESS || error == LAB_MISALIGNED_ADDRESS ||
+                    error == LAB_ASSERT))
         sticky = error;
     return error;
 }
@@ -266,6 +267,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     else if (!code && sass && together)
         smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
     const int illegal = error_of(&result);
+    const bool asserted = result.asserted;
     if (code && !result.kernel[0])
         keep_refused(kernel, grid, block, shared, &err);
     else
@@ -275,6 +277,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     smp_free(blocks);
     smp_free(bytes);
     return lab_error(illegal               ? illegal
+                     : asserted            ? LAB_ASSERT
                      : code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION
                      : code                ? LAB_LAUNCH_FAILURE
                                            : LAB_SUCCESS);

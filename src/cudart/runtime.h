@@ -24,6 +24,7 @@ enum {
     LAB_ILLEGAL_ADDRESS = 700,
     LAB_MISALIGNED_ADDRESS = 716,
     LAB_LAUNCH_FAILURE = 719,
+    LAB_ASSERT = 710,
     LAB_TOO_LARGE = 720, /* a cooperative launch */
     LAB_NOT_SUPPORTED = 801
 };

@@ -194,8 +194,9 @@ typedef struct smp_warp_result {
     size_t row_count;
     smp_warp_finding *findings;
     size_t finding_count;
-    bool illegal; /* a finding is of an address that a GPU would not take: it would end the launch */
-    bool stopped; /* before its end: error says why */
+    bool asserted; /* an assertion failed */
+    bool illegal;  /* a finding is of an address that a GPU would not take: it would end the launch */
+    bool stopped;  /* before its end: error says why */
     smp_error error;
     smp_warp_fit fit; /* the caller's to fill in */
 } smp_warp_result;

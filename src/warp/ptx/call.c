@@ -280,6 +280,7 @@ static void fail_assertion(warp_block *block, warp_frame *frame, const warp_inst
     }
     if (c->argument_count > 2)
         memcpy(&line, ptx_local(frame, lane, c->arguments[2]), 4);
+    block->asserted = true;
     warp_stop(block, frame, inst, "assertion '%s' fails in thread %u (%s:%u)", texts[0] ? texts[0] : "?",
               warp_thread(frame, lane), texts[1] ? texts[1] : "?", line);
 }
