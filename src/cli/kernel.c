@@ -17,9 +17,9 @@ static const smp_option options[] = {
     {"block", 0, SMP_O_STRING, offsetof(smp_kernel_settings, block), .argument = "XxYxZ",
      .help = "threads of a block: 32x8"},
     {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
-     .help = "the kernel's parameters in their order, under any names, which messages use: 'out=f32[1024x1024] "
-             "in=f32[1024x1024]=random w=1024'; arrays "
-             "hold a ramp unless a number or 'random' follows"},
+     .help = "the kernel's parameters by the names that a .cu gives them, or in their order under any names: "
+             "'out=f32[1024x1024] in=f32[1024x1024]=random w=1024'; arrays hold a ramp unless a number or 'random' "
+             "follows"},
     {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
      .help = "dynamic shared memory of the launch"},
     {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",

@@ -1,6 +1,6 @@
 /* What the files of `smempipe kernel` share: kernel.c runs the command, kernel_args.c makes a launch of --args,
- * kernel_run.c runs one kernel, kernel_compare.c gathers several, kernel_program.c runs whole
- * programs, kernel_executable.c prepares those that nvcc made elsewhere. */
+ * kernel_names.c finds out which word is which parameter, kernel_run.c runs one kernel, kernel_compare.c gathers
+ * several, kernel_program.c runs whole programs, kernel_executable.c prepares those that nvcc made elsewhere. */
 #ifndef SMP_CLI_KERNEL_H
 #define SMP_CLI_KERNEL_H
 
@@ -26,6 +26,11 @@ extern const smp_command smp_command_kernel;
 /* The parameters' bytes of a launch, with buffers in memory, as --args tells them. *params: from smp_alloc. */
 smp_code smp_kernel_arguments(const smp_warp_kernel *kernel, const char *text, smp_warp_memory *memory, void **params,
                               smp_error *err);
+
+/* The same words in the order of the kernel's parameters, if they name these as the source in a .cu file does; else as
+ * they are. *ordered: from smp_alloc. (kernel_names.c) */
+smp_code smp_kernel_order_args(const char *file, const smp_warp_kernel *kernel, const char *args, char **ordered,
+                               smp_error *err);
 
 /* One kernel to run. */
 typedef struct smp_kernel_job {

@@ -220,7 +220,9 @@ smp_code smp_kernel_arguments(const smp_warp_kernel *kernel, const char *text, s
         const size_t size = strcspn(text, " \t");
         if (!size)
             break;
-        const char *equals = memchr(text, '=', size), *value = equals ? equals + 1 : text;
+        const char *equals = memchr(text, '=', size), *open = memchr(text, '[', size);
+        equals = open && equals > open ? NULL : equals; /* f32[64]=0.5 has no name */
+        const char *value = equals ? equals + 1 : text;
         const size_t value_size = size - (size_t)(value - text);
         const bool is_array = memchr(value, '[', value_size) != NULL;
         if (at < count && params[at].offset + sizeof(uint64_t) > smp_warp_kernel_param_bytes(kernel) + 16) {

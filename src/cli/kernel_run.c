@@ -100,9 +100,8 @@ static smp_code find_kernel(const smp_warp_module *module, const char *file, con
 /* ------------------------------------------------------------------------------------------------ what it leaves */
 
 /* A copy of the arrays that parameters point to. */
-static smp_code keep_arrays(const smp_kernel_settings *settings, const smp_warp_kernel *kernel,
-                            const smp_warp_memory *memory, const unsigned char *bytes, smp_kernel_left *left,
-                            smp_error *err)
+static smp_code keep_arrays(const char *args, const smp_warp_kernel *kernel, const smp_warp_memory *memory,
+                            const unsigned char *bytes, smp_kernel_left *left, smp_error *err)
 {
     const smp_warp_param *params;
     const size_t count = smp_warp_kernel_params(kernel, &params);
@@ -120,7 +119,7 @@ static smp_code keep_arrays(const smp_kernel_settings *settings, const smp_warp_
         if (!a->bytes)
             return smp_fail_memory(err, "an array", size);
         memcpy(a->bytes, (const void *)(uintptr_t)start, (size_t)size);
-        smp_kernel_array_word(settings->args, i, a);
+        smp_kernel_array_word(args, i, a);
         left->count++;
     }
     return SMP_OK;
@@ -137,6 +136,15 @@ void smp_kernel_left_free(smp_kernel_left *left)
 /* Floats that differ so little, of the larger one, differ by the order of their sums. */
 static const double rounding = 1e-5;
 
+/* The array of that name: kernels may take the same ones in other orders. */
+static const smp_kernel_array *same_array(const smp_kernel_left *left, size_t index, const char *name)
+{
+    for (size_t i = 0; i < left->count && strcmp(left->arrays[index].name, name) != 0; i++)
+        if (!strcmp(left->arrays[i].name, name))
+            return &left->arrays[i];
+    return &left->arrays[index];
+}
+
 smp_lab_same smp_kernel_left_compare(const smp_kernel_left *first, const smp_kernel_left *other, char *text,
                                      size_t size)
 {
@@ -150,7 +158,7 @@ smp_lab_same smp_kernel_left_compare(const smp_kernel_left *first, const smp_ker
         return SMP_LAB_DIFFERENT;
     }
     for (size_t i = 0; i < first->count; i++) {
-        const smp_kernel_array *x = &first->arrays[i], *y = &other->arrays[i];
+        const smp_kernel_array *x = &first->arrays[i], *y = same_array(other, i, x->name);
         const uint64_t width = x->element ? x->element : 1;
         for (uint64_t at = 0; at + width <= x->size && at + width <= y->size; at += width) {
             elements++;
@@ -182,7 +190,7 @@ smp_lab_same smp_kernel_left_compare(const smp_kernel_left *first, const smp_ker
 smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_job *job, smp_warp_result *result,
                         smp_kernel_left *left, smp_error *err)
 {
-    char *text = NULL;
+    char *text = NULL, *args = NULL;
     const char *const path = job->ptx, *const sass = job->sass;
     size_t size;
     smp_warp_memory *memory = NULL;
@@ -213,7 +221,9 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
         code = smp_hint(err, "at most %d bytes", SMP_WARP_MAX_SHARED);
     }
     if (!code)
-        code = smp_kernel_arguments(launch.kernel, settings->args, memory, &params, err);
+        code = smp_kernel_order_args(job->file, launch.kernel, settings->args, &args, err);
+    if (!code)
+        code = smp_kernel_arguments(launch.kernel, args, memory, &params, err);
     if (!code)
         code = smp_warp_choose_blocks(settings->blocks, (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2],
                                       &blocks, &launch.block_count, err);
@@ -230,13 +240,14 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
                                        result, err)
                    : smp_warp_run(&launch, result, err);
         if (!code && left)
-            code = keep_arrays(settings, launch.kernel, memory, params, left, err);
+            code = keep_arrays(args, launch.kernel, memory, params, left, err);
     }
     smp_warp_module_free(code_module);
     smp_warp_module_free(module);
     smp_warp_memory_close(memory);
     smp_free(blocks);
     smp_free(params);
+    smp_free(args);
     smp_free(text);
     return code;
 }
