@@ -2,7 +2,8 @@
  *   naive  every window from global memory, in four passes of 256 classes, whose counts lie in local memory.
  *   tiled  a tile with its halo in shared memory, as keys, and a key a thread found bit by bit: 32 passes over the
  *          window, in which neighbouring lanes read neighbouring words. Up to SMP_RANK_TILED pixels; wider ones run as
- *          naive. */
+ *          naive.
+ * Variant private, histograms of bytes: rank_private.cu. */
 #include "stencil/rank.h"
 
 #include "stencil/stencil.cuh"

@@ -7,7 +7,7 @@
 #include "stencil/median.h"
 #include "stencil/morph.h"
 
-enum { SMP_RANK_MOST = 31 }; /* pixels on a side */
+enum { SMP_RANK_MOST = 255 }; /* pixels on a side: the samples of a square are counted in 16 bits */
 
 typedef struct smp_rank {
     smp_window window; /* of the square that holds the shape; all that the networks read */
@@ -81,6 +81,9 @@ SMP_HOST_DEVICE uint32_t smp_rank_shared(const smp_rank *r, int channels)
     const int64_t bytes = (SMP_RANK_ACROSS + halo * channels) * (SMP_RANK_DOWN + halo) * 4;
     return r->window.size <= SMP_RANK_TILED && bytes <= SMP_MORPH_SHARED ? (uint32_t)bytes : 0;
 }
+
+/* GPU, bytes: a block is a warp, a lane a column of samples, so many rows down; its histogram has its own bank. */
+enum { SMP_RANK_LANES = 32, SMP_RANK_ROWS = 64 };
 
 SMP_CPU_DECLARE(rank_naive);
 SMP_CPU_DECLARE(rank_tiled);

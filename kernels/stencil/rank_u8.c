@@ -16,15 +16,16 @@ typedef struct histograms {
 SMP_INLINE int place_of(const uint16_t *counts, int32_t *rank)
 {
 #ifdef __AVX2__
-    uint16_t sums[17] = {0}; /* sums[k]: of the first k counts, at most 31^2 */
+    uint16_t sums[17] = {0}; /* sums[k]: of the first k counts, at most 255^2 */
     __m256i v = _mm256_loadu_si256((const __m256i_u *)(const void *)counts);
     v = _mm256_add_epi16(v, _mm256_slli_si256(v, 2)); /* within the halves, */
     v = _mm256_add_epi16(v, _mm256_slli_si256(v, 4));
     v = _mm256_add_epi16(v, _mm256_slli_si256(v, 8));
     const __m256i low = _mm256_permute2x128_si256(v, v, 0x08); /* and the sum of the lower for the upper */
     v = _mm256_add_epi16(v, _mm256_shuffle_epi8(low, _mm256_set1_epi16(0x0f0e)));
-    const __m256i above = _mm256_cmpgt_epi16(v, _mm256_set1_epi16((int16_t)*rank));
-    const int found = __builtin_ctz((unsigned)_mm256_movemask_epi8(above)) / 2;
+    const __m256i above = _mm256_subs_epu16(v, _mm256_set1_epi16((int16_t)*rank)); /* 0 up to the rank */
+    const __m256i up_to = _mm256_cmpeq_epi16(above, _mm256_setzero_si256());
+    const int found = __builtin_ctz(~(unsigned)_mm256_movemask_epi8(up_to)) / 2;
     _mm256_storeu_si256((__m256i_u *)(void *)(sums + 1), v);
     *rank -= sums[found];
     return found;
@@ -40,15 +41,25 @@ SMP_INLINE int place_of(const uint16_t *counts, int32_t *rank)
 #endif
 }
 
+/* Sixteen counts at once, whatever the compiler makes of loops. */
+typedef uint16_t sixteen __attribute__((vector_size(32)));
+
 SMP_INLINE void add(uint16_t *restrict to, const uint16_t *restrict more)
 {
-    for (int v = 0; v < 16; v++)
-        to[v] = (uint16_t)(to[v] + more[v]);
+    sixteen sum, entering;
+    memcpy(&sum, to, sizeof sum);
+    memcpy(&entering, more, sizeof entering);
+    sum += entering;
+    memcpy(to, &sum, sizeof sum);
 }
 SMP_INLINE void slide(uint16_t *restrict to, const uint16_t *restrict more, const uint16_t *restrict less)
 {
-    for (int v = 0; v < 16; v++)
-        to[v] = (uint16_t)(to[v] + more[v] - less[v]);
+    sixteen sum, entering, leaving;
+    memcpy(&sum, to, sizeof sum);
+    memcpy(&entering, more, sizeof entering);
+    memcpy(&leaving, less, sizeof leaving);
+    sum += entering - leaving;
+    memcpy(to, &sum, sizeof sum);
 }
 
 /* A group of the window that begins at column x; *at: for which column it was made last. */

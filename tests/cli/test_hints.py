@@ -34,7 +34,7 @@ class Hints(CliCase):
             (("run", "-e", "trim start=0:01", "s.wav", "t.wav"), "times are in seconds: 1s"),
             (("run", "-e", "trim end=1:02:03.5", "s.wav", "t.wav"), "times are in seconds: 3723.5s"),
             (("run", "-e", "scale 50%", "a.png", "b.png"), "smempipe calls this: resize"),
-            (("run", "-e", "median 77", "a.png", "b.png"), "'size' must be odd, 1 to 31 px, not '77'"),
+            (("run", "-e", "median 257", "a.png", "b.png"), "'size' must be odd, 1 to 255 px, not '257'"),
             (("run", "-e", "despeckle", "a.png", "b.png"), "smempipe run despeckle IN OUT"),
             (("run", "blurr", "a.png", "b.png"), "did you mean the pipeline 'blur'?"),
             (("run", "-e", "crop 50%", "a.png", "b.png"), "write width=50% height=50%"),

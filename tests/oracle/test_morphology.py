@@ -122,9 +122,28 @@ class Ranks(OracleCase):
     def test_wide_medians_equal_opencv(self):
         for channels in some((1, 3)):
             array = picture(61, (61, 145) + (channels,) * (channels > 1), np.uint8)
-            for size in (7, 9, 15, 31):
+            for size in (7, 9, 15, 31, 101, 255):
                 self.same(run(array, f"median {size}"), cv2.medianBlur(array, size), f"median {size} x{channels}")
                 self.same(run(array, f"median {size}", options=("--strip-rows", 7)), run(array, f"median {size}"))
+
+    def test_widest_windows_of_every_format(self):
+        for dtype in FORMATS:
+            array, cases = picture(62, (6, 9), dtype), (("square", 255, 50), ("disk", 99, 3), ("cross", 255, 97))
+            got = run_many(array, {kind: [f"rank {of} size={size} shape={kind} edge=mirror"]
+                                   for kind, size, of in cases})
+            for kind, size, of in cases:
+                ordered = np.sort(windows(array, mask(size, kind), "mirror"), axis=0)
+                self.same(got[kind], ordered[len(ordered) * of // 100], f"{kind} {dtype}")
+
+    def test_a_histogram_a_lane_equals_windows(self):
+        way = ("--device", "simt", "--variant", "private", "--strip-rows", 16)
+        for seed, (shape, edge) in enumerate((((70, 75), "clamp"), ((33, 40, 3), "wrap"), ((5, 9, 2), "zero"))):
+            array = picture(seed + 63, shape, np.uint8)
+            stages = [f"rank {of} size={size} shape={kind} edge={edge}" for kind, size, of in
+                      (("square", 9, 100), ("disk", 7, 40), ("diamond", 5, 0), ("cross", 31, 50), ("square", 43, 49))]
+            want = run_many(array, {s: [s] for s in stages}, "--variant", "naive")
+            for stage, got in run_many(array, {s: [s] for s in stages}, *way).items():
+                self.same(got, want[stage], f"{stage} {shape}")
 
     def test_nan_is_last(self):
         array = np.array([[np.nan, 1, np.nan, 2, -0.0, 0.0, np.inf, -5]], np.float32)

@@ -46,6 +46,15 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
     return grid->shared_bytes ? "rank_tiled" : NULL;
 }
 
+static const char *private(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles shape = {SMP_RANK_LANES, SMP_RANK_ROWS, SMP_RANK_LANES, 1};
+    if (smp_rank_network(kernel) || io->in.format != SMP_U8 || io->out.format != SMP_U8)
+        return NULL;
+    smp_grid_sample_tiles(io, &shape, grid);
+    return "rank_private";
+}
+
 const smp_variant smp_rank_variants[] = {
     {.name = "naive",
      .help = "every sample of every window anew",
@@ -53,6 +62,10 @@ const smp_variant smp_rank_variants[] = {
     {.name = "tiled",
      .help = "networks for medians of 3 and 5; CPU: histograms of bytes, else bit by bit; GPU: a tile in shared memory",
      .launches = {SMP_LAUNCH_AS(rank_tiled, .decide = tiled)},
+     .scratch = bytes},
+    {.name = "private",
+     .help = "GPU, bytes: a histogram a lane that moves down with the rows, each in a bank of its own",
+     .launches = {SMP_LAUNCH_AS(rank_tiled, .decide = private)},
      .scratch = bytes},
     {0},
 };
