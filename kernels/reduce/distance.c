@@ -108,8 +108,9 @@ static void block_columns(const smp_io *io, const smp_distance *p, int64_t y, in
 /* ------------------------------------------------------------------------------------------------ rows */
 
 enum {
-    LANES = 16, /* pixels that look outwards together */
-    STEPS = 96  /* as far as they do */
+    LANES = 16,   /* pixels that look outwards together */
+    STEPS = 96,   /* as far as they do */
+    TOGETHER = 8, /* steps between two looks whether all have found: more change no result */
 };
 #define FAR_SQUARE (INT32_MAX / 2)
 
@@ -122,19 +123,21 @@ SMP_INLINE int look_outwards(float *restrict to, const int32_t *restrict squares
         int32_t best[LANES], most = 0;
         for (int i = 0; i < LANES; i++)
             best[i] = g[i];
-        for (int32_t aside = 1;; aside++) {
-            const int32_t least = metric == SMP_METRIC_L2 ? aside * aside : aside;
+        for (int32_t first = 1;; first += TOGETHER) {
             most = 0;
             for (int i = 0; i < LANES; i++)
                 most = best[i] > most ? best[i] : most;
-            if (least >= most)
+            if ((metric == SMP_METRIC_L2 ? first * first : first) >= most)
                 break;
-            if (aside > STEPS)
+            if (first > STEPS)
                 return 0;
-            for (int i = 0; i < LANES; i++) {
-                int32_t v = g[i - aside] < g[i + aside] ? g[i - aside] : g[i + aside];
-                v = metric == SMP_METRIC_LINF ? (v > least ? v : least) : v + least;
-                best[i] = v < best[i] ? v : best[i];
+            for (int32_t aside = first; aside < first + TOGETHER; aside++) {
+                const int32_t least = metric == SMP_METRIC_L2 ? aside * aside : aside;
+                for (int i = 0; i < LANES; i++) {
+                    int32_t v = g[i - aside] < g[i + aside] ? g[i - aside] : g[i + aside];
+                    v = metric == SMP_METRIC_LINF ? (v > least ? v : least) : v + least;
+                    best[i] = v < best[i] ? v : best[i];
+                }
             }
         }
         for (int i = 0; i < LANES && x0 + i < width; i++)
