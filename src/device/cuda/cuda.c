@@ -98,8 +98,9 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 
 /* ------------------------------------------------------------------------------------------------ times */
 
-/* Waits for a finished launch and adds its time. The slot is free afterwards, also on failure. */
-static smp_code resolve(cuda_device *gpu, cuda_timing *timing, smp_error *err)
+/* Adds the time of a launch, which is waited for unless it is known to be done. The slot is free afterwards, also on
+ * failure. */
+static smp_code resolve(cuda_device *gpu, cuda_timing *timing, bool done, smp_error *err)
 {
     smp_code code = SMP_OK;
     smp_cost *cost = timing->cost;
@@ -107,7 +108,8 @@ static smp_code resolve(cuda_device *gpu, cuda_timing *timing, smp_error *err)
     if (!cost)
         return SMP_OK;
     float milliseconds = 0;
-    CUDA_TRY(gpu, cuEventSynchronize, timing->stop);
+    if (!done)
+        CUDA_TRY(gpu, cuEventSynchronize, timing->stop);
     CUDA_TRY(gpu, cuEventElapsedTime, &milliseconds, timing->start, timing->stop);
     cost->seconds += (double)milliseconds * 1e-3;
 fail:
@@ -118,7 +120,7 @@ fail:
 static smp_code timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err)
 {
     cuda_timing *timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
-    smp_code code = resolve(gpu, timing, err);
+    smp_code code = resolve(gpu, timing, false, err);
     if (code)
         return code;
     if (!timing->start)
@@ -212,8 +214,9 @@ fail:
         if (code)
             gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may be gone */
         else
-            code = resolve(gpu, &gpu->timings[i], err);
+            code = resolve(gpu, &gpu->timings[i], true, err);
     }
+    gpu->timing_next = 0; /* the events that there are serve again */
     return code;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 typedef enum call_kind { USE, ACQUIRE, RELEASE, ASK } call_kind;
 
 /* Whether this call must fail, with *result. RELEASE calls reach the driver even then. */
@@ -14,9 +16,8 @@ static bool injected(smp_driver *driver, call_kind kind, CUresult *result)
 {
     if (kind == ASK)
         return false;
-    driver->calls++;
-    if (!driver->fail_at || driver->calls < driver->fail_at ||
-        (driver->calls > driver->fail_at && !driver->fail_sticky))
+    const uint64_t nth = atomic_fetch_add_explicit(&driver->calls, 1, memory_order_relaxed) + 1;
+    if (!driver->fail_at || nth < driver->fail_at || (nth > driver->fail_at && !driver->fail_sticky))
         return false;
     *result = driver->fail_with;
     return true;
@@ -33,14 +34,76 @@ static CUresult traced(const smp_driver *driver, const char *name, CUresult resu
     return result;
 }
 
+/* ------------------------------------------------------------------------------------------------ times */
+
+static const char *const entry_names[SMP_DRIVER_ENTRIES] = {
+#define CU(name, symbol, kind, params, args) #name,
+#include "device/cuda/cuda_api.def"
+#undef CU
+};
+
+static void add_time(smp_driver_time *to, double seconds)
+{
+    const uint64_t took = seconds > 0 ? (uint64_t)(seconds * 1e9) : 0;
+    uint64_t longest = atomic_load_explicit(&to->longest, memory_order_relaxed);
+    atomic_fetch_add_explicit(&to->calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&to->nanoseconds, took, memory_order_relaxed);
+    while (took > longest && !atomic_compare_exchange_weak(&to->longest, &longest, took))
+        ;
+}
+
+static void print_times(const smp_driver *driver)
+{
+    bool shown[SMP_DRIVER_ENTRIES] = {false};
+    fprintf(stderr, "%-44s %10s %10s %12s\n", driver->name, "calls", "seconds", "longest ms");
+    for (;;) { /* the longest first */
+        int most = -1;
+        for (int i = 0; i < SMP_DRIVER_ENTRIES; i++)
+            if (!shown[i] && driver->times[i].calls &&
+                (most < 0 || driver->times[i].nanoseconds > driver->times[most].nanoseconds))
+                most = i;
+        if (most < 0)
+            return;
+        const smp_driver_time *time = &driver->times[most];
+        shown[most] = true;
+        fprintf(stderr, "%-44s %10llu %10.4f %12.3f\n", entry_names[most], (unsigned long long)time->calls,
+                (double)time->nanoseconds * 1e-9, (double)time->longest * 1e-6);
+    }
+}
+
+static smp_driver *timed_driver;
+
+static void print_at_exit(void)
+{
+    print_times(timed_driver);
+}
+
+void smp_driver_trace(smp_driver *driver)
+{
+    const char *how = getenv("SMP_TRACE_DRIVER");
+    if (!how || !*how || !strcmp(how, "0"))
+        return;
+    driver->timed = !strcmp(how, "times");
+    driver->trace = !driver->timed;
+    if (!driver->timed || timed_driver)
+        return;
+    timed_driver = driver;
+    (void)atexit(print_at_exit);
+}
+
+/* ------------------------------------------------------------------------------------------------ calls */
+
 #define CU(name, symbol, kind, params, args)                                                                           \
     CUresult smp_##name(smp_driver *driver, SMP_UNWRAP params)                                                         \
     {                                                                                                                  \
         CUresult result_;                                                                                              \
+        const double start_ = driver->timed ? smp_now() : 0;                                                           \
         if (!injected(driver, kind, &result_))                                                                         \
             result_ = driver->call.name args;                                                                          \
         else if (kind == RELEASE)                                                                                      \
             (void)driver->call.name args;                                                                              \
+        if (driver->timed)                                                                                             \
+            add_time(&driver->times[smp_cu_##name], smp_now() - start_);                                               \
         return kind == ASK ? result_ : traced(driver, #name, result_);                                                 \
     }
 #include "device/cuda/cuda_api.def"
@@ -75,8 +138,7 @@ static void open_library(void)
         dlclose(library);
         return;
     }
-    const char *trace = getenv("SMP_TRACE_DRIVER");
-    driver->trace = trace && *trace && strcmp(trace, "0") != 0;
+    smp_driver_trace(driver);
     CUresult result = smp_cuInit(driver, 0);
     if (result == CUDA_SUCCESS) {
         err->code = SMP_OK;

@@ -1,9 +1,11 @@
 /* The CUDA driver API without CUDA's headers: the few types and numbers of its ABI that smempipe uses, and a table of
  * entry points (cuda_api.def) that libcuda.so.1 or the emulator (device/simt/simt.h) fills. Every call goes through
- * smp_cuNAME(driver, ...), where calls are traced (SMP_TRACE_DRIVER=1) and where tests make the Nth call fail. */
+ * smp_cuNAME(driver, ...), where calls are traced (SMP_TRACE_DRIVER=1), counted and timed (SMP_TRACE_DRIVER=times: a
+ * table on stderr when the program ends), and where tests make the Nth call fail. */
 #ifndef SMP_DEVICE_CUDA_CUDA_API_H
 #define SMP_DEVICE_CUDA_CUDA_API_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,6 +97,18 @@ typedef struct CUDA_MEMCPY2D {
 
 #define SMP_UNWRAP(...) __VA_ARGS__
 
+/* The entry points, numbered: smp_cu_cuMemAlloc, ... */
+enum {
+#define CU(name, symbol, kind, params, args) smp_cu_##name,
+#include "device/cuda/cuda_api.def"
+#undef CU
+    SMP_DRIVER_ENTRIES
+};
+
+typedef struct smp_driver_time { /* of one entry point, all threads together */
+    _Atomic uint64_t calls, nanoseconds, longest;
+} smp_driver_time;
+
 typedef struct smp_driver {
     struct {
 #define CU(name, symbol, kind, params, args) CUresult(*name) params;
@@ -104,9 +118,12 @@ typedef struct smp_driver {
     const char *name; /* "cuda" or "simt": the device kind */
     bool emulated;    /* the emulator: images are kernel files (device/kernel_table.h), memory is the host's */
     bool trace;       /* print every call to stderr */
+    bool timed;       /* fill `times` */
+    smp_driver_time times[SMP_DRIVER_ENTRIES];
     /* For tests. calls counts the calls that an injected failure can hit. Call number fail_at returns fail_with; with
      * fail_sticky so do all later calls, as after a fault on a real device. */
-    uint64_t calls, fail_at;
+    _Atomic uint64_t calls;
+    uint64_t fail_at;
     CUresult fail_with;
     bool fail_sticky;
 } smp_driver;
@@ -118,6 +135,9 @@ typedef struct smp_driver {
 /* The installed driver, opened and initialised once in a process. Without a driver: *out is null and SMP_E_DEVICE says
  * what to do. Static storage. */
 smp_code smp_driver_cuda(smp_driver **out, smp_error *err);
+
+/* What SMP_TRACE_DRIVER asks for. Where that is times, the table is printed when the program ends. */
+void smp_driver_trace(smp_driver *driver);
 
 /* Makes the Nth call from now (1: the next) return result; sticky: also all later calls. nth 0 switches this off. */
 void smp_driver_fail_at(smp_driver *driver, uint64_t nth, CUresult result, bool sticky);

@@ -539,8 +539,7 @@ static pthread_once_t traced_once = PTHREAD_ONCE_INIT;
 
 static void read_trace_wish(void)
 {
-    const char *trace = getenv("SMP_TRACE_DRIVER");
-    simt_driver.trace = trace && *trace && strcmp(trace, "0") != 0;
+    smp_driver_trace(&simt_driver);
 }
 
 smp_driver *smp_driver_simt(void)
