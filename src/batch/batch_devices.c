@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/pool.h"
 
 static smp_code add_gpu(smp_batch_devices *devices, int index, smp_error *err)
 {
@@ -17,10 +18,11 @@ static smp_code add_gpu(smp_batch_devices *devices, int index, smp_error *err)
     return SMP_OK;
 }
 
-static void add_named(smp_batch_devices *devices, const char *spec)
+/* What is no GPU; opening it says what is wrong with the name. */
+static void take_processors(smp_batch_devices *devices, const char *spec)
 {
-    int n = devices->count++;
-    snprintf(devices->specs[n], sizeof devices->specs[n], "%.*s", (int)sizeof devices->specs[n] - 1, spec);
+    devices->cpu = true;
+    snprintf(devices->processors, sizeof devices->processors, "%.*s", (int)sizeof devices->processors - 1, spec);
 }
 
 static smp_code add_all_gpus(smp_batch_devices *devices, smp_error *err)
@@ -110,36 +112,67 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
     }
 }
 
-static smp_code choose(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size,
-                       smp_error *err)
+/* Processors begin at once, since finding and opening GPUs takes its time. */
+static void choose(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size)
 {
-    smp_device *device;
     smp_device_request ask = {.spec = "auto", .threads = request->threads, .isa = request->isa};
+    double cpu, gpu;
+    const int threads = request->threads > 0 ? request->threads : smp_pool_cores();
+    take_processors(devices, "cpu");
     guess_work(request, &ask);
-    smp_code code = smp_device_open(&ask, &device, note, note_size, err);
-    if (code)
-        return code;
-    bool gpu = !device->host_memory;
-    smp_device_close(device);
-    if (gpu)
-        return add_all_gpus(devices, err);
-    add_named(devices, "cpu");
-    return SMP_OK;
+    smp_device_times(&ask, threads, &cpu, &gpu);
+    devices->later = !request->isa && gpu < cpu && smp_device_gpu_likely();
+    devices->gpu = devices->later;
+    if (note && devices->later)
+        snprintf(note, note_size, "auto: about %.2g s of work for processors, %.2g s for a GPU with its start", cpu,
+                 gpu);
+    else if (note && gpu < cpu && !request->isa)
+        snprintf(note, note_size, "auto: cpu, no GPU is there that would pay (about %.2g s instead of %.2g s)", gpu,
+                 cpu);
+    else if (note)
+        snprintf(note, note_size, "auto: cpu, about %.2g s of work; a GPU would take %.2g s, its start included", cpu,
+                 gpu);
+}
+
+void smp_batch_devices_look(smp_batch_devices *devices, char *note, size_t note_size)
+{
+    smp_device_info *list = NULL;
+    size_t count = 0;
+    char missing[256] = "";
+    devices->later = false;
+    if (smp_device_list(&list, &count, missing, sizeof missing, NULL))
+        count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].kind, "cuda") && !missing[0])
+            (void)add_gpu(devices, list[i].index, NULL);
+    smp_free(list);
+    devices->gpu = devices->count > 0;
+    if (!devices->count && note)
+        snprintf(note, note_size, "auto: cpu, no GPU can be used: %s", missing);
 }
 
 static smp_code find(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size,
                      smp_error *err)
 {
     const char *spec = request->device ? request->device : "auto";
-    *devices = (smp_batch_devices){.count = 0};
-    if (!strcmp(spec, "auto"))
-        return choose(request, devices, note, note_size, err);
+    *devices = (smp_batch_devices){.processors = "cpu"};
+    if (!strcmp(spec, "auto")) {
+        choose(request, devices, note, note_size);
+        return SMP_OK;
+    }
+    devices->cpu = !strncmp(spec, "cpu,", 4);
+    if (devices->cpu)
+        spec += 4;
     if (!strcmp(spec, "cuda"))
         return add_all_gpus(devices, err);
     if (!strncmp(spec, "cuda:", 5))
         return add_gpus(devices, spec + 5, err);
-    devices->gpu = devices->emulated = !strcmp(spec, "simt");
-    add_named(devices, spec); /* opening it checks what it is */
+    if (!strcmp(spec, "simt")) {
+        devices->gpu = devices->emulated = true;
+        snprintf(devices->specs[devices->count++], sizeof devices->specs[0], "simt");
+        return SMP_OK;
+    }
+    take_processors(devices, request->device);
     return SMP_OK;
 }
 

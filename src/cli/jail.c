@@ -13,8 +13,8 @@
 static bool may_use_gpu(const char *device)
 {
     if (!device || !strcmp(device, "auto"))
-        return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
-    return !strncmp(device, "cuda", 4);
+        return smp_device_gpu_likely();
+    return strstr(device, "cuda") != NULL;
 }
 
 static smp_jail *begin(const smp_common *common, const smp_program *program)

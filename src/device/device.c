@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "device/cpu.h"
@@ -64,6 +65,11 @@ void smp_device_times(const smp_device_request *request, int threads, double *cp
     *gpu = gpu_start + request->transfer_bytes / link_rate + request->work_bytes / gpu_rate +
            request->operations / gpu_operations + request->jpeg_pixels / jpeg_rate_gpu +
            codec_beside_gpu * request->codec_bytes / (codec_rate_thread * cores);
+}
+
+bool smp_device_gpu_likely(void)
+{
+    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
 }
 
 static smp_code open_auto(const smp_device_request *request, smp_device **out, char *note, size_t note_size,

@@ -77,6 +77,9 @@ typedef struct smp_device_request {
  * and on a GPU with its start time; with what of decoding and encoding differs. */
 void smp_device_times(const smp_device_request *request, int threads, double *cpu, double *gpu);
 
+/* Whether this machine seems to have a GPU's driver: told without opening it, which takes its time. */
+bool smp_device_gpu_likely(void);
+
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
                          smp_error *err);
 void smp_device_close(smp_device *device);

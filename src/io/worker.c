@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/processor.h"
 #include "io/av/av_library.h"
 #include "io/format.h"
 #include "io/worker_process.h"
@@ -196,6 +197,7 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
         charge(p, &answer, ask->memory);
         if (answer.seconds >= 0 && answer.processor >= 0 && answer.processor < 1e9) {
             reader->source.seconds = answer.seconds;
+            smp_processor_add(answer.processor - p->worker->processor);
             p->worker->processor = answer.processor;
         }
         p->picture = answer.picture;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/processor.h"
 #include "run/ring.h"
 #include "run/step.h"
 
@@ -25,11 +26,11 @@ struct smp_stream {
     const smp_plan *plan;  /* of a stream by strips; else null */
     int step;
     int64_t strip_rows;
-    smp_rows *rows; /* of the plan's steps, for the strip that is being read */
-    bool held;      /* the computing thread reads slot `used` */
-    int64_t at;     /* rows of the current slot that the computing thread has taken or put */
-    int64_t total;  /* rows that the computing thread has taken or put */
-    double busy;
+    smp_rows *rows;         /* of the plan's steps, for the strip that is being read */
+    bool held;              /* the computing thread reads slot `used` */
+    int64_t at;             /* rows of the current slot that the computing thread has taken or put */
+    int64_t total;          /* rows that the computing thread has taken or put */
+    double busy, processor; /* seconds; processor: of the thread and of the process that decodes for it */
     smp_error error;
     pthread_t thread;
 };
@@ -57,6 +58,7 @@ static void *read_all(void *context)
         y += rows;
         smp_ring_made(&s->ring);
     }
+    s->processor = smp_processor_now();
     smp_ring_end(&s->ring, code != SMP_OK);
     return NULL;
 }
@@ -100,6 +102,7 @@ static void *read_strips(void *context)
         done = need->to;
         smp_ring_made(&s->ring);
     }
+    s->processor = smp_processor_now();
     smp_ring_end(&s->ring, code != SMP_OK);
     return NULL;
 }
@@ -116,6 +119,7 @@ static void *write_all(void *context)
         if (!code)
             smp_ring_used(&s->ring);
     }
+    s->processor = smp_processor_now();
     if (code)
         smp_ring_end(&s->ring, true);
     return NULL;
@@ -319,6 +323,7 @@ smp_code smp_stream_close(smp_stream *s, bool stop, double *busy_seconds, smp_er
         pass_on(s);
     smp_ring_end(&s->ring, stop);
     pthread_join(s->thread, NULL);
+    smp_processor_add(s->processor);
     smp_code code = s->error.code;
     if (code && err && !err->code)
         *err = s->error;

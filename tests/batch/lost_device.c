@@ -1,5 +1,9 @@
-/* A GPU that fails in the middle of a batch costs its time and nothing else. */
+/* A GPU that fails in the middle of a batch costs its time and nothing else; and processors that work beside it. */
 #include "suite.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
 
 #include "media_fixture.h"
 
@@ -12,9 +16,26 @@ static char inputs[FILES][100], outputs[FILES][100];
 static smp_batch_file files[FILES];
 
 typedef struct told {
-    int notes, failed, on_cpu;
+    int notes, left_out, failed, on_cpu;
     uint64_t calls; /* of the driver */
+    int together;   /* files that begin before any goes on */
+    int begun;
+    pthread_mutex_t lock;
+    pthread_cond_t all_begun;
 } told;
+
+static smp_code meet(void *context, size_t index, smp_error *err)
+{
+    told *t = context;
+    (void)index, (void)err;
+    pthread_mutex_lock(&t->lock);
+    if (++t->begun >= t->together)
+        pthread_cond_broadcast(&t->all_begun);
+    while (t->begun < t->together)
+        pthread_cond_wait(&t->all_begun, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    return SMP_OK;
+}
 
 static void hear(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
@@ -24,17 +45,18 @@ static void hear(void *context, size_t index, smp_run_report *report, const smp_
     t->failed += report->status != SMP_OK;
     t->on_cpu += !strcmp(report->device.kind, "cpu");
     for (int i = 0; i < report->input_notes.count; i++)
-        t->notes += strstr(report->input_notes.items[i], "done again") != NULL;
+        t->notes += strstr(report->input_notes.items[i], "done again") != NULL,
+            t->left_out += strstr(report->input_notes.items[i], "a device was left out") != NULL;
 }
 
-static smp_batch_count run_on(const char *device, uint64_t fail_at, bool sticky, told *t)
+static smp_batch_count run_jobs(const char *device, int jobs, uint64_t fail_at, bool sticky, told *t)
 {
     smp_error err = {0};
     smp_diags diags = {0};
     smp_program *program;
     const char *line = "gaussian 2px";
     smp_batch_count count;
-    *t = (told){0};
+    *t = (told){.together = jobs, .lock = PTHREAD_MUTEX_INITIALIZER, .all_begun = PTHREAD_COND_INITIALIZER};
     assert_ok(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err));
     const smp_batch_request request = {.program = program,
                                        .diags = &diags,
@@ -42,8 +64,9 @@ static smp_batch_count run_on(const char *device, uint64_t fail_at, bool sticky,
                                        .count = FILES,
                                        .write.force = true,
                                        .device = device,
-                                       .threads = 1,
-                                       .jobs = 1,
+                                       .threads = jobs,
+                                       .jobs = jobs,
+                                       .begin = meet,
                                        .finished = hear,
                                        .context = t};
     smp_driver_fail_at(smp_driver_simt(), fail_at, CUDA_ERROR_LAUNCH_FAILED, sticky);
@@ -54,6 +77,11 @@ static smp_batch_count run_on(const char *device, uint64_t fail_at, bool sticky,
     smp_program_free(program);
     smp_diags_free(&diags);
     return count;
+}
+
+static smp_batch_count run_on(const char *device, uint64_t fail_at, bool sticky, told *t)
+{
+    return run_jobs(device, 1, fail_at, sticky, t);
 }
 
 static int make_files(void **context)
@@ -81,12 +109,24 @@ static void keep_outputs(uint8_t *kept[FILES], size_t sizes[FILES])
         kept[i] = load(outputs[i], &sizes[i]);
 }
 
+static void are_the_same(uint8_t *want[FILES], const size_t wanted[FILES])
+{
+    uint8_t *got[FILES];
+    size_t sizes[FILES];
+    keep_outputs(got, sizes);
+    for (int i = 0; i < FILES; i++) {
+        assert_int_equal(sizes[i], wanted[i]);
+        assert_memory_equal(got[i], want[i], wanted[i]);
+        free(got[i]);
+    }
+}
+
 static void its_files_are_done_again_and_the_rest_elsewhere(void **context)
 {
     (void)context;
     told t;
-    uint8_t *want[FILES], *got[FILES];
-    size_t wanted[FILES], sizes[FILES];
+    uint8_t *want[FILES];
+    size_t wanted[FILES];
     assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
     keep_outputs(want, wanted);
     assert_int_equal(run_on("simt", 0, false, &t).done, FILES);
@@ -97,13 +137,57 @@ static void its_files_are_done_again_and_the_rest_elsewhere(void **context)
     assert_int_equal(t.failed, 0);
     assert_int_equal(t.notes, 1);
     assert_in_range(t.on_cpu, 1, FILES - 1);
-    keep_outputs(got, sizes);
-    for (int i = 0; i < FILES; i++) {
-        assert_int_equal(sizes[i], wanted[i]);
-        assert_memory_equal(got[i], want[i], wanted[i]);
-        free(got[i]);
+    are_the_same(want, wanted);
+    for (int i = 0; i < FILES; i++)
         free(want[i]);
-    }
+}
+
+static void processors_and_a_gpu_work_side_by_side(void **context)
+{
+    (void)context;
+    told t;
+    uint8_t *want[FILES];
+    size_t wanted[FILES];
+    assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
+    keep_outputs(want, wanted);
+    assert_int_equal(run_jobs("cpu,simt", 2, 0, false, &t).done, FILES); /* a thread each, and both have begun */
+    assert_in_range(t.on_cpu, 1, FILES - 1);
+    assert_int_equal(t.failed + t.notes, 0);
+    are_the_same(want, wanted);
+    const smp_batch_count count = run_jobs("cpu,simt", 2, t.calls, true, &t); /* its last call, and then all */
+    assert_int_equal(count.done, FILES);
+    assert_int_equal(t.failed, 0);
+    are_the_same(want, wanted);
+    for (int i = 0; i < FILES; i++)
+        free(want[i]);
+}
+
+static void a_gpu_that_cannot_be_opened_is_told_and_done_without(void **context)
+{
+    (void)context;
+    told t;
+    const smp_batch_count count = run_jobs("cpu,simt", 1, 1, true, &t);
+    assert_int_equal(count.done, FILES);
+    assert_int_equal(t.on_cpu, FILES);
+    assert_int_equal(t.left_out, 1);
+}
+
+static void no_thread_waits_for_a_larger_table_of_descriptors(void **context)
+{
+    (void)context;
+    told t;
+    char line[200];
+    int size = 0;
+    struct rlimit most;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+    assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
+    FILE *status = fopen("/proc/self/status", "re");
+    while (status && fgets(line, sizeof line, status))
+        (void)sscanf(line, "FDSize: %d", &size);
+    if (!status || !size)
+        skip();
+    fclose(status);
+    assert_in_range(size, most.rlim_cur < 1024 ? most.rlim_cur : 1024, 1 << 30);
 }
 
 static void a_call_that_fails_once_fails_its_file_alone(void **context)
@@ -128,6 +212,10 @@ SMP_SUITE(lost_device)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(its_files_are_done_again_and_the_rest_elsewhere, make_files, remove_folder),
+        cmocka_unit_test_setup_teardown(processors_and_a_gpu_work_side_by_side, make_files, remove_folder),
+        cmocka_unit_test_setup_teardown(a_gpu_that_cannot_be_opened_is_told_and_done_without, make_files,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(no_thread_waits_for_a_larger_table_of_descriptors, make_files, remove_folder),
         cmocka_unit_test_setup_teardown(a_call_that_fails_once_fails_its_file_alone, make_files, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,55 @@
+/* Which files of a batch the processors do, and which the GPUs. Threads of both kinds ask for the next file; a class of
+ * files (by name and size) is judged by what its first files took on either.
+ *
+ * The rule. A machine's processors are what files on either kind need, for a GPU's files are read, inflated, deflated
+ * and written by processors too. So the kind that takes less processor time for a file of a class is the better one.
+ * Where that is the processors, GPUs leave the class to them. Where it is the GPUs, processors take what the GPUs leave
+ * of the processors. Neither takes a file that the other would have done sooner with all that is left: so the last
+ * files are nobody's to wait for. A kind of which little is known is tried by two threads at a time. */
+#ifndef SMP_BATCH_DEAL_H
+#define SMP_BATCH_DEAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum smp_deal_kind { SMP_DEAL_CPU, SMP_DEAL_GPU, SMP_DEAL_KINDS } smp_deal_kind;
+
+enum { SMP_DEAL_CLASSES = 64 };
+
+/* What a file says of its class. */
+typedef enum smp_deal_worth {
+    SMP_DEAL_NOTHING, /* it failed */
+    SMP_DEAL_GUESS,   /* the first of its thread, which pays for what the later ones find ready */
+    SMP_DEAL_MEASURED
+} smp_deal_worth;
+
+typedef struct smp_deal_class {
+    uint64_t key;
+    int flying[SMP_DEAL_KINDS];       /* files that are being done */
+    uint64_t done[SMP_DEAL_KINDS];    /* files that were measured */
+    double wall[SMP_DEAL_KINDS];      /* seconds of a file, */
+    double processor[SMP_DEAL_KINDS]; /* and of the processors, whatever thread or process: means of the latest, or
+                                         guesses; 0: unknown */
+} smp_deal_class;
+
+typedef struct smp_deal {
+    int processors;
+    int lanes[SMP_DEAL_KINDS]; /* threads that take files */
+    smp_deal_class classes[SMP_DEAL_CLASSES];
+    int class_count;
+} smp_deal;
+
+/* The class of a file: by its extension, and by its size to a factor of two. The last class takes all that come after
+ * there is no room. bytes: 0 where it is not known. */
+int smp_deal_class_of(smp_deal *deal, const char *path, uint64_t bytes);
+
+/* Whether a thread of that kind should take a file of that class now. left: files that nobody has begun. */
+bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, uint64_t left);
+
+void smp_deal_begin(smp_deal *deal, smp_deal_kind kind, int class_index);
+
+void smp_deal_end(smp_deal *deal, smp_deal_kind kind, int class_index, smp_deal_worth worth, double wall,
+                  double processor);
+
+#endif

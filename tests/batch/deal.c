@@ -1,0 +1,231 @@
+/* Who does which file of a batch: the rules, and a machine that follows them. */
+#include "suite.h"
+
+#include "batch/deal.h"
+
+#include <stdio.h>
+
+/* What a file takes: seconds of processors on either kind, and of a GPU. */
+typedef struct cost {
+    const char *path;
+    uint64_t bytes;
+    double cpu, beside_gpu, gpu;
+} cost;
+
+static const cost camera_jpeg = {"a/1.jpg", 5 << 20, 0.43, 0.011, 0.0016};
+static const cost camera_png = {"a/1.png", 39 << 20, 0.74, 0.6, 0.005};
+static const cost small_png = {"b/1.png", 137 << 10, 0.0044, 0.0056, 0.0002};
+static const cost slow_gpu = {"a/2.jpg", 5 << 20, 0.43, 0.011, 0.2};
+
+/* A machine whose files in work share the processors evenly, a GPU taking one file at a time. */
+typedef struct machine {
+    smp_deal deal;
+    struct lane {
+        smp_deal_kind kind;
+        int class_index;
+        const cost *file; /* null: idle */
+        double began, processor, gpu, needs;
+        int done;
+    } lanes[128];
+    int lane_count;
+    int made[SMP_DEAL_KINDS];
+} machine;
+
+static void add_lanes(machine *m, smp_deal_kind kind, int count)
+{
+    for (int i = 0; i < count; i++)
+        m->lanes[m->lane_count++].kind = kind;
+    m->deal.lanes[kind] += count;
+}
+
+static void finish(machine *m, struct lane *lane, double now)
+{
+    smp_deal_end(&m->deal, lane->kind, lane->class_index, lane->done++ ? SMP_DEAL_MEASURED : SMP_DEAL_GUESS,
+                 now - lane->began, lane->needs);
+    m->made[lane->kind]++;
+    lane->file = NULL;
+}
+
+/* Files that one of the kinds takes from the front of a list. Seconds that all take. */
+static double work(machine *m, const cost *files, int kinds, int count)
+{
+    enum { STEPS = 10000000 };
+    const double tick = 0.0005;
+    int begun = 0, ended = 0;
+    for (int step = 0; step < STEPS; step++) {
+        const double now = step * tick;
+        int busy = 0;
+        struct lane *on_gpu = NULL;
+        for (int i = 0; i < m->lane_count; i++) {
+            struct lane *lane = &m->lanes[i];
+            const cost *next = &files[begun % kinds];
+            if (!lane->file && begun < count) {
+                const int class_index = smp_deal_class_of(&m->deal, next->path, next->bytes);
+                if (smp_deal_suits(&m->deal, lane->kind, class_index, (uint64_t)(count - begun))) {
+                    const bool gpu = lane->kind == SMP_DEAL_GPU;
+                    smp_deal_begin(&m->deal, lane->kind, class_index);
+                    lane->file = next;
+                    lane->class_index = class_index;
+                    lane->began = now;
+                    lane->processor = lane->needs = gpu ? next->beside_gpu : next->cpu;
+                    lane->gpu = gpu ? next->gpu : 0;
+                    begun++;
+                }
+            }
+            busy += lane->file && lane->processor > 0;
+            if (lane->file && lane->processor <= 0 && (!on_gpu || lane->began < on_gpu->began))
+                on_gpu = lane;
+        }
+        const double share = busy > m->deal.processors ? (double)m->deal.processors / busy : 1;
+        for (int i = 0; i < m->lane_count; i++) {
+            struct lane *lane = &m->lanes[i];
+            if (lane->file && lane->processor > 0)
+                lane->processor -= share * tick;
+            if (lane == on_gpu)
+                lane->gpu -= tick;
+            if (lane->file && lane->processor <= 0 && lane->gpu <= 0) {
+                finish(m, lane, now + tick);
+                if (++ended == count)
+                    return now + tick;
+            }
+        }
+    }
+    fail_msg("a file waits for ever: %d of %d begun, %d ended", begun, count, ended);
+    return 0;
+}
+
+enum { PROCESSORS = 16 };
+
+static double seconds(const cost *files, int kinds, int count, int cpu_lanes, int gpu_lanes, machine *m)
+{
+    *m = (machine){.deal.processors = PROCESSORS};
+    add_lanes(m, SMP_DEAL_GPU, gpu_lanes);
+    add_lanes(m, SMP_DEAL_CPU, cpu_lanes);
+    return work(m, files, kinds, count);
+}
+
+static void both_kinds_are_never_slower_than_the_better_one(void **state)
+{
+    (void)state;
+    const struct {
+        const cost *file;
+        int count;
+    } jobs[] = {{&camera_jpeg, 1500}, {&camera_png, 200}, {&small_png, 3000}, {&slow_gpu, 800}};
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        machine m;
+        const double cpu = seconds(jobs[i].file, 1, jobs[i].count, 25, 0, &m);
+        const double gpu = seconds(jobs[i].file, 1, jobs[i].count, 0, 16, &m);
+        const double both = seconds(jobs[i].file, 1, jobs[i].count, 25, 16, &m);
+        const double better = cpu < gpu ? cpu : gpu;
+        if (both > 1.06 * better)
+            fail_msg("%s: %.2f s on processors, %.2f s on a GPU, %.2f s on both", jobs[i].file->path, cpu, gpu, both);
+    }
+}
+
+static void small_pictures_go_to_the_processors(void **state)
+{
+    (void)state;
+    machine m;
+    seconds(&small_png, 1, 3000, 25, 16, &m);
+    assert_in_range(m.made[SMP_DEAL_GPU], 1, 100);
+}
+
+static void processors_take_their_share_where_a_gpu_is_slow(void **state)
+{
+    (void)state;
+    machine m;
+    const double cpu = seconds(&slow_gpu, 1, 800, 25, 0, &m), both = seconds(&slow_gpu, 1, 800, 25, 16, &m);
+    assert_true(both < 0.95 * cpu);
+}
+
+static void each_kind_gets_its_files_of_a_mixed_folder(void **state)
+{
+    (void)state;
+    const cost files[] = {camera_jpeg, small_png};
+    machine m;
+    const double both = seconds(files, 2, 2000, 25, 16, &m), gpu = seconds(files, 2, 2000, 0, 16, &m),
+                 cpu = seconds(files, 2, 2000, 25, 0, &m);
+    assert_true(both < cpu && both < 1.1 * gpu);
+}
+
+static void without_the_other_kind_everything_suits(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 4, .lanes = {0, 8}};
+    const int c = smp_deal_class_of(&deal, "x.png", 1000);
+    smp_deal_begin(&deal, SMP_DEAL_CPU, c);
+    smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_MEASURED, 0.1, 0.1);
+    for (int i = 0; i < 3; i++) {
+        smp_deal_begin(&deal, SMP_DEAL_GPU, c);
+        smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_MEASURED, 1, 1);
+    }
+    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1)); /* the last processor has gone */
+    deal.lanes[SMP_DEAL_CPU] = 1;
+    assert_false(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1));
+}
+
+static void a_kind_that_is_not_known_is_tried_by_two(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 4, .lanes = {4, 4}};
+    const int c = smp_deal_class_of(&deal, "x.png", 1000);
+    for (int i = 0; i < 3; i++) { /* nothing is known of either */
+        assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
+        smp_deal_begin(&deal, SMP_DEAL_GPU, c);
+    }
+    smp_deal_begin(&deal, SMP_DEAL_CPU, c);
+    smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_MEASURED, 0.1, 0.1);
+    assert_false(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
+    smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_NOTHING, 0, 0); /* says nothing */
+    smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_NOTHING, 0, 0);
+    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
+}
+
+static void processors_leave_the_last_files_to_a_faster_gpu(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 4, .lanes = {4, 4}};
+    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
+    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++) {
+        smp_deal_begin(&deal, kind, c);
+        smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? 0.02 : 1,
+                     kind == SMP_DEAL_GPU ? 0.01 : 1);
+    }
+    assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1000));
+    assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100)); /* 100 / 4 * 0.02 s */
+    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1));
+    for (int i = 0; i < 4; i++)
+        smp_deal_begin(&deal, SMP_DEAL_CPU, c);
+    assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1000)); /* all processors are busy */
+}
+
+static void a_class_is_an_extension_and_a_size(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 1};
+    const int c = smp_deal_class_of(&deal, "a.b/x.PNG", 1000);
+    assert_int_equal(smp_deal_class_of(&deal, "y.png", 600), c);
+    assert_int_not_equal(smp_deal_class_of(&deal, "y.png", 2000), c);
+    assert_int_not_equal(smp_deal_class_of(&deal, "y.jpg", 1000), c);
+    assert_int_not_equal(smp_deal_class_of(&deal, "a.png/x", 1000), c);
+    for (uint64_t i = 0; i < 200; i++) { /* there is an end */
+        char name[20];
+        snprintf(name, sizeof name, "x.%d", (int)i);
+        assert_in_range(smp_deal_class_of(&deal, name, 1), 0, SMP_DEAL_CLASSES - 1);
+    }
+}
+
+SMP_SUITE(deal)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_kinds_are_never_slower_than_the_better_one),
+        cmocka_unit_test(small_pictures_go_to_the_processors),
+        cmocka_unit_test(processors_take_their_share_where_a_gpu_is_slow),
+        cmocka_unit_test(each_kind_gets_its_files_of_a_mixed_folder),
+        cmocka_unit_test(without_the_other_kind_everything_suits),
+        cmocka_unit_test(a_kind_that_is_not_known_is_tried_by_two),
+        cmocka_unit_test(processors_leave_the_last_files_to_a_faster_gpu),
+        cmocka_unit_test(a_class_is_an_extension_and_a_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
