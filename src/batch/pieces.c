@@ -50,6 +50,7 @@ struct smp_pieces {
     piece_state states[GROUP];
     size_t looked;         /* pieces before it need not be looked at again */
     bool again;            /* with claim: the free ones are gone, and those that may be taken up again are looked at */
+    bool found;            /* with claim: a free one, since looking began at the first piece; others are given back */
     size_t groups, passed; /* with claim: groups that were looked at, and pieces done that were in them */
     uint8_t *whole;        /* bits: pieces whose record was found whole */
     uint64_t chance;
@@ -258,7 +259,7 @@ static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_
         sum->held -= kind != HELD;
         sum->done += kind == DONE;
         sum->failed += kind == FAILED;
-        sum->left += kind == LEFT;
+        sum->left += kind == LEFT || kind == GIVEN_BACK;
     } else if (!held && !there && fstat(fd, &status) == 0) { /* neither lock nor process shows here */
         sum->far++;
         sum->silent += now && (double)(now - smp_nanoseconds(status.st_mtim)) > SILENCE * 1e9;
@@ -278,7 +279,7 @@ smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
         const uint8_t state = p->states[i % GROUP].state;
         sum.done += state == DONE;
         sum.failed += state == FAILED;
-        sum.left += state == LEFT;
+        sum.left += state == LEFT || state == GIVEN_BACK;
         sum.held += state == HELD;
         if (state == HELD && (now || (now = clock_of(p))))
             look_for_holder(p, i, now, &sum);
@@ -386,11 +387,12 @@ bool smp_pieces_next(smp_pieces *p, size_t *piece, smp_piece_past *past)
                 return true;
         return false;
     }
-    if (r->claim && !p->again) {
+    while (r->claim && !p->again) {
         *past = (smp_piece_past){.done = false};
         if (next_free(p, piece, &past->tries))
-            return true;
-        p->again = true;
+            return p->found = true;
+        p->again = !p->found || !p->write;
+        p->found = false;
         p->looked = 0;
         p->stale = true; /* much has changed since */
     }

@@ -67,7 +67,7 @@ smp_code smp_pieces_log(smp_pieces *pieces, size_t piece, smp_journal_log **out,
 
 /* What became of the pieces that this task may work on, as their folder says. */
 typedef struct smp_pieces_sum {
-    size_t done, failed, left, held; /* failed: some files of theirs; left: by a run that was stopped */
+    size_t done, failed, left, held; /* failed: some files of theirs; left: by a run that was stopped or refused */
     size_t lost, far, silent; /* of those held: by a process that is gone; of another host, as far as is known; of
                                  those, silent for a minute */
     size_t passed;            /* of those done: before this run came to them, which did not look at them */

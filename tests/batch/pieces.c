@@ -182,6 +182,38 @@ static void pieces_that_are_done_are_looked_at_again(void **context)
     smp_pieces_close(plain);
 }
 
+/* Also by a task that has gone past it, and without resume. */
+static void a_piece_that_is_given_back_is_free(void **context)
+{
+    (void)context;
+    const smp_pieces_request request = ask(3, true, false);
+    smp_pieces *refused = open_pieces(&request), *other = open_pieces(&request);
+    size_t piece;
+    smp_piece_past past;
+    smp_claim *back = take_next(refused, &piece, &past);
+    assert_int_equal(piece, 0);
+    for (size_t done = 0; done < 2;) { /* by chance it tries the one that is held */
+        smp_claim *claim = take_next(other, &piece, &past);
+        if (claim)
+            end_done(claim, 1);
+        done += claim != NULL;
+    }
+    assert_int_equal(smp_pieces_sum_up(other).held, 1);
+    smp_claim_give_back(back);
+    assert_int_equal(smp_pieces_sum_up(other).left, 1);
+    smp_claim *claim = take_next(other, &piece, &past);
+    assert_non_null(claim);
+    assert_int_equal(piece, 0);
+    assert_int_equal(past.tries, 1);
+    assert_false(past.begun || past.passed);
+    assert_null(take_next(other, &piece, &past));
+    assert_int_equal(piece, SIZE_MAX);
+    end_done(claim, 1);
+    assert_int_equal(smp_pieces_sum_up(refused).done, 3);
+    smp_pieces_close(refused);
+    smp_pieces_close(other);
+}
+
 static void shards_have_their_own(void **context)
 {
     (void)context;
@@ -276,6 +308,7 @@ SMP_SUITE(pieces)
         cmocka_unit_test_setup_teardown(every_piece_is_taken_once, make_output, remove_output),
         cmocka_unit_test_setup_teardown(pieces_that_were_left_are_taken_up_with_resume, make_output, remove_output),
         cmocka_unit_test_setup_teardown(pieces_that_are_done_are_looked_at_again, make_output, remove_output),
+        cmocka_unit_test_setup_teardown(a_piece_that_is_given_back_is_free, make_output, remove_output),
         cmocka_unit_test_setup_teardown(shards_have_their_own, make_output, remove_output),
         cmocka_unit_test_setup_teardown(pieces_come_as_they_are_dealt, make_output, remove_output),
         cmocka_unit_test_setup_teardown(a_piece_whose_output_was_removed_at_once_is_not_done, make_output,
