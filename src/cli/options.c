@@ -129,7 +129,7 @@ static size_t unit_length(const smp_option *row, const char *end)
 {
     static const struct {
         const char *argument, *unit;
-    } units[] = {{"DBFS", "dBFS"}, {"DBFS", "dB"}, {"SECONDS", "s"}};
+    } units[] = {{"DBFS", "dBFS"}, {"DBFS", "dB"}, {"SECONDS", "s"}, {"KBIT", "k"}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (row->argument && !strcmp(row->argument, units[i].argument) && !strcmp(end, units[i].unit))
             return strlen(end);
@@ -158,6 +158,7 @@ static smp_code store(const smp_option *row, const char *text, void *settings, b
         break;
     case SMP_O_INT: {
         long long value = strtoll(text, &end, 10);
+        end += end != text ? unit_length(row, end) : 0;
         good = end != text && !*end && !errno && !isspace((unsigned char)text[0]);
         good = good && !(bounded && ((double)value < row->min || (double)value > row->max));
         if (good)
@@ -267,6 +268,19 @@ const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length)
     return NULL;
 }
 
+/* What sox and ffmpeg call an option of this command; null: nothing. */
+static const char *option_elsewhere(const smp_command *command, const char *word)
+{
+    static const struct {
+        const char *word, *name;
+    } others[] = {{"-c", "channels"},    {"-ac", "channels"}, {"-ar", "rate"},   {"-b", "samples"},
+                  {"--bits", "samples"}, {"-C", "bitrate"},   {"-ab", "bitrate"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!strcmp(word, others[i].word) && find_option(command, others[i].name, strlen(others[i].name), 0))
+            return others[i].name;
+    return NULL;
+}
+
 /* full: what was given, of which word may be a part. */
 static smp_code fail_unknown(const smp_command *command, const char *word, const char *full, const char *name,
                              size_t length, smp_error *err)
@@ -284,6 +298,10 @@ static smp_code fail_unknown(const smp_command *command, const char *word, const
         return smp_hint(err, "a file whose name begins with '-': write ./%s", full);
     if (meant)
         return smp_hint(err, "write %s", meant);
+    const char *other = option_elsewhere(command, word);
+    other = other ? other : option_elsewhere(command, full);
+    if (other)
+        return smp_hint(err, "did you mean '--%s'?", other);
     if (statement && !(near && strlen(near) == length))
         return hint_statement(statement, err);
     if (near)

@@ -130,6 +130,18 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     return SMP_OK;
 }
 
+/* As sox and ffmpeg write it. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    static const struct {
+        const char *value, *mode;
+    } others[] = {{"-", "mono"}, {"1,2", "mono"}, {"1-2", "mono"}, {"1", "left"}, {"2", "right"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!strcmp(value, others[i].value))
+            return snprintf(text, size, "write %s", others[i].mode) > 0;
+    return false;
+}
+
 const smp_stage smp_stage_remix = {
     .name = "remix",
     .help = "mix channels: mono, stereo, swap, mid and side, or any matrix",
@@ -147,9 +159,10 @@ const smp_stage smp_stage_remix = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
+    .instead = instead,
     .aliases = (const smp_alias[]){{"pan", "remix matrix=[0.5 0.5]"},
                                    {"mono downmix", "remix mono"},
-                                   {"channels", "remix stereo"},
+                                   {"channels", "remix mono"},
                                    {"channelmap", "remix swap"},
                                    {"swap", "remix swap"},
                                    {"channelsplit", "remix left"},

@@ -1,5 +1,6 @@
 /* silence: where a sound is silent; the sound passes on. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -68,6 +69,14 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     return code;
 }
 
+/* sox's stage of this name cuts, and begins with a count. */
+static bool instead(const char *value, char *text, size_t size)
+{
+    return value[0] >= '0' && value[0] <= '9' &&
+           snprintf(text, size,
+                    "`silence` tells where silence is; `trim auto` cuts it, inside=0.5s between sounds too") > 0;
+}
+
 const smp_stage smp_stage_silence = {
     .name = "silence",
     .help = "tell where a sound is silent",
@@ -83,5 +92,6 @@ const smp_stage smp_stage_silence = {
     .plan = plan,
     .finish = finish,
     .variants = smp_silence_variants,
+    .instead = instead,
     .aliases = (const smp_alias[]){{"silencedetect", "silence -50dBFS"}, {0}},
 };

@@ -200,6 +200,15 @@ class Told(CliCase):
                             ("rate 16k", "resample")):
             self.assertIn("smempipe calls this: " + says, self.smp("run", "-e", stage, "in.wav", "o.wav",
                                                                    status=2).stderr)
+        for stage, says in (("remix 1,2", "write mono"), ("remix -", "write mono"), ("remix 2", "write right"),
+                            ("silence 1 0.1 1%", "`trim auto` cuts it")):
+            self.assertIn(says, self.smp("run", "-e", stage, "in.wav", "o.wav", status=2).stderr)
+        for option, says in (("-c", "--channels"), ("-ac", "--channels"), ("-ar", "--rate"), ("-b", "--samples"),
+                             ("--bits", "--samples"), ("-ab", "--bitrate")):
+            self.assertIn(f"did you mean '{says}'?", self.smp("convert", "in.wav", "o.wav", option, "1",
+                                                              status=2).stderr)
+        self.assertIn("--bitrate", self.smp("convert", "in.wav", "o.wav", "--bitrate", "192k").stderr)
+
 
 
 if __name__ == "__main__":
