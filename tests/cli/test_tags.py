@@ -1,7 +1,9 @@
 """Tags and cover pictures of sounds: carried from each format to each, or named when they are left out."""
 import base64
 import itertools
+import shutil
 import struct
+import subprocess
 import unittest
 
 from harness import SAMPLES, CliCase, png_bytes
@@ -125,6 +127,20 @@ class Tags(CliCase):
         self.assertIn("both.flac: 3 tags of the first one's loudness",
                       self.smp("concat", "in.flac", "in.flac", "-o", "both.flac").stderr)
         self.assertEqual(set(self.tags("both.flac")) & names, {"TITLE"})
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_tags_of_what_ffmpeg_reads_are_kept(self):
+        texts = {"TITLE": "T", "ISRC": "XX123", "PUBLISHER": "Us", "REPLAYGAIN_TRACK_GAIN": "-3 dB"}
+        for name in ("a.oga", "a.mka"):
+            subprocess.run(("ffmpeg", "-v", "error", "-i", "in.flac", "-map", "0:a", "-map_metadata", "-1", "-c:a",
+                            "flac", *(part for key, value in texts.items() for part in ("-metadata", f"{key}={value}")),
+                            name), cwd=self.folder, check=True, stderr=subprocess.DEVNULL)
+            done = self.smp("convert", "-f", name, "b.flac", status=(0, 3))
+            if "FFmpeg's libraries" in done.stderr:
+                self.skipTest("this build, or machine, reads nothing through FFmpeg's libraries")
+            found = self.tags("b.flac")
+            self.assertEqual({key: found.get(key) for key in texts}, texts, name)
+            self.assertFalse({"DURATION", "ENCODER"} & set(found), name)
 
     def test_one_of_several_covers_is_kept(self):
         self.write("two.flac", flac_with([(6, picture(b"back" * 9, 4)), (6, picture(COVER)), (4, comment(TAGS))]))

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -269,19 +270,40 @@ static bool take_cover(smp_reader *reader, const AVStream *stream)
     return true;
 }
 
-static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
+/* The key of a text by FFmpeg's name for it; null: it is about the file, and not about the sound. */
+static const char *key_of(const char *name)
 {
     static const struct {
         const char *name, *key;
     } known[] = {{"title", "Title"},         {"artist", "Artist"},     {"album", "Album"},
                  {"date", "Date"},           {"genre", "Genre"},       {"comment", "Comment"},
                  {"copyright", "Copyright"}, {"track", "TrackNumber"}, {"album_artist", "ALBUMARTIST"},
-                 {"composer", "COMPOSER"},   {"disc", "DISCNUMBER"}};
+                 {"composer", "COMPOSER"},   {"disc", "DISCNUMBER"},   {"software", "Software"}};
+    static const char *const others[] = {"encoder",       "major_brand",      "minor_version", "compatible_brands",
+                                         "creation_time", "duration",         "handler_name",  "vendor_id",
+                                         "iTunSMPB",      "gapless_playback", "media_type"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (!strcasecmp(name, known[i].name))
+            return known[i].key;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!strcasecmp(name, others[i]))
+            return NULL;
+    return name;
+}
+
+static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
+{
     bool ok = true;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const AVDictionaryEntry *entry = av->av_dict_get(s->file->metadata, known[i].name, NULL, 0);
-        if (entry)
-            ok = ok && smp_sound_add_tag(reader, known[i].key, entry->value, strlen(entry->value));
+    if (!strcmp(s->kind, "ogg")) {
+        const uint64_t position = reader->source.position;
+        const smp_code code = smp_sound_take_ogg(reader, 0, reader->source.size, err);
+        if (code || !smp_source_seek(&reader->source, position))
+            return code ? code : smp_source_ended(&reader->source, err);
+    }
+    for (const AVDictionaryEntry *entry = NULL;
+         ok && (entry = av->av_dict_get(s->file->metadata, "", entry, AV_DICT_IGNORE_SUFFIX));) {
+        const char *key = key_of(entry->key);
+        ok = !key || smp_sound_add_tag(reader, key, entry->value, strlen(entry->value));
     }
     for (unsigned i = 0; i < s->file->nb_streams; i++) {
         const AVStream *stream = s->file->streams[i];
