@@ -456,6 +456,21 @@ class Sound(CliCase):
         self.assertIn("takes the first two of 3 channels: nothing says where their speakers are",
                       self.smp("convert", "-f", "--channels", "stereo", "in.wav", "a.npy").stderr)
 
+    def test_places_of_speakers_are_kept_or_told(self):
+        form = struct.pack("<HHIIHHHHIH14s", 0xFFFE, 6, 48000, 576000, 12, 16, 22, 16, 0x60F, 1,
+                           bytes.fromhex("000000001000800000AA00389B71"))
+        body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", 12000)
+        self.write("in.wav", b"RIFF" + struct.pack("<I", len(body) + 12000) + body + bytes(12000))
+        for more in ((), ("--strip",)):
+            for target in ("a.flac", "b.wav", "b.caf", "c.flac"):
+                source = {"a": "in.wav", "b": "a.flac", "c": "b.caf"}[target[0]]
+                self.assertEqual(self.smp("convert", "-f", *more, source, target).stderr, "", target)
+                self.assertIn("channels L R C LFE SL SR", self.smp("info", target).stdout)
+                self.assertNotIn("MASK", self.smp("info", "-v", target).stdout)
+        for target, name in (("d.ogg", "an OGG"), ("d.opus", "an Opus"), ("d.aiff", "an AIFF")):
+            self.assertIn(f"d.{target[2:]}: the speakers L R C LFE SL SR become L R C LFE BL BR: {name} cannot",
+                          self.smp("convert", "in.wav", target).stderr)
+
     def test_the_md5_of_a_flac_is_checked_unless_told_not_to(self):
         data = bytearray((SAMPLES / "field.flac").read_bytes())
         data[26] ^= 1

@@ -314,6 +314,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_bytes_add(&out, type == SMP_SOUND_F32 ? "fl32\0\0" : "fl64\0\0", 6); /* and an empty name */
     put_texts(&out, meta);
     smp_sound_note_lost(writer, meta, holds, false);
+    smp_sound_note_speakers(writer);
     smp_sound_note_type(writer, type);
     smp_bytes_add(&out, "SSND", 4);
     smp_bytes_be(&out, data + 8, 4);

@@ -306,12 +306,13 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     s->real = !smp_sound_bits(type);
     s->order = type == SMP_SOUND_VORBIS || type == SMP_SOUND_OPUS ? smp_vorbis_order(info.channels) : NULL;
     reader->media.meta.sound.mask = info.channels > 2 ? smp_usual_speakers(info.channels) : 0;
-    smp_sound_describe(&reader->media, NULL);
     const uint64_t position = source->position;
     if (reader->format == &smp_format_ogg)
         code = smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err);
     else if (reader->format == &smp_format_flac)
         code = smp_sound_take_flac(reader, err);
+    smp_sound_take_speakers(reader);
+    smp_sound_describe(&reader->media, NULL);
     return code != SMP_OK || smp_source_seek(source, position) ? code : smp_source_ended(source, err);
 }
 

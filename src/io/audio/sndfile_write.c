@@ -176,19 +176,40 @@ static smp_code put_id3(smp_sndfile *s, const smp_meta *meta, smp_error *err)
 }
 
 /* What is to be written besides the sound, before the library begins. meta: null: nothing. */
+/* A FLAC says in a text where speakers are that are not the usual ones. */
+static smp_code take_speakers(const smp_writer *writer, const smp_meta *meta, smp_meta *more, smp_error *err)
+{
+    char text[16];
+    const int length = snprintf(text, sizeof text, "0x%04X", (unsigned)smp_sound_unusual(writer));
+    *more = (smp_meta){.srgb_intent = -1};
+    if ((!meta || smp_meta_copy(more, meta)) && smp_meta_add_text(more, SMP_FLAC_SPEAKERS, text, (size_t)length))
+        return SMP_OK;
+    smp_meta_free(more);
+    return smp_fail_memory(err, "tags", meta ? meta->cover.size : 0);
+}
+
 static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
     bool memory = true;
+    if (smp_sound_unusual(writer) && writer->format == &smp_format_flac) {
+        smp_meta more;
+        const smp_code code = take_speakers(writer, meta, &more, err);
+        if (code)
+            return code;
+        smp_sound_put_comments(&s->comment, &more, false);
+        smp_meta_free(&more);
+    }
     if (s->pages) /* the library's own comment names the library */
         memory = smp_ogg_pages_comment(s->pages, meta, writer->format == &smp_format_opus);
     else if (meta && writer->format == &smp_format_mp3)
         return put_id3(s, meta, err);
     else if (meta) {
-        smp_sound_put_comments(&s->comment, meta, false);
+        if (!s->comment.size)
+            smp_sound_put_comments(&s->comment, meta, false);
         if (meta->cover.size)
             smp_sound_put_picture(&s->picture, meta);
-        memory = !s->comment.failed && !s->picture.failed;
     }
+    memory = memory && !s->comment.failed && !s->picture.failed;
     return memory ? SMP_OK : smp_fail_memory(err, "tags", meta ? meta->cover.size : 0);
 }
 
@@ -281,6 +302,8 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     if (!s->real)
         smp_sound_note_type(writer, s->bits == 8 ? SMP_SOUND_S8 : s->bits == 16 ? SMP_SOUND_S16 : SMP_SOUND_S24);
     s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;
+    if (ogg)
+        smp_sound_note_speakers(writer);
     s->code = take_meta(writer, s, writer->options.strip || !smp_sound_tagged(meta) ? NULL : meta, err);
     if (s->code != SMP_OK)
         return s->code;

@@ -312,6 +312,31 @@ bool smp_sound_mask_fits(uint32_t mask, int channels)
     return mask && !(mask >> SPEAKERS) && __builtin_popcount(mask) == channels;
 }
 
+static void put_speakers(char *text, size_t size, uint32_t mask)
+{
+    for (int i = 0; i < SPEAKERS && strlen(text) < size; i++)
+        if (mask >> i & 1)
+            snprintf(text + strlen(text), size - strlen(text), " %s", speakers[i]);
+}
+
+uint32_t smp_sound_unusual(const smp_writer *writer)
+{
+    const int channels = writer->shape.channels;
+    const uint32_t mask = writer->sound.mask;
+    return channels > 2 && smp_sound_mask_fits(mask, channels) && mask != smp_usual_speakers(channels) ? mask : 0;
+}
+
+void smp_sound_note_speakers(smp_writer *writer)
+{
+    char had[80] = "", has[80] = "";
+    const uint32_t mask = smp_sound_unusual(writer);
+    put_speakers(had, sizeof had, mask);
+    put_speakers(has, sizeof has, smp_usual_speakers(writer->shape.channels));
+    if (mask)
+        smp_note(&writer->notes, "the speakers%s become%s: a%s %s cannot say otherwise", had, has,
+                 strchr("AEIO", writer->format->name[0]) ? "n" : "", writer->format->name);
+}
+
 void smp_sound_describe(smp_media *media, const char *container)
 {
     const int type = media->meta.sound.type;
@@ -323,9 +348,7 @@ void smp_sound_describe(smp_media *media, const char *container)
     if (!smp_sound_mask_fits(mask, media->shape.channels) || media->shape.channels == 1)
         return;
     used += (size_t)snprintf(media->detail + used, size - used, ", channels");
-    for (int i = 0; i < SPEAKERS && used < size; i++)
-        if (mask >> i & 1)
-            used += (size_t)snprintf(media->detail + used, size - used, " %s", speakers[i]);
+    put_speakers(media->detail, size, mask);
 }
 
 smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err)

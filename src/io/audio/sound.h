@@ -51,6 +51,11 @@ void smp_sound_describe(smp_media *media, const char *container);
 /* Whether a mask of speakers has one for each channel. */
 bool smp_sound_mask_fits(uint32_t mask, int channels);
 
+/* The places of more than two speakers where they are not the usual ones of so many; 0: they are. The note of a format
+ * that cannot say so. */
+uint32_t smp_sound_unusual(const smp_writer *writer);
+void smp_sound_note_speakers(smp_writer *writer);
+
 /* For write_shape: requires sound with a rate and 1 to `most` channels. */
 smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err);
 

@@ -2,6 +2,7 @@
 #include "io/audio/tags.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -214,6 +215,23 @@ smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_
     smp_free(piece);
     smp_free(packet.data);
     return memory ? SMP_OK : smp_fail_memory(err, "tags", packet.size);
+}
+
+void smp_sound_take_speakers(smp_reader *reader)
+{
+    smp_meta *meta = &reader->media.meta;
+    for (size_t i = 0; i < meta->text_count; i++) {
+        const struct smp_text text = meta->texts[i];
+        if (strcasecmp(text.key, SMP_FLAC_SPEAKERS) != 0)
+            continue;
+        const unsigned long mask = strtoul(text.value, NULL, 16);
+        if (mask <= UINT32_MAX && smp_sound_mask_fits((uint32_t)mask, reader->media.shape.channels))
+            meta->sound.mask = (uint32_t)mask;
+        smp_free(text.key);
+        smp_free(text.value);
+        memmove(&meta->texts[i], &meta->texts[i + 1], (--meta->text_count - i) * sizeof text);
+        return;
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
