@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "pipe/work.h"
 
 static smp_code add_gpu(smp_batch_devices *devices, int index, smp_error *err)
 {
@@ -65,22 +66,6 @@ static int coded(const char *name)
     return name && strcasecmp(dot ? dot + 1 : name, "npy") != 0;
 }
 
-/* Arithmetic operations that the stages take for a picture of that shape; 0: it cannot be planned alone. */
-static double operations(const smp_program *program, const smp_shape *shape, const char *output)
-{
-    const smp_plan_request ask = {.program = program, .input = *shape, .output = output};
-    smp_plan *plan = NULL;
-    double sum = 0;
-    if (smp_plan_make(&ask, NULL, &plan, NULL))
-        return 0;
-    for (size_t i = 0; i < plan->step_count; i++) {
-        const smp_shape *out = &plan->steps[i].out;
-        sum += plan->steps[i].work.ops * (double)out->width * (double)out->height * out->channels;
-    }
-    smp_plan_free(plan);
-    return sum;
-}
-
 /* What all files would cost, if they were like the first that can be read. */
 static void guess_work(const smp_batch_request *request, smp_device_request *ask)
 {
@@ -102,7 +87,7 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
         const bool to = large && request->files[i].output && smp_writer_is(request->files[i].output, NULL, "JPEG");
         double samples = (double)shape->width * (double)shape->height * shape->channels * files;
         ask->work_bytes = samples * 2 * (double)sizeof(float) * (double)request->program->node_count;
-        ask->operations = files * operations(request->program, shape, request->files[i].output);
+        ask->operations = files * smp_program_operations(request->program, shape, request->files[i].output);
         ask->transfer_bytes = samples * (2 - from - to) * (double)smp_sample_size((int)shape->format);
         ask->jpeg_pixels = pixels * (from + to) * files;
         ask->codec_bytes = samples * (coded(media->file_format) + coded(request->files[i].output) - from - to) *

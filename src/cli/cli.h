@@ -145,9 +145,9 @@ typedef void smp_cli_render(FILE *to, const void *data);
 smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render, const void *data, smp_error *err);
 
 /* Opens the device that --device and --threads ask for. For `auto` the work is guessed from the header of the input at
- * path (null, - or unreadable: unknown, taken as none) and the count of stages. */
-smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, size_t stages, smp_device **out,
-                        char *note, size_t note_size, smp_error *err);
+ * path (null, - or unreadable: unknown, taken as none) and the stages. */
+smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, const smp_program *program,
+                        smp_device **out, char *note, size_t note_size, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ pipelines */
 

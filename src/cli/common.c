@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "pipe/work.h"
 #include "report/text.h"
 
 static const char *const color_words[] = {"auto", "always", "never", NULL};
@@ -212,27 +213,29 @@ smp_code smp_cli_check_stdout(const char *path, smp_error *err)
 }
 
 /* Every stage reads and writes the picture once, in f32; a GPU gets it and gives it back as it is in the file. */
-static void guess_work(const smp_common *common, const char *path, size_t stages, smp_device_request *request)
+static void guess_work(const smp_common *common, const char *path, const smp_program *program,
+                       smp_device_request *request)
 {
     struct stat status;
     smp_reader *reader;
     smp_error unread = {.code = SMP_OK};
-    if (!path || !strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode) ||
+    if (!path || !program || !strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode) ||
         smp_reader_open(path, &common->limits, &reader, &unread))
         return; /* what is wrong with the file is said when it is run */
     const smp_shape *shape = &smp_reader_media(reader)->shape;
     double samples = (double)shape->width * (double)shape->height * shape->channels;
-    request->work_bytes = samples * 2 * (double)sizeof(float) * (double)stages;
+    request->work_bytes = samples * 2 * (double)sizeof(float) * (double)program->node_count;
+    request->operations = smp_program_operations(program, shape, path);
     request->transfer_bytes = samples * 2 * (double)smp_sample_size((int)shape->format);
     smp_reader_close(reader);
 }
 
-smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, size_t stages, smp_device **out,
-                        char *note, size_t note_size, smp_error *err)
+smp_code smp_cli_device(const smp_common *common, const char *isa, const char *path, const smp_program *program,
+                        smp_device **out, char *note, size_t note_size, smp_error *err)
 {
     smp_device_request request = {.spec = common->device, .threads = (int)common->threads, .isa = isa};
     if (!common->device || !strcmp(common->device, "auto"))
-        guess_work(common, path, stages, &request);
+        guess_work(common, path, program, &request);
     note[0] = '\0';
     return smp_device_open(&request, out, note, note_size, err);
 }

@@ -185,15 +185,15 @@ static smp_code open_device(const compare_settings *settings, smp_device **devic
         smp_error why = {.code = SMP_OK};
         common.device = "cuda";
         note[0] = '\0';
-        if (!settings->plan.isa && !smp_cli_device(&common, NULL, NULL, 0, device, note, size, &why))
+        if (!settings->plan.isa && !smp_cli_device(&common, NULL, NULL, NULL, device, note, size, &why))
             return SMP_OK;
         common.device = "cpu";
-        smp_code code = smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
+        smp_code code = smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, NULL, device, note, size, err);
         if (!code && why.message[0])
             snprintf(note, size, "times of the CPU's kernels; no GPU: %.122s", why.message);
         return code;
     }
-    return smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, 0, device, note, size, err);
+    return smp_cli_device(&common, smp_cli_isa(&settings->plan), NULL, NULL, device, note, size, err);
 }
 
 typedef struct comparison {

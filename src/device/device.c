@@ -1,6 +1,7 @@
 /* Opens devices by name, decides what `auto` means, and lists devices. */
 #include "device/device.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,27 @@ bool smp_device_gpu_likely(void)
     return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
 }
 
+/* When a GPU would pay for work like this, of which there is one on the CPU's way: from how many on. */
+static void say_when(const smp_device_request *request, double cpu, double gpu, char *note, size_t note_size)
+{
+    enum { MANY = 1000000 };
+    const double saved = cpu - (gpu - gpu_start), files = saved > 0 ? ceil(gpu_start / saved) : MANY;
+    if (request->isa)
+        snprintf(note, note_size, "auto: cpu, for --isa is given");
+    else if (!(request->work_bytes > 0))
+        snprintf(note, note_size, "auto: cpu, how much work it is is not known");
+    else if (files < MANY)
+        snprintf(note, note_size,
+                 "auto: cpu, about %.2g s of work; a GPU would take %.2g s, its start included, and pay in a batch of "
+                 "some %.0f such files",
+                 cpu, gpu, fmax(files, 2));
+    else
+        snprintf(note, note_size,
+                 "auto: cpu, about %.2g s of work; a GPU would take %.2g s, and no number of such files "
+                 "would pay for its start",
+                 cpu, gpu);
+}
+
 static smp_code open_auto(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
                           smp_error *err)
 {
@@ -82,8 +104,7 @@ static smp_code open_auto(const smp_device_request *request, smp_device **out, c
     int threads = request->threads > 0 ? request->threads : processor.units;
     smp_device_times(request, threads, &cpu, &gpu);
     if (request->isa || cpu <= gpu)
-        snprintf(note, note_size, "auto: cpu, about %.2g s of work; a GPU would take %.2g s, its start included", cpu,
-                 gpu);
+        say_when(request, cpu, gpu, note, note_size);
     else if (open_cuda("cuda", 0, out, &why) == SMP_OK) {
         snprintf(note, note_size, "auto: cuda, about %.2g s with its start; the CPU would take %.2g s", gpu, cpu);
         return SMP_OK;

@@ -75,6 +75,18 @@ static void the_choice_comes_with_its_reason(void **state)
     assert_non_null(strstr(note, "auto: cpu"));
     smp_device_close(device);
 
+    request.work_bytes = 1e9;
+    device = open_device(&request, note);
+    assert_string_equal(device->info.kind, "cpu");
+    assert_non_null(strstr(note, "pay in a batch of some 2 such files"));
+    smp_device_close(device);
+
+    request.transfer_bytes = 1e10; /* more than it saves */
+    device = open_device(&request, note);
+    assert_non_null(strstr(note, "no number of such files would pay"));
+    smp_device_close(device);
+    request.transfer_bytes = 0;
+
     request.work_bytes = 1e13;
     device = open_device(&request, note); /* whatever this machine has: the note tells which it is, and why */
     assert_non_null(strstr(note, device->host_memory ? "auto: cpu, no GPU can be used: " : "auto: cuda"));
