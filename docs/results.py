@@ -11,8 +11,8 @@ import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "peers",
-         "limits"]
+ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "host",
+         "peers", "limits"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -351,21 +351,48 @@ def folders(report):
             f"{height} (small ones: 256 x 256) in memory (/dev/shm), from start to end, with the start of the " \
             "devices; every output has the bytes of the processors' output. JPEGs are decoded and coded where the " \
             "stages run.\n\n"
-    lines, first = [], {}
+    lines, first, middle = [], {}, any("steady" in row for row in report["rows"])
+    if middle:
+        text += "Middle: files/s of the middle half of the files, without start and end; start: seconds to the first " \
+                "file; end: seconds after the last.\n\n"
     for row in report["rows"]:
         base = first.setdefault(row["job"], row["files_per_second"])
         lines.append([row["job"], row["device"], whole(row["files"]), number(row["bytes"] / 1e6),
-                      number(row["files_per_second"]), number(row["files_per_second"] / base, 2),
-                      "" if row["right"] else "other bytes"])
-    text += table(["job", "device", "files", "MB a file", "files/s", "times the first", ""], lines)
+                      number(row["files_per_second"]), number(row["files_per_second"] / base, 2)])
+        if middle:
+            lines[-1] += [number(row[key], digits) if key in row else ""
+                          for key, digits in (("steady", 1), ("begins", 2), ("ends", 2))]
+        lines[-1].append("" if row["right"] else "other bytes")
+    text += table(["job", "device", "files", "MB a file", "files/s", "times the first",
+                   *(["middle", "start", "end"] if middle else []), ""], lines)
     return text
+
+
+def host(report):
+    """What the GPUs of a host take from each other, as tests/gpu_host.py measures it."""
+    gpus = list(report["alone"])
+    nodes = len(report["memory_nodes"])
+    text = f"\n## {len(gpus)} GPUs at once\n\n"
+    text += f"{report['time'][:10]}; {report['processors']} processors, memory nodes: {nodes}; " \
+            "tests/gpu_host.py. GB/s of `smempipe bench` on one GPU while the others rest, and the sum of all at " \
+            "once.\n\n"
+    lines = []
+    for part, title in (("up_pinned", "bus up, pinned memory"), ("down_pinned", "bus down, pinned memory"),
+                        ("up_run", "bus up, as a run does it"), ("down_run", "bus down, as a run does it"),
+                        ("copy", "copy in the GPU's memory")):
+        alone, together = ([rates[part] for rates in report[when].values() if part in rates]
+                           for when in ("alone", "at_once"))
+        if alone and together:
+            lines.append([title, number(min(alone)), number(max(alone)), number(sum(together)),
+                          share(sum(together) / sum(alone))])
+    return text + table(["what", "least alone", "most alone", "sum at once", "of the sum alone"], lines)
 
 
 def peers_of(report):
     return gpu_peers(report) if "rows" in report else peers(report)
 
 
-MAKERS = {"bench": bench, "folders": folders, "peers": peers_of, "limits": limits}
+MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits}
 
 
 def wrapped(text):

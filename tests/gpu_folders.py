@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Whole jobs over folders of pictures, on the processors and on 1, 2, ... GPUs of one host, as JSON.
 
-    tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files 1536] [--seconds 240] [--small]
+    tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files N] [--seconds 240] [--small]
 
 Makes folders of JPEGs and PNGs (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
 `smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The
 first device (the CPU: it needs no start) gets every seventh file of a folder only. Unless said, the devices are the
-CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists. docs/results.py shows what it wrote as
-NAME-folders.json. Plain Python. Exit status 1: bytes differ, or a run failed."""
+CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists, and files are 1536 a GPU. Two rates are told:
+from start to end, and of the middle half of the files, as the journal grows: a driver's start is seconds on a machine
+of several GPUs, which a folder of an hour does not notice. docs/results.py shows what it wrote as NAME-folders.json.
+Plain Python. Exit status 1: bytes differ, or a run failed."""
 import argparse
 import filecmp
 import json
@@ -18,19 +20,50 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SPARE = 7  # the first device gets every seventh file: all of the pictures that differ
 # name, format, stages, which share of --files
 JOBS = [
     ("JPEG, blur 2 px", "jpg", ["gaussian 2px"], 1),
-    ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 1),
+    ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 2),
     ("JPEG, measure", "jpg", None, 1),
     ("PNG, blur 2 px", "png", ["gaussian 2px"], 8),
     ("PNG, blur 20 px", "png", ["gaussian 20px"], 8),
     ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1),
 ]
+
+
+class Journal(threading.Thread):
+    """How the journal in a folder grows: a line when a file is begun, one when it is done."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        self.path, self.sizes, self.over, self.begun = folder / ".smempipe-journal", [], False, time.monotonic()
+
+    def run(self):
+        while not self.over:
+            try:
+                size = os.stat(self.path).st_size
+            except OSError:
+                size = 0
+            if size and (not self.sizes or size > self.sizes[-1][1]):
+                self.sizes.append((time.monotonic() - self.begun, size))
+            time.sleep(0.005)
+
+    def tell(self, files, seconds):
+        """Seconds until the first file, files/s of the middle half, seconds from the last file to the end."""
+        self.over = True
+        self.join()
+        if len(self.sizes) < 8:
+            return {}
+        last = self.sizes[-1][1]
+        early, late = (next(at for at, size in self.sizes if size >= share * last) for share in (0.25, 0.75))
+        first = next(at for at, size in self.sizes if size > 150) # behind the title
+        return {"begins": first, "steady": 0.5 * files / max(late - early, 1e-3), "ends": seconds - self.sizes[-1][0]}
 
 
 def call(*words, folder=None):
@@ -51,19 +84,36 @@ def folder_of(program, work, kind, count, side):
     folder = work / kind
     folder.mkdir()
     extension = kind.rpartition(".")[2]
-    first = folder / f"0000.{extension}"
-    for i in range(min(count, 8)):
+    first = folder / f"00000.{extension}"
+
+    def make(i):
         stages = ["-e", f"crop x={7 * i} y={3 * i} width=380 height=270",
                   "-e", f"resize width={side[0]} height={side[1]} fit=stretch",
                   "-e", "noise 1.5%"]
-        must(program, "run", *stages, ROOT / "samples/chelsea.png", folder / f"{i:04}.{extension}", "--device", "cpu")
-    for i in range(8, count):
-        (folder / f"{i:04}.{extension}").write_bytes((folder / f"{i % 8:04}.{extension}").read_bytes())
+        must(program, "run", *stages, ROOT / "samples/chelsea.png", folder / f"{i:05}.{extension}", "--device", "cpu")
+
+    def copy(i):
+        (folder / f"{i:05}.{extension}").write_bytes((folder / f"{i % 8:05}.{extension}").read_bytes())
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(make, range(min(count, 8))))
+        list(pool.map(copy, range(8, count)))
     part = work / f"{kind}.part"
     part.mkdir()
     for i in range(0, count, SPARE):
-        os.link(folder / f"{i:04}.{extension}", part / f"{i:04}.{extension}")
+        os.link(folder / f"{i:05}.{extension}", part / f"{i:05}.{extension}")
     return folder, part, first.stat().st_size
+
+
+def share_of(work, kind, folder, count):
+    """The first files of a folder, and every seventh of them."""
+    names = pictures(folder)[:count]
+    some = work / f"{kind}.{count}"
+    for to, taken in ((some, names), (work / f"{kind}.{count}.part", names[::SPARE])):
+        to.mkdir()
+        for name in taken:
+            os.link(folder / name, to / name)
+    return some, work / f"{kind}.{count}.part"
 
 
 def devices_of(program):
@@ -86,7 +136,7 @@ def same(some, all_of_them):
 def rows_of(csv):
     """What a measurement says of each file, by the file's name."""
     lines = [line.partition(",") for line in csv.splitlines()[1:]]
-    return {os.path.basename(name): rest for name, _, rest in lines if os.path.basename(name)[:4].isdigit()}
+    return {os.path.basename(name): rest for name, _, rest in lines if os.path.basename(name)[:5].isdigit()}
 
 
 def same_rows(some, all_of_them):
@@ -99,12 +149,13 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--devices", default="")
-    parser.add_argument("--files", type=int, default=1536)
+    parser.add_argument("--files", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=240, help="no job begins after so many")
     parser.add_argument("--small", action="store_true", help="small pictures, to try this script")
     settings = parser.parse_args()
     program, begun, rows, wrong = settings.program.resolve(), time.monotonic(), [], 0
     devices, listed = devices_of(program)
+    settings.files = settings.files or 1536 * max(1, len(re.findall(r"^cuda\b", listed, re.M)))
     if settings.devices:
         devices = re.split(r",(?=[a-z])", settings.devices)
     side = (300, 200) if settings.small else (6000, 4000)
@@ -117,6 +168,8 @@ def main():
             if kind not in folders:
                 folders[kind] = folder_of(program, work, kind, count, (256, 256) if small else side)
             whole, part, size = folders[kind]
+            if len(pictures(whole)) > count:
+                whole, part = share_of(work, kind, whole, count)
             said = ""
             for turn, device in enumerate(devices):
                 if time.monotonic() - begun > settings.seconds:
@@ -129,7 +182,10 @@ def main():
                 else:
                     chain = [word for stage in stages for word in ("-e", stage)]
                     command = [program, "batch", *chain, folder, "-o", out, "--device", device]
+                journal = Journal(out)
+                journal.start()
                 seconds, done = call(*command)
+                curve = journal.tell(files, seconds)
                 if stages is None:
                     right = done.returncode == 0 and (not turn or same_rows(said, done.stdout))
                     said = said if turn else done.stdout
@@ -140,8 +196,10 @@ def main():
                     print(done.stdout + done.stderr, file=sys.stderr)
                 wrong += not right
                 rows.append({"job": title, "device": device, "files": files, "bytes": size, "seconds": seconds,
-                             "files_per_second": files / seconds, "right": right})
-                print(f"{title:24} {device:16} {files / seconds:9.1f} files/s{'' if right else '  WRONG'}", flush=True)
+                             "files_per_second": files / seconds, "right": right, **curve})
+                steady = f", {curve['steady']:9.1f} in the middle" if curve else ""
+                print(f"{title:24} {device:16} {files / seconds:9.1f} files/s{steady}{'' if right else '  WRONG'}",
+                      flush=True)
                 if turn:
                     subprocess.run(["rm", "-rf", out], check=True)
             subprocess.run(["rm", "-rf", work / "first"], check=True)
