@@ -44,6 +44,15 @@ static double busy(const smp_deal *deal)
     return sum;
 }
 
+/* Whether files on the GPUs wait for processors more than for the GPUs, and need far fewer of them than the same files
+ * without: more work for processors would then cost more than it brings. */
+static bool would_disturb(const smp_deal_class *c)
+{
+    const double most_share = 0.3, far_fewer = 4;
+    return c->processor[SMP_DEAL_GPU] > most_share * c->wall[SMP_DEAL_GPU] &&
+           c->processor[SMP_DEAL_CPU] > far_fewer * c->processor[SMP_DEAL_GPU];
+}
+
 bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, uint64_t left)
 {
     const smp_deal_kind other = kind == SMP_DEAL_CPU ? SMP_DEAL_GPU : SMP_DEAL_CPU;
@@ -54,9 +63,12 @@ bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, u
         return false;
     if (!(c->wall[other] > 0))
         return true;
-    if (!c->done[kind])
+    const bool better = c->wall[kind] > 0 && c->processor[kind] <= c->processor[other];
+    if (!c->done[kind] && !better)
         return c->flying[kind] < TRYING;
-    if (kind == SMP_DEAL_GPU && c->processor[kind] > c->processor[other])
+    if (kind == SMP_DEAL_GPU && !better)
+        return false;
+    if (kind == SMP_DEAL_CPU && c->done[SMP_DEAL_GPU] && would_disturb(c))
         return false;
     return c->wall[kind] <= c->wall[other] * (1 + (double)left / deal->lanes[other]);
 }

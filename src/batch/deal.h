@@ -4,8 +4,9 @@
  * The rule. A machine's processors are what files on either kind need, for a GPU's files are read, inflated, deflated
  * and written by processors too. So the kind that takes less processor time for a file of a class is the better one.
  * Where that is the processors, GPUs leave the class to them. Where it is the GPUs, processors take what the GPUs leave
- * of the processors. Neither takes a file that the other would have done sooner with all that is left: so the last
- * files are nobody's to wait for. A kind of which little is known is tried by two threads at a time. */
+ * of the processors, unless files on the GPUs wait for processors as it is. Neither takes a file that the other would
+ * have done sooner with all that is left: so the last files are nobody's to wait for. A kind of which little is known
+ * is tried by two threads at a time. */
 #ifndef SMP_BATCH_DEAL_H
 #define SMP_BATCH_DEAL_H
 

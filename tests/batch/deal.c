@@ -189,7 +189,7 @@ static void processors_leave_the_last_files_to_a_faster_gpu(void **state)
     for (int kind = 0; kind < SMP_DEAL_KINDS; kind++) {
         smp_deal_begin(&deal, kind, c);
         smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? 0.02 : 1,
-                     kind == SMP_DEAL_GPU ? 0.01 : 1);
+                     kind == SMP_DEAL_GPU ? 0.005 : 1);
     }
     assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1000));
     assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100)); /* 100 / 4 * 0.02 s */
@@ -197,6 +197,40 @@ static void processors_leave_the_last_files_to_a_faster_gpu(void **state)
     for (int i = 0; i < 4; i++)
         smp_deal_begin(&deal, SMP_DEAL_CPU, c);
     assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1000)); /* all processors are busy */
+}
+
+static void processors_do_not_disturb_files_that_wait_for_them(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 64, .lanes = {64, 16}};
+    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
+    const struct {
+        double wall;
+        bool suits;
+    } cases[] = {{0.02, false}, {0.2, true}}; /* of a file on the GPU, 0.01 s of which are a processor's */
+    for (int i = 0; i < 2; i++) {
+        deal.classes[c] = (smp_deal_class){.key = deal.classes[c].key};
+        for (int kind = 0; kind < SMP_DEAL_KINDS; kind++) {
+            smp_deal_begin(&deal, kind, c);
+            smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? cases[i].wall : 0.4,
+                         kind == SMP_DEAL_GPU ? 0.01 : 0.4);
+        }
+        assert_int_equal(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 10000), cases[i].suits);
+    }
+}
+
+static void a_first_file_that_shows_a_gpu_to_be_better_will_do(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 4, .lanes = {4, 4}};
+    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
+    smp_deal_begin(&deal, SMP_DEAL_CPU, c);
+    smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_GUESS, 0.4, 0.4);
+    for (int i = 0; i < 3; i++)
+        smp_deal_begin(&deal, SMP_DEAL_GPU, c);
+    assert_false(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
+    smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_GUESS, 0.1, 0.05);
+    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
 }
 
 static void a_class_is_an_extension_and_a_size(void **state)
@@ -225,6 +259,8 @@ SMP_SUITE(deal)
         cmocka_unit_test(without_the_other_kind_everything_suits),
         cmocka_unit_test(a_kind_that_is_not_known_is_tried_by_two),
         cmocka_unit_test(processors_leave_the_last_files_to_a_faster_gpu),
+        cmocka_unit_test(processors_do_not_disturb_files_that_wait_for_them),
+        cmocka_unit_test(a_first_file_that_shows_a_gpu_to_be_better_will_do),
         cmocka_unit_test(a_class_is_an_extension_and_a_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
