@@ -16,11 +16,12 @@ typedef struct interval { /* between restart markers: bytes of the data without 
 } interval;
 
 typedef struct scan {
-    uint8_t *data; /* of the file, from the scan on; then without stuffing */
-    size_t size;
+    uint8_t *rows;         /* what is made: head, words, subsequences */
+    size_t words_at, size; /* size: bytes of the data without stuffing, so far */
     interval *intervals;
     size_t interval_count, capacity, most; /* most: as many as the header says */
-    size_t tail;                           /* in the file's bytes: behind EOI */
+    size_t start;                          /* of the interval */
+    uint64_t tail;                         /* in the file's bytes: behind EOI */
 } scan;
 
 /* ------------------------------------------------------------------------------------------------ which files */
@@ -55,36 +56,77 @@ static bool add_interval(scan *s, size_t start, size_t end)
     return true;
 }
 
-/* Takes out stuffed zeros and restart markers, up to EOI. False: it is not plain. */
-static bool take_out(scan *s)
+/* Appends bytes of the data to the words, whose first byte is the highest. */
+static void put_bytes(scan *s, const uint8_t *from, size_t count)
 {
-    size_t from = 0, to = 0, start = 0;
-    while (from < s->size) {
-        const uint8_t *mark = memchr(s->data + from, 0xFF, s->size - from);
-        const size_t plain = mark ? (size_t)(mark - s->data) - from : s->size - from;
-        memmove(s->data + to, s->data + from, plain);
-        from += plain;
-        to += plain;
-        if (from + 2 > s->size)
-            return false;
-        const int marker = s->data[from + 1];
-        from += 2;
-        if (marker == 0) {
-            s->data[to++] = 0xFF;
-            continue;
-        }
-        if (!add_interval(s, start, to))
-            return false;
-        start = to;
-        if (marker == EOI) {
-            s->tail = from;
-            s->size = to;
-            return true;
-        }
-        if (marker != RST_0 + (int)((s->interval_count - 1) % 8))
-            return false;
+    uint8_t *words = s->rows + s->words_at;
+    size_t at = s->size;
+    s->size += count;
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
+        memcpy(words + at, from, count);
+        return;
     }
-    return false;
+    for (; count && at % 4; count--)
+        words[at++ ^ 3] = *from++;
+    for (; count >= 8; count -= 8, at += 8, from += 8) {
+        uint64_t two;
+        memcpy(&two, from, 8);
+        two = __builtin_bswap64(two);
+        two = two << 32 | two >> 32;
+        memcpy(words + at, &two, 8);
+    }
+    for (; count; count--)
+        words[at++ ^ 3] = *from++;
+}
+
+typedef enum found { MORE, DONE, NOT_PLAIN } found;
+
+/* What follows a byte of FF: a stuffed zero, a restart marker, EOI. */
+static found take_marker(scan *s, int marker)
+{
+    const uint8_t stuffed = 0xFF;
+    if (marker == 0) {
+        put_bytes(s, &stuffed, 1);
+        return MORE;
+    }
+    if (!add_interval(s, s->start, s->size))
+        return NOT_PLAIN;
+    s->start = s->size;
+    if (marker == EOI)
+        return DONE;
+    return marker == RST_0 + (int)((s->interval_count - 1) % 8) ? MORE : NOT_PLAIN;
+}
+
+/* Copies the data without stuffed zeros and restart markers, up to EOI, a piece after the other: what is read stays in
+ * the processor's own cache until it is written. False: it is not plain. */
+static bool take_out(scan *s, const smp_source *source, uint64_t at)
+{
+    enum { PIECE = 64 << 10 };
+    uint8_t *piece = smp_alloc_raw(PIECE);
+    bool marker = false; /* the last piece ended between FF and what follows */
+    found what = piece ? MORE : NOT_PLAIN;
+    while (what == MORE) {
+        const size_t size = (size_t)smp_min_u64(PIECE, source->size - at);
+        if (!size || !smp_source_look(source, at, piece, size))
+            break;
+        size_t from = 0;
+        while (what == MORE && from < size) {
+            if (marker) {
+                what = take_marker(s, piece[from++]);
+                marker = false;
+                continue;
+            }
+            const uint8_t *mark = memchr(piece + from, 0xFF, size - from);
+            const size_t plain = mark ? (size_t)(mark - piece) - from : size - from;
+            put_bytes(s, piece + from, plain);
+            marker = mark != NULL;
+            from += plain + marker;
+        }
+        at += from;
+    }
+    s->tail = at;
+    smp_free(piece);
+    return what == DONE;
 }
 
 /* ------------------------------------------------------------------------------------------------ tables */
@@ -164,17 +206,6 @@ static void put_subs(const scan *s, uint32_t blocks, uint32_t interval_blocks, s
     }
 }
 
-static void put_words(const scan *s, uint32_t *to, size_t words)
-{
-    const uint8_t *from = s->data;
-    for (size_t i = 0; i < s->size / 4; i++, from += 4)
-        to[i] = (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
-    for (size_t i = s->size / 4; i < words; i++)
-        to[i] = 0;
-    for (size_t i = 0; i < s->size % 4; i++)
-        to[s->size / 4] |= (uint32_t)from[i] << (24 - 8 * i);
-}
-
 /* Heights are few, so that plans and memory serve many files: eighths between powers of two. */
 static int64_t round_rows(int64_t rows)
 {
@@ -182,6 +213,11 @@ static int64_t round_rows(int64_t rows)
     while (step * 16 <= rows)
         step *= 2;
     return (rows + step - 1) / step * step;
+}
+
+static int64_t row_of(size_t bytes)
+{
+    return bytes >= WIDE_FROM ? SMP_JPEG_ROW : SMP_JPEG_SMALL_ROW;
 }
 
 static uint64_t count_mcus(const struct jpeg_decompress_struct *jpeg)
@@ -192,8 +228,26 @@ static uint64_t count_mcus(const struct jpeg_decompress_struct *jpeg)
     return (uint64_t)((jpeg->image_width + across - 1) / across) * ((jpeg->image_height + down - 1) / down);
 }
 
-/* *rows stays null where the scan is not plain. */
-static void put_rows(const struct jpeg_decompress_struct *jpeg, const scan *s, smp_scan *as, uint8_t **rows)
+static size_t aligned(size_t offset)
+{
+    enum { ALIGN = 16 };
+    return (offset + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* Room for rows made of so many bytes of a file, whatever they are: each interval may have one short subsequence. An
+ * interval takes two bytes of the file at least; the header bounds them too. */
+static size_t most_bytes(const scan *s, size_t size)
+{
+    enum { SUB_BYTES = SMP_JPEG_SUB_BITS / 8 };
+    const size_t intervals = (size_t)smp_min_u64(s->most, size / 2 + 1);
+    const size_t bytes = aligned(s->words_at + size + 8) + (size / SUB_BYTES + intervals + 1) * sizeof(smp_jpeg_sub);
+    const int64_t width = row_of(bytes);
+    const int64_t most = width * round_rows(((int64_t)bytes + width - 1) / width);
+    return (size_t)smp_max_i64(most, (int64_t)bytes + SMP_JPEG_ROW);
+}
+
+/* Completes what take_out() began. False: the scan is not plain. */
+static bool put_rows(const struct jpeg_decompress_struct *jpeg, scan *s, smp_scan *as)
 {
     const int across = jpeg->comp_info[0].h_samp_factor, down = jpeg->comp_info[0].v_samp_factor;
     const bool colour = jpeg->num_components == 3;
@@ -202,36 +256,31 @@ static void put_rows(const struct jpeg_decompress_struct *jpeg, const scan *s, s
     const uint32_t mcu_blocks = colour ? (uint32_t)(as->across * as->down) + 2 : 1;
     const uint64_t mcus = count_mcus(jpeg), every = jpeg->restart_interval ? jpeg->restart_interval : mcus;
     if (mcus * mcu_blocks > INT32_MAX || s->interval_count != s->most)
-        return;
+        return false;
     uint64_t subs = 0;
     for (size_t i = 0; i < s->interval_count; i++)
         subs += subs_of(&s->intervals[i]);
 
-    enum { ALIGN = 16 };
-    const size_t words = (s->size + 3) / 4;
-    const size_t subs_at = (sizeof(smp_jpeg_scan) + ALIGN - 1) / ALIGN * ALIGN;
-    const size_t words_at = (subs_at + (size_t)subs * sizeof(smp_jpeg_sub) + ALIGN - 1) / ALIGN * ALIGN;
-    const size_t bytes = words_at + (words + 1) * 4;
+    const size_t words = (s->size + 3) / 4, words_end = s->words_at + (words + 1) * 4, subs_at = aligned(words_end);
+    const size_t bytes = subs_at + (size_t)subs * sizeof(smp_jpeg_sub);
     if (!words || bytes > LARGEST || subs > bytes / SMP_JPEG_LEAST_BYTES)
-        return;
-    const int64_t width = bytes >= WIDE_FROM ? SMP_JPEG_ROW : SMP_JPEG_SMALL_ROW;
-    const int64_t height = round_rows(((int64_t)bytes + width - 1) / width);
-    uint8_t *to = smp_alloc((size_t)(width * height));
-    if (!to)
-        return; /* libjpeg may get along with less memory */
-    smp_jpeg_scan *head = (smp_jpeg_scan *)(void *)to;
-    if (!make_head(jpeg, head)) {
-        smp_free(to);
-        return;
-    }
+        return false;
+    const int64_t width = row_of(bytes), height = round_rows(((int64_t)bytes + width - 1) / width);
+    smp_jpeg_scan *head = (smp_jpeg_scan *)(void *)s->rows;
+    if (!make_head(jpeg, head))
+        return false;
     head->subs = (uint32_t)subs;
     head->subs_at = (uint32_t)subs_at;
     head->words = (uint32_t)words;
-    head->words_at = (uint32_t)words_at;
-    put_subs(s, (uint32_t)mcus * mcu_blocks, (uint32_t)every * mcu_blocks, (smp_jpeg_sub *)(void *)(to + subs_at));
-    put_words(s, (uint32_t *)(void *)(to + words_at), words + 1);
+    head->words_at = (uint32_t)s->words_at;
+    memset(s->rows + sizeof *head, 0, s->words_at - sizeof *head);
+    const uint8_t none[8] = {0};
+    put_bytes(s, none, words_end - s->words_at - s->size);
+    memset(s->rows + words_end, 0, subs_at - words_end);
+    put_subs(s, (uint32_t)mcus * mcu_blocks, (uint32_t)every * mcu_blocks, (smp_jpeg_sub *)(void *)(s->rows + subs_at));
+    memset(s->rows + bytes, 0, (size_t)(width * height) - bytes);
     as->shape = (smp_shape){.kind = SMP_IMAGE, .width = width, .height = height, .channels = 1, .format = SMP_U8};
-    *rows = to;
+    return true;
 }
 
 void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_source *source, uint64_t at,
@@ -241,18 +290,21 @@ void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_sou
     *followed = false;
     if (!is_plain(jpeg) || source->size == UINT64_MAX || source->size <= at || source->size - at > LARGEST)
         return;
-    scan s = {.size = (size_t)(source->size - at)};
-    smp_error unsaid = {0}; /* libjpeg may get along with less memory */
-    if (smp_check_picture(limits, jpeg->image_width, jpeg->image_height, 3 * (uint64_t)s.size, &unsaid) ||
-        !(s.data = smp_alloc_raw(s.size)))
-        return;
+    const size_t size = (size_t)(source->size - at);
     const uint64_t mcus = count_mcus(jpeg), every = jpeg->restart_interval ? jpeg->restart_interval : mcus;
-    s.most = (size_t)((mcus + every - 1) / every);
-    const size_t all = s.size;
-    if (smp_source_look(source, at, s.data, s.size) && take_out(&s)) {
-        *followed = smp_jpeg_sniff(s.data + s.tail, all - s.tail);
-        put_rows(jpeg, &s, as, rows);
-    }
-    smp_free(s.data);
+    scan s = {.words_at = aligned(sizeof(smp_jpeg_scan)), .most = (size_t)((mcus + every - 1) / every)};
+    smp_error unsaid = {0}; /* libjpeg may get along with less memory */
+    if (smp_check_picture(limits, jpeg->image_width, jpeg->image_height, 3 * (uint64_t)size, &unsaid) ||
+        !(s.rows = smp_alloc_raw(most_bytes(&s, size))))
+        return;
+    uint8_t behind[3];
+    bool good = take_out(&s, source, at);
+    *followed = good && source->size - s.tail >= sizeof behind &&
+                smp_source_look(source, s.tail, behind, sizeof behind) && smp_jpeg_sniff(behind, sizeof behind);
+    good = good && put_rows(jpeg, &s, as);
+    if (good)
+        *rows = s.rows;
+    else
+        smp_free(s.rows);
     smp_free(s.intervals);
 }
