@@ -344,7 +344,9 @@ static void say_devices(const smp_batch *b, const smp_batch_worker *workers, int
         used += snprintf(note + used, note_size - (size_t)used, ", which did %zu, and %d on %s, which did %zu",
                          b->made[SMP_DEAL_GPU], lanes[SMP_DEAL_CPU], b->names[SMP_DEAL_CPU], b->made[SMP_DEAL_CPU]);
     if (choice[0] && used > 0 && (size_t)used < note_size)
-        snprintf(note + used, note_size - (size_t)used, "; %s", choice);
+        used += snprintf(note + used, note_size - (size_t)used, "; %s", choice);
+    if (b->refused.code && used > 0 && (size_t)used < note_size) /* no file was left to say it */
+        snprintf(note + used, note_size - (size_t)used, "; a device was left out (%.200s)", b->refused.message);
 }
 
 static smp_code ended_how(const smp_batch *b, smp_error *err)

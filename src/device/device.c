@@ -34,9 +34,9 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
         smp_fail(err, SMP_E_USAGE, "'%s' is no device", spec);
         return smp_hint(err, "write cuda, or cuda:0, cuda:1, ... as `smempipe devices` lists them");
     }
-    smp_code code = smp_cuda_built(err);
-    if (!code)
-        code = smp_driver_cuda(&driver, err);
+    smp_code code = smp_driver_cuda(&driver, err);
+    if (code && smp_cuda_built(NULL)) /* without kernels a driver would not help */
+        return smp_cuda_built(err);
     return code ? code : smp_cuda_open(driver, index, out, err);
 }
 

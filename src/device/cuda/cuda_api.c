@@ -147,9 +147,18 @@ static void open_library(void)
     smp_driver_error(driver, "cuInit", result, err); /* the library stays open: its strings and threads may be in use */
 }
 
+static smp_driver *stand_in;
+
+void smp_driver_cuda_is(smp_driver *driver)
+{
+    stand_in = driver;
+}
+
 smp_code smp_driver_cuda(smp_driver **out, smp_error *err)
 {
-    *out = NULL;
+    *out = stand_in;
+    if (stand_in)
+        return SMP_OK;
     pthread_once(&opened, open_library);
     if (cuda_problem.code != SMP_OK) {
         if (err)

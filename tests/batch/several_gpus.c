@@ -1,0 +1,320 @@
+/* A batch on several GPUs: the emulator's driver, said to have three of them, of which one is slow, late, or fails. */
+#include "suite.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "media_fixture.h"
+
+#include "batch/batch.h"
+#include "device/cuda/cuda_api.h"
+#include "device/simt/simt.h"
+
+enum { GPUS = 3, FILES = 9, PATIENCE = 20 /* seconds, before a test that waits for others fails */ };
+
+static char inputs[FILES][100], outputs[FILES][100];
+static smp_batch_file files[FILES];
+static uint8_t *wanted[FILES]; /* what a processor makes of them */
+static size_t wanted_size[FILES];
+
+/* ------------------------------------------------------------------------------------------------ the driver */
+
+static struct {
+    pthread_mutex_t calls; /* of the emulator, which serves one thread */
+    pthread_mutex_t lock;  /* of what follows */
+    pthread_cond_t changed;
+    int finished, failed, on_cpu, done_again, left_out;
+    int slow, late, lost, closed; /* devices, or -1 */
+    int waits_for;                /* files that others finish before a slow or late device goes on */
+    bool gave_up;                 /* it waited for too long */
+    int launches[GPUS];
+} fake;
+
+static _Thread_local int current = -1;
+static char contexts[GPUS];
+static CUcontext real_context;
+
+/* Waits until the other devices have finished their files. */
+static void wait_for_others(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE;
+    pthread_mutex_lock(&fake.lock);
+    while (fake.finished < fake.waits_for && !fake.gave_up)
+        fake.gave_up = pthread_cond_timedwait(&fake.changed, &fake.lock, &until) != 0;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static bool is_lost(void)
+{
+    enum { LAUNCHES = 2 }; /* that go well */
+    pthread_mutex_lock(&fake.lock);
+    const bool lost = current >= 0 && current == fake.lost && fake.launches[current] > LAUNCHES;
+    pthread_mutex_unlock(&fake.lock);
+    return lost;
+}
+
+/* Every call that is not below goes to the emulator, in turn; those of a device that is lost fail. */
+#define CU(name, symbol, kind, params, args)                                                                           \
+    __attribute__((unused)) static CUresult fake_##name params                                                         \
+    {                                                                                                                  \
+        if (is_lost())                                                                                                 \
+            return CUDA_ERROR_LAUNCH_FAILED;                                                                           \
+        pthread_mutex_lock(&fake.calls);                                                                               \
+        const CUresult result_ = smp_driver_simt()->call.name args;                                                    \
+        pthread_mutex_unlock(&fake.calls);                                                                             \
+        return result_;                                                                                                \
+    }
+#include "device/cuda/cuda_api.def"
+#undef CU
+
+static CUresult count_devices(int *count)
+{
+    *count = GPUS;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_device(CUdevice *device, int ordinal)
+{
+    *device = ordinal;
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_name(char *name, int size, CUdevice device)
+{
+    snprintf(name, (size_t)size, "GPU %d", device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult get_attribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)device;
+    return fake_cuDeviceGetAttribute(value, attribute, 0);
+}
+
+static CUresult total_memory(size_t *bytes, CUdevice device)
+{
+    (void)device;
+    return fake_cuDeviceTotalMem(bytes, 0);
+}
+
+static CUresult retain(CUcontext *context, CUdevice device)
+{
+    if (device == fake.closed)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (device == fake.late)
+        wait_for_others();
+    *context = (CUcontext)(void *)&contexts[device];
+    return fake_cuDevicePrimaryCtxRetain(&real_context, 0);
+}
+
+static CUresult release(CUdevice device)
+{
+    (void)device;
+    return fake_cuDevicePrimaryCtxRelease(0);
+}
+
+static CUresult set_current(CUcontext context)
+{
+    current = context ? (int)((char *)(void *)context - contexts) : -1;
+    return is_lost() ? CUDA_ERROR_LAUNCH_FAILED : fake_cuCtxSetCurrent(context ? real_context : NULL);
+}
+
+static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **params,
+                       void **extra)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.launches[current]++;
+    pthread_mutex_unlock(&fake.lock);
+    if (current == fake.slow)
+        wait_for_others();
+    return fake_cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
+                               params, extra);
+}
+
+/* The emulator's current context is the thread's. */
+static smp_driver driver = {
+    .call =
+        {
+#define CU(name, symbol, kind, params, args) .name = fake_##name,
+#include "device/cuda/cuda_api.def"
+#undef CU
+        },
+    .name = "cuda",
+    .emulated = true,
+};
+
+/* ------------------------------------------------------------------------------------------------ batches */
+
+static void hear(void *context, size_t index, smp_run_report *report, const smp_error *err)
+{
+    (void)context, (void)index, (void)err;
+    pthread_mutex_lock(&fake.lock);
+    fake.finished++;
+    fake.failed += report->status != SMP_OK;
+    fake.on_cpu += !strcmp(report->device.kind, "cpu");
+    for (int i = 0; i < report->input_notes.count; i++) {
+        fake.done_again += strstr(report->input_notes.items[i], "done again") != NULL;
+        fake.left_out += strstr(report->input_notes.items[i], "a device was left out") != NULL;
+    }
+    pthread_cond_broadcast(&fake.changed);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static int make_files(void **context)
+{
+    smp_error err = {0};
+    if (make_folder(context))
+        return 1;
+    for (int i = 0; i < FILES; i++) {
+        char name[20];
+        picture p = make_picture(20 + i, 15, 3, false, SMP_U8);
+        snprintf(name, sizeof name, "%d.png", i);
+        snprintf(inputs[i], sizeof inputs[i], "%s", in_folder(name));
+        snprintf(name, sizeof name, "%d.npy", i);
+        snprintf(outputs[i], sizeof outputs[i], "%s", in_folder(name));
+        files[i] = (smp_batch_file){.input = inputs[i], .output = outputs[i]};
+        assert_ok(write_picture(inputs[i], &p, &err));
+        free_picture(&p);
+    }
+    pthread_mutex_init(&fake.calls, NULL);
+    pthread_mutex_init(&fake.lock, NULL);
+    pthread_cond_init(&fake.changed, NULL);
+    return 0;
+}
+
+/* Runs the files, a thread for each device. All must be done, with the bytes of the first run. */
+static void run_batch(const char *devices)
+{
+    smp_error err = {0};
+    smp_diags diags = {0};
+    smp_program *program;
+    const char *line = "invert";
+    smp_batch_count count;
+    assert_ok(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err));
+    const smp_batch_request request = {.program = program,
+                                       .diags = &diags,
+                                       .files = files,
+                                       .count = FILES,
+                                       .write.force = true,
+                                       .device = devices,
+                                       .threads = 1,
+                                       .jobs = GPUS,
+                                       .finished = hear};
+    driver.call.cuDeviceGetCount = count_devices;
+    driver.call.cuDeviceGet = get_device;
+    driver.call.cuDeviceGetName = get_name;
+    driver.call.cuDeviceGetAttribute = get_attribute;
+    driver.call.cuDeviceTotalMem = total_memory;
+    driver.call.cuDevicePrimaryCtxRetain = retain;
+    driver.call.cuDevicePrimaryCtxRelease = release;
+    driver.call.cuCtxSetCurrent = set_current;
+    driver.call.cuLaunchKernel = launch;
+    smp_driver_cuda_is(&driver);
+    char note[400] = "";
+    const smp_code code = smp_batch_run(&request, &count, note, sizeof note, &err);
+    smp_driver_cuda_is(NULL);
+    fake.left_out += strstr(note, "a device was left out") != NULL; /* with the last file gone */
+    if (code)
+        fail_msg("%s", err.message);
+    assert_int_equal(count.done, FILES);
+    assert_int_equal(fake.failed, 0);
+    assert_false(fake.gave_up);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    for (int i = 0; i < FILES; i++) {
+        size_t size;
+        uint8_t *got = load(outputs[i], &size);
+        if (!wanted[i]) {
+            wanted[i] = got;
+            wanted_size[i] = size;
+            continue;
+        }
+        assert_int_equal(size, wanted_size[i]);
+        assert_memory_equal(got, wanted[i], size);
+        free(got);
+    }
+}
+
+static void forget(void)
+{
+    fake.slow = fake.late = fake.lost = fake.closed = -1;
+    fake.finished = fake.failed = fake.on_cpu = fake.done_again = fake.left_out = 0;
+    fake.gave_up = false;
+    memset(fake.launches, 0, sizeof fake.launches);
+}
+
+static int begin(void **context)
+{
+    if (make_files(context))
+        return 1;
+    forget();
+    run_batch("cpu");
+    forget();
+    return 0;
+}
+
+static int end(void **context)
+{
+    for (int i = 0; i < FILES; i++) {
+        free(wanted[i]);
+        wanted[i] = NULL;
+    }
+    return remove_folder(context);
+}
+
+static void work_goes_to_the_devices_that_get_it_done(void **context)
+{
+    (void)context;
+    fake.slow = 1;
+    fake.waits_for = FILES - 1;
+    run_batch("cuda:0,1,2");
+    assert_in_range(fake.launches[1], 0, 1); /* its file is the last */
+    assert_int_equal(fake.launches[0] + fake.launches[1] + fake.launches[2], FILES);
+}
+
+static void files_begin_before_the_last_device_is_open(void **context)
+{
+    (void)context;
+    fake.late = 2;
+    fake.waits_for = FILES;
+    run_batch("cuda:0,1,2");
+    assert_int_equal(fake.launches[2], 0);
+}
+
+static void a_device_that_fails_costs_nothing_but_its_time(void **context)
+{
+    (void)context;
+    fake.lost = 0;
+    run_batch("cuda:0");
+    assert_in_range(fake.done_again, 1, 3); /* of each thread the file that was in work */
+    assert_in_range(fake.on_cpu, 1, FILES);
+    forget();
+    fake.lost = 0;
+    run_batch("cuda:0,1");
+    assert_int_equal(fake.on_cpu, 0);
+}
+
+static void a_device_that_cannot_be_opened_is_left_out(void **context)
+{
+    (void)context;
+    fake.closed = 1;
+    run_batch("cuda:0,1,2");
+    assert_int_equal(fake.left_out, 1);
+    assert_int_equal(fake.launches[1] + fake.on_cpu, 0);
+}
+
+SMP_SUITE(several_gpus)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(work_goes_to_the_devices_that_get_it_done, begin, end),
+        cmocka_unit_test_setup_teardown(files_begin_before_the_last_device_is_open, begin, end),
+        cmocka_unit_test_setup_teardown(a_device_that_fails_costs_nothing_but_its_time, begin, end),
+        cmocka_unit_test_setup_teardown(a_device_that_cannot_be_opened_is_left_out, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
