@@ -312,6 +312,7 @@ const smp_stage smp_stage_label = {
     .aliases =
         (const smp_alias[]){
             {"components connectedcomponents connected_components bwlabel blobs particles ccl labelregions", "label"},
+            {"analyze_particles analyzeparticles regionprops", "label min-area=20px output=input"},
             {"bwareaopen remove_small_objects", "label min-area=50px"},
             {0}},
 };

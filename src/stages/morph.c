@@ -45,5 +45,6 @@ const smp_stage smp_stage_morph = {
                                    {"close closing", "morph close size=3"},
                                    {"tophat white_tophat", "morph tophat size=9"},
                                    {"black_tophat bottomhat", "morph blackhat size=9"},
+                                   {"rolling_ball rollingball subtract_background", "morph tophat size=51 shape=disk"},
                                    {0}},
 };

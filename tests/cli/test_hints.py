@@ -34,6 +34,8 @@ class Hints(CliCase):
             (("run", "-e", "trim start=0:01", "s.wav", "t.wav"), "times are in seconds: 1s"),
             (("run", "-e", "trim end=1:02:03.5", "s.wav", "t.wav"), "times are in seconds: 3723.5s"),
             (("run", "-e", "scale 50%", "a.png", "b.png"), "smempipe calls this: resize"),
+            (("run", "-e", "subtract_background", "a.png", "b.png"), "morph tophat size=51 shape=disk"),
+            (("run", "-e", "analyze_particles", "a.png", "b.png"), "label min-area=20px output=input"),
             (("run", "-e", "median 257", "a.png", "b.png"), "'size' must be odd, 1 to 255 px, not '257'"),
             (("run", "-e", "despeckle", "a.png", "b.png"), "smempipe run despeckle IN OUT"),
             (("run", "blurr", "a.png", "b.png"), "did you mean the pipeline 'blur'?"),
