@@ -121,26 +121,56 @@ static void move_columns(const bytes_walk *w, int64_t y, int leaves)
 
 enum { CHUNK = 16384 /* pairs whose products of bytes fit 31 bits */ };
 
+#ifdef __AVX512BW__
+typedef __m512i pair_vector;
+enum { PAIR_VECTORS = 2 }; /* of 32 places */
+#define PAIRS(name) _mm512_##name
+
+/* Eight couples of a row: what they read overlaps, and loads that cross cache lines are slower than moves of words. */
+#define EIGHT(S) S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7)
+#define COUPLE(t)                                                                                                      \
+    tap = _mm512_set1_epi32((int)taps[t]);                                                                             \
+    sum[0] = _mm512_add_epi32(sum[0], _mm512_madd_epi16(_mm512_alignr_epi32(v[1], v[0], 2 * (t)), tap));               \
+    sum[1] = _mm512_add_epi32(sum[1], _mm512_madd_epi16(_mm512_alignr_epi32(v[2], v[1], 2 * (t)), tap));
+SMP_INLINE void eight_couples(pair_vector sum[2], const uint32_t *from, const uint32_t *taps)
+{
+    pair_vector v[3], tap;
+    v[0] = _mm512_loadu_si512(from);
+    v[1] = _mm512_loadu_si512(from + 16);
+    v[2] = _mm512_maskz_loadu_epi32(0x3fff, from + 32);
+    EIGHT(COUPLE)
+}
+#elif defined(__AVX2__)
+typedef __m256i pair_vector;
+enum { PAIR_VECTORS = 4 };
+#define PAIRS(name) _mm256_##name
+#endif
+
 /* to[k] += sums of products of `rows` rows from dy on, at samples i + step k. */
 SMP_INLINE void products_of(const bytes_walk *w, double *to, int64_t y, int64_t dy, int64_t rows, int64_t i)
 {
 #ifdef __AVX2__
-    __m256i sum[4];
+    pair_vector sum[PAIR_VECTORS];
     int32_t lanes[32];
-    for (int k = 0; k < 4; k++)
-        sum[k] = _mm256_setzero_si256();
+    for (int k = 0; k < PAIR_VECTORS; k++)
+        sum[k] = PAIRS(set1_epi32)(0);
     for (int64_t r = dy; r < dy + rows; r++) {
         const uint32_t *from = w->pairs + (y + r) % w->p->height * w->line + i, *taps = w->taps + r * w->couples;
-        for (int64_t t = 0; t < w->couples; t++) {
-            const __m256i tap = _mm256_set1_epi32((int)taps[t]);
-            for (int k = 0; k < 4; k++) {
-                const __m256i v = _mm256_loadu_si256((const __m256i_u *)(const void *)(from + 2 * t + 8 * k));
-                sum[k] = _mm256_add_epi32(sum[k], _mm256_madd_epi16(v, tap));
+        int64_t t = 0;
+#ifdef __AVX512BW__
+        for (; t + 8 <= w->couples; t += 8)
+            eight_couples(sum, from + 2 * t, taps + t);
+#endif
+        for (; t < w->couples; t++) {
+            const pair_vector tap = PAIRS(set1_epi32)((int)taps[t]);
+            for (int k = 0; k < PAIR_VECTORS; k++) {
+                pair_vector v;
+                memcpy(&v, from + 2 * t + 32 / PAIR_VECTORS * k, sizeof v);
+                sum[k] = PAIRS(add_epi32)(sum[k], PAIRS(madd_epi16)(v, tap));
             }
         }
     }
-    for (int k = 0; k < 4; k++)
-        _mm256_storeu_si256((__m256i_u *)(void *)(lanes + 8 * k), sum[k]);
+    memcpy(lanes, sum, sizeof lanes);
     for (int k = 0; k < 32; k++)
         to[k] = to[k] + (double)lanes[k];
 #else
