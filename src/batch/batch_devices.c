@@ -101,12 +101,13 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
 static void choose(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size)
 {
     smp_device_request ask = {.spec = "auto", .threads = request->threads, .isa = request->isa};
+    ask.gpus = smp_device_likely_gpus();
     double cpu, gpu;
     const int threads = request->threads > 0 ? request->threads : smp_pool_cores();
     take_processors(devices, "cpu");
     guess_work(request, &ask);
     smp_device_times(&ask, threads, &cpu, &gpu);
-    devices->later = !request->isa && gpu < cpu && smp_device_gpu_likely();
+    devices->later = !request->isa && gpu < cpu && ask.gpus > 0;
     devices->gpu = devices->later;
     if (note && devices->later)
         snprintf(note, note_size, "auto: about %.2g s of work for processors, %.2g s for a GPU with its start", cpu,

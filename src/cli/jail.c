@@ -13,7 +13,7 @@
 static bool may_use_gpu(const char *device)
 {
     if (!device || !strcmp(device, "auto"))
-        return smp_device_gpu_likely();
+        return smp_device_likely_gpus() > 0;
     return strstr(device, "cuda") != NULL;
 }
 

@@ -43,7 +43,7 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
 /* Rates are bytes a second. A core moves 3e9 through a stage such as a box blur (point stages move more, wide stencils
  * less), and about ten cores saturate a desktop's memory bus. A GPU is on PCIe 4 x16; copies through pinned buffers
  * take half of its rate, because the host copies once more. A mid-range card's stages move 500e9. The start time is
- * that of a context on an H100. */
+ * that of a context on an H100; of four H200 the driver takes 0.9 s, whichever of them is used. */
 /* A core decodes and codes 180e6 bytes of PNGs a second; fewer beside a GPU, where rows are copied, and not compressed
  * where they were computed. */
 static const double codec_rate_thread = 180e6, codec_beside_gpu = 1.5;
@@ -55,7 +55,12 @@ static const double cpu_operations_thread = 45e9, gpu_operations = 5e12;
 /* A core decodes or codes 250e6 pixels of JPEGs a second (libjpeg-turbo: 130e6 to 290e6), a card 10e9 (an H100 11e9 to
  * 45e9). */
 static const double cpu_rate_thread = 3e9, cpu_rate_most = 30e9, link_rate = 12e9, gpu_rate = 500e9, gpu_start = 0.35,
-                    jpeg_rate_thread = 250e6, jpeg_rate_gpu = 10e9;
+                    gpu_start_more = 0.2, jpeg_rate_thread = 250e6, jpeg_rate_gpu = 10e9;
+
+static double start_of(const smp_device_request *request)
+{
+    return gpu_start + (request->gpus > 1 ? gpu_start_more * (request->gpus - 1) : 0);
+}
 
 void smp_device_times(const smp_device_request *request, int threads, double *cpu, double *gpu)
 {
@@ -63,21 +68,30 @@ void smp_device_times(const smp_device_request *request, int threads, double *cp
     *cpu = request->work_bytes / (rate < cpu_rate_most ? rate : cpu_rate_most) +
            request->operations / (cpu_operations_thread * cores) + request->jpeg_pixels / (jpeg_rate_thread * cores) +
            request->codec_bytes / (codec_rate_thread * cores);
-    *gpu = gpu_start + request->transfer_bytes / link_rate + request->work_bytes / gpu_rate +
+    *gpu = start_of(request) + request->transfer_bytes / link_rate + request->work_bytes / gpu_rate +
            request->operations / gpu_operations + request->jpeg_pixels / jpeg_rate_gpu +
            codec_beside_gpu * request->codec_bytes / (codec_rate_thread * cores);
 }
 
-bool smp_device_gpu_likely(void)
+int smp_device_likely_gpus(void)
 {
-    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+    enum { MOST = 16 };
+    char path[32];
+    int count = 0;
+    if (access("/dev/nvidiactl", F_OK) != 0)
+        return access("/dev/dxg", F_OK) == 0; /* Windows' */
+    for (int i = 0; i < MOST; i++) {
+        snprintf(path, sizeof path, "/dev/nvidia%d", i);
+        count += access(path, F_OK) == 0;
+    }
+    return count > 1 ? count : 1;
 }
 
 /* When a GPU would pay for work like this, of which there is one on the CPU's way: from how many on. */
 static void say_when(const smp_device_request *request, double cpu, double gpu, char *note, size_t note_size)
 {
     enum { MANY = 1000000 };
-    const double saved = cpu - (gpu - gpu_start), files = saved > 0 ? ceil(gpu_start / saved) : MANY;
+    const double start = start_of(request), saved = cpu - (gpu - start), files = saved > 0 ? ceil(start / saved) : MANY;
     if (request->isa)
         snprintf(note, note_size, "auto: cpu, for --isa is given");
     else if (!(request->work_bytes > 0))
@@ -102,9 +116,11 @@ static smp_code open_auto(const smp_device_request *request, smp_device **out, c
     double cpu, gpu;
     smp_cpu_info(&processor);
     int threads = request->threads > 0 ? request->threads : processor.units;
-    smp_device_times(request, threads, &cpu, &gpu);
+    smp_device_request here = *request;
+    here.gpus = smp_device_likely_gpus();
+    smp_device_times(&here, threads, &cpu, &gpu);
     if (request->isa || cpu <= gpu)
-        say_when(request, cpu, gpu, note, note_size);
+        say_when(&here, cpu, gpu, note, note_size);
     else if (open_cuda("cuda", 0, out, &why) == SMP_OK) {
         snprintf(note, note_size, "auto: cuda, about %.2g s with its start; the CPU would take %.2g s", gpu, cpu);
         return SMP_OK;

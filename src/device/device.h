@@ -71,14 +71,15 @@ typedef struct smp_device_request {
     double transfer_bytes; /* an estimate of the bytes copied to and from a GPU */
     double codec_bytes;    /* of samples that processors decode and code, whatever the device */
     double jpeg_pixels;    /* of JPEGs that a GPU would decode and code, each counted for either */
+    int gpus;              /* of the machine: the driver takes longer to start for several; 0: as for one */
 } smp_device_request;
 
 /* Estimates for `auto`, biased towards the CPU: seconds for the stages of a pipeline on the CPU with so many threads,
  * and on a GPU with its start time; with what of decoding and encoding differs. */
 void smp_device_times(const smp_device_request *request, int threads, double *cpu, double *gpu);
 
-/* Whether this machine seems to have a GPU's driver: told without opening it, which takes its time. */
-bool smp_device_gpu_likely(void);
+/* How many GPUs this machine seems to have: told without opening their driver, which takes its time. */
+int smp_device_likely_gpus(void);
 
 smp_code smp_device_open(const smp_device_request *request, smp_device **out, char *note, size_t note_size,
                          smp_error *err);

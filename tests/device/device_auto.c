@@ -22,6 +22,8 @@ static void small_work_never_pays_for_the_start(void **state)
     assert_true(cpu < gpu);
     smp_device_times(&(smp_device_request){.work_bytes = 0, .transfer_bytes = 0}, 1, &cpu, &gpu);
     assert_true(cpu == 0 && gpu > 0.3 && gpu < 0.4);
+    smp_device_times(&(smp_device_request){.gpus = 4}, 1, &cpu, &gpu);
+    assert_true(gpu > 0.8 && gpu < 1.1); /* the driver starts all of them */
 }
 
 static void much_work_goes_to_the_gpu_and_more_cores_delay_that(void **state)
