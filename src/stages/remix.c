@@ -45,9 +45,9 @@ static smp_code by_matrix(const smp_matrix *m, const smp_shape *in, smp_channel_
  * Divided by the sum of the weights, so that nothing can clip. False: nobody knows where they are. */
 static bool to_stereo(const smp_shape *in, smp_channel_mix *mix)
 {
-    static const double h = M_SQRT1_2;
+    const double h = M_SQRT1_2;
     /* clang-format off */
-    static const double weights[SMP_SPEAKERS][2] = {
+    const double weights[SMP_SPEAKERS][2] = {
         {1, 0}, {0, 1}, {h, h}, {0, 0}, {h, 0}, {0, h}, {1, 0}, {0, 1}, {.5, .5},            /* L ... BC */
         {h, 0}, {0, h}, {h, h}, {h, 0}, {.5, .5}, {0, h}, {.5, 0}, {.25, .25}, {0, .5}};     /* SL ... TBR */
     /* clang-format on */
