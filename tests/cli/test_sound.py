@@ -228,6 +228,8 @@ class Sound(CliCase):
         for name, tail in (("none", b""), ("id3", id3), ("ape", head + item + foot), ("both", item + bare + id3)):
             self.write(f"{name}.aac", sound + tail)
             self.assertNotIn("truncated", self.smp("info", f"{name}.aac").stderr, name)
+        self.write("parts.aac", sound + b"ID3\4\0\0\0\0\0\x14" + bytes(20) + sound)  # as those of HLS
+        self.assertIn(f"{2 * 1024 * count} frames", self.smp("info", "parts.aac").stdout)
         self.write("noise.aac", sound + bytes(150))
         self.assertIn("the last 150 bytes are no frame", self.smp("info", "noise.aac", status=3).stderr)
 

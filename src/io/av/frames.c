@@ -6,14 +6,16 @@
 #include "base/alloc.h"
 #include "io/av/whole.h"
 #include "io/bytes.h"
+#include "io/format.h"
 
-enum { HEAD = 7 /* bytes that say how long a frame is, at most */, PIECE = 1 << 16 };
+enum { HEAD = 10 /* bytes that say how long a frame or a tag is, at most */, PIECE = 1 << 16 };
 
 static size_t aac_bytes(const uint8_t *b, int wide)
 {
+    enum { LEAST = 7 };
     (void)wide;
     const size_t size = (size_t)(b[3] & 3) << 11 | (size_t)b[4] << 3 | b[5] >> 5;
-    return b[0] == 0xFF && (b[1] & 0xF6) == 0xF0 && size >= HEAD ? size : 0;
+    return b[0] == 0xFF && (b[1] & 0xF6) == 0xF0 && size >= LEAST ? size : 0;
 }
 
 static size_t ac3_bytes(const uint8_t *b, int wide)
@@ -114,7 +116,9 @@ smp_code smp_av_check_frames(const smp_source *source, const char *kind, smp_err
                 break;
             }
         }
-        const size_t size = of->bytes(piece + (at - begin), of->wide);
+        const uint8_t *head = piece + (at - begin);
+        const uint64_t tag = smp_id3_size(head, HEAD); /* parts of a stream that were put together have some */
+        const size_t size = tag ? (size_t)tag : of->bytes(head, of->wide);
         if (!size || size > end - at)
             code = fail_frame(at, end, size, err);
         at += size;
