@@ -278,7 +278,7 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     (void)extension;
     if (shape->channels > 2) {
         smp_fail(err, SMP_E_WRITE, "an MP3 holds one channel or two, not %d", shape->channels);
-        return smp_hint(err, "end the pipeline with `remix mono`, or write another format");
+        return smp_hint(err, "end the pipeline with `remix stereo`, or write another format");
     }
     smp_code code = smp_sound_can_write("MP3", shape, 2, err);
     for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
