@@ -72,6 +72,7 @@ static smp_code work_out(planner *p, int index, const smp_stage *stage, void *pa
     step->work.access = stage->access;
     step->work.reducers = stage->reducers;
     step->work.linear = steps[input].linear;
+    step->work.probing = p->request->shapes;
     if (stage->plan) {
         smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
         if (code)

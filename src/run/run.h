@@ -44,6 +44,7 @@ typedef struct smp_run_request {
                                 thread: for many files with several threads. Null: nothing is kept */
     const char *save_prefix; /* put before the names of files that the pipeline saves, so that those of several inputs
                                 differ; may be null */
+    bool shapes;             /* plans are made to see shapes, and not run */
     bool partials;           /* the report gets the partial results of reductions, which can be merged over files */
 } smp_run_request;
 

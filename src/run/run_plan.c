@@ -88,6 +88,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
+        .shapes = request->shapes,
         .found = looks->found,
         .found_count = looks->count,
     };

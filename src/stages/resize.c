@@ -332,8 +332,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         work->nothing = work->already = true;
         return SMP_OK;
     }
-    code = plan_weights(&across, &down, &resize, work, err);
-    if (code)
+    if (!work->probing && (code = plan_weights(&across, &down, &resize, work, err)))
         return code;
     plan_rows(&down, &resize, &size, in, work);
     if (resize.across.taps)
