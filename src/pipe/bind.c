@@ -143,15 +143,15 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     if (!so_far->positional && row) {
         smp_quantity number; /* where the main parameter is a word */
         char instead[SMP_INSTEAD];
-        const bool other =
-            row->type == SMP_T_ENUM && quantity_of(&arg->value, &number) && !may_be_for(&arg->value, row);
-        const bool told = other && stage->instead && stage->instead(arg->value.text, instead, sizeof instead);
-        const char *meant = other && !told ? name_for(stage, node, &arg->value, &so_far->named) : NULL;
+        const char *meant =
+            row->type == SMP_T_ENUM && quantity_of(&arg->value, &number) && !may_be_for(&arg->value, row)
+                ? name_for(stage, node, &arg->value, &so_far->named)
+                : NULL;
         so_far->positional = true;
-        if (!meant && !told)
+        if (!meant)
             return row;
         diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'%s' is a word, not '%s'", row->name, shown);
-        if (told)
+        if (stage->instead && stage->instead(arg->value.text, instead, sizeof instead))
             smp_diag_fix(b->diags, diag, "%s", instead);
         else
             smp_diag_fix(b->diags, diag, "write %s=%s", meant, shown);

@@ -40,6 +40,7 @@ class Hints(CliCase):
             (("run", "-e", "despeckle", "a.png", "b.png"), "smempipe run despeckle IN OUT"),
             (("run", "blurr", "a.png", "b.png"), "did you mean the pipeline 'blur'?"),
             (("run", "-e", "crop 50%", "a.png", "b.png"), "write width=50% height=50%"),
+            (("run", "-e", "rotate 5", "a.png", "b.png"), "'angle' must be 0, 90, 180 or 270, not '5'"),
             (("run", "-e", "crop 16:9", "a.png", "b.png"), "write aspect={16/9}"),
             (("run", "-e", "pad square", "a.png", "b.png"), "write aspect=1"),
             (("run", "-e", "colorspace HSV", "a.png", "b.png"), "calls this: color hsv"),
