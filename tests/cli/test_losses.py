@@ -102,6 +102,14 @@ class Losses(CliCase):
         with Image.open(self.folder / "q.jpg") as got:
             self.assertEqual(got.info["dpi"], (300, 300))
 
+    def test_samples_that_warp_passes_over(self):
+        self.small_png()
+        for stage, says in (("warp 5 scale=20%", "'warp' shrinks to 20 %"), ("warp 5 scale=60%", ""),
+                            ("warp matrix=[0.4 0 0; 0 0.4 0]", "shrinks to 40 %, and passes samples over: `resize`")):
+            told = self.smp("run", "-f", "-e", stage, "in.png", "out.png").stderr
+            self.assertIn(says, told)
+            self.assertEqual(bool(told), bool(says), told)
+
     def test_resolution_of_a_picture_that_keeps_its_size(self):
         """Samples stay as they are coded, and each output has the resolution of its own branch."""
         save = {"dpi": (72, 72), "quality": 70}

@@ -2,6 +2,7 @@
 #include "stages/shared/warping.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "stages/shared/launch_shapes.h"
@@ -153,6 +154,15 @@ static void finish_plan(const smp_warp *warp, bool plain, smp_node_plan *work)
     work->ops = warp->filter == SMP_WARP_BICUBIC ? 2 * 20 : warp->filter == SMP_WARP_BILINEAR ? 2 * 3 + 3 : 0;
 }
 
+/* An affine transform that takes more than 2 x 2 input pixels to one: most of them are never read. */
+static void remark_shrinking(const double *inverse, smp_node_plan *work)
+{
+    const double step = sqrt(fabs(inverse[0] * inverse[4] - inverse[1] * inverse[3]));
+    if (step > 2)
+        snprintf(work->remark, sizeof work->remark,
+                 "'warp' shrinks to %.3g %%, and passes samples over: `resize` first, which averages them", 100 / step);
+}
+
 smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     static const double most = 1e9;
@@ -182,6 +192,8 @@ smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_p
         warp.words[padded] = words_of(&warp, in, padded);
     finish_plan(&warp, plain, work);
     work->nothing = stays(p, &warp, in, &work->out);
+    if (!warp.perspective)
+        remark_shrinking(inverse, work);
     return SMP_OK;
 }
 
