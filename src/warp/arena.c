@@ -122,7 +122,8 @@ static bool describe_near(const smp_warp_memory *memory, uint64_t address, char 
     enum { NEAR = 4096 };
     const uint64_t far = memory->arena && !device ? NEAR : UINT64_C(1) << 32; /* the host's memory is full of others */
     const uint64_t end = before ? before->start + before->size : 0, past = address > end ? address - end : 0;
-    if (before && past < far && address - before->start < UINT64_C(1) << 32) {
+    const bool nearer = after && after->start - address < past; /* in[-1] is of `in` */
+    if (before && !nearer && past < far && address - before->start < UINT64_C(1) << 32) {
         snprintf(text, size, "%llu bytes past the end of %s (%llu bytes)", (unsigned long long)past,
                  called(before, name), (unsigned long long)before->size);
         *distance = past;

@@ -101,6 +101,12 @@ static void execute_groups(warp_block *block, warp_frame *frame, const warp_inst
     }
 }
 
+/* Where lanes go on after they were gathered. */
+static uint32_t after(const warp_inst *inst, uint32_t pc)
+{
+    return inst->flow == WARP_CONVERGE && inst->target ? inst->target : pc + 1;
+}
+
 /* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */
 static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t pc, uint32_t lanes)
 {
@@ -120,7 +126,7 @@ static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst
     inst->execute(block, frame, inst, members);
     frame->at_members &= ~members;
     frame->ready |= members;
-    set_pc(frame, members, pc + 1);
+    set_pc(frame, members, after(inst, pc));
     return false;
 }
 
@@ -149,7 +155,7 @@ static void release_stuck_members(warp_block *block, warp_frame *frame)
     inst->execute(block, frame, inst, group);
     frame->at_members &= ~group;
     frame->ready |= group;
-    set_pc(frame, group, low + 1);
+    set_pc(frame, group, after(inst, low));
 }
 
 /* For a jump or an end: the cost beside its guard. */
@@ -194,6 +200,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
         case WARP_JUMP: {
             if (inst->sources)
                 lanes &= second_condition(frame, inst);
+            if (inst->mode && lanes) /* all go if one does */
+                lanes = group;
             const bool back = inst->target <= pc;
             if (lanes != group && lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);
@@ -246,11 +254,11 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
             if (lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);
                 if (!gather_members(block, frame, inst, pc, lanes) || lanes != group) {
-                    set_pc(frame, lanes & frame->ready, pc + 1);
+                    set_pc(frame, lanes & frame->ready, after(inst, pc));
                     return !block->stop;
                 }
             }
-            pc++;
+            pc = lanes ? after(inst, pc) : pc + 1;
             break;
         }
         if (block->stop)

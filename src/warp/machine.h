@@ -37,7 +37,8 @@ typedef void warp_alu(void *d, const void *a, const void *b, const void *c);
 typedef enum warp_flow {
     WARP_NEXT,     /* execute, then the next instruction */
     WARP_MEMBERS,  /* the same once all lanes of a mask are here */
-    WARP_CONVERGE, /* the same, of the hardware's own: lanes of the mask that ended are not waited for */
+    WARP_CONVERGE, /* the same, of the hardware's own: lanes of the mask that ended are not waited for; then to a target
+                      if there is one */
     WARP_JUMP,     /* lanes whose guard holds, and a source if there is one, go to target */
     WARP_JUMP_TO,  /* each lane goes where the row s[0] says, in bytes of code */
     WARP_EXIT,     /* threads end */

@@ -127,7 +127,7 @@ static void check_read(warp_block *block, warp_granule *g, const warp_touch *now
         warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
                    "reads %s, which the block has not written", place);
     } else if (unordered(&g->write, now->stamp))
-        race(block, &g->write, "writes", "reads", now->inst, thread_of(now), granule);
+        race(block, &g->write, g->write.atomic ? "updates" : "writes", "reads", now->inst, thread_of(now), granule);
     note_read(g, now);
 }
 

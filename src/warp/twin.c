@@ -147,6 +147,22 @@ static bool take_findings(smp_warp_result *result, smp_warp_result *ptx)
     return true;
 }
 
+/* Places that the SASS accesses and the PTX does not: ptxas lays shared memory out in its own way. */
+static void note_faults(smp_warp_result *result, const smp_warp_result *ptx)
+{
+    for (size_t i = 0; i < result->finding_count; i++) {
+        const smp_warp_finding *f = &result->findings[i];
+        bool known = f->fault != SMP_WARP_BOUNDS && f->fault != SMP_WARP_MISALIGNED;
+        for (size_t k = 0; k < ptx->finding_count; k++)
+            known = known || ptx->findings[k].fault == f->fault;
+        if (known)
+            continue;
+        smp_warp_note(result, "%s:%u: the SASS alone %s", smp_base_name(file_of(result, f->here.file)), f->here.line,
+                      f->text);
+        return;
+    }
+}
+
 static void note_problem(smp_warp_result *result, const smp_error *err)
 {
     smp_warp_note(result, "counted from PTX: %s%s%s%s", err->message, err->where[0] ? " (" : "", err->where,
@@ -203,6 +219,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
             smp_warp_note(result, "SASS and PTX leave %llu bytes of memory that differ, first %s",
                           (unsigned long long)bytes, place);
         result->differing_bytes = bytes;
+        note_faults(result, &ptx);
         note_lines(result, &ptx);
         note_spins(result, sass);
         if (!take_findings(result, &ptx))

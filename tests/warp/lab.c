@@ -169,6 +169,12 @@ static void instructions_compute_as_the_isa_says(void **state)
         {"fma.rn.relu.f16x2 %r4, %r1, %r2, %r3;", 0x3c00bc00, 0x40004000, 0, 0x40000000},
         {"max.NaN.bf16x2 %r4, %r1, %r2;", 0x7fc03f80, 0x3f804000, 0, 0x7fff4000},
         {"mul.lo.u32 %r5, %r0, 0x10001; movmatrix.sync.aligned.m8n8.trans.b16 %r4, %r5;", 0, 0, 0, 0x000c0008},
+        {".shared .align 4 .b8 s[128]; mov.u32 %r5, s; shl.b32 %r6, %r0, 2; add.u32 %r5, %r5, %r6;\n"
+         "sub.u32 %r6, %r5, %r1; st.shared.u32 [%r6+32], %r2; ld.shared.u32 %r4, [%r5];",
+         32, 9, 0, 9},
+        {".shared .align 4 .b8 s[128]; mov.u32 %r5, s; shl.b32 %r6, %r0, 2; add.u32 %r5, %r5, %r6;\n"
+         "sub.u32 %r6, %r5, %r1; st.shared.u32 [%r5], %r2; cvt.u64.u32 %d3, %r6; ld.shared.u32 %r4, [%d3+32];",
+         32, 9, 0, 9},
         {"{.reg.b32 %q; mov.b32 %q, %r1; mov.b32 %r4, %q;}", 5, 0, 0, 5},
         {"cvt.rzi.s32.f32 %r4, %r1;", 0xc0200000, 0, 0, 0xfffffffe},
         {"cvt.rzi.u32.f32 %r4, %r1;", 0xbf800000, 0, 0, 0},

@@ -201,6 +201,8 @@ static void instructions_compute(void **state)
         {"MOV R10, RZ;MOV R11, R1;DSETP.MAX.AND P0, P1, R10, 1.5, PT;SEL R4, 0x1, RZ, P0", 0x40000000, 0, 0, 1},
         {"MOV R10, RZ;MOV R11, R1;DSETP.MIN.AND P0, P1, R10, 1.5, PT;SEL R4, 0x1, RZ, P0", 0x40000000, 0, 0, 0},
         {"I2F.F16 R4, R1", 3, 0, 0, 0x4200},
+        {"BRA.CONV ~URZ, `(.L_a);MOV R4, 0x1;EXIT;.L_a:;MOV R4, 0x2", 0, 0, 0, 2},
+        {"IMMA.16816.S8.S8 R4, RZ, RZ, RZ", 0, 0, 0, 0},
         {"LEPC R4, `(.L_a)\n.L_a:\n", 0, 0, 0, 0x70},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -229,6 +231,24 @@ static void calls_return(void **state)
     static const char text[] = "MOV R6, 0x80;CALL.REL.NOINC `(f);IADD3 R4, R4, 0x1, RZ;BRA `(.L_end);\nf:\n"
                                "IADD3 R4, R1, R1, RZ;RET.REL.NODEC R6 `(op);\n.L_end:\nNOP";
     assert_int_equal(compute(text, 21, 0, 0, 3), 43);
+}
+
+/* 32 threads arrive at a barrier for 32 and wait for its phase; one of 64 bytes of a copy's does so, too. */
+static void barriers_in_shared_memory_are_waited_for(void **state)
+{
+    (void)state;
+    static const char all[] = "UMOV UR8, 0x400;UMOV UR4, 0x1fffc0;UMOV UR5, 0x7fff0000;SYNCS.EXCH.64 URZ, [UR8], UR4;\n"
+                              "SYNCS.ARRIVE.TRANS64.A1T0 R10, [UR8], RZ;\n.L_w:\n"
+                              "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R11;@!P0 BRA `(.L_w);MOV R4, 0x7";
+    assert_int_equal(compute(all, 0, 0, 0, 5), 7);
+    /* R8 is the address of words that are a and b; they go to shared memory by the bulk engine */
+    static const char copy[] =
+        "UMOV UR8, 0x400;UMOV UR4, 0x1ffffe;UMOV UR5, 0x7ffff800;SYNCS.EXCH.64 URZ, [UR8], UR4;\n"
+        "R2UR UR10, R8;R2UR UR11, R9;UMOV UR12, 0x500;UMOV UR13, 0x400;UMOV UR14, 0x8;\n"
+        "ISETP.EQ.AND P1, PT, R0, RZ, PT;MOV R12, 0x80;@P1 SYNCS.ARRIVE.TRANS64 RZ, [UR8], R12;\n"
+        "UBLKCP.S.G [UR12], [UR10], UR14;MOV R11, RZ;\n.L_w:\n"
+        "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR8], R11;@!P0 BRA `(.L_w);LDS R4, [0x514]";
+    assert_int_equal(compute(copy, 21, 0, 0, 5), 21);
 }
 
 static void what_is_unknown_is_told(void **state)
@@ -435,6 +455,7 @@ SMP_SUITE(sass)
         cmocka_unit_test(calls_return),
         cmocka_unit_test(conditional_copies_store_zeros),
         cmocka_unit_test(threads_of_the_host_change_nothing),
+        cmocka_unit_test(barriers_in_shared_memory_are_waited_for),
         cmocka_unit_test(what_is_unknown_is_told),
         cmocka_unit_test(both_are_compared),
         cmocka_unit_test(doubles_are_multiplied),

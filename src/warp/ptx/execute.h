@@ -20,7 +20,20 @@ warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_
 /* carry.c */
 warp_execute ptx_run_carry;
 
-/* mbarrier.c */
+/* mbarrier.c: inst->mode; inst->from_type: an arrival expects bytes. With inst->parts values are the hardware's: of
+ * INIT 2^20 - count, doubled; of WAIT_PARITY, and of states, the phase in bit 31 and 63. */
+enum {
+    PTX_MBARRIER_INIT,
+    PTX_MBARRIER_INVAL,
+    PTX_MBARRIER_EXPECT,
+    PTX_MBARRIER_COMPLETE,
+    PTX_MBARRIER_ARRIVE,
+    PTX_MBARRIER_DROP,
+    PTX_MBARRIER_ASYNC_ARRIVE,
+    PTX_MBARRIER_WAIT,
+    PTX_MBARRIER_WAIT_PARITY,
+    PTX_MBARRIER_PENDING
+};
 warp_execute ptx_run_mbarrier, ptx_run_bulk;
 
 /* warp.c; modes of shuffles, votes, matches and reductions are in the order of their decoders' lists */

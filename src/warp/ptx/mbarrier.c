@@ -4,7 +4,18 @@
 
 #include "warp/ptx/execute.h"
 
-enum { INIT, INVAL, EXPECT, COMPLETE, ARRIVE, DROP, ASYNC_ARRIVE, WAIT, WAIT_PARITY, PENDING };
+enum {
+    INIT = PTX_MBARRIER_INIT,
+    INVAL = PTX_MBARRIER_INVAL,
+    EXPECT = PTX_MBARRIER_EXPECT,
+    COMPLETE = PTX_MBARRIER_COMPLETE,
+    ARRIVE = PTX_MBARRIER_ARRIVE,
+    DROP = PTX_MBARRIER_DROP,
+    ASYNC_ARRIVE = PTX_MBARRIER_ASYNC_ARRIVE,
+    WAIT = PTX_MBARRIER_WAIT,
+    WAIT_PARITY = PTX_MBARRIER_WAIT_PARITY,
+    PENDING = PTX_MBARRIER_PENDING
+};
 enum { EXPECTED_AT = 0, PENDING_AT = 20, BYTES_AT = 40, PHASE_AT = 61, COUNT_BITS = 20, BYTE_BITS = 21, LEAST = 16 };
 #define NO_BARRIER  UINT64_C(0xa5a5a5a5a5a5a5a5) /* as shared memory begins */
 #define MOST_FAILED (UINT64_C(1) << 24)          /* waits of a block while nothing arrives: it hangs */
@@ -170,6 +181,7 @@ static void arrive(warp_block *block, const warp_frame *frame, const warp_inst *
 static void wait(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, const barrier *b)
 {
     const uint32_t given = inst->mode == WAIT ? unpack(warp_longs(frame, inst->s[1])[lane]).phase
+                           : inst->parts      ? warp_words(frame, inst->s[1])[lane] >> 31
                                               : warp_words(frame, inst->s[1])[lane] & 1;
     const bool over = inst->mode == WAIT ? given != b->phase : given != (b->phase & 1);
     const uint32_t bit = UINT32_C(1) << lane, result = over ? bit : 0;
@@ -208,22 +220,46 @@ static void update(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     }
 }
 
+static bool is_made(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t bits)
+{
+    if (bits != NO_BARRIER)
+        return true;
+    warp_fault(block, SMP_WARP_UNINITIALISED, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
+               "uses an mbarrier that no mbarrier.init has made");
+    warp_stop(block, frame, inst, "an mbarrier that no mbarrier.init has made");
+    return false;
+}
+
+/* Bytes of a copy have arrived. */
+static void complete(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
+                     uint32_t bytes)
+{
+    uint64_t bits;
+    memcpy(&bits, block->shared + offset, sizeof bits);
+    if (!is_made(block, frame, inst, lane, bits))
+        return;
+    barrier b = unpack(bits);
+    block->failed_waits = 0;
+    b.bytes -= (int32_t)bytes;
+    settle(block, &b);
+    bits = pack(b);
+    memcpy(block->shared + offset, &bits, sizeof bits);
+}
+
 static void run_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset)
 {
     uint64_t bits;
     unsigned char *at = block->shared + offset;
     memcpy(&bits, at, sizeof bits);
     if (inst->mode == INIT) {
-        const uint32_t count = warp_words(frame, inst->s[1])[lane];
+        const uint32_t most = UINT32_C(1) << COUNT_BITS, word = warp_words(frame, inst->s[1])[lane];
+        const uint32_t count = inst->parts ? (most - (word >> 1)) & (most - 1) : word;
         if (!count || count >> COUNT_BITS) {
             warp_stop(block, frame, inst, "an mbarrier of %u threads", count);
             return;
         }
         bits = pack((barrier){.expected = count, .pending = count});
-    } else if (bits == NO_BARRIER) {
-        warp_fault(block, SMP_WARP_UNINITIALISED, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
-                   "uses an mbarrier that no mbarrier.init has made");
-        warp_stop(block, frame, inst, "an mbarrier that no mbarrier.init has made");
+    } else if (!is_made(block, frame, inst, lane, bits)) {
         return;
     } else if (inst->mode == INVAL) {
         bits = NO_BARRIER;
@@ -233,9 +269,14 @@ static void run_lane(warp_block *block, warp_frame *frame, const warp_inst *inst
             wait(block, frame, inst, lane, &b);
             return;
         }
-        if (inst->d[0] != WARP_NO_ROW)
-            warp_longs(frame, inst->d[0])[lane] = bits;
+        enum { WORD_ROW = 4 * WARP_LANES };
+        const uint32_t phase = b.phase;
         update(block, frame, inst, lane, &b);
+        if (inst->d[0] != WARP_NO_ROW && inst->parts) { /* its row may be that of the bytes */
+            warp_words(frame, inst->d[0])[lane] = 0;
+            warp_words(frame, inst->d[0] + WORD_ROW)[lane] = phase << 31;
+        } else if (inst->d[0] != WARP_NO_ROW)
+            warp_longs(frame, inst->d[0])[lane] = bits;
         bits = pack(b);
     }
     memcpy(at, &bits, sizeof bits);
@@ -262,21 +303,18 @@ void ptx_run_mbarrier(warp_block *block, warp_frame *frame, const warp_inst *ins
 void ptx_run_bulk(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint64_t shared[WARP_LANES], global[WARP_LANES], at[WARP_LANES] = {0}, start, size;
-    const warp_inst completes = {.mode = COMPLETE,
-                                 .sources = 2,
-                                 .s = {0, inst->s[2]},
-                                 .d = {WARP_NO_ROW},
-                                 .index = inst->index,
-                                 .line = inst->line,
-                                 .file = inst->file,
-                                 .text_line = inst->text_line};
+    const uint32_t unit = inst->parts ? LEAST : 1;
+    warp_inst global_part = *inst;
+    global_part.space = WARP_GLOBAL;
+    if (inst->parts) /* the unit of a whole warp */
+        lanes &= 0 - lanes;
     ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, shared);
-    ptx_addresses(frame, inst, 1, true, inst->offset2, global);
+    ptx_addresses(frame, &global_part, 1, true, inst->offset2, global);
     if (inst->mode)
         ptx_addresses(frame, inst, 3, inst->address_wide, 0, at);
     WARP_ACTIVE_LANES(lanes)
     {
-        const uint32_t bytes = warp_words(frame, inst->s[2])[l];
+        const uint32_t bytes = warp_words(frame, inst->s[2])[l] * unit;
         const uint64_t offset = shared[l] & ~WARP_WINDOW_MASK, barrier_at = at[l] & ~WARP_WINDOW_MASK;
         if (!inside(block, frame, inst, l, offset, bytes, LEAST, "copies"))
             continue;
@@ -299,7 +337,7 @@ void ptx_run_bulk(warp_block *block, warp_frame *frame, const warp_inst *inst, u
             memcpy(memory, block->shared + offset, bytes);
         else if (inside(block, frame, inst, l, barrier_at, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier")) {
             memcpy(block->shared + offset, memory, bytes);
-            run_lane(block, frame, &completes, l, barrier_at);
+            complete(block, frame, inst, l, barrier_at, bytes);
         }
     }
 }

@@ -71,7 +71,7 @@ void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, boo
     } else {
         const uint32_t *row = warp_words(frame, inst->s[slot]);
         for (int l = 0; l < WARP_LANES; l++)
-            address[l] = row[l] + (uint64_t)offset;
+            address[l] = row[l] + (uint32_t)offset; /* of 32 bits: s[127 - t] begins below 0 */
     }
 }
 
@@ -142,6 +142,13 @@ static void load_words(warp_frame *frame, const warp_inst *inst, uint32_t lanes,
     memcpy(&to[l], memory + offset[l], 4);
 }
 
+/* The place in shared memory: 32 bits of an address of that space; a generic one may lie outside the window. */
+static uint32_t shared_offset(const warp_inst *inst, uint64_t address)
+{
+    const bool outside = inst->space == WARP_GENERIC && (address & ~WARP_WINDOW_MASK) > UINT32_MAX;
+    return outside ? UINT32_MAX : (uint32_t)address;
+}
+
 /* One access of lanes that all mean the same space. */
 static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
                          const uint64_t address[WARP_LANES], bool load)
@@ -154,7 +161,7 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
     if (space == WARP_SHARED) {
         uint32_t offset[WARP_LANES];
         for (int l = 0; l < WARP_LANES; l++)
-            offset[l] = (address[l] & ~WARP_WINDOW_MASK) > UINT32_MAX ? UINT32_MAX : (uint32_t)address[l];
+            offset[l] = shared_offset(inst, address[l]);
         if (!load && inst->width == 4 && !inst->source_wide) {
             for (int i = 0; i < inst->vec; i++)
                 values[i] = warp_words(frame, inst->s[1 + i]);
@@ -353,7 +360,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
             same |= (uint32_t)(ptx_space_of(address[l]) == space) << l;
         }
         for (int l = 0; l < WARP_LANES; l++)
-            offset[l] = (address[l] & ~WARP_WINDOW_MASK) > UINT32_MAX ? UINT32_MAX : (uint32_t)address[l];
+            offset[l] = shared_offset(inst, address[l]);
         if (space != WARP_SHARED && space != WARP_GLOBAL) {
             warp_stop(block, frame, inst, "an atomic operation on memory that threads do not share");
             return;

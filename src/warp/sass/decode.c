@@ -90,7 +90,7 @@ warp_execute *sass_function_of(sass_function function)
 static const sass_decoder_row *find(const char *name)
 {
     const sass_decoder_row *const tables[] = {sass_integer_decoders, sass_float_decoders, sass_memory_decoders,
-                                              sass_flow_decoders};
+                                              sass_flow_decoders, sass_mbarrier_decoders};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         for (const sass_decoder_row *row = tables[i]; row->name; row++)
             if (!strcmp(row->name, name))

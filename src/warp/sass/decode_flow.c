@@ -13,21 +13,22 @@ static bool jump_to(sass_parser *parser, const sass_line *line, const sass_opera
     return true;
 }
 
-/* BRA {p,} label, under a guard or not. BRA.DIV UR4, label leaves for a slower way where lanes of UR4 are elsewhere:
- * here they are waited for. */
+/* BRA {p,} label, under a guard or not. BRA.DIV UR4, label leaves for a slower way where lanes of UR4 are elsewhere,
+ * and BRA.CONV UR4, label passes that way where none are: here they are waited for. */
 static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     const sass_operand *last = line->count ? &line->operands[line->count - 1] : NULL;
     (void)op;
     if (!last || last->kind != SASS_LABEL)
         return sass_refuse(parser, line, "a jump to no label");
-    if (sass_has(line, "DIV")) {
+    if (sass_has(line, "DIV") || sass_has(line, "CONV")) {
         const sass_operand *o = &line->operands[0];
         const bool all = o->kind == SASS_UNIFORM && o->number == SASS_RZ && o->invert; /* ~URZ */
         inst->flow = WARP_CONVERGE;
         inst->s[0] = all ? parser->truth : sass_row(parser, o, 1, false);
-        return (line->count == 2 && inst->s[0] != WARP_NO_ROW && (all || !o->invert)) ||
-               sass_refuse(parser, line, "this form");
+        if (line->count != 2 || inst->s[0] == WARP_NO_ROW || (!all && o->invert))
+            return sass_refuse(parser, line, "this form");
+        return sass_has(line, "DIV") || jump_to(parser, line, last);
     }
     if (line->count == 2 && sass_is_predicate(&line->operands[0])) {
         inst->s[0] = sass_predicate(parser, &line->operands[0]);
@@ -36,6 +37,7 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
     } else if (line->count != 1)
         return sass_refuse(parser, line, "this form");
     inst->flow = WARP_JUMP;
+    inst->mode = sass_has(line, "ANY"); /* all go where one's guard holds */
     return jump_to(parser, line, last);
 }
 
@@ -333,6 +335,7 @@ static const struct {
                 {"SR_CgaCtaId", WARP_TID_X, true, 0},
                 {"SR_SWINHI", WARP_TID_X, true, (uint32_t)(WARP_SHARED_WINDOW >> 32)},
                 {"SR_CLOCKLO", WARP_CLOCK, false, 0},
+                {"SR_GLOBALTIMERLO", WARP_CLOCK, false, 0},
                 {"SR_CLOCK", WARP_CLOCK, false, 0}};
 
 static uint32_t special_row(sass_parser *parser, warp_special special)
@@ -380,7 +383,7 @@ static bool decode_nothing(sass_parser *parser, const sass_line *line, warp_inst
 }
 
 const sass_decoder_row sass_flow_decoders[] = {
-    {"BRA", decode_branch, "DIV U CONV"},
+    {"BRA", decode_branch, "DIV U CONV ANY"},
     {"EXIT", decode_exit, ""},
     {"CALL", decode_call, "REL ABS NOINC"},
     {"RET", decode_return, "REL NODEC"},

@@ -29,7 +29,7 @@ static uint32_t shared_bias(const sass_parser *parser)
     return parser->architecture >= FIRST ? RESERVED : 0;
 }
 
-static bool set_address(sass_parser *parser, const sass_line *line, int operand, warp_space space, warp_inst *inst)
+bool sass_set_address(sass_parser *parser, const sass_line *line, int operand, warp_space space, warp_inst *inst)
 {
     if (operand < 0)
         return sass_refuse(parser, line, "there is no address");
@@ -80,7 +80,7 @@ static bool decode_load(sass_parser *parser, const sass_line *line, warp_inst *i
     inst->sources = 1;
     inst->kind = WARP_LOADS;
     inst->execute = ptx_run_load;
-    return set_address(parser, line, 1, space, inst);
+    return sass_set_address(parser, line, 1, space, inst);
 }
 
 /* STG, ST, STS, STL */
@@ -98,7 +98,7 @@ static bool decode_store(sass_parser *parser, const sass_line *line, warp_inst *
     inst->sources = (uint8_t)(1 + inst->vec);
     inst->kind = WARP_STORES;
     inst->execute = ptx_run_store;
-    return set_address(parser, line, 0, space, inst);
+    return sass_set_address(parser, line, 0, space, inst);
 }
 
 /* The order is that of apply() in ptx/memory.c. */
@@ -158,7 +158,7 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     inst->spins = sass_has(line, "SPIN");
     inst->kind = WARP_UPDATES_MEMORY;
     inst->execute = tells ? sass_run_swap : ptx_run_atomic;
-    return set_address(parser, line, at, is_shared ? WARP_SHARED : is_global ? WARP_GLOBAL : WARP_GENERIC, inst);
+    return sass_set_address(parser, line, at, is_shared ? WARP_SHARED : is_global ? WARP_GLOBAL : WARP_GENERIC, inst);
 }
 
 /* LDC, ULDC, LDCU: of a fixed place a copy, of one that registers tell a look-up */
@@ -200,7 +200,7 @@ static bool decode_copy(sass_parser *parser, const sass_line *line, warp_inst *i
     inst->kind = WARP_COPIES;
     inst->execute = ptx_run_copy;
     inst->sources = 2;
-    if (!set_address(parser, line, 0, WARP_SHARED, inst))
+    if (!sass_set_address(parser, line, 0, WARP_SHARED, inst))
         return false;
     if (present && (present->number != SASS_PT || present->invert)) {
         inst->s[2] = sass_predicate(parser, present);
@@ -234,7 +234,7 @@ static bool decode_matrices(sass_parser *parser, const sass_line *line, warp_ins
     inst->kind = load ? WARP_LOADS : WARP_STORES;
     inst->execute = load ? ptx_run_ldmatrix : ptx_run_stmatrix;
     parser->code->granule = parser->code->granule < 2 ? parser->code->granule : 2;
-    return set_address(parser, line, at, WARP_SHARED, inst);
+    return sass_set_address(parser, line, at, WARP_SHARED, inst);
 }
 
 /* HMMA.16816.F32{.BF16} d, a, b, c; IMMA.16832.S8.U8{.SAT} d, a.ROW, b.COL, c */

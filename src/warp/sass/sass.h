@@ -200,6 +200,8 @@ bool sass_source(sass_parser *parser, const sass_line *line, sass_op *op, int sl
                  bool is_float);
 /* Predicate `slot` from an operand; without one it is `otherwise`. */
 void sass_condition(sass_parser *parser, const sass_line *line, sass_op *op, int slot, int operand, bool otherwise);
+/* Memory from the operand at that place. */
+bool sass_set_address(sass_parser *parser, const sass_line *line, int operand, warp_space space, warp_inst *inst);
 warp_execute *sass_function_of(sass_function function);
 
 typedef bool sass_decoder(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op);
@@ -209,7 +211,7 @@ typedef struct sass_decoder_row {
     const char *known; /* words of the opcode that it understands */
 } sass_decoder_row;
 extern const sass_decoder_row sass_integer_decoders[], sass_float_decoders[], sass_memory_decoders[],
-    sass_flow_decoders[];
+    sass_flow_decoders[], sass_mbarrier_decoders[];
 
 /* ------------------------------------------------------------------------------------------------ run*.c */
 
