@@ -98,7 +98,7 @@ static void note_lines(smp_warp_result *result, const smp_warp_result *ptx)
             for (size_t n = 0; n < i && !had; n++)
                 had = is_kind(both[which], &both[which]->rows[n], &k);
             const total a = total_of(ptx, &k), b = total_of(result, &k);
-            if (had || (which && a.instructions) ||
+            if (had || !row->line || (which && a.instructions) || /* no line: the compiler tells none */
                 (a.instructions == b.instructions && a.widest == b.widest && a.bytes == b.bytes))
                 continue;
             note_line(result, &k, &a, &b);

@@ -175,6 +175,7 @@ static void instructions_compute_as_the_isa_says(void **state)
         {".shared .align 4 .b8 s[128]; mov.u32 %r5, s; shl.b32 %r6, %r0, 2; add.u32 %r5, %r5, %r6;\n"
          "sub.u32 %r6, %r5, %r1; st.shared.u32 [%r5], %r2; cvt.u64.u32 %d3, %r6; ld.shared.u32 %r4, [%d3+32];",
          32, 9, 0, 9},
+        {".shared .align 4 .b8 s[4]; mov.u16 %h1, 1; st.shared.u8 [s+1], %h1; mov.u32 %r4, 3;", 0, 0, 0, 3},
         {"{.reg.b32 %q; mov.b32 %q, %r1; mov.b32 %r4, %q;}", 5, 0, 0, 5},
         {"cvt.rzi.s32.f32 %r4, %r1;", 0xc0200000, 0, 0, 0xfffffffe},
         {"cvt.rzi.u32.f32 %r4, %r1;", 0xbf800000, 0, 0, 0},
@@ -414,6 +415,30 @@ static void a_column_conflicts_and_a_pad_helps(void **state)
     close_lab(&l);
 }
 
+/* A function of a header that is inlined into itself: what it loads is the line's that calls it from outside. */
+static void lines_of_headers_are_the_callers(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".file 1 \"a.cu\"\n.file 2 \"/opt/cuda/include/cub/scan.cuh\"\n"
+                               ".visible .entry op(.param .u64 p0)\n{\n.reg .b32 %r<3>; .reg .b64 %d<4>;\n.loc 1 3 1\n"
+                               "ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4;\n"
+                               "add.u64 %d1, %d0, %d1;\nL0:\n.loc 1 7 5\n"
+                               ".loc 2 50 9, function_name L0, inlined_at 1 7 5\n"
+                               ".loc 2 60 9, function_name L0, inlined_at 2 50 9\n"
+                               ".loc 2 60 9, function_name L0, inlined_at 2 60 9\n"
+                               ".loc 2 59 9, function_name L0, inlined_at 2 60 9\n"
+                               "ld.global.u32 %r1, [%d1];\n.loc 1 8 1\nst.global.u32 [%d1], %r1;\nret;\n}\n";
+    lab l;
+    open_lab(&l, text);
+    assert_int_equal(l.code, SMP_OK);
+    const uint64_t words = (uint64_t)(uintptr_t)smp_warp_buffer(l.memory, 1024, "words");
+    run(&l, "op", 1, 64, &words);
+    assert_int_equal(l.code, SMP_OK);
+    assert_int_equal(row(&l, 7, SMP_WARP_GLOBAL, SMP_WARP_LOAD)->instructions, 2);
+    close_lab(&l);
+}
+
 static void some_blocks_are_enough(void **state)
 {
     (void)state;
@@ -536,6 +561,7 @@ SMP_SUITE(lab)
         cmocka_unit_test(functions_are_called),
         cmocka_unit_test(a_function_writes_to_its_callers_variable),
         cmocka_unit_test(a_column_conflicts_and_a_pad_helps),
+        cmocka_unit_test(lines_of_headers_are_the_callers),
         cmocka_unit_test(some_blocks_are_enough),
         cmocka_unit_test(planted_mistakes_are_found),
         cmocka_unit_test(a_race_names_both_threads),
