@@ -193,17 +193,13 @@ static smp_code measure(smp_device *device, const smp_counted *counted, smp_coun
 {
     const smp_step *step = &counted->step;
     int64_t from = counted->from, rows = counted->rows, first, count;
-    counted_work work = {.in = smp_view_rows(&counted->in, from, rows)};
+    counted_work work = {.out = smp_view_rows(step->job == SMP_JOB_STAGE ? &counted->out : &counted->in, from, rows)};
     smp_counts counts = {.kind = SMP_COUNT_MODEL};
-    work.out = work.in;
-    if (step->job == SMP_JOB_STAGE) {
-        smp_step_reads(step, counted->in.height, from, from + rows, &first, &count);
-        work.in = smp_view_rows(&counted->in, first, count);
-        work.out = smp_view_rows(&counted->out, from, rows);
-        if (counted->second.data) {
-            smp_step_reads_second(step, counted->second.height, from, from + rows, &first, &count);
-            work.second = smp_view_rows(&counted->second, first, count);
-        }
+    smp_step_reads(step, counted->in.height, from, from + rows, &first, &count);
+    work.in = smp_view_rows(&counted->in, first, count);
+    if (counted->second.data) {
+        smp_step_reads_second(step, counted->second.height, from, from + rows, &first, &count);
+        work.second = smp_view_rows(&counted->second, first, count);
     }
     smp_code code = smp_step_open(&work.run, device, step, counted->work, variant, err);
     if (!code)

@@ -144,22 +144,23 @@ smp_code smp_model_count(smp_model *model, const smp_variant *variant, int64_t f
     const smp_device_ops *ops = model->device->ops;
     smp_step_run run = {0};
     void *memory = NULL;
-    smp_view in = smp_view_rows(&model->in.view, from, rows), out = in, second = {0};
+    smp_view in, out = smp_view_rows(&model->in.view, from, rows), second = {0};
+    int64_t first, count;
+    smp_step_reads(step, model->in.view.height, from, from + rows, &first, &count);
+    in = smp_view_rows(&model->in.view, first, count);
+    if (model->second.view.data) {
+        smp_step_reads_second(step, model->second.view.height, from, from + rows, &first, &count);
+        second = smp_view_rows(&model->second.view, first, count);
+    }
     smp_code code = smp_step_open(&run, model->device, step, model->work, variant, err);
     if (!code && step->job == SMP_JOB_STAGE) {
-        int64_t stride = smp_row_stride(&step->out, step->storage), first, count;
+        int64_t stride = smp_row_stride(&step->out, step->storage);
         size_t size;
         if (!smp_mul_size((size_t)rows, (size_t)stride, &size))
             code = smp_fail_memory(err, "a picture", UINT64_MAX);
         else
             code = ops->alloc(model->device, size, &memory, err);
-        smp_step_reads(step, model->in.view.height, from, from + rows, &first, &count);
-        in = smp_view_rows(&model->in.view, first, count);
         out = smp_view_of(&step->out, step->storage, memory, stride, from, from, rows);
-        if (model->second.view.data) {
-            smp_step_reads_second(step, model->second.view.height, from, from + rows, &first, &count);
-            second = smp_view_rows(&model->second.view, first, count);
-        }
     }
     if (!code)
         code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);

@@ -146,6 +146,20 @@ class Compare(CliCase):
             done = self.smp("run", "--counters", "-e", "invert", "-", "fourth.png", status=2, stdin=picture)
         self.assertIn("standard input", done.stderr)
 
+    def test_stages_with_a_second_picture_or_sound_are_counted(self):
+        self.smp("run", "-e", "gray", self.small_png(width=21), "gray.png")
+        self.smp("run", "-e", "trim end=0.1s", SAMPLES / "chirp.wav", "short.wav")
+        values = {"alpha": "set "}
+        counted = 0
+        for stage in json.loads(self.smp("stages", "--json").stdout):
+            for parameter in stage["parameters"]:
+                if parameter["type"] == "operand":
+                    statement = f"{stage['name']} {values.get(stage['name'], '')}{parameter['name']}=@input"
+                    self.smp("run", "--counters", "--report=-", "--device", "cpu", "--force", "-e", statement,
+                             "short.wav" if stage["domain"] == "audio" else "gray.png", "o.npy")
+                    counted += 1
+        self.assertGreater(counted, 12)
+
     def test_a_second_picture_from_a_file_is_read(self):
         picture = self.small_png()
         rows = list(
