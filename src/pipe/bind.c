@@ -163,6 +163,8 @@ static const smp_param *row_for(smp_builder *b, const smp_stage *stage, const sm
     const char *name = name_for(stage, node, &arg->value, &so_far->named);
     if (name)
         smp_diag_fix(b->diags, diag, "write %s=%s", name, shown);
+    else if (arg->value.kind == SMP_AST_WORD && smp_names_stage(arg->value.text, arg->value.length))
+        smp_diag_fix(b->diags, diag, "%s", smp_own_line(b, arg->value.span.source));
     note_params(b, diag, stage);
     return NULL;
 }
@@ -294,6 +296,9 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
     if (bound == SMP_BOUND_WRONG) {
         suggest_dollar(b, scope, &argument.value);
         suggest_instead(b, stage, row, &argument.value);
+        smp_diag *last = unmended(b, &argument.value);
+        if (last)
+            smp_mend_value(b, stage, row, &argument.value, last);
     }
     if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
         smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, argument.value.node);

@@ -127,6 +127,15 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
  * either. False: out of memory. */
 bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement);
 
+/* meant.c: adds to a diagnostic without a fix what a refused value, or an unknown stage's name, was probably meant as;
+ * the second says whether it did. */
+void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *param, const smp_value *value,
+                    smp_diag *diag);
+bool smp_mend_stage(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag);
+bool smp_names_stage(const char *text, size_t length);
+/* What to do with a stage that stands behind another, in this text. */
+const char *smp_own_line(const smp_builder *b, int source);
+
 /* numbers.c: a string for a matrix names a text file of numbers, a row a line. *value becomes the list, or bad after a
  * reported mistake. False: out of memory. */
 bool smp_load_numbers(smp_builder *b, const smp_scope *scope, smp_value *value);

@@ -41,8 +41,12 @@ bool smp_lex_acceptable(const char *text, size_t length, int source, smp_diags *
                                            code ? "this is not UTF-8 text (byte 0x%02x)"
                                                 : "this is not a text: it holds a null byte (0x%02x)",
                                            (unsigned char)text[at]);
-            if (code)
-                smp_diag_note(diags, diag, "save the file as UTF-8; comments and file names may use any language");
+            const bool utf16 = length > 1 && (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2));
+            if (code && (at || utf16))
+                smp_diag_note(diags, diag, "%save the file as UTF-8; comments and file names may use any language",
+                              utf16 ? "it is UTF-16: s" : "s");
+            else if (code)
+                smp_diag_note(diags, diag, "a pipeline is a text of stages, one a line; is this a picture?");
             return false;
         }
         at += n;
@@ -209,8 +213,11 @@ static smp_token stray(smp_lexer *lexer, smp_token token)
     else if (code == '\\')
         smp_diag_note(lexer->diags, smp_diags_add(lexer->diags, SMP_ERROR, span, "stray '\\'"),
                       "a backslash continues a statement when it is the last character of a line");
-    else
-        smp_diags_add(lexer->diags, SMP_ERROR, span, "control character 0x%02x", (unsigned)code);
+    else {
+        smp_diag *diag = smp_diags_add(lexer->diags, SMP_ERROR, span, "control character 0x%02x", (unsigned)code);
+        if (code == '\r')
+            smp_diag_note(lexer->diags, diag, "a line end of old Macs: save the file with those of Unix or Windows");
+    }
     return token;
 }
 

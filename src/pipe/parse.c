@@ -321,6 +321,33 @@ static bool tap(parser *p, smp_ast_statement *statement)
     return true;
 }
 
+/* Without the blanks at its end. */
+static int trimmed(const char *text, size_t length)
+{
+    while (length && strchr(" \t\r", text[length - 1]))
+        length--;
+    return (int)length;
+}
+
+/* Stages on one line, with a separator as shells and other tools have it. */
+static void two_stages(parser *p, smp_token separator)
+{
+    const smp_diag_source *source = &p->diags->sources[span_of(p, separator).source];
+    smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, span_of(p, separator),
+                                   "one stage a line: put what follows on the next line");
+    const char *after = text_of(p, separator) + separator.length, *before = text_of(p, separator);
+    after += strspn(after, " \t");
+    const size_t length = strcspn(after, ";|\r\n#");
+    while (before > source->text && before[-1] != '\n')
+        before--;
+    const size_t first = strcspn(before, ";|");
+    if (!length && !strcspn(after, "\r\n"))
+        smp_diag_fix(p->diags, diag, "leave it out");
+    else if (length && !strcmp(source->name, "-e") && !memchr(before, '\'', first) && !memchr(after, '\'', length))
+        smp_diag_fix(p->diags, diag, "write -e '%.*s' -e '%.*s'", trimmed(before, first), before,
+                     trimmed(after, length), after);
+}
+
 /* One argument: a value with or without a name. False: out of memory. */
 static bool argument(parser *p, smp_ast_statement *statement)
 {
@@ -331,8 +358,7 @@ static bool argument(parser *p, smp_ast_statement *statement)
     if (pipe || !begins_value(first.kind)) {
         statement->broken = true;
         if (pipe)
-            smp_diags_add(p->diags, SMP_ERROR, span_of(p, first),
-                          "one stage a line: put what follows on the next line");
+            two_stages(p, first);
         else if (first.kind == SMP_TOKEN_CLOSE)
             smp_diags_add(p->diags, SMP_ERROR, span_of(p, first), "this ']' closes nothing");
         else if (first.kind != SMP_TOKEN_BAD)

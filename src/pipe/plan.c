@@ -261,10 +261,10 @@ static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in
     if (node->stage->domain & in->kind)
         return SMP_OK;
     const char *other = smp_meant_for(in->kind, node->stage->name);
-    const smp_code code = smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
-                                   node->stage->domain == SMP_IMAGE ? "pictures" : "sound",
-                                   in->kind == SMP_IMAGE ? "a picture" : "sound");
-    return other ? smp_hint(p->err, "for %s: %s", in->kind == SMP_IMAGE ? "pictures" : "sound", other) : code;
+    smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
+             node->stage->domain == SMP_IMAGE ? "pictures" : "sound", in->kind == SMP_IMAGE ? "a picture" : "sound");
+    return smp_hint(p->err, "for %s: %s", in->kind == SMP_IMAGE ? "pictures" : "sound",
+                    other ? other : "`smempipe stages` lists them");
 }
 
 static smp_code add_node(planner *p, int number)

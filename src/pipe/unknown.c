@@ -96,7 +96,7 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
             smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
         break;
     }
-    if (!near)
+    if (!near && !smp_mend_stage(b, statement, diag))
         smp_diag_note(b->diags, diag, "`smempipe stages` lists the stages");
     smp_free(names);
     smp_free(say);

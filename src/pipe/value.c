@@ -143,7 +143,7 @@ static bool unit_fits(smp_check *check, const smp_param *param, const smp_value 
                                    smp_dimension(param->unit), what, smp_dimension(unit));
     double number;
     size_t used;
-    if (unit == SMP_UNIT_FRACTION && value->kind == SMP_VALUE_NUMBER && !value->param &&
+    if (param->unit != SMP_UNIT_NONE && value->kind == SMP_VALUE_NUMBER && !value->param &&
         smp_number_read(value->text, value->length, &number, &used) == SMP_NUMBER_OK && used < SMP_SHOWN)
         smp_diag_note(check->diags, diag, "'%s' is written like this: %.*s%s", param->name, (int)used, value->text,
                       smp_unit_name(param->unit));

@@ -35,6 +35,7 @@ static void every_mistake_is_shown_in_one_pass(void **state)
            "t.pipe:7:9: error: 'sigma' is a length, but '3Hz' is a frequency\n"
            "   7 | \tsoften 3Hz edge=miror   # both are wrong\n"
            "     | \t       ^~~\n"
+           "     = note: 'sigma' is written like this: 3px\n"
            "t.pipe:7:18: error: 'edge' must be clamp, reflect or mirror, not 'miror'\n"
            "   7 | \tsoften 3Hz edge=miror   # both are wrong\n"
            "     | \t                ^~~~~ did you mean 'mirror'?\n"
@@ -73,8 +74,7 @@ static void carets_stand_under_their_cells(void **state)
            "     |        ^ close it with ]\n"
            "t.pipe:2:2: error: unknown stage '3'\n"
            "   2 |  3 4 @\n"
-           "     |  ^\n"
-           "     = note: `smempipe stages` lists the stages\n"
+           "     |  ^ a line begins with a stage's name\n"
            "t.pipe:2:6: error: '@' needs a name\n"
            "   2 |  3 4 @\n"
            "     |      ^\n"
@@ -199,7 +199,7 @@ static void values_are_checked_where_they_stand(void **state)
     pipe_one_error("soften 0", 1, 8, "'sigma' must be above 0 to 1000 px, not '0'", NULL);
     pipe_one_error("soften 2000px", 1, 8, "'sigma' must be above 0 to 1000 px, not '2000px'", NULL);
     pipe_one_error("soften foo", 1, 8, "'sigma' must be above 0 to 1000 px, not 'foo'", NULL);
-    pipe_one_error("soften \"2\"", 1, 8, "'sigma' must be above 0 to 1000 px, not \"2\"", NULL);
+    pipe_one_error("soften \"2\"", 1, 8, "'sigma' must be above 0 to 1000 px, not \"2\"", "write it without quotes: 2");
     pipe_one_error("soften @input", 1, 8, "'sigma' must be above 0 to 1000 px, not the picture '@input'", NULL);
     pipe_one_error("soften [1 2]", 1, 8, "'sigma' must be above 0 to 1000 px, not '[1 2]'", NULL);
     pipe_one_error("soften 0x10", 1, 8, "unknown unit 'x10' in '0x10'", NULL);
@@ -284,6 +284,33 @@ static void grammar_mistakes_are_explained(void **state)
     pipe_one_error("gblurr 2px", 1, 1, "unknown stage 'gblurr'", "did you mean 'gblur'? smempipe calls it: soften");
 }
 
+static void what_others_write_is_told_in_this_language(void **state)
+{
+    (void)state;
+    pipe_one_error("soften(2px)", 1, 1, "unknown stage 'soften(2px)'", "write soften 2px");
+    pipe_one_error("soften,2px", 1, 1, "unknown stage 'soften,2px'", "write soften 2px");
+    pipe_one_error("soften\u00A02px", 1, 1, "unknown stage 'soften\u00A02px'", "a no-break space: write soften 2px");
+    pipe_one_error("soften 2\u00A0px", 1, 8, "unknown unit '\u00A0px' in '2\u00A0px'",
+                   "with a no-break space: write 2px");
+    pipe_one_error("soften \u201C2px\u201D", 1, 8, "'sigma' must be above 0 to 1000 px, not '\u201C2px\u201D'",
+                   "with a typographic quote: write 2px");
+    pipe_one_error("soften \"2px\"", 1, 8, "'sigma' must be above 0 to 1000 px, not \"2px\"",
+                   "write it without quotes: 2px");
+    pipe_one_error("soften 2,5px", 1, 8, "unknown unit ',5px' in '2,5px'", "write 2.5px");
+    pipe_one_error("soften 2px,", 1, 8, "'2px,' is not a number", "write 2px");
+    pipe_one_error("soften --sigma", 1, 8, "'sigma' must be above 0 to 1000 px, not '--sigma'",
+                   "without dashes: sigma=VALUE");
+    pipe_one_error("soften negate", 1, 8, "'sigma' must be above 0 to 1000 px, not 'negate'",
+                   "a stage: it gets a line of its own");
+    pipe_one_error("soften 2px negate", 1, 12, "only one value can stand without a name",
+                   "a stage: it gets a line of its own");
+    pipe_one_error("negate;", 1, 7, "one stage a line: put what follows on the next line", "leave it out");
+    pipe_one_error("// soften", 1, 1, "unknown stage '//'", "a comment begins with #");
+    pipe_one_error("- negate", 1, 1, "unknown stage '-'", "a line begins with a stage's name");
+    pipe_one_error("a.pipe", 1, 1, "unknown stage 'a.pipe'",
+                   "a pipeline: smempipe run a.pipe IN OUT, or in a pipeline include \"a.pipe\"");
+}
+
 static void statements_are_checked(void **state)
 {
     (void)state;
@@ -359,6 +386,7 @@ SMP_SUITE(diag)
         cmocka_unit_test(warnings_tell_what_is_unused),
         cmocka_unit_test(values_are_checked_where_they_stand),
         cmocka_unit_test(grammar_mistakes_are_explained),
+        cmocka_unit_test(what_others_write_is_told_in_this_language),
         cmocka_unit_test(statements_are_checked),
         cmocka_unit_test(taps_are_made_once_and_before_use),
         cmocka_unit_test(kinds_are_followed_through_the_chain),
