@@ -92,6 +92,8 @@ smp_code smp_folder_lock(const char *folder, const smp_folder_use *use, int *fd,
         smp_fail(err, SMP_E_WRITE, "cannot write there: %s", smp_os_error(number, why, sizeof why));
         if (number == EACCES && access(path, F_OK) == 0)
             smp_hint(err, "it is another user's: users who share a folder of outputs run with umask 002 in one group");
+        else
+            smp_hint(err, "give a folder that you may write to by -o");
         return smp_at(err, "%s", path);
     }
 #ifdef F_OFD_SETLK

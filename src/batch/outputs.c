@@ -248,6 +248,7 @@ smp_code smp_output_folder_check(const char *folder, const char *const *given, s
     struct stat status;
     if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode)) {
         smp_fail(err, SMP_E_WRITE, "is a file, not a folder");
+        smp_hint(err, "give a folder by -o; it is made where it is not there");
         return smp_at(err, "%s", folder);
     }
     return check_folder(folder, given, count, err);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "batch/todo.h"
 #include "cli/batch_meter.h"
+#include "cli/mistakes.h"
 #include "cli/shard.h"
 #include "cli/shipped.h"
 #include "cli/team.h"
@@ -173,7 +174,8 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
         return err->code;
     if (!settings->folder || !settings->folder[0]) {
         smp_fail(err, SMP_E_USAGE, "the folder to write to is missing");
-        return smp_hint(err, "write -o OUT_DIR");
+        const char *last = smp_cli_last_as_output(&settings->many.inputs);
+        return smp_hint(err, "write -o %.200s", last ? last : "OUT_DIR");
     }
     if (!strcmp(settings->folder, "-"))
         return smp_fail(err, SMP_E_USAGE, "many files cannot go to standard output");
@@ -244,6 +246,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     const smp_batch_settings *settings = given;
     smp_batch_job job = {.settings = settings, .began = smp_now()};
     smp_shard shard;
+    smp_cli_warn_of_no_stage(&settings->many.plan.base.common, settings->many.pipe, program);
     smp_todo_request ask = {
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,

@@ -162,6 +162,9 @@ smp_code smp_cli_show_pipeline(const smp_common *common, const char *name, smp_e
  * said with them and cleared. */
 void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags *diags, smp_error *err);
 
+/* Warns of a pipeline without any statement; path: its file, null: there is none. */
+void smp_cli_warn_of_no_stage(const smp_common *common, const char *path, const smp_program *program);
+
 /* Parses the pipeline, has `work` do its work with it, and prints the diagnostics of both. */
 typedef smp_code smp_cli_work(void *context, const smp_program *program, smp_diags *diags, smp_error *err);
 smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work,

@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "pipe/work.h"
+#include "cli/mistakes.h"
 #include "report/text.h"
 
 static const char *const color_words[] = {"auto", "always", "never", NULL};
@@ -74,6 +75,7 @@ void smp_cli_error(const smp_common *common, smp_error *err)
 {
     if (!err->message[0])
         return;
+    smp_cli_suggest_file(err);
     smp_paint paint = smp_paint_for(smp_cli_color(common, STDERR_FILENO));
     fprintf(stderr, "%ssmempipe: ", paint.bold);
     if (err->where[0]) {

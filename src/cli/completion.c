@@ -225,7 +225,10 @@ static smp_code completion(void *given, smp_error *err)
         if (!strcmp(writers[i].name, settings->shell))
             return writers[i].write(stdout, err);
     }
-    const char *near = smp_nearest(settings->shell, strlen(settings->shell), names, sizeof writers / sizeof writers[0]);
+    const size_t least = 3; /* letters; "sh" is another shell than zsh */
+    const size_t length = strlen(settings->shell);
+    const char *near =
+        length < least ? NULL : smp_nearest(settings->shell, length, names, sizeof writers / sizeof writers[0]);
     smp_fail(err, SMP_E_USAGE, "there is no completion for '%s'", settings->shell);
     return near ? smp_hint(err, "did you mean '%s'?", near) : smp_hint(err, "shells: %s", shells);
 }

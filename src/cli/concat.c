@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "cli/mistakes.h"
 #include "cli/outputs.h"
 #include "io/output.h"
 
@@ -246,7 +247,8 @@ static smp_code concat(void *given, smp_error *err)
     smp_pipeline_settings *base = &s->many.plan.base;
     if (!s->out) {
         smp_fail(err, SMP_E_USAGE, "the output is missing");
-        return smp_hint(err, "write -o all.wav");
+        const char *last = smp_cli_last_as_output(&s->many.inputs);
+        return smp_hint(err, "write -o %.200s", last ? last : "all.wav");
     }
     smp_code code = smp_cli_check_stdout(s->out, err);
     if (!code)

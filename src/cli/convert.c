@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/paths.h"
 #include "cli/outputs.h"
+#include "cli/shipped.h"
 #include "io/worker.h"
 
 typedef struct convert_settings {
@@ -233,9 +235,18 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
         return smp_hint(err, "-r is --recursive; another rate is --rate %.20s", out);
     if (settings->batch.many.plan.base.common.quiet && length && strspn(out, "0123456789") == length)
         return smp_hint(err, "-q is --quiet; the quality is --quality %.20s", out);
-    if (!strchr(out, '.'))
-        return smp_hint(err, "write -o '%.200s', which makes it", out);
-    return smp_hint(err, "write -o DIR");
+    const smp_strings *in = &settings->batch.many.inputs;
+    char words[200], folder[200];
+    const bool pipe = smp_ends_with(in->items[0], ".pipe");
+    smp_cli_words(words, sizeof words, (char *const *)(uintptr_t)in->items, (int)in->count);
+    smp_cli_words(folder, sizeof folder, (char *const *)(uintptr_t)&out, 1);
+    if (pipe && in->count == 2)
+        return smp_hint(err, "'%.60s' is a pipeline: write smempipe run%s%s", in->items[0], words, folder);
+    if (pipe)
+        return smp_hint(err, "'%.60s' is a pipeline: write smempipe batch%s -o DIR", in->items[0], words);
+    if (is_file_name(out))
+        return smp_hint(err, "write -o DIR");
+    return smp_hint(err, "write smempipe convert%s -o%s, which makes it", words, folder);
 }
 
 /* OUT is the last argument without -o. A folder gets files named after the inputs; one input alone can become a file.

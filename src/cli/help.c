@@ -365,7 +365,8 @@ smp_code smp_help_topic(const smp_common *common, const char *name, smp_error *e
         names[count++] = smp_command_at(i)->name;
     for (size_t i = 0; i < smp_stage_count() && count < MAX_NAMES; i++)
         names[count++] = smp_stage_at(i)->name;
-    const char *near = smp_nearest(name, strlen(name), names, count), *say = alias_of(name);
+    const size_t length = strlen(name), least = 3; /* letters: two are near too many words */
+    const char *near = length < least ? NULL : smp_nearest(name, length, names, count), *say = alias_of(name);
     const bool shipped = smp_is_shipped(name);
     smp_fail(err, SMP_E_USAGE, "no help on '%s'", name);
     if (shipped)

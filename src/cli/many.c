@@ -214,7 +214,7 @@ smp_hash smp_many_list(const smp_found_list *found)
 
 /* ------------------------------------------------------------------------------------------------ failures */
 
-enum { MOST_KEPT = 1000 }; /* lines; a report has all */
+enum { MOST_KEPT = 1000, MOST_HINTS = 3 }; /* lines; a report has all. Hints that differ */
 
 /* "*.txt", of a file whose name says that it is neither picture nor sound; null where there is no such extension. */
 static char *pattern_of(const char *input)
@@ -224,6 +224,16 @@ static char *pattern_of(const char *input)
     if (!dot || dot == name || !dot[1] || dot[1 + strspn(dot + 1, plain)] || smp_name_kind(name) != SMP_KIND_NONE)
         return NULL;
     return smp_asprintf("*%s", dot);
+}
+
+/* Whether a name is that of a table of results, which people give as an output. */
+static bool is_result(const char *name)
+{
+    static const char *const ends[] = {".csv", ".json", ".jsonl", ".txt", ".html"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (smp_ends_with(name, ends[i]))
+            return true;
+    return false;
 }
 
 void smp_failures_add(smp_failures *failures, const char *input, const smp_error *err)
@@ -237,7 +247,11 @@ void smp_failures_add(smp_failures *failures, const char *input, const smp_error
     bool cut = strlen(err->where) == sizeof err->where - 1; /* a long path has its beginning there */
     bool elsewhere =
         err->where[0] && strcmp(err->where, input) != 0 && !(cut && !strncmp(input, err->where, sizeof err->where - 1));
-    char *line = smp_asprintf("%s: %s%s%s", input, elsewhere ? err->where : "", elsewhere ? ": " : "", err->message);
+    smp_error told = *err;
+    if (err->code == SMP_E_READ && is_result(input) && access(input, F_OK) != 0)
+        smp_hint(&told, "results go to standard output: put > %.100s behind the command", input);
+    char *line = smp_asprintf("%s: %s%s%s%c%s", input, elsewhere ? err->where : "", elsewhere ? ": " : "", err->message,
+                              '\0', told.hint);
     if (line)
         failures->lines[failures->kept++] = line;
 }
@@ -257,9 +271,22 @@ void smp_failures_show(smp_failures *failures, const smp_common *common, size_t 
     smp_paint paint = smp_paint_for(smp_cli_color(common, STDERR_FILENO));
     fprintf(stderr, "%ssmempipe: %s%serror:%s %zu of %zu file%s failed:\n", paint.bold, paint.off, paint.red, paint.off,
             failures->count, files, files == 1 ? "" : "s");
+    const char *hints[MOST_HINTS];
+    size_t hinted = 0;
     for (size_t i = 0; i < failures->kept; i++) {
+        const char *hint = failures->lines[i] + strlen(failures->lines[i]) + 1;
+        bool told = !hint[0] || hinted == MOST_HINTS;
+        for (size_t k = 0; k < hinted && !told; k++)
+            told = !strcmp(hints[k], hint);
+        if (!told)
+            hints[hinted++] = hint;
         fputs("  ", stderr);
         smp_text_clean(stderr, failures->lines[i]);
+        fputc('\n', stderr);
+    }
+    for (size_t i = 0; i < hinted; i++) {
+        fputs("  = hint: ", stderr);
+        smp_text_clean(stderr, hints[i]);
         fputc('\n', stderr);
     }
     if (failures->count > failures->kept)

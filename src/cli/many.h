@@ -51,7 +51,7 @@ smp_hash smp_many_list(const smp_found_list *found);
 
 /* Failures as they come, shown at the end. */
 typedef struct smp_failures {
-    char **lines;  /* "FILE: what is wrong" */
+    char **lines;  /* "FILE: what is wrong", and behind its null byte the hint, which may be empty */
     char *pattern; /* "*.txt": of the first file that is in no format by its name either; null: none */
     size_t kept, capacity, count;
 } smp_failures;

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "cli/dashes.h"
+#include "cli/mistakes.h"
 #include "pipe/diag.h"
 #include "stages/stage.h"
 
@@ -233,175 +234,7 @@ static smp_code set_defaults(const smp_command *command, void *settings, smp_err
     return SMP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ options */
-
-/* What a stage of this name, here or in other tools, is as a statement; null: there is none, or none is taken. */
-static const char *statement_named(const smp_command *command, const char *name, size_t length)
-{
-    for (size_t i = 0; i < smp_stage_count() && find_option(command, "stage", 5, 'e'); i++) {
-        const smp_stage *stage = smp_stage_at(i);
-        if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
-            return stage->example;
-        for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
-            if (strlen(other.name) == length && !strncmp(other.name, name, length))
-                return other.say;
-    }
-    return NULL;
-}
-
-static smp_code hint_statement(const char *statement, smp_error *err)
-{
-    enum { MOST = 40 }; /* of a stage's name */
-    const size_t name = strcspn(statement, " ");
-    if (!strncmp(statement, "nothing: ", 9))
-        return smp_hint(err, "write %s", statement);
-    return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
-                    (int)(name < MOST ? name : MOST), statement);
-}
-
-const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length)
-{
-    for (const smp_alias *row = rows; row && row->names; row++)
-        for (const char *at = row->names; *at; at += strcspn(at, " "), at += strspn(at, " "))
-            if (strcspn(at, " ") == length && !strncmp(at, name, length))
-                return row->say;
-    return NULL;
-}
-
-/* What sox and ffmpeg call an option of this command; null: nothing. */
-static const char *option_elsewhere(const smp_command *command, const char *word)
-{
-    static const struct {
-        const char *word, *name;
-    } others[] = {{"-c", "channels"},    {"-ac", "channels"}, {"-ar", "rate"},   {"-b", "samples"},
-                  {"--bits", "samples"}, {"-C", "bitrate"},   {"-ab", "bitrate"}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!strcmp(word, others[i].word) && find_option(command, others[i].name, strlen(others[i].name), 0))
-            return others[i].name;
-    return NULL;
-}
-
-/* full: what was given, of which word may be a part. */
-static smp_code fail_unknown(const smp_command *command, const char *word, const char *full, const char *name,
-                             size_t length, smp_error *err)
-{
-    const char *names[MAX_WORDS];
-    size_t count = 0;
-    const smp_option *row;
-    for (; count < MAX_WORDS && (row = smp_command_option(command, count, NULL)); count++)
-        names[count] = row->name;
-    const char *near = name ? smp_nearest(name, length, names, count) : NULL;
-    const char *statement = name ? statement_named(command, name, length) : NULL;
-    const char *meant = name ? smp_alias_of(command->meant, name, length) : NULL;
-    smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
-    if (access(full, F_OK) == 0)
-        return smp_hint(err, "a file whose name begins with '-': write ./%s", full);
-    if (meant)
-        return smp_hint(err, "write %s", meant);
-    const char *other = option_elsewhere(command, word);
-    other = other ? other : option_elsewhere(command, full);
-    if (other)
-        return smp_hint(err, "did you mean '--%s'?", other);
-    if (statement && !(near && strlen(near) == length))
-        return hint_statement(statement, err);
-    if (near)
-        return smp_hint(err, "did you mean '--%s'?", near);
-    return smp_hint(err, "smempipe %s --help lists the options", command->name);
-}
-
-static smp_code fail_no_value(const smp_option *row, smp_error *err)
-{
-    smp_fail(err, SMP_E_USAGE, "--%s takes a value", row->name);
-    return smp_hint(err, "write --%s %s", row->name, row->argument ? row->argument : "VALUE");
-}
-
-typedef struct parse {
-    const smp_command *command;
-    int argc, at;
-    char *const *argv;
-    void *settings;
-    bool leaves;
-} parse;
-
-/* The value of an option whose text ended: the next word. */
-static smp_code take_value(parse *p, const smp_option *row, smp_error *err)
-{
-    const bool optional = (row->flags & SMP_O_OPTIONAL) != 0;
-    if (row->type == SMP_O_CHOICE && optional) {
-        const bool named = p->at < p->argc && choice_of(row, p->argv[p->at]) >= 0;
-        return store(row, named ? p->argv[p->at++] : row->choices[1], p->settings, true, err);
-    }
-    if (row->type == SMP_O_FLAG || optional)
-        return store(row, "", p->settings, false, err);
-    if (p->at >= p->argc)
-        return fail_no_value(row, err);
-    return store(row, p->argv[p->at++], p->settings, true, err);
-}
-
-static smp_code parse_long(parse *p, const char *word, smp_error *err)
-{
-    const char *name = word + 2, *equals = strchr(name, '=');
-    size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const smp_option *row = find_option(p->command, name, length, 0);
-    if (!row) {
-        char text[80];
-        snprintf(text, sizeof text, "--%.*s", length < sizeof text ? (int)length : (int)sizeof text, name);
-        return fail_unknown(p->command, text, word, name, length, err);
-    }
-    p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
-    if (!equals)
-        return take_value(p, row, err);
-    if (row->type == SMP_O_FLAG) {
-        smp_fail(err, SMP_E_USAGE, "--%s takes no value", row->name);
-        return smp_hint(err, "write --%s alone", row->name);
-    }
-    return store(row, equals + 1, p->settings, true, err);
-}
-
-/* Letters that are an option's or a stage's whole name, as other tools write it behind one dash: fails and says so. */
-static bool fail_whole(const smp_command *command, const char *word, smp_error *err)
-{
-    const size_t length = strlen(word + 1);
-    const smp_option *row = length > 1 ? find_option(command, word + 1, length, 0) : NULL;
-    const char *meant = length > 1 && !row ? smp_alias_of(command->meant, word + 1, length) : NULL;
-    const char *statement = length > 1 && !row && !meant ? statement_named(command, word + 1, length) : NULL;
-    if (!row && !meant && !statement)
-        return false;
-    smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
-    if (row)
-        smp_hint(err, "did you mean '--%s'?", row->name);
-    else if (meant)
-        smp_hint(err, "write %s", meant);
-    else
-        hint_statement(statement, err);
-    return true;
-}
-
-/* -qv, -f, -e STAGE, -eSTAGE. */
-static smp_code parse_letters(parse *p, const char *word, smp_error *err)
-{
-    for (const char *letter = word + 1; *letter; letter++) {
-        const smp_option *row = find_option(p->command, NULL, 0, *letter);
-        if (!row) {
-            const bool all = letter == word + 1 && !(*letter & 0x80); /* nothing of the word is known */
-            char text[80];
-            if (fail_whole(p->command, word, err))
-                return SMP_E_USAGE;
-            snprintf(text, sizeof text, "-%.*s", all ? (int)sizeof text - 2 : (*letter & 0x80) ? 4 : 1, letter);
-            return fail_unknown(p->command, text, word, NULL, 0, err);
-        }
-        p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
-        if (row->type != SMP_O_FLAG && letter[1]) {
-            return fail_whole(p->command, word, err) ? SMP_E_USAGE : store(row, letter + 1, p->settings, true, err);
-        }
-        smp_code code = take_value(p, row, err);
-        if (code)
-            return code;
-    }
-    return SMP_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------ arguments */
+/* ------------------------------------------------------------------------------------------------ usage */
 
 bool smp_argument_unless(const smp_argument_row *row, const char *option)
 {
@@ -461,10 +294,195 @@ static void complete(const smp_command *command, const smp_strings *words, const
     }
 }
 
+/* ------------------------------------------------------------------------------------------------ options */
+
+/* What a stage of this name, here or in other tools, is as a statement; null: there is none, or none is taken. */
+static const char *statement_named(const smp_command *command, const char *name, size_t length)
+{
+    for (size_t i = 0; i < smp_stage_count() && find_option(command, "stage", 5, 'e'); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
+            return stage->example;
+        for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
+            if (strlen(other.name) == length && !strncmp(other.name, name, length))
+                return other.say;
+    }
+    return NULL;
+}
+
+static smp_code hint_statement(const char *statement, smp_error *err)
+{
+    enum { MOST = 40 }; /* of a stage's name */
+    const size_t name = strcspn(statement, " ");
+    if (!strncmp(statement, "nothing: ", 9))
+        return smp_hint(err, "write %s", statement);
+    return smp_hint(err, "a stage is written -e '%s' (smempipe stages %.*s)", statement,
+                    (int)(name < MOST ? name : MOST), statement);
+}
+
+const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length)
+{
+    for (const smp_alias *row = rows; row && row->names; row++)
+        for (const char *at = row->names; *at; at += strcspn(at, " "), at += strspn(at, " "))
+            if (strcspn(at, " ") == length && !strncmp(at, name, length))
+                return row->say;
+    return NULL;
+}
+
+/* What sox and ffmpeg call an option of this command; null: nothing. */
+static const char *option_elsewhere(const smp_command *command, const char *word)
+{
+    static const struct {
+        const char *word, *name;
+    } others[] = {{"-c", "channels"},    {"-ac", "channels"}, {"-ar", "rate"},   {"-b", "samples"},
+                  {"--bits", "samples"}, {"-C", "bitrate"},   {"-ab", "bitrate"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (!strcmp(word, others[i].word) && find_option(command, others[i].name, strlen(others[i].name), 0))
+            return others[i].name;
+    return NULL;
+}
+
+/* full: what was given, of which word may be a part. */
+static smp_code fail_unknown(const smp_command *command, const void *settings, const char *word, const char *full,
+                             const char *name, size_t length, smp_error *err)
+{
+    const char *names[MAX_WORDS];
+    size_t count = 0;
+    const smp_option *row;
+    for (; count < MAX_WORDS && (row = smp_command_option(command, count, NULL)); count++)
+        names[count] = row->name;
+    const char *near = name ? smp_nearest(name, length, names, count) : NULL;
+    const char *statement = name ? statement_named(command, name, length) : NULL;
+    const char *meant = name ? smp_alias_of(command->meant, name, length) : NULL;
+    char usage[200];
+    complete(command, &(smp_strings){0}, settings, usage, sizeof usage);
+    smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
+    if (access(full, F_OK) == 0)
+        return smp_hint(err, "a file whose name begins with '-': write ./%s", full);
+    if (meant)
+        return smp_hint(err, "write %s", meant);
+    const char *other = option_elsewhere(command, word);
+    other = other ? other : option_elsewhere(command, full);
+    if (other)
+        return smp_hint(err, "did you mean '--%s'?", other);
+    if (statement && !(near && strlen(near) == length))
+        return hint_statement(statement, err);
+    if (smp_cli_names_file(command, full, usage, err))
+        return SMP_E_USAGE;
+    if (near)
+        return smp_hint(err, "did you mean '--%s'?", near);
+    return smp_hint(err, "smempipe %s --help lists the options", command->name);
+}
+
+static smp_code fail_no_value(const smp_option *row, smp_error *err)
+{
+    smp_fail(err, SMP_E_USAGE, "--%s takes a value", row->name);
+    return smp_hint(err, "write --%s %s", row->name, row->argument ? row->argument : "VALUE");
+}
+
+typedef struct parse {
+    const smp_command *command;
+    int argc, at;
+    char *const *argv;
+    void *settings;
+    bool leaves;
+} parse;
+
+/* The value of an option whose text ended: the next word. */
+static smp_code take_value(parse *p, const smp_option *row, smp_error *err)
+{
+    const bool optional = (row->flags & SMP_O_OPTIONAL) != 0;
+    if (row->type == SMP_O_CHOICE && optional) {
+        const bool named = p->at < p->argc && choice_of(row, p->argv[p->at]) >= 0;
+        return store(row, named ? p->argv[p->at++] : row->choices[1], p->settings, true, err);
+    }
+    if (row->type == SMP_O_FLAG || optional)
+        return store(row, "", p->settings, false, err);
+    if (p->at >= p->argc)
+        return fail_no_value(row, err);
+    return store(row, p->argv[p->at++], p->settings, true, err);
+}
+
+static smp_code parse_long(parse *p, const char *word, smp_error *err)
+{
+    const char *name = word + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    const smp_option *row = find_option(p->command, name, length, 0);
+    if (!row) {
+        char text[80];
+        snprintf(text, sizeof text, "--%.*s", length < sizeof text ? (int)length : (int)sizeof text, name);
+        return fail_unknown(p->command, p->settings, text, word, name, length, err);
+    }
+    p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
+    if (!equals)
+        return take_value(p, row, err);
+    if (row->type == SMP_O_FLAG) {
+        smp_fail(err, SMP_E_USAGE, "--%s takes no value", row->name);
+        return smp_hint(err, "write --%s alone", row->name);
+    }
+    return store(row, equals + 1, p->settings, true, err);
+}
+
+/* Letters that are an option's or a stage's whole name, as other tools write it behind one dash: fails and says so. */
+static bool fail_whole(const smp_command *command, const char *word, smp_error *err)
+{
+    const size_t length = strlen(word + 1);
+    const smp_option *row = length > 1 ? find_option(command, word + 1, length, 0) : NULL;
+    const char *meant = length > 1 && !row ? smp_alias_of(command->meant, word + 1, length) : NULL;
+    const char *statement = length > 1 && !row && !meant ? statement_named(command, word + 1, length) : NULL;
+    if (!row && !meant && !statement)
+        return false;
+    smp_fail(err, SMP_E_USAGE, "unknown option '%s'", word);
+    if (row)
+        smp_hint(err, "did you mean '--%s'?", row->name);
+    else if (meant)
+        smp_hint(err, "write %s", meant);
+    else
+        hint_statement(statement, err);
+    return true;
+}
+
+/* -qv, -f, -e STAGE, -eSTAGE. */
+static smp_code parse_letters(parse *p, const char *word, smp_error *err)
+{
+    for (const char *letter = word + 1; *letter; letter++) {
+        const smp_option *row = find_option(p->command, NULL, 0, *letter);
+        if (!row) {
+            const bool all = letter == word + 1 && !(*letter & 0x80); /* nothing of the word is known */
+            char text[80];
+            if (fail_whole(p->command, word, err))
+                return SMP_E_USAGE;
+            snprintf(text, sizeof text, "-%.*s", all ? (int)sizeof text - 2 : (*letter & 0x80) ? 4 : 1, letter);
+            return fail_unknown(p->command, p->settings, text, word, NULL, 0, err);
+        }
+        p->leaves |= (row->flags & SMP_O_LEAVES) != 0;
+        if (row->type != SMP_O_FLAG && letter[1]) {
+            return fail_whole(p->command, word, err) ? SMP_E_USAGE : store(row, letter + 1, p->settings, true, err);
+        }
+        smp_code code = take_value(p, row, err);
+        if (code)
+            return code;
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ arguments */
+
+/* The statements given by -e; null: none. */
+static const smp_strings *stages_of(const smp_command *command, const void *settings)
+{
+    const smp_option *row = find_option(command, "stage", 5, 0);
+    const smp_strings *stages = row ? (const void *)((const char *)settings + row->offset) : NULL;
+    return stages && stages->count ? stages : NULL;
+}
+
 static smp_code fail_missing(const smp_command *command, const smp_argument_row *row, const smp_strings *words,
                              const void *settings, smp_error *err)
 {
     char line[200];
+    const smp_strings *stages = stages_of(command, settings);
+    if (stages && smp_cli_file_as_stage(command, stages, words, err))
+        return err->code;
     complete(command, words, settings, line, sizeof line);
     smp_fail(err, SMP_E_USAGE, "%s is missing", row->name);
     return smp_hint(err, "write %s; %s %s %s", line, row->name, row->many ? "are" : "is", row->help);
@@ -484,6 +502,11 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
         }
         if (row->refuse && row->refuse(command, words, next, err))
             return err->code;
+        if (!words->items[next][0]) {
+            smp_fail(err, SMP_E_USAGE, "%s is empty", row->name);
+            return smp_hint(err, "a variable of the shell that is not set? %s %s %s", row->name,
+                            row->many ? "are" : "is", row->help);
+        }
         if (!row->many) {
             *(const char **)field = words->items[next++];
             continue;
@@ -497,8 +520,7 @@ static smp_code place_arguments(const smp_command *command, const smp_strings *w
     if (next < words->count) {
         char line[200];
         complete(command, &(smp_strings){0}, settings, line, sizeof line);
-        smp_fail(err, SMP_E_USAGE, "unexpected argument '%s'", words->items[next]);
-        return smp_hint(err, "the command is %s; more: smempipe %s --help", line, command->name);
+        return smp_cli_fail_surplus(command, words, next, stages_of(command, settings), line, err);
     }
     return SMP_OK;
 }

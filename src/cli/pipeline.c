@@ -188,6 +188,12 @@ void smp_cli_diagnostics(const smp_pipeline_settings *settings, const smp_diags 
         error_json(err);
 }
 
+void smp_cli_warn_of_no_stage(const smp_common *common, const char *path, const smp_program *program)
+{
+    if (path && !program->node_count && !program->save_count && program->kind == SMP_KIND_NONE)
+        smp_cli_warning(common, "%s: the pipeline has no stage: what is read is written unchanged", path);
+}
+
 smp_code smp_cli_with_program(const smp_pipeline_settings *settings, const char *path, smp_cli_work *work,
                               void *context, smp_error *err)
 {

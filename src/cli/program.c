@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/machine.h"
 #include "cli/cli.h"
+#include "cli/mistakes.h"
 #include "cli/shipped.h"
 #include "cli/team.h"
 #include "cli/topics.h"
@@ -48,7 +49,7 @@ static const smp_alias other_commands[] = {
 /* `smempipe WORD ...`, where WORD is no command. words: what follows it. */
 static smp_code fail_command(const char *name, char *const *words, int word_count, smp_error *err)
 {
-    char rest[200] = " IN OUT";
+    char rest[200] = " IN OUT", statement[200];
     if (word_count)
         smp_cli_words(rest, sizeof rest, words, word_count);
     const char *names[MAX_COMMANDS];
@@ -64,8 +65,12 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
         return smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
     }
     if (stage && !stage->internal) {
+        int values = word_count;
+        smp_cli_statement(statement, sizeof statement, name, stage->example, words, &values);
+        if (values < word_count)
+            smp_cli_words(rest, sizeof rest, words + values, word_count - values);
         smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a command", name);
-        return smp_hint(err, "write smempipe run -e '%s'%s", stage->example ? stage->example : name, rest);
+        return smp_hint(err, "write smempipe run -e '%s'%s", statement, rest);
     }
     if (!shipped && smp_writer_kind(name) != SMP_KIND_NONE) {
         smp_fail(err, SMP_E_USAGE, "the command is missing: '%s' is a file's name", name);
@@ -79,7 +84,9 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
     if (near)
         return smp_hint(err, "did you mean '%s'?", near);
     if (length > 5 && !strcmp(name + length - 5, ".pipe"))
-        return smp_hint(err, "smempipe run %s%s", name, rest);
+        return smp_hint(err, "write smempipe run %s%s", name, rest);
+    if (!strcmp(name, "version"))
+        return smp_hint(err, "write smempipe --version");
     return smp_hint(err, "smempipe help lists the commands");
 }
 

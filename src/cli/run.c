@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/mistakes.h"
 #include "cli/outputs.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
@@ -195,6 +196,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     if (code)
         return code;
     warn_of_idle_options(settings, program);
+    smp_cli_warn_of_no_stage(common, settings->pipe, program);
     smp_cli_confine_run(settings, program);
     code = smp_cli_job_open(&settings->plan, program, diags, settings->in, &job, err);
     if (code) {
@@ -249,7 +251,14 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 smp_code smp_cli_run(smp_run_settings *settings, smp_error *err)
 {
     smp_code code = check_arguments(settings, err);
-    return code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
+    if (code)
+        return code;
+    smp_cli_look_near(settings->in);
+    const bool there = !access(settings->out, F_OK);
+    code = smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
+    if (code == SMP_E_READ && there && !strcmp(err->where, settings->in) && access(settings->in, F_OK) != 0)
+        smp_hint(err, "'%.200s' is there: the input comes first, then the output", settings->out);
+    return code;
 }
 
 static smp_code run(void *settings, smp_error *err)

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/cli.h"
+#include "cli/mistakes.h"
 #include "io/media.h"
 #include "stages/stage.h"
 
@@ -215,6 +216,20 @@ static smp_code fail_no_pipeline(const smp_command *command, const char *rest, b
                     example_for(kind, command->shares), rest); /* that is measure */
 }
 
+static const char *kind_words(bool folder, smp_kind kind)
+{
+    return folder ? "folder" : kind == SMP_AUDIO ? "sound by its name" : "picture by its name";
+}
+
+/* The number of a pipeline behind the word that stands in its place; 0: there is none. */
+static size_t pipe_behind(const smp_strings *words, size_t at)
+{
+    for (size_t i = at + 1; i < words->count; i++)
+        if (is_pipe_name(words->items[i]) || (smp_is_shipped(words->items[i]) && access(words->items[i], F_OK) != 0))
+            return i;
+    return 0;
+}
+
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)
 {
     const char *word = words->items[at];
@@ -223,26 +238,28 @@ smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words
     const smp_stage *stage = smp_stage_find(word, strcspn(word, " \t"));
     char rest[200];
     if (kind != SMP_KIND_NONE) {
-        const char *next = words->count > at + 1 ? words->items[at + 1] : "";
-        if (!folder && smp_is_shipped(next) && access(next, F_OK) != 0) {
-            smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at + 2),
-                          (int)(words->count - at - 2));
-            smp_fail(err, SMP_E_USAGE, "the pipeline comes first, and '%.200s' is a %s by its name", word,
-                     kind == SMP_AUDIO ? "sound" : "picture");
-            return smp_hint(err, "write smempipe %s %s %s%s", command->name, next, word, rest);
+        const size_t pipe = pipe_behind(words, at);
+        if (pipe) {
+            smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at), (int)(pipe - at));
+            const size_t used = strlen(rest);
+            smp_cli_words(rest + used, sizeof rest - used, (char *const *)(uintptr_t)(words->items + pipe + 1),
+                          (int)(words->count - pipe - 1));
+            smp_fail(err, SMP_E_USAGE, "the pipeline comes first, and '%.200s' is a %s", word,
+                     kind_words(folder, kind));
+            return smp_hint(err, "write smempipe %s %s%s%s", command->name, words->items[pipe], rest,
+                            command->one_input || !writes_files(command) ? "" : " -o DIR");
         }
         smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at), (int)(words->count - at));
-        smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s", word,
-                 folder              ? "folder"
-                 : kind == SMP_AUDIO ? "sound by its name"
-                                     : "picture by its name");
+        smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s", word, kind_words(folder, kind));
         return fail_no_pipeline(command, rest, words->count - at == 1, kind, err);
     }
     if (!stage || stage->internal || access(word, F_OK) == 0 || smp_is_shipped(word))
         return SMP_OK;
-    const bool whole = word[strcspn(word, " \t")] != '\0'; /* with its parameters */
-    smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at + 1), (int)(words->count - at - 1));
+    char statement[200];
+    int values = (int)(words->count - at - 1);
+    char *const *behind = (char *const *)(uintptr_t)(words->items + at + 1);
+    smp_cli_statement(statement, sizeof statement, word, stage->example, behind, &values);
+    smp_cli_words(rest, sizeof rest, behind + values, (int)(words->count - at - 1) - values);
     smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a pipeline", word);
-    return smp_hint(err, "write smempipe %s -e '%s'%s", command->name, whole || !stage->example ? word : stage->example,
-                    rest);
+    return smp_hint(err, "write smempipe %s -e '%s'%s", command->name, statement, rest);
 }

@@ -146,8 +146,11 @@ int smp_pattern_unknown(smp_pattern_parser *p, size_t start, size_t end)
     const char *near = smp_nearest(p->text + start, end - start, words, count);
     smp_diag *diag = smp_diags_add(p->diags, SMP_ERROR, smp_pattern_span(p, start, end), "unknown name '%s'",
                                    smp_shown(shown, p->text + start, end - start));
+    const bool source = end - start > 3 && !memcmp(p->text + end - 3, ".cu", 3);
     if (near)
         smp_diag_fix(p->diags, diag, "did you mean '%s'?", near);
+    else if (source)
+        smp_diag_fix(p->diags, diag, "of a program write smempipe kernel %.*s", (int)(end - start), p->text + start);
     smp_diag_note(
         p->diags, diag,
         "a pattern knows tid (or lane), threadIdx.x, .y, .z, blockDim.x, .y, .z, min, max, abs, brev, random, "

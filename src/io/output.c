@@ -426,5 +426,6 @@ smp_code smp_make_folders(const char *path, smp_error *err)
     if (mkdir(copy, 0777) == 0 || errno == EEXIST)
         return SMP_OK;
     smp_fail(err, SMP_E_WRITE, "cannot make the folder: %s", smp_os_error(errno, why, sizeof why));
+    smp_hint(err, "give one in a folder that you may write to");
     return smp_at(err, "%s", copy);
 }

@@ -72,7 +72,7 @@ smp_code smp_source_find(smp_source *source, const char *path, const smp_limits 
     }
     if (S_ISDIR(status.st_mode)) {
         smp_fail(err, SMP_E_READ, "is a folder, not a file");
-        smp_hint(err, "give a file in it, or use `smempipe batch` for a whole folder");
+        smp_hint(err, "give a file in it; smempipe batch, convert and measure take whole folders");
         goto fail;
     }
     if (standard && isatty(fd)) {

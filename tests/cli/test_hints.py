@@ -4,6 +4,8 @@ import shutil
 import subprocess
 import unittest
 
+import numpy as np
+
 from harness import PIPELINES, PROGRAM, SAMPLES, CliCase
 
 BLUR = PIPELINES / "blur.pipe"
@@ -69,6 +71,71 @@ class Hints(CliCase):
         self.assertEqual(self.files(), before)
         self.assertEqual(self.smp("-V").stdout, self.smp("--version").stdout)
         self.assertEqual(self.smp("run", "-V").stdout, self.smp("--version").stdout)
+
+    def test_words_in_a_wrong_place_are_told_as_a_whole_command(self):
+        for name in ("a.png", "b.png", "my pic.png"):
+            self.small_png(name)
+        for name, text in (("p", "gray\n"), ("utf16", "gray\n".encode("utf-16")), ("mac", b"gray\rsobel\r")):
+            self.write(name + ".pipe", text)
+        before = self.files()
+        for arguments, said in (
+            (("run", "a.png", "p.pipe", "o.png"), "write smempipe run p.pipe a.png o.png"),
+            (("run", "a.png", "o.png", "p.pipe"), "write smempipe run p.pipe a.png o.png"),
+            (("batch", ".", "p.pipe", "-o", "out"), "write smempipe batch p.pipe . -o DIR"),
+            (("run", "p.pipe", "o.png", "a.png"), "'a.png' is there: the input comes first, then the output"),
+            (("run", "gaussian", "2px", "a.png", "o.png"), "write smempipe run -e 'gaussian 2px' a.png o.png"),
+            (("gaussian", "2px", "a.png", "o.png"), "write smempipe run -e 'gaussian 2px' a.png o.png"),
+            (("run", "-e", "gaussian", "2px", "a.png", "o.png"), "write smempipe run -e 'gaussian 2px' a.png o.png"),
+            (("run", "-e", "gray", "gaussian", "2px", "a.png", "o.png"), "-e 'gray' -e 'gaussian 2px' a.png o.png"),
+            (("run", "-e", "gray; sobel", "a.png", "o.png"), "write -e 'gray' -e 'sobel'"),
+            (("run", "-e", "a.png", "o.png"), "-e takes a stage, and 'a.png' is a file's name"),
+            (("batch", "-e", "gray", "gaussian", ".", "-o", "out"), "'gaussian' is a stage: write -e 'gaussian 2px"),
+            (("run", "p.pipe", "my", "pic.png", "o.png"), "a name with blanks stands in quotes: 'my pic.png'"),
+            (("run", "p.pipe", "a.png", "b.png", "out"), "write smempipe batch p.pipe a.png b.png -o out"),
+            (("run", "p.pipe", "a.png", "-o", "o.png"), "the output stands without an option: smempipe run P.pipe IN"),
+            (("run", "p.pipe", "a.png", "--output=o.png"), "the output stands without an option: smempipe run P.pipe"),
+            (("convert", "-i", "a.png", "o.png"), "inputs stand without an option: smempipe convert IN"),
+            (("measure", "-e", "stats", "a.png", "-o", "x"), "put > FILE behind the command"),
+            (("measure", "-e", "stats", "a.png", "--csv", "x.csv"), "put > x.csv behind the command"),
+            (("tiles", "a.png", "out"), "write smempipe tiles a.png -o out"),
+            (("batch", "p.pipe", "a.png", "out"), "write -o out"),
+            (("convert", "a.png", "b.png", "out"), "write smempipe convert a.png b.png -o out"),
+            (("convert", "p.pipe", "a.png", "o.png"), "'p.pipe' is a pipeline: write smempipe run p.pipe a.png o.png"),
+            (("batch", "p.pipe", "a.png", "-o", "b.png"), "give a folder by -o"),
+            (("run", "p.pipe", "", "o.png"), "IN is empty"),
+            (("run", "p.pipe", "A.PNG", "o.png"), "did you mean 'a.png'?"),
+            (("run", "p.pipe", "a.jpg", "o.png"), "did you mean 'a.png'?"),
+            (("info", "a.pngg"), "did you mean 'a.png'?"),
+            (("run", "p.pipe", "*.png", "o.png"), "patterns are for the shell"),
+            (("run", "utf16.pipe", "a.png", "o.png"), "it is UTF-16: save the file as UTF-8"),
+            (("run", "mac.pipe", "a.png", "o.png"), "a line end of old Macs"),
+            (("check", "a.png"), "a pipeline is a text of stages, one a line; is this a picture?"),
+            (("run", "p.pipe", "a.png", "o.mp3"), "an MP3 holds no pictures"),
+            (("bank", "a.cu"), "write smempipe kernel a.cu"),
+            (("version",), "write smempipe --version"),
+        ):  # fmt: skip
+            with self.subTest(arguments):
+                self.assertIn(said, self.smp(*arguments, status=(1, 2, 3, 4)).stderr)
+        for short in (("completion", "sh"), ("help", "me")):
+            self.assertNotIn("did you mean", self.smp(*short, status=2).stderr)
+        self.assertEqual(self.files(), before)
+
+    def test_a_pipeline_without_a_stage_is_a_warning(self):
+        (self.folder / "in").mkdir()
+        self.small_png("in/a.png")
+        self.write("empty.pipe", "# nothing yet\n")
+        said = "warning: empty.pipe: the pipeline has no stage: what is read is written unchanged"
+        self.assertIn(said, self.smp("run", "empty.pipe", "in/a.png", "o.png").stderr)
+        self.assertIn(said, self.smp("batch", "empty.pipe", "in", "-o", "out").stderr)
+        for arguments in (("run", "upright", "in/a.png", "p.png"), ("convert", "in/a.png", "q.png")):
+            self.assertEqual(self.smp(*arguments).stderr, "")
+
+    def test_failures_of_many_files_say_what_to_type(self):
+        np.save(self.folder / "f.npy", np.full((4, 4), 100, np.float32))
+        for arguments in (("measure", "-e", "equalize", "-e", "stats", "f.npy"),
+                          ("batch", "-e", "equalize", "f.npy", "-o", "out")):
+            told = self.smp(*arguments, status=1).stderr
+            self.assertEqual(told.count("= hint: in front of it 'levels' clamps samples"), 1, told)
 
     def test_what_is_missing_is_told_as_a_whole_command(self):
         self.small_png("a b.png")

@@ -387,6 +387,7 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
     *ptx = NULL;
     if (access(file, R_OK)) {
         smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
+        smp_hint(err, "check the spelling of the path");
         return smp_at(err, "%s", file);
     }
     char *nvcc = smp_compile_tool("nvcc"), *cache = smp_compile_cache();
