@@ -127,7 +127,7 @@ count_pipelines() {
             mark=
             case $pipe in */watermark.pipe) mark="--set mark=$here/samples/page.jpg" ;; esac
             # shellcheck disable=SC2086
-            "$build/smempipe" run --counters --report -q "$pipe" $mark "$sample" "$run.npy" --force \
+            "$build/smempipe" run --counters --report -q "$pipe" $mark "$sample" "$run.npy" --force --threads 1 \
                 --device "$device" > "$run.out" 2>&1
             echo $? > "$run.status"
             rm -f "$run.npy"
@@ -142,7 +142,7 @@ counts() {
         grep -h '^skipped' "$work/counts.out" > "$work/detail"
         return 0
     fi
-    # Side by side, since the model takes most of the time; who counts on the GPU waits for the others.
+    # Side by side, a thread each, since the model takes most of the time; who counts on the GPU waits for the others.
     mkdir -p "$work/counted"
     workers=$(nproc 2> /dev/null || echo 1)
     [ "$workers" -le 16 ] || workers=16
