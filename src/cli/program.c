@@ -65,12 +65,14 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
         return smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
     }
     if (stage && !stage->internal) {
+        const bool help = word_count == 1 && (!strcmp(words[0], "-h") || !strcmp(words[0], "--help"));
         int values = word_count;
         smp_cli_statement(statement, sizeof statement, name, stage->example, words, &values);
         if (values < word_count)
             smp_cli_words(rest, sizeof rest, words + values, word_count - values);
         smp_fail(err, SMP_E_USAGE, "'%s' is a stage, not a command", name);
-        return smp_hint(err, "write smempipe run -e '%s'%s", statement, rest);
+        return help ? smp_hint(err, "write smempipe stages %s", name)
+                    : smp_hint(err, "write smempipe run -e '%s'%s", statement, rest);
     }
     if (!shipped && smp_writer_kind(name) != SMP_KIND_NONE) {
         smp_fail(err, SMP_E_USAGE, "the command is missing: '%s' is a file's name", name);

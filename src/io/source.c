@@ -45,6 +45,8 @@ static smp_code fail_open(const char *path, int number, smp_error *err)
     smp_fail(err, SMP_E_READ, "cannot open: %s", smp_os_error(number, text, sizeof text));
     if (number == ENOENT && !hint_brackets(path, err))
         smp_hint(err, "check the spelling of the path");
+    else if (number == EACCES)
+        smp_hint(err, "you may not read it, or not enter a folder on the way: ls -l says who may");
     else if (number == EMFILE || number == ENFILE)
         smp_hint(err, "too many files are open at once");
     return SMP_E_READ;
@@ -363,8 +365,10 @@ smp_code smp_source_ended(const smp_source *source, smp_error *err)
         char text[128];
         return smp_fail(err, SMP_E_READ, "cannot read: %s", smp_os_error(source->failed, text, sizeof text));
     }
-    if (source->position == 0)
-        return smp_fail(err, SMP_E_DECODE, "the file is empty");
+    if (source->position == 0) {
+        smp_fail(err, SMP_E_DECODE, "the file is empty");
+        return smp_hint(err, "what was to write it may have failed: the copy, the download, the program before a pipe");
+    }
     smp_fail(err, SMP_E_DECODE, "the file ends too early, after %llu bytes: it is truncated",
              (unsigned long long)source->position);
     return smp_hint_damaged(err);

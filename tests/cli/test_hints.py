@@ -59,7 +59,7 @@ class Hints(CliCase):
             (("convert", "a.png", "-auto-orient", "b.jpg"), "hint: write nothing: every picture is turned"),
             (("convert", "a.png", "b.jpg", "--width", "300"), "write --resize 800x"),
             (("convert", "a.png", "b.jpg", "-q", "80"), "the quality is --quality 80"),
-            (("convert", "a.png", "a.png", "new"), "write -o 'new', which makes it"),
+            (("convert", "a.png", "a.png", "new"), "write smempipe convert a.png a.png -o new, which makes it"),
             (("montage", "a.png", "-geometry", "9x9", "-o", "s.png"), "write --cell 200x200"),
         ):  # fmt: skip
             with self.subTest(arguments):
@@ -77,6 +77,7 @@ class Hints(CliCase):
             self.small_png(name)
         for name, text in (("p", "gray\n"), ("utf16", "gray\n".encode("utf-16")), ("mac", b"gray\rsobel\r")):
             self.write(name + ".pipe", text)
+        self.write("none.png", "")
         before = self.files()
         for arguments, said in (
             (("run", "a.png", "p.pipe", "o.png"), "write smempipe run p.pipe a.png o.png"),
@@ -107,12 +108,14 @@ class Hints(CliCase):
             (("run", "p.pipe", "a.jpg", "o.png"), "did you mean 'a.png'?"),
             (("info", "a.pngg"), "did you mean 'a.png'?"),
             (("run", "p.pipe", "*.png", "o.png"), "patterns are for the shell"),
+            (("run", "p.pipe", "none.png", "o.png"), "error: the file is empty\n  = hint: what was to write it may have"),
             (("run", "utf16.pipe", "a.png", "o.png"), "it is UTF-16: save the file as UTF-8"),
             (("run", "mac.pipe", "a.png", "o.png"), "a line end of old Macs"),
             (("check", "a.png"), "a pipeline is a text of stages, one a line; is this a picture?"),
             (("run", "p.pipe", "a.png", "o.mp3"), "an MP3 holds no pictures"),
             (("bank", "a.cu"), "write smempipe kernel a.cu"),
             (("version",), "write smempipe --version"),
+            (("gray", "-h"), "write smempipe stages gray"),
         ):  # fmt: skip
             with self.subTest(arguments):
                 self.assertIn(said, self.smp(*arguments, status=(1, 2, 3, 4)).stderr)
