@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "pipe/work.h"
 #include "cli/mistakes.h"
+#include "pipe/work.h"
 #include "report/text.h"
 
 static const char *const color_words[] = {"auto", "always", "never", NULL};

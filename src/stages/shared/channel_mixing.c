@@ -1,6 +1,6 @@
 /* What the stages that mix a pixel's channels share: one pair of kernels, told the weights. */
-#include "base/checked.h"
 #include "stages/shared/channel_mixing.h"
+#include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
 
 /* Warps side by side in a row, or in rows one above the other where rows are short. */
