@@ -2,7 +2,7 @@
  * A part holds what the report of its files needs (findings, failures, notes), each with the file's number in the order
  * of all files, and the totals. Records follow each other:
  *
- *     "smempipe part 2\n"
+ *     "smempipe part 3\n"
  *     of each record: 8 bytes length, 8 bytes smp_hash.a of what follows, 1 byte kind, packed values (base/pack.h)
  *     kinds: h head, f file (numbers ascend), t group of totals, e end, with counts
  *

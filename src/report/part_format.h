@@ -2,7 +2,7 @@
 #ifndef SMP_REPORT_PART_FORMAT_H
 #define SMP_REPORT_PART_FORMAT_H
 
-#define SMP_PART_MAGIC "smempipe part 2\n"
+#define SMP_PART_MAGIC "smempipe part 3\n"
 
 enum { SMP_PART_MAGIC_SIZE = sizeof SMP_PART_MAGIC - 1, SMP_PART_FRAME = 16 /* bytes: length, hash */ };
 

@@ -262,6 +262,7 @@ static void unpack_failed(smp_unpacker *from, smp_run_report *report, smp_error 
     why->code = codes[smp_unpack_upto(from, sizeof codes / sizeof codes[0] - 1)];
     smp_unpack_text(from, why->where, sizeof why->where);
     smp_unpack_text(from, why->message, sizeof why->message);
+    smp_unpack_text(from, why->hint, sizeof why->hint);
     from->failed |= why->code == SMP_OK;
     report->status = why->code;
 }

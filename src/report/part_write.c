@@ -124,6 +124,7 @@ smp_code smp_part_add(smp_part_writer *writer, uint64_t number, const smp_run_re
         smp_pack_uint(to, why->code);
         smp_pack_text(to, why->where);
         smp_pack_text(to, why->message);
+        smp_pack_text(to, why->hint);
     } else {
         smp_pack_uint(to, (uint64_t)notes->count);
         smp_pack_uint(to, (uint64_t)notes->more);

@@ -108,7 +108,7 @@ class Hints(CliCase):
             (("run", "p.pipe", "a.jpg", "o.png"), "did you mean 'a.png'?"),
             (("info", "a.pngg"), "did you mean 'a.png'?"),
             (("run", "p.pipe", "*.png", "o.png"), "patterns are for the shell"),
-            (("run", "p.pipe", "none.png", "o.png"), "error: the file is empty\n  = hint: what was to write it may have"),
+            (("run", "p.pipe", "none.png", "o.png"), "file is empty\n  = hint: what was to write it may have"),
             (("run", "utf16.pipe", "a.png", "o.png"), "it is UTF-16: save the file as UTF-8"),
             (("run", "mac.pipe", "a.png", "o.png"), "a line end of old Macs"),
             (("check", "a.png"), "a pipeline is a text of stages, one a line; is this a picture?"),

@@ -316,7 +316,7 @@ def totals():
         subprocess.run([PROGRAM, "measure", "-e", pipe, str(path), "--partial", str(part), "--force"], check=True,
                        capture_output=True)
         data = part.read_bytes()
-        at = len("smempipe part 2\n")
+        at = len("smempipe part 3\n")
         while at < len(data):
             length = int.from_bytes(data[at:at + 8], "little")
             record = data[at + 16:at + 16 + length]
@@ -458,7 +458,7 @@ def records():
         seed("records", path.name, bytes([kinds[path.suffix]]) + path.read_bytes())
     seed("records", "journal", b"\2" + (folder / "out" / ".smempipe-journal").read_bytes())
     shutil.rmtree(folder)
-    words("records", ["smempipe list 2\n", "smempipe part 2\n", "smempipe journal", "done ", "begun ", "run ", "\\n",
+    words("records", ["smempipe list 2\n", "smempipe part 3\n", "smempipe journal", "done ", "begun ", "run ", "\\n",
           "../", "l12 ", "=34 ", "\n"])
 
 

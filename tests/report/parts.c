@@ -256,6 +256,8 @@ static void write_part(int count, bool totals_only)
         smp_error why = {.code = SMP_OK};
         if (i == 1)
             report.status = smp_fail(&why, SMP_E_DECODE, "it is broken");
+        if (i == 1)
+            smp_hint(&why, "mend it");
         assert_int_equal(smp_part_add(&writer, (uint64_t)i * 4, &report, &why, &err), SMP_OK);
         if (!report.status)
             assert_int_equal(smp_totals_add(&totals, (uint64_t)i * 4, &report, &err), SMP_OK);
@@ -365,6 +367,7 @@ static void a_part_holds_what_files_gave(void **context)
         assert_string_equal(got.input, want.input);
         assert_int_equal(got.status, i == 1 ? SMP_E_DECODE : SMP_OK);
         assert_string_equal(why.message, i == 1 ? "it is broken" : "");
+        assert_string_equal(why.hint, i == 1 ? "mend it" : "");
         assert_int_equal(got.step_count, i == 1 ? 0 : want.step_count);
         for (size_t k = 0; k < got.step_count; k++)
             check_findings(&got.steps[k], &want.steps[k]);
@@ -438,7 +441,7 @@ static void whatever_a_part_says_is_checked(void **context)
     assert_non_null(changed);
     for (int round = 0; round < ROUNDS; round++) {
         memcpy(changed, bytes, size);
-        size_t at = sizeof "smempipe part 2\n" - 1;
+        size_t at = sizeof "smempipe part 3\n" - 1;
         for (size_t length; at < size; at += FRAME + length) {
             length = (size_t)changed[at] | (size_t)changed[at + 1] << 8 | (size_t)changed[at + 2] << 16;
             if (case_random(&state) % 3)
