@@ -105,7 +105,7 @@ SMP_INLINE void lanes_of(const bilateral_walk *w, int64_t y, int64_t x, const in
                 for (int i = 0; i < N; i++)
                     difference[i] = difference[i] + smp_abs(lines[c * w->line + dx + i] - middle[c][i]);
             for (int i = 0; i < N; i++)
-                k[i] = weight * smp_bilateral_likeness(difference[i], likeness, most, factor, unit);
+                k[i] = weight * smp_bilateral_likeness(difference[i], likeness, most, 1, factor, unit);
             for (int c = 0; c < colours; c++)
                 for (int i = 0; i < N; i++)
                     num[c][i] = fmaf(k[i], lines[c * w->line + dx + i], num[c][i]);

@@ -2,7 +2,10 @@
  *   naive  a thread a pixel, every neighbour from global memory.
  *   tiled  a block of 32 x 8 pixels: samples with their halo in shared memory, a plane a colour, and of 8 bits the
  * table of likeness beside them: neighbours' look-ups meet whatever banks their differences choose. Radii whose tile
- *          does not fit 48 KB run as naive. */
+ *          does not fit 48 KB run as naive.
+ *   private  gray of 8 bits: the same with a table for each bank, entry k of lane t at 32 k + t: no conflicts. A block
+ *            writes 32 KB first. Of photos tiled has hardly a conflict, since neighbours are alike, and is what
+ *            runs; of noise half as many wavefronts more. */
 #include "stencil/bilateral.h"
 
 #include "stencil/stencil.cuh"
@@ -30,8 +33,10 @@ template <typename IN, typename OUT> SMP_DEVICE void bilateral_naive(const smp_i
 }
 SMP_KERNEL_FORMATS(bilateral_naive, smp_bilateral)
 
-/* Geometry: blocks of SMP_BILATERAL_ACROSS x SMP_BILATERAL_DOWN threads over pixels (x) and rows (y). */
-template <typename IN, typename OUT> SMP_DEVICE void bilateral_tiled(const smp_io &io, const smp_bilateral &p)
+/* COPIES: of the table of likeness, a lane's at its number. Geometry: blocks of SMP_BILATERAL_ACROSS x
+ * SMP_BILATERAL_DOWN threads over pixels (x) and rows (y). */
+template <typename IN, typename OUT, int COPIES>
+SMP_DEVICE void bilateral_tiles(const smp_io &io, const smp_bilateral &p)
 {
     SMP_SMEM_DYNAMIC(float, shared);
     const int channels = io.in.channels, colours = smp_bilateral_colours(&io.in), r = p.radius, side = 2 * r + 1;
@@ -43,8 +48,8 @@ template <typename IN, typename OUT> SMP_DEVICE void bilateral_tiled(const smp_i
     float *const likeness = shared + plane * colours;
     const int64_t end = io.out.y0 + io.out.rows, x0 = (int64_t)blockIdx.x * SMP_BILATERAL_ACROSS;
     unsigned clipped = 0;
-    for (int k = t; k <= (int)most; k += threads)
-        likeness[k] = most > 0.f ? smp_bilateral_likeness_table(&p, io.table)[k] : 0.f;
+    for (int k = t; k < ((int)most + 1) * COPIES; k += threads)
+        likeness[k] = most > 0.f ? smp_bilateral_likeness_table(&p, io.table)[k / COPIES] : 0.f;
     for (int64_t y0 = io.out.y0 + (int64_t)blockIdx.y * SMP_BILATERAL_DOWN; y0 < end;
          y0 += (int64_t)gridDim.y * SMP_BILATERAL_DOWN) {
         for (int k = t; k < plane; k += threads) {
@@ -69,7 +74,8 @@ template <typename IN, typename OUT> SMP_DEVICE void bilateral_tiled(const smp_i
                         continue;
                     for (int c = 0; c < colours; c++)
                         difference = difference + smp_abs(q[c * plane] - middle[c * plane]);
-                    const float k = weight * smp_bilateral_likeness(difference, likeness, most, p.factor, p.unit);
+                    const float k = weight * smp_bilateral_likeness(difference, likeness + tx % COPIES, most, COPIES,
+                                                                    p.factor, p.unit);
                     for (int c = 0; c < colours; c++)
                         num[c] = fmaf(k, q[c * plane], num[c]);
                     den = den + k;
@@ -84,4 +90,18 @@ template <typename IN, typename OUT> SMP_DEVICE void bilateral_tiled(const smp_i
     }
     smp_count_clipped<OUT>(io, clipped);
 }
+
+template <typename IN, typename OUT> SMP_DEVICE void bilateral_tiled(const smp_io &io, const smp_bilateral &p)
+{
+    bilateral_tiles<IN, OUT, 1>(io, p);
+}
 SMP_KERNEL_FORMATS(bilateral_tiled, smp_bilateral)
+
+template <typename IN, typename OUT> SMP_DEVICE void bilateral_private(const smp_io &io, const smp_bilateral &p)
+{
+    bilateral_tiles<IN, OUT, SMP_BILATERAL_COPIES>(io, p);
+}
+SMP_KERNEL_PAIR_(bilateral_private, u8, uint8_t, u8, uint8_t, smp_bilateral)
+SMP_KERNEL_PAIR_(bilateral_private, u8, uint8_t, f32, float, smp_bilateral)
+SMP_KERNEL_PAIR_(bilateral_private, f32, float, u8, uint8_t, smp_bilateral)
+SMP_KERNEL_PAIR_(bilateral_private, f32, float, f32, float, smp_bilateral)

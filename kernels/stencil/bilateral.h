@@ -16,6 +16,7 @@ enum {
     SMP_BILATERAL_LANES = 16,        /* CPU: pixels side by side */
     SMP_BILATERAL_ACROSS = 32,       /* GPU, tiled: pixels of a block */
     SMP_BILATERAL_DOWN = 8,          /* the same: rows */
+    SMP_BILATERAL_COPIES = 32,       /* GPU, private: of the table of likeness */
     SMP_BILATERAL_SHARED = 48 * 1024 /* bytes that a block's tile may take */
 };
 
@@ -35,12 +36,12 @@ SMP_HOST_DEVICE const float *smp_bilateral_likeness_table(const smp_bilateral *p
     return (const float *)table + (2 * p->radius + 1) * (2 * p->radius + 1);
 }
 
-/* The weight of a difference. most: the last entry of the table; 0: there is none. */
-SMP_HOST_DEVICE float smp_bilateral_likeness(float difference, const float *likeness, float most, float factor,
-                                             float unit)
+/* The weight of a difference. most: the last entry of the table, 0: there is none; apart: from an entry to the next. */
+SMP_HOST_DEVICE float smp_bilateral_likeness(float difference, const float *likeness, float most, int apart,
+                                             float factor, float unit)
 {
     if (most > 0.f)
-        return likeness[(int32_t)smp_round_to(difference, most)];
+        return likeness[(int32_t)smp_round_to(difference, most) * apart];
     const float d = difference * unit;
     return smp_exp2f_(-(d * d) * factor);
 }
@@ -72,7 +73,7 @@ SMP_HOST_DEVICE void smp_bilateral_pixel(const smp_bilateral *p, const smp_io *i
                 q[c] = smp_at_border(in, x + dx, y + dy, c, p->edge, outside);
                 difference = difference + smp_abs(q[c] - middle[c]);
             }
-            const float k = weight * smp_bilateral_likeness(difference, likeness, most, p->factor, p->unit);
+            const float k = weight * smp_bilateral_likeness(difference, likeness, most, 1, p->factor, p->unit);
             for (int c = 0; c < colours; c++)
                 num[c] = fmaf(k, q[c], num[c]);
             den = den + k;
@@ -94,11 +95,12 @@ static inline size_t smp_bilateral_scratch(const smp_io *io, const void *params)
     return (lines * (size_t)smp_bilateral_line(p) + (size_t)SMP_BILATERAL_TILE * SMP_MAX_CHANNELS + 64) * sizeof(float);
 }
 
-/* GPU: bytes of a tile of all colours, and of the table of likeness. */
-SMP_HOST_DEVICE int64_t smp_bilateral_shared(const smp_bilateral *p, const smp_view *in)
+/* GPU: bytes of a tile of all colours, and of copies of the table of likeness. */
+SMP_HOST_DEVICE int64_t smp_bilateral_shared(const smp_bilateral *p, const smp_view *in, int copies)
 {
     const int64_t across = SMP_BILATERAL_ACROSS + 2 * p->radius, down = SMP_BILATERAL_DOWN + 2 * p->radius;
-    return (across * down * smp_bilateral_colours(in) + (int64_t)smp_bilateral_last(in) + 1) * (int64_t)sizeof(float);
+    const int64_t entries = (int64_t)smp_bilateral_last(in) + 1;
+    return (across * down * smp_bilateral_colours(in) + entries * copies) * (int64_t)sizeof(float);
 }
 
 SMP_CPU_DECLARE(bilateral_naive);

@@ -57,21 +57,40 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     return SMP_OK;
 }
 
-static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+/* Whether a block's tile fits shared memory, with so many copies of the table. */
+static bool fits(const smp_io *io, const void *kernel, int copies, smp_grid *grid)
 {
     static const smp_tiles shape = {SMP_BILATERAL_ACROSS, SMP_BILATERAL_DOWN, SMP_BILATERAL_ACROSS, SMP_BILATERAL_DOWN};
     smp_io pixels = *io;
     pixels.out.channels = 1;
-    const int64_t bytes = smp_bilateral_shared(kernel, &io->in);
+    const int64_t bytes = smp_bilateral_shared(kernel, &io->in, copies);
     smp_grid_sample_tiles(&pixels, &shape, grid);
     grid->shared_bytes = (unsigned)bytes;
-    return bytes <= SMP_BILATERAL_SHARED ? "bilateral_tiled" : NULL;
+    return bytes <= SMP_BILATERAL_SHARED;
+}
+
+static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    return fits(io, kernel, 1, grid) ? "bilateral_tiled" : NULL;
+}
+
+static const char *private(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    if (smp_bilateral_last(&io->in) <= 0 || io->in.format == SMP_U16 || io->out.format == SMP_U16)
+        return NULL;
+    return fits(io, kernel, SMP_BILATERAL_COPIES, grid) ? "bilateral_private" : NULL;
 }
 
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "every neighbour of every pixel",
      .launches = {SMP_LAUNCH(bilateral_naive, .geometry = smp_geometry_pixels)}},
+    {.name = "private",
+     .help = "on GPUs, gray of 8 bits: as tiled, with a table of weights for each bank: for noise, which meets few "
+             "equal ones",
+     .launches = {SMP_LAUNCH_AS(bilateral_tiled, .decide = private)},
+     .scratch = smp_bilateral_scratch,
+     .band = 16},
     {.name = "tiled",
      .help = "pixels side by side, weights gathered; on GPUs a tile and the weights in shared memory",
      .launches = {SMP_LAUNCH_AS(bilateral_tiled, .decide = tiled)},

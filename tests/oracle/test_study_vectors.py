@@ -56,7 +56,7 @@ class Vectors(OracleCase):
                     self.same(got, (sums / np.iinfo(array.dtype).max).astype(np.float32), f"{stage} {way}")
 
     def test_rounded_ones(self):
-        for way in WAYS:
+        for way in WAYS + [("--device", "simt", "--variant", "private")]:
             for array, stage, text in BILATERAL:
                 got, want = run_many(array, {stage: [stage]}, *way)[stage].ravel(), np.array(text.split(), float)
                 off = np.abs(got[:want.size] - want).max()
