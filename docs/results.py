@@ -12,7 +12,7 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "host",
-         "peers", "limits"]
+         "peers", "limits", "study"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -388,11 +388,27 @@ def host(report):
     return text + table(["what", "least alone", "most alone", "sum at once", "of the sum alone"], lines)
 
 
+def study(report):
+    """Stages for pictures that people study beside OpenCV, and transforms beside FFTW, on one core."""
+    text = "\n## Pictures that people study, on one core\n\n"
+    text += f"{report['processor']}, one thread; processor milliseconds in memory, the least of a run of " \
+            "`tests/bench/peers_study.py` in alternation, which says what is in them; 6000x4000 unless said, OpenCV " \
+            f"{report['opencv']}. x is the other's time divided by ours, with AVX-512 (v4) and AVX2 (v3) " \
+            "code. FFTW plans by estimate and makes half a spectrum, `fft complex` the whole one.\n"
+    for rows, other in ((report["stages"], "OpenCV"), (report["transforms"], "FFTW")):
+        if rows:
+            lines = [(one["stage"], number(one["other_s"] * 1e3, 3), *(cell for isa in one["ratio"] for cell in (
+                      number(one["smempipe_s"][isa] * 1e3, 3), number(one["ratio"][isa], 2)))) for one in rows]
+            heads = [cell for isa in rows[0]["ratio"] for cell in (f"{isa} ms", f"{isa} x")]
+            text += f"\n**Beside {other}**\n\n" + table(("stage", f"{other} ms", *heads), lines)
+    return text
+
+
 def peers_of(report):
     return gpu_peers(report) if "rows" in report else peers(report)
 
 
-MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits}
+MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits, "study": study}
 
 
 def wrapped(text):
