@@ -134,6 +134,19 @@ static bool decode_mufu(sass_parser *parser, const sass_line *line, warp_inst *i
     return true;
 }
 
+/* FMNMX3 to, a, b, c, p: the least, or where p does not hold the greatest (sm_100) */
+static bool decode_minmax3(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    if (line->count != 5)
+        return sass_refuse(parser, line, "this form");
+    set_modes(line, op);
+    op->mode = sass_has(line, "NAN");
+    sass_condition(parser, line, op, 0, 4, true);
+    inst->execute = sass_run_minmax3;
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
+           sass_source(parser, line, op, 1, 2, 1, true) && sass_source(parser, line, op, 2, 3, 1, true);
+}
+
 static bool decode_check(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     op->pred_to[0] = line->count ? sass_predicate_to(parser, &line->operands[0]) : WARP_NO_ROW;
@@ -316,6 +329,7 @@ const sass_decoder_row sass_float_decoders[] = {
     {"FMUL", decode_arithmetic, ROUNDINGS},
     {"FFMA", decode_arithmetic, ROUNDINGS},
     {"FMNMX", decode_minmax, "FTZ NAN"},
+    {"FMNMX3", decode_minmax3, "FTZ NAN"},
     {"FSETP", decode_compare, TESTS},
     {"DSETP", decode_double_compare, TESTS " MAX MIN"},
     {"FSET", decode_set, TESTS " BF"},

@@ -402,6 +402,7 @@ const sass_decoder_row sass_flow_decoders[] = {
     {"VOTEU", decode_vote, "ALL ANY EQ"},
     {"MATCH", decode_match, "ANY ALL U64"},
     {"REDUX", decode_reduce, "SUM MIN MAX AND OR XOR S32"},
+    {"CREDUX", decode_reduce, "MIN MAX S32"}, /* of sm_100 */
     {"ELECT", decode_elect, ""},
     {"S2R", decode_special, ""},
     {"S2UR", decode_special, ""},

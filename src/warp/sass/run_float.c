@@ -48,6 +48,32 @@ void sass_run_mufu(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     sass_put(frame, op, r, lanes);
 }
 
+/* A NaN loses against a number; -0 is less than +0. */
+void sass_run_minmax3(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t rooms[3][WARP_LANES], r[WARP_LANES] = {0};
+    const uint32_t *from[3], least = sass_holds(frame, op, 0);
+    (void)block;
+    for (int i = 0; i < 3; i++)
+        from[i] = sass_take(frame, op, i, rooms[i]);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        float best = NAN;
+        bool unordered = false;
+        for (int i = 0; i < 3; i++) {
+            const uint32_t bits = from[i][l];
+            const float x = warp_bits_float(op->flush && !(bits & 0x7f800000) ? bits & 0x80000000 : bits);
+            const bool less = x < best || (x == best && signbit(x) && !signbit(best));
+            unordered = unordered || x != x;
+            if (x == x && (best != best || less == (least >> l & 1)))
+                best = x;
+        }
+        r[l] = best != best || (op->mode && unordered) ? 0x7fffffff : warp_float_bits(best);
+    }
+    sass_put(frame, op, r, lanes);
+}
+
 /* Whether a / b needs more care than a reciprocal and two corrections: numbers near the ends of the range. */
 void sass_run_check_division(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
