@@ -201,6 +201,12 @@ static void put_findings(FILE *to, const smp_warp_result *result, const smp_pain
     if (result->stopped) {
         fprintf(to, "  %sstopped%s  ", paint->red, paint->off);
         smp_text_clean(to, result->error.message);
+        const bool hint = result->error.hint[0] != 0; /* of PTX that cannot run: the source line that it comes from */
+        if (hint || result->error.where[0]) {
+            fputs(hint ? "; " : " (", to);
+            smp_text_clean(to, hint ? result->error.hint : result->error.where);
+            fputs(hint ? "" : ")", to);
+        }
         fputc('\n', to);
     }
 }

@@ -315,7 +315,7 @@ int main()
         done = self.smp("kernel", "a.cu", "--code", "ptx", status=1)
         self.assertIn("cudaErrorAssert\n", done.stdout)
         self.assertIn("assertion 'threadIdx.x < most' fails in thread 40 (", done.stderr)
-        self.assertIn("a.cu:3)", done.stderr)
+        self.assertRegex(done.stdout, r"stopped +kernel 'check', .*a\.cu:3\)\n")
 
     def test_barriers_in_shared_memory(self):
         for name, status, words, absent in (
