@@ -333,26 +333,6 @@ int main()
                 self.assertIn(words, done.stdout + done.stderr)
                 self.assertNotIn(absent, done.stdout + done.stderr)
 
-    def test_arguments_go_by_the_names_of_the_source(self):
-        self.write("a.cu", """/* __global__ void f(int c) */
-template <class T> __global__ void __launch_bounds__(32) f(T *__restrict__ out, const T *in, int n = 5, float by = 2.f)
-{
-    if (threadIdx.x < n)
-        out[threadIdx.x] = in[threadIdx.x] * by;
-}
-template __global__ void f<float>(float *, const float *, int, float);
-""")
-        launch = ("kernel", "a.cu", "--only", "f<float>", "--grid", "1", "--block", "32", "--code", "ptx", "--args")
-        for words in ("out=f32[64] in=f32[32] n=32 by=1.5", "by=1.5 n=32 in=f32[32] out=f32[64]",
-                      "x=f32[64] y=f32[32] 32 1.5", "out=f32[64] y=f32[32]=0.5 n=32 by=2"):
-            with self.subTest(words):
-                self.assertNotIn("bounds", self.smp(*launch, words).stdout)
-        for words, wanted in (("in=f32[64] out=f32[32] n=32 z=1", "'in' is parameter 2 of 'f', and stands at place 1"),
-                              ("in=f32[64] out=f32[32] n=32", "in any order: out, in, n, by"),
-                              ("out=f32[64] out=f32[32] n=32 by=1", "names 'out' twice")):
-            with self.subTest(words):
-                self.assertIn(wanted, self.smp(*launch, words, status=2).stderr)
-
     def test_a_source_without_main_and_a_second_file_say_what_to_type(self):
         self.write("a.cu", "// main is elsewhere\n__global__ void f(int *x) { x[0] = 1; }\n")
         error = self.smp("kernel", "a.cu", status=2).stderr

@@ -1,0 +1,45 @@
+"""--args of `smempipe kernel` by the names that a CUDA source gives a kernel's parameters."""
+import shutil
+import unittest
+
+from harness import SANITIZED, CliCase
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+
+
+@unittest.skipUnless((NVCC or shutil.which("clang++")) and not SANITIZED, "no nvcc and no clang++, or a sanitizer")
+class Names(CliCase):
+    def test_arguments_go_by_the_names_of_the_source(self):
+        self.write("a.cu", """/* __global__ void f(int c) */
+template <class T> __global__ void __launch_bounds__(32) f(T *__restrict__ out, const T *in, int n = 5, float by = 2.f)
+{
+    if (threadIdx.x < n)
+        out[threadIdx.x] = in[threadIdx.x] * by;
+}
+template __global__ void f<float>(float *, const float *, int, float);
+""")
+        launch = ("kernel", "a.cu", "--only", "f<float>", "--grid", "1", "--block", "32", "--code", "ptx", "--args")
+        for words in ("out=f32[64] in=f32[32] n=32 by=1.5", "by=1.5 n=32 in=f32[32] out=f32[64]",
+                      "x=f32[64] y=f32[32] 32 1.5", "out=f32[64] y=f32[32]=0.5 n=32 by=2"):
+            with self.subTest(words):
+                self.assertNotIn("bounds", self.smp(*launch, words).stdout)
+        for words, wanted in (("in=f32[64] out=f32[32] n=32 z=1", "'in' is parameter 2 of 'f', and stands at place 1"),
+                              ("in=f32[64] out=f32[32] n=32", "in any order: out, in, n, by"),
+                              ("out=f32[64] out=f32[32] n=32 by=1", "names 'out' twice")):
+            with self.subTest(words):
+                self.assertIn(wanted, self.smp(*launch, words, status=2).stderr)
+
+    def test_arrays_of_a_comparison_go_by_their_names(self):
+        self.write("a.cu", """
+__global__ void a(float *out, const float *in) { out[threadIdx.x] = in[threadIdx.x] * 2; }
+__global__ void b(const float *in, float *out) { out[threadIdx.x] = in[threadIdx.x] + in[threadIdx.x]; }
+__global__ void c(const float *in, float *out) { out[threadIdx.x] = in[threadIdx.x] + 1; }
+""")
+        launch = ("kernel", "a.cu", "--compare", "--grid", "1", "--block", "32", "--code", "ptx", "--args",
+                  "in=f32[32]=3 out=f32[32]=0", "--only")  # fmt: skip
+        self.assertIn("b: the same bytes as the first", self.smp(*launch, "a,b").stdout)
+        self.assertIn("c: out[0] is 4, not 6", self.smp(*launch, "a,c", status=7).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
