@@ -227,6 +227,8 @@ static void do_file(smp_batch_worker *w, const smp_batch_file *file, size_t inde
     b->made[w->kind]++;
     take_result(b, index, &done);
     pthread_cond_broadcast(&b->changed);
+    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+        pthread_cond_signal(&b->idle[kind]);
     pthread_mutex_unlock(&b->lock);
     if (r->ended)
         r->ended(r->context, index);
@@ -416,6 +418,8 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     pthread_mutex_init(&b.wide_lock, NULL);
     pthread_cond_init(&b.changed, NULL);
     pthread_cond_init(&b.ended, NULL);
+    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+        pthread_cond_init(&b.idle[kind], NULL);
     if (!workers || (request->in_order && !b.results))
         code = smp_fail_memory(err, "a batch", most * sizeof *workers);
     if (!code)
@@ -431,6 +435,8 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     smp_device_close(b.wide);
     pthread_cond_destroy(&b.changed);
     pthread_cond_destroy(&b.ended);
+    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+        pthread_cond_destroy(&b.idle[kind]);
     pthread_mutex_destroy(&b.wide_lock);
     pthread_mutex_destroy(&b.lock);
     smp_free(b.results);

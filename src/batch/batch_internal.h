@@ -30,6 +30,8 @@ typedef struct smp_batch {
     const smp_batch_request *request;
     pthread_mutex_t lock;
     pthread_cond_t changed, ended; /* files come and go; the last thread goes */
+    pthread_cond_t
+        idle[SMP_DEAL_KINDS]; /* for a file that suits: each file that ends wakes one thread of either kind */
     smp_batch_count *count;
     const smp_batch_file *files; /* that were handed out last, */
     size_t first, handed;        /* the first of them, and the end of them */

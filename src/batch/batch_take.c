@@ -140,6 +140,9 @@ static bool take(smp_batch_worker *w, size_t *index)
         b->next++;
     while (b->next < b->handed && b->begun > b->next && b->marks[b->next - b->first].taken)
         b->next++;
+    if (b->next == b->handed) /* nothing will suit any more */
+        for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+            pthread_cond_broadcast(&b->idle[kind]);
     const smp_batch_file *file = &b->files[*index - b->first];
     w->class_index = smp_deal_class_of(&b->deal, file->input, file->bytes);
     smp_deal_begin(&b->deal, w->kind, w->class_index);
@@ -157,7 +160,9 @@ const smp_batch_file *smp_batch_take(smp_batch_worker *w, size_t *index)
         if (b->next == b->handed && !b->asking && !b->no_more)
             ask_for_more(b);
         else
-            smp_batch_wait(b, &b->changed); /* live memory falls without a word */
+            smp_batch_wait(b, both_kinds(b) && b->next < b->handed && !must_wait(b)
+                                  ? &b->idle[w->kind]
+                                  : &b->changed); /* live memory falls without a word */
         smp_batch_give_back(w);
     }
     if (taken) {
