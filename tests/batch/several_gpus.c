@@ -2,6 +2,8 @@
 #include "suite.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -30,6 +32,7 @@ static struct {
     int waits_for;                /* files that others finish before a slow or late device goes on */
     bool gave_up;                 /* it waited for too long */
     int launches[GPUS];
+    atomic_bool refused; /* the closed device was asked for */
 } fake;
 
 static _Thread_local int current = -1;
@@ -103,8 +106,10 @@ static CUresult total_memory(size_t *bytes, CUdevice device)
 
 static CUresult retain(CUcontext *context, CUdevice device)
 {
-    if (device == fake.closed)
+    if (device == fake.closed) {
+        atomic_store(&fake.refused, true);
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     if (device == fake.late)
         wait_for_others();
     *context = (CUcontext)(void *)&contexts[device];
@@ -132,6 +137,8 @@ static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, un
     pthread_mutex_unlock(&fake.lock);
     if (current == fake.slow)
         wait_for_others();
+    while (fake.closed >= 0 && !atomic_load(&fake.refused))
+        sched_yield();
     return fake_cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
                                params, extra);
 }
@@ -245,6 +252,7 @@ static void forget(void)
     fake.slow = fake.late = fake.lost = fake.closed = -1;
     fake.finished = fake.failed = fake.on_cpu = fake.done_again = fake.left_out = 0;
     fake.gave_up = false;
+    atomic_store(&fake.refused, false);
     memset(fake.launches, 0, sizeof fake.launches);
 }
 
