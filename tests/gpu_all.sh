@@ -5,7 +5,7 @@
 #   tests/gpu_all.sh BUILD OUT [--seconds N] [--only PART]... [--name h100] [--device cuda:N] [--small]
 #
 # Parts in their order: matrix device (gpu.sh), peers (tests/bench/gpu_peers), pipelines, folders (whole jobs over folders,
-# gpu_folders.py), then the ladders of gpu_results.py
+# gpu_folders.py; of several GPUs at once: gpu_host.py), then the ladders of gpu_results.py
 # transpose histogram stencil5 stencil15 matmul reduction bench, then counts memcheck initcheck synccheck racecheck (gpu.sh),
 # and limits (gpu_limits.py, of the peers of this run), where ncu is.
 # Leaves in OUT (nothing else, so that few files come back), each written anew as soon as there is more:
@@ -144,6 +144,12 @@ folders() {
     status=$?
     tee -a "$out/log.txt" < "$work/said"
     [ $status -eq 0 ] || { say "folders: status $status"; failed=1; }
+    if [ "$("$build/smempipe" devices | grep -c '^cuda')" -gt 1 ]; then
+        limited 60 python3 -B "$here/tests/gpu_host.py" "$build/smempipe" "$work/results/$name-host.json" > "$work/said" 2>&1
+        status=$?
+        tee -a "$out/log.txt" < "$work/said"
+        [ $status -eq 0 ] || { say "host: status $status"; failed=1; }
+    fi
     keep_results
 }
 
