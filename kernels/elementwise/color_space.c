@@ -23,10 +23,10 @@ static void color_space_block(const smp_io *io, const void *params, float *restr
     smp_color_space own = *(const smp_color_space *)params;
     const int channels = io->in.channels;
     const float white = io->in.white;
-    SMP_BY_CHANNELS(channels, smp_pixel_part(planes, from, pixels, N))
+    smp_pixel_part(planes, from, pixels, channels);
     SMP_KINDS_6(own, planes_of(made, planes, pixels, own.kind, white))
     for (int c = 0; c < channels; c++)
-        SMP_BY_CHANNELS(channels, smp_pixel_join(to + c, (c < 3 ? made : planes) + c * pixels, pixels, N))
+        smp_pixel_join(to + c, (c < 3 ? made : planes) + c * pixels, pixels, channels);
 }
 
 /* Pixels of three bytes to planes of bytes, and back; n <= SMP_BLOCK. The compiler's own shuffles take several times as
@@ -192,7 +192,7 @@ static void lab_of_bytes(const smp_io *io, const float light[256], void *to, con
         planes[2 * n + i] = lab.v[2];
     }
     for (int c = 0; c < channels; c++)
-        SMP_BY_CHANNELS(channels, smp_pixel_join(made + c, planes + c * n, n, N))
+        smp_pixel_join(made + c, planes + c * n, n, channels);
     smp_store_row(to, io->out.format, made, n * channels, io->clipped);
 }
 

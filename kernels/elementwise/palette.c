@@ -28,7 +28,7 @@ static void palette_block(const smp_io *io, const void *params, float *restrict 
     const smp_palette *p = params;
     const float *table = io->table;
     const int channels = io->in.channels;
-    SMP_BY_CHANNELS(channels, smp_pixel_part(planes, from, pixels, N))
+    smp_pixel_part(planes, from, pixels, channels);
     for (int64_t i = 0; i < pixels; i++)
         best[i] = INFINITY, which[i] = 0;
     for (int32_t k = 0; k < p->count; k++)

@@ -12,7 +12,7 @@ static void profile_block(const smp_io *io, const void *params, float *restrict 
     const float *table = io->table, white = io->in.white;
     const int channels = io->in.channels, colours = own.gray ? 1 : 3;
     const int64_t n = pixels;
-    SMP_BY_CHANNELS(channels, smp_pixel_part(planes, from, n, N))
+    smp_pixel_part(planes, from, n, channels);
     for (int64_t i = 0; i < n && own.grid; i++) {
         const float x = planes[i], y = planes[n + i], z = planes[2 * n + i];
         for (int c = 0; c < 3; c++)
@@ -32,7 +32,7 @@ static void profile_block(const smp_io *io, const void *params, float *restrict 
             planes[2 * n + i] = smp_profile_row(&own, 2, r, g, b, white);
         }
     for (int c = 0; c < channels; c++)
-        SMP_BY_CHANNELS(channels, smp_pixel_join(to + c, planes + c * n, n, N))
+        smp_pixel_join(to + c, planes + c * n, n, channels);
 }
 
 SMP_CPU_KERNEL(profile_tiled)

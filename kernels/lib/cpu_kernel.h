@@ -64,6 +64,9 @@ typedef struct smp_cpu_kernel {
 #else
 #define SMP_INLINE static inline __attribute__((always_inline, unused))
 #endif
+/* Loops over a block or a row that say nothing of the stage: compiled once a file, not in each place that calls them.
+ */
+#define SMP_APART static __attribute__((noinline, unused))
 
 /* Calls fn(to, OUT, from, IN, ...) with the two formats as constants: one always-inline function becomes a loop for
  * each pair of the planner: X to X, X to f32, f32 to X. */
@@ -118,7 +121,7 @@ SMP_INLINE void smp_load_bytes(float *restrict to, const uint8_t *restrict from,
 }
 
 /* n samples as code values; `from` points at the first. */
-SMP_INLINE void smp_load_row(float *restrict to, const void *restrict from, int format, int64_t n)
+SMP_APART void smp_load_row(float *restrict to, const void *restrict from, int format, int64_t n)
 {
     if (format == SMP_U8)
         smp_load_bytes(to, from, n);
@@ -135,7 +138,7 @@ SMP_INLINE void smp_store_row_as(void *restrict to, int format, const float *res
 }
 
 /* Stores n code values with the one rounding. clipped (may be null) counts samples that integer formats clamp. */
-SMP_INLINE void smp_store_row(void *restrict to, int format, const float *restrict from, int64_t n, uint64_t *clipped)
+SMP_APART void smp_store_row(void *restrict to, int format, const float *restrict from, int64_t n, uint64_t *clipped)
 {
     if (format == SMP_U8)
         smp_store_row_as(to, SMP_U8, from, n);

@@ -77,20 +77,27 @@ SMP_INLINE void smp_pixel_naive(const smp_io *io, const void *params, int64_t y0
     }                                                                                                                  \
     }
 
-/* Pixels into one plane a channel. */
-SMP_INLINE void smp_pixel_part(float *restrict planes, const float *restrict from, int64_t pixels, const int channels)
+SMP_INLINE void smp_pixel_part_by(float *restrict planes, const float *restrict from, int64_t pixels,
+                                  const int channels)
 {
     for (int64_t i = 0; i < pixels; i++)
         for (int c = 0; c < channels; c++)
             planes[c * pixels + i] = from[i * channels + c];
 }
 
-/* A plane into one channel of pixels. */
-SMP_INLINE void smp_pixel_join(float *restrict to, const float *restrict plane, int64_t pixels, const int channels)
+/* Pixels into one plane a channel. */
+SMP_APART void smp_pixel_part(float *restrict planes, const float *restrict from, int64_t pixels,
+                              int channels){SMP_BY_CHANNELS(channels, smp_pixel_part_by(planes, from, pixels, N))}
+
+SMP_INLINE void smp_pixel_join_by(float *restrict to, const float *restrict plane, int64_t pixels, const int channels)
 {
     for (int64_t i = 0; i < pixels; i++)
         to[i * channels] = plane[i];
 }
+
+/* A plane into one channel of pixels. */
+SMP_APART void smp_pixel_join(float *restrict to, const float *restrict plane, int64_t pixels,
+                              int channels){SMP_BY_CHANNELS(channels, smp_pixel_join_by(to, plane, pixels, N))}
 
 SMP_INLINE void smp_pixel_plane(float *restrict plane, const float *restrict planes, int64_t pixels, int channel,
                                 const int reads, const smp_io *io, const void *params, smp_pixel_fn *fn)
@@ -105,10 +112,10 @@ SMP_INLINE void smp_pixel_planes(const smp_io *io, const void *params, float *re
                                  int64_t pixels, int reads, smp_pixel_fn *fn)
 {
     float planes[SMP_BLOCK] __attribute__((aligned(64))), plane[SMP_BLOCK] __attribute__((aligned(64)));
-    SMP_BY_CHANNELS(io->in.channels, smp_pixel_part(planes, from, pixels, N))
+    smp_pixel_part(planes, from, pixels, io->in.channels);
     for (int c = 0; c < io->out.channels; c++) {
         SMP_BY_CHANNELS(reads, smp_pixel_plane(plane, planes, pixels, c, N, io, params, fn))
-        SMP_BY_CHANNELS(io->out.channels, smp_pixel_join(to + c, plane, pixels, N))
+        smp_pixel_join(to + c, plane, pixels, io->out.channels);
     }
 }
 

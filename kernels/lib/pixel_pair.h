@@ -127,11 +127,11 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
             const int64_t n = span.to - x < block ? span.to - x : block, step = gray ? 0 : n;
             const char *in = smp_row(&io->in, y);
             smp_load_row(row, in + x * ins * smp_sample_size(io->in.format), io->in.format, n * ins);
-            SMP_BY_CHANNELS(ins, smp_pixel_part(planes, row, n, N))
+            smp_pixel_part(planes, row, n, ins);
             if (bys) {
                 const char *by = smp_row(second, y - at->y);
                 smp_load_row(row, by + (x - at->x) * bys * smp_sample_size(second->format), second->format, n * bys);
-                SMP_BY_CHANNELS(bys, smp_pixel_part(others, row, n, N))
+                smp_pixel_part(others, row, n, bys);
             }
             const float *last = planes + (ins - 1) * n, *other = bys ? others + (bys - 1) * n : planes;
             for (int c = 0; c < outs; c++) {
@@ -143,7 +143,7 @@ SMP_INLINE void smp_pair_tiled(const smp_io *io, const void *params, int64_t y0,
                     for (int64_t i = 0; i < n; i++)
                         plane[i] = fn((smp_pixel){planes + i, step, ins, ins, last[i]}, (smp_pixel){NULL, 0, 0, 0, 0.f},
                                       c, io, params);
-                SMP_BY_CHANNELS(outs, smp_pixel_join(row + c, plane, n, N))
+                smp_pixel_join(row + c, plane, n, outs);
             }
             char *to = smp_row(&io->out, y);
             smp_store_row(to + x * outs * smp_sample_size(io->out.format), io->out.format, row, n * outs, io->clipped);
