@@ -46,14 +46,14 @@ typedef struct smp_arithmetic_params {
 } smp_arithmetic_params;
 
 /* a multiplied with b, or its negative where b is bright (W3C Compositing and Blending, hard-light). */
-SMP_HOST_DEVICE float smp_hard_light(float a, float b, float white)
+SMP_FORMULA float smp_hard_light(float a, float b, float white)
 {
     float dark = 2.f * (a * b) / white, bright = white - 2.f * ((white - a) * (white - b)) / white;
     return b <= 0.5f * white ? dark : bright;
 }
 
 /* W3C Compositing and Blending, soft-light. */
-SMP_HOST_DEVICE float smp_soft_light(float a, float b, float white)
+SMP_FORMULA float smp_soft_light(float a, float b, float white)
 {
     float x = a / white, y = b / white;
     float low = ((16.f * x - 12.f) * x + 4.f) * x, root = sqrtf(x > 0.f ? x : 0.f);
@@ -64,7 +64,7 @@ SMP_HOST_DEVICE float smp_soft_light(float a, float b, float white)
 
 /* The operation on code values a (first picture) and b (second, or the number), both of the full scale `white`. Every
  * operation of it rounds to f32; results may lie outside 0..white. */
-SMP_HOST_DEVICE float smp_arithmetic(int operation, float a, float b, float white)
+SMP_FORMULA float smp_arithmetic(int operation, float a, float b, float white)
 {
     float r;
     switch (operation) {
@@ -127,7 +127,7 @@ SMP_HOST_DEVICE float smp_arithmetic(int operation, float a, float b, float whit
 }
 
 /* The blended value with its weight (opacity times the second picture's alpha). */
-SMP_HOST_DEVICE float smp_arithmetic_mix(float a, float blended, float weight)
+SMP_FORMULA float smp_arithmetic_mix(float a, float blended, float weight)
 {
     return weight == 1.f ? blended : smp_one_nan(a + (blended - a) * weight);
 }

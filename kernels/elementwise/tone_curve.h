@@ -13,7 +13,7 @@ typedef struct smp_tone_curve {
 } smp_tone_curve;
 
 /* The curves from 0 to 1. 0 and 1 are exact; the transfer functions have a relative error of at most 1e-6. */
-SMP_HOST_DEVICE float smp_tone_curve_unit(int32_t kind, float exponent, float s)
+SMP_FORMULA float smp_tone_curve_unit(int32_t kind, float exponent, float s)
 {
     if (kind == SMP_TONE_CURVE_POWER)
         return smp_powf_(s, exponent);
@@ -29,7 +29,7 @@ SMP_HOST_DEVICE float smp_tone_curve_unit(int32_t kind, float exponent, float s)
 /* On code values divided by full scale: one IEEE division, so that every storage of a value gives the same result.
  * Above full scale the formulas go on, below 0 they are mirrored, as in scRGB, so that overshoots survive a round trip.
  */
-SMP_HOST_DEVICE float smp_tone_curve_value(int32_t kind, float exponent, float v, float white)
+SMP_FORMULA float smp_tone_curve_value(int32_t kind, float exponent, float v, float white)
 {
     float s = v / white;
     return smp_one_nan(smp_with_sign(smp_tone_curve_unit(kind, exponent, smp_abs(s)), s) * white);

@@ -14,13 +14,13 @@
 
 #include "lib/view.h"
 
-SMP_HOST_DEVICE uint32_t smp_bits(float v)
+SMP_FORMULA uint32_t smp_bits(float v)
 {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
     return bits;
 }
-SMP_HOST_DEVICE float smp_from_bits(uint32_t bits)
+SMP_FORMULA float smp_from_bits(uint32_t bits)
 {
     float v;
     memcpy(&v, &bits, sizeof v);
@@ -29,24 +29,24 @@ SMP_HOST_DEVICE float smp_from_bits(uint32_t bits)
 
 /* The sign and payload of a NaN depend on the processor and on the order of operands. Stages that compute pass their
  * result through this function, so that all their NaNs are equal. */
-SMP_HOST_DEVICE float smp_one_nan(float v)
+SMP_FORMULA float smp_one_nan(float v)
 {
     return v == v ? v : smp_from_bits(0x7fc00000u);
 }
 
 /* |v| and |v| with the sign of `sign`, by bits: no library call. */
-SMP_HOST_DEVICE float smp_abs(float v)
+SMP_FORMULA float smp_abs(float v)
 {
     return smp_from_bits(smp_bits(v) & 0x7fffffffu);
 }
-SMP_HOST_DEVICE float smp_with_sign(float v, float sign)
+SMP_FORMULA float smp_with_sign(float v, float sign)
 {
     return smp_from_bits((smp_bits(v) & 0x7fffffffu) | (smp_bits(sign) & 0x80000000u));
 }
 
 /* x = 2^*exponent * m with m in [sqrt(1/2), sqrt(2)); returns log2(m), |error| <= 5e-8. x: positive and finite, else
  * the result is meaningless (but defined). */
-SMP_HOST_DEVICE float smp_log2_parts(float x, float *exponent)
+SMP_FORMULA float smp_log2_parts(float x, float *exponent)
 {
     const int subnormal = x < 1.17549435e-38f;
     uint32_t bits = smp_bits(subnormal ? x * 8388608.f : x);
@@ -67,7 +67,7 @@ SMP_HOST_DEVICE float smp_log2_parts(float x, float *exponent)
 
 /* 2^(whole + part), relative error <= 1.5e-7 plus that of the argument. `part` should be small (|part| <= 8), so that
  * it keeps its digits next to a large `whole`. Below 2^-150: 0; from 2^128: infinity. NaN: unspecified, but defined. */
-SMP_HOST_DEVICE float smp_exp2_parts(float whole, float part)
+SMP_FORMULA float smp_exp2_parts(float whole, float part)
 {
     float z = whole + part;
     z = z < -160.f ? -160.f : z;
@@ -91,7 +91,7 @@ SMP_HOST_DEVICE float smp_exp2_parts(float whole, float part)
 }
 
 /* log2(x): error <= 6e-8 + 6e-8 |log2 x|. 0 gives -infinity, below 0 and NaN give NaN. */
-SMP_HOST_DEVICE float smp_log2f_(float x)
+SMP_FORMULA float smp_log2f_(float x)
 {
     float exponent, log2_m = smp_log2_parts(x, &exponent), r = exponent + log2_m;
     r = x == 0.f ? -INFINITY : r;
@@ -100,7 +100,7 @@ SMP_HOST_DEVICE float smp_log2f_(float x)
 }
 
 /* 2^x: relative error <= 1.5e-7. NaN gives NaN. */
-SMP_HOST_DEVICE float smp_exp2f_(float x)
+SMP_FORMULA float smp_exp2f_(float x)
 {
     float r = smp_exp2_parts(x, 0.f);
     return x == x ? r : smp_from_bits(0x7fc00000u);
@@ -109,7 +109,7 @@ SMP_HOST_DEVICE float smp_exp2f_(float x)
 /* x^y for x >= 0 and y > 0: relative error <= 2e-7 (1 + y / 4) for normal results; 0^y = 0, 1^y = 1 and infinity^y =
  * infinity exactly. x < 0 and NaN give NaN. The product y log2(x) has two parts: in one f32 its rounding alone would
  * cost 1e-6 when log2(x) is near -16. */
-SMP_HOST_DEVICE float smp_powf_(float x, float y)
+SMP_FORMULA float smp_powf_(float x, float y)
 {
     float exponent, log2_m = smp_log2_parts(x, &exponent);
     float whole = y * exponent, part = fmaf(y, log2_m, fmaf(y, exponent, -whole));

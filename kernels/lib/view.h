@@ -20,6 +20,13 @@
 #else
 #define SMP_HOST_DEVICE static inline __attribute__((always_inline, unused))
 #endif
+/* A function of numbers alone, which touches no memory of the device. A trace knows an access by its place, so traced
+ * functions are inlined, unoptimised; of this one it has nothing to tell. */
+#ifdef SMP_TRACED
+#define SMP_FORMULA static __attribute__((unused, no_sanitize("thread")))
+#else
+#define SMP_FORMULA SMP_HOST_DEVICE
+#endif
 
 enum { SMP_MAX_CHANNELS = 8 };
 enum { SMP_ROW_ALIGNMENT = 16, SMP_ROW_PADDING = 64 }; /* bytes: where aligned rows start, and end */
@@ -77,7 +84,7 @@ typedef enum smp_edge {
 
 /* The index in 0..n-1 that stands for index i, at any distance; -1 when the border is a value (zero, constant). n >= 1.
  * The same as scipy.ndimage's nearest, reflect, mirror, grid-wrap and grid-constant. */
-SMP_HOST_DEVICE int64_t smp_border(int64_t i, int64_t n, int edge)
+SMP_FORMULA int64_t smp_border(int64_t i, int64_t n, int edge)
 {
     if (i >= 0 && i < n)
         return i;
@@ -133,7 +140,7 @@ SMP_HOST_DEVICE int smp_rows_aligned(const smp_io *io)
 
 /* Rounding happens once, at the store: to nearest, ties to even, clamped to 0..255 or 0..65535; NaN becomes 0. Adding
  * and subtracting 2^23 rounds without a library call, vectorises, and is the same on every device. */
-SMP_HOST_DEVICE float smp_round_to(float v, float white)
+SMP_FORMULA float smp_round_to(float v, float white)
 {
     v = v > 0.f ? v : 0.f; /* NaN goes to 0 too */
     v = v < white ? v : white;
@@ -141,7 +148,7 @@ SMP_HOST_DEVICE float smp_round_to(float v, float white)
 }
 /* The integer that smp_round_to() gives. The bits of v + 2^23 order like the floats; integers have vector instructions
  * for minimum and maximum, which NaN forbids for floats. white is an integer. */
-SMP_HOST_DEVICE uint32_t smp_round_bits(float v, int32_t white)
+SMP_FORMULA uint32_t smp_round_bits(float v, int32_t white)
 {
     union {
         float f;
@@ -153,17 +160,17 @@ SMP_HOST_DEVICE uint32_t smp_round_bits(float v, int32_t white)
     bits = bits < zero.bits + white ? bits : zero.bits + white;
     return v == v ? (uint32_t)bits : 0;
 }
-SMP_HOST_DEVICE uint8_t smp_to_u8(float v)
+SMP_FORMULA uint8_t smp_to_u8(float v)
 {
     return (uint8_t)smp_round_bits(v, 255);
 }
-SMP_HOST_DEVICE uint16_t smp_to_u16(float v)
+SMP_FORMULA uint16_t smp_to_u16(float v)
 {
     return (uint16_t)smp_round_bits(v, 65535);
 }
 
 /* 1 when storing v with full scale `white` changes it by more than rounding; NaN counts. */
-SMP_HOST_DEVICE int smp_clips(float v, float white)
+SMP_FORMULA int smp_clips(float v, float white)
 {
     return !(v >= -0.5f && v <= white + 0.5f);
 }
