@@ -346,14 +346,21 @@ void simt_trace_warp_end(simt_worker *worker)
 
 /* ------------------------------------------------------------------------------------------------ accesses */
 
-/* Whether an access to global memory touches a guard. Kernels use few buffers, so the ranges found last are tried
- * first. */
-static bool guard_hit(simt_recorder *recorder, uintptr_t at, size_t size)
+/* Whether an access is known to touch no guard: kernels use few buffers, so the ranges found last are remembered. */
+static inline bool known_clean(const simt_recorder *recorder, uintptr_t at, size_t size)
 {
     for (int i = 0; i < CLEAN; i++)
         if (at >= recorder->clean[i].first && at + size <= recorder->clean[i].end)
-            return false;
+            return true;
+    return false;
+}
+
+/* Whether an access to global memory touches a guard. */
+static bool guard_hit(simt_recorder *recorder, uintptr_t at, size_t size)
+{
     simt_range clean;
+    if (known_clean(recorder, at, size))
+        return false;
     if (simt_guard_hit(at, size, &clean))
         return true;
     recorder->clean[recorder->oldest++ % CLEAN] = clean;
@@ -361,8 +368,8 @@ static bool guard_hit(simt_recorder *recorder, uintptr_t at, size_t size)
 }
 
 /* One access of the running thread. Null unless it is a counted access to shared memory. */
-static instruction *touch(simt_worker *worker, uintptr_t at, size_t size, simt_access access, smp_shared_op op,
-                          uintptr_t pc, bool count)
+static __attribute__((noinline)) instruction *touch(simt_worker *worker, uintptr_t at, size_t size, simt_access access,
+                                                    smp_shared_op op, uintptr_t pc, bool count)
 {
     simt_recorder *recorder = worker->recorder;
     size_t offset = at - (uintptr_t)worker->arena;
@@ -466,13 +473,15 @@ bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch)
 
 /* ------------------------------------------------------------------------------------------------ callbacks */
 
-/* Loads and stores of traced kernels. Other code does not call these during a launch. */
-static void report(const void *at, size_t size, simt_access access, uintptr_t pc)
+/* Loads and stores of traced kernels. Other code does not call these during a launch. Most are of locals and of global
+ * memory, of which there is nothing to tell: they end here, in the callback. */
+static inline __attribute__((always_inline)) void report(const void *at, size_t size, simt_access access, uintptr_t pc)
 {
     simt_worker *worker = simt_me;
     if (!worker || !worker->launch->trace)
         return;
-    if (worker->launch->counts_only && (uintptr_t)at - (uintptr_t)worker->arena >= SIMT_ARENA)
+    if ((uintptr_t)at - (uintptr_t)worker->arena >= SIMT_ARENA &&
+        (worker->launch->counts_only || known_clean(worker->recorder, (uintptr_t)at, size)))
         return;
     touch(worker, (uintptr_t)at, size, access, access == SIMT_READ ? SMP_SHARED_LOAD : SMP_SHARED_STORE, pc, true);
 }
