@@ -26,6 +26,16 @@ static const smp_compare_site *worst_site(const smp_compare_variant *variant)
     return worst;
 }
 
+uint64_t smp_compare_most_conflicts(const smp_compare_step *step, uint64_t least)
+{
+    for (size_t i = 0; i < step->variant_count; i++) {
+        const smp_compare_site *site = worst_site(&step->variants[i]);
+        if (site && smp_compare_conflicts(&site->count) > least)
+            least = smp_compare_conflicts(&site->count);
+    }
+    return least;
+}
+
 /* The total that is shown; null: not counted, or no shared memory. */
 static const smp_shared_count *total_of(const smp_compare_variant *variant)
 {

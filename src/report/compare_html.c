@@ -71,8 +71,9 @@ static void put_maps(FILE *to, const line *lines, size_t bad, size_t count)
     fputs("<h3>The banks of one access each</h3>\n", to);
     if (shown < bad)
         put_map(to, &lines[shown], true);
-    if (bad > 1) {
-        fprintf(to, "<details><summary>%zu more with conflicts</summary>\n", bad - 1);
+    const size_t more = shown < bad ? bad - 1 : bad;
+    if (more) {
+        fprintf(to, "<details><summary>%zu %swith conflicts</summary>\n", more, shown < bad ? "more " : "");
         for (size_t i = 0; i < bad; i++)
             if (i != shown)
                 put_map(to, &lines[i], false);
@@ -88,8 +89,8 @@ static void put_maps(FILE *to, const line *lines, size_t bad, size_t count)
 
 static void put_table(FILE *to, const line *lines, size_t count)
 {
-    static const char *const heads[] = {"line",   "conflicts",    "n-way",      "step", "variant",
-                                        "access", "instructions", "wavefronts", NULL};
+    static const char *const heads[] = {"line",    "<conflicts",   "n-way",      "step", "<variant",
+                                        "<access", "instructions", "wavefronts", NULL};
     const uint64_t most = count ? smp_compare_conflicts(&lines[0].site->count) : 0;
     fputs("<div class=\"scroll\"><table class=\"sorted\">", to);
     smp_kernel_page_heads(to, heads);
@@ -101,7 +102,7 @@ static void put_table(FILE *to, const line *lines, size_t count)
 
 void smp_compare_lines(FILE *to, const smp_compare *compare)
 {
-    enum { FEW = 6 };
+    enum { FEW = 5 };
     size_t count = 0, bad = 0;
     for (size_t i = 0; i < compare->step_count; i++)
         for (size_t k = 0; k < compare->steps[i].variant_count; k++)

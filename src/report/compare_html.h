@@ -17,6 +17,9 @@ typedef struct smp_compare_finding {
 
 smp_compare_finding smp_compare_find(const smp_compare *compare, const smp_compare_step *step);
 
+/* The most conflicts of one line of any variant, or `least` where that is more. */
+uint64_t smp_compare_most_conflicts(const smp_compare_step *step, uint64_t least);
+
 /* Wavefronts beyond the ideal. */
 uint64_t smp_compare_conflicts(const smp_shared_count *count);
 

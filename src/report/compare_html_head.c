@@ -85,11 +85,12 @@ static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_co
     fputs("</li>\n", to);
 }
 
-/* The line with most conflicts of all variants, and who spares them. */
+/* The line with most conflicts of those that the variants with fewest leave, or who spares them. */
 static void put_worst(FILE *to, const smp_compare *compare)
 {
     const smp_compare_step *step = NULL;
     smp_compare_finding worst = {.site = NULL};
+    uint64_t most = 0; /* of any line of any variant */
     for (size_t i = 0; i < compare->step_count; i++) {
         const smp_compare_finding found = smp_compare_find(compare, &compare->steps[i]);
         if (found.site &&
@@ -97,15 +98,18 @@ static void put_worst(FILE *to, const smp_compare *compare)
             step = &compare->steps[i];
             worst = found;
         }
+        most = smp_compare_most_conflicts(&compare->steps[i], most);
     }
     if (!step)
         return;
-    fputs(" Most bank conflicts: <a href=\"#lines\" class=\"mono\">", to);
+    const bool spared = worst.of != worst.least, worse = most > smp_compare_conflicts(&worst.site->count);
+    fprintf(to, " Most bank conflicts%s: <a href=\"#lines\" class=\"mono\">",
+            worse && !spared ? " that no variant spares" : "");
     smp_text_xml(to, worst.site->where);
     fprintf(to, "</a> of %s", worst.of->name);
     if (compare->step_count > 1)
         fprintf(to, " in step %d", step->number);
-    if (worst.of != worst.least)
+    if (spared)
         fprintf(to, "; %s spares them", worst.least->name);
     fputs(".", to);
 }

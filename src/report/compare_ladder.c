@@ -168,9 +168,9 @@ void smp_compare_ladder(FILE *to, const smp_compare *compare)
     const axes a = find_axes(compare);
     fprintf(to,
             "<section class=\"ticks ticks2\" style=\"--tick:%.3f%%;--tick2:%.3f%%\"><h2>Variant by variant</h2>\n"
-            "<p class=\"soft small\"><b>Left:</b> median time on %s, <span class=\"base\">&#9632; naive</span>, <span "
-            "class=\"key\">&#9632; others</span>; the thin line spans the quartiles%s. <b>Right:</b> wavefronts on a "
-            "GPU, <span class=\"key\">&#9632; those that the accesses need</span>, <span class=\"bad\">&#9632; bank "
+            "<p class=\"soft small\"><b>Time</b> is the median on %s, <span class=\"base\">&#9632; naive</span>, <span "
+            "class=\"key\">&#9632; others</span>; the thin line spans the quartiles%s. <b>Wavefronts</b> are those "
+            "of a GPU, <span class=\"key\">&#9632; what the accesses need</span>, <span class=\"bad\">&#9632; bank "
             "conflicts</span>. All steps share both axes.</p>\n",
             a.time.tick, a.waves.tick, compare->device.kind,
             a.time.logarithmic ? "; the axis is logarithmic: from a mark to the next, ten times as long" : "");
@@ -178,7 +178,7 @@ void smp_compare_ladder(FILE *to, const smp_compare *compare)
     for (size_t i = 0; i < compare->step_count; i++)
         put_step(to, compare, &compare->steps[i], &a);
     if (a.time.ticks || a.waves.ticks) {
-        fputs("<div class=\"row two\"><span></span>", to);
+        fputs("<div class=\"row two axes\"><span></span>", to);
         smp_axis_put(to, &a.time, true);
         fputs("<span class=\"value soft\">time</span>", to);
         smp_axis_put(to, &a.waves, false);

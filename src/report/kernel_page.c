@@ -60,8 +60,9 @@ static const char more_style[] =
     "svg.roofline text.ceiling{fill:var(--bad);paint-order:stroke;stroke:var(--paper);stroke-width:4px}\n"
     "@media(max-width:50rem){body{padding:.8rem}.row,.row.two{grid-template-columns:1fr auto}\n"
     ".row .track,.row .axis{grid-column:1/3}.row .value{font-size:.85rem;text-align:right;white-space:normal}\n"
-    ".row.two .value+.track,.row.two .value+.axis,.row.two .none{display:none}.row.two .value.count{grid-column:1/3}\n"
-    ".row .track:not(.waves){grid-row:2}.beside{grid-template-columns:1fr}svg.roofline{font-size:19px}}\n"
+    ".row.two .value+.track{height:.5rem}.row.two .none{display:none}.row.two .value.count{grid-column:1/3}\n"
+    ".row .track:not(.waves){grid-row:2}.row .waves{grid-row:4}.row.axes .value{grid-column:1/3;margin-top:-.5rem}\n"
+    ".row.axes .value+.axis{margin-top:.4rem}.beside{grid-template-columns:1fr}svg.roofline{font-size:19px}}\n"
     "@media print{body{max-width:none;padding:0;font-size:11pt}h2,h3,summary{break-after:avoid}\n"
     ".row{break-inside:avoid}figure .scroll svg.bank-map{min-width:0;width:100%}.scroll{overflow:visible}}\n";
 
@@ -190,7 +191,7 @@ void smp_axis_put(FILE *to, const smp_axis *axis, bool seconds)
 
 void smp_kernel_page_map(FILE *to, const smp_bank_access *access, const char *summary, const char *name, bool open)
 {
-    enum { MOST_WAVEFRONTS = 12 };
+    enum { MOST_WAVEFRONTS = 8 };
     char text[300];
     if (!access->active)
         return;

@@ -284,7 +284,7 @@ static void put_findings(FILE *to, const smp_lab_report *report)
 
 static void put_numbers(FILE *to, const smp_lab_report *report)
 {
-    static const char *const heads[] = {"kernel",     "line",   "access",    "bytes", "instructions",
+    static const char *const heads[] = {"kernel",     "<line",  "<access",   "bytes", "instructions",
                                         "wavefronts", "ideal",  "conflicts", "n-way", "lanes",
                                         "sectors",    "needed", NULL};
     fputs("<section><h2>All numbers</h2>\n<div class=\"scroll\"><table class=\"sorted\">", to);
@@ -296,10 +296,10 @@ static void put_numbers(FILE *to, const smp_lab_report *report)
             const bool shared = row->space == SMP_WARP_SHARED;
             fputs("<tr><td>", to);
             put_title(to, report, i);
-            fputs("</td><td>", to);
+            fputs("</td><td class=\"text\">", to);
             smp_text_xml(to, smp_lab_file(&report->results[i], row->file));
-            fprintf(to, ":%u</td><td>%s</td><td>%u</td><td>%llu</td>", row->line, smp_lab_access_name(row), row->width,
-                    (unsigned long long)row->instructions);
+            fprintf(to, ":%u</td><td class=\"text\">%s</td><td>%u</td><td>%llu</td>", row->line,
+                    smp_lab_access_name(row), row->width, (unsigned long long)row->instructions);
             if (shared)
                 fprintf(to, "<td>%llu</td><td>%llu</td><td>%llu</td><td>%.3g</td>", (unsigned long long)row->wavefronts,
                         (unsigned long long)row->ideal, (unsigned long long)row->conflicts,

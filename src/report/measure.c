@@ -174,7 +174,7 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
         smp_json_end(&o->json, '}');
     }
     if (page)
-        smp_wide_shorten(&o->wide);
+        smp_wide_name(&o->wide);
     if (!code && page)
         code = smp_measure_page(o->to, &o->wide, totals, done, failed, o->limits, err);
     if (!code && o->format == SMP_MEASURE_CSV)

@@ -13,7 +13,7 @@
 
 enum {
     MOST_CARDS = 12,   /* files that stand out */
-    MOST_ROWS = 5000,  /* of the table: more would make browsers slow */
+    MOST_GROUPS = 8,   /* of files whose values can be compared */
     MOST_SPREADS = 48, /* columns with a drawing */
     LEAST_FILES = 5,   /* fewer say nothing of what is usual */
     THUMBNAIL = 160    /* px */
@@ -31,10 +31,19 @@ typedef struct twin {
     size_t file;
 } twin;
 
+/* Files of one kind and format: values of others (0..255 and -1..1) cannot be compared with theirs. */
+typedef struct group {
+    bool sound;
+    const char *format;
+    size_t files;
+    smp_spread *spreads; /* of each column */
+} group;
+
 typedef struct page {
     FILE *to;
     const smp_wide *wide;
-    smp_spread *spreads; /* of each column */
+    group groups[MOST_GROUPS];
+    size_t group_count, *group_of; /* of each file */
     const smp_wide_row **files;
     size_t file_count;
     size_t *worst;   /* of each file: the column in which it lies out most; column_count: none */
@@ -42,21 +51,6 @@ typedef struct page {
     size_t *twins;   /* of each file: an earlier one with the same values; its own number: none */
     size_t far, twin_count;
 } page;
-
-/* Sorts by a column, numbers as numbers; what has no number comes last. Saves the table as CSV. */
-static const char script[] =
-    "const t=document.getElementById('files'),b=t.tBodies[0];\n"
-    "t.tHead.addEventListener('click',e=>{const h=e.target.closest('th');if(!h)return;const i=h.cellIndex,\n"
-    "d=h.getAttribute('aria-sort')==='descending'?1:-1;for(const o of "
-    "h.parentNode.cells)o.removeAttribute('aria-sort');\n"
-    "h.setAttribute('aria-sort',d<0?'descending':'ascending');const v=r=>r.cells[i].textContent,n=x=>x===''?NaN:+x;\n"
-    "b.append(...[...b.rows].sort((p,q)=>{const x=n(v(p)),y=n(v(q));if(i===0)return d*v(q).localeCompare(v(p))*-1;\n"
-    "return isNaN(x)?isNaN(y)?0:1:isNaN(y)?-1:d*(x-y)}))});\n"
-    "document.getElementById('save').onclick=()=>{const "
-    "q=s=>/[\",\\n]/.test(s)?'\"'+s.replaceAll('\"','\"\"')+'\"':s,\n"
-    "x=[...t.rows].map(r=>[...r.cells].map(c=>q(c.textContent)).join(',')).join('\\n')+'\\n',\n"
-    "a=document.createElement('a');a.href=URL.createObjectURL(new Blob([x],{type:'text/csv'}));\n"
-    "a.download='measure.csv';a.click()};\n";
 
 static double value_of(const smp_wide_row *row, size_t column)
 {
@@ -66,14 +60,6 @@ static double value_of(const smp_wide_row *row, size_t column)
 static const char *text_of(const smp_wide_row *row, size_t column)
 {
     return column < row->value_count ? row->texts[column] : "";
-}
-
-static void put_number(FILE *to, double value)
-{
-    char text[SMP_NUMBER_TEXT] = "";
-    if (isfinite(value)) /* counts are written out */
-        snprintf(text, sizeof text, fabs(value) < 1e12 && !(value > floor(value)) ? "%.0f" : "%.5g", value);
-    fputs(text, to);
 }
 
 /* ------------------------------------------------------------------------------------------------ finding */
@@ -104,14 +90,31 @@ static bool is_minor(const char *column)
     return is_one_of(column, names);
 }
 
-static void find_spreads(page *p, double *values, double *scratch)
+static void find_groups(page *p)
+{
+    for (size_t i = 0; i < p->file_count; i++) {
+        const smp_wide_row *row = p->files[i];
+        size_t g = 0;
+        while (g < p->group_count &&
+               (p->groups[g].sound != (row->rate > 0) || strcmp(p->groups[g].format, row->format) != 0))
+            g++;
+        if (g == MOST_GROUPS)
+            g--; /* there are fewer formats */
+        else if (g == p->group_count)
+            p->groups[p->group_count++] = (group){.sound = row->rate > 0, .format = row->format};
+        p->groups[g].files++;
+        p->group_of[i] = g;
+    }
+}
+
+static void find_spreads(page *p, size_t g, double *values, double *scratch)
 {
     for (size_t c = 0; c < p->wide->column_count; c++) {
         size_t count = 0;
         for (size_t i = 0; i < p->file_count; i++)
-            if (!isnan(value_of(p->files[i], c)))
+            if (p->group_of[i] == g && !isnan(value_of(p->files[i], c)))
                 values[count++] = value_of(p->files[i], c);
-        smp_spread_find(values, count, scratch, &p->spreads[c]);
+        smp_spread_find(values, count, scratch, &p->groups[g].spreads[c]);
     }
 }
 
@@ -129,9 +132,9 @@ static void find_far(page *p)
         double most = 0;
         p->worst[i] = p->wide->column_count;
         for (size_t c = 0; c < p->wide->column_count; c++) {
-            if (p->spreads[c].count < LEAST_FILES || grows(p->wide->columns[c]))
+            const smp_spread *spread = &p->groups[p->group_of[i]].spreads[c];
+            if (spread->count < LEAST_FILES || grows(p->wide->columns[c]))
                 continue;
-            const smp_spread *spread = &p->spreads[c];
             const double value = value_of(p->files[i], c), score = fabs(smp_spread_distance(spread, value));
             const bool seen = fabs(value - spread->middle) > least_part * (spread->most - spread->least);
             if (seen && score > far_out && score > most) {
@@ -176,9 +179,9 @@ static int by_row(const void *a, const void *b)
 /* Files of one size of which all values agree to the last digit hold, as a rule, the same picture. */
 static smp_code find_twins(page *p, smp_error *err)
 {
-    size_t varied = 0; /* columns in which files differ: without any, all would be twins */
-    for (size_t c = 0; c < p->wide->column_count; c++)
-        varied += p->spreads[c].most > p->spreads[c].least;
+    bool varied = p->group_count > 1; /* some files differ: without any, all would be twins */
+    for (size_t c = 0; c < p->wide->column_count && !varied; c++)
+        varied = p->groups[0].spreads[c].most > p->groups[0].spreads[c].least;
     if (!varied || !p->file_count)
         return SMP_OK;
     twin *sorted = smp_alloc_array(p->file_count, sizeof *sorted);
@@ -261,15 +264,15 @@ static void put_head(page *p, size_t failed)
 static void put_why(page *p, size_t file)
 {
     const size_t column = p->worst[file];
-    const smp_spread *spread = &p->spreads[column];
+    const smp_spread *spread = &p->groups[p->group_of[file]].spreads[column];
     const double value = value_of(p->files[file], column);
     smp_text_xml(p->to, p->wide->columns[column]);
     fputs(" ", p->to);
-    put_number(p->to, value);
+    smp_page_number(p->to, value);
     fprintf(p->to, ", far %s the others (half of them ", value < spread->middle ? "below" : "above");
-    put_number(p->to, spread->low);
+    smp_page_number(p->to, spread->low);
     fputs(" to ", p->to);
-    put_number(p->to, spread->high);
+    smp_page_number(p->to, spread->high);
     fputs(")", p->to);
 }
 
@@ -347,8 +350,23 @@ static void put_histogram(page *p, const smp_total *total, const smp_findings *f
     }
     fputs("<p class=\"soft\">", p->to);
     smp_text_xml(p->to, head->name);
-    fprintf(p->to, ", %zu bins from none to full scale</p>\n", head->list_len);
+    fprintf(p->to, ", %zu bins</p>\n", head->list_len);
     smp_histogram_svg(p->to, counts, tones, channels, head->list_len);
+    const char *end = total->format == SMP_U8 ? "255" : total->format == SMP_U16 ? "65535" : "1";
+    fprintf(p->to, "<div class=\"soft ends\"><span>%s</span><span>%s</span></div>\n",
+            total->kind == SMP_AUDIO ? "-1" : "0", end);
+}
+
+/* Whether no earlier list has the name and length of this one: one drawing shows all of them. */
+static bool is_first_channel(const smp_findings *findings, size_t at)
+{
+    const smp_finding *item = &findings->items[at];
+    for (size_t i = 0; i < at; i++) {
+        const smp_finding *other = &findings->items[i];
+        if (other->list && other->list_len == item->list_len && !strcmp(other->name, item->name))
+            return false;
+    }
+    return true;
 }
 
 /* A row for each name, a column for each channel. */
@@ -383,7 +401,7 @@ static void put_scalars(page *p, const smp_total *total, const smp_findings *fin
         for (size_t k = i; k < findings->count; k++)
             if (!findings->items[k].list && !strcmp(findings->items[k].name, item->name)) {
                 fputs("</td><td>", p->to);
-                put_number(p->to, findings->items[k].value);
+                smp_page_number(p->to, findings->items[k].value);
             }
         fputs("</td></tr>\n", p->to);
     }
@@ -400,17 +418,20 @@ static smp_code put_total(page *p, const smp_total *total, smp_error *err)
     smp_code code = smp_total_findings(total, &findings, err);
     if (!code) {
         smp_total_type(total, type, sizeof type);
-        fputs("<h3>", p->to);
+        bool drawn = false;
+        for (size_t i = 0; i < findings.count; i++)
+            drawn = drawn || (findings.items[i].list && !findings.items[i].values);
+        fprintf(p->to, "<section%s><h3>", drawn ? " class=\"drawn\"" : "");
         smp_text_xml(p->to, total->name[0] ? total->name : total->label);
         fprintf(p->to, " <span class=\"soft\">%s, %zu file%s</span></h3>\n", type, total->files,
                 total->files == 1 ? "" : "s");
         for (size_t i = 0; i < findings.count; i++) {
             const smp_finding *item = &findings.items[i];
-            const bool first = !i || strcmp(findings.items[i - 1].name, item->name) != 0;
-            if (item->list && !item->values && first)
+            if (item->list && !item->values && is_first_channel(&findings, i))
                 put_histogram(p, total, &findings, i);
         }
         put_scalars(p, total, &findings);
+        fputs("</section>\n", p->to);
     }
     smp_findings_free(&findings);
     return code;
@@ -418,29 +439,28 @@ static smp_code put_total(page *p, const smp_total *total, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ spreads, table */
 
-static void put_spread(page *p, size_t column)
+static void put_spread(page *p, const char *name, const smp_spread *spread)
 {
-    const smp_spread *spread = &p->spreads[column];
     fputs("<figure class=\"card\"><figcaption><b>", p->to);
-    smp_text_xml(p->to, p->wide->columns[column]);
+    smp_text_xml(p->to, name);
     fputs("</b></figcaption>", p->to);
     smp_spread_svg(p->to, spread);
     fputs("<div class=\"soft ends\"><span>", p->to);
-    put_number(p->to, spread->least);
+    smp_page_number(p->to, spread->least);
     fputs("</span><span>median ", p->to);
-    put_number(p->to, spread->middle);
+    smp_page_number(p->to, spread->middle);
     fputs("</span><span>", p->to);
-    put_number(p->to, spread->most);
+    smp_page_number(p->to, spread->most);
     fputs("</span></div></figure>\n", p->to);
 }
 
-/* Draws the columns of one kind; minor ones are folded. Counts those past the most that are drawn. */
-static void put_spreads_of(page *p, bool minor, size_t *shown, size_t *more)
+/* Draws the columns of one sort; minor ones are folded. Counts those past the most that are drawn. */
+static void put_spreads_of(page *p, const group *g, bool minor, size_t *shown, size_t *more)
 {
     size_t all = 0;
     for (size_t c = 0; c < p->wide->column_count; c++) {
         const char *name = p->wide->columns[c];
-        if (!(p->spreads[c].most > p->spreads[c].least) || grows(name) || is_minor(name) != minor)
+        if (!(g->spreads[c].most > g->spreads[c].least) || grows(name) || is_minor(name) != minor)
             continue;
         if (*shown == MOST_SPREADS) {
             ++*more;
@@ -451,76 +471,48 @@ static void put_spreads_of(page *p, bool minor, size_t *shown, size_t *more)
                         : "<div class=\"grid\">\n",
                   p->to);
         ++*shown;
-        put_spread(p, c);
+        put_spread(p, name, &g->spreads[c]);
     }
     if (all)
         fputs(minor ? "</div></details>\n" : "</div>\n", p->to);
 }
 
+/* What all files of a group have, and alike. */
+static void put_same(page *p, const group *g)
+{
+    size_t same = 0;
+    for (size_t c = 0; c < p->wide->column_count; c++) {
+        const smp_spread *spread = &g->spreads[c];
+        if (spread->count < g->files || spread->most > spread->least)
+            continue;
+        fputs(same++ ? ", " : "<p class=\"soft\">The same in all of them: ", p->to);
+        smp_text_xml(p->to, p->wide->columns[c]);
+        fputs(" ", p->to);
+        smp_page_number(p->to, spread->middle);
+    }
+    fputs(same ? ".</p>\n" : "", p->to);
+}
+
 static void put_spreads(page *p)
 {
-    size_t shown = 0, same = 0, more = 0;
-    if (p->file_count < 2)
-        return;
-    fputs("<h2>Over the files</h2>\n<p class=\"soft\">A bar is how many files have such a value; the line is the "
-          "median.</p>\n",
-          p->to);
-    put_spreads_of(p, false, &shown, &more);
-    put_spreads_of(p, true, &shown, &more);
-    for (size_t c = 0; c < p->wide->column_count; c++)
-        same += p->spreads[c].count && !(p->spreads[c].most > p->spreads[c].least);
-    if (same) {
-        fputs("<p class=\"soft\">The same in all files: ", p->to);
-        for (size_t c = 0, n = 0; c < p->wide->column_count; c++)
-            if (p->spreads[c].count && !(p->spreads[c].most > p->spreads[c].least)) {
-                fputs(n++ ? ", " : "", p->to);
-                smp_text_xml(p->to, p->wide->columns[c]);
-                fputs(" ", p->to);
-                put_number(p->to, p->spreads[c].middle);
-            }
-        fputs(".</p>\n", p->to);
+    size_t shown = 0, more = 0, groups = 0;
+    for (size_t i = 0; i < p->group_count; i++) {
+        const group *g = &p->groups[i];
+        if (g->files < 2)
+            continue;
+        if (!groups++)
+            fputs("<h2>Over the files</h2>\n<p class=\"soft\">A bar is how many files have such a value; the line is "
+                  "the median.</p>\n",
+                  p->to);
+        if (p->group_count > 1)
+            fprintf(p->to, "<h3>%zu %s <span class=\"soft\">of %s</span></h3>\n", g->files,
+                    g->sound ? "sounds" : "pictures", g->format);
+        put_spreads_of(p, g, false, &shown, &more);
+        put_spreads_of(p, g, true, &shown, &more);
+        put_same(p, g);
     }
     if (more)
         fprintf(p->to, "<p class=\"soft\">%zu more columns are in the table.</p>\n", more);
-}
-
-static void put_table(page *p)
-{
-    const size_t shown = p->file_count < MOST_ROWS ? p->file_count : MOST_ROWS;
-    fputs("<h2>Files</h2>\n<p class=\"soft\">A click on a column's name sorts by it. ", p->to);
-    if (shown < p->file_count)
-        fprintf(p->to, "The first %zu of %zu files; measure --csv has them all. ", shown, p->file_count);
-    fputs("</p>\n<button id=\"save\">Save as CSV</button>\n<div class=\"scroll\"><table id=\"files\"><thead><tr>",
-          p->to);
-    static const char *const fixed[] = {"path", "width", "height", "channels", "format"};
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        fprintf(p->to, "<th><button>%s</button></th>", fixed[i]);
-    for (size_t c = 0; c < p->wide->column_count; c++) {
-        fputs("<th><button>", p->to);
-        smp_text_xml(p->to, p->wide->columns[c]);
-        fputs("</button></th>", p->to);
-    }
-    fputs("</tr></thead><tbody>\n", p->to);
-    for (size_t i = 0; i < shown; i++) {
-        const smp_wide_row *row = p->files[i];
-        fputs("<tr><td>", p->to);
-        smp_text_xml(p->to, row->path);
-        fputs("</td><td>", p->to);
-        if (row->width)
-            fprintf(p->to, "%lld", (long long)row->width);
-        fprintf(p->to, "</td><td>%lld</td><td>%lld</td><td>%s</td>", (long long)row->height, (long long)row->channels,
-                row->format);
-        for (size_t c = 0; c < p->wide->column_count; c++) {
-            char text[SMP_NUMBER_TEXT] = "";
-            if (isfinite(value_of(row, c)))
-                smp_json_number_text(text, value_of(row, c));
-            else
-                snprintf(text, sizeof text, "%s", text_of(row, c));
-            fprintf(p->to, "<td>%s</td>", text);
-        }
-        fputs("</tr>\n", p->to);
-    }
-    fputs("</tbody></table></div>\n", p->to);
 }
 
 smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *totals, size_t done, size_t failed,
@@ -530,12 +522,13 @@ smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *tota
     (void)done;
     const size_t rows = wide->row_count, columns = wide->column_count;
     double *values = smp_alloc_array(2 * rows + 1, sizeof *values);
-    p.spreads = smp_alloc_array(columns, sizeof *p.spreads);
     p.files = smp_alloc_array(rows, sizeof *p.files);
     p.worst = smp_alloc_array(rows, sizeof *p.worst);
     p.ranking = smp_alloc_array(rows, sizeof *p.ranking);
     p.twins = smp_alloc_array(rows, sizeof *p.twins);
-    smp_code code = values && p.spreads && p.files && p.worst && p.ranking && p.twins
+    p.group_of = smp_alloc_array(rows, sizeof *p.group_of);
+    smp_spread *spreads = NULL;
+    smp_code code = values && p.files && p.worst && p.ranking && p.twins && p.group_of
                         ? SMP_OK
                         : smp_fail_memory(err, "the page", rows * sizeof *values);
     for (size_t i = 0; !code && i < rows; i++)
@@ -544,7 +537,16 @@ smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *tota
     for (size_t i = 0; !code && i < p.file_count; i++)
         p.twins[i] = i;
     if (!code) {
-        find_spreads(&p, values, values + rows);
+        find_groups(&p);
+        spreads = smp_alloc_array(columns * p.group_count, sizeof *spreads);
+        if (!spreads)
+            code = smp_fail_memory(err, "the page", columns * p.group_count * sizeof *spreads);
+    }
+    if (!code) {
+        for (size_t g = 0; g < p.group_count; g++) {
+            p.groups[g].spreads = spreads + g * columns;
+            find_spreads(&p, g, values, values + rows);
+        }
         find_far(&p);
         code = find_twins(&p, err);
     }
@@ -552,18 +554,19 @@ smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *tota
         put_head(&p, failed);
         put_far(&p, limits);
         put_twins(&p, limits);
-        fputs("<h2>All files together</h2>\n", to);
+        fputs("<h2>All files together</h2>\n<div class=\"together\">\n", to);
     }
     for (size_t i = 0; !code && i < totals->count; i++)
         code = put_total(&p, &totals->items[i], err);
     if (!code) {
+        fputs("</div>\n", to);
         put_spreads(&p);
-        put_table(&p);
-        fprintf(to, "<script>\n%s</script>\n", script);
+        smp_measure_page_table(to, wide, p.files, p.file_count);
         smp_page_end(to);
     }
     smp_free(values);
-    smp_free(p.spreads);
+    smp_free(spreads);
+    smp_free(p.group_of);
     smp_free(p.files);
     smp_free(p.worst);
     smp_free(p.ranking);

@@ -11,4 +11,7 @@
 smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *totals, size_t done, size_t failed,
                           const smp_limits *limits, smp_error *err);
 
+/* Its table: a row a file, with a script that sorts and saves it. */
+void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *const *files, size_t file_count);
+
 #endif

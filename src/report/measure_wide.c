@@ -323,17 +323,6 @@ static void put_row(const smp_wide *wide, FILE *to, const smp_wide_row *row, con
     fputc('\n', to);
 }
 
-void smp_wide_shorten(smp_wide *wide)
-{
-    const char *dot = wide->column_count ? strchr(wide->columns[0], '.') : NULL;
-    size_t length = dot ? (size_t)(dot + 1 - wide->columns[0]) : 0;
-    for (size_t i = 1; i < wide->column_count; i++)
-        if (strncmp(wide->columns[i], wide->columns[0], length) != 0)
-            return;
-    for (size_t i = 0; length && i < wide->column_count; i++)
-        memmove(wide->columns[i], wide->columns[i] + length, strlen(wide->columns[i] + length) + 1);
-}
-
 static void remove_column(smp_wide *wide, size_t at)
 {
     smp_free(wide->columns[at]);
@@ -399,10 +388,26 @@ static void join_channels(smp_wide *wide)
     }
 }
 
+static void shorten(smp_wide *wide)
+{
+    const char *dot = wide->column_count ? strchr(wide->columns[0], '.') : NULL;
+    size_t length = dot ? (size_t)(dot + 1 - wide->columns[0]) : 0;
+    for (size_t i = 1; i < wide->column_count; i++)
+        if (strncmp(wide->columns[i], wide->columns[0], length) != 0)
+            return;
+    for (size_t i = 0; length && i < wide->column_count; i++)
+        memmove(wide->columns[i], wide->columns[i] + length, strlen(wide->columns[i] + length) + 1);
+}
+
+void smp_wide_name(smp_wide *wide)
+{
+    shorten(wide);
+    join_channels(wide);
+}
+
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err)
 {
-    smp_wide_shorten(wide);
-    join_channels(wide);
+    smp_wide_name(wide);
     key *keys = smp_alloc_array(wide->row_count, sizeof *keys);
     smp_code code = keys ? sorted(wide, sort, keys, err) : no_memory(err, wide->row_count);
     bool has[FIELDS];

@@ -30,13 +30,13 @@ typedef struct smp_wide {
 smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err);
 smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err);
 
-/* Removes a prefix such as "after." from the columns when all begin with it. */
-void smp_wide_shorten(smp_wide *wide);
+/* Removes a prefix such as "after." from the columns when all begin with it. Sounds of one channel beside others of
+ * several get their values in the columns of channel 0. */
+void smp_wide_name(smp_wide *wide);
 
-/* Writes the table as CSV, with such names. Sounds of one channel beside others of several have their values in the
- * columns of channel 0. sort: a column's name, with '-' in front for the largest first; null: rows in their order. Rows
- * of things that have no value of their own in that column stay with their file's. Rows without a value in it come
- * last. SMP_E_USAGE, with the existing columns, when there is no such column. */
+/* Writes the table as CSV, with such names. sort: a column's name, with '-' in front for the largest first; null: rows
+ * in their order. Rows of things that have no value of their own in that column stay with their file's. Rows without a
+ * value in it come last. SMP_E_USAGE, with the existing columns, when there is no such column. */
 smp_code smp_wide_write(smp_wide *wide, FILE *to, const char *sort, smp_error *err);
 void smp_wide_free(smp_wide *wide);
 

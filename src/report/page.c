@@ -1,6 +1,8 @@
 /* The look of pages: see page.h. */
 #include "report/page.h"
 
+#include <math.h>
+
 #include "report/text.h"
 
 static const char style[] =
@@ -12,18 +14,24 @@ static const char style[] =
     "margin:0 auto;padding:1rem;max-width:72rem;overflow-wrap:anywhere;-webkit-print-color-adjust:exact;\n"
     "print-color-adjust:exact}h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.2rem;margin:2rem 0 .6rem}\n"
     "h3{font-size:1rem;margin:1rem 0 .3rem}p{margin:.3rem 0}.soft{color:var(--soft);font-size:.88rem}\n"
-    ".bad{color:var(--bad)}.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.8rem}\n"
+    ".bad{color:var(--bad)}.grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.8rem;\n"
+    "align-items:start}.together{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:start}.together .drawn{flex:1 1 "
+    "24rem}\n"
+    ".together section{min-width:0;max-width:100%}\n"
     ".card{background:var(--card);border-radius:6px;padding:.7rem;break-inside:avoid;margin:0}\n"
     ".card img{display:block;margin:0 0 .5rem;max-width:100%;image-rendering:auto}.card b{display:block}\n"
     "svg{display:block;width:100%;height:auto}.spread rect{fill:var(--bar)}.spread path{stroke:var(--ink);\n"
     "stroke-width:1.2;fill:none;opacity:.6}.histogram{height:12rem;background:var(--card);border-radius:6px}\n"
     ".histogram path{opacity:.5}path.r{fill:var(--r)}path.g{fill:var(--g)}path.b{fill:var(--b)}\n"
-    "path.gray{fill:var(--gray)}.ends{display:flex;justify-content:space-between}\n"
+    "path.gray{fill:var(--gray)}.ends{display:flex;justify-content:space-between;flex-wrap:wrap;gap:0 .6rem}.ends "
+    "span{white-space:nowrap}\n"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.85rem}\n"
     "th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}\n"
     "th:first-child,td:first-child{text-align:left;padding-left:0}th "
     "button{font:inherit;font-weight:600;color:inherit;\n"
     "background:none;border:0;padding:0;cursor:pointer}th[aria-sort] button{text-decoration:underline}\n"
+    "@media(min-width:50rem){#files td:first-child,#files th:first-child{position:sticky;left:0;\n"
+    "background:var(--paper)}}\n"
     "#save{font:inherit;padding:.2rem .8rem;margin:.3rem 0;color:var(--ink);background:var(--card);\n"
     "border:1px solid var(--line);border-radius:6px;cursor:pointer}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}#save{display:none}.scroll{overflow:visible}}\n";
@@ -45,4 +53,10 @@ void smp_page_end(FILE *to)
 void smp_page_count(FILE *to, size_t count, const char *one, const char *many)
 {
     fprintf(to, "%zu %s", count, count == 1 ? one : many);
+}
+
+void smp_page_number(FILE *to, double value)
+{
+    if (isfinite(value)) /* counts are written out */
+        fprintf(to, fabs(value) < 1e12 && !(value > floor(value)) ? "%.0f" : "%.5g", value);
 }

@@ -11,4 +11,7 @@ void smp_page_end(FILE *to);
 /* "1 file", "2 files". */
 void smp_page_count(FILE *to, size_t count, const char *one, const char *many);
 
+/* Five digits; whole numbers in full. Nothing where it is not finite. */
+void smp_page_number(FILE *to, double value);
+
 #endif

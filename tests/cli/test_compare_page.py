@@ -99,6 +99,17 @@ class Page(CliCase):
         self.assertFalse("want different words" in free)
         self.assertTrue("wavefront, as many as its width needs" in free)
 
+    def test_conflicts_that_every_variant_has_are_told_apart(self):
+        self.small_png("small.png", 512, 64)
+        text = self.smp("compare", "-e", "gray", "-e", "depth float", "-e", "fft", "small.png", "--stages", "fft",
+                        "--device", "cpu", "--html", "-", "--time-limit", "0", "--repeat", "1").stdout
+        shown = re.search(r'no variant spares: <a href="#lines" class="mono">([^<]+)</a> of (\w+)\.', text)
+        self.assertTrue(shown, text[text.index("verdict\">"):][:600])
+        worst = re.search(r'<tbody>\n<tr><td class="mono">([^<]+)</td>', text)[1]  # of a variant that nobody needs
+        self.assertNotEqual(shown[1], worst)
+        told = sum(int(n) for n in re.findall(r"<summary>(\d+) (?:more with|with|without) conflict", text))
+        self.assertEqual(told + text.count("<details open>"), text.count('<svg class="bank-map"'))
+
     def test_names_of_strangers_stay_text(self):
         self.small_png("<b>&.png")
         text = self.smp("compare", "-e", "invert", "<b>&.png", "--device", "cpu", "--html", "-", "--time-limit", "0",

@@ -5,6 +5,7 @@ import io
 import re
 import shutil
 import unittest
+import wave
 
 import numpy
 
@@ -12,12 +13,13 @@ from harness import SAMPLES, CliCase
 
 
 class Page(html.parser.HTMLParser):
-    """The text of a page, and the rows of its table of files. Fails on tags that are not closed."""
+    """The text of a page, and the rows of its table of files: as they are seen, and with all digits. Fails on tags that
+    are not closed."""
     EMPTY = {"meta", "img", "input", "rect", "path", "br"}
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.text, self.rows, self.table = [], "", [], False
+        self.open, self.text, self.rows, self.seen, self.table = [], "", [], [], False
         self.feed(text)
         assert not self.open, self.open
 
@@ -27,8 +29,11 @@ class Page(html.parser.HTMLParser):
         self.table |= ("id", "files") in attributes
         if self.table and tag == "tr":
             self.rows.append([])
+            self.seen.append([])
         if self.table and tag in ("td", "th"):
-            self.rows[-1].append("")
+            self.whole = dict(attributes).get("data-v", "")
+            self.rows[-1].append(self.whole)
+            self.seen[-1].append("")
 
     def handle_endtag(self, tag):
         if tag not in self.EMPTY:
@@ -39,7 +44,9 @@ class Page(html.parser.HTMLParser):
         if self.open and self.open[-1] not in ("style", "script"):
             self.text += data
         if self.table and self.rows and self.rows[-1]:
-            self.rows[-1][-1] += data.strip()
+            self.seen[-1][-1] += data.strip()
+            if self.open[-1] == "button" or not self.whole:
+                self.rows[-1][-1] += data.strip()
 
 
 class MeasurePage(CliCase):
@@ -69,6 +76,10 @@ class MeasurePage(CliCase):
         rows = list(csv.reader(io.StringIO(self.smp("measure", "dataset-stats", ".", "--csv", status=1).stdout)))
         self.assertEqual(page.rows[0], rows[0])
         self.assertEqual(page.rows[1:], rows[1:])
+        for seen, row in zip(page.seen[1:], rows[1:]):
+            for short, full in zip(seen[5:], row[5:]):
+                self.assertLessEqual(len(short), 11, short)
+                self.assertAlmostEqual(float(short), float(full), delta=1e-4 * abs(float(full)))
 
     def test_thumbnails_are_pictures(self):
         shutil.copy(SAMPLES / "chelsea.png", self.folder / "cat.png")
@@ -92,6 +103,33 @@ class MeasurePage(CliCase):
         self.assertIn("1 file", page.text)
         self.assertIn("Too few", page.text)
         self.assertRegex(page.text, r"Sounds are [\d.]+ to [\d.]+ seconds long")
+
+    def sound(self, name, channels, level):
+        with wave.open(str(self.folder / name), "wb") as to:
+            to.setparams((channels, 2, 8000, 0, "NONE", ""))
+            to.writeframes((numpy.sin(numpy.arange(400 * channels)) * level).astype("<i2").tobytes())
+
+    def test_sounds_are_not_compared_with_pictures(self):
+        for i in range(6):
+            self.sound(f"s{i}.wav", 1, 1000 + 100 * i)
+        for i in range(2):
+            numpy.save(self.folder / f"p{i}.npy", numpy.full((8, 8), 200 + i, numpy.uint8))
+        text = self.smp("measure", "-e", "stats", ".", "--html", "-").stdout
+        page = Page(text)
+        self.assertIn("None stands out.", page.text)
+        self.assertIn("2 pictures of u8", page.text)
+        self.assertIn("6 sounds of f32", page.text)
+
+    def test_what_one_file_alone_has_is_not_the_same_in_all(self):
+        self.sound("a.wav", 1, 1000)
+        self.sound("b.wav", 2, 2000)
+        text = self.smp("measure", "-e", "stats", "-e", "histogram bins=8", ".", "--html", "-").stdout
+        page = Page(text)
+        (same,) = re.findall(r"The same in all of them: (.*?)\.\n", page.text)
+        self.assertIn("clipped_0 0", same)  # a sound's only channel is channel 0 where others have several
+        self.assertNotIn("_1", same)
+        self.assertEqual(text.count('class="histogram"'), 2)  # channels share a drawing
+        self.assertEqual(re.findall(r"<span>(-?\d)</span><span>(\d)</span>", text), [("-1", "1")] * 2)
 
     def test_mistakes(self):
         self.pictures()

@@ -1,0 +1,81 @@
+/* The table of files of a data set's page: see measure_page.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/measure_page.h"
+#include "report/page.h"
+#include "report/text.h"
+
+enum { MOST_ROWS = 5000 }; /* more would make browsers slow */
+
+/* Sorts by a column, numbers as numbers; what has no number comes last. Saves the table as CSV. A cell that shows fewer
+ * digits has them all in data-v. */
+static const char script[] =
+    "const t=document.getElementById('files'),b=t.tBodies[0];\n"
+    "t.tHead.addEventListener('click',e=>{const h=e.target.closest('th');if(!h)return;const i=h.cellIndex,\n"
+    "d=h.getAttribute('aria-sort')==='descending'?1:-1;for(const o of "
+    "h.parentNode.cells)o.removeAttribute('aria-sort');\n"
+    "h.setAttribute('aria-sort',d<0?'descending':'ascending');const "
+    "w=c=>c.dataset.v??c.textContent,v=r=>w(r.cells[i]),n=x=>x===''?NaN:+x;\n"
+    "b.append(...[...b.rows].sort((p,q)=>{const x=n(v(p)),y=n(v(q));if(i===0)return d*v(q).localeCompare(v(p))*-1;\n"
+    "return isNaN(x)?isNaN(y)?0:1:isNaN(y)?-1:d*(x-y)}))});\n"
+    "document.getElementById('save').onclick=()=>{const "
+    "q=s=>/[\",\\n]/.test(s)?'\"'+s.replaceAll('\"','\"\"')+'\"':s,\n"
+    "x=[...t.rows].map(r=>[...r.cells].map(c=>q(c.dataset.v??c.textContent)).join(',')).join('\\n')+'\\n',\n"
+    "a=document.createElement('a');a.href=URL.createObjectURL(new Blob([x],{type:'text/csv'}));\n"
+    "a.download='measure.csv';a.click()};\n";
+
+/* A value with the digits that are read; the others are in data-v. */
+static void put_cell(FILE *to, const smp_wide_row *row, size_t column)
+{
+    char text[SMP_NUMBER_TEXT] = "";
+    const double value = column < row->value_count ? row->values[column] : (double)NAN;
+    if (!isfinite(value)) {
+        fputs("<td>", to);
+        smp_text_xml(to, column < row->value_count ? row->texts[column] : "");
+        fputs("</td>", to);
+        return;
+    }
+    smp_json_number_text(text, value);
+    if (value == floor(value) && fabs(value) < 1e12) {
+        fprintf(to, "<td>%s</td>", text);
+        return;
+    }
+    fprintf(to, "<td data-v=\"%s\">", text);
+    smp_page_number(to, value);
+    fputs("</td>", to);
+}
+
+void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *const *files, size_t file_count)
+{
+    const size_t shown = file_count < MOST_ROWS ? file_count : MOST_ROWS;
+    fputs("<h2>Files</h2>\n<p class=\"soft\">A click on a column's name sorts by it. ", to);
+    if (shown < file_count)
+        fprintf(to, "The first %zu of %zu files; measure --csv has them all. ", shown, file_count);
+    fputs("</p>\n<button id=\"save\">Save as CSV</button>\n<div class=\"scroll\"><table id=\"files\"><thead><tr>", to);
+    static const char *const fixed[] = {"path", "width", "height", "channels", "format"};
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        fprintf(to, "<th><button>%s</button></th>", fixed[i]);
+    for (size_t c = 0; c < wide->column_count; c++) {
+        fputs("<th><button>", to);
+        smp_text_xml(to, wide->columns[c]);
+        fputs("</button></th>", to);
+    }
+    fputs("</tr></thead><tbody>\n", to);
+    for (size_t i = 0; i < shown; i++) {
+        const smp_wide_row *row = files[i];
+        fputs("<tr><td>", to);
+        smp_text_xml(to, row->path);
+        fputs("</td><td>", to);
+        if (row->width)
+            fprintf(to, "%lld", (long long)row->width);
+        fprintf(to, "</td><td>%lld</td><td>%lld</td><td>%s</td>", (long long)row->height, (long long)row->channels,
+                row->format);
+        for (size_t c = 0; c < wide->column_count; c++)
+            put_cell(to, row, c);
+        fputs("</tr>\n", to);
+    }
+    fputs("</tbody></table></div>\n", to);
+    fprintf(to, "<script>\n%s</script>\n", script);
+}
