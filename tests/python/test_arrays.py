@@ -152,6 +152,20 @@ def test_what_is_no_picture(array):
         smempipe.run("invert", array)
 
 
+def test_nothing_is_cut_at_a_nul():
+    for call in (lambda: smempipe.Pipeline("gray\0\nsobbel"), lambda: smempipe.Pipeline(file="a.pipe\0b"),
+                 lambda: smempipe.Pipeline("param s = 2px\ngaussian $s", s="1px\0"), lambda: smempipe.Device("cpu\0x"),
+                 lambda: smempipe.probe("in.png\0")):
+        with pytest.raises(ValueError, match="NUL"):
+            call()
+
+
+def test_types_that_are_none_say_what_to_write():
+    for kind, words in ((np.int64, "uint8.*0..255"), (np.float64, "float32.*0..1"), (np.dtype(">u2"), "numpy.uint16"), (np.dtype(">f4"), "numpy.float32.$")):
+        with pytest.raises(TypeError, match=words):
+            smempipe.run("invert", np.zeros((4, 4), kind))
+
+
 def test_buffers_and_interfaces():
     class Interface:
         def __init__(self, array):

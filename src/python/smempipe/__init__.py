@@ -34,7 +34,18 @@ _PICTURE, _SOUND = 1, 2
 
 
 def _encode(path):
-    return os.fsencode(os.fspath(path))
+    encoded = os.fsencode(os.fspath(path))
+    if b"\0" in encoded:
+        raise ValueError(f"{path!r} holds a character NUL")
+    return encoded
+
+
+def _utf8(text):
+    """A text as the library takes it: up to the first NUL, behind which nothing would be read."""
+    encoded = text.encode()
+    if b"\0" in encoded:
+        raise ValueError(f"{text!r} holds a character NUL")
+    return encoded
 
 
 class Device:
@@ -43,7 +54,7 @@ class Device:
 
     def __init__(self, name="cpu", threads=0):
         self._handle = _c.HANDLE()
-        _c.call("device_open", name.encode(), threads, byref(self._handle))
+        _c.call("device_open", _utf8(name), threads, byref(self._handle))
         self.spec = name
         self.is_gpu = name.split(":")[0] in ("cuda", "simt")
         self.name = _c.text_of(_c.lib.smempipe_device_name(self._handle))
@@ -100,8 +111,11 @@ def _host(array):
 def _layout(array, rate, alpha, fixed=False):
     """The shape as the library has it, and the array with rows that follow each other in memory; fixed: not a copy."""
     if array.dtype not in _FORMATS or not array.dtype.isnative:
+        own = array.dtype.newbyteorder("=")
+        what = f"{own})" if own in _FORMATS else "uint8), where samples are 0..255" if own.kind in "iu" else \
+            "float32), where full scale is 0..1"
         raise TypeError(f"samples of {array.dtype}: there are uint8, uint16 and float32 in this machine's byte order, "
-                        "so write .astype(numpy.float32), where full scale is 0..1")
+                        f"so write .astype(numpy.{what}")
     if rate is None and array.ndim not in (2, 3):
         raise TypeError(f"an array of {array.ndim} dimensions: a picture has rows, columns and perhaps channels; a "
                         "sound is told by rate=")
@@ -142,7 +156,7 @@ def _array_shape(shape, flat):
 
 def _words(settings):
     """name="2px" as the library takes it. Numbers are written as they are."""
-    pairs = [str(word).encode() for item in settings.items() for word in item]
+    pairs = [_utf8(str(word)) for item in settings.items() for word in item]
     return (c_char_p * (len(pairs) + 1))(*pairs, None)
 
 
@@ -198,7 +212,7 @@ class Pipeline:
         self.text, self.file, self.settings = text, file, settings
         self._handle, self._plans, self._plan_lock = _c.HANDLE(), {}, threading.Lock()
         if file is None:
-            _c.call("compile", text.encode(), _words(settings), byref(self._handle))
+            _c.call("compile", _utf8(text), _words(settings), byref(self._handle))
         else:
             _c.call("compile_file", _encode(file), _words(settings), byref(self._handle))
         self.warnings = _c.text_of(_c.lib.smempipe_pipeline_warnings(self._handle))
