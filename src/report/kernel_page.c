@@ -61,7 +61,7 @@ static const char more_style[] =
     "@media(max-width:50rem){body{padding:.8rem}.row,.row.two{grid-template-columns:1fr auto}\n"
     ".row .track,.row .axis{grid-column:1/3}.row .value{font-size:.85rem;text-align:right;white-space:normal}\n"
     ".row.two .value+.track{height:.5rem}.row.two .none{display:none}.row.two .value.count{grid-column:1/3}\n"
-    ".row .track:not(.waves){grid-row:2}.row .waves{grid-row:4}.row.axes .value{grid-column:1/3;margin-top:-.5rem}\n"
+    ".row .track:not(.waves){grid-row:2}.row .waves{grid-row:4}.row.axes .value{grid-column:1/3}\n"
     ".row.axes .value+.axis{margin-top:.4rem}.beside{grid-template-columns:1fr}svg.roofline{font-size:19px}}\n"
     "@media print{body{max-width:none;padding:0;font-size:11pt}h2,h3,summary{break-after:avoid}\n"
     ".row{break-inside:avoid}figure .scroll svg.bank-map{min-width:0;width:100%}.scroll{overflow:visible}}\n";

@@ -287,7 +287,9 @@ static void put_numbers(FILE *to, const smp_lab_report *report)
     static const char *const heads[] = {"kernel",     "<line",  "<access",   "bytes", "instructions",
                                         "wavefronts", "ideal",  "conflicts", "n-way", "lanes",
                                         "sectors",    "needed", NULL};
-    fputs("<section><h2>All numbers</h2>\n<div class=\"scroll\"><table class=\"sorted\">", to);
+    fputs("<section><h2>All numbers</h2>\n<p class=\"soft small\">A click on a head sorts.</p>\n<div "
+          "class=\"scroll\"><table class=\"sorted\">",
+          to);
     smp_kernel_page_heads(to, heads);
     fputs("<tbody>\n", to);
     for (size_t i = 0; i < report->count; i++)

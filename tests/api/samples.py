@@ -1,5 +1,6 @@
 """The examples of samples/c as they were built with libsmempipe.so, and what the library shows of itself: the
 functions of tests/api/symbols.txt and nothing else. A missing one breaks programs; a new one is added to the list."""
+import os
 import pathlib
 import re
 import shutil
@@ -41,6 +42,29 @@ class Samples(unittest.TestCase):
         rows = picture[16:]
         self.assertEqual(rows[512 * 256:768 * 256], rows[1024 * 256:1280 * 256])  # rings repeat, strips or not
         self.assertGreater(len(set(rows)), 100)
+
+    def test_their_comments_compile_them(self):
+        """By pkg-config, in a prefix that was not known when the build was configured."""
+        if not shutil.which("pkg-config") or not shutil.which("cc"):
+            self.skipTest("there is no pkg-config or cc")
+        if b"__asan_init" in (BUILD / "libsmempipe.so").read_bytes():
+            self.skipTest("a sanitizer's library needs the sanitizer's program")
+        with tempfile.TemporaryDirectory() as folder:
+            for component in ("library", "development"):
+                subprocess.run(["cmake", "--install", BUILD, "--component", component, "--prefix", folder],
+                               capture_output=True, check=True)
+            (pc,) = pathlib.Path(folder).rglob("smempipe.pc")
+            (library,) = pathlib.Path(folder).rglob("libsmempipe.so")
+            shutil.copy(CAT, f"{folder}/in.jpg")
+            for path in (ROOT / "samples/c").glob("*.c"):
+                shutil.copy(path, folder)
+                command = re.search(r"(?m)^ \*     (cc .*?)( \*/)?$", path.read_text())[1]
+                done = subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True,
+                                      env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent),
+                                           "LD_LIBRARY_PATH": str(library.parent)})
+                self.assertEqual((done.returncode, done.stderr), (0, ""), command)
+            self.assertTrue(pathlib.Path(folder, "thumbnail.png").exists())
+            self.assertTrue(pathlib.Path(folder, "rings.pgm").stat().st_size > 256 * 100000)
 
     def test_they_are_short(self):
         for path in (ROOT / "samples/c").glob("*.c"):
