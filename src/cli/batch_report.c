@@ -201,12 +201,13 @@ static smp_code close_file(FILE *file, const char *path, int number, smp_error *
     return smp_at(err, "%s", path);
 }
 
-smp_code smp_batch_report_close(smp_batch_job *job, smp_error *err)
+smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, smp_error *err)
 {
     smp_code code = SMP_OK;
     if (job->html) {
-        smp_batch_page_write(job->html, &job->page, smp_now() - job->began,
-                             &job->settings->many.plan.base.common.limits);
+        const smp_batch_settings *s = job->settings;
+        smp_batch_page_write(job->html, &job->page, s->many.pipe, program, s->folder, smp_now() - job->began,
+                             &s->many.plan.base.common.limits);
         code = close_file(job->html, job->settings->html, 0, err);
     }
     smp_batch_page_free(&job->page);
@@ -222,8 +223,10 @@ void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion)
     for (size_t i = 0; i < portion->count; i++) {
         const smp_todo_item *item = &portion->items[i];
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
-        if (job->report &&
-            (item->state == SMP_TODO_KEPT || item->state == SMP_TODO_LEFT || item->state == SMP_TODO_DONE))
+        const bool skipped =
+            item->state == SMP_TODO_KEPT || item->state == SMP_TODO_LEFT || item->state == SMP_TODO_DONE;
+        job->page.skipped += skipped;
+        if (job->report && skipped)
             smp_report_line(job->report, &none, "skipped", NULL);
         if (item->state != SMP_TODO_CHANGED)
             continue;
@@ -233,6 +236,8 @@ void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion)
         smp_at(&changed, "%s", item->output);
         snprintf(none.error, sizeof none.error, "%s", changed.message);
         smp_failures_add(&job->failures, item->file->path, &changed);
+        if (job->html)
+            smp_batch_page_add(&job->page, &none, &changed);
         if (job->report)
             smp_report_line(job->report, &none, "failed", &changed);
     }

@@ -297,7 +297,7 @@ smp_code smp_batch_do(smp_batch_job *b, const smp_program *program, smp_diags *d
     smp_todo_end(&b->todo);
     smp_progress_end(&b->progress);
     pthread_mutex_destroy(&b->lock);
-    smp_code reported = smp_batch_report_close(b, &report_error);
+    smp_code reported = smp_batch_report_close(b, program, &report_error);
     if (common->verbose && !common->quiet && note[0])
         fprintf(stderr, "smempipe: %s\n", note);
     if (b->todo.removed && common->verbose && !common->quiet)

@@ -81,7 +81,7 @@ smp_code smp_batch_do(smp_batch_job *job, const smp_program *program, smp_diags 
 smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *program, const smp_diags *diags,
                                 smp_error *err);
 smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err);
-smp_code smp_batch_report_close(smp_batch_job *job, smp_error *err);
+smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, smp_error *err);
 
 /* Files that need nothing have a line too, so that the report is complete; outputs that were changed since they were
  * made are failures. */

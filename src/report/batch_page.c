@@ -128,7 +128,27 @@ static void put_time(FILE *to, const char *what, double seconds, double all)
             percent > .3 ? percent : .3, seconds, percent);
 }
 
-void smp_batch_page_write(FILE *to, const smp_batch_page *page, double wall_seconds, const smp_limits *limits)
+/* "sharpen: gaussian 2px, subtract ..., into out/" */
+static void put_work(FILE *to, const char *pipe, const smp_program *program, const char *folder)
+{
+    fputs("<p>", to);
+    if (pipe) {
+        fputs("<b>", to);
+        smp_text_xml(to, pipe);
+        fputs("</b>: ", to);
+    }
+    for (size_t i = 0; i < program->node_count; i++) {
+        fputs(i ? ", <code>" : "<code>", to);
+        smp_text_xml(to, program->nodes[i].label);
+        fputs("</code>", to);
+    }
+    fputs(program->node_count ? ", into " : "Converted into ", to);
+    smp_text_xml(to, folder);
+    fputs("</p>\n", to);
+}
+
+void smp_batch_page_write(FILE *to, const smp_batch_page *page, const char *pipe, const smp_program *program,
+                          const char *folder, double wall_seconds, const smp_limits *limits)
 {
     const double all = page->read + page->compute + page->write;
     char bytes[24], title[80];
@@ -140,10 +160,15 @@ void smp_batch_page_write(FILE *to, const smp_batch_page *page, double wall_seco
     fputs(" done", to);
     if (page->failed)
         fprintf(to, ", <span class=\"bad\">%zu failed</span>", page->failed);
-    fprintf(to, "</h1>\n<p>%s of input in %.3g seconds", bytes, wall_seconds);
+    fputs("</h1>\n", to);
+    put_work(to, pipe, program, folder);
+    fprintf(to, "<p>%s of input in %.3g seconds", bytes, wall_seconds);
     if (wall_seconds > 0 && page->done)
         fprintf(to, ", %.3g files a second", (double)page->done / wall_seconds);
-    fputs(".</p>\n", to);
+    fputs(".", to);
+    if (page->skipped)
+        fprintf(to, " %zu %s made before, and left.", page->skipped, page->skipped == 1 ? "was" : "were");
+    fputs("</p>\n", to);
     put_failures(to, page);
     put_pairs(to, page, limits);
     fputs("<h2>Where the time went</h2>\n<p class=\"soft\">Seconds of all files added up; in several threads they "

@@ -34,6 +34,19 @@ class BatchPage(CliCase):
         self.assertEqual(text.count('type="range"'), 6)
         self.assertNotRegex(text, r"(src|href)=\"http|@import|url\(")
 
+    def test_what_was_done_and_what_was_left(self):
+        (self.folder / "in/bad <1>.npy").unlink()
+        self.write("two <steps>.pipe", "invert\nadd 1\n")
+        self.smp("batch", "two <steps>.pipe", "in", "-o", "out")
+        numpy.save(self.folder / "in/q.npy", numpy.zeros((20, 30, 3), numpy.uint8))
+        numpy.save(self.folder / "out/p3.npy", numpy.zeros((20, 30, 3), numpy.uint8))
+        self.smp("batch", "two <steps>.pipe", "in", "-o", "out", "--resume", "--html", "page.html", status=1)
+        page = Page((self.folder / "page.html").read_text())
+        self.assertIn("two <steps>.pipe: invert, add 1, into out", page.text)
+        self.assertIn("1 file done, 1 failed", page.text)
+        self.assertIn("8 were made before, and left", page.text)
+        self.assertRegex(page.text, r"in/p3.npy\s*was changed after it was made")
+
     def test_sounds_have_no_pictures(self):
         (self.folder / "sounds").mkdir()
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "sounds")
