@@ -12,6 +12,7 @@
 #include "suite.h"
 
 #include "gpu_matrix.h"
+#include "stencil/rank.h"
 
 #include <dlfcn.h>
 
@@ -417,15 +418,16 @@ static void check_subject(const subject *s)
     inputs_forget();
 }
 
-/* The last word is a number: as large as the stage takes it. Of lists all: filters have kernels for short and for long
- * ones. */
+/* The last word is a number: as large as the stage takes it, but for sides of windows that are bounded, since a
+ * window's cost is its area. Of lists all: filters have kernels for short and for long ones. */
 static void check_largest(const subject *s)
 {
     smp_shape shape = subject_shape(s->stage, first_size[0], first_size[1], 1, false, SMP_F32);
     bool done = false;
     state.share = SHARE + 1;
-    const bool matrix = s->words[s->word_count - 1]->type == SMP_T_MATRIX;
-    const int last = matrix ? SIDES - 1 : NUMBERS - 1;
+    const smp_param *word = s->words[s->word_count - 1];
+    const bool matrix = word->type == SMP_T_MATRIX, side = word->type == SMP_T_INT && word->max == SMP_RANK_MOST;
+    const int last = matrix ? SIDES - 1 : side ? NUMBERS - 2 : NUMBERS - 1;
     for (int level = last; level >= last - 1 && (matrix || !done); level--) {
         int levels[MAX_WORDS] = {0};
         levels[s->word_count - 1] = level;
