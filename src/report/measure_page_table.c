@@ -9,8 +9,8 @@
 
 enum { MOST_ROWS = 5000 }; /* more would make browsers slow */
 
-/* Sorts by a column, numbers as numbers; what has no number comes last. Saves the table as CSV. A cell that shows fewer
- * digits has them all in data-v. */
+/* Sorts by a column, numbers as numbers and before texts; what is empty comes last. Saves the table as CSV. A cell that
+ * shows fewer digits has them all in data-v. */
 static const char script[] =
     "const t=document.getElementById('files'),b=t.tBodies[0];\n"
     "t.tHead.addEventListener('click',e=>{const h=e.target.closest('th');if(!h)return;const i=h.cellIndex,\n"
@@ -18,8 +18,8 @@ static const char script[] =
     "h.parentNode.cells)o.removeAttribute('aria-sort');\n"
     "h.setAttribute('aria-sort',d<0?'descending':'ascending');const "
     "w=c=>c.dataset.v??c.textContent,v=r=>w(r.cells[i]),n=x=>x===''?NaN:+x;\n"
-    "b.append(...[...b.rows].sort((p,q)=>{const x=n(v(p)),y=n(v(q));if(i===0)return d*v(q).localeCompare(v(p))*-1;\n"
-    "return isNaN(x)?isNaN(y)?0:1:isNaN(y)?-1:d*(x-y)}))});\n"
+    "b.append(...[...b.rows].sort((p,q)=>{const x=n(v(p)),y=n(v(q));if(isNaN(x)&&isNaN(y))return !v(p)-!v(q)||\n"
+    "d*v(p).localeCompare(v(q));return isNaN(x)?1:isNaN(y)?-1:d*(x-y)}))});\n"
     "document.getElementById('save').onclick=()=>{const "
     "q=s=>/[\",\\n]/.test(s)?'\"'+s.replaceAll('\"','\"\"')+'\"':s,\n"
     "x=[...t.rows].map(r=>[...r.cells].map(c=>q(c.dataset.v??c.textContent)).join(',')).join('\\n')+'\\n',\n"

@@ -1,15 +1,20 @@
 """measure --html: what stands out, doubles, histograms, spreads, and a table with all that --csv has."""
 import csv
+import html
 import html.parser
 import io
 import re
 import shutil
+import subprocess
 import unittest
 import wave
 
 import numpy
 
 from harness import SAMPLES, CliCase
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 class Page(html.parser.HTMLParser):
@@ -103,6 +108,37 @@ class MeasurePage(CliCase):
         self.assertIn("1 file", page.text)
         self.assertIn("Too few", page.text)
         self.assertRegex(page.text, r"Sounds are [\d.]+ to [\d.]+ seconds long")
+
+    @unittest.skipUnless(CHROMIUM, "no chromium here")
+    def test_sorts_and_saves_all_digits_in_a_browser(self):
+        self.pictures()
+        probe = """<script>addEventListener("load", async () => {
+          let saved; URL.createObjectURL = blob => (saved = blob, "#");
+          const means = () => [...document.querySelectorAll("#files tbody tr")].map(
+            r => +(r.cells[8].dataset.v ?? r.cells[8].textContent));
+          const heads = document.querySelectorAll("#files th button"), names = () => [...document.querySelectorAll(
+            "#files tbody tr")].map(r => r.cells[0].textContent);
+          heads[8].click(); const once = means(); heads[8].click();
+          const sorted = (x, by) => x.every((v, i) => !i || by * (v - x[i - 1]) >= 0);
+          const both = sorted(once, -1) && sorted(means(), 1) && once[0] > once[13];
+          heads[0].click(); const down = names().join(); heads[0].click();
+          const texts = names().join() === names().sort().join() && down === names().reverse().join();
+          document.getElementById("save").click();
+          document.body.dataset.probe = `${both && texts} ${document.documentElement.scrollWidth <= innerWidth}`;
+          document.body.dataset.saved = await saved.text();
+        });</script>"""
+        page = self.smp("measure", "-e", "stats", ".", "--html", "-").stdout
+        self.write("probe.html", page.replace("</head>", probe + "</head>"))
+        done = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+             "--window-size=500,900", "--virtual-time-budget=2000", f"--user-data-dir={self.folder / 'profile'}", "--dump-dom",
+             (self.folder / "probe.html").as_uri()], capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])
+        self.assertEqual(re.findall('data-probe="([^"]*)"', done.stdout), ["true true"])
+        (saved,) = re.findall('data-saved="([^"]*)"', done.stdout)
+        rows = list(csv.reader(io.StringIO(self.smp("measure", "-e", "stats", ".", "--csv").stdout)))
+        read = list(csv.reader(io.StringIO(html.unescape(saved))))
+        self.assertEqual((read[0], sorted(read[1:])), (rows[0], sorted(rows[1:])))
 
     def sound(self, name, channels, level):
         with wave.open(str(self.folder / name), "wb") as to:
