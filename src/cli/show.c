@@ -217,7 +217,7 @@ const smp_command smp_command_show = {
     .name = "show",
     .help = "show pictures in the terminal",
     .about = "Scales pictures to the terminal. The protocol is chosen by what the terminal says of itself (TERM, "
-             "TERM_PROGRAM). Pictures are shown as they are stored, EXIF's orientation not applied.",
+             "TERM_PROGRAM). Pictures are shown as EXIF's orientation says.",
     .settings_size = sizeof(show_settings),
     .one_input = true,
     .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE,

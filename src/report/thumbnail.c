@@ -72,6 +72,30 @@ static void fit(const smp_shape *shape, int64_t width, int64_t height, smp_small
     to->height = smp_max_i64(1, to->height);
 }
 
+/* Brings a picture of EXIF's orientation (1 to 8; from 5 on columns become rows) to how it is to be seen. */
+static smp_code set_upright(smp_small_picture *p, int orientation, smp_error *err)
+{
+    const int64_t w = p->width, h = p->height;
+    const bool across = orientation >= 5;
+    const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8,
+               from_below = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+    if (orientation <= 1)
+        return SMP_OK;
+    uint8_t *to = smp_alloc_array((size_t)h, (size_t)w * 3);
+    if (!to)
+        return smp_fail_memory(err, "a small picture", (uint64_t)(w * h * 3));
+    for (int64_t y = 0; y < h; y++)
+        for (int64_t x = 0; x < w; x++) { /* of what is stored */
+            const int64_t column = from_right ? w - 1 - x : x, row = from_below ? h - 1 - y : y;
+            memcpy(to + (across ? column * h + row : row * w + column) * 3, p->samples + (y * w + x) * 3, 3);
+        }
+    smp_free(p->samples);
+    p->samples = to;
+    p->width = across ? h : w;
+    p->height = across ? w : h;
+    return SMP_OK;
+}
+
 smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int64_t width, int64_t height,
                                 smp_small_picture *out, smp_error *err)
 {
@@ -87,9 +111,9 @@ smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int6
         code = smp_at(err, "%s", path);
         goto end;
     }
-    fit(shape, width, height, out);
+    const int orientation = smp_reader_media(reader)->orientation;
+    fit(shape, orientation < 5 ? width : height, orientation < 5 ? height : width, out);
     out->channels = 3;
-    out->orientation = smp_reader_media(reader)->orientation;
     const size_t row = (size_t)(shape->width * shape->channels * smp_sample_size((int)shape->format));
     r.sums = smp_alloc_array((size_t)out->width * 3, sizeof *r.sums);
     r.counts = smp_alloc_array((size_t)out->width, sizeof *r.counts);
@@ -97,6 +121,8 @@ smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int6
     out->samples = smp_alloc_array((size_t)out->height, (size_t)out->width * 3);
     code = r.sums && r.counts && r.in && out->samples ? read_rows(reader, &r, err)
                                                       : smp_fail_memory(err, "a small picture", row);
+    if (!code)
+        code = set_upright(out, orientation, err);
 
 end:
     if (code) {
@@ -138,42 +164,12 @@ void smp_base64(FILE *to, const unsigned char *data, size_t size)
     }
 }
 
-/* Turns a picture clockwise. */
-static smp_code turn(smp_small_picture *p, int degrees, smp_error *err)
-{
-    const int64_t w = p->width, h = p->height;
-    const bool upright = degrees % 180 == 0;
-    if (!degrees)
-        return SMP_OK;
-    uint8_t *to = smp_alloc_array((size_t)h, (size_t)w * 3);
-    if (!to)
-        return smp_fail_memory(err, "a small picture", (uint64_t)(w * h * 3));
-    for (int64_t y = 0; y < (upright ? h : w); y++)
-        for (int64_t x = 0; x < (upright ? w : h); x++) {
-            const int64_t from_y = degrees == 180  ? h - 1 - y
-                                   : degrees == 90 ? h - 1 - x
-                                                   : x,
-                          from_x = degrees == 180  ? w - 1 - x
-                                   : degrees == 90 ? y
-                                                   : w - 1 - y;
-            memcpy(to + (y * (upright ? w : h) + x) * 3, p->samples + (from_y * w + from_x) * 3, 3);
-        }
-    smp_free(p->samples);
-    p->samples = to;
-    p->width = upright ? w : h;
-    p->height = upright ? h : w;
-    return SMP_OK;
-}
-
 smp_code smp_thumbnail(FILE *to, const char *path, const smp_limits *limits, int most, smp_error *err)
 {
-    static const int turns[] = {0, 0, 0, 180, 180, 90, 90, 270, 270}; /* by EXIF's orientation; mirrors are left out */
     smp_small_picture small;
     unsigned char *file = NULL;
     size_t size = 0;
     smp_code code = smp_small_picture_read(path, limits, most, most, &small, err);
-    if (!code && small.orientation > 0 && small.orientation <= 8)
-        code = turn(&small, turns[small.orientation], err);
     if (!code)
         code = smp_small_picture_bmp(&small, &file, &size, err);
     if (!code) {

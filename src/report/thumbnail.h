@@ -8,8 +8,9 @@
 #include "base/limits.h"
 #include "report/small_picture.h"
 
-/* Reads the picture of a file, at most `width` wide and `height` high, and never larger than it is. RGB; alpha is
- * laid on black. Fails where the file is no picture or cannot be read. */
+/* Reads the picture of a file, at most `width` wide and `height` high, and never larger than it is, as EXIF's
+ * orientation says that it is seen. RGB; alpha is laid on black. Fails where the file is no picture or cannot be read.
+ */
 smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int64_t width, int64_t height,
                                 smp_small_picture *out, smp_error *err);
 

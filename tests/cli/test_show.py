@@ -5,6 +5,7 @@ import re
 import unittest
 
 import numpy
+import PIL.Image
 
 from harness import SAMPLES, CliCase
 
@@ -48,6 +49,20 @@ class Show(CliCase):
         self.assertTrue(text.startswith("\033_Ga=T,f=24,s=16,v=8,m=0;"))
         data = base64.b64decode(re.match(r"\033_G[^;]*;([^\033]*)\033\\\n$", text).group(1))
         self.assertEqual(data, PICTURE.tobytes())
+
+    def test_pictures_stand_upright(self):
+        rows = PICTURE.transpose(1, 0, 2)
+        seen = [PICTURE, PICTURE[:, ::-1], PICTURE[::-1, ::-1], PICTURE[::-1], rows, rows[:, ::-1],
+                rows[::-1, ::-1], rows[::-1]]  # of EXIF's orientations 1 to 8
+        for orientation, wanted in enumerate(seen, 1):
+            exif = PIL.Image.Exif()
+            exif[0x112] = orientation
+            PIL.Image.fromarray(PICTURE).save(self.folder / "o.png", exif=exif)
+            text = self.smp("show", "o.png", "--as", "kitty").stdout
+            self.assertIn(f"s={wanted.shape[1]},v={wanted.shape[0]}", text)
+            data = base64.b64decode(re.match(r"\033_G[^;]*;([^\033]*)\033\\\n$", text).group(1))
+            self.assertEqual(data, wanted.tobytes(), orientation)
+        self.assertIn("s=4,v=8", self.smp("show", "o.png", "--as", "kitty", "--width", "4").stdout)
 
     def test_kitty_in_pieces(self):
         numpy.save(self.folder / "large.npy", numpy.arange(60 * 70 * 3, dtype=numpy.uint8).reshape(60, 70, 3))
