@@ -116,8 +116,8 @@ class MeasurePage(CliCase):
           let saved; URL.createObjectURL = blob => (saved = blob, "#");
           const means = () => [...document.querySelectorAll("#files tbody tr")].map(
             r => +(r.cells[8].dataset.v ?? r.cells[8].textContent));
-          const heads = document.querySelectorAll("#files th button"), names = () => [...document.querySelectorAll(
-            "#files tbody tr")].map(r => r.cells[0].textContent);
+          const heads = document.querySelectorAll("#files th button");
+          const names = () => [...document.querySelectorAll("#files tbody tr")].map(r => r.cells[0].textContent);
           heads[8].click(); const once = means(); heads[8].click();
           const sorted = (x, by) => x.every((v, i) => !i || by * (v - x[i - 1]) >= 0);
           const both = sorted(once, -1) && sorted(means(), 1) && once[0] > once[13];
@@ -131,8 +131,9 @@ class MeasurePage(CliCase):
         self.write("probe.html", page.replace("</head>", probe + "</head>"))
         done = subprocess.run(
             [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
-             "--window-size=500,900", "--virtual-time-budget=2000", f"--user-data-dir={self.folder / 'profile'}", "--dump-dom",
-             (self.folder / "probe.html").as_uri()], capture_output=True, text=True, timeout=120, check=False)
+             "--window-size=500,900", "--virtual-time-budget=2000", f"--user-data-dir={self.folder / 'profile'}",
+             "--dump-dom", (self.folder / "probe.html").as_uri()],
+            capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual([line for line in done.stderr.splitlines() if "CONSOLE" in line], [])
         self.assertEqual(re.findall('data-probe="([^"]*)"', done.stdout), ["true true"])
         (saved,) = re.findall('data-saved="([^"]*)"', done.stdout)
