@@ -24,8 +24,7 @@ static const struct {
     bool alpha;
 } pixels[] = {{1, false}, {2, true}, {2, false}, {3, false}, {4, true}, {4, false}, {5, false}, {6, false}, {8, false}};
 enum { SIZES = sizeof sizes / sizeof sizes[0], PIXELS = sizeof pixels / sizeof pixels[0] };
-/* Files whose kernels no pipeline runs. */
-static const struct {
+static const struct { /* files whose kernels no pipeline runs */
     const char *file, *why;
 } apart[] = {{"bench", "measures ceilings (peaks.c); its warps write the same bytes on purpose"},
              {"denoise_count", "looks at a sound before its plan is made (tests/oracle/test_mel.py)"},
@@ -418,16 +417,15 @@ static void check_subject(const subject *s)
     inputs_forget();
 }
 
-/* The last word is a number: as large as the stage takes it, but for sides of windows that are bounded, since a
- * window's cost is its area. Of lists all: filters have kernels for short and for long ones. */
+/* The last word is a number, as large as it may be; sides of windows are less. Lists are long as well. */
 static void check_largest(const subject *s)
 {
     smp_shape shape = subject_shape(s->stage, first_size[0], first_size[1], 1, false, SMP_F32);
-    bool done = false;
-    state.share = SHARE + 1;
     const smp_param *word = s->words[s->word_count - 1];
     const bool matrix = word->type == SMP_T_MATRIX, side = word->type == SMP_T_INT && word->max == SMP_RANK_MOST;
-    const int last = matrix ? SIDES - 1 : side ? NUMBERS - 2 : NUMBERS - 1;
+    const int last = matrix ? SIDES - 1 : NUMBERS - 1 - side;
+    bool done = false;
+    state.share = SHARE + 1;
     for (int level = last; level >= last - 1 && (matrix || !done); level--) {
         int levels[MAX_WORDS] = {0};
         levels[s->word_count - 1] = level;
