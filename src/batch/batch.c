@@ -319,6 +319,9 @@ static smp_code start_all(smp_batch *b, smp_batch_devices *devices, smp_batch_wo
     if (!code && devices->later) {
         smp_batch_devices_look(devices, choice, choice_size);
         smp_batch_jobs(b->request, devices, jobs);
+        pthread_mutex_lock(&b->lock);
+        b->deal.gpus_come = devices->gpu;
+        pthread_mutex_unlock(&b->lock);
     }
     if (!code)
         code = start(b, workers, SMP_DEAL_GPU, jobs[SMP_DEAL_GPU], started, err);
@@ -407,6 +410,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                    .no_more = !request->more,
                    .devices = &devices,
                    .deal.processors = request->threads > 0 ? request->threads : smp_pool_cores(),
+                   .deal.gpus_come = devices.cpu && devices.gpu,
                    .jobs = jobs[SMP_DEAL_CPU] + jobs[SMP_DEAL_GPU]};
     smp_alloc_keep((uint64_t)b.jobs * KEPT_A_JOB);
     const size_t most = devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs;

@@ -84,9 +84,10 @@ static uint64_t left(const smp_batch *b)
     return all - b->begun;
 }
 
+/* Whether there are both kinds, or will be. */
 static bool both_kinds(const smp_batch *b)
 {
-    return b->deal.lanes[SMP_DEAL_CPU] > 0 && b->deal.lanes[SMP_DEAL_GPU] > 0;
+    return b->deal.lanes[SMP_DEAL_CPU] > 0 && (b->deal.lanes[SMP_DEAL_GPU] > 0 || b->deal.gpus_come);
 }
 
 /* The first of the next files that suits the thread. */

@@ -7,6 +7,10 @@
 
 enum { TRYING = 2, LATEST = 8 /* files in a mean */ };
 
+/* Seconds of a file on a processor from which all threads of GPUs try at once: until two of them know more, processors
+ * would begin files that they keep for longer than such a try takes. */
+static const double LONG = 0.5;
+
 static uint64_t key_of(const char *path, uint64_t bytes)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
@@ -32,14 +36,32 @@ int smp_deal_class_of(smp_deal *deal, const char *path, uint64_t bytes)
     return deal->class_count++;
 }
 
-/* Processors that files in work keep busy. One of an unknown class counts as one processor. */
+/* Processors that a file on a GPU should find free. Its thread wakes whenever the GPU has done something, and waits for
+ * a processor each time where others have them all: so the seconds that such a file takes say little of how much of a
+ * processor it needs. It counts as a whole one where the GPUs do more than all processors would, and where its own
+ * share is as large as a file's can be while so many are in work. */
+static double kept_free(const smp_deal *deal, const smp_deal_class *c)
+{
+    const double most = 0.6; /* of that share; beyond it a file waits for hardly anything else */
+    const double wall = c->wall[SMP_DEAL_GPU], needs = c->processor[SMP_DEAL_GPU], alone = c->processor[SMP_DEAL_CPU];
+    const int flying = c->flying[SMP_DEAL_CPU] + c->flying[SMP_DEAL_GPU];
+    if (!(wall > 0))
+        return 1;
+    if (needs < alone && deal->lanes[SMP_DEAL_GPU] * alone > deal->processors * wall)
+        return 1;
+    const double possible = flying > deal->processors ? (double)deal->processors / flying : 1;
+    return needs > most * possible * wall ? 1 : needs / wall;
+}
+
+/* Processors that files in work keep busy, or should find free. One of an unknown class counts as one. */
 static double busy(const smp_deal *deal)
 {
     double sum = 0;
     for (int i = 0; i < deal->class_count; i++) {
         const smp_deal_class *c = &deal->classes[i];
-        for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
-            sum += c->flying[kind] * (c->wall[kind] > 0 ? c->processor[kind] / c->wall[kind] : 1);
+        const double wall = c->wall[SMP_DEAL_CPU];
+        sum += c->flying[SMP_DEAL_CPU] * (wall > 0 ? c->processor[SMP_DEAL_CPU] / wall : 1);
+        sum += c->flying[SMP_DEAL_GPU] * kept_free(deal, c);
     }
     return sum;
 }
@@ -57,7 +79,7 @@ bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, u
 {
     const smp_deal_kind other = kind == SMP_DEAL_CPU ? SMP_DEAL_GPU : SMP_DEAL_CPU;
     const smp_deal_class *c = &deal->classes[class_index];
-    if (!deal->lanes[other])
+    if (!deal->lanes[other] && !(kind == SMP_DEAL_CPU && deal->gpus_come))
         return true;
     if (kind == SMP_DEAL_CPU && busy(deal) + 0.5 > deal->processors)
         return false;
@@ -65,7 +87,7 @@ bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, u
         return true;
     const bool better = c->wall[kind] > 0 && c->processor[kind] <= c->processor[other];
     if (!c->done[kind] && !better)
-        return c->flying[kind] < TRYING;
+        return c->flying[kind] < TRYING || (kind == SMP_DEAL_GPU && c->wall[other] > LONG);
     if (kind == SMP_DEAL_GPU && !better)
         return false;
     if (kind == SMP_DEAL_CPU && c->done[SMP_DEAL_GPU] && would_disturb(c))

@@ -4,9 +4,10 @@
  * The rule. A machine's processors are what files on either kind need, for a GPU's files are read, inflated, deflated
  * and written by processors too. So the kind that takes less processor time for a file of a class is the better one.
  * Where that is the processors, GPUs leave the class to them. Where it is the GPUs, processors take what the GPUs leave
- * of the processors, unless files on the GPUs wait for processors as it is. Neither takes a file that the other would
+ * of the processors: each thread of a GPU that does more than all processors would finds one free when the GPU has done
+ * something, and so does each whose file is mostly processors' work. Neither takes a file that the other would
  * have done sooner with all that is left: so the last files are nobody's to wait for. A kind of which little is known
- * is tried by two threads at a time. */
+ * is tried by two threads at a time; GPUs by all of theirs where a file takes the processors long. */
 #ifndef SMP_BATCH_DEAL_H
 #define SMP_BATCH_DEAL_H
 
@@ -36,6 +37,7 @@ typedef struct smp_deal_class {
 
 typedef struct smp_deal {
     int processors;
+    bool gpus_come; /* GPUs are there or being opened: processors begin no more files than there are processors */
     int lanes[SMP_DEAL_KINDS]; /* threads that take files */
     smp_deal_class classes[SMP_DEAL_CLASSES];
     int class_count;

@@ -5,28 +5,40 @@
 
 #include <stdio.h>
 
-/* What a file takes: seconds of processors on either kind, and of a GPU. */
+/* What a file takes: seconds of processors on either kind, of a GPU, and until its thread runs again each time that the
+ * GPU has done something while all processors are busy, in all. */
 typedef struct cost {
     const char *path;
     uint64_t bytes;
-    double cpu, beside_gpu, gpu;
+    double cpu, beside_gpu, gpu, wakes;
 } cost;
 
-static const cost camera_jpeg = {"a/1.jpg", 5 << 20, 0.43, 0.011, 0.0016};
-static const cost camera_png = {"a/1.png", 39 << 20, 0.74, 0.6, 0.005};
-static const cost small_png = {"b/1.png", 137 << 10, 0.0044, 0.0056, 0.0002};
-static const cost slow_gpu = {"a/2.jpg", 5 << 20, 0.43, 0.011, 0.2};
+static const cost camera_jpeg = {"a/1.jpg", 5 << 20, 0.43, 0.011, 0.0016, 0};
+static const cost camera_png = {"a/1.png", 39 << 20, 0.74, 0.6, 0.005, 0};
+static const cost small_png = {"b/1.png", 137 << 10, 0.0044, 0.0056, 0.0002, 0};
+static const cost slow_gpu = {"a/2.jpg", 5 << 20, 0.43, 0.011, 0.2, 0};
 
-/* A machine whose files in work share the processors evenly, a GPU taking one file at a time. */
+/* As measured with 64 processors and 4 GPUs (docs/results/h200x4-folders.json): a JPEG waits for its GPU 21 times, each
+ * time for a share of the scheduler's 4 ms where other threads have all processors. */
+static const cost blurred_jpeg = {"c/1.jpg", 5 << 20, 0.6, 0.0134, 0.0014, 0.084};
+static const cost much_blurred_jpeg = {"c/2.jpg", 5 << 20, 1.45, 0.0134, 0.0043, 0.084};
+static const cost blurred_png = {"c/1.png", 39 << 20, 0.72, 0.58, 0.005, 0.05};
+static const cost much_blurred_png = {"c/2.png", 39 << 20, 2.1, 0.56, 0.007, 0.05};
+static const cost small_pictures = {"d/1.png", 137 << 10, 0.0052, 0.0058, 0.0005, 0};
+
+/* A machine whose files in work share the processors evenly, each GPU taking one file at a time. */
 typedef struct machine {
     smp_deal deal;
+    int gpus;
+    double gpus_open; /* seconds from the start */
     struct lane {
         smp_deal_kind kind;
         int class_index;
         const cost *file; /* null: idle */
-        double began, processor, gpu, needs;
+        double began, processor, gpu, late, needs;
         int done;
-    } lanes[128];
+        bool served; /* by a GPU */
+    } lanes[192];
     int lane_count;
     int made[SMP_DEAL_KINDS];
 } machine;
@@ -35,7 +47,8 @@ static void add_lanes(machine *m, smp_deal_kind kind, int count)
 {
     for (int i = 0; i < count; i++)
         m->lanes[m->lane_count++].kind = kind;
-    m->deal.lanes[kind] += count;
+    if (kind == SMP_DEAL_CPU)
+        m->deal.lanes[kind] += count;
 }
 
 static void finish(machine *m, struct lane *lane, double now)
@@ -46,44 +59,75 @@ static void finish(machine *m, struct lane *lane, double now)
     lane->file = NULL;
 }
 
+static void begin(machine *m, struct lane *lane, const cost *file, int class_index, double now, bool crowded)
+{
+    const bool gpu = lane->kind == SMP_DEAL_GPU;
+    smp_deal_begin(&m->deal, lane->kind, class_index);
+    lane->file = file;
+    lane->class_index = class_index;
+    lane->began = now;
+    lane->processor = lane->needs = gpu ? file->beside_gpu : file->cpu;
+    lane->gpu = gpu ? file->gpu : 0;
+    lane->late = gpu && crowded ? file->wakes : 0;
+}
+
+/* Gives the GPUs to those that have waited longest. */
+static void serve(machine *m)
+{
+    for (int i = 0; i < m->lane_count; i++)
+        m->lanes[i].served = false;
+    for (int n = 0; n < m->gpus; n++) {
+        struct lane *first = NULL;
+        for (int i = 0; i < m->lane_count; i++) {
+            struct lane *lane = &m->lanes[i];
+            if (lane->file && lane->processor <= 0 && lane->gpu > 0 && !lane->served &&
+                (!first || lane->began < first->began))
+                first = lane;
+        }
+        if (!first)
+            return;
+        first->served = true;
+    }
+}
+
 /* Files that one of the kinds takes from the front of a list. Seconds that all take. */
 static double work(machine *m, const cost *files, int kinds, int count)
 {
     enum { STEPS = 10000000 };
     const double tick = 0.0005;
-    int begun = 0, ended = 0;
+    int begun = 0, ended = 0, busy = 0;
     for (int step = 0; step < STEPS; step++) {
         const double now = step * tick;
-        int busy = 0;
-        struct lane *on_gpu = NULL;
+        const bool open = now >= m->gpus_open, crowded = busy > m->deal.processors;
+        if (open && !m->deal.lanes[SMP_DEAL_GPU])
+            for (int i = 0; i < m->lane_count; i++)
+                m->deal.lanes[SMP_DEAL_GPU] += m->lanes[i].kind == SMP_DEAL_GPU;
+        busy = 0;
         for (int i = 0; i < m->lane_count; i++) {
             struct lane *lane = &m->lanes[i];
             const cost *next = &files[begun % kinds];
-            if (!lane->file && begun < count) {
+            if (!lane->file && begun < count && (open || lane->kind == SMP_DEAL_CPU)) {
                 const int class_index = smp_deal_class_of(&m->deal, next->path, next->bytes);
                 if (smp_deal_suits(&m->deal, lane->kind, class_index, (uint64_t)(count - begun))) {
-                    const bool gpu = lane->kind == SMP_DEAL_GPU;
-                    smp_deal_begin(&m->deal, lane->kind, class_index);
-                    lane->file = next;
-                    lane->class_index = class_index;
-                    lane->began = now;
-                    lane->processor = lane->needs = gpu ? next->beside_gpu : next->cpu;
-                    lane->gpu = gpu ? next->gpu : 0;
+                    begin(m, lane, next, class_index, now, crowded);
                     begun++;
                 }
             }
             busy += lane->file && lane->processor > 0;
-            if (lane->file && lane->processor <= 0 && (!on_gpu || lane->began < on_gpu->began))
-                on_gpu = lane;
         }
+        serve(m);
         const double share = busy > m->deal.processors ? (double)m->deal.processors / busy : 1;
         for (int i = 0; i < m->lane_count; i++) {
             struct lane *lane = &m->lanes[i];
-            if (lane->file && lane->processor > 0)
+            if (!lane->file)
+                continue;
+            if (lane->processor > 0)
                 lane->processor -= share * tick;
-            if (lane == on_gpu)
+            else if (lane->served)
                 lane->gpu -= tick;
-            if (lane->file && lane->processor <= 0 && lane->gpu <= 0) {
+            else if (lane->gpu <= 0)
+                lane->late -= tick;
+            if (lane->processor <= 0 && lane->gpu <= 0 && lane->late <= 0) {
                 finish(m, lane, now + tick);
                 if (++ended == count)
                     return now + tick;
@@ -98,7 +142,7 @@ enum { PROCESSORS = 16 };
 
 static double seconds(const cost *files, int kinds, int count, int cpu_lanes, int gpu_lanes, machine *m)
 {
-    *m = (machine){.deal.processors = PROCESSORS};
+    *m = (machine){.deal.processors = PROCESSORS, .gpus = 1};
     add_lanes(m, SMP_DEAL_GPU, gpu_lanes);
     add_lanes(m, SMP_DEAL_CPU, cpu_lanes);
     return work(m, files, kinds, count);
@@ -119,6 +163,40 @@ static void both_kinds_are_never_slower_than_the_better_one(void **state)
         const double better = cpu < gpu ? cpu : gpu;
         if (both > 1.06 * better)
             fail_msg("%s: %.2f s on processors, %.2f s on a GPU, %.2f s on both", jobs[i].file->path, cpu, gpu, both);
+    }
+}
+
+/* Files a second of a host with 64 processors and 4 GPUs that open after 1.2 s. */
+static double rate(const cost *file, int count, int cpu_lanes, int gpu_lanes, machine *m)
+{
+    *m = (machine){.deal.processors = 64, .deal.gpus_come = gpu_lanes > 0, .gpus = 4, .gpus_open = 1.2};
+    add_lanes(m, SMP_DEAL_GPU, gpu_lanes);
+    add_lanes(m, SMP_DEAL_CPU, cpu_lanes);
+    return count / work(m, file, 1, count);
+}
+
+static void four_gpus_get_the_files_that_they_do_better(void **state)
+{
+    (void)state;
+    const struct {
+        const cost *file;
+        int count, gpu_lanes;
+        double of_better;   /* the least share of the better kind's rate; 64 files begin before the GPUs are open */
+        double most_on_cpu; /* share of the files */
+    } jobs[] = {
+        {&blurred_jpeg, 4096, 32, 0.95, 0.1}, {&much_blurred_jpeg, 2048, 32, 0.95, 0.1},
+        {&blurred_png, 512, 64, 1.15, 0.3},   {&much_blurred_png, 512, 64, 0.93, 0.2},
+        {&small_pictures, 8192, 64, 0.99, 1},
+    };
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        machine m;
+        const double cpu = rate(jobs[i].file, jobs[i].count, 97, 0, &m);
+        const double gpu = rate(jobs[i].file, jobs[i].count, 0, jobs[i].gpu_lanes, &m);
+        const double both = rate(jobs[i].file, jobs[i].count, 97, jobs[i].gpu_lanes, &m);
+        const double on_cpu = (double)m.made[SMP_DEAL_CPU] / jobs[i].count;
+        if (both < jobs[i].of_better * (cpu > gpu ? cpu : gpu) || on_cpu > jobs[i].most_on_cpu)
+            fail_msg("%s: %.1f files/s on processors, %.1f on GPUs, %.1f on both, with %.2f of the files on processors",
+                     jobs[i].file->path, cpu, gpu, both, on_cpu);
     }
 }
 
@@ -249,10 +327,41 @@ static void a_class_is_an_extension_and_a_size(void **state)
     }
 }
 
+static void processors_fill_up_to_their_number_while_gpus_open(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 4, .lanes = {6, 0}, .gpus_come = true};
+    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
+    for (int i = 0; i < 4; i++) {
+        assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
+        smp_deal_begin(&deal, SMP_DEAL_CPU, c);
+    }
+    assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
+    deal.gpus_come = false;
+    assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
+}
+
+static void files_that_take_long_are_tried_by_all_threads_of_gpus(void **state)
+{
+    (void)state;
+    smp_deal deal = {.processors = 4, .lanes = {4, 8}};
+    const int c = smp_deal_class_of(&deal, "x.png", 5 << 20);
+    for (int i = 0; i < 2; i++) {
+        const double seconds = i ? 1 : 0.1;
+        deal.classes[c] = (smp_deal_class){.key = deal.classes[c].key};
+        smp_deal_begin(&deal, SMP_DEAL_CPU, c);
+        smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_MEASURED, seconds, seconds);
+        for (int lane = 0; lane < 4; lane++)
+            smp_deal_begin(&deal, SMP_DEAL_GPU, c);
+        assert_int_equal(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100), i);
+    }
+}
+
 SMP_SUITE(deal)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_kinds_are_never_slower_than_the_better_one),
+        cmocka_unit_test(four_gpus_get_the_files_that_they_do_better),
         cmocka_unit_test(small_pictures_go_to_the_processors),
         cmocka_unit_test(processors_take_their_share_where_a_gpu_is_slow),
         cmocka_unit_test(each_kind_gets_its_files_of_a_mixed_folder),
@@ -261,6 +370,8 @@ SMP_SUITE(deal)
         cmocka_unit_test(processors_leave_the_last_files_to_a_faster_gpu),
         cmocka_unit_test(processors_do_not_disturb_files_that_wait_for_them),
         cmocka_unit_test(a_first_file_that_shows_a_gpu_to_be_better_will_do),
+        cmocka_unit_test(processors_fill_up_to_their_number_while_gpus_open),
+        cmocka_unit_test(files_that_take_long_are_tried_by_all_threads_of_gpus),
         cmocka_unit_test(a_class_is_an_extension_and_a_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
