@@ -5,10 +5,11 @@
 
 Makes folders of JPEGs and PNGs (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
 `smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The
-first device (the CPU: it needs no start) gets every seventh file of a folder only. Unless said, the devices are the
-CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists, and files are 1536 a GPU. Two rates are told:
-from start to end, and of the middle half of the files, as the journal grows: a driver's start is seconds on a machine
-of several GPUs, which a folder of an hour does not notice. docs/results.py shows what it wrote as NAME-folders.json.
+first device (the CPU: it needs no start) gets every n-th file only, n odd: as many as take it some seconds. Unless
+said, the devices are the CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists, and files are 1536 a
+GPU. Two rates are told: from start to end, and of the middle half of the files, as the journal grows: a driver's start
+is seconds on a machine of several GPUs, which a folder of an hour does not notice. docs/results.py shows what it wrote
+as NAME-folders.json.
 Plain Python. Exit status 1: bytes differ, or a run failed."""
 import argparse
 import filecmp
@@ -25,15 +26,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SPARE = 7  # the first device gets every seventh file: all of the pictures that differ
-# name, format, stages, which share of --files
+SECONDS = 4  # that a job should take at least
+# name, format, stages, which share of --files, files/s of a processor
 JOBS = [
-    ("JPEG, blur 2 px", "jpg", ["gaussian 2px"], 1),
-    ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 2),
-    ("JPEG, measure", "jpg", None, 1),
-    ("PNG, blur 2 px", "png", ["gaussian 2px"], 8),
-    ("PNG, blur 20 px", "png", ["gaussian 20px"], 8),
-    ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1),
+    ("JPEG, blur 2 px", "jpg", ["gaussian 2px"], 1, 1.8),
+    ("JPEG, blur 20 px", "jpg", ["gaussian 20px"], 2, 0.8),
+    ("JPEG, measure", "jpg", None, 1, 4),
+    ("PNG, blur 2 px", "png", ["gaussian 2px"], 8, 1.4),
+    ("PNG, blur 20 px", "png", ["gaussian 20px"], 8, 0.6),
+    ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1, 200),
 ]
 
 
@@ -98,22 +99,20 @@ def folder_of(program, work, kind, count, side):
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(make, range(min(count, 8))))
         list(pool.map(copy, range(8, count)))
-    part = work / f"{kind}.part"
-    part.mkdir()
-    for i in range(0, count, SPARE):
-        os.link(folder / f"{i:05}.{extension}", part / f"{i:05}.{extension}")
-    return folder, part, first.stat().st_size
+    return folder, first.stat().st_size
 
 
-def share_of(work, kind, folder, count):
-    """The first files of a folder, and every seventh of them."""
-    names = pictures(folder)[:count]
-    some = work / f"{kind}.{count}"
-    for to, taken in ((some, names), (work / f"{kind}.{count}.part", names[::SPARE])):
-        to.mkdir()
-        for name in taken:
-            os.link(folder / name, to / name)
-    return some, work / f"{kind}.{count}.part"
+def links(to, folder, names):
+    to.mkdir()
+    for name in names:
+        os.link(folder / name, to / name)
+    return to
+
+
+def every(names, processors, rate):
+    """Every n-th of the files, enough for some seconds of the processors; n is odd, so all that differ are there."""
+    step = max(1, int(len(names) / (SECONDS * rate * processors)))
+    return names[::step - (step % 2 == 0)]
 
 
 def devices_of(program):
@@ -162,14 +161,16 @@ def main():
     shm = pathlib.Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="smempipe-folders-", dir=shm if shm.is_dir() else None) as name:
         work, folders = pathlib.Path(name), {}
-        for title, kind, stages, share in JOBS:
+        for number, (title, kind, stages, share, rate) in enumerate(JOBS):
             small = kind.startswith("small")
             count = max(16, settings.files // share) * (2 if small else 1)
             if kind not in folders:
                 folders[kind] = folder_of(program, work, kind, count, (256, 256) if small else side)
-            whole, part, size = folders[kind]
-            if len(pictures(whole)) > count:
-                whole, part = share_of(work, kind, whole, count)
+            whole, size = folders[kind]
+            names = pictures(whole)[:count]
+            if len(names) < len(pictures(whole)):
+                whole = links(work / f"{kind}.{count}", whole, names)
+            part = links(work / f"{kind}.{number}.part", whole, every(names, len(os.sched_getaffinity(0)), rate))
             said = ""
             for turn, device in enumerate(devices):
                 if time.monotonic() - begun > settings.seconds:
