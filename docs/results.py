@@ -365,7 +365,7 @@ def folders(report):
         lines[-1].append("" if row["right"] else "other bytes")
     text += table(["job", "device", "files", "MB a file", "files/s", "times the first",
                    *(["middle", "start", "end"] if middle else []), ""], lines)
-    return text
+    return text + "".join(f"\n{note}\n" for note in report.get("notes", []))
 
 
 def host(report):
