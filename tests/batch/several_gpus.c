@@ -31,6 +31,7 @@ static struct {
     int slow, late, lost, closed; /* devices, or -1 */
     int waits_for;                /* files that others finish before a slow or late device goes on */
     bool gave_up;                 /* it waited for too long */
+    char note[400];               /* of the batch */
     int launches[GPUS];
     atomic_bool refused; /* the closed device was asked for */
 } fake;
@@ -222,10 +223,9 @@ static void run_batch(const char *devices)
     driver.call.cuCtxSetCurrent = set_current;
     driver.call.cuLaunchKernel = launch;
     smp_driver_cuda_is(&driver);
-    char note[400] = "";
-    const smp_code code = smp_batch_run(&request, &count, note, sizeof note, &err);
+    const smp_code code = smp_batch_run(&request, &count, fake.note, sizeof fake.note, &err);
     smp_driver_cuda_is(NULL);
-    fake.left_out += strstr(note, "a device was left out") != NULL; /* with the last file gone */
+    fake.left_out += strstr(fake.note, "a device was left out") != NULL; /* with the last file gone */
     if (code)
         fail_msg("%s", err.message);
     assert_int_equal(count.done, FILES);
@@ -316,11 +316,23 @@ static void a_device_that_cannot_be_opened_is_left_out(void **context)
     assert_int_equal(fake.launches[1] + fake.on_cpu, 0);
 }
 
+static void processors_do_the_files_while_a_gpu_opens(void **context)
+{
+    (void)context;
+    fake.late = 0;
+    fake.waits_for = FILES;
+    run_batch("cpu,cuda:0");
+    assert_int_equal(fake.on_cpu, FILES);
+    assert_non_null(strstr(fake.note, "on GPU 0, which did 0, and 1 on "));
+    assert_non_null(strstr(fake.note, ", which did 9"));
+}
+
 SMP_SUITE(several_gpus)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(work_goes_to_the_devices_that_get_it_done, begin, end),
         cmocka_unit_test_setup_teardown(files_begin_before_the_last_device_is_open, begin, end),
+        cmocka_unit_test_setup_teardown(processors_do_the_files_while_a_gpu_opens, begin, end),
         cmocka_unit_test_setup_teardown(a_device_that_fails_costs_nothing_but_its_time, begin, end),
         cmocka_unit_test_setup_teardown(a_device_that_cannot_be_opened_is_left_out, begin, end),
     };
