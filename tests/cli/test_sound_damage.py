@@ -112,6 +112,25 @@ class SoundDamage(CliCase):
                 self.write(name, bytes(flipped))
                 self.smp("convert", name, "out.wav", status=3)
 
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_sounds_may_be_shorter_than_what_else_an_mp4_holds(self):
+        self.needs_ffmpegs_libraries()
+        inputs = ("-f", "lavfi", "-i", "testsrc=s=32x32:r=5:d=5", "-f", "lavfi", "-i", "sine=r=8000:d=3",
+                  "-f", "lavfi", "-i", "sine=r=8000:d=5", "-c:v", "mjpeg", "-c:a", "pcm_s16le")
+        for name, options in (("a.mov", ("-map", "0", "-map", "1", "-movflags", "faststart")),
+                              ("two.mov", ("-map", "1", "-map", "2", "-movflags", "faststart")),
+                              ("fragments.mov", ("-map", "0", "-map", "1", "-g", "5", "-movflags",
+                                                 "frag_keyframe+empty_moov"))):
+            made = subprocess.run(("ffmpeg", "-v", "error", *inputs, *options, name), cwd=self.folder)
+            if made.returncode:
+                continue  # this ffmpeg lacks the encoder
+            self.assertIn("3.000 s" if name != "two.mov" else " s at 8000", self.smp("info", name).stdout, name)
+            whole = (self.folder / name).read_bytes()
+            end = whole.rindex(b"mfra") - 4 if b"mfra" in whole else len(whole)
+            for cut in (1, 301, end // 3):
+                self.write(name, whole[:end - cut])
+                self.assertIn("truncated", self.smp("info", name, status=3).stderr, (name, cut))
+
     def test_coded_wavs_are_read(self):
         formats = self.smp("help", "formats").stdout
         data, samples = ima_adpcm(3)

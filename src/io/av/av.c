@@ -358,10 +358,15 @@ static smp_code check_container(smp_reader *reader, const av_state *s, smp_error
 static smp_code check_length(smp_reader *reader, const av_state *s, int64_t frames, smp_error *err)
 {
     const AVStream *stream = s->file->streams[s->stream];
-    const bool told = s->file->duration > 0 && s->file->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
+    const double unit = (double)stream->time_base.num / stream->time_base.den;
+    double said = 0;
+    if (!s->watches) /* the file is as long as its longest stream, which may be the pictures or another sound */
+        said = stream->duration != AV_NOPTS_VALUE ? (double)stream->duration * unit : 0;
+    else if (s->file->duration > 0 && s->file->duration_estimation_method == AVFMT_DURATION_FROM_STREAM)
+        said = (double)s->file->duration / AV_TIME_BASE;
     const smp_av_seen seen = {
         .kind = s->kind,
-        .said = told ? (double)s->file->duration / AV_TIME_BASE : 0,
+        .said = said,
         .last = s->last,
         .exact = counts_frames(s) && stream->duration != AV_NOPTS_VALUE ? stream->duration : 0,
         .frames = frames,

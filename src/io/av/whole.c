@@ -32,6 +32,27 @@ static uint64_t avi_size(const smp_source *source)
     return size && size < OPEN ? HEAD + (uint64_t)size : 0;
 }
 
+/* Where the media data and the fragments of an MP4 or MOV end, as their boxes say. Source: ISO/IEC 14496-12, 4.2. */
+static uint64_t mov_size(const smp_source *source)
+{
+    enum { HEAD = 8, LONG_HEAD = 16, MOST_BOXES = 1 << 20 };
+    uint64_t at = 0, end = 0;
+    uint8_t head[LONG_HEAD];
+    for (int i = 0; i < MOST_BOXES && source->size - at >= HEAD && smp_source_look(source, at, head, HEAD); i++) {
+        uint64_t size = smp_get_be(head, 4);
+        const bool counts = !memcmp(head + 4, "mdat", 4) || !memcmp(head + 4, "moof", 4);
+        if (size == 1 && source->size - at >= LONG_HEAD && smp_source_look(source, at, head, LONG_HEAD))
+            size = (uint64_t)smp_get_be(head + HEAD, 4) << 32 | smp_get_be(head + HEAD + 4, 4);
+        if (size < HEAD) /* up to the end, or no box */
+            break;
+        if (size > source->size - at)
+            return counts && size <= UINT64_MAX - at ? at + size : end;
+        at += size;
+        end = at;
+    }
+    return end;
+}
+
 static smp_code check_ogg(smp_source *source, smp_error *err)
 {
     smp_ogg_link *links = NULL;
@@ -55,6 +76,8 @@ smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error 
         return code;
     if (!strcmp(kind, "asf"))
         promised = asf_size(source);
+    else if (!strncmp(kind, "mov,", 4))
+        promised = mov_size(source);
     else if (!strcmp(kind, "avi"))
         promised = avi_size(source);
     if (promised <= source->size)
