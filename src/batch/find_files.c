@@ -52,43 +52,46 @@ static bool fits_one(const char *name, const char *const *globs, size_t count)
     return false;
 }
 
-static bool other_by_name(const char *name)
+static bool is_ignored(const char *extension)
 {
     static const char *const extensions[] = {
 #define O(extension) extension,
 #include "batch/ignored_extensions.def"
 #undef O
     };
-    const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < sizeof extensions / sizeof extensions[0]; i++)
-        if (strcasecmp(dot + 1, extensions[i]) == 0)
+    for (size_t i = 0; i < sizeof extensions / sizeof extensions[0]; i++)
+        if (strcasecmp(extension, extensions[i]) == 0)
             return true;
-    const smp_file_format *format;
-    bool known = false, read = false; /* a format that this build does not read, or not under that name, is another */
-    for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
-        for (const char *const *extension = format->extensions; *extension; extension++)
-            if (strcasecmp(dot + 1, *extension) == 0) {
-                known = true;
-                read = read || format->sniff;
-            }
-    return known && !read;
+    return false;
 }
 
 static const smp_extension_answer *ask_extension(smp_extension_answer *answer, const char *name)
 {
     const char *dot = strrchr(name, '.'), *extension = dot ? dot + 1 : "";
     const size_t length = strlen(extension);
-    if (!length || length >= sizeof answer->extension || strcmp(answer->extension, extension) != 0) {
-        *answer = (smp_extension_answer){.other = other_by_name(name), .kind = smp_name_kind(name)};
-        if (length < sizeof answer->extension)
-            memcpy(answer->extension, extension, length + 1);
-    }
+    if (length && length < sizeof answer->extension && strcmp(answer->extension, extension) == 0)
+        return answer;
+    *answer = (smp_extension_answer){.kind = smp_name_kind(name)};
+    const smp_file_format *format;
+    bool known = false; /* a format that this build does not read, or not under that name, is another */
+    for (size_t i = 0; dot && (format = smp_format_at(i)); i++)
+        for (const char *const *one = format->extensions; *one; one++)
+            if (strcasecmp(extension, *one) == 0) {
+                known = true;
+                answer->read = answer->read || format->sniff;
+            }
+    answer->other = (known && !answer->read) || (dot && is_ignored(extension));
+    if (length < sizeof answer->extension)
+        memcpy(answer->extension, extension, length + 1);
     return answer;
 }
 
+/* Films are passed over beside pictures, and read where sounds alone are wanted. */
 static bool is_unwanted(const smp_extension_answer *answer, smp_kind wanted)
 {
-    return answer->other || (wanted != SMP_KIND_NONE && answer->kind != SMP_KIND_NONE && !(answer->kind & wanted));
+    if (wanted != SMP_KIND_NONE && answer->kind != SMP_KIND_NONE && !(answer->kind & wanted))
+        return true;
+    return answer->other && !(wanted == SMP_AUDIO && answer->kind == SMP_AUDIO && answer->read);
 }
 
 void smp_found_fill(smp_found *found, const struct stat *status)

@@ -50,7 +50,8 @@ typedef struct smp_other_files {
 /* What the last extension met says: files of a folder mostly have one. */
 typedef struct smp_extension_answer {
     char extension[SMP_EXTENSION]; /* behind the dot, as written; "": none yet */
-    bool other;                    /* no format that is read */
+    bool other;                    /* no format that is read, or one that lies beside what is meant, as films do */
+    bool read;                     /* a format of that extension is read */
     smp_kind kind;
 } smp_extension_answer;
 

@@ -1,4 +1,5 @@
 /* batch --dry-run: what would become of every file, and what would fail. */
+#include "base/alloc.h"
 #include "cli/outputs.h"
 #include "report/text.h"
 
@@ -83,6 +84,15 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
         fprintf(stderr, "smempipe: nothing is left to take: all pieces are done or taken\n");
     if (todo->count.others && !common->quiet)
         fprintf(stderr, "smempipe: %zu files are other shards'\n", todo->count.others);
+    smp_left_out *left_out = todo->list ? &todo->left_out : &todo->found.left_out;
+    char *others = left_out->files && !common->quiet ? smp_left_out_text(left_out) : NULL;
+    if (others) {
+        fprintf(stderr, "smempipe: %zu file%s passed over by %s (", left_out->files, left_out->files == 1 ? "" : "s",
+                left_out->files == 1 ? "its name" : "their names");
+        smp_text_clean(stderr, others);
+        fputs(")\n", stderr);
+    }
+    smp_free(others);
     if (t.tried < t.seen && !common->quiet)
         fprintf(stderr, "smempipe: read the headers of %zu of %zu files; --headers 0 reads all\n", t.tried, t.seen);
     smp_failures_show(&job->failures, common, todo->count.to_do + todo->count.changed);

@@ -37,7 +37,7 @@ static smp_code measure(void *context, const smp_program *program, smp_diags *di
     char note[400];
     smp_code code = smp_walk(many->inputs.items, many->inputs.count, &walk, &found, err);
     if (!code)
-        code = smp_many_check(many, found.count, &found.left_out, err);
+        code = smp_many_check(many, walk.kind, found.count, &found.left_out, err);
     if (!code && !(files = smp_alloc_array(found.count, sizeof *files)))
         code = smp_fail_memory(err, "the list of files", found.count * sizeof *files);
     for (size_t i = 0; !code && i < found.count; i++)

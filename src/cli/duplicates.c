@@ -221,7 +221,7 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *diag
     size_t failed = 0;
     smp_code code = smp_walk(s->many.inputs.items, s->many.inputs.count, &walk, &found, err);
     if (!code)
-        code = smp_many_check(&s->many, found.count, &found.left_out, err);
+        code = smp_many_check(&s->many, walk.kind, found.count, &found.left_out, err);
     if (!code && (!(files = smp_alloc_array(found.count, sizeof *files)) ||
                   !(r.files = smp_alloc_array(found.count, sizeof *r.files))))
         code = smp_fail_memory(err, "the list of files", found.count);

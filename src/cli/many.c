@@ -102,7 +102,8 @@ smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_prog
                               .kind = wanted_kind(program)};
 }
 
-smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_left_out *left_out, smp_error *err)
+smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size_t files, smp_left_out *left_out,
+                        smp_error *err)
 {
     if (files)
         return SMP_OK;
@@ -111,7 +112,7 @@ smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_lef
     smp_kind kind = SMP_KIND_NONE;
     for (size_t i = 0; !kind && i < left_out->other_count; i++)
         kind = smp_name_kind(left_out->others[i].extension);
-    if (left_out->files && kind != SMP_KIND_NONE) { /* it is read, and was passed over for its kind */
+    if (left_out->files && kind != SMP_KIND_NONE && wanted != SMP_KIND_NONE && !(kind & wanted)) { /* it is read */
         char *others = smp_left_out_text(left_out);
         smp_hint(err, "this is for %s, and %zu file%s there %s something else by name: %.160s",
                  kind == SMP_AUDIO ? "pictures" : "sound", left_out->files, left_out->files == 1 ? "" : "s",

@@ -35,7 +35,8 @@ smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_prog
 smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_error *err);
 
 /* No file to work on is an error that says where was looked. */
-smp_code smp_many_check(const smp_many_settings *settings, size_t files, smp_left_out *left_out, smp_error *err);
+smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size_t files, smp_left_out *left_out,
+                        smp_error *err);
 
 /* The same of a list of work, of which so many files are something else by their names. */
 smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err);

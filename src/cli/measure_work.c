@@ -27,7 +27,7 @@ static smp_code from_folders(const smp_measure_settings *settings, const smp_pro
     walk.standard_input = true;
     smp_code code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, found, err);
     if (!code)
-        code = smp_many_check(&settings->many, found->count, &found->left_out, err);
+        code = smp_many_check(&settings->many, walk.kind, found->count, &found->left_out, err);
     for (size_t i = 0; !code && i < found->count; i++) {
         const smp_found *file = smp_found_at(found, i);
         if (head->shards == 1 || smp_shard_of(file->name, head->shards) == head->shard)

@@ -193,7 +193,7 @@ static smp_code find_files(montage_run *r, const smp_program *program, smp_error
     const smp_find_options walk = smp_many_walk(many, program);
     smp_code code = smp_walk(many->inputs.items, many->inputs.count, &walk, &r->found, err);
     if (!code)
-        code = smp_many_check(many, r->found.count, &r->found.left_out, err);
+        code = smp_many_check(many, walk.kind, r->found.count, &r->found.left_out, err);
     if (code)
         return code;
     r->count = r->found.count;

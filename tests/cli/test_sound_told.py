@@ -1,6 +1,7 @@
 """What would change a sound without a word: bits that 32-bit floats do not hold, codes of 8 bits, samples that are not
 finite, fades that are longer than the sound."""
 import json
+import shutil
 import struct
 import unittest
 
@@ -209,6 +210,31 @@ class Told(CliCase):
                                                               status=2).stderr)
         self.assertIn("--bitrate", self.smp("convert", "in.wav", "o.wav", "--bitrate", "192k").stderr)
 
+    def test_films_of_a_folder_are_sounds_where_sounds_are_wanted(self):
+        films = [f"a.{end}" for end in ("avi", "ape", "mkv", "MOV", "mp4", "webm", "wv")]
+        (self.folder / "in").mkdir()
+        (self.folder / "films").mkdir()
+        for name in films:  # by name alone: what a file holds is read from it
+            shutil.copy(SAMPLES / "chirp.wav", self.folder / "in" / name)
+        shutil.copy(SAMPLES / "chirp.wav", self.folder / "films/b.mov")
+        shutil.copy(SAMPLES / "chelsea.png", self.folder / "in/b.png")
+        name = ("--name", "{stem}-{from}.wav")
+        for words in (("batch", "-e", "gain -3dB"), ("batch", "-e", "add 0%", "--to", "wav"),
+                      ("convert", "--to", "wav")):
+            done = self.smp(*words, *(() if "--to" in words else name), "films", "-o", "out", "-f")
+            self.assertTrue(done.stderr.startswith("smempipe: 1 file done; "), done.stderr)
+        done = self.smp("batch", "-e", "gain -3dB", "in", "-o", "all", *name)
+        self.assertIn("7 files done, 1 passed over by their names (1 .png)", done.stderr)
+        done = self.smp("batch", "-n", "-e", "gain -3dB", "in", "-o", "more", *name)
+        self.assertIn("smempipe: 1 file passed over by its name (1 .png)\n", done.stderr)
+        done = self.smp("batch", "-n", "-e", "gray", "in", "-o", "more", "--exclude", "*.ape", "--exclude", "*.wv")
+        self.assertIn("5 files passed over by their names (1 .avi, 1 .mkv, 1 .mov, 1 .mp4, 1 .webm)", done.stderr)
+        self.assertEqual(self.smp("measure", "-e", "loudness", "in").stdout.count("f32 1ch"), 7)
+        self.smp("concat", "films", SAMPLES / "chirp.wav", "-o", "two.wav")
+        self.assertIn("this is for pictures, and 1 file there is something else by name: 1 .mov",
+                      self.smp("batch", "-e", "gray", "films", "-o", "none", status=3).stderr)
+        self.assertIn("1 file there was passed over by name (1 .mov); --include '*' tries all",
+                      self.smp("measure", "-e", "stats", "films", status=3).stderr)
 
 
 if __name__ == "__main__":
