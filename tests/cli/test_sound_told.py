@@ -236,6 +236,30 @@ class Told(CliCase):
         self.assertIn("1 file there was passed over by name (1 .mov); --include '*' tries all",
                       self.smp("measure", "-e", "stats", "films", status=3).stderr)
 
+    def test_what_a_wav_holds_beside_its_samples_is_told(self):
+        def chunk(name, data):
+            return name + struct.pack("<I", len(data)) + data + bytes(len(data) & 1)
+
+        def told(*chunks, says=None, told_size=None, behind=b""):
+            body = b"WAVE" + b"".join(chunks)
+            self.write("a.wav", b"RIFF" + struct.pack("<I", told_size or len(body)) + body + behind)
+            done = self.smp("convert", "-f", "a.wav", "out.wav")
+            self.assertEqual(done.stderr, f"smempipe: warning: a.wav: {says}\n" if says else "")
+
+        form = chunk(b"fmt ", struct.pack("<HHIIHH", PCM, 1, 8000, 16000, 2, 16))
+        data = chunk(b"data", bytes(4000))
+        info = chunk(b"LIST", b"INFO" + chunk(b"INAM", b"a\0"))
+        told(form, chunk(b"JUNK", bytes(28)), info, data, chunk(b"PAD ", bytes(9)))
+        told(form, chunk(b"bext", bytes(602)), data, chunk(b"cue ", bytes(4)), chunk(b"smpl", bytes(36)),
+             chunk(b"LIST", b"adtl"), chunk(b"iXML", b"<a/>"),
+             says="its chunks of other kinds are left out: bext, cue, smpl, adtl, iXML")
+        told(form, data, chunk(b"data", bytes(600)), says="its second chunk of samples, of 600 bytes, is left out")
+        short = "96000 bytes behind its samples are not read and are no chunk: its header says that the samples have " \
+                "4000 bytes"
+        told(form, data, bytes([1, 2]) * 48000, says=short)  # the size of the whole is right
+        told(form, data, behind=bytes(96000), says=short)
+        told(form, chunk(b"data", bytes(4000))[:4] + struct.pack("<I", 0) + bytes(4000), says=None)  # from a pipe
+
 
 if __name__ == "__main__":
     unittest.main()

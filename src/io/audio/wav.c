@@ -4,6 +4,7 @@
  *
  * libsndfile is not used here: this code streams from and to pipes, needs no library, and parses no other chunks than
  * fmt, ds64, data and LIST. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -160,8 +161,69 @@ unsigned smp_wav_tag(const uint8_t *head, size_t size)
     return 0;
 }
 
+/* Chunks that a reader leaves out, and what else it does not use. */
+typedef struct left_out {
+    char names[80];
+    uint64_t data;   /* bytes of a second chunk of samples */
+    uint64_t behind; /* bytes behind the samples that are no chunk */
+} left_out;
+
+static bool is_id(const uint8_t *id)
+{
+    for (int i = 0; i < 4; i++)
+        if (id[i] < 32 || id[i] > 126)
+            return false;
+    return true;
+}
+
+/* Takes the name of a chunk with something to lose: not of one that fills up, or that is about the samples' coding. */
+static void leave_out(left_out *left, smp_source *source, const uint8_t *id, uint64_t body)
+{
+    static const char *const idle[] = {"fmt ", "ds64", "fact", "PEAK", "JUNK", "junk", "PAD ", "FLLR", "levl"};
+    char name[12] = {0};
+    uint8_t type[4];
+    const size_t used = strlen(left->names);
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
+        if (!memcmp(id, idle[i], 4))
+            return;
+    memcpy(name, id, 4);
+    if (!memcmp(id, "LIST", 4) && smp_sound_look(source, body, type, 4) && is_id(type)) {
+        if (!memcmp(type, "INFO", 4))
+            return;
+        memcpy(name, type, 4);
+    }
+    for (size_t n = strlen(name); n && name[n - 1] == ' ';)
+        name[--n] = '\0';
+    if (is_id(id) && !strstr(left->names, name) && used + strlen(name) + 3 < sizeof left->names)
+        snprintf(left->names + used, sizeof left->names - used, "%s%s", used ? ", " : "", name);
+}
+
+static void note_left_out(const left_out *left, const smp_wav *h, smp_notes *notes)
+{
+    if (left->names[0])
+        smp_note(notes, "its chunks of other kinds are left out: %s", left->names);
+    if (left->data)
+        smp_note(notes, "its second chunk of samples, of %llu bytes, is left out", (unsigned long long)left->data);
+    if (left->behind)
+        smp_note(notes,
+                 "%llu bytes behind its samples are not read and are no chunk: its header says that the samples have "
+                 "%llu bytes",
+                 (unsigned long long)left->behind, (unsigned long long)h->data_size);
+}
+
+/* What lies behind the samples, at `at`, where the header says that nothing does. */
+static void look_behind(left_out *left, smp_source *source, uint64_t at)
+{
+    uint8_t head[12] = {0};
+    if (!source->seekable || source->size <= at)
+        return;
+    const size_t size = source->size - at < sizeof head ? (size_t)(source->size - at) : sizeof head;
+    if (smp_sound_look(source, at, head, size) && !is_wav(head)) /* which has a note of its own */
+        left->behind = source->size - at;
+}
+
 /* Damage after the samples does not make them unreadable. */
-smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
+static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *err)
 {
     smp_source *source = &reader->source;
     uint8_t chunk[8], sizes[24];
@@ -181,6 +243,14 @@ smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
         const uint32_t size = get(h, chunk + 4, 4);
         const bool data = memcmp(chunk, "data", 4) == 0 && !h->has_data;
         uint64_t body = at + 8, length = size, end;
+        if (h->has_data && (!is_id(chunk) || (source->size != UINT64_MAX && body + size > source->size))) {
+            look_behind(left, source, at);
+            break;
+        }
+        if (memcmp(chunk, "data", 4) == 0 && h->has_data)
+            left->data += size;
+        else if (!data)
+            leave_out(left, source, chunk, body);
         if (!data && (code = reach(source, body + size, err)) != SMP_OK)
             return code;
         if (memcmp(chunk, "fmt ", 4) == 0 && !h->has_data)
@@ -193,8 +263,12 @@ smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
             code = smp_fail_memory(err, "tags", size);
         else if (data && (code = take_data(h, source, body, size, err)) == SMP_OK) {
             length = h->data_size;
-            if (!h->size_known || !smp_add_u64(body, length, &end) || h->end < end + 8)
+            if (!h->size_known || !smp_add_u64(body, length, &end))
                 return SMP_OK;
+            if (h->end < end + 8) {
+                look_behind(left, source, behind(source, end, length));
+                return SMP_OK;
+            }
             if ((code = smp_source_spool(source, err)) == SMP_OK)
                 code = smp_check_size(source, end, err);
         }
@@ -214,6 +288,15 @@ smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
         return smp_source_ended(source, err);
     smp_fail(err, SMP_E_DECODE, "the WAV ends before its samples: it is truncated, or holds none");
     return smp_hint(err, "copy or download it again");
+}
+
+smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
+{
+    left_out left = {.data = 0};
+    const smp_code code = walk(h, reader, &left, err);
+    if (!code)
+        note_left_out(&left, h, &reader->notes);
+    return code;
 }
 
 /* Codes with fewer bits than their bytes are in the high bits (20 of 24, 24 of 32): the bytes are read as they are. */
