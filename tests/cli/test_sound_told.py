@@ -3,12 +3,14 @@ finite, fades that are longer than the sound."""
 import json
 import shutil
 import struct
+import subprocess
 import unittest
 
 import numpy as np
 
 from harness import SAMPLES, CliCase
 
+DATA = SAMPLES.parent / "tests/data"
 PCM, FLOAT, ALAW, ULAW = 1, 3, 6, 7
 ROUNDED = r"sound is read as 32-bit float: (\d+) of (\d+) samples were rounded to its 24 bits"
 
@@ -259,6 +261,44 @@ class Told(CliCase):
         told(form, data, bytes([1, 2]) * 48000, says=short)  # the size of the whole is right
         told(form, data, behind=bytes(96000), says=short)
         told(form, chunk(b"data", bytes(4000))[:4] + struct.pack("<I", 0) + bytes(4000), says=None)  # from a pipe
+
+    def test_dates_lyrics_and_chapters_of_an_id3_tag(self):
+        if "without" in self.smp("info", DATA / "bare.mp3", status=(0, 3)).stderr:
+            self.skipTest("this build reads no MP3")
+
+        def frame(name, body):
+            return name + struct.pack(">IH", len(body), 0) + body
+
+        frames = frame(b"TIT2", b"\0T") + frame(b"TYER", b"\0" b"2019") + frame(b"TDAT", b"\0" b"2403") + \
+            frame(b"USLT", b"\0eng\0la la") + frame(b"TPE3", b"\0Boulez") + frame(b"PRIV", b"x\0y") + \
+            frame(b"CTOC", b"toc\0\3\1c\0") + frame(b"CHAP", b"c\0" + bytes(16)) + frame(b"POPM", b"me\0\xFF")
+        self.write("a.mp3", b"ID3\3\0\0" + bytes([0, 0, len(frames) >> 7, len(frames) & 127]) + frames +
+                   (DATA / "bare.mp3").read_bytes())
+        done = self.smp("convert", "a.mp3", "a.npy")
+        self.assertIn("a.mp3: frames of its ID3 tag are left out: CHAP (chapters), POPM\n", done.stderr)
+        self.smp("convert", "a.mp3", "a.flac", status=(0, 4))
+        self.smp("convert", "a.mp3", "b.mp3", status=(0, 4))
+        for name in ("a.flac", "b.mp3"):
+            path = self.folder / name
+            if not path.exists():
+                continue  # this build does not write it
+            data = path.read_bytes()
+            self.assertIn(b"2019-03-24", data, name)
+            self.assertIn(b"LYRICS=la la" if name == "a.flac" else b"XXX\0la la", data, name)
+            self.assertIn(b"Boulez", data, name)
+            self.assertEqual(b"USLT" in data, name == "b.mp3")
+            self.assertRegex(self.smp("info", name).stdout, r"LYRICS +\(5 bytes\)")
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_chapters_of_an_m4b_are_told(self):
+        if self.smp("info", DATA / "tone.m4a", status=(0, 3, 4)).returncode:
+            self.skipTest("this build, or machine, reads nothing through FFmpeg's libraries")
+        self.write("a.txt", b";FFMETADATA1\nlyrics=la la\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=50\ntitle=c\n")
+        subprocess.run(("ffmpeg", "-v", "error", "-i", DATA / "tone.m4a", "-i", "a.txt", "-map_metadata", "1",
+                        "-map_chapters", "1", "-c", "copy", "a.m4b"), cwd=self.folder, check=True)
+        done = self.smp("info", "a.m4b")
+        self.assertIn("a.m4b: its 1 chapter is left out\n", done.stderr)
+        self.assertIn("LYRICS (5 bytes)", done.stdout)
 
 
 if __name__ == "__main__":

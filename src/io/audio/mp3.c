@@ -74,9 +74,12 @@ static const char *id3_text(const mpg123_id3v2 *tag, const char *id)
 /* Texts of other frames, and those that a user named. */
 static bool take_others(smp_reader *reader, const mpg123_id3v2 *tag)
 {
-    static const char *const frames[][2] = {{"TRCK", "TrackNumber"}, {"TCOP", "Copyright"},  {"TPE2", "ALBUMARTIST"},
-                                            {"TCOM", "COMPOSER"},    {"TPOS", "DISCNUMBER"}, {"TPUB", "PUBLISHER"},
-                                            {"TBPM", "BPM"},         {"TSRC", "ISRC"}};
+    static const char *const frames[][2] = {{"TRCK", "TrackNumber"}, {"TCOP", "Copyright"},   {"TPE2", "ALBUMARTIST"},
+                                            {"TCOM", "COMPOSER"},    {"TPOS", "DISCNUMBER"},  {"TPUB", "PUBLISHER"},
+                                            {"TBPM", "BPM"},         {"TSRC", "ISRC"},        {"USLT", "LYRICS"},
+                                            {"TEXT", "LYRICIST"},    {"TPE3", "CONDUCTOR"},   {"TPE4", "REMIXER"},
+                                            {"TIT1", "GROUPING"},    {"TIT3", "SUBTITLE"},    {"TLAN", "LANGUAGE"},
+                                            {"TENC", "ENCODED-BY"},  {"TCMP", "COMPILATION"}, {"TDOR", "ORIGINALDATE"}};
     bool ok = true;
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
         ok = ok && add_tag(reader, frames[i][1], id3_text(tag, frames[i][0]), SMP_MOST_TAG_BYTES);
@@ -87,8 +90,13 @@ static bool take_others(smp_reader *reader, const mpg123_id3v2 *tag)
         if (!name || !name[0])
             continue;
         const bool comment = strcasecmp(name, "comment") == 0; /* as ffmpeg writes it */
+        const bool lyrics = strcasecmp(name, "USLT") == 0;     /* the same */
         if (!comment || !tag->comment)
-            ok = ok && add_tag(reader, comment ? "Comment" : name, tag->extra[i].text.p, SMP_MOST_TAG_BYTES);
+            ok = ok && add_tag(reader,
+                               comment  ? "Comment"
+                               : lyrics ? "LYRICS"
+                                        : name,
+                               tag->extra[i].text.p, SMP_MOST_TAG_BYTES);
     }
     return ok;
 }
@@ -106,17 +114,60 @@ static bool take_pictures(smp_reader *reader, const mpg123_id3v2 *tag)
     return ok;
 }
 
+/* ID3v2.3 has the day apart, as DDMM. */
+static bool take_date(smp_reader *reader, const mpg123_id3v2 *tag)
+{
+    const char *year = tag->year ? tag->year->p : NULL, *day = id3_text(tag, "TDAT");
+    char date[12];
+    if (!year || strspn(year, "0123456789") != 4 || year[4] || !day || strspn(day, "0123456789") != 4 || day[4])
+        return add_tag(reader, "Date", year, SMP_MOST_TAG_BYTES);
+    snprintf(date, sizeof date, "%.4s-%.2s-%.2s", year, day + 2, day);
+    return add_tag(reader, "Date", date, sizeof date);
+}
+
+/* Frames that the library does not give: chapters, ratings, timed lyrics. Source: id3.org, "ID3 tag version 2.4.0 -
+ * Main Structure", 4. */
+static void note_frames(smp_reader *reader)
+{
+    enum { HEAD = 10, MOST = 1 << 24, UNSYNCHRONISED = 0x80, EXTENDED = 0x40 };
+    static const char *const idle[] = {"COMM", "USLT", "APIC", "CTOC", "PRIV", "MCDI", "RVA2", "RVAD", "SEEK"};
+    uint8_t head[HEAD];
+    char names[60] = "";
+    const uint64_t all = smp_sound_look(&reader->source, 0, head, HEAD) ? smp_id3_size(head, HEAD) : 0;
+    if (all <= HEAD || all > MOST || head[3] < 3 || head[3] > 4 || head[5] & (UNSYNCHRONISED | EXTENDED))
+        return;
+    const bool syncsafe = head[3] == 4;
+    for (uint64_t at = HEAD; at + HEAD <= all && smp_sound_look(&reader->source, at, head, HEAD) && head[0];) {
+        const char id[5] = {(char)head[0], (char)head[1], (char)head[2], (char)head[3]};
+        const uint32_t safe = (uint32_t)(head[4] & 127) << 21 | (uint32_t)(head[5] & 127) << 14 |
+                              (uint32_t)(head[6] & 127) << 7 | (uint32_t)(head[7] & 127);
+        bool known = id[0] == 'T' || strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != 4 || strstr(names, id);
+        for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
+            known = known || !strcmp(id, idle[i]);
+        const size_t used = strlen(names);
+        if (!known && used + 20 < sizeof names)
+            snprintf(names + used, sizeof names - used, "%s%s%s", used ? ", " : "", id,
+                     strcmp(id, "CHAP") ? "" : " (chapters)");
+        at += HEAD + (syncsafe ? safe : smp_get_be(head + 4, 4));
+    }
+    if (names[0])
+        smp_note(&reader->notes, "frames of its ID3 tag are left out: %s", names);
+}
+
 static bool take_id3v2(smp_reader *reader, const mpg123_id3v2 *tag)
 {
     const struct {
         const char *key;
         const mpg123_string *text;
-    } known[] = {{"Title", tag->title}, {"Artist", tag->artist}, {"Album", tag->album},
-                 {"Date", tag->year},   {"Genre", tag->genre},   {"Comment", tag->comment}};
+    } known[] = {{"Title", tag->title},
+                 {"Artist", tag->artist},
+                 {"Album", tag->album},
+                 {"Genre", tag->genre},
+                 {"Comment", tag->comment}};
     bool ok = true;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         ok = ok && add_tag(reader, known[i].key, known[i].text ? known[i].text->p : NULL, SMP_MOST_TAG_BYTES);
-    return ok && take_others(reader, tag) && take_pictures(reader, tag);
+    return ok && take_date(reader, tag) && take_others(reader, tag) && take_pictures(reader, tag);
 }
 
 static bool take_id3v1(smp_reader *reader, const mpg123_id3v1 *tag)
@@ -187,6 +238,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code != SMP_OK)
         return code;
     smp_sound_describe(&reader->media, NULL);
+    note_frames(reader);
     return take_tags(reader, m, err);
 }
 

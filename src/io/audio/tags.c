@@ -316,11 +316,11 @@ void smp_sound_put_picture(smp_bytes *out, const smp_meta *meta)
 /* ID3: frames of these keys; others are TXXX with the key as description. */
 static const char *frame_of(const char *key)
 {
-    static const char *const frames[][2] = {{"Title", "TIT2"},       {"Artist", "TPE1"},      {"Album", "TALB"},
-                                            {"Date", "TDRC"},        {"TrackNumber", "TRCK"}, {"Genre", "TCON"},
-                                            {"Copyright", "TCOP"},   {"Comment", "COMM"},     {"Software", "TSSE"},
-                                            {"ALBUMARTIST", "TPE2"}, {"COMPOSER", "TCOM"},    {"DISCNUMBER", "TPOS"},
-                                            {"album_artist", "TPE2"}};
+    static const char *const frames[][2] = {{"Title", "TIT2"},        {"Artist", "TPE1"},      {"Album", "TALB"},
+                                            {"Date", "TDRC"},         {"TrackNumber", "TRCK"}, {"Genre", "TCON"},
+                                            {"Copyright", "TCOP"},    {"Comment", "COMM"},     {"Software", "TSSE"},
+                                            {"ALBUMARTIST", "TPE2"},  {"COMPOSER", "TCOM"},    {"DISCNUMBER", "TPOS"},
+                                            {"album_artist", "TPE2"}, {"LYRICS", "USLT"}};
     for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
         if (strcasecmp(frames[i][0], key) == 0)
             return frames[i][1];
@@ -359,7 +359,7 @@ static void put_texts(smp_bytes *out, const smp_meta *meta, size_t first)
         if (share_frame(meta->texts[i].key, key))
             return;
     smp_bytes_be(&body, 3, 1); /* UTF-8 */
-    if (strcmp(id, "COMM") == 0)
+    if (strcmp(id, "COMM") == 0 || strcmp(id, "USLT") == 0)
         smp_bytes_add(&body, "XXX", 4); /* of no language, without a description */
     else if (strcmp(id, "TXXX") == 0)
         smp_bytes_add(&body, key, strlen(key) + 1);

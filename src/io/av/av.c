@@ -278,7 +278,8 @@ static const char *key_of(const char *name)
     } known[] = {{"title", "Title"},         {"artist", "Artist"},     {"album", "Album"},
                  {"date", "Date"},           {"genre", "Genre"},       {"comment", "Comment"},
                  {"copyright", "Copyright"}, {"track", "TrackNumber"}, {"album_artist", "ALBUMARTIST"},
-                 {"composer", "COMPOSER"},   {"disc", "DISCNUMBER"},   {"software", "Software"}};
+                 {"composer", "COMPOSER"},   {"disc", "DISCNUMBER"},   {"software", "Software"},
+                 {"lyrics", "LYRICS"}};
     static const char *const others[] = {"encoder",       "major_brand",      "minor_version", "compatible_brands",
                                          "creation_time", "duration",         "handler_name",  "vendor_id",
                                          "iTunSMPB",      "gapless_playback", "media_type"};
@@ -300,6 +301,9 @@ static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
         if (code || !smp_source_seek(&reader->source, position))
             return code ? code : smp_source_ended(&reader->source, err);
     }
+    if (s->file->nb_chapters && strcmp(s->kind, "ogg") != 0) /* which has them as texts */
+        smp_note(&reader->notes, "its %u chapter%s left out", s->file->nb_chapters,
+                 s->file->nb_chapters == 1 ? " is" : "s are");
     for (const AVDictionaryEntry *entry = NULL;
          ok && (entry = av->av_dict_get(s->file->metadata, "", entry, AV_DICT_IGNORE_SUFFIX));) {
         const char *key = key_of(entry->key);
