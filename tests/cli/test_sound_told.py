@@ -256,8 +256,7 @@ class Told(CliCase):
              chunk(b"LIST", b"adtl"), chunk(b"iXML", b"<a/>"),
              says="its chunks of other kinds are left out: bext, cue, smpl, adtl, iXML")
         told(form, data, chunk(b"data", bytes(600)), says="its second chunk of samples, of 600 bytes, is left out")
-        short = "96000 bytes behind its samples are not read and are no chunk: its header says that the samples have " \
-                "4000 bytes"
+        short = "96000 bytes behind its samples are not read: its header says that the samples have 4000 bytes"
         told(form, data, bytes([1, 2]) * 48000, says=short)  # the size of the whole is right
         told(form, data, behind=bytes(96000), says=short)
         told(form, chunk(b"data", bytes(4000))[:4] + struct.pack("<I", 0) + bytes(4000), says=None)  # from a pipe

@@ -165,7 +165,7 @@ unsigned smp_wav_tag(const uint8_t *head, size_t size)
 typedef struct left_out {
     char names[80];
     uint64_t data;   /* bytes of a second chunk of samples */
-    uint64_t behind; /* bytes behind the samples that are no chunk */
+    uint64_t behind; /* bytes behind the samples that no chunk holds */
 } left_out;
 
 static bool is_id(const uint8_t *id)
@@ -205,20 +205,18 @@ static void note_left_out(const left_out *left, const smp_wav *h, smp_notes *not
     if (left->data)
         smp_note(notes, "its second chunk of samples, of %llu bytes, is left out", (unsigned long long)left->data);
     if (left->behind)
-        smp_note(notes,
-                 "%llu bytes behind its samples are not read and are no chunk: its header says that the samples have "
-                 "%llu bytes",
+        smp_note(notes, "%llu bytes behind its samples are not read: its header says that the samples have %llu bytes",
                  (unsigned long long)left->behind, (unsigned long long)h->data_size);
 }
 
-/* What lies behind the samples, at `at`, where the header says that nothing does. */
+/* What lies behind the samples, at `at`, where the header says that nothing does. Old tags, cut chunks and bytes that
+ * fill a file up are short. */
 static void look_behind(left_out *left, smp_source *source, uint64_t at)
 {
-    uint8_t head[12] = {0};
-    if (!source->seekable || source->size <= at)
-        return;
-    const size_t size = source->size - at < sizeof head ? (size_t)(source->size - at) : sizeof head;
-    if (smp_sound_look(source, at, head, size) && !is_wav(head)) /* which has a note of its own */
+    enum { LEAST = 1024, HEAD = 12 };
+    uint8_t head[HEAD];
+    if (source->seekable && source->size >= at + LEAST && smp_sound_look(source, at, head, sizeof head) &&
+        !is_wav(head)) /* which has a note of its own */
         left->behind = source->size - at;
 }
 
