@@ -28,6 +28,9 @@ typedef struct smp_file_format {
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
     bool (*sniff)(const uint8_t *head, size_t size);
 
+    /* Whether it begins further on, behind other bytes; asked where no format's sniff() knows the file. May be null. */
+    bool (*find)(smp_source *source);
+
     /* It takes the ID3 tags in front of a sound itself: read_open begins in front of them, at reader->id3 bytes before
      * the sound. A sound with such tags that no other format knows is taken for this one. */
     bool id3;

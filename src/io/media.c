@@ -87,6 +87,18 @@ static const smp_file_format *format_with_id3(void)
     return NULL;
 }
 
+/* Null: it begins like none of them. */
+static const char *foreign_name(smp_source *source)
+{
+    const uint8_t *head;
+    const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (size >= foreign[i].offset + foreign[i].length &&
+            memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
+            return foreign[i].name;
+    return NULL;
+}
+
 /* ID3 tags may stand in front of a sound. They are skipped, and *id3 is their size, unless the format takes them
  * itself. Null without a failure of the source: the format is not known. */
 static smp_code find_format(smp_source *source, const smp_file_format **format, uint64_t *id3, smp_error *err)
@@ -113,6 +125,9 @@ static smp_code find_format(smp_source *source, const smp_file_format **format, 
     }
     if (*id3 && !*format)
         *format = format_with_id3();
+    for (int i = 0; i < FORMATS && !*format && !foreign_name(source); i++)
+        if (formats[i]->find && formats[i]->find(source))
+            *format = formats[i];
     if (*id3 && *format && (*format)->id3 && !smp_source_begin_earlier(source, *id3))
         return smp_fail(err, SMP_E_READ, "cannot go back to the beginning");
     return SMP_OK;
@@ -121,14 +136,8 @@ static smp_code find_format(smp_source *source, const smp_file_format **format, 
 static smp_code fail_unknown(smp_source *source, smp_error *err)
 {
     char known[KNOWN];
-    const uint8_t *head;
-    const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
+    const char *what = foreign_name(source);
     list_formats(known, sizeof known);
-    const char *what = NULL;
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && !what; i++)
-        if (size >= foreign[i].offset + foreign[i].length &&
-            memcmp(head + foreign[i].offset, foreign[i].magic, foreign[i].length) == 0)
-            what = foreign[i].name;
     if (what)
         smp_fail(err, SMP_E_DECODE, "the file is %s, which is not supported", what);
     else

@@ -161,6 +161,27 @@ class SoundDamage(CliCase):
         self.write("a.wav", mono + bytes(3000 + 3 + 1))  # a byte fills the chunk up
         self.assertIn("1001 frames", self.smp("info", "a.wav").stdout)
 
+    def test_bytes_around_an_mp3_are_left_out(self):
+        whole = (DATA / "xing.mp3").read_bytes()
+        whole = whole[whole.index(b"\xFF"):]  # without its tag
+        self.write("a.mp3", whole)
+        if self.smp("convert", "a.mp3", "whole.npy", status=(0, 3)).returncode:
+            self.skipTest("this build is without libmpg123")
+        want = np.load(self.folder / "whole.npy")
+        other = bytes(range(64)) * 30
+        lone = other + bytes.fromhex("FFFBE0C4") + other  # a header of another rate, which nothing follows
+        for front, behind in ((bytes(5000), b""), (b"x" * 10, b""), (lone, b""), (b"", lone), (lone, lone),
+                              (b"", np.random.default_rng(6).bytes(5000))):
+            self.write("a.mp3", front + whole + behind)
+            told = self.smp("convert", "-f", "a.mp3", "a.npy").stderr
+            for part, where in ((front, "in front of the MP3's first"), (behind, "behind the MP3's last")):
+                says = f"warning: a.mp3: {len(part)} bytes {where} frame are left out"
+                self.assertEqual(says in told, bool(part), told)
+            np.testing.assert_array_equal(np.load(self.folder / "a.npy"), want)
+        self.write("a.mp3", whole[1000:])  # begins within a frame
+        self.assertRegex(self.smp("convert", "-f", "a.mp3", "a.npy").stderr, r"\d+ bytes in front of the MP3's first")
+        self.refused("a.mp3", np.random.default_rng(7).bytes(70000), "in no known format")
+
 
 if __name__ == "__main__":
     unittest.main()

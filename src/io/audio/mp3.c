@@ -24,6 +24,8 @@ enum {
 typedef struct mp3 {
     mpg123_handle *handle;
     smp_source *source;
+    /* At `begin` of the file `gap` bytes are passed over, and from `end` on the library sees none. */
+    uint64_t begin, gap, end;
     float *buffer; /* SAMPLES floats */
     int64_t have;  /* frames in it, */
     int64_t at;    /* and how many of them are taken */
@@ -32,19 +34,27 @@ typedef struct mp3 {
 
 static ssize_t source_read(void *user, void *to, size_t size)
 {
-    smp_source *source = user;
-    const size_t got = smp_source_read(source, to, size);
+    const mp3 *m = user;
+    smp_source *source = m->source;
+    if (source->position == m->begin && m->gap)
+        smp_source_skip(source, m->gap);
+    const uint64_t end = source->position < m->begin ? m->begin : m->end;
+    const size_t most = source->position < end ? (size_t)smp_min_u64(size, end - source->position) : 0;
+    const size_t got = smp_source_read(source, to, most);
     return source->failed || source->over_limit ? -1 : (ssize_t)got;
 }
 
 static off_t source_seek(void *user, off_t offset, int whence)
 {
-    smp_source *source = user;
-    const int64_t from = whence == SEEK_CUR   ? (int64_t)source->position
-                         : whence == SEEK_END ? (int64_t)source->size
+    const mp3 *m = user;
+    const int64_t at = (int64_t)m->source->position, gap = (int64_t)m->gap, begin = (int64_t)m->begin;
+    const int64_t from = whence == SEEK_CUR   ? (at > begin ? at - gap : at)
+                         : whence == SEEK_END ? (int64_t)m->end - gap
                                               : 0;
     int64_t to;
-    return smp_add_i64(from, offset, &to) && to >= 0 && smp_source_seek(source, (uint64_t)to) ? (off_t)to : -1;
+    if (!smp_add_i64(from, offset, &to) || to < 0)
+        return -1;
+    return smp_source_seek(m->source, (uint64_t)(to < begin ? to : to + gap)) ? (off_t)to : -1;
 }
 
 static smp_code fail_library(smp_reader *reader, const mp3 *m, smp_error *err)
@@ -204,7 +214,7 @@ static smp_code open_library(smp_reader *reader, mp3 *m, smp_error *err)
     if (!smp_source_seek(&reader->source, 0) || mpg123_param(m->handle, MPG123_ADD_FLAGS, flags, 0) != MPG123_OK ||
         mpg123_param(m->handle, MPG123_RESYNC_LIMIT, RESYNC, 0) != MPG123_OK ||
         mpg123_replace_reader_handle(m->handle, source_read, source_seek, NULL) != MPG123_OK ||
-        mpg123_open_handle(m->handle, &reader->source) != MPG123_OK || mpg123_scan(m->handle) != MPG123_OK)
+        mpg123_open_handle(m->handle, m) != MPG123_OK || mpg123_scan(m->handle) != MPG123_OK)
         return fail_library(reader, m, err);
     return SMP_OK;
 }
@@ -221,6 +231,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     mp3 *m = reader->state = smp_alloc(sizeof *m);
     if (!m || !(m->buffer = smp_alloc_raw(SAMPLES * sizeof *m->buffer)))
         return smp_fail_memory(err, "a sound", SAMPLES * sizeof *m->buffer);
+    m->source = &reader->source;
+    m->begin = reader->id3;
+    m->gap = chain.begin - reader->id3;
+    m->end = chain.end;
     code = open_library(reader, m, err);
     if (code != SMP_OK)
         return code;
@@ -351,6 +365,7 @@ const smp_file_format smp_format_mp3 = {
     .kind = SMP_AUDIO,
     .id3 = true,
     .sniff = smp_mp3_sniff,
+    .find = smp_mp3_find,
     .read_open = read_open,
     .read_rows = read_rows,
     .read_close = read_close,

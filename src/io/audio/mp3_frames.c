@@ -78,23 +78,48 @@ static uint64_t tag_bytes(const uint8_t *b, size_t size, uint64_t left)
     return 0;
 }
 
-/* The distance to the next place where a frame begins and another one, or the end, follows it; at most MOST_GAP, which
- * also says that there is none. *found: that frame. */
+/* Whether a frame that ends here is one: another one like it follows and then a third, or a tag, or the end does. Two
+ * headers alike are found in a megabyte of anything; three are not. */
+static bool followed(const smp_mp3_frame *frame, const uint8_t *b, size_t end, size_t have)
+{
+    smp_mp3_frame next, third;
+    if (end == have)
+        return true;
+    if (end + SMP_MP3_HEADER > have)
+        return false;
+    if (!smp_mp3_frame_take(&next, b + end) || !alike(frame, &next))
+        return tag_bytes(b + end, have - end, have - end) > 0;
+    end += (size_t)next.bytes;
+    return end + SMP_MP3_HEADER > have || (smp_mp3_frame_take(&third, b + end) && alike(frame, &third)) ||
+           tag_bytes(b + end, have - end, have - end);
+}
+
+/* The distance to the next place where a frame begins that is followed by others, or by the end; at most MOST_GAP,
+ * which also says that there is none. *found: that frame. */
 static size_t gap_to_frame(smp_source *source, smp_mp3_frame *found)
 {
     const uint8_t *b;
     const size_t have = smp_source_peek(source, &b, MOST_GAP + (1 << 13)); /* a frame has at most 5 KB */
     for (size_t at = 0; at + SMP_MP3_HEADER <= have && at < MOST_GAP; at++) {
-        smp_mp3_frame next;
-        if (b[at] != 0xFF || !smp_mp3_frame_take(found, b + at))
-            continue;
-        const size_t end = at + (size_t)found->bytes;
-        if (end == have ||
-            (end + SMP_MP3_HEADER <= have && ((smp_mp3_frame_take(&next, b + end) && alike(found, &next)) ||
-                                              tag_bytes(b + end, have - end, have - end))))
+        if (b[at] == 0xFF && smp_mp3_frame_take(found, b + at) && followed(found, b, at + (size_t)found->bytes, have))
             return at;
     }
     return MOST_GAP;
+}
+
+bool smp_mp3_find(smp_source *source)
+{
+    smp_mp3_frame frame, next;
+    const uint8_t *b;
+    const size_t at = gap_to_frame(source, &frame);
+    if (at == MOST_GAP || frame.layer == 1)
+        return false;
+    const size_t have = smp_source_peek(source, &b, MOST_GAP + (1 << 13));
+    size_t end = at + (size_t)frame.bytes;
+    for (int more = 0; more < 2; more++, end += (size_t)next.bytes)
+        if (end + SMP_MP3_HEADER > have || !smp_mp3_frame_take(&next, b + end) || !alike(&frame, &next))
+            return false;
+    return true;
 }
 
 /* Frames that the first one promises, which then holds no sound; -1: it is a frame like others. */
@@ -116,7 +141,7 @@ static const char *channel_word(const smp_mp3_frame *frame)
 
 /* Something else than the next frame stands here: a tag is passed over, other bytes are judged. *end: nothing follows
  * that belongs to the sound. */
-static smp_code pass_over(smp_source *source, const smp_mp3_chain *chain, bool *end, smp_notes *notes, smp_error *err)
+static smp_code pass_over(smp_source *source, smp_mp3_chain *chain, bool *end, smp_notes *notes, smp_error *err)
 {
     const uint64_t at = source->position, left = source->size - at;
     const uint8_t *b;
@@ -125,6 +150,7 @@ static smp_code pass_over(smp_source *source, const smp_mp3_chain *chain, bool *
     const uint64_t tag = tag_bytes(b, have, left);
     if (tag) {
         *end = smp_source_skip(source, tag) < tag; /* a tag that is cut costs no sound */
+        chain->end = source->position;
         return SMP_OK;
     }
     const size_t gap = gap_to_frame(source, &next);
@@ -154,6 +180,17 @@ static smp_code cut(const smp_mp3_chain *chain, int64_t promised, smp_error *err
     return smp_hint_damaged(err);
 }
 
+/* Whether so many bytes in front of the first frame are worth a word: a tag may be filled up with zeros. */
+static bool chain_begins_late(smp_source *source, size_t bytes, uint64_t from)
+{
+    const uint8_t *b;
+    bool zeros = true;
+    const size_t have = smp_source_peek(source, &b, bytes);
+    for (size_t i = 0; i < have; i++)
+        zeros = zeros && b[i] == 0;
+    return !from || !zeros;
+}
+
 smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err)
 {
     const uint8_t *b;
@@ -166,11 +203,14 @@ smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, s
                    ? smp_source_ended(source, err)
                    : smp_fail(err, SMP_E_DECODE, "the MP3 holds no sound: no whole frame begins in its first %d bytes",
                               MOST_GAP);
+    if (have && chain_begins_late(source, have, from))
+        smp_note(notes, "%zu bytes in front of the MP3's first frame are left out", have);
     smp_source_skip(source, have);
+    chain->begin = chain->end = source->position;
     have = smp_source_peek(source, &b, (size_t)chain->first.bytes);
     const int64_t promised = promised_frames(b, have, &chain->first);
     if (promised >= 0)
-        smp_source_skip(source, (uint64_t)chain->first.bytes);
+        chain->end += smp_source_skip(source, (uint64_t)chain->first.bytes);
     for (bool end = false; !end;) {
         smp_mp3_frame frame;
         smp_code code = SMP_OK;
@@ -182,6 +222,7 @@ smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, s
                 return source->failed || source->over_limit ? smp_source_ended(source, err)
                                                             : cut(chain, promised > 0 ? promised : -1, err);
             chain->frames++;
+            chain->end = source->position;
         } else {
             code = pass_over(source, chain, &end, notes, err);
         }

@@ -25,13 +25,18 @@ bool smp_mp3_frame_take(smp_mp3_frame *frame, const uint8_t *bytes);
 /* Whether a file begins with a frame. */
 bool smp_mp3_sniff(const uint8_t *head, size_t size);
 
+/* Whether three frames or more in a row begin somewhere near the beginning. Consumes nothing. */
+bool smp_mp3_find(smp_source *source);
+
 typedef struct smp_mp3_chain {
     smp_mp3_frame first;
-    int64_t frames; /* that hold sound */
+    int64_t frames;      /* that hold sound */
+    uint64_t begin, end; /* bytes: the first frame, and behind the last one and the tags that follow it */
 } smp_mp3_chain;
 
-/* Walks over all frames from the position `from` on. Tags between them and behind them are no damage; a gap, a frame
- * that is cut, and fewer frames than the first one promises are. Leaves the source anywhere. */
+/* Walks over all frames from the position `from` on. Tags between them and behind them are no damage, and bytes in
+ * front of the first and behind the last one are left out with a note; a gap, a frame that is cut, and fewer frames
+ * than the first one promises are damage. Leaves the source anywhere. */
 smp_code smp_mp3_walk(smp_source *source, uint64_t from, smp_mp3_chain *chain, smp_notes *notes, smp_error *err);
 
 #endif
