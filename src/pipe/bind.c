@@ -76,7 +76,8 @@ static bool may_be_for(const smp_ast_value *value, const smp_param *param)
         return false;
     }
     if (param->type == SMP_T_FLOAT || param->type == SMP_T_INT)
-        return number && (quantity.unit == SMP_UNIT_NONE || quantity.unit == param->unit);
+        return number && (quantity.unit == SMP_UNIT_NONE || quantity.unit == param->unit) &&
+               ((param->flags & SMP_P_LOUDNESS) || !smp_is_loudness(value->text, value->length));
     return param->type == SMP_T_STRING   ? value->kind == SMP_AST_STRING
            : param->type == SMP_T_MATRIX ? value->kind == SMP_AST_LIST
                                          : false;
@@ -291,6 +292,9 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
         !smp_load_numbers(b, scope, &argument.value))
         return false;
     smp_check check = {.diags = b->diags, .arena = arena};
+    for (const smp_param *other = stage->params; other && other->name; other++)
+        if (other->flags & SMP_P_LOUDNESS)
+            check.loudness = other->name;
     smp_bound bound = smp_value_bind(&check, row, &argument.value, &argument.field);
     argument.later = bound == SMP_BOUND_LATER;
     if (bound == SMP_BOUND_WRONG) {

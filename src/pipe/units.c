@@ -27,6 +27,11 @@ const char *const smp_unit_words[] = {"px",   "%",   "Hz",  "kHz", "s",    "ms",
                                       "dBFS", "deg", "bit", "cv",  "LUFS", "LU", "dBTP"};
 const size_t smp_unit_word_count = sizeof smp_unit_words / sizeof smp_unit_words[0];
 
+bool smp_is_loudness(const char *text, size_t length)
+{
+    return length >= 4 && memcmp(text + length - 4, "LUFS", 4) == 0;
+}
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';

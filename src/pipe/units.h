@@ -24,6 +24,9 @@ typedef enum smp_number {
  * the point. No hexadecimal, nan or inf. *used: the bytes it takes; an `e` without digits is not included. */
 smp_number smp_number_read(const char *text, size_t length, double *value, size_t *used);
 
+/* Whether a text ends with the unit of loudness, LUFS. */
+bool smp_is_loudness(const char *text, size_t length);
+
 /* Reads a whole token: a number with or without a unit. *unit_at: where the unit begins (length when there is none). */
 smp_number smp_quantity_read(const char *text, size_t length, smp_quantity *quantity, size_t *unit_at);
 

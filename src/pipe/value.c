@@ -150,6 +150,21 @@ static bool unit_fits(smp_check *check, const smp_param *param, const smp_value 
     return false;
 }
 
+/* Levels and loudness are both in dB, and are not the same. */
+static bool is_its_level(smp_check *check, const smp_param *param, const smp_value *value)
+{
+    if (param->unit != SMP_UNIT_DB || (param->flags & SMP_P_LOUDNESS) || value->kind != SMP_VALUE_NUMBER ||
+        value->text[0] == '{' || !smp_is_loudness(value->text, value->length))
+        return true;
+    char what[2 * SMP_SHOWN];
+    smp_value_describe(value, what, sizeof what);
+    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is a level in dB, but %s is a loudness",
+                                   param->name, what);
+    if (check->loudness && !value->param)
+        smp_diag_fix(check->diags, diag, "write %s=%.60s", check->loudness, value->text);
+    return false;
+}
+
 static bool is_word(const smp_value *value, const char *word)
 {
     return value->kind == SMP_VALUE_WORD && !strcmp(value->text, word);
@@ -209,7 +224,7 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
         }
         if (value->number.unit == SMP_UNIT_FRACTION && (param->flags & (SMP_P_OF_WIDTH | SMP_P_OF_HEIGHT)))
             return share_of_side(check, param, number);
-        if (!unit_fits(check, param, value, value->number.unit))
+        if (!unit_fits(check, param, value, value->number.unit) || !is_its_level(check, param, value))
             return SMP_BOUND_WRONG;
         return bare_level(check, param, value);
     }

@@ -38,6 +38,7 @@ typedef struct smp_check {
     smp_arena *arena;
     const smp_shape *shape; /* null: not known yet */
     bool element;           /* the value is an element of a matrix */
+    const char *loudness;   /* the stage's parameter for a loudness; null: it has none */
 } smp_check;
 
 /* One field of a parameter struct. */

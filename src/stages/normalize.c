@@ -22,7 +22,7 @@ static const smp_param table[] = {
     {"rms", offsetof(params, rms), SMP_T_FLOAT, SMP_UNIT_DB, -120, 120, "auto",
      "level of the root of the mean square, dBFS; may drive peaks beyond full scale", NULL, SMP_P_AUTO},
     {"lufs", offsetof(params, lufs), SMP_T_FLOAT, SMP_UNIT_DB, -70, 0, "auto",
-     "loudness by EBU R 128 instead of a level", NULL, SMP_P_AUTO},
+     "loudness by EBU R 128 instead of a level", NULL, SMP_P_AUTO | SMP_P_LOUDNESS},
     {"true-peak", offsetof(params, true_peak), SMP_T_FLOAT, SMP_UNIT_DB, -60, 20, "auto",
      "with lufs, what no value at or between samples may pass, dBTP; auto: -1dBTP", NULL, SMP_P_AUTO},
     {"within", offsetof(params, within), SMP_T_FLOAT, SMP_UNIT_DB, 0, 60, "0LU",

@@ -68,6 +68,7 @@ enum {
     SMP_P_RATE = 8192,      /* FLOAT, Hz: of samples; a bare number below 1000 is meant in kHz */
     SMP_P_SOUND = 16384,    /* OPERAND, with SMP_P_PICTURE: it is a sound */
     SMP_P_FILE = 4096,      /* STRING: a file, relative to the text that names it */
+    SMP_P_LOUDNESS = 32768, /* FLOAT, dB: a loudness, the only one that is in LUFS */
     SMP_P_ANYSIZE = 256     /* OPERAND: a picture of any size; all of it is there when the stage begins */
 };
 

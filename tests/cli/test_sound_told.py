@@ -199,10 +199,15 @@ class Told(CliCase):
         self.wav("in.wav", np.full(8000, 1000, "<i2"), PCM)
         told = self.smp("convert", "in.wav", "o.wav", "-r", "16000", status=2).stderr
         self.assertIn("-r is --recursive; another rate is --rate 16000", told)
-        for stage, says in (("vol 0.5", "gain -6dB"), ("volume 50%", "gain -6dB"), ("norm -3", "normalize"),
+        for stage, says in (("vol 0.5", "gain -6.02dB"), ("volume 50%", "gain -6.02dB"), ("volume 2", "gain 6.02dB"),
+                            ("volume 3dB", "gain 3dB"), ("norm -3", "normalize"),
                             ("rate 16k", "resample")):
             self.assertIn("smempipe calls this: " + says, self.smp("run", "-e", stage, "in.wav", "o.wav",
                                                                    status=2).stderr)
+        for stage, says in (("normalize -16LUFS", "write lufs=-16LUFS"), ("normalize -3dB", "write peak=-3dB"),
+                            ("normalize peak=-16LUFS", "'peak' is a level in dB, but '-16LUFS' is a loudness"),
+                            ("normalize rms=-16LUFS", "write lufs=-16LUFS"), ("gain -3LUFS", "is a loudness")):
+            self.assertIn(says, self.smp("run", "-e", stage, "in.wav", "o.wav", status=2).stderr)
         for stage, says in (("remix 1,2", "write mono"), ("remix -", "write mono"), ("remix 2", "write right"),
                             ("silence 1 0.1 1%", "`trim auto` cuts it")):
             self.assertIn(says, self.smp("run", "-e", stage, "in.wav", "o.wav", status=2).stderr)
