@@ -39,10 +39,6 @@ const smp_option smp_batch_options[] = {
      .choices = pages_words,
      .help = "of files that hold several pages (TIFF): one, the first or that of --page; all: each to an output of its "
              "own, with its number behind the name, as in scan-1.png, scan-2.png"},
-    {"album", 0, SMP_O_STRING, offsetof(smp_batch_settings, album), .argument = "LEVEL",
-     .help = "one gain for all files: measure them all first, and set the pipeline's parameter `gain` to what brings "
-             "them together to this loudness, as in --album=-16LUFS with the pipeline album",
-     .flags = SMP_O_ADVANCED},
     {"skip-level", 0, SMP_O_STRING, offsetof(smp_batch_settings, skip_level), .argument = "LEVEL",
      .help = "leave out files that have this loudness already, within 0.5 LU, as in --skip-level=-16LUFS with "
              "normalize lufs=-16; all are measured first",
@@ -64,6 +60,14 @@ const smp_option smp_batch_options[] = {
 };
 
 /* Options of batch alone: a page, and what clusters need. */
+static const smp_option album_options[] = {
+    {"album", 0, SMP_O_STRING, offsetof(smp_batch_settings, album), .argument = "LEVEL",
+     .help = "one gain for all files: measure them all first, and set the pipeline's parameter `gain` to what brings "
+             "them together to this loudness, as in --album=-16LUFS with the pipeline album",
+     .flags = SMP_O_ADVANCED},
+    {0},
+};
+
 static const smp_option share_options[] = {
     {"html", 0, SMP_O_STRING, offsetof(smp_batch_settings, html), .argument = "FILE",
      .help = "write a page about the run: a sample of pictures before and after, failures, where the time went",
@@ -305,6 +309,18 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     return code;
 }
 
+/* The pipeline album does nothing to levels by itself. */
+static void warn_of_album(const smp_batch_settings *settings)
+{
+    const smp_pipeline_settings *base = &settings->many.plan.base;
+    bool set = false;
+    for (size_t i = 0; i < base->settings.count; i++)
+        set = set || !strncmp(base->settings.items[i], "gain=", 5);
+    if (settings->many.pipe && !strcmp(settings->many.pipe, "album") && !set)
+        smp_cli_warning(&base->common, "album leaves levels as they are without --album: "
+                                       "write smempipe batch album --album=-16LUFS DIR -o OUT_DIR");
+}
+
 smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
 {
     smp_code code = check_settings(settings, err);
@@ -313,6 +329,8 @@ smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
     char album[64];
     if (!code && settings->album)
         code = smp_batch_album(settings, album, sizeof album, err);
+    else if (!code)
+        warn_of_album(settings);
     smp_batch_level level = {0};
     if (!code && settings->skip_level)
         code = smp_batch_level_measure(settings, &level, err);
@@ -356,6 +374,7 @@ const smp_command smp_command_batch = {
     .settings_size = sizeof(smp_batch_settings),
     .shares = true,
     .groups = {{"options", smp_batch_options},
+               {"options for albums", album_options},
                {"options for lists and clusters", share_options},
                SMP_MANY_GROUP,
                SMP_PIPELINE_GROUP,

@@ -13,6 +13,7 @@ typedef struct album {
     smp_totals totals;
     smp_error broken;
     double level; /* LUFS, of all files together */
+    double peak;  /* dBTP, of the loudest */
     size_t files; /* that were measured */
     smp_failures failures;
 } album;
@@ -38,10 +39,12 @@ static smp_code level_of(album *a, smp_error *err)
     }
     a->files = a->totals.items[0].files;
     smp_code code = smp_total_findings(&a->totals.items[0], &findings, err);
-    a->level = NAN;
+    a->level = a->peak = NAN;
     for (size_t i = 0; !code && i < findings.count; i++)
         if (!strcmp(findings.items[i].name, smp_batch_meter_stage()->tells_level))
             a->level = findings.items[i].value;
+        else if (!strcmp(findings.items[i].name, "true_peak"))
+            a->peak = findings.items[i].value;
     if (!code && !isfinite(a->level))
         code = smp_fail(err, SMP_E_USAGE, "the album is silent, or shorter than 0.4 s: it has no loudness");
     smp_findings_free(&findings);
@@ -65,12 +68,37 @@ static smp_code tell_failures(const album *a, size_t files, smp_error *err)
     return SMP_OK;
 }
 
+/* The pipeline must take the gain: said before all files are measured. */
+static smp_code takes_gain(void *context, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    (void)diags;
+    const char *level = context;
+    for (size_t i = 0; i < program->param_count; i++)
+        if (!strcmp(program->params[i].name, "gain"))
+            return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--album sets a pipeline's parameter `gain`, and this one has no parameter 'gain'");
+    return smp_hint(err, "write smempipe batch album --album=%.40s DIR -o OUT_DIR", level);
+}
+
+/* What limits peaks, or clips them, takes some of the loudness away. */
+static void tell_peaks(const album *a, double gain)
+{
+    if (a->peak + gain > 0)
+        smp_cli_warning(
+            &a->settings->many.plan.base.common,
+            "with this gain the highest true peak would be %+.1f dBTP: what turns peaks down, as album does, "
+            "leaves the files softer together than asked; smempipe measure -e loudness tells by how much",
+            a->peak + gain);
+}
+
 smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, smp_error *err)
 {
     smp_pipeline_settings *base = &settings->many.plan.base;
     album a = {.settings = settings};
     double wanted;
     smp_code code = smp_batch_meter_level("album", settings->album, &wanted, err);
+    if (!code)
+        code = smp_cli_with_program(base, settings->many.pipe, takes_gain, (void *)settings->album, err);
     if (code)
         return code;
     double gain = 0;
@@ -91,6 +119,7 @@ smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, s
         if (!base->common.quiet)
             fprintf(stderr, "smempipe: %zu file%s together: %.2f LUFS; gain=%+.2fdB for all\n", a.files,
                     a.files == 1 ? "" : "s", a.level, gain);
+        tell_peaks(&a, gain);
     }
     snprintf(set, size, "gain=%.4fdB", gain);
     smp_strings *sets = &base->settings;

@@ -316,6 +316,7 @@ const smp_command smp_command_convert = {
                                  {"height h", "--resize x600"},
                                  {"size s thumb geometry longest", "--resize 1600, or --resize 800x600"},
                                  {"scale", "--resize 50%, or --resize 1600"},
+                                 {"album", "smempipe batch album --album=-16LUFS DIR -o OUT_DIR"},
                                  {"interlace progressive", "--jpeg-progressive"},
                                  {"sampling-factor subsampling", "--jpeg-subsampling 4:2:0"},
                                  {"copy", "--strip to leave metadata out; else they are kept"},

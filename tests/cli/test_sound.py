@@ -51,6 +51,7 @@ class Sound(CliCase):
             self.make(f"s{i}.wav", 48000, seed=i)
         files = [f"s{i}.wav" for i in range(3)]
         done = self.smp("batch", "album", *files, "-o", "out", "--album=-20LUFS", "--to", "npy")
+        self.assertNotIn("true peak", done.stderr)
         gain = float(re.search(r"3 files together: .* LUFS; gain=([-+.0-9]+)dB for all", done.stderr)[1])
         for name in files:
             with wave.open(str(self.folder / name)) as file:
@@ -61,7 +62,17 @@ class Sound(CliCase):
             done = self.smp("batch", "album", *files, "-o", "other", *wrong, status=2)
             self.assertIn(says, done.stderr)
         done = self.smp("batch", "-e", "gain 0dB", *files, "-o", "other", "--album=-20", status=2)
-        self.assertIn("no parameter 'gain'", done.stderr)
+        self.assertIn("this one has no parameter 'gain'", done.stderr)
+        self.assertIn("write smempipe batch album --album=-20 DIR -o OUT_DIR", done.stderr)
+        self.assertIn("has no parameter 'gain'", self.smp("batch", "podcast", *files, "-o", "other", "--album=-20LUFS",
+                                                          status=2).stderr)
+        done = self.smp("batch", "album", *files, "-o", "other", "--album=-1LUFS")
+        self.assertRegex(done.stderr, r"warning: with this gain the highest true peak would be \+\d+\.\d dBTP")
+        self.assertIn("write smempipe batch album --album=-16LUFS", self.smp("batch", "album", *files, "-o", "third",
+                                                                             ).stderr)
+        self.assertNotIn("--album", self.smp("convert", "--help").stdout)
+        self.assertIn("write smempipe batch album --album=-16LUFS", self.smp("convert", "--album=-16LUFS", *files,
+                                                                             "-o", "third", status=2).stderr)
         self.make("mono.wav", 48000, channels=1)
         self.assertIn("same number of channels",
                       self.smp("batch", "album", "s1.wav", "mono.wav", "-o", "other", "--album=-20", status=2).stderr)
