@@ -36,6 +36,9 @@ typedef struct smp_sndfile {
     size_t patch_size;
     smp_flac_info info;       /* of FLAC */
     smp_md5 md5;              /* of the samples read */
+    uint64_t over;            /* writer: samples beyond full scale, which a coded sound keeps */
+    int64_t put;              /* writer: frames */
+    float peak;               /* of them */
     bool verify;              /* check it against info */
     smp_output *output;       /* writer */
     smp_ogg_pages *pages;     /* writer of Ogg: the incomplete page */

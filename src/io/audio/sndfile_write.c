@@ -332,7 +332,7 @@ static float finite_sample(float v, uint64_t *clipped)
 }
 
 /* Copies frames into the library's channel order, as its integers. */
-static void gather(smp_writer *writer, const smp_sndfile *s, const char *from, int64_t stride, int64_t rows)
+static void gather(smp_writer *writer, smp_sndfile *s, const char *from, int64_t stride, int64_t rows)
 {
     const int channels = writer->shape.channels;
     int32_t *codes = (int32_t *)(void *)s->buffer;
@@ -340,9 +340,11 @@ static void gather(smp_writer *writer, const smp_sndfile *s, const char *from, i
         const float *frame = (const float *)(const void *)(from + i * stride);
         for (int c = 0; c < channels; c++) {
             const int64_t to = i * channels + (s->order ? s->order[c] : c);
-            if (s->real)
+            if (s->real) {
                 s->buffer[to] = finite_sample(frame[c], &writer->clipped);
-            else
+                s->over += fabsf(s->buffer[to]) > 1;
+                s->peak = fmaxf(s->peak, fabsf(s->buffer[to]));
+            } else
                 codes[to] = (int32_t)((uint32_t)smp_sound_round(frame[c], s->bits, &writer->clipped) << (32 - s->bits));
         }
     }
@@ -354,6 +356,16 @@ static smp_code ended(smp_writer *writer, smp_sndfile *s, bool good, smp_error *
     if (s->code != SMP_OK || good)
         return s->code;
     return smp_fail(err, SMP_E_WRITE, "the %s cannot be written: %s", writer->format->name, sf_strerror(s->file));
+}
+
+/* Behind the last frame: notes are collected before the file is closed. */
+static void note_over(smp_writer *writer, const smp_sndfile *s)
+{
+    const double above = s->over ? ceil(200 * log10((double)s->peak)) / 10 : 0; /* dB */
+    if (s->over && s->put == writer->shape.height)
+        smp_note(&writer->notes,
+                 "%llu sample%s beyond full scale, by up to %.1f dB, which most players clip: end with `gain -%.1fdB`",
+                 (unsigned long long)s->over, s->over == 1 ? " is" : "s are", above, above);
 }
 
 smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
@@ -370,6 +382,8 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
         if (code != SMP_OK)
             return code;
     }
+    s->put += rows;
+    note_over(writer, s);
     return SMP_OK;
 }
 
