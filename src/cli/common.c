@@ -47,7 +47,7 @@ const smp_option smp_common_options[] = {
      .flags = SMP_O_INPUTS | SMP_O_PICTURES},
     {"raw", 0, SMP_O_STRING, offsetof(smp_common, raw), .argument = "SPEC", .flags = SMP_O_INPUTS,
      .help = "inputs have no header: pictures as in u8x3:1920x1080 (u8, u16le, u16be, f32le), sounds as in "
-             "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le); @BYTES behind it passes bytes over"},
+             "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le, alaw, mulaw); @BYTES behind it passes bytes over"},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
      .help = "do not check the MD5 that a FLAC keeps of its samples, and read what there is of a video, M4A or other "
              "file of FFmpeg's that is cut short",
@@ -111,8 +111,9 @@ void smp_cli_warning(const smp_common *common, const char *format, ...)
 void smp_cli_clipped(const smp_common *common, const char *path, uint64_t samples)
 {
     if (samples)
-        smp_cli_warning(common, "%s: %llu sample%s beyond full scale and clipped, or NaN: lower the level first", path,
-                        (unsigned long long)samples, samples == 1 ? " was" : "s were");
+        smp_cli_warning(
+            common, "%s: %llu sample%s beyond full scale and clipped (lower the level first), or NaN and stored as 0",
+            path, (unsigned long long)samples, samples == 1 ? " was" : "s were");
 }
 
 void smp_cli_step_warnings(const smp_common *common, const char *path, const smp_run_report *report)

@@ -142,7 +142,9 @@ static smp_code fail_unknown(smp_source *source, smp_error *err)
         smp_fail(err, SMP_E_DECODE, "the file is %s, which is not supported", what);
     else
         smp_fail(err, SMP_E_DECODE, "the file is in no known format");
-    return smp_hint(err, "formats read (whatever the file is called): %s", known);
+    return smp_hint(
+        err, "formats read (whatever the file is called): %s; --raw s16lex2:44100 reads samples without a header",
+        known);
 }
 
 static _Thread_local uint64_t checked;

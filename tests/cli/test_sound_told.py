@@ -195,6 +195,41 @@ class Told(CliCase):
         told = self.smp("batch", "-e", "fade in=2s", "in.wav", "-o", "out").stderr
         self.assertIn("rises over 2 s, and the sound is 1 s long", told)
 
+    def test_samples_that_spread_are_told_where_they_are_read(self):
+        sound = np.full(9000, 0.25, "<f4")
+        self.wav("in.wav", sound, FLOAT)
+        self.assertEqual(self.smp("run", "-e", "highpass 100Hz", "in.wav", "o.wav").stderr, "")
+        sound[[5, 9]] = np.nan, np.inf
+        for name, samples in (("in.wav", sound), ("wide.wav", sound.astype("<f8"))):
+            self.wav(name, samples, FLOAT)
+            told = self.smp("run", "-f", "-e", "highpass 100Hz", name, "o.wav").stderr
+            self.assertIn(f"{name}: 2 of 9000 samples are not finite (NaN, infinity)", told)
+            self.assertNotIn("became infinite", told)
+        self.assertRegex(self.smp("concat", "in.wav", "-o", "o.flac", "--samples", "16").stderr,
+                         r"beyond full scale and clipped \(lower the level first\), or NaN and stored as 0")
+
+    def test_coded_sounds_beyond_full_scale_are_told(self):
+        self.wav("in.wav", np.full(48000, 0.5, "<f4") * np.sin(np.arange(48000) / 9).astype("<f4"), FLOAT, 48000)
+        for name in ("o.ogg", "o.opus", "o.mp3"):
+            done = self.smp("run", "-e", "gain 20dB", "in.wav", name, status=(0, 2, 4))
+            if done.returncode:
+                continue  # this build writes no such file
+            self.assertRegex(done.stderr, rf"{name}: \d+ samples are beyond full scale, by up to 14.0 dB, .*"
+                                          r"`gain -14.0dB`")
+            self.assertEqual(self.smp("run", "-f", "-e", "gain 6dB", "in.wav", name).stderr, "")
+
+    def test_samples_without_a_header_are_read_as_codes_too(self):
+        codes = np.random.default_rng(40).integers(0, 256, 600).astype(np.uint8)
+        for tag, kind in ((ALAW, "alaw"), (ULAW, "mulaw")):
+            self.wav("in.wav", codes, tag)
+            self.write("in.bin", codes.tobytes())
+            self.smp("convert", "-f", "in.wav", "a.npy")
+            self.assertEqual(self.smp("convert", "-f", "--raw", f"{kind}x1:8000", "in.bin", "b.npy").stderr, "")
+            np.testing.assert_array_equal(*(np.load(self.folder / n) for n in ("a.npy", "b.npy")))
+        self.write("c.raw", codes.tobytes())
+        self.assertIn("--raw s16lex2:44100 reads samples without a header",
+                      self.smp("convert", "c.raw", "z.wav", status=3).stderr)
+
     def test_what_users_of_sox_type_is_answered(self):
         self.wav("in.wav", np.full(8000, 1000, "<i2"), PCM)
         told = self.smp("convert", "in.wav", "o.wav", "-r", "16000", status=2).stderr

@@ -185,6 +185,7 @@ void smp_sound_decode(float *to, const uint8_t *from, int64_t n, int type, bool 
         for (int64_t i = 0; i < n; i++) {
             uint32_t bits = (uint32_t)smp_get_bytes(from + 4 * i, 4, big);
             memcpy(to + i, &bits, 4);
+            inexact->bad += (bits & 0x7F800000) == 0x7F800000;
         }
         break;
     default:
@@ -381,6 +382,11 @@ void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
     if (inexact->rounded)
         smp_note(&reader->notes, "sound is read as 32-bit float: %llu of %llu samples were rounded to its 24 bits",
                  (unsigned long long)inexact->rounded, all);
+    if (inexact->bad)
+        smp_note(&reader->notes,
+                 "%llu of %llu samples are not finite (NaN, infinity), and stages that look at neighbours spread them: "
+                 "mend the file first",
+                 (unsigned long long)inexact->bad, all);
     if (inexact->infinite)
         smp_note(&reader->notes,
                  "sound is read as 32-bit float: %llu of %llu samples are beyond its range and became infinite",

@@ -20,13 +20,15 @@ bool smp_sound_coded(int type);
 typedef struct smp_inexact {
     uint64_t rounded;  /* to its 24 bits */
     uint64_t infinite; /* finite ones beyond its range */
+    uint64_t bad;      /* not finite in the file */
 } smp_inexact;
 
 static inline void smp_inexact_add(smp_inexact *inexact, double value, float nearest)
 {
-    const bool differs = value == value && (double)nearest != value, infinite = nearest - nearest != 0;
+    const bool differs = value - value == 0 && (double)nearest != value, infinite = nearest - nearest != 0;
     inexact->rounded += differs && !infinite;
     inexact->infinite += differs && infinite;
+    inexact->bad += value - value != 0;
 }
 
 /* Converts n samples from file bytes to f32. big: big-endian. type: one with bits. Adds those that f32 does not hold.

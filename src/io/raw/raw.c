@@ -76,6 +76,8 @@ static smp_code open_picture(smp_reader *reader, smp_error *err)
 static int sound_type(const smp_raw *raw)
 {
     static const int codes[] = {SMP_SOUND_NONE, SMP_SOUND_U8, SMP_SOUND_S16, SMP_SOUND_S24, SMP_SOUND_S32};
+    if (raw->real && raw->bytes == 1)
+        return raw->big ? SMP_SOUND_ULAW : SMP_SOUND_ALAW;
     return raw->real ? raw->bytes == 4 ? SMP_SOUND_F32 : SMP_SOUND_F64 : codes[raw->bytes];
 }
 
