@@ -157,9 +157,19 @@ class SoundDamage(CliCase):
         self.assertIn("1000 frames", self.smp("info", "a.wav").stdout)
         for more in (1, 2, 3):
             self.refused("a.wav", head + bytes(4000 + more), f"the WAV is truncated: its {4000 + more} bytes")
+            self.read_all_the_same("a.wav", f"its {4000 + more} bytes of samples are no whole number of frames: what")
         mono = head.replace(struct.pack("<HIIHH", 2, 8000, 32000, 4, 16), struct.pack("<HIIHH", 1, 8000, 24000, 3, 24))
         self.write("a.wav", mono + bytes(3000 + 3 + 1))  # a byte fills the chunk up
         self.assertIn("1001 frames", self.smp("info", "a.wav").stdout)
+
+    def test_a_cut_wav_is_read_as_far_as_it_goes_when_asked(self):
+        samples = np.arange(1000, dtype="<i2").tobytes()
+        whole = wav(struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16), 1000, samples)
+        self.write("a.wav", whole[:-101])
+        self.assertIn("what there is of it with --no-verify", self.smp("convert", "a.wav", "o.npy", status=3).stderr)
+        told = self.smp("convert", "--no-verify", "a.wav", "o.npy").stderr
+        self.assertIn("its header says 2000 bytes of samples, and it has 1899: what there is of it is read", told)
+        np.testing.assert_array_equal(np.load(self.folder / "o.npy").ravel() * 32768, np.arange(949))
 
     def test_bytes_around_an_mp3_are_left_out(self):
         whole = (DATA / "xing.mp3").read_bytes()

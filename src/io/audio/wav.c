@@ -220,6 +220,13 @@ static void look_behind(left_out *left, smp_source *source, uint64_t at)
         left->behind = source->size - at;
 }
 
+static smp_code hint_no_verify(smp_code code, smp_error *err)
+{
+    if (code == SMP_E_DECODE)
+        smp_hint(err, "copy or download it again, or read what there is of it with --no-verify");
+    return code;
+}
+
 /* Damage after the samples does not make them unreadable. */
 static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *err)
 {
@@ -267,8 +274,11 @@ static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *
                 look_behind(left, source, behind(source, end, length));
                 return SMP_OK;
             }
-            if ((code = smp_source_spool(source, err)) == SMP_OK)
-                code = smp_check_size(source, end, err);
+            if ((code = smp_source_spool(source, err)) == SMP_OK) {
+                if (reader->limits.no_verify && end > source->size)
+                    return SMP_OK;
+                code = hint_no_verify(smp_check_size(source, end, err), err);
+            }
         }
         if (code != SMP_OK)
             return code;
@@ -353,6 +363,30 @@ smp_code smp_wav_check(smp_wav *h, const smp_source *source, smp_error *err)
     return smp_hint_damaged(err);
 }
 
+/* What there is of a sound that is cut, where that is asked for. */
+static smp_code take_rest(smp_reader *reader, smp_wav *h, smp_error *err)
+{
+    const smp_source *source = &reader->source;
+    const smp_code code = smp_source_spool(&reader->source, err);
+    if (code)
+        return code;
+    const uint64_t have = source->size > h->data_at ? source->size - h->data_at : 0,
+                   rest = h->align ? have % h->align : 0;
+    const uint64_t most = h->size_known ? smp_min_u64(have, h->data_size) : have;
+    const bool filled = !h->size_known && rest < h->pad && have % h->pad == 0;
+    if (!h->align || filled || (most % h->align == 0 && (!h->size_known || most == h->data_size)))
+        return SMP_OK;
+    if (h->size_known)
+        smp_note(&reader->notes, "its header says %llu bytes of samples, and it has %llu: what there is of it is read",
+                 (unsigned long long)h->data_size, (unsigned long long)have);
+    else
+        smp_note(&reader->notes, "its %llu bytes of samples are no whole number of frames: what there is of it is read",
+                 (unsigned long long)have);
+    h->data_size = most - most % h->align;
+    h->size_known = true;
+    return SMP_OK;
+}
+
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err)
 {
     int type;
@@ -360,8 +394,10 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
     smp_code code = h->size_known || source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (code == SMP_OK)
         code = choose_type(h, &type, err);
+    if (code == SMP_OK && reader->limits.no_verify)
+        code = take_rest(reader, h, err);
     if (code == SMP_OK)
-        code = smp_wav_check(h, source, err);
+        code = hint_no_verify(smp_wav_check(h, source, err), err);
     if (code != SMP_OK)
         return code;
     code = smp_sound_header(reader, (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX), h->channels, h->rate,
