@@ -264,7 +264,7 @@ static void processors_leave_the_last_files_to_a_faster_gpu(void **state)
     (void)state;
     smp_deal deal = {.processors = 4, .lanes = {4, 4}};
     const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
-    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++) {
+    for (smp_deal_kind kind = SMP_DEAL_CPU; kind < SMP_DEAL_KINDS; kind++) {
         smp_deal_begin(&deal, kind, c);
         smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? 0.02 : 1,
                      kind == SMP_DEAL_GPU ? 0.005 : 1);
@@ -288,7 +288,7 @@ static void processors_do_not_disturb_files_that_wait_for_them(void **state)
     } cases[] = {{0.02, false}, {0.2, true}}; /* of a file on the GPU, 0.01 s of which are a processor's */
     for (int i = 0; i < 2; i++) {
         deal.classes[c] = (smp_deal_class){.key = deal.classes[c].key};
-        for (int kind = 0; kind < SMP_DEAL_KINDS; kind++) {
+        for (smp_deal_kind kind = SMP_DEAL_CPU; kind < SMP_DEAL_KINDS; kind++) {
             smp_deal_begin(&deal, kind, c);
             smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? cases[i].wall : 0.4,
                          kind == SMP_DEAL_GPU ? 0.01 : 0.4);
