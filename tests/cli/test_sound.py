@@ -9,7 +9,7 @@ import wave
 
 import numpy as np
 
-from harness import PIPELINES, SAMPLES, CliCase
+from harness import SANITIZED, PIPELINES, SAMPLES, CliCase
 
 DATA = SAMPLES.parent / "tests/data"
 
@@ -480,7 +480,8 @@ class Sound(CliCase):
                 self.assertEqual(self.smp("convert", "-f", *more, source, target).stderr, "", target)
                 self.assertIn("channels L R C LFE SL SR", self.smp("info", target).stdout)
                 self.assertNotIn("MASK", self.smp("info", "-v", target).stdout)
-        for target, name in (("d.ogg", "an OGG"), ("d.opus", "an Opus"), ("d.aiff", "an AIFF")):
+        leaks = (("d.ogg", "an OGG"),) if not SANITIZED else ()  # libvorbisenc does, of six channels
+        for target, name in (*leaks, ("d.opus", "an Opus"), ("d.aiff", "an AIFF")):
             self.assertIn(f"d.{target[2:]}: the speakers L R C LFE SL SR become L R C LFE BL BR: {name} cannot",
                           self.smp("convert", "in.wav", target).stderr)
 
