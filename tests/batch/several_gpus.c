@@ -61,16 +61,23 @@ static bool is_lost(void)
     return lost;
 }
 
-/* Every call that is not below goes to the emulator, in turn; those of a device that is lost fail. */
+static bool gives_back(const char *call)
+{
+    return strstr(call, "Free") || strstr(call, "Destroy") || strstr(call, "Unload");
+}
+
+/* Every call that is not below goes to the emulator, in turn; those of a device that is lost fail. What they give
+ * back is taken all the same, as a driver does at the end. */
 #define CU(name, symbol, kind, params, args)                                                                           \
     __attribute__((unused)) static CUresult fake_##name params                                                         \
     {                                                                                                                  \
-        if (is_lost())                                                                                                 \
+        const bool lost_ = is_lost();                                                                                  \
+        if (lost_ && !gives_back(#name))                                                                               \
             return CUDA_ERROR_LAUNCH_FAILED;                                                                           \
         pthread_mutex_lock(&fake.calls);                                                                               \
         const CUresult result_ = smp_driver_simt()->call.name args;                                                    \
         pthread_mutex_unlock(&fake.calls);                                                                             \
-        return result_;                                                                                                \
+        return lost_ ? CUDA_ERROR_LAUNCH_FAILED : result_;                                                             \
     }
 #include "device/cuda/cuda_api.def"
 #undef CU
