@@ -75,6 +75,13 @@ static bool would_disturb(const smp_deal_class *c)
            c->processor[SMP_DEAL_CPU] > far_fewer * c->processor[SMP_DEAL_GPU];
 }
 
+/* Whether a file on that kind ends before the other kind would have done it after all that is left. */
+static bool in_time(const smp_deal *deal, const smp_deal_class *c, smp_deal_kind kind, uint64_t left)
+{
+    const smp_deal_kind other = kind == SMP_DEAL_CPU ? SMP_DEAL_GPU : SMP_DEAL_CPU;
+    return c->wall[kind] <= c->wall[other] * (1 + (double)left / deal->lanes[other]);
+}
+
 bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, uint64_t left)
 {
     const smp_deal_kind other = kind == SMP_DEAL_CPU ? SMP_DEAL_GPU : SMP_DEAL_CPU;
@@ -83,16 +90,18 @@ bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, u
         return true;
     if (kind == SMP_DEAL_CPU && busy(deal) + 0.5 > deal->processors)
         return false;
-    if (!(c->wall[other] > 0))
+    if (!deal->lanes[other] || !(c->wall[other] > 0))
         return true;
     const bool better = c->wall[kind] > 0 && c->processor[kind] <= c->processor[other];
     if (!c->done[kind] && !better)
         return c->flying[kind] < TRYING || (kind == SMP_DEAL_GPU && c->wall[other] > LONG);
-    if (kind == SMP_DEAL_GPU && !better)
+    if (kind == SMP_DEAL_GPU)
+        return better && in_time(deal, c, kind, left);
+    if (c->processor[SMP_DEAL_CPU] < c->processor[SMP_DEAL_GPU]) /* GPUs leave it to them */
+        return true;
+    if (c->done[SMP_DEAL_GPU] && would_disturb(c) && in_time(deal, c, SMP_DEAL_GPU, left))
         return false;
-    if (kind == SMP_DEAL_CPU && c->done[SMP_DEAL_GPU] && would_disturb(c))
-        return false;
-    return c->wall[kind] <= c->wall[other] * (1 + (double)left / deal->lanes[other]);
+    return in_time(deal, c, kind, left);
 }
 
 void smp_deal_begin(smp_deal *deal, smp_deal_kind kind, int class_index)

@@ -357,6 +357,28 @@ static void files_that_take_long_are_tried_by_all_threads_of_gpus(void **state)
     }
 }
 
+static void no_file_is_left_by_both_kinds(void **state)
+{
+    (void)state;
+    static const double seconds[] = {0.01, 0.4, 0.5, 0.9, 1, 1.2, 1.6, 2.1, 10}; /* two processes may share a file */
+    enum { VALUES = sizeof seconds / sizeof seconds[0], ALL = VALUES * VALUES * VALUES * VALUES };
+    smp_deal deal = {.processors = 16, .gpus_come = true};
+    const int c = smp_deal_class_of(&deal, "x.png", 5 << 20);
+    for (int gpus = 0; gpus <= 16; gpus += 16) /* 0: those that there were are lost */
+        for (int i = 0; i < ALL; i++) {
+            const double cpu_wall = seconds[i % VALUES], gpu_wall = seconds[i / VALUES % VALUES],
+                         cpu = seconds[i / VALUES / VALUES % VALUES], gpu = seconds[i / VALUES / VALUES / VALUES];
+            deal.lanes[SMP_DEAL_CPU] = 25;
+            deal.lanes[SMP_DEAL_GPU] = gpus;
+            deal.classes[c] = (smp_deal_class){
+                .key = deal.classes[c].key, .done = {9, 9}, .wall = {cpu_wall, gpu_wall}, .processor = {cpu, gpu}};
+            if (!smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1) && !(gpus && smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1)))
+                fail_msg("%d threads of GPUs: nobody takes a file of %g s (%g s of processors) on a processor, and of "
+                         "%g s (%g s) on a GPU",
+                         gpus, cpu_wall, cpu, gpu_wall, gpu);
+        }
+}
+
 SMP_SUITE(deal)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +395,7 @@ SMP_SUITE(deal)
         cmocka_unit_test(processors_fill_up_to_their_number_while_gpus_open),
         cmocka_unit_test(files_that_take_long_are_tried_by_all_threads_of_gpus),
         cmocka_unit_test(a_class_is_an_extension_and_a_size),
+        cmocka_unit_test(no_file_is_left_by_both_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
