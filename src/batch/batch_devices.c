@@ -97,6 +97,12 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
     }
 }
 
+/* Whether GPUs would decode and code what is guessed, with nothing left for processors. */
+static bool is_jpegs(const smp_device_request *guess)
+{
+    return guess->jpeg_pixels > 0 && guess->codec_bytes <= 0;
+}
+
 /* Processors begin at once, since finding and opening GPUs takes its time. */
 static void choose(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size)
 {
@@ -109,6 +115,7 @@ static void choose(const smp_batch_request *request, smp_batch_devices *devices,
     smp_device_times(&ask, threads, &cpu, &gpu);
     devices->later = !request->isa && gpu < cpu && ask.gpus > 0;
     devices->gpu = devices->later;
+    devices->jpegs = devices->gpu && is_jpegs(&ask);
     if (note && devices->later)
         snprintf(note, note_size, "auto: about %.2g s of work for processors, %.2g s for a GPU with its start", cpu,
                  gpu);
@@ -137,10 +144,12 @@ void smp_batch_devices_look(smp_batch_devices *devices, char *note, size_t note_
         snprintf(note, note_size, "auto: cpu, no GPU can be used: %s", missing);
 }
 
-static smp_code find(const smp_batch_request *request, smp_batch_devices *devices, char *note, size_t note_size,
-                     smp_error *err)
+smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devices *devices, char *note,
+                                size_t note_size, smp_error *err)
 {
     const char *spec = request->device ? request->device : "auto";
+    smp_device_request guess = {.spec = spec};
+    smp_code code;
     *devices = (smp_batch_devices){.processors = "cpu"};
     if (!strcmp(spec, "auto")) {
         choose(request, devices, note, note_size);
@@ -149,27 +158,21 @@ static smp_code find(const smp_batch_request *request, smp_batch_devices *device
     devices->cpu = !strncmp(spec, "cpu,", 4);
     if (devices->cpu)
         spec += 4;
-    if (!strcmp(spec, "cuda"))
-        return add_all_gpus(devices, err);
-    if (!strncmp(spec, "cuda:", 5))
-        return add_gpus(devices, spec + 5, err);
     if (!strcmp(spec, "simt")) {
         devices->gpu = devices->emulated = true;
         snprintf(devices->specs[devices->count++], sizeof devices->specs[0], "simt");
         return SMP_OK;
     }
-    take_processors(devices, request->device);
-    return SMP_OK;
-}
-
-smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devices *devices, char *note,
-                                size_t note_size, smp_error *err)
-{
-    smp_code code = find(request, devices, note, note_size, err);
-    smp_device_request work = {.spec = "auto"};
-    if (!code && devices->gpu && !devices->emulated) {
-        guess_work(request, &work);
-        devices->jpegs = work.jpeg_pixels > 0 && work.codec_bytes <= 0;
+    if (!strcmp(spec, "cuda"))
+        code = add_all_gpus(devices, err);
+    else if (!strncmp(spec, "cuda:", 5))
+        code = add_gpus(devices, spec + 5, err);
+    else {
+        take_processors(devices, request->device);
+        return SMP_OK;
     }
+    if (!code)
+        guess_work(request, &guess);
+    devices->jpegs = is_jpegs(&guess);
     return code;
 }
