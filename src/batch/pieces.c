@@ -77,6 +77,13 @@ static void path_of(const smp_pieces *p, size_t piece, uint32_t tries, piece_kin
     snprintf(path, PATH_ROOM, "%s/%zu/%zu.%" PRIu32 "%s", p->folder, piece / GROUP, piece, tries, suffixes[kind]);
 }
 
+/* What a file of a piece is called before it has its name: no other process makes one of this. */
+static void own_path(const smp_pieces *p, size_t piece, char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, piece / GROUP, smp_writer_self()->host,
+             smp_writer_self()->pid, piece);
+}
+
 /* What time it is for the file system, whose clock sets the times of files, and not for this host; 0: unknown. */
 static int64_t clock_of(const smp_pieces *p)
 {
@@ -418,8 +425,7 @@ static smp_code fail_claim(const char *path, int number, smp_error *err)
 static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[PATH_ROOM], const char *path,
                         bool *lockless, smp_error *err)
 {
-    snprintf(own, PATH_ROOM, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, piece / GROUP, smp_writer_self()->host,
-             smp_writer_self()->pid, piece);
+    own_path(p, piece, own);
     smp_code code = smp_make_folders(own, err);
     if (code)
         return code;
@@ -518,8 +524,7 @@ smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t fil
     const smp_pieces *p = claim->pieces;
     char done[PATH_ROOM], own[PATH_ROOM], line[SMP_PIECE_RECORD + 128];
     path_of(p, claim->piece, claim->tries, DONE, done);
-    snprintf(own, sizeof own, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, claim->piece / GROUP, smp_writer_self()->host,
-             smp_writer_self()->pid, claim->piece);
+    own_path(p, claim->piece, own);
     const int fd = open(own, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     smp_journal *journal = NULL;
     smp_code code = fd < 0 ? fail_claim(own, errno, err) : smp_journal_on(fd, own, &journal, err);
