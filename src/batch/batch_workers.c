@@ -74,7 +74,7 @@ bool smp_batch_is_lost(smp_device *device, smp_code code)
     return code == SMP_E_DEVICE && !device->host_memory && device->ops->sync(device, NULL) != SMP_OK;
 }
 
-static void close_handles(smp_batch_worker *w)
+void smp_batch_close_own(smp_batch_worker *w)
 {
     smp_run_cache_close(w->cache);
     smp_device_close(w->device);
@@ -95,14 +95,14 @@ smp_code smp_batch_replace_device(smp_batch_worker *w, smp_error *err)
         b->keeping--;
     w->keeps = false;
     pthread_mutex_unlock(&b->lock);
-    close_handles(w);
+    smp_batch_close_own(w);
     for (int i = 1; code && i < count; i++) {
         const int of = (own + i) % count;
         pthread_mutex_lock(&b->lock);
         const bool works = !b->lost[of];
         pthread_mutex_unlock(&b->lock);
         if (works && (code = open_device(w, of, err)))
-            close_handles(w);
+            smp_batch_close_own(w);
     }
     if (code)
         code = open_device(w, SMP_BATCH_PROCESSORS, err);
@@ -151,9 +151,4 @@ void smp_batch_open_own(smp_batch_worker *w)
     }
     pthread_cond_broadcast(&b->changed);
     pthread_mutex_unlock(&b->lock);
-}
-
-void smp_batch_close_own(smp_batch_worker *w)
-{
-    close_handles(w);
 }
