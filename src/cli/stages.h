@@ -16,6 +16,4 @@ const char *smp_domain_name(smp_kind domain);
 /* The default as a reader wants it: the text of the table, "required", or "none". */
 const char *smp_fallback_text(const smp_param *param);
 
-/* What an access class needs, in words. */
-
 #endif

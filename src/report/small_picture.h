@@ -7,8 +7,7 @@
 typedef struct smp_small_picture {
     uint8_t *samples; /* without gaps, from smp_alloc; null: there is none */
     int64_t width, height;
-    int channels;    /* gray or RGB, with alpha or without */
-    int orientation; /* EXIF's, not applied; 0: as it lies */
+    int channels; /* gray or RGB, with alpha or without */
 } smp_small_picture;
 
 #endif
