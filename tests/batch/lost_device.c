@@ -6,18 +6,15 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "media_fixture.h"
+#include "batch_fixture.h"
 
-#include "batch/batch.h"
 #include "device/cuda/cuda_api.h"
 #include "device/simt/simt.h"
 
 enum { FILES = 4 };
-static char inputs[FILES][100], outputs[FILES][100];
-static smp_batch_file files[FILES];
 
 typedef struct told {
-    int notes, left_out, failed, on_cpu;
+    batch_told heard;
     uint64_t calls; /* of the driver */
     bool refused;   /* files begin once the driver was called */
     int together;   /* files that begin before any goes on */
@@ -44,13 +41,8 @@ static smp_code meet(void *context, size_t index, smp_error *err)
 static void hear(void *context, size_t index, smp_run_report *report, const smp_error *err)
 {
     told *t = context;
-    (void)index;
-    (void)err;
-    t->failed += report->status != SMP_OK;
-    t->on_cpu += !strcmp(report->device.kind, "cpu");
-    for (int i = 0; i < report->input_notes.count; i++)
-        t->notes += strstr(report->input_notes.items[i], "done again") != NULL,
-            t->left_out += strstr(report->input_notes.items[i], "a device was left out") != NULL;
+    (void)index, (void)err;
+    hear_file(&t->heard, report);
 }
 
 static smp_batch_count run_jobs(const char *device, int jobs, uint64_t fail_at, bool sticky, told *t)
@@ -67,7 +59,7 @@ static smp_batch_count run_jobs(const char *device, int jobs, uint64_t fail_at, 
     assert_ok(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err));
     const smp_batch_request request = {.program = program,
                                        .diags = &diags,
-                                       .files = files,
+                                       .files = batch_files,
                                        .count = FILES,
                                        .write.force = true,
                                        .device = device,
@@ -79,7 +71,7 @@ static smp_batch_count run_jobs(const char *device, int jobs, uint64_t fail_at, 
     smp_driver_fail_at(smp_driver_simt(), fail_at, CUDA_ERROR_LAUNCH_FAILED, sticky);
     char note[400] = "";
     smp_code code = smp_batch_run(&request, &count, note, sizeof note, &err);
-    t->left_out += strstr(note, "a device was left out") != NULL; /* where no file was left to say it */
+    hear_note(&t->heard, note); /* where no file was left to say it */
     t->calls = smp_driver_simt()->calls;
     smp_driver_fail_at(smp_driver_simt(), 0, CUDA_SUCCESS, false);
     assert_ok(code);
@@ -95,80 +87,40 @@ static smp_batch_count run_on(const char *device, uint64_t fail_at, bool sticky,
 
 static int make_files(void **context)
 {
-    smp_error err = {0};
-    if (make_folder(context))
-        return 1;
-    for (int i = 0; i < FILES; i++) {
-        char name[20];
-        picture p = make_picture(40 + i, 30, 3, false, SMP_U8);
-        snprintf(name, sizeof name, "%d.png", i);
-        snprintf(inputs[i], sizeof inputs[i], "%s", in_folder(name));
-        snprintf(name, sizeof name, "%d.npy", i);
-        snprintf(outputs[i], sizeof outputs[i], "%s", in_folder(name));
-        files[i] = (smp_batch_file){.input = inputs[i], .output = outputs[i]};
-        assert_ok(write_picture(inputs[i], &p, &err));
-        free_picture(&p);
-    }
-    return 0;
-}
-
-static void keep_outputs(uint8_t *kept[FILES], size_t sizes[FILES])
-{
-    for (int i = 0; i < FILES; i++)
-        kept[i] = load(outputs[i], &sizes[i]);
-}
-
-static void are_the_same(uint8_t *want[FILES], const size_t wanted[FILES])
-{
-    uint8_t *got[FILES];
-    size_t sizes[FILES];
-    keep_outputs(got, sizes);
-    for (int i = 0; i < FILES; i++) {
-        assert_int_equal(sizes[i], wanted[i]);
-        assert_memory_equal(got[i], want[i], wanted[i]);
-        free(got[i]);
-    }
+    return make_batch_files(context, FILES, 40, 30);
 }
 
 static void its_files_are_done_again_and_the_rest_elsewhere(void **context)
 {
     (void)context;
     told t;
-    uint8_t *want[FILES];
-    size_t wanted[FILES];
     assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
-    keep_outputs(want, wanted);
+    keep_outputs();
     assert_int_equal(run_on("simt", 0, false, &t).done, FILES);
-    assert_int_equal(t.on_cpu, 0);
+    assert_int_equal(t.heard.on_cpu, 0);
     const uint64_t calls = t.calls;
     const smp_batch_count count = run_on("simt", calls / 2, true, &t);
     assert_int_equal(count.done, FILES);
-    assert_int_equal(t.failed, 0);
-    assert_int_equal(t.notes, 1);
-    assert_in_range(t.on_cpu, 1, FILES - 1);
-    are_the_same(want, wanted);
-    for (int i = 0; i < FILES; i++)
-        free(want[i]);
+    assert_int_equal(t.heard.failed, 0);
+    assert_int_equal(t.heard.done_again, 1);
+    assert_in_range(t.heard.on_cpu, 1, FILES - 1);
+    outputs_are_the_same();
 }
 
 static void processors_and_a_gpu_work_side_by_side(void **context)
 {
     (void)context;
     told t;
-    uint8_t *want[FILES];
-    size_t wanted[FILES];
     assert_int_equal(run_on("cpu", 0, false, &t).done, FILES);
-    keep_outputs(want, wanted);
+    keep_outputs();
     assert_int_equal(run_jobs("cpu,simt", 2, 0, false, &t).done, FILES); /* a thread each, and both have begun */
-    assert_in_range(t.on_cpu, 1, FILES - 1);
-    assert_int_equal(t.failed + t.notes, 0);
-    are_the_same(want, wanted);
+    assert_in_range(t.heard.on_cpu, 1, FILES - 1);
+    assert_int_equal(t.heard.failed + t.heard.done_again, 0);
+    outputs_are_the_same();
     const smp_batch_count count = run_jobs("cpu,simt", 2, t.calls, true, &t); /* its last call, and then all */
     assert_int_equal(count.done, FILES);
-    assert_int_equal(t.failed, 0);
-    are_the_same(want, wanted);
-    for (int i = 0; i < FILES; i++)
-        free(want[i]);
+    assert_int_equal(t.heard.failed, 0);
+    outputs_are_the_same();
 }
 
 static void a_gpu_that_cannot_be_opened_is_told_and_done_without(void **context)
@@ -177,8 +129,8 @@ static void a_gpu_that_cannot_be_opened_is_told_and_done_without(void **context)
     told t;
     const smp_batch_count count = run_jobs("cpu,simt", 1, 1, true, &t);
     assert_int_equal(count.done, FILES);
-    assert_int_equal(t.on_cpu, FILES);
-    assert_int_equal(t.left_out, 1);
+    assert_int_equal(t.heard.on_cpu, FILES);
+    assert_int_equal(t.heard.left_out, 1);
 }
 
 static void no_thread_waits_for_a_larger_table_of_descriptors(void **context)
@@ -210,8 +162,8 @@ static void a_call_that_fails_once_fails_its_file_alone(void **context)
         const smp_batch_count count = run_on("simt", calls * part / 8, false, &t);
         assert_int_equal(count.done + count.failed, FILES);
         assert_in_range(count.failed, 0, 1); /* a call whose failure costs nothing may be hit */
-        assert_int_equal(t.notes, 0);
-        assert_int_equal(t.on_cpu, 0);
+        assert_int_equal(t.heard.done_again, 0);
+        assert_int_equal(t.heard.on_cpu, 0);
         failed += count.failed;
     }
     assert_in_range(failed, 1, 4);
@@ -220,12 +172,14 @@ static void a_call_that_fails_once_fails_its_file_alone(void **context)
 SMP_SUITE(lost_device)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(its_files_are_done_again_and_the_rest_elsewhere, make_files, remove_folder),
-        cmocka_unit_test_setup_teardown(processors_and_a_gpu_work_side_by_side, make_files, remove_folder),
+        cmocka_unit_test_setup_teardown(its_files_are_done_again_and_the_rest_elsewhere, make_files,
+                                        remove_batch_files),
+        cmocka_unit_test_setup_teardown(processors_and_a_gpu_work_side_by_side, make_files, remove_batch_files),
         cmocka_unit_test_setup_teardown(a_gpu_that_cannot_be_opened_is_told_and_done_without, make_files,
-                                        remove_folder),
-        cmocka_unit_test_setup_teardown(no_thread_waits_for_a_larger_table_of_descriptors, make_files, remove_folder),
-        cmocka_unit_test_setup_teardown(a_call_that_fails_once_fails_its_file_alone, make_files, remove_folder),
+                                        remove_batch_files),
+        cmocka_unit_test_setup_teardown(no_thread_waits_for_a_larger_table_of_descriptors, make_files,
+                                        remove_batch_files),
+        cmocka_unit_test_setup_teardown(a_call_that_fails_once_fails_its_file_alone, make_files, remove_batch_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

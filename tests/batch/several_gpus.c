@@ -8,18 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "media_fixture.h"
+#include "batch_fixture.h"
 
-#include "batch/batch.h"
 #include "device/cuda/cuda_api.h"
 #include "device/simt/simt.h"
 
 enum { GPUS = 3, FILES = 9, PATIENCE = 20 /* seconds, before a test that waits for others fails */ };
-
-static char inputs[FILES][100], outputs[FILES][100];
-static smp_batch_file files[FILES];
-static uint8_t *wanted[FILES]; /* what a processor makes of them */
-static size_t wanted_size[FILES];
 
 /* ------------------------------------------------------------------------------------------------ the driver */
 
@@ -27,7 +21,8 @@ static struct {
     pthread_mutex_t calls; /* of the emulator, which serves one thread */
     pthread_mutex_t lock;  /* of what follows */
     pthread_cond_t changed;
-    int finished, failed, on_cpu, done_again, left_out;
+    int finished;
+    batch_told heard;
     int slow, late, lost, closed; /* devices, or -1 */
     int waits_for;                /* files that others finish before a slow or late device goes on */
     bool gave_up;                 /* it waited for too long */
@@ -170,39 +165,12 @@ static void hear(void *context, size_t index, smp_run_report *report, const smp_
     (void)context, (void)index, (void)err;
     pthread_mutex_lock(&fake.lock);
     fake.finished++;
-    fake.failed += report->status != SMP_OK;
-    fake.on_cpu += !strcmp(report->device.kind, "cpu");
-    for (int i = 0; i < report->input_notes.count; i++) {
-        fake.done_again += strstr(report->input_notes.items[i], "done again") != NULL;
-        fake.left_out += strstr(report->input_notes.items[i], "a device was left out") != NULL;
-    }
+    hear_file(&fake.heard, report);
     pthread_cond_broadcast(&fake.changed);
     pthread_mutex_unlock(&fake.lock);
 }
 
-static int make_files(void **context)
-{
-    smp_error err = {0};
-    if (make_folder(context))
-        return 1;
-    for (int i = 0; i < FILES; i++) {
-        char name[20];
-        picture p = make_picture(20 + i, 15, 3, false, SMP_U8);
-        snprintf(name, sizeof name, "%d.png", i);
-        snprintf(inputs[i], sizeof inputs[i], "%s", in_folder(name));
-        snprintf(name, sizeof name, "%d.npy", i);
-        snprintf(outputs[i], sizeof outputs[i], "%s", in_folder(name));
-        files[i] = (smp_batch_file){.input = inputs[i], .output = outputs[i]};
-        assert_ok(write_picture(inputs[i], &p, &err));
-        free_picture(&p);
-    }
-    pthread_mutex_init(&fake.calls, NULL);
-    pthread_mutex_init(&fake.lock, NULL);
-    pthread_cond_init(&fake.changed, NULL);
-    return 0;
-}
-
-/* Runs the files, a thread for each device. All must be done, with the bytes of the first run. */
+/* Runs the files, a thread for each device. All must be done. */
 static void run_batch(const char *devices)
 {
     smp_error err = {0};
@@ -213,7 +181,7 @@ static void run_batch(const char *devices)
     assert_ok(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err));
     const smp_batch_request request = {.program = program,
                                        .diags = &diags,
-                                       .files = files,
+                                       .files = batch_files,
                                        .count = FILES,
                                        .write.force = true,
                                        .device = devices,
@@ -232,32 +200,21 @@ static void run_batch(const char *devices)
     smp_driver_cuda_is(&driver);
     const smp_code code = smp_batch_run(&request, &count, fake.note, sizeof fake.note, &err);
     smp_driver_cuda_is(NULL);
-    fake.left_out += strstr(fake.note, "a device was left out") != NULL; /* with the last file gone */
+    hear_note(&fake.heard, fake.note); /* with the last file gone */
     if (code)
         fail_msg("%s", err.message);
     assert_int_equal(count.done, FILES);
-    assert_int_equal(fake.failed, 0);
+    assert_int_equal(fake.heard.failed, 0);
     assert_false(fake.gave_up);
     smp_program_free(program);
     smp_diags_free(&diags);
-    for (int i = 0; i < FILES; i++) {
-        size_t size;
-        uint8_t *got = load(outputs[i], &size);
-        if (!wanted[i]) {
-            wanted[i] = got;
-            wanted_size[i] = size;
-            continue;
-        }
-        assert_int_equal(size, wanted_size[i]);
-        assert_memory_equal(got, wanted[i], size);
-        free(got);
-    }
 }
 
 static void forget(void)
 {
     fake.slow = fake.late = fake.lost = fake.closed = -1;
-    fake.finished = fake.failed = fake.on_cpu = fake.done_again = fake.left_out = 0;
+    fake.finished = 0;
+    fake.heard = (batch_told){.failed = 0};
     fake.gave_up = false;
     atomic_store(&fake.refused, false);
     memset(fake.launches, 0, sizeof fake.launches);
@@ -265,21 +222,23 @@ static void forget(void)
 
 static int begin(void **context)
 {
-    if (make_files(context))
+    if (make_batch_files(context, FILES, 20, 15))
         return 1;
+    pthread_mutex_init(&fake.calls, NULL);
+    pthread_mutex_init(&fake.lock, NULL);
+    pthread_cond_init(&fake.changed, NULL);
     forget();
     run_batch("cpu");
+    keep_outputs();
     forget();
     return 0;
 }
 
-static int end(void **context)
+/* With the bytes that a processor makes. */
+static void run_on_gpus(const char *devices)
 {
-    for (int i = 0; i < FILES; i++) {
-        free(wanted[i]);
-        wanted[i] = NULL;
-    }
-    return remove_folder(context);
+    run_batch(devices);
+    outputs_are_the_same();
 }
 
 static void work_goes_to_the_devices_that_get_it_done(void **context)
@@ -287,7 +246,7 @@ static void work_goes_to_the_devices_that_get_it_done(void **context)
     (void)context;
     fake.slow = 1;
     fake.waits_for = FILES - 1;
-    run_batch("cuda:0,1,2");
+    run_on_gpus("cuda:0,1,2");
     assert_in_range(fake.launches[1], 0, 1); /* its file is the last */
     assert_int_equal(fake.launches[0] + fake.launches[1] + fake.launches[2], FILES);
 }
@@ -297,7 +256,7 @@ static void files_begin_before_the_last_device_is_open(void **context)
     (void)context;
     fake.late = 2;
     fake.waits_for = FILES;
-    run_batch("cuda:0,1,2");
+    run_on_gpus("cuda:0,1,2");
     assert_int_equal(fake.launches[2], 0);
 }
 
@@ -305,22 +264,22 @@ static void a_device_that_fails_costs_nothing_but_its_time(void **context)
 {
     (void)context;
     fake.lost = 0;
-    run_batch("cuda:0");
-    assert_in_range(fake.done_again, 1, 3); /* of each thread the file that was in work */
-    assert_in_range(fake.on_cpu, 1, FILES);
+    run_on_gpus("cuda:0");
+    assert_in_range(fake.heard.done_again, 1, 3); /* of each thread the file that was in work */
+    assert_in_range(fake.heard.on_cpu, 1, FILES);
     forget();
     fake.lost = 0;
-    run_batch("cuda:0,1");
-    assert_int_equal(fake.on_cpu, 0);
+    run_on_gpus("cuda:0,1");
+    assert_int_equal(fake.heard.on_cpu, 0);
 }
 
 static void a_device_that_cannot_be_opened_is_left_out(void **context)
 {
     (void)context;
     fake.closed = 1;
-    run_batch("cuda:0,1,2");
-    assert_int_equal(fake.left_out, 1);
-    assert_int_equal(fake.launches[1] + fake.on_cpu, 0);
+    run_on_gpus("cuda:0,1,2");
+    assert_int_equal(fake.heard.left_out, 1);
+    assert_int_equal(fake.launches[1] + fake.heard.on_cpu, 0);
 }
 
 static void processors_do_the_files_while_a_gpu_opens(void **context)
@@ -328,8 +287,8 @@ static void processors_do_the_files_while_a_gpu_opens(void **context)
     (void)context;
     fake.late = 0;
     fake.waits_for = FILES;
-    run_batch("cpu,cuda:0");
-    assert_int_equal(fake.on_cpu, FILES);
+    run_on_gpus("cpu,cuda:0");
+    assert_int_equal(fake.heard.on_cpu, FILES);
     assert_non_null(strstr(fake.note, "on GPU 0, which did 0, and 1 on "));
     assert_non_null(strstr(fake.note, ", which did 9"));
 }
@@ -337,11 +296,11 @@ static void processors_do_the_files_while_a_gpu_opens(void **context)
 SMP_SUITE(several_gpus)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(work_goes_to_the_devices_that_get_it_done, begin, end),
-        cmocka_unit_test_setup_teardown(files_begin_before_the_last_device_is_open, begin, end),
-        cmocka_unit_test_setup_teardown(processors_do_the_files_while_a_gpu_opens, begin, end),
-        cmocka_unit_test_setup_teardown(a_device_that_fails_costs_nothing_but_its_time, begin, end),
-        cmocka_unit_test_setup_teardown(a_device_that_cannot_be_opened_is_left_out, begin, end),
+        cmocka_unit_test_setup_teardown(work_goes_to_the_devices_that_get_it_done, begin, remove_batch_files),
+        cmocka_unit_test_setup_teardown(files_begin_before_the_last_device_is_open, begin, remove_batch_files),
+        cmocka_unit_test_setup_teardown(processors_do_the_files_while_a_gpu_opens, begin, remove_batch_files),
+        cmocka_unit_test_setup_teardown(a_device_that_fails_costs_nothing_but_its_time, begin, remove_batch_files),
+        cmocka_unit_test_setup_teardown(a_device_that_cannot_be_opened_is_left_out, begin, remove_batch_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
