@@ -283,15 +283,15 @@ static void processors_do_not_disturb_files_that_wait_for_them(void **state)
     smp_deal deal = {.processors = 64, .lanes = {64, 16}};
     const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
     const struct {
-        double wall;
+        double wall, processor; /* of a file on the GPU */
         bool suits;
-    } cases[] = {{0.02, false}, {0.2, true}}; /* of a file on the GPU, 0.01 s of which are a processor's */
-    for (int i = 0; i < 2; i++) {
+    } cases[] = {{0.02, 0.01, false}, {0.2, 0.01, true}, {0.2, 0.15, true}}; /* the last spares processors little */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         deal.classes[c] = (smp_deal_class){.key = deal.classes[c].key};
         for (smp_deal_kind kind = SMP_DEAL_CPU; kind < SMP_DEAL_KINDS; kind++) {
             smp_deal_begin(&deal, kind, c);
             smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? cases[i].wall : 0.4,
-                         kind == SMP_DEAL_GPU ? 0.01 : 0.4);
+                         kind == SMP_DEAL_GPU ? cases[i].processor : 0.4);
         }
         assert_int_equal(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 10000), cases[i].suits);
     }
