@@ -68,16 +68,25 @@ static smp_code tell_failures(const album *a, size_t files, smp_error *err)
     return SMP_OK;
 }
 
-/* The pipeline must take the gain: said before all files are measured. */
-static smp_code takes_gain(void *context, const smp_program *program, smp_diags *diags, smp_error *err)
+/* The pipeline must take the gain: said before all files are measured. Its warnings are for the run that follows. */
+static smp_code check_gain(const smp_batch_settings *settings, smp_error *err)
 {
-    (void)diags;
-    const char *level = context;
-    for (size_t i = 0; i < program->param_count; i++)
-        if (!strcmp(program->params[i].name, "gain"))
-            return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "--album sets a pipeline's parameter `gain`, and this one has no parameter 'gain'");
-    return smp_hint(err, "write smempipe batch album --album=%.40s DIR -o OUT_DIR", level);
+    const smp_pipeline_settings *base = &settings->many.plan.base;
+    smp_diags diags = {0};
+    smp_program *program = NULL;
+    bool takes = false;
+    smp_code code = smp_cli_parse(base, settings->many.pipe, &diags, &program, err);
+    for (size_t i = 0; !code && i < program->param_count; i++)
+        takes = takes || !strcmp(program->params[i].name, "gain");
+    if (!code && !takes) {
+        smp_fail(err, SMP_E_USAGE, "--album sets a pipeline's parameter `gain`, and this one has no parameter 'gain'");
+        code = smp_hint(err, "write smempipe batch album --album=%.40s DIR -o OUT_DIR", settings->album);
+    }
+    if (code)
+        smp_cli_diagnostics(base, &diags, err);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    return code;
 }
 
 /* What limits peaks, or clips them, takes some of the loudness away. */
@@ -98,7 +107,7 @@ smp_code smp_batch_album(smp_batch_settings *settings, char *set, size_t size, s
     double wanted;
     smp_code code = smp_batch_meter_level("album", settings->album, &wanted, err);
     if (!code)
-        code = smp_cli_with_program(base, settings->many.pipe, takes_gain, (void *)settings->album, err);
+        code = check_gain(settings, err);
     if (code)
         return code;
     double gain = 0;

@@ -70,6 +70,9 @@ class Sound(CliCase):
         self.assertRegex(done.stderr, r"warning: with this gain the highest true peak would be \+\d+\.\d dBTP")
         self.assertIn("write smempipe batch album --album=-16LUFS", self.smp("batch", "album", *files, "-o", "third",
                                                                              ).stderr)
+        self.write("own.pipe", "param gain = 0dB\nparam other = 3dB\ngain $gain\n")
+        done = self.smp("batch", "own.pipe", *files, "-o", "fourth", "--album=-20LUFS")
+        self.assertEqual(done.stderr.count("parameter 'other' is not used"), 1, done.stderr)
         self.assertNotIn("--album", self.smp("convert", "--help").stdout)
         self.assertIn("write smempipe batch album --album=-16LUFS", self.smp("convert", "--album=-16LUFS", *files,
                                                                              "-o", "third", status=2).stderr)
