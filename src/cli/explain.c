@@ -118,7 +118,8 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
         return smp_fail_memory(err, "the plan's text", 256);
     const smp_variant *variant = step->stage ? smp_step_variant(step, wanted) : NULL;
     const bool borrowed = smp_source_by_strips(plan, index, e->device) ||
-                          (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0);
+                          (e->device->host_memory && smp_zero_copy_sink(plan, index) >= 0) ||
+                          (window->frame_of >= 0 && window->frame_of != index);
     out->rows = borrowed ? 0 : window->rows;
     out->bytes = smp_memory_estimate_step(plan, step, variant, !e->device->host_memory, e->strip_rows, out->rows);
     if (variant) {

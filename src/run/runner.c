@@ -18,7 +18,7 @@ typedef struct step_state {     /* what one step owns or borrows while it runs *
     int64_t done;               /* rows computed so far */
     smp_file_source file;       /* of a source that the program names */
     int zero_copy_sink;         /* the sink whose memory this step writes directly, or -1 */
-    bool borrowed;              /* memory belongs to an endpoint: a sink's slot or view, or a source's strip */
+    bool borrowed; /* memory belongs to an endpoint (a sink's slot or view, a source's strip) or another frame */
 } step_state;
 
 struct smp_runner {
@@ -58,7 +58,11 @@ static smp_code prepare_state(smp_runner *r, int index, const smp_window *window
     if (window->rows > 0 && !state->borrowed) {
         state->stride = smp_row_stride(&step->out, step->storage);
         state->rows = window->rows;
-        code = device_alloc(r, state->rows, state->stride, &state->memory, err);
+        state->borrowed = window->frame_of >= 0 && window->frame_of != index;
+        if (state->borrowed)
+            state->memory = r->states[window->frame_of].memory;
+        else
+            code = device_alloc(r, state->rows, state->stride, &state->memory, err);
     }
     if (code || step->job == SMP_JOB_SOURCE)
         return code;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "run/step.h"
 
 static bool drives(const smp_plan *plan, int index)
 {
@@ -127,6 +128,39 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
     }
 }
 
+/* The last phase that reads what a step computes. */
+static int last_phase(const smp_plan *plan, int index)
+{
+    int last = plan->steps[index].phase;
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].input == index || plan->steps[i].second == index)
+            last = (int)smp_max_i64(last, plan->steps[i].phase);
+    return last;
+}
+
+static int64_t frame_bytes(const smp_step *step)
+{
+    return step->out.height * smp_row_stride(&step->out, step->storage);
+}
+
+/* A frame takes the memory of an earlier one that is as large and whose readers are done by then. A source's may be a
+ * reader's own. */
+static void share_frames(const smp_plan *plan, smp_window *windows)
+{
+    for (int i = 0; i < (int)plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        windows[i].frame_of = step->frame ? i : -1;
+        for (int owner = 0; step->frame && windows[i].frame_of == i && owner < i; owner++) {
+            bool fits = windows[owner].frame_of == owner && plan->steps[owner].job != SMP_JOB_SOURCE &&
+                        frame_bytes(&plan->steps[owner]) >= frame_bytes(step);
+            for (int k = owner; fits && k < i; k++)
+                fits = windows[k].frame_of != owner || last_phase(plan, k) < step->phase;
+            if (fits)
+                windows[i].frame_of = owner;
+        }
+    }
+}
+
 smp_code smp_plan_windows(const smp_plan *plan, int64_t strip_rows, smp_window *windows, smp_error *err)
 {
     smp_rows *rows = smp_alloc_array(plan->step_count, sizeof *rows);
@@ -159,6 +193,7 @@ smp_code smp_plan_windows(const smp_plan *plan, int64_t strip_rows, smp_window *
         else /* the rows that stay must not overlap the place that they move to */
             windows[i].rows = smp_min_i64(windows[i].rows + windows[i].retained, plan->steps[i].out.height);
     }
+    share_frames(plan, windows);
 done:
     smp_free(rows);
     return code;

@@ -16,6 +16,8 @@ typedef struct smp_window {
     int64_t rows;     /* rows of memory for the step's output; the picture's height for frames; 0: no memory */
     int64_t retained; /* the most rows that stay when the window moves on */
     int64_t shown;    /* the most rows of it that one strip sees */
+    int frame_of; /* of a frame: the step whose memory it takes, since no later phase reads that; or itself. Of others
+                   * -1 */
 } smp_window;
 
 /* Rows of a strip in this phase, where strip_rows are asked for. For a sound that is kept whole for a later phase they

@@ -207,6 +207,37 @@ static void windows_do_not_grow_with_the_height(void **unused)
     assert_true(high[0].rows < 64 + 4 * 22);
 }
 
+/* A chain of whole pictures: two are there at a time, so the third takes the first one's memory, and so on. */
+static void frames_that_no_later_phase_reads_lend_their_memory(void **unused)
+{
+    (void)unused;
+    enum { CHAIN = 6 };
+    static const int owners[CHAIN] = {0, 1, 2, 1, 2, -1};
+    smp_step steps[CHAIN];
+    smp_sink sink = {.step = CHAIN - 1};
+    smp_plan plan = {.steps = steps, .step_count = CHAIN, .sinks = &sink, .sink_count = 1, .row_multiple = 1};
+    smp_window windows[CHAIN];
+    for (int i = 0; i < CHAIN; i++) {
+        steps[i] =
+            (smp_step){.job = i ? SMP_JOB_STAGE : SMP_JOB_SOURCE, .input = i - 1, .second = -1, .reduced_by = -1};
+        steps[i].whole_input = i > 0;
+        steps[i].frame = i < CHAIN - 1;
+        steps[i].phase = i;
+        steps[i].out = (smp_shape){.width = 10, .height = 100, .channels = 1};
+    }
+    plan.phases = CHAIN;
+    assert_int_equal(smp_plan_windows(&plan, 64, windows, NULL), SMP_OK);
+    for (int i = 0; i < CHAIN; i++)
+        assert_int_equal(windows[i].frame_of, owners[i]);
+    steps[CHAIN - 1].second = 1; /* read to the end */
+    assert_int_equal(smp_plan_windows(&plan, 64, windows, NULL), SMP_OK);
+    assert_int_equal(windows[3].frame_of, 3);
+    steps[CHAIN - 1].second = -1;
+    steps[3].out.height = 101; /* larger */
+    assert_int_equal(smp_plan_windows(&plan, 64, windows, NULL), SMP_OK);
+    assert_int_equal(windows[3].frame_of, 3);
+}
+
 static void rows_before_a_part_are_neither_computed_nor_kept(void **unused)
 {
     (void)unused;
@@ -328,6 +359,7 @@ SMP_SUITE(schedule)
         cmocka_unit_test(every_row_is_computed_once_and_what_is_read_is_there),
         cmocka_unit_test(no_driver_advances_by_more_than_a_strip),
         cmocka_unit_test(windows_do_not_grow_with_the_height),
+        cmocka_unit_test(frames_that_no_later_phase_reads_lend_their_memory),
         cmocka_unit_test(rows_before_a_part_are_neither_computed_nor_kept),
         cmocka_unit_test(rows_are_mapped_by_their_centres),
         cmocka_unit_test(rows_outside_stand_for_the_first_and_the_last),
