@@ -203,9 +203,11 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
             const bool alone = !unordered(&g->write, now.stamp);
             check_write(block, g, &now, at, alone || writes_same(block, access, lane, offset, at));
             /* the value is there at once, so that the next lane of this instruction compares with it */
-            if (access->bytes)
-                memcpy(block->shared + offset, access->bytes[lane], access->width);
-            else if (access->values && access->granule == 4) {
+            if (access->bytes) { /* of this granule alone: the next one is compared first */
+                const uint32_t begin = at << block->granule_shift;
+                memcpy(block->shared + begin, access->bytes[lane] + (begin - offset),
+                       (size_t)1 << block->granule_shift);
+            } else if (access->values && access->granule == 4) {
                 const uint32_t element = ((at << block->granule_shift) - offset) / 4;
                 if (access->values[element])
                     memcpy(block->shared + offset + 4 * element, &access->values[element][lane], 4);

@@ -497,6 +497,25 @@ static void planted_mistakes_are_found(void **state)
     }
 }
 
+/* Lanes write 1.0 and 2.0, whose lower words are alike, to one place. */
+static void doubles_that_differ_in_one_word_race(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry op(.param .u64 p0)\n{\n.reg .b32 %r<3>; .reg .b64 %d<3>;\n"
+                               ".shared .align 8 .b8 s[8];\nmov.u32 %r0, %tid.x; and.b32 %r0, %r0, 1;\n"
+                               "add.u32 %r0, %r0, 1; cvt.rn.f64.u32 %d1, %r0; st.shared.f64 [s], %d1;\nret;\n}\n";
+    lab l;
+    open_lab(&l, text);
+    assert_int_equal(l.code, SMP_OK);
+    const uint64_t none = 0;
+    run(&l, "op", 1, 32, &none);
+    assert_int_equal(l.code, SMP_OK);
+    assert_int_not_equal(l.result.finding_count, 0);
+    assert_int_equal(l.result.findings[0].fault, SMP_WARP_RACE);
+    close_lab(&l);
+}
+
 static void a_race_names_both_threads(void **state)
 {
     (void)state;
@@ -564,6 +583,7 @@ SMP_SUITE(lab)
         cmocka_unit_test(lines_of_headers_are_the_callers),
         cmocka_unit_test(some_blocks_are_enough),
         cmocka_unit_test(planted_mistakes_are_found),
+        cmocka_unit_test(doubles_that_differ_in_one_word_race),
         cmocka_unit_test(a_race_names_both_threads),
         cmocka_unit_test(results_cross_a_pipe),
     };
