@@ -149,6 +149,7 @@ class SoundDamage(CliCase):
         for name, whole in (("ima.wav", data), ("gsm.wav", gsm)):
             for cut in (1, 60):
                 self.refused(name, whole[:-cut], "truncated")
+                self.read_all_the_same(name, "what there is of it is read")
 
     def test_a_piped_wav_ends_with_a_whole_frame(self):
         head = b"RIFF\xFF\xFF\xFF\xFFWAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 2, 8000, 32000, 4, 16) + \

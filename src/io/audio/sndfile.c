@@ -153,7 +153,7 @@ static smp_code check_coded(smp_reader *reader, smp_error *err)
     const smp_code code = smp_wav_walk(&h, reader, err);
     if (!code && !h.align)
         return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: its blocks have no bytes");
-    return code ? code : smp_wav_check(&h, &reader->source, err);
+    return code ? code : smp_wav_check(&h, reader, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */

@@ -348,21 +348,6 @@ static smp_code choose_type(const smp_wav *h, int *type, smp_error *err)
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav");
 }
 
-smp_code smp_wav_check(smp_wav *h, const smp_source *source, smp_error *err)
-{
-    if (!h->size_known) { /* written to a pipe: the samples go on to the end, or to bytes that fill the chunk up */
-        h->data_size = source->size > h->data_at ? source->size - h->data_at : 0;
-        if (h->data_size % h->align < h->pad && h->data_size % h->pad == 0)
-            h->data_size -= h->data_size % h->align;
-    }
-    const smp_code code = smp_check_size(source, h->data_at + h->data_size, err);
-    if (code || h->data_size % h->align == 0)
-        return code;
-    smp_fail(err, SMP_E_DECODE, "the %s is %s: its %llu bytes of samples are no whole number of frames", h->kind,
-             h->size_known ? "damaged" : "truncated", (unsigned long long)h->data_size);
-    return smp_hint_damaged(err);
-}
-
 /* What there is of a sound that is cut, where that is asked for. */
 static smp_code take_rest(smp_reader *reader, smp_wav *h, smp_error *err)
 {
@@ -387,6 +372,27 @@ static smp_code take_rest(smp_reader *reader, smp_wav *h, smp_error *err)
     return SMP_OK;
 }
 
+static smp_code check_size(smp_wav *h, const smp_source *source, smp_error *err)
+{
+    if (!h->size_known) { /* written to a pipe: the samples go on to the end, or to bytes that fill the chunk up */
+        h->data_size = source->size > h->data_at ? source->size - h->data_at : 0;
+        if (h->data_size % h->align < h->pad && h->data_size % h->pad == 0)
+            h->data_size -= h->data_size % h->align;
+    }
+    const smp_code code = smp_check_size(source, h->data_at + h->data_size, err);
+    if (code || h->data_size % h->align == 0)
+        return code;
+    smp_fail(err, SMP_E_DECODE, "the %s is %s: its %llu bytes of samples are no whole number of frames", h->kind,
+             h->size_known ? "damaged" : "truncated", (unsigned long long)h->data_size);
+    return smp_hint_damaged(err);
+}
+
+smp_code smp_wav_check(smp_wav *h, smp_reader *reader, smp_error *err)
+{
+    const smp_code code = reader->limits.no_verify ? take_rest(reader, h, err) : SMP_OK;
+    return code ? code : hint_no_verify(check_size(h, &reader->source, err), err);
+}
+
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err)
 {
     int type;
@@ -394,10 +400,8 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
     smp_code code = h->size_known || source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (code == SMP_OK)
         code = choose_type(h, &type, err);
-    if (code == SMP_OK && reader->limits.no_verify)
-        code = take_rest(reader, h, err);
     if (code == SMP_OK)
-        code = hint_no_verify(smp_wav_check(h, source, err), err);
+        code = smp_wav_check(h, reader, err);
     if (code != SMP_OK)
         return code;
     code = smp_sound_header(reader, (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX), h->channels, h->rate,

@@ -24,8 +24,9 @@ unsigned smp_wav_tag(const uint8_t *head, size_t size);
 /* Takes the body of a fmt chunk of `size` bytes. */
 smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t size, smp_error *err);
 
-/* Checks that the samples are there, and sets their size where it is not known. The source can seek, or it is. */
-smp_code smp_wav_check(smp_wav *h, const smp_source *source, smp_error *err);
+/* Checks that the samples are there, and sets their size where it is not known; with --no-verify to what there is of
+ * them. The source can seek, or it is known. */
+smp_code smp_wav_check(smp_wav *h, smp_reader *reader, smp_error *err);
 
 /* Checks the samples that the header tells of, and begins to read them. container: "RF64"; may be null. */
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err);
