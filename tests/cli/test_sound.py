@@ -472,21 +472,37 @@ class Sound(CliCase):
         self.assertIn("takes the first two of 3 channels: nothing says where their speakers are",
                       self.smp("convert", "-f", "--channels", "stereo", "in.wav", "a.npy").stderr)
 
-    def test_places_of_speakers_are_kept_or_told(self):
+    def six_channels(self):
+        """in.wav: speakers at the sides, where those of so many are usually behind."""
         form = struct.pack("<HHIIHHHHIH14s", 0xFFFE, 6, 48000, 576000, 12, 16, 22, 16, 0x60F, 1,
                            bytes.fromhex("000000001000800000AA00389B71"))
         body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", 12000)
         self.write("in.wav", b"RIFF" + struct.pack("<I", len(body) + 12000) + body + bytes(12000))
+
+    def test_places_of_speakers_are_kept_or_told(self):
+        self.six_channels()
         for more in ((), ("--strip",)):
             for target in ("a.flac", "b.wav", "b.caf", "c.flac"):
                 source = {"a": "in.wav", "b": "a.flac", "c": "b.caf"}[target[0]]
                 self.assertEqual(self.smp("convert", "-f", *more, source, target).stderr, "", target)
                 self.assertIn("channels L R C LFE SL SR", self.smp("info", target).stdout)
                 self.assertNotIn("MASK", self.smp("info", "-v", target).stdout)
-        leaks = (("d.ogg", "an OGG"),) if not SANITIZED else ()  # libvorbisenc does, of six channels
-        for target, name in (*leaks, ("d.opus", "an Opus"), ("d.aiff", "an AIFF")):
+        # libvorbisenc 1.3.7 leaks a residue of its own of six channels, however it is called.
+        ogg = () if SANITIZED else (("d.ogg", "an OGG"),)
+        for target, name in (*ogg, ("d.opus", "an Opus"), ("d.aiff", "an AIFF")):
             self.assertIn(f"d.{target[2:]}: the speakers L R C LFE SL SR become L R C LFE BL BR: {name} cannot",
                           self.smp("convert", "in.wav", target).stderr)
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_places_of_speakers_that_an_ogg_flac_names_are_written_once(self):
+        if self.smp("info", DATA / "tone.m4a", status=(0, 3, 4)).returncode:
+            self.skipTest("this build reads nothing through FFmpeg's libraries")
+        self.six_channels()
+        mask = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
+        subprocess.run(("ffmpeg", "-v", "error", "-i", "in.wav", "-c:a", "flac", "-metadata", mask + "=0x060F", "a.oga"),
+                       cwd=self.folder, check=True)
+        self.smp("convert", "a.oga", "b.flac")
+        self.assertEqual((self.folder / "b.flac").read_bytes().count(mask.encode()), 1)
 
     def test_the_md5_of_a_flac_is_checked_unless_told_not_to(self):
         data = bytearray((SAMPLES / "field.flac").read_bytes())

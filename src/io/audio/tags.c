@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "io/audio/ogg_pages.h"
 
 enum { FRONT = 3 /* the kind of picture that is a front cover */ };
@@ -88,6 +89,16 @@ static bool take_coded_picture(smp_reader *reader, const char *text, size_t leng
     return memory;
 }
 
+/* A mask that does not fit stands for the usual places. */
+static void take_speakers(smp_reader *reader, const char *text, size_t length)
+{
+    char digits[12];
+    snprintf(digits, sizeof digits, "%.*s", (int)smp_min_u64(length, sizeof digits), text);
+    const unsigned long mask = strtoul(digits, NULL, 16);
+    if (mask <= UINT32_MAX && smp_sound_mask_fits((uint32_t)mask, reader->media.shape.channels))
+        reader->media.meta.sound.mask = (uint32_t)mask;
+}
+
 bool smp_sound_take_comments(smp_reader *reader, const uint8_t *data, size_t size)
 {
     bool memory = true;
@@ -112,6 +123,8 @@ bool smp_sound_take_comments(smp_reader *reader, const uint8_t *data, size_t siz
         const size_t rest = length - name_length - 1;
         if (strcasecmp(name, picture_name) == 0)
             memory = take_coded_picture(reader, equals + 1, rest);
+        else if (strcasecmp(name, SMP_FLAC_SPEAKERS) == 0)
+            take_speakers(reader, equals + 1, rest);
         else if (rest)
             memory = smp_sound_add_tag(reader, key_of(name), equals + 1, rest);
     }
@@ -215,23 +228,6 @@ smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_
     smp_free(piece);
     smp_free(packet.data);
     return memory ? SMP_OK : smp_fail_memory(err, "tags", packet.size);
-}
-
-void smp_sound_take_speakers(smp_reader *reader)
-{
-    smp_meta *meta = &reader->media.meta;
-    for (size_t i = 0; i < meta->text_count; i++) {
-        const struct smp_text text = meta->texts[i];
-        if (strcasecmp(text.key, SMP_FLAC_SPEAKERS) != 0)
-            continue;
-        const unsigned long mask = strtoul(text.value, NULL, 16);
-        if (mask <= UINT32_MAX && smp_sound_mask_fits((uint32_t)mask, reader->media.shape.channels))
-            meta->sound.mask = (uint32_t)mask;
-        smp_free(text.key);
-        smp_free(text.value);
-        memmove(&meta->texts[i], &meta->texts[i + 1], (--meta->text_count - i) * sizeof text);
-        return;
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

@@ -21,10 +21,9 @@ bool smp_sound_take_picture(smp_reader *reader, const uint8_t *data, size_t size
 smp_code smp_sound_take_flac(smp_reader *reader, smp_error *err);
 smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_error *err);
 
-/* Where a FLAC's speakers are not the usual ones, its comment says where (RFC 9639, 8.6.2): takes it out of the texts.
+/* Where a FLAC's speakers are not the usual ones, its comment says where (RFC 9639, 8.6.2); of readers that is no text.
  */
 #define SMP_FLAC_SPEAKERS "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
-void smp_sound_take_speakers(smp_reader *reader);
 
 /* Whether there is anything to write. */
 bool smp_sound_tagged(const smp_meta *meta);
