@@ -24,6 +24,15 @@ static inline uint32_t smp_get_be(const uint8_t *at, int bytes)
     return v;
 }
 
+/* A number of 28 bits in four bytes of ID3, whose highest bits do not count. */
+static inline uint32_t smp_get_syncsafe(const uint8_t *at)
+{
+    uint32_t v = 0;
+    for (int i = 0; i < 4; i++)
+        v = v << 7 | (at[i] & 127);
+    return v;
+}
+
 /* A number of up to 8 bytes in the order that a file says. */
 static inline uint64_t smp_get_bytes(const uint8_t *at, int bytes, bool big)
 {

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/bytes.h"
 #include "io/format.h"
 #include "io/worker.h"
 
@@ -75,14 +76,21 @@ uint64_t smp_id3_size(const uint8_t *head, size_t size)
     enum { HEADER = 10, FOOTER = 10, HAS_FOOTER = 0x10 };
     if (size < HEADER || memcmp(head, "ID3", 3) != 0 || ((head[6] | head[7] | head[8] | head[9]) & 0x80))
         return 0;
-    const uint64_t body = (uint64_t)head[6] << 21 | (uint64_t)head[7] << 14 | (uint64_t)head[8] << 7 | head[9];
-    return HEADER + body + (head[5] & HAS_FOOTER ? FOOTER : 0);
+    return HEADER + (uint64_t)smp_get_syncsafe(head + 6) + (head[5] & HAS_FOOTER ? FOOTER : 0);
 }
 
 static const smp_file_format *format_with_id3(void)
 {
     for (int i = 0; i < FORMATS; i++)
         if (formats[i]->id3)
+            return formats[i];
+    return NULL;
+}
+
+static const smp_file_format *format_further_on(smp_source *source)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (formats[i]->find && formats[i]->find(source))
             return formats[i];
     return NULL;
 }
@@ -125,9 +133,8 @@ static smp_code find_format(smp_source *source, const smp_file_format **format, 
     }
     if (*id3 && !*format)
         *format = format_with_id3();
-    for (int i = 0; i < FORMATS && !*format && !foreign_name(source); i++)
-        if (formats[i]->find && formats[i]->find(source))
-            *format = formats[i];
+    if (!*format && !foreign_name(source))
+        *format = format_further_on(source);
     if (*id3 && *format && (*format)->id3 && !smp_source_begin_earlier(source, *id3))
         return smp_fail(err, SMP_E_READ, "cannot go back to the beginning");
     return SMP_OK;

@@ -149,8 +149,6 @@ static void note_frames(smp_reader *reader)
     const bool syncsafe = head[3] == 4;
     for (uint64_t at = HEAD; at + HEAD <= all && smp_sound_look(&reader->source, at, head, HEAD) && head[0];) {
         const char id[5] = {(char)head[0], (char)head[1], (char)head[2], (char)head[3]};
-        const uint32_t safe = (uint32_t)(head[4] & 127) << 21 | (uint32_t)(head[5] & 127) << 14 |
-                              (uint32_t)(head[6] & 127) << 7 | (uint32_t)(head[7] & 127);
         bool known = id[0] == 'T' || strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != 4 || strstr(names, id);
         for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
             known = known || !strcmp(id, idle[i]);
@@ -158,7 +156,7 @@ static void note_frames(smp_reader *reader)
         if (!known && used + 20 < sizeof names)
             snprintf(names + used, sizeof names - used, "%s%s%s", used ? ", " : "", id,
                      strcmp(id, "CHAP") ? "" : " (chapters)");
-        at += HEAD + (syncsafe ? safe : smp_get_be(head + 4, 4));
+        at += HEAD + (syncsafe ? smp_get_syncsafe(head + 4) : smp_get_be(head + 4, 4));
     }
     if (names[0])
         smp_note(&reader->notes, "frames of its ID3 tag are left out: %s", names);

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "io/bytes.h"
+#include "io/format.h"
 
 enum {
     MOST_GAP = 1 << 16, /* bytes in front of the first frame, and behind the last */
-    ID3_HEADER = 10,
-    ID3V1 = 128, /* bytes of an ID3v1 tag, at the end of a file */
+    ID3V1 = 128,        /* bytes of an ID3v1 tag, at the end of a file */
     APE_HEADER = 32
 };
 
@@ -67,10 +67,10 @@ bool smp_mp3_sniff(const uint8_t *head, size_t size)
 /* Bytes of a tag that begins here, with all of its header in sight; 0: none. */
 static uint64_t tag_bytes(const uint8_t *b, size_t size, uint64_t left)
 {
-    enum { HAS_FOOTER = 0x10, VERSION_AND_FLAGS = 12 };
-    if (size >= ID3_HEADER && memcmp(b, "ID3", 3) == 0 && !((b[6] | b[7] | b[8] | b[9]) & 0x80))
-        return ID3_HEADER + (uint64_t)(b[6] << 21 | b[7] << 14 | b[8] << 7 | b[9]) +
-               (b[5] & HAS_FOOTER ? ID3_HEADER : 0);
+    enum { VERSION_AND_FLAGS = 12 };
+    const uint64_t id3 = smp_id3_size(b, size);
+    if (id3)
+        return id3;
     if (size >= 3 && memcmp(b, "TAG", 3) == 0 && left >= ID3V1)
         return ID3V1;
     if (size >= APE_HEADER && memcmp(b, "APETAGEX", 8) == 0)

@@ -79,8 +79,7 @@ static uint64_t tags_behind(const smp_source *source)
         else if (end >= APE && smp_source_look(source, end - APE, b, APE) && !memcmp(b, "APETAGEX", 8))
             size = smp_get_le(b + APE_SIZE, 4) + (smp_get_le(b + APE_FLAGS, 4) >> 31 ? UINT64_C(32) : 0);
         else if (end >= ID3 && smp_source_look(source, end - ID3, b, ID3) && !memcmp(b, "3DI", 3))
-            size = 2 * ID3 + ((uint64_t)(b[6] & 127) << 21 | (uint64_t)(b[7] & 127) << 14 |
-                              (uint64_t)(b[8] & 127) << 7 | (uint64_t)(b[9] & 127));
+            size = 2 * ID3 + smp_get_syncsafe(b + 6);
         if (!size || size > end)
             break;
         end -= size;

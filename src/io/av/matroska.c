@@ -2,7 +2,6 @@
  * 11.3.1 on CRC-32); RFC 9559 (the elements' names). */
 #include "io/av/whole.h"
 
-#include <stdio.h>
 #include <zlib.h>
 
 #include "base/alloc.h"
