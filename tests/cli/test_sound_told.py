@@ -295,6 +295,9 @@ class Told(CliCase):
         told(form, chunk(b"bext", bytes(602)), data, chunk(b"cue ", bytes(4)), chunk(b"smpl", bytes(36)),
              chunk(b"LIST", b"adtl"), chunk(b"iXML", b"<a/>"),
              says="its chunks of other kinds are left out: bext, cue, smpl, adtl, iXML")
+        many = [letter * 4 for letter in "ABCDEFGHIJKLMNOP"]
+        told(form, *(chunk(name.encode(), bytes(2)) for name in many), data,
+             says="its chunks of other kinds are left out: " + ", ".join(many[:11]) + " and others")
         told(form, data, chunk(b"data", bytes(600)), says="its second chunk of samples, of 600 bytes, is left out")
         short = "96000 bytes behind its samples are not read: its header says that the samples have 4000 bytes"
         told(form, data, bytes([1, 2]) * 48000, says=short)  # the size of the whole is right

@@ -149,13 +149,11 @@ static void note_frames(smp_reader *reader)
     const bool syncsafe = head[3] == 4;
     for (uint64_t at = HEAD; at + HEAD <= all && smp_sound_look(&reader->source, at, head, HEAD) && head[0];) {
         const char id[5] = {(char)head[0], (char)head[1], (char)head[2], (char)head[3]};
-        bool known = id[0] == 'T' || strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != 4 || strstr(names, id);
+        bool known = id[0] == 'T' || strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != 4;
         for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
             known = known || !strcmp(id, idle[i]);
-        const size_t used = strlen(names);
-        if (!known && used + 20 < sizeof names)
-            snprintf(names + used, sizeof names - used, "%s%s%s", used ? ", " : "", id,
-                     strcmp(id, "CHAP") ? "" : " (chapters)");
+        if (!known)
+            smp_sound_list(names, sizeof names, strcmp(id, "CHAP") ? id : "CHAP (chapters)");
         at += HEAD + (syncsafe ? smp_get_syncsafe(head + 4) : smp_get_be(head + 4, 4));
     }
     if (names[0])

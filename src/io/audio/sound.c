@@ -375,6 +375,19 @@ bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, s
     return true;
 }
 
+void smp_sound_list(char *names, size_t size, const char *name)
+{
+    static const char others[] = " and others";
+    const size_t used = strlen(names), length = strlen(name), more = sizeof others - 1;
+    for (const char *at = names; length && (at = strstr(at, name)); at += length)
+        if ((at == names || at[-1] == ' ') && (!at[length] || at[length] == ','))
+            return;
+    if (used >= more && !strcmp(names + used - more, others))
+        return;
+    const bool room = used + 2 + length + sizeof others <= size;
+    snprintf(names + used, size - used, "%s%s", room && used ? ", " : "", room ? name : others);
+}
+
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
 {
     const smp_shape *shape = &reader->media.shape;

@@ -98,6 +98,9 @@ void smp_pcm_close_write(smp_writer *writer);
     .kind = SMP_AUDIO, .read_rows = smp_pcm_read, .read_close = smp_pcm_close_read, .write_rows = smp_pcm_write,       \
     .write_end = smp_pcm_write_end, .write_close = smp_pcm_close_write
 
+/* Adds a name to a list of them in a text of `size` bytes, once; where there is no room, that there are others. */
+void smp_sound_list(char *names, size_t size, const char *name);
+
 /* Notes at the end of a sound that f32 does not hold so many of its samples. */
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact);
 

@@ -4,7 +4,6 @@
  *
  * libsndfile is not used here: this code streams from and to pipes, needs no library, and parses no other chunks than
  * fmt, ds64, data and LIST. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -182,7 +181,6 @@ static void leave_out(left_out *left, smp_source *source, const uint8_t *id, uin
     static const char *const idle[] = {"fmt ", "ds64", "fact", "PEAK", "JUNK", "junk", "PAD ", "FLLR", "levl"};
     char name[12] = {0};
     uint8_t type[4];
-    const size_t used = strlen(left->names);
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
         if (!memcmp(id, idle[i], 4))
             return;
@@ -194,8 +192,8 @@ static void leave_out(left_out *left, smp_source *source, const uint8_t *id, uin
     }
     for (size_t n = strlen(name); n && name[n - 1] == ' ';)
         name[--n] = '\0';
-    if (is_id(id) && !strstr(left->names, name) && used + strlen(name) + 3 < sizeof left->names)
-        snprintf(left->names + used, sizeof left->names - used, "%s%s", used ? ", " : "", name);
+    if (is_id(id))
+        smp_sound_list(left->names, sizeof left->names, name);
 }
 
 static void note_left_out(const left_out *left, const smp_wav *h, smp_notes *notes)
