@@ -357,6 +357,11 @@ smp_code smp_hint_damaged(smp_error *err)
     return smp_hint(err, "copy or download it again");
 }
 
+smp_code smp_hint_no_verify(smp_error *err)
+{
+    return smp_hint(err, "copy or download it again, or read what there is of it with --no-verify");
+}
+
 smp_code smp_source_ended(const smp_source *source, smp_error *err)
 {
     if (source->over_limit)

@@ -86,6 +86,9 @@ smp_code smp_source_ended(const smp_source *source, smp_error *err);
 /* Adds what to do about a damaged or truncated file to an error. Returns its code. */
 smp_code smp_hint_damaged(smp_error *err);
 
+/* The same where --no-verify reads what there is of the file. */
+smp_code smp_hint_no_verify(smp_error *err);
+
 /* Up to `size` bytes that standard input begins with, which stay unread; 0: it is no file or pipe, or says nothing for
  * `seconds`. */
 size_t smp_stdin_begins(uint8_t *head, size_t size, double seconds);

@@ -175,7 +175,6 @@ static smp_code put_id3(smp_sndfile *s, const smp_meta *meta, smp_error *err)
     return code;
 }
 
-/* What is to be written besides the sound, before the library begins. meta: null: nothing. */
 /* A FLAC says in a text where speakers are that are not the usual ones. */
 static smp_code take_speakers(const smp_writer *writer, const smp_meta *meta, smp_meta *more, smp_error *err)
 {
@@ -188,6 +187,7 @@ static smp_code take_speakers(const smp_writer *writer, const smp_meta *meta, sm
     return smp_fail_memory(err, "tags", meta ? meta->cover.size : 0);
 }
 
+/* What is to be written besides the sound, before the library begins. meta: null: nothing. */
 static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
     bool memory = true;

@@ -220,9 +220,7 @@ static void look_behind(left_out *left, smp_source *source, uint64_t at)
 
 static smp_code hint_no_verify(smp_code code, smp_error *err)
 {
-    if (code == SMP_E_DECODE)
-        smp_hint(err, "copy or download it again, or read what there is of it with --no-verify");
-    return code;
+    return code == SMP_E_DECODE ? smp_hint_no_verify(err) : code;
 }
 
 /* Damage after the samples does not make them unreadable. */

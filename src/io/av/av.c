@@ -347,7 +347,7 @@ static smp_code judge(smp_reader *reader, smp_code code, smp_error *found, smp_e
         return SMP_OK;
     }
     if (code == SMP_E_DECODE)
-        smp_hint(found, "copy or download it again, or read what there is of it with --no-verify");
+        smp_hint_no_verify(found);
     if (code && err)
         *err = *found;
     return code;
