@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes docs/results.md of docs/results/*.json, which tests/gpu_all.sh writes on a GPU machine, and
-tests/bench/peers.py on one without.
+tests/bench/peers.py on one without. Below a table stands what a text of the same name (NAME.txt) says of it.
 
     docs/results.py [--check] [FOLDER]      --check: exit 1 when results.md is not what the files make
 
@@ -427,6 +427,8 @@ def main():
         machine, _, name = path.stem.partition("-")
         if name in ORDER:
             found.setdefault(machine, {})[name] = json.loads(path.read_text())
+            if path.with_suffix(".txt").exists():  # what somebody has to say about it
+                found[machine][name]["notes"] = path.with_suffix(".txt").read_text().strip().split("\n\n")
     passed = sorted(path.name for path in (here / "results").glob("*-gpu-tests.txt"))
     text = HEAD % ", ".join(f"[{name}](results/{name})" for name in passed)
     for machine in sorted(found):
