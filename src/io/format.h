@@ -3,6 +3,8 @@
 #ifndef SMP_IO_FORMAT_H
 #define SMP_IO_FORMAT_H
 
+#include <string.h>
+
 #include "io/media.h"
 #include "io/output.h"
 #include "io/source.h"
@@ -106,6 +108,12 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
 
 /* All formats, in the order in which they are tried; null past the last. */
 const smp_file_format *smp_format_at(size_t index);
+
+/* "an" AIFF, and "an" MP3, which is spelt; "a" FLAC. */
+static inline const char *smp_article(const char *format)
+{
+    return strchr("AEIMO", format[0]) ? "an" : "a";
+}
 
 /* The format whose signature a file's first bytes have, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);

@@ -144,8 +144,8 @@ smp_code smp_writer_shape_as(const char *path, const char *as, const smp_shape *
     smp_code code = find_writer(path, as, shape->kind, &format, &extension, err);
     if (code == SMP_OK && !(format->kind & shape->kind)) {
         const bool sound = shape->kind == SMP_AUDIO;
-        code = smp_fail(err, SMP_E_WRITE, "%s %s holds no %s", strchr("AEIM", format->name[0]) ? "an" : "a",
-                        format->name, sound ? "sound" : "pictures");
+        code = smp_fail(err, SMP_E_WRITE, "%s %s holds no %s", smp_article(format->name), format->name,
+                        sound ? "sound" : "pictures");
         smp_hint(err, sound
                           ? "run the pipeline spectrogram, or -e waveform, for a picture of it; of a film the sound is "
                             "read: ffmpeg -i IN -frames:v 1 frame.png takes a picture"

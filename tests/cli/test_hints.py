@@ -113,6 +113,7 @@ class Hints(CliCase):
             (("run", "mac.pipe", "a.png", "o.png"), "a line end of old Macs"),
             (("check", "a.png"), "a pipeline is a text of stages, one a line; is this a picture?"),
             (("run", "p.pipe", "a.png", "o.mp3"), "an MP3 holds no pictures"),
+            (("run", "p.pipe", "a.png", "o.ogg"), "an OGG holds no pictures"),
             (("bank", "a.cu"), "write smempipe kernel a.cu"),
             (("version",), "write smempipe --version"),
             (("gray", "-h"), "write smempipe stages gray"),

@@ -334,8 +334,8 @@ void smp_sound_note_speakers(smp_writer *writer)
     put_speakers(had, sizeof had, mask);
     put_speakers(has, sizeof has, smp_usual_speakers(writer->shape.channels));
     if (mask)
-        smp_note(&writer->notes, "the speakers%s become%s: a%s %s cannot say otherwise", had, has,
-                 strchr("AEIO", writer->format->name[0]) ? "n" : "", writer->format->name);
+        smp_note(&writer->notes, "the speakers%s become%s: %s %s cannot say otherwise", had, has,
+                 smp_article(writer->format->name), writer->format->name);
 }
 
 void smp_sound_describe(smp_media *media, const char *container)
@@ -419,8 +419,8 @@ void smp_sound_note_type(smp_writer *writer, int type)
     if (asked && asked != SMP_SOUND_S32) /* who asked for it is told that the option does nothing */
         return;
     if (is_law(had) ? type != had : wider && type == SMP_SOUND_S24)
-        smp_note(&writer->notes, "the samples become %s: a%s %s holds no %s", smp_sound_type_name(type),
-                 strchr("AEIOU", format[0]) ? "n" : "", format, name);
+        smp_note(&writer->notes, "the samples become %s: %s %s holds no %s", smp_sound_type_name(type),
+                 smp_article(format), format, name);
 }
 
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size)

@@ -416,9 +416,9 @@ void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta, bool (*holds)
     }
     const bool picture = meta && meta->cover.size && !cover;
     if (count || picture)
-        smp_note(&writer->notes, "%s%s%s left out, which a%s %s has no place for", names, count && picture ? ", " : "",
+        smp_note(&writer->notes, "%s%s%s left out, which %s %s has no place for", names, count && picture ? ", " : "",
                  picture      ? "the cover picture is"
                  : count == 1 ? " is"
                               : " are",
-                 strchr("AEIOU", writer->format->name[0]) ? "n" : "", writer->format->name);
+                 smp_article(writer->format->name), writer->format->name);
 }
