@@ -499,8 +499,8 @@ class Sound(CliCase):
             self.skipTest("this build reads nothing through FFmpeg's libraries")
         self.six_channels()
         mask = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
-        subprocess.run(("ffmpeg", "-v", "error", "-i", "in.wav", "-c:a", "flac", "-metadata", mask + "=0x060F", "a.oga"),
-                       cwd=self.folder, check=True)
+        subprocess.run(("ffmpeg", "-v", "error", "-i", "in.wav", "-c:a", "flac", "-metadata", f"{mask}=0x060F",
+                        "a.oga"), cwd=self.folder, check=True)
         self.smp("convert", "a.oga", "b.flac")
         self.assertEqual((self.folder / "b.flac").read_bytes().count(mask.encode()), 1)
 
