@@ -365,6 +365,8 @@ static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
     if (code || !target->work.outside[0] || r->setup->any_range)
         return code;
     smp_fail(err, SMP_E_PROCESS, "%s", target->work.outside);
+    if (r->plan->steps[index].out.kind == SMP_AUDIO) /* some are infinite */
+        return smp_hint(err, "mend the file first, or measure it without percentiles: `stats`");
     return smp_hint(err,
                     "in front of it 'levels' clamps samples to full scale, 'subtract' and 'divide' bring them there");
 }

@@ -216,14 +216,19 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
 
 /* ------------------------------------------------------------------------------------------------ findings */
 
-/* The value of the sample of rank `rank` (0: the smallest), as its bin says. */
-static double ranked(const partial *t, const uint64_t *counts, uint64_t rank, const smp_stats_chunk *all)
+/* The value of the sample of rank `rank` of n (0: the smallest), as its bin says. Sound beyond full scale is in the
+ * first and the last bin, and counts as full scale: but the least and the most sample are known. */
+static double ranked(const partial *t, const uint64_t *counts, uint64_t rank, uint64_t n, const smp_stats_chunk *all)
 {
     int32_t bin = 0;
     for (uint64_t below = counts[0]; bin < t->k.bins - 1 && below <= rank; below += counts[bin])
         bin++;
     if (t->format != SMP_F32)
         return bin;
+    if (t->sound && bin == 0 && all->min < -1)
+        return rank == 0 ? (double)all->min : -1;
+    if (t->sound && bin == t->k.bins - 1 && all->max > 1)
+        return rank == n - 1 ? (double)all->max : 1;
     double middle = (double)t->k.low + (bin + 0.5) / (double)t->k.scale;
     return fmin(fmax(middle, (double)all->min), (double)all->max);
 }
@@ -238,8 +243,8 @@ static double percentile(const partial *t, int channel, double percent, const sm
     if (n == 0)
         return (double)NAN;
     double at = (double)(n - 1) * percent / 100., low = floor(at);
-    double a = ranked(t, counts, (uint64_t)low, all);
-    return at > low ? a + (at - low) * (ranked(t, counts, (uint64_t)low + 1, all) - a) : a;
+    double a = ranked(t, counts, (uint64_t)low, n, all);
+    return at > low ? a + (at - low) * (ranked(t, counts, (uint64_t)low + 1, n, all) - a) : a;
 }
 
 /* What sound engineers ask: levels below full scale, in dB. A sine of full scale has an rms of -3.01 dBFS. */
@@ -334,7 +339,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     work->outside[0] = '\0';
     for (int c = 0; !code && t->format == SMP_F32 && t->percentiles && c < t->channels; c++) {
         smp_extent extent = {.least = 1, .most = 0};
-        if (reaches_outside(t, c, &extent))
+        if (reaches_outside(t, c, &extent) && (!t->sound || extent.infinite))
             smp_count_outside(&extent, &t->k, work);
     }
     smp_free(made);
@@ -374,7 +379,9 @@ const smp_stage smp_stage_stats = {
              "pixels, so that they depend neither on threads nor on the device (joining of chunks: Chan, Golub, "
              "LeVeque 1983). Over several files sums are exact, and the same in any order.\n"
              "Percentiles interpolate between the nearest ranks, as NumPy does by default; they are exact for 8 and 16 "
-             "bits, float samples come from 65536 bins over full scale, which the percentiles must not lie outside.\n"
+             "bits, float samples come from 65536 bins over full scale, which the percentiles must not lie outside. "
+             "Samples of "
+             "sound beyond full scale count as full scale, 1 or -1; percentiles 0 and 100 are the least and the most.\n"
              "Of sound also: peak_dbfs and rms_dbfs, relative to full scale 1 (a sine of full scale has an rms of "
              "-3.01 dBFS); crest_db, the peak over the rms; dc, the mean; clipped, the samples at full scale or "
              "beyond: the highest and the lowest code of 16 bits, and what lies outside them.",

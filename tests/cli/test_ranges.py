@@ -60,6 +60,18 @@ class Ranges(CliCase):
         for stage in COUNTING:
             self.smp("run", "-f", "-e", stage, "a.npy", "out.npy")
 
+    def test_loud_sound_is_measured(self):
+        sound = numpy.where(numpy.arange(4000) % 100 < 50, 1.25, -1.2).astype("<f4")
+        self.write("loud.f32", sound.tobytes())
+        page = json.loads(self.smp("measure", "--raw", "f32lex1:8000", "loudness-report", "loud.f32", "--json").stdout)
+        found = {f["name"]: f["value"] for f in page["files"][0]["findings"]}
+        self.assertEqual([found[k] for k in ("p1", "p50", "p99", "peak", "clipped")], [-1, 0, 1, 1.25, 4000])
+        sound[7] = numpy.inf
+        self.write("loud.f32", sound.tobytes())
+        done = self.smp("measure", "--raw", "f32lex1:8000", "loudness-report", "loud.f32", status=1)
+        self.assertIn("some are infinite", done.stderr)
+        self.assertIn("without percentiles: `stats`", done.stderr)
+
     def test_pictures_of_integers_and_measured_sets(self):
         for stage in COUNTING:  # between stages samples may lie outside: they are code values, clamped in the end
             self.smp("run", "-f", "-e", "sharpen 3", "-e", stage, SAMPLES / "chelsea.png", "out.png")

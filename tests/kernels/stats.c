@@ -236,6 +236,22 @@ static void float_percentiles_are_within_half_a_bin(void **state)
     smp_findings_free(&findings);
 }
 
+/* What lies beyond full scale counts as full scale; the least and the most are exact. */
+static void percentiles_of_loud_sound_end_at_full_scale(void **state)
+{
+    (void)state;
+    static const float loud[] = {-1.25f, -1.25f, -1.25f, 0.5f, 1.125f, 1.125f, 1.125f, 1.125f, 1.5f};
+    smp_findings findings = measure_row(loud, 9, SMP_AUDIO);
+    assert_true(found(&findings, "p0", 0) == -1.25);
+    assert_true(found(&findings, "p25", 0) == -1);
+    assert_true(found(&findings, "p50", 0) == 1);
+    assert_true(fabs(found(&findings, "p99.5", 0) - 1.48) < 1e-12); /* between the last two ranks, 1 and 1.5 */
+    assert_true(found(&findings, "p100", 0) == 1.5);
+    assert_true(found(&findings, "peak", 0) == 1.5);
+    assert_true(found(&findings, "clipped", 0) == 8);
+    smp_findings_free(&findings);
+}
+
 static void *partial_of(const kernel_case *c, const picture *in)
 {
     smp_node_plan plan = case_plan(c);
@@ -364,6 +380,7 @@ SMP_SUITE(stats)
         cmocka_unit_test(samples_that_are_not_finite_are_counted_and_left_out),
         cmocka_unit_test(percentiles_interpolate_between_ranks),
         cmocka_unit_test(float_percentiles_are_within_half_a_bin),
+        cmocka_unit_test(percentiles_of_loud_sound_end_at_full_scale),
         cmocka_unit_test(joined_tallies_are_those_of_both_pictures),
         cmocka_unit_test(tallies_of_other_formats_do_not_join),
         cmocka_unit_test(sums_over_many_files_stay_exact),
