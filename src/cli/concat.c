@@ -132,14 +132,14 @@ static smp_code open_output(joined *j, smp_error *err)
     const smp_common *common = &s->many.plan.base.common;
     smp_write_options write = smp_write_options_default();
     smp_reader *reader = NULL;
-    smp_shape held;
+    smp_shape held, fit = j->shape;
     smp_meta meta;
     smp_cli_write_options(&s->write, &write);
     write.force = common->force;
     write.inputs = j->inputs;
     smp_code code = smp_reader_open(j->inputs[0], &common->limits, &reader, err); /* whose tags it gets */
-    if (!code)
-        code = smp_writer_shape(s->out, &j->shape, &held, err);
+    if (!code && (code = smp_writer_shape(s->out, &j->shape, &held, err)) && smp_writer_fits_rate(s->out, NULL, &fit))
+        smp_hint(err, "join them at their rate: smempipe concat ... -o - | smempipe convert - %.200s", s->out);
     if (!code) {
         if (!smp_meta_copy(&meta, &smp_reader_media(reader)->meta))
             code = smp_fail_memory(err, "tags", smp_reader_media(reader)->meta.cover.size);

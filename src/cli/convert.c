@@ -288,7 +288,6 @@ static smp_code convert(void *given, smp_error *err)
     convert_settings *settings = given;
     smp_strings *stages = &settings->batch.many.plan.base.stages;
     char *texts[STAGES] = {NULL};
-    settings->batch.write.fit_rate = true;
     smp_code code = add_stages(settings, stages, texts, &settings->batch.many.plan.base.stages_from, err);
     if (!code)
         code = choose(settings, err);

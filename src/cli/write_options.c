@@ -38,7 +38,7 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
     options->quality = (int)settings->quality;
     options->bitrate = (int)settings->bitrate;
     options->lossless = settings->lossless;
-    options->fit_rate = settings->fit_rate;
+    options->fit_rate = true;
     options->jpeg_quality = (int)settings->jpeg_quality;
     options->jpeg_sampling = settings->jpeg_sampling;
     options->jpeg_progressive = settings->jpeg_progressive;

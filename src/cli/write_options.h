@@ -15,7 +15,6 @@ typedef struct smp_write_settings {
     int64_t tiff_tile;
     int tiff_compression; /* an index into the words */
     int samples, layout;  /* indices into the words */
-    bool fit_rate;        /* no option: see smp_write_options */
 } smp_write_settings;
 
 extern const char *const smp_cli_tiff_words[];

@@ -318,9 +318,14 @@ class Sound(CliCase):
             self.assertEqual(*((self.folder / name).read_bytes() for name in ("back.wav", "again2.wav")))
 
     def test_opus_is_written_at_its_rates(self):
-        done = self.smp("run", "-e", "gain -3dB", SAMPLES / "field.flac", "a.opus", status=4)
+        for command in (("run", "-f", "-e", "gain -3dB", SAMPLES / "field.flac", "a.opus"),
+                        ("batch", "-e", "gain -3dB", SAMPLES / "field.flac", "-o", "out", "--to", "opus")):
+            told = self.smp(*command).stderr
+            self.assertEqual(told.count("the format has no rate of 22050 Hz: the sound is resampled to 48 kHz"), 1)
+        done = self.smp("concat", SAMPLES / "field.flac", "-o", "all.opus", status=4)
         self.assertIn("an Opus cannot have a rate of 22050 Hz", done.stderr)
-        self.assertIn("resample 48kHz", done.stderr)
+        self.assertIn("smempipe concat ... -o - | smempipe convert - all.opus", done.stderr)
+        (self.folder / "a.opus").unlink()
         stages = ("-e", "resample 48kHz", "-e", "gain -3dB")
         for name in ("a.opus", "b.opus"):
             self.smp("run", *stages, SAMPLES / "chirp.wav", name)

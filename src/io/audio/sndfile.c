@@ -70,7 +70,7 @@ static smp_code opus_shape(const char *extension, smp_shape *shape, smp_error *e
     if (code == SMP_OK) {
         code = smp_fail(err, SMP_E_WRITE,
                         "an Opus cannot have a rate of %.10g Hz: 8, 12, 16, 24 and 48 kHz are possible", shape->rate);
-        smp_hint(err, "end the pipeline with `resample 48kHz`; smempipe convert does so by itself");
+        smp_hint(err, "end the pipeline with `resample 48kHz`");
     }
     return code;
 }
