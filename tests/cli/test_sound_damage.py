@@ -112,6 +112,43 @@ class SoundDamage(CliCase):
                 self.write(name, bytes(flipped))
                 self.smp("convert", name, "out.wav", status=3)
 
+    def made_by_ffmpeg(self, name, *options):
+        """Bytes of a sound of four seconds; none: this ffmpeg lacks the encoder."""
+        samples = (np.random.default_rng(2).normal(0, 3000, 4 * 44100)).astype("<i2").tobytes()
+        made = subprocess.run(("ffmpeg", "-v", "error", "-f", "s16le", "-ar", "44100", "-i", "-", *options, name),
+                              cwd=self.folder, input=samples, capture_output=True)
+        return b"" if made.returncode else (self.folder / name).read_bytes()
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_what_comes_before_a_cut_is_read_when_asked(self):
+        self.needs_ffmpegs_libraries()
+        for name, options in (("a.m4a", ("-movflags", "faststart")), ("a.aac", ()), ("a.wma", ()), ("a.tta", ()),
+                              ("a.wv", ())):
+            whole = self.made_by_ffmpeg(name, *options)
+            if not whole:
+                continue
+            self.write(name, whole[:len(whole) * 2 // 3 | 1])
+            told = self.smp("convert", "-f", name, "o.npy", status=3).stderr
+            self.assertIn("or read what there is of it with --no-verify", told)
+            self.assertIn(f"warning: {name}: ", self.smp("convert", "-f", "--no-verify", name, "o.npy").stderr)
+            self.assertTrue(80000 < len(np.load(self.folder / "o.npy")) < 140000, name)
+            self.write(name, whole[:200])
+            self.smp("convert", "-f", "--no-verify", name, "o.npy", status=3)
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_packets_of_a_wma_follow_one_another(self):
+        self.needs_ffmpegs_libraries()
+        whole = self.made_by_ffmpeg("a.wma")
+        if not whole:
+            self.skipTest("this ffmpeg lacks the encoder")
+        packets = whole.index(b"\x36\x26\xB2\x75\x8E\x66\xCF\x11\xA6\xD9\x00\xAA\x00\x62\xCE\x6C") + 50
+        size = 3200
+        third = packets + 2 * size
+        says = f"the file is damaged: its packet at byte {third} is none, or does not follow the one before"
+        self.refused("a.wma", whole[:third] + bytes(size) + whole[third + size:], says)
+        self.refused("a.wma", whole[:third] + whole[third + size:] + bytes(size), says)  # a packet is missing
+        self.read_all_the_same("a.wma", says + ": what there is of it is read")
+
     @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
     def test_sounds_may_be_shorter_than_what_else_an_mp4_holds(self):
         self.needs_ffmpegs_libraries()

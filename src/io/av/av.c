@@ -76,9 +76,12 @@ typedef struct av_state {
     int at;         /* samples of the frame that are taken */
     bool held;      /* the frame has some */
     bool flushed, ended;
-    bool watches; /* reads the packets of other streams too, for: */
-    bool cut;     /* a packet is not whole */
-    double last;  /* seconds from the file's beginning at which the last packet ends */
+    bool no_verify; /* packets that cannot be decoded are left out, and the sound may end early */
+    bool watches;   /* reads the packets of other streams too, for: */
+    bool cut;       /* a packet is not whole */
+    bool early;     /* the sound ends before its time */
+    int64_t broken; /* packets that cannot be decoded */
+    double last;    /* seconds from the file's beginning at which the last packet ends */
     smp_inexact inexact;
     int channels, rate;
 } av_state;
@@ -108,6 +111,18 @@ static smp_code fail_damaged(const av_state *s, const char *what, smp_error *err
         return smp_source_ended(s->source, err);
     smp_fail(err, SMP_E_DECODE, "the file is damaged, or FFmpeg cannot read it: %s", what);
     return smp_hint(err, "see what ffmpeg says: ffmpeg -i IN OUT.flac");
+}
+
+/* Of a packet, which is passed over where damage is to be read all the same. */
+static smp_code fail_packet(av_state *s, smp_error *err)
+{
+    const bool source = s->source->failed || s->source->over_limit;
+    if (s->no_verify && !source) {
+        s->broken++;
+        return SMP_OK;
+    }
+    const smp_code code = fail_damaged(s, "a packet of its sound cannot be decoded", err);
+    return source ? code : smp_hint_no_verify(err);
 }
 
 static void close_file(av_state *s)
@@ -142,7 +157,8 @@ static smp_code open_file(av_state *s, smp_error *err)
     s->frames = 0;
     s->at = 0;
     s->held = s->flushed = s->ended = false;
-    s->cut = false;
+    s->cut = s->early = false;
+    s->broken = 0;
     s->last = 0;
     s->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, s->source, source_read, NULL, source_seek) : NULL;
     if (!s->io)
@@ -209,13 +225,18 @@ static smp_code send_packet(av_state *s, smp_error *err)
         av->av_packet_unref(s->packet);
     }
     const int64_t said = s->file->streams[s->stream]->nb_frames;
-    if (got < 0 && (got != AVERROR_EOF || s->frames < said || s->source->failed || s->source->over_limit))
-        return fail_damaged(s, "it is truncated", err);
+    if (s->source->failed || s->source->over_limit)
+        return smp_source_ended(s->source, err);
+    s->early = got < 0 && (got != AVERROR_EOF || s->frames < said);
+    if (s->early && !s->no_verify) {
+        (void)fail_damaged(s, "it is truncated", err);
+        return smp_hint_no_verify(err);
+    }
     s->frames += got >= 0 ? frames_of(s) : 0;
     s->flushed = got < 0;
     const int sent = av->avcodec_send_packet(s->codec, got < 0 ? NULL : s->packet);
     av->av_packet_unref(s->packet);
-    return sent < 0 ? fail_damaged(s, "a packet of its sound cannot be decoded", err) : SMP_OK;
+    return sent < 0 ? fail_packet(s, err) : SMP_OK;
 }
 
 /* The next frame that has samples; s->ended after the last. */
@@ -224,16 +245,18 @@ static smp_code next_frame(av_state *s, smp_error *err)
     s->held = false;
     while (!s->held && !s->ended) {
         const int got = av->avcodec_receive_frame(s->codec, s->frame);
+        smp_code code = SMP_OK;
         if (got == AVERROR_EOF)
             s->ended = true;
-        else if (got == AVERROR(EAGAIN) && !s->flushed) {
-            const smp_code code = send_packet(s, err);
-            if (code)
-                return code;
-        } else if (got < 0)
-            return fail_damaged(s, "a packet of its sound cannot be decoded", err);
-        else
+        else if (got == AVERROR(EAGAIN) && !s->flushed)
+            code = send_packet(s, err);
+        else if (got < 0) {
+            code = fail_packet(s, err);
+            s->ended = s->flushed;
+        } else
             s->held = s->frame->nb_samples > 0;
+        if (code)
+            return code;
     }
     if (s->held && s->channels && (s->frame->ch_layout.nb_channels != s->channels || s->frame->sample_rate != s->rate))
         return smp_fail(err, SMP_E_DECODE, "the sound changes its rate or its channels on the way");
@@ -359,6 +382,14 @@ static smp_code check_container(smp_reader *reader, const av_state *s, smp_error
     return judge(reader, smp_av_check_container(&reader->source, s->kind, &found), &found, err);
 }
 
+/* What was left out, where damage is read all the same. */
+static void note_damage(smp_reader *reader, const av_state *s)
+{
+    if (s->broken)
+        smp_note(&reader->notes, "%lld packet%s of its sound cannot be decoded and %s left out", (long long)s->broken,
+                 s->broken == 1 ? "" : "s", s->broken == 1 ? "is" : "are");
+}
+
 static smp_code check_length(smp_reader *reader, const av_state *s, int64_t frames, smp_error *err)
 {
     const AVStream *stream = s->file->streams[s->stream];
@@ -375,7 +406,7 @@ static smp_code check_length(smp_reader *reader, const av_state *s, int64_t fram
         .exact = counts_frames(s) && stream->duration != AV_NOPTS_VALUE ? stream->duration : 0,
         .frames = frames,
         .rate = s->rate,
-        .cut = s->cut,
+        .cut = s->cut || s->early,
     };
     smp_error found = {0};
     return judge(reader, smp_av_check_length(&reader->source, &seen, &found), &found, err);
@@ -415,6 +446,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "a decoder", sizeof *s);
     s->source = source;
     s->kind = name;
+    s->no_verify = reader->limits.no_verify;
     s->watches = strncmp(name, "mov,", 4) != 0; /* whose index is checked */
     smp_code code = source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (!code)
@@ -423,6 +455,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = open_file(s, err);
     if (!code)
         code = count_frames(s, &frames, err);
+    if (!code && !frames)
+        code = fail_damaged(s, "it holds no sound that can be decoded", err);
     if (!code)
         code = smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err);
     if (code)
@@ -432,6 +466,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     reader->media.meta.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
     reader->media.meta.sound.type = type_of(s->codec);
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
+    note_damage(reader, s);
     code = check_length(reader, s, frames, err);
     if (!code)
         code = take_tags(reader, s, err);

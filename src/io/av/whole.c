@@ -81,7 +81,7 @@ smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error 
     else if (!strcmp(kind, "avi"))
         promised = avi_size(source);
     if (promised <= source->size)
-        return SMP_OK;
+        return strcmp(kind, "asf") != 0 ? SMP_OK : smp_asf_check(source, err);
     return smp_fail(err, SMP_E_DECODE, "the file is truncated: its header says %llu bytes, and it has %llu",
                     (unsigned long long)promised, (unsigned long long)source->size);
 }

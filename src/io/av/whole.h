@@ -11,6 +11,9 @@ smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error 
 /* Elements of a Matroska file: each in its parent, checksums where there are some. */
 smp_code smp_matroska_check(smp_source *source, smp_error *err);
 
+/* Packets of an ASF: each is one, and the parts of its sounds follow one another. */
+smp_code smp_asf_check(const smp_source *source, smp_error *err);
+
 /* The frames of a stream without a container: one behind the other up to the end, or to tags. */
 smp_code smp_av_check_frames(const smp_source *source, const char *kind, smp_error *err);
 
