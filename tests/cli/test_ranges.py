@@ -64,7 +64,7 @@ class Ranges(CliCase):
         sound = numpy.where(numpy.arange(4000) % 100 < 50, 1.25, -1.2).astype("<f4")
         self.write("loud.f32", sound.tobytes())
         page = json.loads(self.smp("measure", "--raw", "f32lex1:8000", "loudness-report", "loud.f32", "--json").stdout)
-        found = {f["name"]: f["value"] for f in page["files"][0]["findings"]}
+        found = {f["name"]: f["value"] for f in page["files"][0]["results"][0]["findings"]}
         self.assertEqual([found[k] for k in ("p1", "p50", "p99", "peak", "clipped")], [-1, 0, 1, 1.25, 4000])
         sound[7] = numpy.inf
         self.write("loud.f32", sound.tobytes())

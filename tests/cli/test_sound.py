@@ -153,10 +153,13 @@ class Sound(CliCase):
         for arguments, status, message in (
                 (("convert", "a.wav", "x.mp3", "--bitrate", "999"), 2, "--bitrate takes 8 to 160 for it"),
                 (("convert", "a.wav", "x.ogg", "--bitrate", "64"), 2, "--quality 40"),
-                (("run", "-e", "resample 96kHz", "a.wav", "x.mp3"), 4, "resample 44.1kHz"),
+                (("concat", "96.wav", "-o", "x.mp3"), 4, "cannot have a rate of 96000 Hz"),
                 ):
+            self.smp("run", "-f", "-e", "resample 96kHz", "a.wav", "96.wav")
             self.assertIn(message, self.smp(*arguments, status=status).stderr)
             self.assertFalse((self.folder / "x.mp3").exists())
+        told = self.smp("run", "-e", "resample 96kHz", "a.wav", "x.mp3").stderr
+        self.assertIn("the format has no rate of 96000 Hz: the sound is resampled to 48 kHz", told)
 
     def test_m4a_and_the_sound_of_video_are_read(self):
         info = self.smp("info", "-v", DATA / "tone.m4a", status=(0, 3, 4))
