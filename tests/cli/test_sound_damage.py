@@ -188,6 +188,42 @@ class SoundDamage(CliCase):
                 self.refused(name, whole[:-cut], "truncated")
                 self.read_all_the_same(name, "what there is of it is read")
 
+    def test_bytes_behind_the_samples_are_told_and_not_heard(self):
+        junk = np.random.default_rng(9).bytes(5000)
+        samples = np.arange(2000) * 13 % 30000
+        self.write("in.wav", wav(struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16), 2000,
+                                 samples.astype("<i2").tobytes()))
+        for name in ("a.aiff", "a.caf", "a.w64", "a.ogg"):
+            if self.smp("convert", "in.wav", name, status=(0, 4)).returncode:
+                continue  # this build is without libsndfile
+            self.assertNotIn("behind", self.smp("convert", "-f", name, "want.npy").stderr)
+            self.write(name, (self.folder / name).read_bytes() + junk)
+            told = self.smp("convert", "-f", name, "got.npy").stderr
+            self.assertEqual(told.count(f"{name}: 5000 bytes behind its samples are not read"), 1, told)
+            np.testing.assert_array_equal(*(np.load(self.folder / n) for n in ("want.npy", "got.npy")))
+        self.needs_ffmpegs_libraries()
+        self.write("a.au", struct.pack(">4sIIIII", b".snd", 24, 4000, 3, 8000, 1) + samples.astype(">i2").tobytes() +
+                   junk)
+        self.assertIn("a.au: its header says 2000 frames, and the 2500 behind them are not read",
+                      self.smp("convert", "-f", "a.au", "got.npy").stderr)
+        np.testing.assert_array_equal(np.load(self.folder / "got.npy").ravel() * 32768, samples)
+
+    def test_a_w64_without_its_samples_is_truncated(self):
+        self.write("in.wav", wav(struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16), 500, bytes(1000)))
+        self.smp("convert", "in.wav", "a.w64")
+        self.refused("b.w64", (self.folder / "a.w64").read_bytes()[:90], "the file has 90 bytes")
+
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_a_caf_of_alac_is_read(self):
+        self.needs_ffmpegs_libraries()
+        whole = self.made_by_ffmpeg("a.caf", "-c:a", "alac")
+        if not whole:
+            self.skipTest("this ffmpeg lacks the encoder")
+        self.assertEqual(self.smp("convert", "a.caf", "a.npy").stderr, "")
+        want = np.random.default_rng(2).normal(0, 3000, 4 * 44100).astype("<i2")
+        np.testing.assert_array_equal(np.load(self.folder / "a.npy").ravel() * 32768, want)
+        self.refused("a.caf", whole[:-2000], "the file is truncated: its header says")
+
     def test_a_piped_wav_ends_with_a_whole_frame(self):
         head = b"RIFF\xFF\xFF\xFF\xFFWAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 2, 8000, 32000, 4, 16) + \
                b"data\xFF\xFF\xFF\xFF"

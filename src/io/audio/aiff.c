@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "io/audio/tags.h"
 
 enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 16 /* bytes of a text that is kept */ };
@@ -14,8 +15,8 @@ typedef struct header {
     unsigned channels, bits;
     uint64_t frames;
     double rate;
-    char kind[5]; /* AIFF-C: "NONE", "sowt", "fl32", ... */
-    uint64_t data_at, data_size;
+    char kind[5];                     /* AIFF-C: "NONE", "sowt", "fl32", ... */
+    uint64_t data_at, data_size, end; /* end: of the file, as its first chunk says */
 } header;
 
 static bool sniff(const uint8_t *head, size_t size)
@@ -104,7 +105,7 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
     if (!smp_sound_look(source, 0, chunk, 12))
         return smp_source_ended(source, err);
     h->compressed = chunk[11] == 'C';
-    const uint64_t all = 8 + (uint64_t)smp_get_be(chunk + 4, 4);
+    const uint64_t all = h->end = 8 + (uint64_t)smp_get_be(chunk + 4, 4);
     smp_code code = SMP_OK;
     int i = 0;
     for (uint64_t at = 12; i < MOST_CHUNKS; i++) {
@@ -225,6 +226,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = smp_check_size(&reader->source, h.data_at + h.data_size, err);
     if (code != SMP_OK)
         return code;
+    smp_sound_note_behind(reader, smp_max_u64(h.end, h.data_at + h.data_size));
     smp_sound_describe(&reader->media, h.compressed ? "AIFF-C" : NULL);
     return smp_pcm_open_read(reader, type, big, h.data_at, err);
 }

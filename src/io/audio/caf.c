@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/audio/tags.h"
+#include "io/av/av_library.h"
 
 enum {
     BEGIN = 8, /* bytes of the file before its first chunk */
@@ -31,7 +32,7 @@ typedef struct header {
 
 static bool sniff(const uint8_t *head, size_t size)
 {
-    return size >= BEGIN && memcmp(head, "caff\0\1", 6) == 0;
+    return size >= BEGIN && memcmp(head, "caff\0\1", 6) == 0 && !smp_av_sniff(head, size);
 }
 
 static uint64_t get_64(const uint8_t *at)
@@ -139,6 +140,10 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
             code = take_data(h, source, body, size, err);
         if (code == SMP_OK && data && h->has_format && (h->open_end || !source->seekable))
             return SMP_OK;
+        if (!data && h->has_format && h->has_data && source->size != UINT64_MAX && size > source->size - body) {
+            smp_sound_note_behind(reader, at); /* it is no chunk */
+            return SMP_OK;
+        }
         const bool countable = size <= INT64_MAX / 2 && at <= INT64_MAX / 4;
         if (code == SMP_OK && !countable && !data && h->has_format && h->has_data)
             return SMP_OK; /* what lies behind the samples fails nothing */

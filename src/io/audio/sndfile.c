@@ -311,6 +311,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err);
     else if (reader->format == &smp_format_flac)
         code = smp_sound_take_flac(reader, err);
+    if (reader->format == &smp_format_ogg)
+        smp_sound_note_behind(reader, s->links[s->link_count - 1].to);
     smp_sound_describe(&reader->media, NULL);
     return code != SMP_OK || smp_source_seek(source, position) ? code : smp_source_ended(source, err);
 }

@@ -406,6 +406,14 @@ void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
                  (unsigned long long)inexact->infinite, all);
 }
 
+void smp_sound_note_behind(smp_reader *reader, uint64_t at)
+{
+    enum { LEAST = 1024 /* bytes */ };
+    const uint64_t size = reader->source.size;
+    if (size != UINT64_MAX && size > at && size - at >= LEAST)
+        smp_note(&reader->notes, "%llu bytes behind its samples are not read", (unsigned long long)(size - at));
+}
+
 static bool is_law(int type)
 {
     return type == SMP_SOUND_ALAW || type == SMP_SOUND_ULAW;

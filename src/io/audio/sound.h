@@ -104,6 +104,10 @@ void smp_sound_list(char *names, size_t size, const char *name);
 /* Notes at the end of a sound that f32 does not hold so many of its samples. */
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact);
 
+/* Notes that bytes from `at` on are not read. Tags of other programs, cut chunks and what fills a file up are short,
+ * and are not told. */
+void smp_sound_note_behind(smp_reader *reader, uint64_t at);
+
 /* Notes that a format writes samples as `type`, where it does not hold the kind that the input had. */
 void smp_sound_note_type(smp_writer *writer, int type);
 

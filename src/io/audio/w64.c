@@ -45,8 +45,10 @@ static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
         smp_code code = source->seekable || at + HEAD <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
         if (code != SMP_OK)
             return code;
-        if (!smp_sound_look(source, at, chunk, HEAD))
-            return smp_source_ended(source, err);
+        if (!smp_sound_look(source, at, chunk, HEAD)) {
+            code = smp_check_size(source, at + HEAD, err);
+            return code ? code : smp_source_ended(source, err);
+        }
         const uint64_t size = get_size(chunk + NAME), body = at + HEAD;
         if (is_named(chunk, "data")) {
             if (!h->has_format)
@@ -73,8 +75,13 @@ static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_wav h = {.kind = "W64", .pad = 8};
-    const smp_code code = walk(&h, &reader->source, err);
-    return code == SMP_OK ? smp_wav_open(reader, &h, "W64", err) : code;
+    uint8_t size[8];
+    smp_code code = walk(&h, &reader->source, err);
+    if (code == SMP_OK)
+        code = smp_wav_open(reader, &h, "W64", err);
+    if (code == SMP_OK && h.size_known && smp_sound_look(&reader->source, NAME, size, sizeof size))
+        smp_sound_note_behind(reader, smp_max_u64(h.data_at + h.data_size, get_size(size)));
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

@@ -9,53 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/audio/ogg_links.h"
 #include "io/audio/tags.h"
 #include "io/av/whole.h"
-
-typedef struct kind {
-    const char *name; /* FFmpeg's */
-    size_t at, length;
-    const char *magic;
-} kind;
-
-/* The kind of file that begins like this; null: none of them. */
-static const char *kind_of(const uint8_t *head, size_t size)
-{
-    static const kind kinds[] = {{"mov,mp4,m4a,3gp,3g2,mj2", 4, 4, "ftyp"},
-                                 {"mov,mp4,m4a,3gp,3g2,mj2", 4, 4, "moov"},
-                                 {"matroska,webm", 0, 4, "\x1A\x45\xDF\xA3"},
-                                 {"asf", 0, 8, "\x30\x26\xB2\x75\x8E\x66\xCF\x11"},
-                                 {"avi", 8, 4, "AVI "},
-                                 {"flv", 0, 4, "FLV\1"},
-                                 {"mpeg", 0, 4, "\0\0\1\xBA"},
-                                 {"ac3", 0, 2, "\x0B\x77"},
-                                 {"amr", 0, 5, "#!AMR"},
-                                 {"au", 0, 4, ".snd"},
-                                 {"nistsphere", 0, 7, "NIST_1A"},
-                                 {"wv", 0, 4, "wvpk"},
-                                 {"ape", 0, 4, "MAC "},
-                                 {"tta", 0, 4, "TTA1"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (size >= kinds[i].at + kinds[i].length && !memcmp(head + kinds[i].at, kinds[i].magic, kinds[i].length))
-            return kinds[i].name;
-    if (size >= 7 && head[0] == 0xFF && (head[1] & 0xF6) == 0xF0) /* ADTS: sync word, layer 0 */
-        return "aac";
-    /* FLAC in Ogg, which libsndfile 1.2 cannot decode (RFC 9639, section 10.1). */
-    if (smp_ogg_begins(head, size,
-                       "\x7F"
-                       "FLAC",
-                       5))
-        return "ogg";
-    if (size > 188 * 2 && head[0] == 0x47 && head[188] == 0x47 && head[376] == 0x47)
-        return "mpegts";
-    return NULL;
-}
-
-bool smp_av_sniff(const uint8_t *head, size_t size)
-{
-    return kind_of(head, size) != NULL;
-}
 
 #ifdef SMP_HAVE_AV
 
@@ -224,7 +179,8 @@ static smp_code send_packet(av_state *s, smp_error *err)
             break;
         av->av_packet_unref(s->packet);
     }
-    const int64_t said = s->file->streams[s->stream]->nb_frames;
+    /* Of a CAF it counts samples, with those that are not heard. */
+    const int64_t said = strcmp(s->kind, "caf") != 0 ? s->file->streams[s->stream]->nb_frames : 0;
     if (s->source->failed || s->source->over_limit)
         return smp_source_ended(s->source, err);
     s->early = got < 0 && (got != AVERROR_EOF || s->frames < said);
@@ -390,6 +346,13 @@ static void note_damage(smp_reader *reader, const av_state *s)
                  s->broken == 1 ? "" : "s", s->broken == 1 ? "is" : "are");
 }
 
+/* Frames that the header tells of exactly; 0: it does not. */
+static int64_t exact_frames(const av_state *s)
+{
+    const AVStream *stream = s->file->streams[s->stream];
+    return counts_frames(s) && stream->duration != AV_NOPTS_VALUE ? stream->duration : 0;
+}
+
 static smp_code check_length(smp_reader *reader, const av_state *s, int64_t frames, smp_error *err)
 {
     const AVStream *stream = s->file->streams[s->stream];
@@ -403,7 +366,7 @@ static smp_code check_length(smp_reader *reader, const av_state *s, int64_t fram
         .kind = s->kind,
         .said = said,
         .last = s->last,
-        .exact = counts_frames(s) && stream->duration != AV_NOPTS_VALUE ? stream->duration : 0,
+        .exact = exact_frames(s),
         .frames = frames,
         .rate = s->rate,
         .cut = s->cut || s->early,
@@ -436,11 +399,11 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
     const uint8_t *head;
-    int64_t frames;
+    int64_t frames = 0;
     if (!smp_av_load())
         return fail_missing(err);
     const size_t size = smp_source_peek(source, &head, SMP_SNIFF);
-    const char *name = kind_of(head, size);
+    const char *name = smp_av_kind(head, size);
     av_state *s = reader->state = smp_alloc(sizeof *s);
     if (!s)
         return smp_fail_memory(err, "a decoder", sizeof *s);
@@ -457,6 +420,12 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = count_frames(s, &frames, err);
     if (!code && !frames)
         code = fail_damaged(s, "it holds no sound that can be decoded", err);
+    const int64_t said = code ? 0 : exact_frames(s);
+    if (said > 0 && frames > said) {
+        smp_note(&reader->notes, "its header says %lld frames, and the %lld behind them are not read", (long long)said,
+                 (long long)(frames - said));
+        frames = said;
+    }
     if (!code)
         code = smp_sound_header(reader, frames, s->channels, s->rate, SMP_SOUND_NONE, err);
     if (code)

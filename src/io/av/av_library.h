@@ -13,6 +13,9 @@ bool smp_av_name(const char *path);
 /* Whether a file that begins so needs them. */
 bool smp_av_sniff(const uint8_t *head, size_t size);
 
+/* FFmpeg's name for the kind of file that begins so; null: none that is read with them. */
+const char *smp_av_kind(const uint8_t *head, size_t size);
+
 /* Opens them once. False: they are not there, or this build is without. A confined process cannot open them: who starts
  * one calls this before. */
 bool smp_av_load(void);

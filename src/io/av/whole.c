@@ -53,6 +53,23 @@ static uint64_t mov_size(const smp_source *source)
     return end;
 }
 
+/* The same of a CAF, up to its samples. Source: Apple, "Apple Core Audio Format Specification 1.0". */
+static uint64_t caf_size(const smp_source *source)
+{
+    enum { BEGIN = 8, HEAD = 12, MOST_CHUNKS = 1000 };
+    uint8_t head[HEAD];
+    uint64_t at = BEGIN;
+    for (int i = 0; i < MOST_CHUNKS && smp_source_look(source, at, head, HEAD); i++) {
+        const uint64_t size = (uint64_t)smp_get_be(head + 4, 4) << 32 | smp_get_be(head + 8, 4), body = at + HEAD;
+        if (size > INT64_MAX) /* up to the end */
+            return 0;
+        if (!memcmp(head, "data", 4) || size > source->size - body)
+            return body + size;
+        at = body + size;
+    }
+    return at + HEAD;
+}
+
 static smp_code check_ogg(smp_source *source, smp_error *err)
 {
     smp_ogg_link *links = NULL;
@@ -78,6 +95,8 @@ smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error 
         promised = asf_size(source);
     else if (!strncmp(kind, "mov,", 4))
         promised = mov_size(source);
+    else if (!strcmp(kind, "caf"))
+        promised = caf_size(source);
     else if (!strcmp(kind, "avi"))
         promised = avi_size(source);
     if (promised <= source->size)
