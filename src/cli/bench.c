@@ -48,8 +48,10 @@ static smp_code open_device(const smp_common *common, smp_device **out, smp_erro
     if (common->device && strcmp(common->device, "auto") != 0)
         return smp_device_open(&request, out, NULL, 0, err);
     request.spec = "cuda";
-    if (smp_device_open(&request, out, NULL, 0, err) == SMP_OK)
+    smp_error none = {0};
+    if (smp_device_open(&request, out, NULL, 0, &none) == SMP_OK)
         return SMP_OK;
+    smp_cli_warning(common, "the CPU is measured: %s", none.message);
     request.spec = "cpu";
     return smp_device_open(&request, out, NULL, 0, err);
 }

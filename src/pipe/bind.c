@@ -291,7 +291,7 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
     if (row->type == SMP_T_MATRIX && argument.value.kind == SMP_VALUE_STRING &&
         !smp_load_numbers(b, scope, &argument.value))
         return false;
-    smp_check check = {.diags = b->diags, .arena = arena};
+    smp_check check = {.diags = b->diags, .arena = arena, .all = stage->params};
     for (const smp_param *other = stage->params; other && other->name; other++)
         if (other->flags & SMP_P_LOUDNESS)
             check.loudness = other->name;

@@ -147,6 +147,12 @@ static bool unit_fits(smp_check *check, const smp_param *param, const smp_value 
         smp_number_read(value->text, value->length, &number, &used) == SMP_NUMBER_OK && used < SMP_SHOWN)
         smp_diag_note(check->diags, diag, "'%s' is written like this: %.*s%s", param->name, (int)used, value->text,
                       smp_unit_name(param->unit));
+    for (const smp_param *other = check->all; other && other->name && !value->param; other++)
+        if (other->unit == unit && value->kind == SMP_VALUE_NUMBER && value->length < SMP_SHOWN) {
+            smp_diag_note(check->diags, diag, "'%s' of this stage is %s: %s=%.*s", other->name, smp_dimension(unit),
+                          other->name, (int)value->length, value->text);
+            break;
+        }
     return false;
 }
 
@@ -440,7 +446,7 @@ static smp_bound bind_string(smp_check *check, const smp_param *param, const smp
 static smp_bound bind_file(smp_check *check, const smp_value *value, smp_field *field)
 {
     const char *fault = !value->length              ? "the file name is empty"
-                        : !strcmp(value->text, "-") ? "the second picture cannot come from standard input"
+                        : !strcmp(value->text, "-") ? "the second input cannot come from standard input: name a file"
                                                     : NULL;
     if (fault)
         smp_diags_add(check->diags, SMP_ERROR, value->span, "%s", fault);

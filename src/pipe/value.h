@@ -39,6 +39,7 @@ typedef struct smp_check {
     const smp_shape *shape; /* null: not known yet */
     bool element;           /* the value is an element of a matrix */
     const char *loudness;   /* the stage's parameter for a loudness; null: it has none */
+    const smp_param *all;   /* the stage's parameters; null: not told */
 } smp_check;
 
 /* One field of a parameter struct. */

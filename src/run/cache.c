@@ -99,7 +99,7 @@ smp_code smp_cache_buffer(smp_run_cache *cache, size_t index, size_t size, void 
         cache->buffers[index].size = 0;
         cache->buffers[index].data = smp_alloc_raw(size);
         if (!cache->buffers[index].data)
-            return smp_fail_memory(err, "a picture", size);
+            return smp_fail_memory(err, "a picture or a sound", size);
         cache->buffers[index].size = size;
     }
     *out = cache->buffers[index].data;

@@ -244,7 +244,7 @@ static smp_code buffer_view(smp_run_cache *cache, size_t index, smp_reader *read
 {
     size_t bytes;
     if (!smp_run_view(shape, view, &bytes))
-        return smp_fail_memory(err, "a picture", UINT64_MAX);
+        return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
     if (reader && (view->data = smp_reader_shared(reader, bytes + SMP_ALIGN)))
         return SMP_OK;
     return smp_cache_buffer(cache, index, bytes, &view->data, err);

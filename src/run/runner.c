@@ -37,7 +37,7 @@ static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void *
 {
     size_t bytes;
     if (!smp_mul_size((size_t)rows, (size_t)stride, &bytes))
-        return smp_fail_memory(err, "a picture", UINT64_MAX);
+        return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
     return r->device->ops->alloc(r->device, bytes, out, err);
 }
 

@@ -215,7 +215,7 @@ smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_
     run->scratch = NULL;
     run->scratch_rows = 0;
     if (!smp_mul_size((size_t)rows, (size_t)smp_step_scratch_stride(step), &bytes))
-        return smp_fail_memory(err, "a picture", UINT64_MAX);
+        return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
     smp_code code = device->ops->alloc(device, bytes, &run->scratch, err);
     run->scratch_rows = code ? 0 : rows;
     return code;

@@ -195,7 +195,7 @@ const smp_stage smp_stage_resample = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"rate aresample samplerate src resample_poly upsample", "resample 48kHz"},
+    .aliases = (const smp_alias[]){{"rate aresample samplerate src resample_poly upsample resize", "resample 48kHz"},
                                    {"downsample", "resample 16kHz"},
                                    {"speed asetrate", "resample speed=1.25"},
                                    {0}},

@@ -66,8 +66,8 @@ static smp_code check(const void *given, smp_error *err)
     if (!isnan(p->length) && (long_ || !isnan(p->end)))
         return smp_fail(err, SMP_E_PIPE, "the end is given by length and by %s", long_ ? "frames" : "end");
     if (!isnan(p->start) && p->end <= p->start && (p->end < 0) == (p->start < 0))
-        return smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends at %.6g s, before it begins at %.6g s", p->end,
-                        p->start);
+        return smp_fail(err, SMP_E_PIPE, "nothing is left: the part begins at %.6g s and ends at %.6g s", p->start,
+                        p->end);
     return SMP_OK;
 }
 
@@ -191,9 +191,14 @@ static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *w
                  first / in->rate, seconds);
         return smp_hint(err, "the sound has %lld frames", (long long)in->height);
     }
+    if (last <= first && p->end < 0 && -p->end >= seconds) {
+        smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends %.6g s before the sound's end, and it has %.6g s",
+                 -p->end, seconds);
+        return smp_hint(err, "write end=%.3gs, or leave such files out", -seconds / 2);
+    }
     if (last <= first)
-        return smp_fail(err, SMP_E_PIPE, "nothing is left: the part ends at %.6g s, before it begins at %.6g s",
-                        last / in->rate, first / in->rate);
+        return smp_fail(err, SMP_E_PIPE, "nothing is left: the part begins at %.6g s and ends at %.6g s",
+                        first / in->rate, last / in->rate);
     smp_trim *slice = SMP_PLAN_KERNEL(work, smp_trim);
     slice->start = (int64_t)first;
     work->out.height = (last < (double)in->height ? (int64_t)last : in->height) - slice->start;

@@ -26,6 +26,12 @@ class Bench(CliCase):
         done = self.smp(*CPU, "--only", "streams", "--json", "-")
         self.assertNotIn("patterns", json.loads(done.stdout))
 
+    def test_what_is_measured_without_a_gpu_is_no_error(self):
+        done = self.smp("bench", "--only", "streams", "--threads", "1", "--size", "1M")
+        self.assertNotIn("error:", done.stderr)
+        if done.stdout.startswith("cpu"):
+            self.assertIn("warning: the CPU is measured: ", done.stderr)
+
     def test_a_report_is_not_overwritten(self):
         self.write("b.json", "mine")
         done = self.smp(*CPU, "--only", "streams", "--json", "b.json", status=4)

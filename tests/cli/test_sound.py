@@ -153,6 +153,7 @@ class Sound(CliCase):
         for arguments, status, message in (
                 (("convert", "a.wav", "x.mp3", "--bitrate", "999"), 2, "--bitrate takes 8 to 160 for it"),
                 (("convert", "a.wav", "x.ogg", "--bitrate", "64"), 2, "--quality 40"),
+                (("convert", "a.wav", "x.mp2"), 4, "write an .mp3 (--to mp3 for many files)"),
                 (("concat", "96.wav", "-o", "x.mp3"), 4, "cannot have a rate of 96000 Hz"),
                 ):
             self.smp("run", "-f", "-e", "resample 96kHz", "a.wav", "96.wav")

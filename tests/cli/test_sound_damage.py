@@ -208,6 +208,12 @@ class SoundDamage(CliCase):
                       self.smp("convert", "-f", "a.au", "got.npy").stderr)
         np.testing.assert_array_equal(np.load(self.folder / "got.npy").ravel() * 32768, samples)
 
+    def test_sounds_that_cannot_be_read_are_told_what_to_do(self):
+        self.refused("a.wav", wav(struct.pack("<HHIIHH", 1, 300, 8000, 8000 * 600, 600, 16), 1, bytes(600)),
+                     "sox IN OUT.wav remix 1 2")
+        self.refused("a.wav", wav(struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16), 0, b""), "the sound has no frames")
+        self.assertIn("may have failed", self.smp("info", "a.wav", status=3).stderr)
+
     def test_a_w64_without_its_samples_is_truncated(self):
         self.write("in.wav", wav(struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16), 500, bytes(1000)))
         self.smp("convert", "in.wav", "a.w64")

@@ -337,7 +337,10 @@ static void read_close(smp_reader *reader)
 static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
 {
     static const int rates[] = {8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000};
-    (void)extension;
+    if (extension && !strcmp(extension, "mp2")) {
+        smp_fail(err, SMP_E_WRITE, "an .mp2 holds MPEG layer II, and only layer III can be written");
+        return smp_hint(err, "write an .mp3 (--to mp3 for many files); ffmpeg -i IN.mp3 OUT.mp2 makes an .mp2 of it");
+    }
     if (shape->channels > 2) {
         smp_fail(err, SMP_E_WRITE, "an MP3 holds one channel or two, not %d", shape->channels);
         return smp_hint(err, "end the pipeline with `remix stereo`, or write another format");
