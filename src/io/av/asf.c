@@ -36,14 +36,17 @@ typedef struct cursor {
     bool failed;
 } cursor;
 
+static void skip(cursor *c, size_t count)
+{
+    c->failed |= count > c->end - c->at;
+    c->at += c->failed ? 0 : count;
+}
+
+/* A number of up to 4 bytes. */
 static uint32_t take(cursor *c, size_t count)
 {
-    if (c->failed || count > c->end - c->at) {
-        c->failed = true;
-        return 0;
-    }
-    c->at += count;
-    return count ? smp_get_le(c->bytes + c->at - count, (int)count) : 0;
+    skip(c, count);
+    return c->failed || !count ? 0 : smp_get_le(c->bytes + c->at - count, (int)count);
 }
 
 /* A field of a type of 2 bits: none, 1, 2 or 4 bytes. */
@@ -109,9 +112,9 @@ static bool check_payload(asf *a, cursor *c, unsigned properties, bool several, 
     track *t = &a->tracks[take(c, 1) & (STREAMS - 1)];
     const uint32_t number = take_type(c, properties, 4), offset = take_type(c, properties, 2),
                    replicated = take_type(c, properties, 0), size = replicated >= LEAST ? take(c, 4) : 0;
-    (void)take(c, replicated >= LEAST ? replicated - 4 : replicated);
+    skip(c, replicated >= LEAST ? replicated - 4 : replicated);
     const uint32_t length = several ? take_type(c, lengths, 6) : (uint32_t)(c->end - c->at);
-    (void)take(c, length);
+    skip(c, length);
     if (c->failed)
         return false;
     if (replicated == COMPRESSED || !size || !masks[properties >> 4 & 3]) { /* several objects; nothing that counts */
@@ -129,14 +132,14 @@ static bool check_packet(asf *a, const uint8_t *bytes)
     if (flags & CORRECTION) {
         if ((flags & PLAIN_MASK) != CORRECTION)
             return false;
-        (void)take(&c, flags & 15);
+        skip(&c, flags & 15);
         flags = take(&c, 1);
     }
     const unsigned properties = take(&c, 1);
     const uint32_t length = take_type(&c, flags, 5);
     (void)take_type(&c, flags, 1);
     uint32_t padding = take_type(&c, flags, 3);
-    (void)take(&c, 4 + 2);          /* when it is sent, for how long */
+    skip(&c, 4 + 2);                /* when it is sent, for how long */
     if (length && length < a->size) /* the rest is padding too */
         padding += a->size - length;
     if (c.failed || flags & CORRECTION || (properties & STREAM_TYPE) != ONE_BYTE || padding > a->size - c.at)
