@@ -86,12 +86,12 @@ static const smp_extension_answer *ask_extension(smp_extension_answer *answer, c
     return answer;
 }
 
-/* Films are passed over beside pictures, and read where sounds alone are wanted. */
-static bool is_unwanted(const smp_extension_answer *answer, smp_kind wanted)
+/* Films are passed over beside pictures, and read where sounds alone, or films too, are wanted. */
+static bool is_unwanted(const smp_extension_answer *answer, smp_kind wanted, bool films)
 {
     if (wanted != SMP_KIND_NONE && answer->kind != SMP_KIND_NONE && !(answer->kind & wanted))
         return true;
-    return answer->other && !(wanted == SMP_AUDIO && answer->kind == SMP_AUDIO && answer->read);
+    return answer->other && !((films || wanted == SMP_AUDIO) && answer->kind == SMP_AUDIO && answer->read);
 }
 
 void smp_found_fill(smp_found *found, const struct stat *status)
@@ -130,7 +130,7 @@ static smp_code count_left_out(smp_left_out *left, const char *name, smp_error *
 
 smp_code smp_leave_out(const char *name, smp_kind kind, smp_left_out *left_out, bool *left, smp_error *err)
 {
-    *left = is_unwanted(ask_extension(&left_out->answer, name), kind);
+    *left = is_unwanted(ask_extension(&left_out->answer, name), kind, false);
     return *left ? count_left_out(left_out, name, err) : SMP_OK;
 }
 
@@ -180,7 +180,7 @@ static smp_code by_name(walk *w, const char *name, bool *wanted)
     *wanted = true;
     if (o->include_count)
         *wanted = fits_one(name, o->include, o->include_count);
-    else if (is_unwanted(ask_extension(&w->left_out->answer, name), o->kind)) {
+    else if (is_unwanted(ask_extension(&w->left_out->answer, name), o->kind, o->films)) {
         *wanted = false;
         return count_left_out(w->left_out, name, w->err);
     }

@@ -25,7 +25,7 @@ static const smp_option options[] = {
      .help = "folders in folders too; links to folders are not followed"},
     {"from", 0, SMP_O_STRING, offsetof(list_settings, from), .argument = "FILE",
      .help = "take the names from a file, as find, 'lfs find' and dwalk write them: one a line, or ended by null bytes "
-             "(find -print0); - is standard input. Each lies in DIR"},
+             "(find -print0); - is standard input. Each lies in DIR, and is taken whatever it is called"},
     {"include", 0, SMP_O_LIST, offsetof(list_settings, include), .argument = "GLOB",
      .help = "only files whose name fits, as in '*.jpg'; may be repeated"},
     {"exclude", 0, SMP_O_LIST, offsetof(list_settings, exclude), .argument = "GLOB",
@@ -75,19 +75,15 @@ static const char *under(const char *path, const char *folder, const char *real)
     return NULL;
 }
 
-static smp_code put_name(listing *l, const list_settings *s, const char *real, char *path, size_t line,
-                         smp_left_out *left_out, smp_error *err)
+static smp_code put_name(listing *l, const list_settings *s, const char *real, char *path, size_t line, smp_error *err)
 {
     struct stat status, link;
     const char *name = under(path, s->folder, real);
-    bool left;
+    smp_code code = SMP_OK;
     if (!name || smp_path_leaves(name)) {
         smp_fail(err, SMP_E_READ, "line %zu: '%.200s' does not lie in %.200s", line, path, s->folder);
         return smp_hint(err, "DIR is the folder that find was given");
     }
-    smp_code code = smp_leave_out(name, SMP_KIND_NONE, left_out, &left, err);
-    if (code || left)
-        return code;
     char *full = smp_asprintf("%s/%s", real, name);
     if (!full)
         return smp_fail_memory(err, "a path", strlen(name));
@@ -137,7 +133,7 @@ static bool read_name(names *n, smp_error *err)
     return true;
 }
 
-static smp_code put_names(listing *l, const list_settings *s, const char *real, smp_left_out *left_out, smp_error *err)
+static smp_code put_names(listing *l, const list_settings *s, const char *real, smp_error *err)
 {
     const bool standard = !strcmp(s->from, "-");
     FILE *file = standard ? stdin : fopen(s->from, "re");
@@ -153,7 +149,7 @@ static smp_code put_names(listing *l, const list_settings *s, const char *real, 
     while (!code && read_name(&n, err)) {
         line++;
         if (n.text[0])
-            code = put_name(l, s, real, n.text, line, left_out, err);
+            code = put_name(l, s, real, n.text, line, err);
     }
     if (!code)
         code = err->code;
@@ -171,6 +167,7 @@ static smp_code walk(listing *l, const list_settings *s, const char *real, smp_l
 {
     const smp_find_options find = {.recursive = s->recursive,
                                    .include = s->include.items,
+                                   .films = true,
                                    .include_count = s->include.count,
                                    .exclude = s->exclude.items,
                                    .exclude_count = s->exclude.count};
@@ -239,7 +236,7 @@ static smp_code list(void *settings, smp_error *err)
     if (!code && s->from)
         smp_list_scattered(l.writer);
     if (!code)
-        code = s->from ? put_names(&l, s, real, &left_out, err) : walk(&l, s, real, &left_out, err);
+        code = s->from ? put_names(&l, s, real, err) : walk(&l, s, real, &left_out, err);
     if (!code)
         code = smp_list_end(l.writer, &sum, err) ? smp_at(err, "%s", s->output) : SMP_OK;
     else
@@ -257,10 +254,12 @@ static smp_code list(void *settings, smp_error *err)
 const smp_command smp_command_list = {
     .name = "list",
     .help = "write which files a batch is to do, for many who share the work",
-    .about = "Looks through a folder once and writes the names, sizes and times of its files to a list, in pieces of "
-             "about the same bytes. 'smempipe batch --list' does what the list says, whatever comes and goes in the "
-             "folder meanwhile; a task reads the lines of its own pieces alone. Memory does not depend on how many "
-             "files there are. docs/clusters.md has recipes for Slurm, MPI and GNU parallel.",
+    .about =
+        "Looks through a folder once and writes the names, sizes and times of its files to a list, in pieces of "
+        "about the same bytes. 'smempipe batch --list' does what the list says, whatever comes and goes in the "
+        "folder meanwhile; a task reads the lines of its own pieces alone, and passes over what its pipeline is not "
+        "for, such as films beside pictures. Memory does not depend on how many "
+        "files there are. docs/clusters.md has recipes for Slurm, MPI and GNU parallel.",
     .settings_size = sizeof(list_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS | SMP_O_VERBOSE,
     .groups = {{"options", options}, SMP_COMMON_GROUP},

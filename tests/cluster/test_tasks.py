@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 from batch_case import BatchCase  # noqa: E402
-from harness import FULL, PROGRAM  # noqa: E402
+from harness import FULL, PROGRAM, SAMPLES  # noqa: E402
 
 STAGE = ("-e", "gaussian 3px")
 CLUSTER = ("SLURM", "OMPI", "PMI", "PBS", "SGE", "PARALLEL", "JOB_ID", "MPI_")
@@ -110,6 +110,41 @@ class Lists(TaskCase):
         self.assertIn("line 1: 'elsewhere/a.png' does not lie in",
                       self.smp("list", "in", "--from", "names", "-o", "bad.list", status=3).stderr)
         self.assertFalse((self.folder / "bad.list").exists())
+
+    def test_films_are_listed_and_each_pipeline_takes_its_files(self):
+        """As of the folder: a pipeline for sound takes films, one for pictures passes them over."""
+        self.pictures(["a.png", "b.png"])
+        films = ["c.MOV", "c.mkv", "d.mp4", "e.webm"]
+        for name in ("s.wav", *films):  # by name alone: what a file holds is read from it
+            shutil.copy(SAMPLES / "chirp.wav", self.folder / "in" / name)
+        self.write("in/note.txt", "no film")
+        said = self.smp("list", "in", "-o", "work.list", "--piece-files", "2").stderr
+        self.assertIn("7 files", said)
+        self.assertIn("1 passed over by their names (1 .txt)", said)
+        self.write("names", "".join(f"in/{name}\n" for name in ("a.png", "d.mp4", "note.txt", "s.wav")))
+        said = self.smp("list", "in", "--from", "names", "-o", "named.list").stderr
+        self.assertNotIn("passed over", said)
+        sound, picture = ("batch", "-e", "gain -3dB", "--to", "wav"), ("batch", "-e", "invert", "--to", "png")
+        for words, names, passed in ((sound, "{name}.{from}.wav", 3), (picture, "{stem}.png", 6)):
+            end = ("--name", names.replace("{name}", "{stem}"))
+            self.smp(*words, "in", "-o", "folder", *end, "-f")
+            of_list = (*words, "--list", "work.list", *end)
+            passed_over = f"{passed - 1} passed over by their names"
+            self.assertIn(passed_over, self.smp(*of_list, "-o", "out", "--claim", env=environment()).stderr)
+            self.assertEqual(self.outputs(), self.outputs("folder"))
+            again = self.smp(*of_list, "-o", "out", "--resume", env=environment()).stderr
+            self.assertIn(f"0 files done, {7 - passed + 1} done before, {passed_over}", again)
+            for k in "1", "2":
+                self.smp(*of_list, "-o", "shards", "--shard", f"{k}/2", env=environment())
+            self.assertEqual(self.outputs("shards"), self.outputs("folder"))
+            for folder in "folder", "out", "shards":
+                shutil.rmtree(self.folder / folder)
+        said = self.smp(*sound, "--list", "named.list", "-o", "out", env=environment()).stderr
+        self.assertIn("2 files done, 2 passed over by their names (1 .png, 1 .txt)", said)
+        for words in ("-e", "loudness"), ("-e", "stats"):
+            one = self.smp("measure", *words, "in", "-t", "--json").stdout
+            self.assertEqual(self.smp("measure", *words, "--list", "work.list", "-t", "--json",
+                                      env=environment()).stdout, one)
 
     def test_damaged_lists_are_refused(self):
         self.make(8)
