@@ -61,6 +61,37 @@ smp_code smp_todo_list_open(smp_todo *todo, smp_error *err)
     return smp_output_folder_check(r->folder, &root, 1, err);
 }
 
+/* Where an output of a piece that has a record is there, a run that does not resume ends before it touches anything:
+ * it was meant to resume, and records of its own would hide what those of before know. */
+static smp_code refuse_again(smp_todo *todo, smp_error *err)
+{
+    const smp_todo_request *r = todo->request;
+    smp_pieces_request request = pieces_request(todo);
+    smp_pieces *pieces = NULL;
+    smp_piece_past past;
+    if (r->resume || r->force || r->skip_existing || r->claim)
+        return SMP_OK;
+    request.deal = NULL; /* ranks make the same mistake */
+    smp_code code = smp_pieces_open(&request, false, &pieces, err);
+    for (size_t piece; !code && smp_pieces_next(pieces, &piece, &past);) {
+        smp_conflicts found = {0};
+        smp_portion *portion = NULL;
+        if (past.passed)
+            code = smp_todo_load(todo, piece, &portion, err);
+        if (!code && portion)
+            code = smp_todo_examine(todo, portion, NULL, &found, err);
+        if (!code && found.count)
+            code = smp_todo_fail_conflicts(todo, &found, err);
+        smp_free(found.first);
+        smp_portion_free(portion);
+    }
+    smp_pieces_close(pieces);
+    smp_left_out_free(&todo->left_out);
+    smp_hash_set_free(&todo->outputs);
+    memset(todo->met, 0, smp_work_list_pieces(todo->list) / 8 + 1);
+    return code;
+}
+
 smp_code smp_todo_list_start(smp_todo *todo, smp_error *err)
 {
     const smp_pieces_request request = pieces_request(todo);
@@ -69,7 +100,8 @@ smp_code smp_todo_list_start(smp_todo *todo, smp_error *err)
     todo->met = smp_alloc_array(smp_work_list_pieces(todo->list) / 8 + 1, 1);
     if (!todo->met)
         return smp_fail_memory(err, "pieces", smp_work_list_pieces(todo->list) / 8 + 1);
-    return smp_pieces_open(&request, true, &todo->pieces, err);
+    const smp_code code = refuse_again(todo, err);
+    return code ? code : smp_pieces_open(&request, true, &todo->pieces, err);
 }
 
 /* The file of the portion, before the i-th, that has its output; null: none has. */
@@ -203,7 +235,8 @@ bool smp_todo_other_list(const smp_todo *todo)
     return smp_pieces_by_other_list(&request);
 }
 
-/* Looks at the files of a piece. Where outputs of all files of the first piece are there, the folder is taken for a
+/* Looks at the files of a piece. Where one of a piece that has a record is there, for a run that does not resume, it
+ * ends (see refuse_again). Where outputs of all files of the first piece are there, the folder is taken for a
  * wrong one (*refused), and where one is that may be another list's, the list; else smp_todo_begin() fails those by
  * themselves. */
 static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, bool *refused,
@@ -221,7 +254,7 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
     const bool many = smp_work_list_pieces(todo->list) > 1; /* one file of a piece of its own tells little */
     const bool later =
         smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count || (portion->count == 1 && many));
-    *refused = !code && found.count && (!later || smp_todo_other_list(todo));
+    *refused = !code && found.count && (past->passed || !later || smp_todo_other_list(todo));
     if (*refused)
         code = smp_todo_fail_conflicts(todo, &found, err);
     smp_journal_log_free(log);

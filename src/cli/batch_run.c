@@ -117,7 +117,7 @@ static void show_summary(smp_batch_job *b, const smp_batch_count *count)
     put_count(sum->changed, "changed since and left", ", ");
     put_count(sum->others, "of other shards", ", ");
     put_count(left_out->files, "passed over by their names", ", ");
-    char *others = left_out->files ? smp_left_out_text(left_out) : NULL;
+    char *others = left_out->other_count ? smp_left_out_text(left_out) : NULL; /* of ranks, as far as rank 0 met them */
     if (others) {
         fputs(" (", stderr);
         smp_text_clean(stderr, others);

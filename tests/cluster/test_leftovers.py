@@ -187,6 +187,29 @@ class Later(TaskCase):
         self.assertIn("1 file done, 7 done before", self.run_batch(*LIST, "--resume").stderr)
         self.assertEqual(self.outputs(), self.whole)
 
+    def test_a_run_without_resume_ends_before_it_touches_a_record(self):
+        """Also where a file of the first piece failed, so that not all of its outputs are there."""
+        self.make(12, 4)
+        for broken in 1, 4:  # files of the first piece
+            for name in sorted(self.names)[:broken]:
+                (self.folder / "in" / name).write_text("no picture")
+            for options in (), ("--shard", "1/1"):
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                self.run_batch(*LIST, *options, status=1)
+                before = self.pieces(), self.outputs()
+                for again in options, ("--shard", "1/2"), ("--shard", "2/2"):
+                    said = self.run_batch(*LIST, *again, status=4).stderr
+                    self.assertRegex(said, "this file and [1-3] more exist already(.|\n)*--resume continues an earlier")
+                    self.assertNotIn("failed", said)
+                    self.assertEqual((self.pieces(), self.outputs()), before)
+        self.copies(sorted(self.names)[:4], 90, 70)
+        said = self.run_batch(*LIST, "--resume").stderr
+        self.assertIn("4 files done, 8 done before; 1 of 3 pieces, 3 done in all;", said)
+        self.assertEqual(self.outputs(), self.whole)
+        for name in self.names:
+            (self.folder / "out" / name).unlink()
+        self.assertIn("12 files done", self.run_batch(*LIST).stderr)  # nothing is in the way
+
     def test_records_that_were_removed(self):
         self.make(8, 4)
         self.run_batch(*LIST)

@@ -84,15 +84,23 @@ class Ranks(TaskCase):
 
     def test_files_that_fail(self):
         self.make(12, 2)
+        for k in range(2):  # which all are one rank's, maybe
+            (self.folder / f"in/film{k}.mkv").write_bytes(b"film by its name")
+        self.smp("list", "in", "-r", "-f", "-o", "work.list", "--piece-files", "2")
         for name in self.names[3], self.names[8]:
             (self.folder / "in" / name).write_text("no picture")
         errors = self.run_ranks(2, "batch", *STAGE, *LIST, status=1)[1]
-        self.assertIn("10 files done, 2 failed", errors)
+        self.assertRegex(errors, r"10 files done, 2 failed, 2 passed over by their names( \([12] .mkv(, 1 more)?\))?;")
         for name in self.names[3], self.names[8]:
             self.assertEqual(errors.count(f"{name}: "), 1)
         self.assertIn("2 with files that failed", errors)
+        before = self.pieces()
+        errors = self.run_ranks(2, "batch", *STAGE, *LIST, status=4)[1]
+        self.assertEqual(errors.count("--resume continues an earlier run"), 1, errors)
+        self.assertEqual(self.pieces(), before)
         told = self.run_ranks(2, "measure", "-e", "stats", "--list", "work.list", "-t", status=1)[1]
         self.assertIn("2 of 12 files failed", told)
+        self.assertIn("2 files passed over by their names", told)
 
     def kill_a_rank(self):
         """Of three that have begun; how many outputs were made until all had ended."""
