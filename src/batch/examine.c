@@ -124,8 +124,9 @@ static smp_code refuse_input(smp_todo *todo, const char *output, const struct st
 
 /* ------------------------------------------------------------------------------------------------ states */
 
-/* OURS may be replaced; CHANGED was made by this work and is not as it was then. */
-typedef enum past { NOTHING, FINISHED, OURS, CHANGED, OTHER_WORK } past;
+/* OURS may be replaced, and LOST, which a journal that is lost knew; CHANGED was made by this work and is not as it was
+ * then. */
+typedef enum past { NOTHING, FINISHED, OURS, LOST, CHANGED, OTHER_WORK } past;
 
 /* What the journals say of an output that is there. */
 static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp_journal_log *log,
@@ -133,8 +134,10 @@ static past look_back(const smp_todo *todo, const smp_todo_item *item, const smp
 {
     smp_journal_past p;
     const smp_hash *work = &todo->request->work;
-    if (!smp_journal_find(log, smp_todo_under(todo, item->output), &p))
-        return NOTHING;
+    if (!smp_journal_find(log, smp_todo_under(todo, item->output), &p)) {
+        static const past lost[] = {NOTHING, [SMP_JOURNAL_LOST] = LOST, [SMP_JOURNAL_LOST_BEFORE] = CHANGED};
+        return lost[smp_journal_lost(log, work, smp_nanoseconds(there->st_mtim))];
+    }
     bool untouched =
         p.done && p.last.size == (uint64_t)there->st_size && p.last.mtime == smp_nanoseconds(there->st_mtim);
     if (untouched && smp_hash_equal(&p.last.work, work))
@@ -260,7 +263,7 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         before = OURS;
     if (before == CHANGED && r->redo_changed)
         before = OURS;
-    item->replace = r->force || before == OURS;
+    item->replace = r->force || before == OURS || before == LOST;
     item->made_size = (uint64_t)there.st_size;
     item->made_mtime = smp_nanoseconds(there.st_mtim);
     if (before == FINISHED)
@@ -269,6 +272,8 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
         item->state = SMP_TODO_KEPT;
     else if (!item->replace && before == CHANGED)
         item->state = SMP_TODO_CHANGED;
+    else if (before == LOST)
+        item->lost = !r->force;
     else if (!item->replace) {
         found->other_work += before == OTHER_WORK;
         if (!found->count++ && !(found->first = smp_strdup(item->output)))

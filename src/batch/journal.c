@@ -15,12 +15,14 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "base/writer.h"
 #include "batch/folder_lock.h"
 #include "batch/line.h"
 #include "io/source.h"
 
 static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
+static const char lost_word[] = "lost";             /* and a time: what was written before it may be cut off here */
 
 /* ------------------------------------------------------------------------------------------------ a line */
 
@@ -147,6 +149,11 @@ struct smp_journal_log {
     smp_hash *works;
     size_t work_count, work_capacity;
     uint32_t journals;
+    smp_hash before;       /* the work of the last line that was read whole, if */
+    bool any;              /* there was one in this journal */
+    smp_hash cut_work;     /* of the last line before the end of a journal that was cut off, */
+    int64_t cut_until;     /* and by when all that it lost was written; 0: none was */
+    int64_t gone, touched; /* when a journal that knew all its outputs was lost, at the earliest; 0: none was */
 };
 
 static record *record_at(const smp_journal_log *log, size_t index)
@@ -229,12 +236,29 @@ static smp_hash output_hash(const char *output)
     return hash;
 }
 
+/* The end of what was written by `until` is not there. */
+static void note_cut(smp_journal_log *log, int64_t until)
+{
+    if (!log->any)
+        return;
+    log->cut_work = log->before;
+    log->cut_until = until > log->cut_until ? until : log->cut_until;
+}
+
 static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_error *err)
 {
     smp_journal_entry e;
     const char *name = read_entry(line, &log->last, &e);
-    if (!name)
+    if (!name) {
+        const bool lost = !strncmp(line, lost_word, strlen(lost_word));
+        const char *at = lost ? line + strlen(lost_word) : line;
+        int64_t until;
+        if (lost && read_number(&at, &until) && !*at)
+            note_cut(log, until);
         return SMP_OK;
+    }
+    log->before = e.work;
+    log->any = true;
     const smp_hash output = output_hash(name);
     if (log->only && !smp_hash_set_has(log->only, output.a))
         return SMP_OK;
@@ -304,6 +328,8 @@ static smp_code read_lines(smp_journal_log *log, reading *in, const char *name, 
         memmove(in->text, in->text + at, in->used - at);
         in->used -= at;
     }
+    if (in->used)
+        note_cut(log, INT64_MAX);
     return code;
 }
 
@@ -322,6 +348,7 @@ smp_code smp_journal_log_add(smp_journal_log *log, int folder, const char *name,
     smp_code code = SMP_OK;
     if (fstat(in.fd, &status) == 0 && S_ISREG(status.st_mode)) {
         log->journals++;
+        log->any = false;
         code = read_lines(log, &in, name, doubtful, err);
     }
     smp_free(in.text);
@@ -349,6 +376,26 @@ smp_code smp_journal_read(const char *folder, const smp_hash_set *only, smp_jour
         *out = NULL;
     }
     return code;
+}
+
+void smp_journal_log_lose(smp_journal_log *log, int64_t changed, int64_t touched)
+{
+    log->gone = changed > log->gone ? changed : log->gone;
+    log->touched = touched > log->touched ? touched : log->touched;
+}
+
+bool smp_journal_log_distrust(smp_journal_log *log)
+{
+    const bool later = log->touched > log->gone;
+    log->gone = later ? log->touched : log->gone;
+    return later;
+}
+
+smp_journal_loss smp_journal_lost(const smp_journal_log *log, const smp_hash *work, int64_t mtime)
+{
+    if (mtime <= log->cut_until && smp_hash_equal(&log->cut_work, work))
+        return SMP_JOURNAL_LOST;
+    return !log->gone ? SMP_JOURNAL_NO_LOSS : mtime <= log->gone ? SMP_JOURNAL_LOST : SMP_JOURNAL_LOST_BEFORE;
 }
 
 bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journal_past *past)
@@ -406,7 +453,7 @@ static smp_code write_line(smp_journal *journal, const char *line, size_t length
     return wrote == (ssize_t)length ? SMP_OK : fail_write(journal, wrote < 0 ? errno : ENOSPC, err);
 }
 
-/* A title for a new journal; an end for a line that a crash cut off. */
+/* A title for a new journal; an end for a line that a crash cut off, and when that was found. */
 static smp_code begin(smp_journal *journal, smp_error *err)
 {
     struct stat status;
@@ -415,8 +462,14 @@ static smp_code begin(smp_journal *journal, smp_error *err)
         return fail_write(journal, errno, err);
     if (!status.st_size)
         return write_line(journal, title, strlen(title), err);
-    if (pread(journal->fd, &last, 1, status.st_size - 1) == 1 && last != '\n')
-        return write_line(journal, "\n", 1, err);
+    if (pread(journal->fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
+        char lost[64];
+        smp_code code = write_line(journal, "\n", 1, err);
+        if (code || fstat(journal->fd, &status) != 0)
+            return code;
+        const int length = snprintf(lost, sizeof lost, "%s %" PRId64 "\n", lost_word, smp_nanoseconds(status.st_mtim));
+        return write_line(journal, lost, (size_t)length, err);
+    }
     return SMP_OK;
 }
 

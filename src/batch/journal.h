@@ -3,7 +3,8 @@
  *
  * A file is done when the journal says so of its input as it is now (path, size, time of change), of this pipeline with
  * these settings, and the output is still as it was written. An output of which only the beginning is noted was made or
- * about to be made by a run that was killed, and may be replaced; any other output is somebody else's. */
+ * about to be made by a run that was killed, and may be replaced. An output that is not noted is somebody else's,
+ * unless a journal of this work was cut off, as by a crash of the machine: then it may be replaced, too. */
 #ifndef SMP_BATCH_JOURNAL_H
 #define SMP_BATCH_JOURNAL_H
 
@@ -44,8 +45,24 @@ smp_code smp_journal_log_add(smp_journal_log *log, int folder, const char *name,
  * null: all. */
 smp_code smp_journal_read(const char *folder, const smp_hash_set *only, smp_journal_log **out, smp_error *err);
 
+/* Notes that a journal of this work, which knew all its outputs, is gone. All were made before its file was changed
+ * last (at `changed`), by the time that can be set, and before `touched`, by the one that cannot, but that grows when a
+ * file is copied. The former counts. */
+void smp_journal_log_lose(smp_journal_log *log, int64_t changed, int64_t touched);
+
+/* The former was set: from now on the latter counts. False: it does already. */
+bool smp_journal_log_distrust(smp_journal_log *log);
+
 /* False: no journal knows the output. */
 bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journal_past *past);
+
+/* Of an output that no journal knows: whether one that was cut off, or is gone, did. */
+typedef enum smp_journal_loss {
+    SMP_JOURNAL_NO_LOSS,
+    SMP_JOURNAL_LOST,       /* it may have */
+    SMP_JOURNAL_LOST_BEFORE /* only one that was gone when the output was changed last */
+} smp_journal_loss;
+smp_journal_loss smp_journal_lost(const smp_journal_log *log, const smp_hash *work, int64_t mtime);
 void smp_journal_log_free(smp_journal_log *log);
 
 /* Opens this run's journal to add to it: shard `shard` of `shards` (0 of 0: no shards) has one of its own, and one run

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #include "io/output.h"
 #include "io/source.h"
 
-enum { GROUP = 1024, MOST_TRIES = 100000, PATH_ROOM = PATH_MAX + 256 };
+enum { GROUP = 1024, MOST_TRIES = 100000, PATH_ROOM = PATH_MAX + 256, MOMENT = 2 /* seconds */ };
 
 typedef enum piece_kind {
     FREE,
@@ -115,21 +116,6 @@ static bool read_name(const smp_pieces *p, const char *name, size_t *piece, uint
     return false;
 }
 
-bool smp_pieces_by_other_list(const smp_pieces_request *request)
-{
-    char path[PATH_ROOM];
-    bool found = false;
-    uint64_t list, work;
-    snprintf(path, sizeof path, "%s/%s", request->folder, SMP_PIECES_NAME);
-    DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
-        found = sscanf(entry->d_name, "%16" SCNx64 "-%16" SCNx64, &list, &work) == 2 && list != request->list.a &&
-                work == request->work.a;
-    if (dir)
-        closedir(dir);
-    return found;
-}
-
 /* Whether what is called so is a whole record; what was found whole stays so. */
 static bool is_record(smp_pieces *p, int folder, const char *name, size_t piece)
 {
@@ -217,7 +203,6 @@ static bool is_own(const smp_pieces *p, size_t piece)
  * readers do, of whom several may at once. */
 static bool is_gone(const smp_pieces *p, int fd, const smp_piece_heading *h)
 {
-    enum { MOMENT = 2 }; /* seconds */
     struct stat status;
     const bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0;
     if (!locked && errno == EWOULDBLOCK)
@@ -294,6 +279,16 @@ smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
     return sum;
 }
 
+bool smp_pieces_any_done(smp_pieces *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->request.count && !any; i++) {
+        read_group(p, i / GROUP);
+        any = p->states[i % GROUP].state == DONE;
+    }
+    return any;
+}
+
 /* ------------------------------------------------------------------------------------------------ choosing */
 
 static bool is_free(const piece_state *s)
@@ -304,6 +299,21 @@ static bool is_free(const piece_state *s)
 static uint32_t next_tries(const piece_state *s)
 {
     return s->state == FREE ? 0 : s->tries + 1;
+}
+
+/* A file that is empty and not signed is about to be signed, or its record is gone: a moment tells. */
+static bool stays_empty(const smp_pieces *p, size_t piece, int fd)
+{
+    struct stat status;
+    for (int tenths = 0; tenths < 10 * MOMENT + 5; tenths++) {
+        const int64_t now = clock_of(p);
+        if (!now || kind_now(p, piece) != HELD || fstat(fd, &status) != 0 || status.st_size)
+            return false;
+        if ((double)(now - smp_nanoseconds(status.st_mtim)) > MOMENT * 1e9)
+            return true;
+        (void)poll(NULL, 0, 100);
+    }
+    return false;
 }
 
 /* Whether --resume may take up a piece that is not free; fills in what is known of it. */
@@ -319,7 +329,7 @@ static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, 
         return false;
     smp_piece_heading_read(fd, &h);
     if (s->state == HELD)
-        may = is_gone(p, fd, &h) && kind_now(p, piece) == HELD;
+        may = (is_gone(p, fd, &h) && kind_now(p, piece) == HELD) || stays_empty(p, piece, fd);
     else if (s->state == FAILED && p->request.claim) /* once by each start of the job, and not by every task */
         may = fstat(fd, &status) == 0 && (!p->clock || smp_nanoseconds(status.st_mtim) < p->clock);
     else
@@ -489,6 +499,9 @@ smp_code smp_pieces_log(smp_pieces *p, size_t piece, smp_journal_log **out, smp_
         const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (fd < 0)
             continue;
+        struct stat status;
+        if (fstat(fd, &status) == 0 && !status.st_size)
+            smp_journal_log_lose(*out, smp_nanoseconds(status.st_mtim), smp_nanoseconds(status.st_ctim));
         smp_piece_heading_read(fd, &h);
         close(fd);
         const bool same = h.signed_ && !strcmp(h.writer.host, self->host) && !strcmp(h.writer.boot, self->boot);

@@ -7,9 +7,9 @@
  * 17.0.done, one line, comes beside it; or 17.0.left (a run that was stopped) or 17.0.failed (some files failed), which
  * --resume takes up again as 17.1, and so on. So does it with 17.0 where its writer is gone: a lock that its process
  * held is free, its job runs again, or, where the writer was on another host, it has been silent for --retake; or where
- * the file is empty, as one that was done, and 17.0.done was removed or cut off. 17.0.free: nothing of it was begun,
- * and anybody takes it as 17.1. No name goes away again: whoever read the folder a while ago would take it a second
- * time. */
+ * the file is empty, as one that was done, and 17.0.done was removed or cut off: its files are then made
+ * again. 17.0.free: nothing of it was begun, and anybody takes it as 17.1. No name goes away again: whoever read the
+ * folder a while ago would take it a second time. */
 #ifndef SMP_BATCH_PIECES_H
 #define SMP_BATCH_PIECES_H
 
@@ -62,7 +62,11 @@ bool smp_pieces_next(smp_pieces *pieces, size_t *piece, smp_piece_past *past);
 smp_code smp_pieces_take(smp_pieces *pieces, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,
                          smp_error *err);
 
-/* What the journals of a piece, up to the claim's, say of its files. */
+/* Whether any piece of the list is done. */
+bool smp_pieces_any_done(smp_pieces *pieces);
+
+/* What the journals of a piece, up to the claim's, say of its files. One that is empty says that all were done, and
+ * that the record of that is gone. */
 smp_code smp_pieces_log(smp_pieces *pieces, size_t piece, smp_journal_log **out, smp_error *err);
 
 /* What became of the pieces that this task may work on, as their folder says. */

@@ -56,6 +56,7 @@ void smp_todo_collect(smp_portion *portion, smp_todo_count *sum)
         sum->changed += item->state == SMP_TODO_CHANGED;
         if (item->state != SMP_TODO_DO)
             continue;
+        sum->lost += item->lost;
         portion->item_of[portion->to_do] = i;
         portion->files[portion->to_do++] = (smp_batch_file){.input = item->file->path,
                                                             .output = item->output,

@@ -56,6 +56,7 @@ typedef struct smp_todo_item {
     const char *output;
     smp_todo_state state;
     bool replace;       /* the output that is there: ours, or --force */
+    bool lost;          /* ours as far as is known: its record was cut off or is gone */
     bool second;        /* of a list: a file before it has the same output, */
     const char *first;  /* this one; null: it is not known which */
     smp_hash input;     /* path, size and time of change */
@@ -82,6 +83,7 @@ typedef struct smp_todo_count {
     size_t to_do, done, kept, left, changed;
     size_t stale;          /* of those kept: older than their inputs */
     size_t others;         /* of other shards; without a list */
+    size_t lost;           /* of those to do: their outputs are there, and the records of them are cut off or gone */
     size_t gone;           /* of those made: their outputs were gone at once */
     uint64_t bytes;        /* of inputs to do; with a list, of all this may get */
     size_t expected;       /* the same in files */

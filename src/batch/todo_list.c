@@ -235,6 +235,17 @@ bool smp_todo_other_list(const smp_todo *todo)
     return smp_pieces_by_other_list(&request);
 }
 
+/* Whether all outputs that are there were changed since they were made. */
+static bool all_changed(const smp_portion *portion)
+{
+    size_t there = 0, changed = 0;
+    for (size_t i = 0; i < portion->count; i++) {
+        there += portion->items[i].made_mtime != 0;
+        changed += portion->items[i].state == SMP_TODO_CHANGED;
+    }
+    return changed && changed == there;
+}
+
 /* Looks at the files of a piece. Where one of a piece that has a record is there, for a run that does not resume, it
  * ends (see refuse_again). Where outputs of all files of the first piece are there, the folder is taken for a
  * wrong one (*refused), and where one is that may be another list's, the list; else smp_todo_begin() fails those by
@@ -251,10 +262,14 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
         code = smp_pieces_log(todo->pieces, piece, &log, err);
     if (!code)
         code = smp_todo_examine(todo, portion, log, &found, err);
+    if (!code && log && all_changed(portion) && smp_journal_log_distrust(log))
+        code = smp_todo_examine(todo, portion, log, &found, err);
     const bool many = smp_work_list_pieces(todo->list) > 1; /* one file of a piece of its own tells little */
+    const bool known = found.count && smp_todo_started(todo) && todo->request->resume &&
+                       smp_pieces_any_done(todo->pieces); /* the folder is no wrong one */
     const bool later =
         smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count || (portion->count == 1 && many));
-    *refused = !code && found.count && (past->passed || !later || smp_todo_other_list(todo));
+    *refused = !code && found.count && (past->passed || (!known && (!later || smp_todo_other_list(todo))));
     if (*refused)
         code = smp_todo_fail_conflicts(todo, &found, err);
     smp_journal_log_free(log);

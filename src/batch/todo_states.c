@@ -86,6 +86,7 @@ static smp_code sum_up(smp_todo *todo, seen *portions, int count, smp_error *err
         todo->count.stale += s->count.stale;
         todo->count.left += s->count.left;
         todo->count.changed += s->count.changed;
+        todo->count.lost += s->count.lost;
         todo->count.bytes += s->count.bytes;
         smp_free(s->conflicts.first);
     }

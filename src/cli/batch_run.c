@@ -182,9 +182,9 @@ static smp_code start(smp_batch_job *b, const smp_program *program, smp_error *e
 static smp_code join_ranks(smp_batch_job *b, smp_batch_count *count, smp_code code, smp_error *err)
 {
     smp_todo_count *sum = &b->todo.count;
-    uint64_t numbers[] = {count->done, count->failed, sum->to_do,
-                          sum->done,   sum->kept,     sum->changed,
-                          sum->pieces, sum->undone,   b->todo.left_out.files};
+    uint64_t numbers[] = {
+        count->done, count->failed,          sum->to_do, sum->done, sum->kept, sum->changed, sum->pieces,
+        sum->undone, b->todo.left_out.files, sum->lost};
     const smp_code own = code;
     if (smp_cli_team->rank && code && code != SMP_E_INTERRUPTED && code != SMP_E_TERMINATED)
         smp_cli_error(&b->settings->many.plan.base.common, err);
@@ -202,6 +202,7 @@ static smp_code join_ranks(smp_batch_job *b, smp_batch_count *count, smp_code co
     sum->pieces = (size_t)numbers[6];
     sum->undone = (size_t)numbers[7];
     b->todo.left_out.files = (size_t)numbers[8];
+    sum->lost = (size_t)numbers[9];
     smp_todo_count_pieces(&b->todo);
     return code;
 }
@@ -272,6 +273,9 @@ static void tell_unseen(const smp_batch_job *b)
                         "makes all again, and so does --claim --force once " SMP_PIECES_NAME
                         " in the output folder is removed",
                         sum->sum.passed, sum->sum.passed == 1 ? " was" : "s were");
+    if (sum->lost)
+        smp_cli_warning(common, "%zu output%s made again, since the record of %s was cut off or is gone", sum->lost,
+                        sum->lost == 1 ? " was" : "s were", sum->lost == 1 ? "it" : "them");
     if (sum->stale)
         smp_cli_warning(common,
                         "%zu output%s kept though the input was changed later; without --skip-existing, --resume makes "

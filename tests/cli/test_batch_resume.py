@@ -88,6 +88,32 @@ class Resume(BatchCase):
         self.assertIn("1 file done, 1 done before", done.stderr)
         self.assertIn("2 done before", self.batch("in", "-o", "out", "--resume").stderr)
 
+    def test_a_journal_that_lost_its_end(self):
+        """What is whole of it counts; outputs that it does not know are made again, by the pipeline that it is of."""
+        names = [f"{i}.png" for i in range(8)]
+        self.pictures(names)
+        self.batch("in", "-o", "out", "--jobs", "1")
+        whole = self.outputs()
+        journal = self.folder / "out/.smempipe-journal"
+        journal.write_bytes(journal.read_bytes()[:len(journal.read_bytes()) // 2])
+        self.assertIn("exist already",
+                      self.smp("batch", "-e", "invert", "in", "-o", "out", "--resume", status=4).stderr)
+        dry = self.batch("in", "-o", "out", "--resume", "-n").stdout
+        again = dry.count("(replaced)")
+        self.assertEqual((dry.count("(done before)") + again, again in (4, 5)), (8, True), dry)
+        kept = self.batch("in", "-o", "out", "--resume", "--skip-existing", "-n").stdout
+        self.assertEqual(kept.count("(replaced)"), again - 4)  # of which the beginning is known
+        done = self.batch("in", "-o", "out", "--resume")
+        self.assertIn(f"{again} files done, {8 - again} done before", done.stderr)
+        self.assertIn("outputs were made again, since the record of them was cut off or is gone", done.stderr)
+        self.assertEqual(self.outputs(), whole)
+        self.assertIn("8 done before", self.batch("in", "-o", "out", "--resume").stderr)
+        self.pictures(["new.png"])
+        time.sleep(0.05)  # for the file system's clock
+        self.write("out/new.png", "mine")  # which no journal ever knew
+        self.assertIn("out/new.png: error: the file exists",
+                      self.batch("in", "-o", "out", "--resume", status=4).stderr)
+
     def test_a_journal_of_something_else_is_refused(self):
         self.pictures(["a.png"])
         (self.folder / "out").mkdir()

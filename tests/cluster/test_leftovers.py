@@ -213,18 +213,64 @@ class Later(TaskCase):
     def test_records_that_were_removed(self):
         self.make(8, 4)
         self.run_batch(*LIST)
-        self.record(1).unlink()
-        os.utime(self.record(1, ""), (1, 1))
-        for options in (), ("--shard", "1/1"):
-            said = self.run_batch(*LIST, "--claim" if not options else "--resume", *options,
-                                  status=(1, 4)).stderr
-            self.assertRegex(said, "the same command with --resume takes it up again|--skip-existing keeps")
-        said = self.run_batch(*LIST, "--claim", "--resume", status=(1, 4)).stderr
-        self.assertRegex(said, "exist.* already(.|\n)*--skip-existing keeps")
-        self.assertEqual(self.outputs(), self.whole)
+        self.lose(1, None)
+        self.assertIn("the same command with --resume takes it up again",
+                      self.run_batch(*LIST, "--claim", status=1).stderr)
         said = self.run_batch(*LIST, "--claim", "--resume", "--skip-existing").stderr
         self.assertIn("4 kept as they were; 1 of 2 pieces, 2 done in all", said)
         self.run_batch(*LIST, "--resume")
+        self.assertEqual(self.outputs(), self.whole)
+
+    def lose(self, piece, length, ago=True):
+        """Its record, but for some bytes; ago: some time before."""
+        record = self.record(piece)
+        if length is None:
+            record.unlink()
+        else:
+            record.write_bytes(record.read_bytes()[:length])
+        if ago:
+            os.utime(self.record(piece, ""), (1, 1))
+
+    def test_outputs_whose_record_is_lost_are_made_again(self):
+        """Of one piece, whoever resumes; the others are done."""
+        self.make(12, 4)
+        for length, options in (None, ("--claim",)), (None, ()), (0, ("--claim",)), (100, ("--shard", "1/1")):
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            self.run_batch(*LIST)
+            self.lose(0, length)
+            self.assertEqual(self.run_batch(*LIST, "--resume", "-n").stdout.count("(replaced)"), 4)
+            said = self.run_batch(*LIST, "--resume", *options).stderr
+            self.assertIn("4 files done", said)
+            self.assertIn("4 outputs were made again, since the record of them was cut off or is gone", said)
+            self.assertIn("1 of 3 pieces, 3 done in all", said)
+            self.assertIn("0 files done", self.run_batch(*LIST, "--resume", *options).stderr)
+            self.assertEqual(self.outputs(), self.whole)
+
+    def test_of_a_record_that_was_lost_just_now_what_was_edited_is_left(self):
+        self.make(8, 4)
+        self.run_batch(*LIST)
+        time.sleep(0.05)  # for the file system's clock
+        name = sorted(self.names)[5]
+        self.write(f"out/{name}", "edited")
+        self.lose(1, 0, ago=False)
+        said = self.run_batch(*LIST, "--claim", "--resume", status=1).stderr
+        self.assertIn("3 files done, 1 changed since and left", said)
+        self.assertEqual((self.folder / "out" / name).read_text(), "edited")
+        self.run_batch(*LIST, "--resume", "--redo-changed")
+        self.assertEqual(self.outputs(), self.whole)
+
+    def test_a_piece_without_any_record_stops_no_other(self):
+        """Nothing says whose its outputs are: each is named, and left."""
+        self.make(12, 4)
+        self.run_batch(*LIST, "--shard", "1/2")
+        for suffix in "", ".done":
+            self.record(0, suffix).unlink()
+        for options in ("--claim",), ():
+            said = self.run_batch(*LIST, "--resume", *options, status=1).stderr
+            self.assertEqual(said.count("the file exists already: --skip-existing keeps it, --force replaces it"), 4)
+            self.assertIn("2 done in all, 1 with files that failed", said)
+            self.assertEqual(self.outputs(), self.whole)
+        self.assertIn("3 done in all;", self.run_batch(*LIST, "--resume", "--skip-existing").stderr)
 
     def test_pieces_of_a_task_that_was_killed_end_with_1(self):
         """Nobody works on them, whether or not the task is of this host."""
