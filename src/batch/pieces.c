@@ -306,8 +306,10 @@ static bool stays_empty(const smp_pieces *p, size_t piece, int fd)
 {
     struct stat status;
     for (int tenths = 0; tenths < 10 * MOMENT + 5; tenths++) {
+        if (fstat(fd, &status) != 0 || status.st_size || kind_now(p, piece) != HELD)
+            return false;
         const int64_t now = clock_of(p);
-        if (!now || kind_now(p, piece) != HELD || fstat(fd, &status) != 0 || status.st_size)
+        if (!now)
             return false;
         if ((double)(now - smp_nanoseconds(status.st_mtim)) > MOMENT * 1e9)
             return true;

@@ -100,7 +100,7 @@ class MeasureParts(CliCase):
         """A list stays what it was, whatever comes meanwhile; parts of it and parts of a folder do not mix."""
         self.make_set()
         self.smp("list", "set", "-r", "-o", "work.list", "--piece-files", "4")
-        pipe = ("-e", "gray", "-e", "stats")  # of pictures: the sound is passed over
+        pipe = ("-e", "gray", "-e", "stats")  # of pictures: the sound and the film are passed over
         whole = self.smp("measure", *pipe, "--list", "work.list", "--csv", status=1)
         self.assertEqual(len(whole.stdout.splitlines()), 22)
         self.write("set/000.png", png_bytes([b"\0\0\0"], 1))
@@ -110,7 +110,7 @@ class MeasureParts(CliCase):
                 **os.environ, "PARALLEL_SEQ": str(k)})
         done = self.smp("measure", "--merge", *reversed(parts), "--csv", status=1)
         self.assertEqual((done.stdout, done.stderr), (whole.stdout, whole.stderr))
-        self.assertIn("1 file passed over by their names", done.stderr)
+        self.assertIn("2 files passed over by their names", done.stderr)  # as of the folder
         folder = self.part(2, 3, name="folder.part", pipe=pipe)
         done = self.smp("measure", "--merge", parts[0], folder, parts[2], status=2)
         self.assertIn("of other files than '1.part'", done.stderr)
