@@ -9,168 +9,6 @@
 #include "pipe/expr.h"
 #include "pipe/text.h"
 
-enum { DOMAIN_TEXT = 400 };
-
-void smp_value_describe(const smp_value *value, char *text, size_t size)
-{
-    char shown[SMP_SHOWN];
-    smp_shown(shown, value->text, value->length);
-    const char *quote = value->kind == SMP_VALUE_STRING ? "\"" : "'";
-    if (value->kind == SMP_VALUE_TAP)
-        snprintf(text, size, "the picture '@%s'", shown);
-    else if (value->param)
-        snprintf(text, size, "'$%.60s' (%s)", value->param, shown);
-    else
-        snprintf(text, size, "%s%s%s", quote, shown, quote);
-}
-
-/* "'sigma' must be above 0 to 1000 px, not '0px'" */
-static smp_diag *not_accepted(smp_check *check, const smp_param *param, const smp_value *value)
-{
-    char domain[DOMAIN_TEXT], what[2 * SMP_SHOWN];
-    smp_param_domain(param, domain, sizeof domain);
-    smp_value_describe(value, what, sizeof what);
-    return smp_diags_add(check->diags, SMP_ERROR, value->span, "%s'%s' must be %s, not %s",
-                         check->element ? "each value of " : "", param->name, domain, what);
-}
-
-/* Parses a clock time, "1:30" or "0:01:30.5", into seconds. */
-static bool clock_time(const char *text, double *seconds)
-{
-    *seconds = 0;
-    for (int parts = 1;; parts++) {
-        size_t length = strcspn(text, ":"), used;
-        double value;
-        if (length == 0 || text[0] < '0' || text[0] > '9' ||
-            smp_number_read(text, length, &value, &used) != SMP_NUMBER_OK || used != length)
-            return false;
-        *seconds = *seconds * 60 + value;
-        if (!text[length])
-            return parts > 1 && parts <= 3;
-        text += length + 1;
-    }
-}
-
-static bool same_but_case(const char *word, const char *text, size_t length)
-{
-    return strlen(word) == length && smp_edit_distance(word, length, text, length) == 0;
-}
-
-/* The unit that an unknown one is probably meant for, null: none. MHz is no typing mistake of kHz. */
-static const char *nearest_unit(const smp_param *param, const char *text, size_t length)
-{
-    for (size_t i = 0; i < smp_unit_word_count; i++)
-        if (same_but_case(smp_unit_words[i], text, length))
-            return smp_unit_words[i];
-    if (param->unit == SMP_UNIT_HZ && same_but_case("k", text, length))
-        return "kHz";
-    for (size_t i = 0; i < smp_unit_word_count; i++)
-        if (same_but_case(smp_unit_words[i], text + 1, length - 1))
-            return NULL;
-    return smp_nearest(text, length, smp_unit_words, smp_unit_word_count);
-}
-
-/* Reports a bare word in the place of a number. */
-static void not_a_number(smp_check *check, const smp_param *param, const smp_value *value)
-{
-    smp_quantity quantity;
-    size_t unit_at;
-    char shown[SMP_SHOWN], unit[SMP_SHOWN];
-    smp_number result = smp_quantity_read(value->text, value->length, &quantity, &unit_at);
-    if (value->kind != SMP_VALUE_WORD || result == SMP_NUMBER_NONE || result == SMP_NUMBER_OK) {
-        smp_diag *diag = not_accepted(check, param, value);
-        if (value->kind == SMP_VALUE_WORD && (param->flags & SMP_P_AUTO)) {
-            static const char *const also[] = {"auto"};
-            if (smp_nearest(value->text, value->length, also, 1))
-                smp_diag_fix(check->diags, diag, "did you mean 'auto'?");
-        }
-        return;
-    }
-    smp_shown(shown, value->text, value->length);
-    if (result == SMP_NUMBER_LARGE) {
-        smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is too large a number", shown);
-        return;
-    }
-    const char *rest = value->text + unit_at;
-    size_t length = value->length - unit_at;
-    double seconds;
-    if (param->unit == SMP_UNIT_S && clock_time(value->text, &seconds)) {
-        char number[SMP_NUMBER_TEXT];
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        if (!value->param)
-            smp_diag_fix(check->diags, diag, "times are in seconds: %ss", smp_number_text(number, seconds));
-        return;
-    }
-    if (rest[0] == ':' && param->unit == SMP_UNIT_NONE && length > 1 && strspn(rest + 1, "0123456789.") == length - 1) {
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        if (!value->param)
-            smp_diag_fix(check->diags, diag, "ratios are written {%.*s/%.*s}", (int)(unit_at < SMP_SHOWN ? unit_at : 0),
-                         shown, (int)(length < SMP_SHOWN ? length - 1 : 0), rest + 1);
-        return;
-    }
-    if (strpbrk(rest, "+*/()-")) {
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        if (!value->param)
-            smp_diag_fix(check->diags, diag, "arithmetic goes into braces: {%s}", shown);
-        return;
-    }
-    if (rest[length - 1] == ',') {
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        smp_diag_note(check->diags, diag, "values are separated by blanks, rows by ';'; the decimal sign is a point");
-        return;
-    }
-    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "unknown unit '%s' in '%s'",
-                                   smp_shown(unit, rest, length), shown);
-    const char *near = nearest_unit(param, rest, length);
-    if (near && !value->param)
-        smp_diag_fix(check->diags, diag, "did you mean '%.*s%s'?", (int)(unit_at < SMP_SHOWN ? unit_at : SMP_SHOWN),
-                     shown, near);
-    if (param->unit == SMP_UNIT_NONE)
-        smp_diag_note(check->diags, diag, "'%s' is a plain number", param->name);
-    else
-        smp_diag_note(check->diags, diag, "'%s' is %s; without a unit it is in %s", param->name,
-                      smp_dimension(param->unit),
-                      param->unit == SMP_UNIT_FRACTION ? "parts of 1" : smp_unit_name(param->unit));
-}
-
-static bool unit_fits(smp_check *check, const smp_param *param, const smp_value *value, smp_unit unit)
-{
-    if (unit == SMP_UNIT_NONE || unit == param->unit)
-        return true;
-    char what[2 * SMP_SHOWN];
-    smp_value_describe(value, what, sizeof what);
-    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is %s, but %s is %s", param->name,
-                                   smp_dimension(param->unit), what, smp_dimension(unit));
-    double number;
-    size_t used;
-    if (param->unit != SMP_UNIT_NONE && value->kind == SMP_VALUE_NUMBER && !value->param &&
-        smp_number_read(value->text, value->length, &number, &used) == SMP_NUMBER_OK && used < SMP_SHOWN)
-        smp_diag_note(check->diags, diag, "'%s' is written like this: %.*s%s", param->name, (int)used, value->text,
-                      smp_unit_name(param->unit));
-    for (const smp_param *other = check->all; other && other->name && !value->param; other++)
-        if (other->unit == unit && value->kind == SMP_VALUE_NUMBER && value->length < SMP_SHOWN) {
-            smp_diag_note(check->diags, diag, "'%s' of this stage is %s: %s=%.*s", other->name, smp_dimension(unit),
-                          other->name, (int)value->length, value->text);
-            break;
-        }
-    return false;
-}
-
-/* Levels and loudness are both in dB, and are not the same. */
-static bool is_its_level(smp_check *check, const smp_param *param, const smp_value *value)
-{
-    if (param->unit != SMP_UNIT_DB || (param->flags & SMP_P_LOUDNESS) || value->kind != SMP_VALUE_NUMBER ||
-        value->text[0] == '{' || !smp_is_loudness(value->text, value->length))
-        return true;
-    char what[2 * SMP_SHOWN];
-    smp_value_describe(value, what, sizeof what);
-    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is a level in dB, but %s is a loudness",
-                                   param->name, what);
-    if (check->loudness && !value->param)
-        smp_diag_fix(check->diags, diag, "write %s=%.60s", check->loudness, value->text);
-    return false;
-}
-
 static bool is_word(const smp_value *value, const char *word)
 {
     return value->kind == SMP_VALUE_WORD && !strcmp(value->text, word);
@@ -230,15 +68,16 @@ static smp_bound plain_number(smp_check *check, const smp_param *param, const sm
         }
         if (value->number.unit == SMP_UNIT_FRACTION && (param->flags & (SMP_P_OF_WIDTH | SMP_P_OF_HEIGHT)))
             return share_of_side(check, param, number);
-        if (!unit_fits(check, param, value, value->number.unit) || !is_its_level(check, param, value))
+        if (!smp_value_unit_fits(check, param, value, value->number.unit) ||
+            !smp_value_is_its_level(check, param, value))
             return SMP_BOUND_WRONG;
         return bare_level(check, param, value);
     }
     if (value->kind != SMP_VALUE_EXPR) {
-        not_a_number(check, param, value);
+        smp_value_not_a_number(check, param, value);
         return SMP_BOUND_WRONG;
     }
-    if (!unit_fits(check, param, value, value->expr->unit))
+    if (!smp_value_unit_fits(check, param, value, value->expr->unit))
         return SMP_BOUND_WRONG;
     const smp_bounds *outside;
     smp_eval result = smp_expr_evaluate(value->expr, check->shape, number, &outside);
@@ -264,7 +103,7 @@ static bool in_range(smp_check *check, const smp_param *param, const smp_value *
     bool low = (param->flags & SMP_P_POSITIVE) ? number <= param->min : number < param->min;
     if (!(bounded && (low || number > param->max)) && !((param->flags & SMP_P_POSITIVE) && low))
         return true;
-    smp_diag *diag = not_accepted(check, param, value);
+    smp_diag *diag = smp_value_not_accepted(check, param, value);
     note_result(check, diag, param, value, number);
     char code[SMP_NUMBER_TEXT];
     if (is_bare_level(param, value) && !value->param)
@@ -364,7 +203,7 @@ static smp_bound bind_bool(smp_check *check, const smp_param *param, const smp_v
     field->flag = is_word(value, "yes");
     if (field->flag || is_word(value, "no"))
         return SMP_BOUND_DONE;
-    smp_diag *diag = not_accepted(check, param, value);
+    smp_diag *diag = smp_value_not_accepted(check, param, value);
     for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++)
         if (!strcmp(value->text, yes[i]) || !strcmp(value->text, no[i]))
             smp_diag_fix(check->diags, diag, "write %s", strcmp(value->text, no[i]) ? "yes" : "no");
@@ -415,7 +254,7 @@ static smp_bound bind_choice(smp_check *check, const smp_param *param, const smp
     size_t count = 0;
     while (param->choices[count])
         count++;
-    smp_diag *diag = not_accepted(check, param, value);
+    smp_diag *diag = smp_value_not_accepted(check, param, value);
     const char *near = value->kind == SMP_VALUE_TAP || value->kind == SMP_VALUE_LIST
                            ? NULL
                            : smp_nearest(value->text, value->length, param->choices, count);
@@ -439,7 +278,7 @@ static smp_bound bind_string(smp_check *check, const smp_param *param, const smp
         field->string = value->text;
         return SMP_BOUND_DONE;
     }
-    not_accepted(check, param, value);
+    smp_value_not_accepted(check, param, value);
     return SMP_BOUND_WRONG;
 }
 
@@ -464,7 +303,7 @@ static smp_bound bind_operand(smp_check *check, const smp_param *param, const sm
         return bind_file(check, value, field);
     if (value->kind == SMP_VALUE_WORD && value->text[0] >= 'A') {
         char shown[SMP_SHOWN];
-        smp_diag *diag = not_accepted(check, param, value);
+        smp_diag *diag = smp_value_not_accepted(check, param, value);
         smp_shown(shown, value->text, value->length);
         if (!value->param && strpbrk(value->text, "./"))
             smp_diag_fix(check->diags, diag, "a file is written \"%s\"", shown);
@@ -473,7 +312,7 @@ static smp_bound bind_operand(smp_check *check, const smp_param *param, const sm
         return SMP_BOUND_WRONG;
     }
     if (param->flags & SMP_P_PICTURE) {
-        not_accepted(check, param, value);
+        smp_value_not_accepted(check, param, value);
         return SMP_BOUND_WRONG;
     }
     double number;
@@ -526,7 +365,7 @@ static smp_bound bind_matrix(smp_check *check, const smp_param *param, const smp
     if (colors)
         return bind_color(check, field, colors, color);
     if (value->kind != SMP_VALUE_LIST) {
-        smp_diag *diag = not_accepted(check, param, value);
+        smp_diag *diag = smp_value_not_accepted(check, param, value);
         char shown[SMP_SHOWN];
         const bool named = !(param->flags & SMP_P_MAIN);
         if (value->kind == SMP_VALUE_NUMBER && !value->param)

@@ -68,4 +68,17 @@ void smp_field_put(const smp_param *param, const smp_field *field, void *params)
 /* Describes a value for messages: "'35px'", "'$paper' (35px)"; into text, cut to fit. */
 void smp_value_describe(const smp_value *value, char *text, size_t size);
 
+/* Reports that the parameter does not accept the value. */
+smp_diag *smp_value_not_accepted(smp_check *check, const smp_param *param, const smp_value *value);
+
+/* Reports a bare word in the place of a number. */
+void smp_value_not_a_number(smp_check *check, const smp_param *param, const smp_value *value);
+
+/* Whether a value in this unit fits the parameter; reports it if not. */
+bool smp_value_unit_fits(smp_check *check, const smp_param *param, const smp_value *value, smp_unit unit);
+
+/* Whether a value in dB is of the parameter's kind, a level or a loudness, which are not the same; reports it if not.
+ */
+bool smp_value_is_its_level(smp_check *check, const smp_param *param, const smp_value *value);
+
 #endif
