@@ -38,6 +38,7 @@ typedef struct proxy {  /* the state of a reader */
     smp_worker *worker; /* null: it died */
     double waited;      /* seconds, for answers about this picture */
     bool more;          /* the last answer: another picture follows */
+    bool closed;        /* the decoder gave all and closed the file by itself */
     uint64_t charged;   /* bytes counted against the limit: the decoder's */
     uint64_t shared;    /* the same: the arena that was handed out */
     uint64_t picture;   /* bytes that the header asked for */
@@ -48,13 +49,19 @@ typedef struct proxy {  /* the state of a reader */
 
 /* ------------------------------------------------------------------------------------------------ limits */
 
-static void bound(const smp_worker *w, unsigned resource, uint64_t most)
+/* set: what the decoder's limit is already, kept here; 0: not asked yet. */
+static void bound(const smp_worker *w, unsigned resource, uint64_t most, smp_bound_set *set)
 {
     struct rlimit limit;
-    if (prlimit(w->pid, resource, NULL, &limit) != 0)
-        return;
-    limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most ? (rlim_t)most : limit.rlim_max;
-    (void)prlimit(w->pid, resource, &limit, NULL);
+    if (!set->now) {
+        if (prlimit(w->pid, resource, NULL, &limit) != 0)
+            return;
+        set->most = limit.rlim_max == RLIM_INFINITY ? UINT64_MAX : limit.rlim_max;
+    }
+    most = smp_min_u64(most, set->most);
+    limit = (struct rlimit){(rlim_t)most, set->most == UINT64_MAX ? RLIM_INFINITY : (rlim_t)set->most};
+    if (set->now != most && prlimit(w->pid, resource, &limit, NULL) == 0)
+        set->now = most;
 }
 
 /* Seconds of the processor from now on, for so many bytes that go in and come out. */
@@ -64,17 +71,20 @@ static void bound_time(const proxy *p, const smp_limits *limits, uint64_t out)
     seconds += p->input == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)p->input / SLOWEST;
     if (limits->time_limit > 0)
         seconds = limits->time_limit + 1;
-    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->processor + seconds));
+    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->processor + seconds), &p->worker->seconds);
 }
 
 /* Before the header is known a decoder may take what --max-memory allows; after it, what the header asked for. */
 static void bound_memory(const proxy *p, bool opened)
 {
-    const smp_worker *w = p->worker;
+    smp_worker *w = p->worker;
 #ifndef SMP_SANITIZED
-    const uint64_t most = opened ? 2 * smp_max_u64(p->picture, w->live) + w->mapped : UINT64_MAX;
+    enum { STEP = 1 << 22 }; /* pictures of about one size have one limit */
+    uint64_t most = UINT64_MAX;
+    if (opened)
+        most = (2 * smp_max_u64(p->picture, w->live) + w->mapped) / STEP * STEP + STEP;
     if (smp_worker_addresses(most))
-        bound(w, RLIMIT_AS, smp_worker_addresses(most));
+        bound(w, RLIMIT_AS, smp_worker_addresses(most), &w->addresses);
 #else
     (void)w, (void)opened;
 #endif
@@ -175,6 +185,7 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
     }
     p->waited += smp_now() - start;
     p->more = got == SMP_RECEIVED && answer->more;
+    p->closed = got == SMP_RECEIVED && answer->closed;
     return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
 }
 
@@ -307,6 +318,9 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
     const smp_shape *shape = &reader->media.shape;
     smp_ask ask = {.kind = SMP_ASK_NEXT};
     p->waited = 0;
+    *more = false;
+    if (p->closed)
+        return SMP_OK;
     bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
     *more = !code && p->more;
@@ -319,7 +333,7 @@ static void close_proxy(smp_reader *reader)
     const smp_ask ask = {.kind = SMP_ASK_CLOSE};
     smp_worker *w = p->worker;
     smp_alloc_elsewhere(p->charged + p->shared, 0, 0, 0);
-    if (w && smp_message_send(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0))
+    if (w && (p->closed || smp_message_send(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0)))
         smp_worker_give_back(w);
     else if (w)
         smp_worker_end(w);

@@ -144,6 +144,13 @@ static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
     return smp_reader_rows(d->reader, d->arena + ask->at, ask->stride, ask->rows, err);
 }
 
+/* Whether all rows of a file that has one picture were given: nothing more can be asked of it. */
+static bool is_done(const decoder *d, smp_code code)
+{
+    const smp_reader *reader = d->reader;
+    return !code && reader && !reader->limits.frames && reader->next_row == smp_media_rows(&reader->media)->height;
+}
+
 static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool more, smp_blob *rows)
 {
     smp_notes none = {.count = 0};
@@ -159,6 +166,7 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
     smp_answer answer = {
         .code = (int)code,
         .more = more,
+        .closed = is_done(d, code),
         .bytes = (uint32_t)wire.size,
         .live = live > d->born ? live - d->born : 0,
         .peak = smp_alloc_peak() > d->born ? smp_alloc_peak() - d->born : 0,
@@ -171,6 +179,8 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
         !smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, wire.data, wire.size, NULL, 0))
         _exit(1);
     smp_free(wire.data);
+    if (answer.closed)
+        close_file(d);
 }
 
 enum { KEPT = 32 << 20 }; /* bytes of freed memory that wait for the next file */

@@ -39,6 +39,7 @@ typedef struct smp_hello {
 typedef struct smp_answer {
     int code;                  /* an smp_code */
     bool more;                 /* SMP_ASK_NEXT: another picture follows */
+    bool closed;               /* SMP_ASK_ROWS: these were the last, and the file is closed without an ask */
     uint32_t bytes;            /* that follow */
     uint64_t live, peak;       /* bytes of smp_alloc, now and most while it worked */
     uint64_t refused;          /* how often the limit refused memory, ever */

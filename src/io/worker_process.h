@@ -7,6 +7,12 @@
 #include "base/error.h"
 #include "io/worker_message.h"
 
+/* A resource limit of a decoder. */
+typedef struct smp_bound_set {
+    uint64_t now;  /* 0: not set yet */
+    uint64_t most; /* the hard limit, UINT64_MAX: none */
+} smp_bound_set;
+
 typedef struct smp_worker {
     struct smp_worker *next; /* while idle */
     int channel, arena;      /* descriptors */
@@ -18,6 +24,7 @@ typedef struct smp_worker {
     size_t mapped;
     uint64_t live, refused; /* as last answered */
     double processor;       /* seconds, as last answered */
+    smp_bound_set seconds, addresses;
 } smp_worker;
 
 /* An idle decoder, or a new one; av: one that has FFmpeg's libraries, where they are there. Any thread; the caller has
