@@ -51,6 +51,8 @@ static void put_times(smp_json *json, const smp_run_report *report)
         smp_json_object(json, NULL);
         smp_json_string(json, "stage", report->steps[i].label);
         put_ms(json, "ms", report->steps[i].seconds);
+        if (report->steps[i].result_seconds > 0)
+            put_ms(json, "results", report->steps[i].result_seconds);
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');

@@ -108,6 +108,8 @@ static void put_step(smp_json *json, const smp_step_report *step)
         smp_json_string(json, "variant", step->variant);
     smp_json_string(json, "output", step->type);
     smp_json_number(json, "seconds", step->seconds);
+    if (step->result_seconds > 0)
+        smp_json_number(json, "result_seconds", step->result_seconds);
     smp_json_integer(json, "bytes", (int64_t)step->bytes);
     smp_json_integer(json, "pixels", (int64_t)step->pixels);
     smp_json_number(json, "operations", step->ops);

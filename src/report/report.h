@@ -14,14 +14,15 @@
 typedef struct smp_step_report {
     char label[96]; /* the statement; in parentheses what the planner inserted */
     char variant[24];
-    int node;         /* of the program, or SMP_NODE_NONE when the planner inserted it */
-    int line;         /* in the pipe file; 0: inserted, or no file */
-    double seconds;   /* device time of all strips */
-    uint64_t bytes;   /* that had to cross memory: input read once, output written once */
-    uint64_t pixels;  /* output pixels */
-    double ops;       /* arithmetic operations */
-    uint64_t clipped; /* samples that the last store clamped */
-    uint64_t samples; /* of its output */
+    int node;              /* of the program, or SMP_NODE_NONE when the planner inserted it */
+    int line;              /* in the pipe file; 0: inserted, or no file */
+    double seconds;        /* device time of all strips */
+    double result_seconds; /* of the processor, which made findings and tables of what the device gave */
+    uint64_t bytes;        /* that had to cross memory: input read once, output written once */
+    uint64_t pixels;       /* output pixels */
+    double ops;            /* arithmetic operations */
+    uint64_t clipped;      /* samples that the last store clamped */
+    uint64_t samples;      /* of its output */
     bool counts_clipping;
     char type[48]; /* "u8x3 6000x4000 in f32": nominal shape, and storage of the output */
     char name[48]; /* of its findings, for stats and histogram */

@@ -100,6 +100,13 @@ static void put_total(FILE *to, const char *name, double seconds, bool counted, 
     fprintf(to, "%s%s\n", remark[0] ? "  " : "", remark);
 }
 
+/* What the processor made of a device's results takes its time too, where it does. */
+static void put_results(FILE *to, const smp_step_report *step, double wall, bool counted)
+{
+    if (step->result_seconds >= 0.01 * wall)
+        put_total(to, "  (its results)", step->result_seconds, counted, "by a thread of the processor");
+}
+
 static void put_totals(FILE *to, const smp_run_report *report, bool counted)
 {
     char rate[48] = "", size[24];
@@ -283,8 +290,10 @@ void smp_report_table(FILE *to, const smp_run_report *report, bool color)
     smp_paint paint = smp_paint_for(color);
     bool counted = has_counts(report);
     put_head(to, report, counted, &paint);
-    for (size_t i = 0; i < report->step_count; i++)
+    for (size_t i = 0; i < report->step_count; i++) {
         put_step(to, &report->steps[i], report->device_seconds, counted, &paint);
+        put_results(to, &report->steps[i], report->wall_seconds, counted);
+    }
     put_totals(to, report, counted);
     if (counted)
         put_counted(to, report, &paint);

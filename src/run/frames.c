@@ -251,6 +251,7 @@ static void add_report(smp_run_report *sum, smp_run_report *one)
         smp_step_report *to = &sum->steps[i];
         const smp_step_report *from = &one->steps[i];
         to->seconds += from->seconds;
+        to->result_seconds += from->result_seconds;
         to->bytes += from->bytes;
         to->pixels += from->pixels;
         to->ops += from->ops;

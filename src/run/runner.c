@@ -398,6 +398,7 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
         smp_shape_text(&step->out, step->storage, to->type, sizeof to->type);
         to->node = step->node;
         to->seconds = run->cost.seconds;
+        to->result_seconds = run->result_seconds;
         to->pixels = (uint64_t)step->out.width * (uint64_t)step->out.height;
         to->samples = to->pixels * (uint64_t)step->out.channels;
         to->bytes = smp_step_bytes(plan, step);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "stages/launch.h"
 
 /* ------------------------------------------------------------------------------------------------ shapes */
@@ -236,6 +237,7 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
 {
     void *table = run->work.table;
     run->cost = (smp_cost){0};
+    run->result_seconds = 0;
     smp_findings_free(&run->findings);
     smp_free(run->partial);
     run->partial = NULL;
@@ -331,6 +333,7 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     if (!result)
         return smp_fail_memory(err, "results", run->work.result_size);
     smp_code code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+    const double start = smp_now();
     if (!code && target != run && target->work.table_size && !target->work.table &&
         !(target->work.table = smp_alloc(target->work.table_size)))
         code = smp_fail_memory(err, "a table", target->work.table_size);
@@ -338,6 +341,7 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
         code = run->step->stage->partial(run->step->params, &run->step->in, &run->work, result, &run->partial, err);
     if (!code && run->step->stage->finish)
         code = run->step->stage->finish(run->step->params, &run->step->in, result, &target->work, &run->findings, err);
+    run->result_seconds = smp_now() - start;
     smp_free(result);
     if (!code && target != run)
         code = upload_table(target, err);

@@ -22,6 +22,7 @@ typedef struct smp_step_run {
     bool wants_partial;    /* set by the caller: also keep the result in the form that merges over files */
     void *partial;         /* that form; null: not wanted, or the stage has none */
     smp_cost cost;
+    double result_seconds; /* of the processor's thread that made the findings and the table, behind the kernels */
 } smp_step_run;
 
 /* Bytes of a row's samples, and from a row to the next (the stride). Rows begin at multiples of SMP_ALIGN. Rows of one

@@ -247,6 +247,12 @@ class Messages(CliCase):
         report = json.loads((self.folder / "report.json").read_text())
         self.assertIn("sobel", json.dumps(report["steps"]))
 
+    def test_report_tells_the_time_of_results_that_the_processor_makes(self):
+        self.smp("run", "-e", "gaussian 1px", "-e", "label", SAMPLES / "camera.png", "a.png", "--report=a.json")
+        steps = json.loads((self.folder / "a.json").read_text())["steps"]
+        self.assertGreater([s for s in steps if s["step"] == "label"][0]["result_seconds"], 0)
+        self.assertNotIn("result_seconds", [s for s in steps if s["step"] == "gaussian 1px"][0])
+
     def test_a_report_takes_the_place_of_nothing_that_the_run_uses(self):
         for name in ("in.png", "dark.png"):
             shutil.copy(SAMPLES / "chelsea.png", self.folder / name)
