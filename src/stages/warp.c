@@ -13,9 +13,13 @@ static const smp_param params[] = {
     {"matrix", offsetof(smp_warp_params, matrix), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, "[1 0 0; 0 1 0]",
      "instead of angle and scale: [a b c; d e f] or 3 x 3, from input pixels (x, y, 1) to output pixels, as OpenCV's",
      NULL, 0},
+    {"corners", offsetof(smp_warp_params, corners), SMP_T_MATRIX, SMP_UNIT_NONE, 0, 0, NULL,
+     "instead, as for a photo of a page: [x y; x y; x y; x y], the input pixels that become the corners at the top "
+     "left, top right, bottom right and bottom left",
+     NULL, 0},
     {"size", offsetof(smp_warp_params, size), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "keep",
-     "keep: the input's size; fit: as large as the turned picture; inside: the largest of the input's ratio that is "
-     "full",
+     "keep: the input's size; fit: as large as the turned picture, or as the longer sides between corners; inside: "
+     "the largest of the input's ratio that is full",
      sizes, 0},
     {"filter", offsetof(smp_warp_params, filter), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "bilinear",
      "between pixels; bicubic is sharper, nearest takes the nearest pixel", filters, 0},
@@ -36,10 +40,16 @@ static smp_code check(const void *given, smp_error *err)
                         p->matrix.cols);
     if (p->fill.rows > 1 || p->fill.cols < 1 || p->fill.cols > SMP_MAX_CHANNELS)
         return smp_fail(err, SMP_E_PIPE, "fill takes one row of 1 to %d values", SMP_MAX_CHANNELS);
-    if (smp_warp_is_identity(&p->matrix))
+    if (p->corners.rows && (p->corners.rows != 4 || p->corners.cols != 2))
+        return smp_fail(err, SMP_E_PIPE, "corners has %d x %d numbers, not 4 x 2: [x y; x y; x y; x y]",
+                        p->corners.rows, p->corners.cols);
+    const bool by_matrix = !smp_warp_is_identity(&p->matrix);
+    if (turned + by_matrix + (p->corners.rows > 0) > 1)
+        return smp_fail(err, SMP_E_PIPE, "the transform is given twice: say angle and scale, or matrix, or corners");
+    if (p->corners.rows && p->size == SMP_WARP_INSIDE)
+        return smp_fail(err, SMP_E_PIPE, "size=inside goes with an angle: with corners write size=keep or size=fit");
+    if (!by_matrix)
         return SMP_OK;
-    if (turned)
-        return smp_fail(err, SMP_E_PIPE, "the transform is given twice: say angle and scale, or matrix");
     if (p->size != SMP_WARP_KEEP)
         return smp_fail(err, SMP_E_PIPE, "size=%s goes with an angle or a scale: a matrix says where pixels lie",
                         sizes[p->size]);
@@ -60,7 +70,8 @@ const smp_stage smp_stage_warp = {
         "right, y down. An angle turns clockwise about the middle, which stays the middle. size=fit makes ceil(w|cos| "
         "+ h|sin|) x ceil(w|sin| + h|cos|) pixels, times scale; size=inside cuts off the empty corners. A matrix takes "
         "input pixels to output pixels, as OpenCV's getAffineTransform and getPerspectiveTransform make it; it is "
-        "inverted in double.\n"
+        "inverted in double. With corners the output's corner pixels are those of the input that are given, between "
+        "which straight lines stay straight.\n"
         "Affine places are exact in 2^-32 pixels, perspective is computed in double. bilinear: t = p00 + fx (p10 - "
         "p00), s likewise in the row below, t + fy (s - t); bicubic by Keys with a = -1/2, rows first; nearest moves "
         "samples. OpenCV rounds places to 1/32 pixel, which differs by some levels; scipy.ndimage agrees. `warp 90 "
@@ -79,7 +90,8 @@ const smp_stage smp_stage_warp = {
     .aliases = (const smp_alias[]){{"rotate_any imrotate deskew_by straighten", "warp 5"},
                                    {"affine warpaffine warp_affine", "warp matrix=[1 0 0; 0 1 0]"},
                                    {"perspective warpperspective", "warp matrix=[1 0 0; 0 1 0; 0 0 1]"},
-                                   {"distort", "warp matrix=[1 0 0; 0 1 0; 0 0 1]"},
+                                   {"distort four_point_transform dewarp keystone quad",
+                                    "warp corners=[10 20; 400 30; 420 560; 5 540] size=fit"},
                                    {"shear", "warp matrix=[1 0.2 0; 0 1 0] size=fit"},
                                    {"roll", "warp matrix=[1 0 30; 0 1 20] edge=wrap"},
                                    {0}},

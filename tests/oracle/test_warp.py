@@ -92,6 +92,22 @@ class Warp(OracleCase):
             self.assertLess(np.abs(got - want).max(), 1e-6)
 
 
+    def test_corners_are_opencvs_perspective(self):
+        array = picture(5, (60, 80), np.float32)
+        for size, to, corners in (("keep", (80, 60), [[4, 3], [70, 8], [75, 52], [2, 57]]),
+                                  ("fit", (78, 58), [[0, 0], [77, 0], [70, 50], [3, 57]]),
+                                  ("fit", (41, 31), [[10, 20], [50, 20], [50, 50], [10, 50]])):
+            places = np.float32([[0, 0], [to[0] - 1, 0], [to[0] - 1, to[1] - 1], [0, to[1] - 1]])
+            inverse = cv2.getPerspectiveTransform(places, np.float32(corners))
+            statement = f"warp corners={text(np.array(corners))} size={size}"
+            got = run(array, statement)
+            self.assertEqual(got.shape, to[::-1], statement)
+            x, y = (v / 2.0**32 for v in place(inverse, *to))
+            want = scipy.ndimage.map_coordinates(array.astype(float), [y, x], order=1, mode="grid-constant")
+            self.assertLess(np.abs(got - want).max(), 1e-5, statement)
+            self.same(got, run(array, statement, options=("--variant", "naive")), statement)
+
+
 class Undistort(OracleCase):
     def test_places_are_opencvs_map(self):
         lens = dict(fx=60.5, fy=58.25, cx=30.5, cy=21.75, k1=-0.21, k2=0.05, p1=0.01, p2=-0.02, k3=0.003)

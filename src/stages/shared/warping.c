@@ -79,6 +79,50 @@ static smp_code invert(const smp_matrix *matrix, double inverse[9], smp_error *e
     return SMP_OK;
 }
 
+/* Lengths of the sides from each corner to the next, in pixels' steps. */
+static void sides_of(const double *c, double sides[4])
+{
+    for (int i = 0; i < 4; i++) {
+        const double *to = c + 2 * ((i + 1) % 4);
+        sides[i] = hypot(to[0] - c[2 * i], to[1] - c[2 * i + 1]);
+    }
+}
+
+/* The corners turn one way all round: none lies within the others, and no sides cross. */
+static smp_code check_corners(const double *c, smp_error *err)
+{
+    int left = 0, right = 0;
+    for (int i = 0; i < 4; i++) {
+        const double *a = c + 2 * i, *b = c + 2 * ((i + 1) % 4), *d = c + 2 * ((i + 2) % 4);
+        const double turn = (b[0] - a[0]) * (d[1] - b[1]) - (b[1] - a[1]) * (d[0] - b[0]);
+        left += turn < 0;
+        right += turn > 0;
+    }
+    if (left == 4 || right == 4)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "the corners make no quadrilateral without dents");
+    return smp_hint(err, "go round: top left, top right, bottom right, bottom left");
+}
+
+/* Of a square to a quadrilateral (Heckbert, Fundamentals of Texture Mapping, 1989, 2.2.3), row by row. */
+static void inverse_of_corners(const double *c, const smp_shape *out, double inverse[9])
+{
+    const double x1 = c[2] - c[4], y1 = c[3] - c[5], x2 = c[6] - c[4], y2 = c[7] - c[5];
+    const double x = c[0] - c[2] + c[4] - c[6], y = c[1] - c[3] + c[5] - c[7], area = x1 * y2 - x2 * y1;
+    const double w = fmax(1, (double)out->width - 1), h = fmax(1, (double)out->height - 1);
+    const double across = (x * y2 - x2 * y) / area, down = (x1 * y - x * y1) / area;
+    const double rows[9] = {(c[2] - c[0] + across * c[2]) / w,
+                            (c[6] - c[0] + down * c[6]) / h,
+                            c[0],
+                            (c[3] - c[1] + across * c[3]) / w,
+                            (c[7] - c[1] + down * c[7]) / h,
+                            c[1],
+                            across / w,
+                            down / h,
+                            1};
+    memcpy(inverse, rows, sizeof rows);
+}
+
 /* Whole 2^-32 pixels. Every place of the picture must stay below 2^29 pixels, so that no sum overflows. */
 static smp_code set_affine(const double inverse[9], const smp_shape *out, smp_warp *warp, smp_error *err)
 {
@@ -171,16 +215,28 @@ smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_p
     bool plain;
     smp_code code = plan_fill(p, in, &warp, &plain, err);
     turn(p->angle, &cosine, &sine);
-    if (p->size != SMP_WARP_KEEP) {
+    const double *corners = p->corners.rows ? p->corners.values : NULL;
+    if (corners && p->size == SMP_WARP_FIT) {
+        double sides[4];
+        sides_of(corners, sides);
+        if (!(sides[0] + sides[1] + sides[2] + sides[3] < most))
+            return smp_fail(err, SMP_E_PIPE, "the corners lie too far apart");
+        work->out.width = (int64_t)rint(fmax(sides[0], sides[2])) + 1;
+        work->out.height = (int64_t)rint(fmax(sides[1], sides[3])) + 1;
+    } else if (p->size != SMP_WARP_KEEP) {
         if (((double)in->width + (double)in->height) * p->scale > most)
             return smp_fail(err, SMP_E_PIPE, "a picture of %lldx%lld, %g times as large, is too large",
                             (long long)in->width, (long long)in->height, p->scale);
         (p->size == SMP_WARP_FIT ? fit : fit_inside)(cosine, sine, p->scale, in, &work->out);
     }
-    if (!smp_warp_is_identity(&p->matrix))
+    if (corners) {
+        code = code ? code : check_corners(corners, err);
+        inverse_of_corners(corners, &work->out, inverse);
+    } else if (!smp_warp_is_identity(&p->matrix)) {
         code = code ? code : invert(&p->matrix, inverse, err);
-    else
+    } else {
         inverse_of_turn(cosine, sine, p->scale, in, &work->out, inverse);
+    }
     if (code)
         return code;
     warp.perspective = inverse[6] != 0 || inverse[7] != 0;

@@ -12,6 +12,7 @@ enum { SMP_WARP_KEEP, SMP_WARP_FIT, SMP_WARP_INSIDE };
 typedef struct smp_warp_params {
     double angle, scale; /* degrees, clockwise; factor */
     smp_matrix matrix, fill;
+    smp_matrix corners;     /* 4 x 2: input pixels that become the output's corners; no rows: not given */
     int size, filter, edge; /* SMP_WARP_KEEP ..; SMP_WARP_BILINEAR ..; an smp_edge */
 } smp_warp_params;
 
