@@ -23,6 +23,7 @@ static const char *const lines[] = {
     "levels black=90% white=20% gamma=1.4",
     "threshold 40%",
     "posterise 6",
+    "curves [0 0.2; 0.3 0.1; 0.9 1]",
     "add 10%",
     "subtract 12.5%",
     "multiply 130%",

@@ -4,6 +4,7 @@ import unittest
 
 import cv2
 import numpy as np
+import scipy.interpolate
 
 from PIL import Image
 
@@ -156,6 +157,22 @@ class Point(OracleCase):
                                       (rgb, "1", "2 to 256")):
             with self.assertRaisesRegex(ProgramFailed, message):
                 run(array, f"palette {words}")
+
+    def test_curves_are_scipys_pchip(self):
+        rng = np.random.default_rng(2)
+        for dtype, columns in zip(FORMATS * 2, (1, 1, 1, 3, 3, 3)):
+            array = picture(3, (40, 30, 3), dtype)
+            for count in (3, 7, 16):
+                x = ((np.arange(count) + rng.random(count) / 2) / count).round(3)
+                y = rng.random((count, columns)).round(3)
+                points = "; ".join(" ".join(map(str, row)) for row in np.column_stack([x, y]))
+                at = np.clip(array / white(array), x[0], x[-1])
+                smooth = [scipy.interpolate.PchipInterpolator(x, y[:, c % columns])(at[..., c]) for c in range(3)]
+                bent = [np.interp(at[..., c], x, y[:, c % columns]) for c in range(3)]
+                for shape, want in (("smooth", smooth), ("linear", bent)):
+                    top = white(array)
+                    self.near(run(array, f"curves [{points}] shape={shape}"), np.dstack(want) * top,
+                              f"{dtype} {points} {shape}", terms=1, tie=top * 4e-6, relative=4e-6)
 
     def test_posterise_is_exact(self):
         for dtype in FORMATS:
