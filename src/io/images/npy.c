@@ -297,6 +297,10 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
     const npy *array = reader->state;
     const smp_shape *shape = &reader->media.shape;
     const size_t row = file_row(array, shape), count = (size_t)shape->width * (size_t)shape->channels;
+    if (!array->fortran && !array->swap && !array->line && stride == (int64_t)row) /* as it is: in one call */
+        return smp_source_read(&reader->source, to, row * (size_t)rows) == row * (size_t)rows
+                   ? SMP_OK
+                   : smp_source_ended(&reader->source, err);
     for (int64_t i = 0; i < rows; i++) {
         const int64_t y = reader->next_row + i;
         void *out = (uint8_t *)to + i * stride;
@@ -473,6 +477,8 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
 {
     const size_t row = (size_t)smp_row_bytes(&writer->shape);
     smp_code code = SMP_OK;
+    if (!writer->state && stride == (int64_t)row)
+        return smp_output_write(writer->output, from, row * (size_t)rows, err);
     for (int64_t i = 0; i < rows && code == SMP_OK; i++) {
         const uint8_t *at = (const uint8_t *)from + i * stride;
         code = writer->state ? write_changed(writer, at, writer->next_row + i, err)
