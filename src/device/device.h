@@ -1,5 +1,6 @@
 /* A device runs kernels over views and owns memory. The executor knows devices only through this table. Work is queued
- * in order. copy_in and copy_out return when the host may reuse its memory. */
+ * in order. copy_in and copy_out return when the host may reuse its memory; what is sent from pinned memory, or to it,
+ * travels meanwhile, and a mark behind it says when it is there. */
 #ifndef SMP_DEVICE_DEVICE_H
 #define SMP_DEVICE_DEVICE_H
 
@@ -27,6 +28,16 @@ typedef struct smp_cost {
     double seconds;
 } smp_cost;
 
+typedef struct smp_mark smp_mark; /* a place in the order of a device's work */
+
+/* Rows of row_bytes on their way; strides are in bytes. */
+typedef struct smp_rows_sent {
+    bool up; /* to the device, and not from it */
+    void *to;
+    const void *from;
+    int64_t to_stride, from_stride, row_bytes, rows;
+} smp_rows_sent;
+
 typedef struct smp_device_ops {
     /* Device memory. *out is null on failure (SMP_E_MEMORY or SMP_E_DEVICE_MEMORY). */
     smp_code (*alloc)(smp_device *device, size_t size, void **out, smp_error *err);
@@ -40,6 +51,18 @@ typedef struct smp_device_ops {
     /* Copies rows of row_bytes within device memory. They must not overlap. */
     smp_code (*copy)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
                      int64_t row_bytes, int64_t rows, smp_error *err);
+    /* The next five are a GPU's. Pinned memory of the host is kept for the next ask; null: there is no more. */
+    void *(*pinned_alloc)(smp_device *device, size_t size);
+    void (*pinned_free)(smp_device *device, void *memory);
+    /* Pins memory of others, which they take away after smp_memory_goes() only (base/going.h). Nobody else sends from
+     * it meanwhile. False: it cannot be pinned. */
+    bool (*pin)(smp_device *device, void *memory, size_t size);
+    /* Queues a copy of pinned memory, and the mark behind it: a new one where *mark is null. The time on the bus is
+     * added to *cost as in launch. */
+    smp_code (*send)(smp_device *device, const smp_rows_sent *rows, smp_cost *cost, smp_mark **mark, smp_error *err);
+    /* Waits until what was queued before a mark is done. Any thread may ask. */
+    smp_code (*reach)(smp_device *device, const smp_mark *mark, smp_error *err);
+    void (*unmark)(smp_device *device, smp_mark *mark);
     /* Queues one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is the whole result in
      * device memory, of the kind that plan says. Adds the cost to *cost, which must live until sync: a GPU knows it
      * only then. */

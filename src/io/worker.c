@@ -239,8 +239,7 @@ static bool map_arena(smp_worker *w, size_t size)
     if (size <= w->mapped)
         return true;
     size = (size + PAGE - 1) / PAGE * PAGE;
-    if (w->map)
-        munmap(w->map, w->mapped);
+    smp_worker_unmap(w->map, w->mapped);
     w->map = NULL;
     w->mapped = 0;
     struct stat status; /* it may have been larger, and does not shrink */
@@ -337,8 +336,7 @@ static void close_proxy(smp_reader *reader)
         smp_worker_give_back(w);
     else if (w)
         smp_worker_end(w);
-    if (p->left)
-        munmap(p->left, p->left_size);
+    smp_worker_unmap(p->left, p->left_size);
     smp_free(p);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/going.h"
 #include "io/av/av_library.h"
 #include "io/source.h"
 #include "io/worker.h"
@@ -68,10 +69,17 @@ static smp_code fail_start(int number, smp_error *err)
     return smp_hint(err, "--no-sandbox decodes them without one");
 }
 
+void smp_worker_unmap(void *map, size_t size)
+{
+    if (!map)
+        return;
+    smp_memory_goes(map);
+    munmap(map, size);
+}
+
 static void free_worker(smp_worker *w)
 {
-    if (w->map)
-        munmap(w->map, w->mapped);
+    smp_worker_unmap(w->map, w->mapped);
     close(w->channel);
     close(w->arena);
     smp_free(w);
@@ -279,7 +287,7 @@ smp_code smp_worker_take(bool av, smp_worker **out, smp_error *err)
 void smp_worker_give_back(smp_worker *w)
 {
     if (w->mapped > kept_arena()) {
-        munmap(w->map, w->mapped);
+        smp_worker_unmap(w->map, w->mapped);
         (void)fallocate(w->arena, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)w->mapped);
         w->map = NULL;
         w->mapped = 0;

@@ -37,6 +37,9 @@ void smp_worker_give_back(smp_worker *w);
 /* Ends a decoder, alive or not, frees *w, and says what waitpid(2) said of it; -errno. */
 int smp_worker_end(smp_worker *w);
 
+/* Unmaps an arena, which a device may have pinned. Null: there is none. */
+void smp_worker_unmap(void *map, size_t size);
+
 /* Bytes of addresses for a decoder that holds so many beside the program and its libraries, UINT64_MAX: all that
  * --max-memory allows; 0: any. */
 uint64_t smp_worker_addresses(uint64_t held);

@@ -44,12 +44,13 @@ typedef struct smp_run_report {
     smp_device_info device;
     char device_note[320];
     int threads;
-    double read_seconds;   /* reading and decoding, */
-    double input_seconds;  /* of which the operating system took this; */
-    double write_seconds;  /* encoding and writing, */
-    double output_seconds; /* of which the operating system took this */
-    double device_seconds; /* all steps */
-    double upload_seconds, download_seconds;
+    double read_seconds;                     /* reading and decoding, */
+    double input_seconds;                    /* of which the operating system took this; */
+    double write_seconds;                    /* encoding and writing, */
+    double output_seconds;                   /* of which the operating system took this */
+    double device_seconds;                   /* all steps */
+    double upload_seconds, download_seconds; /* of a GPU's bus, also while the host does other things */
+    bool detours;        /* rows were copied to other memory of the host and on, since theirs could not be pinned */
     double wall_seconds; /* wall time of the file, in which decoding, computing and encoding overlap */
     int64_t strip_rows, strips;
     uint64_t peak_bytes;                 /* the most live memory at any time */

@@ -109,12 +109,13 @@ static void put_results(FILE *to, const smp_step_report *step, double wall, bool
 
 static void put_totals(FILE *to, const smp_run_report *report, bool counted)
 {
+    const char *way = report->detours ? "by way of other memory: no more can be pinned" : "";
     char rate[48] = "", size[24];
     put_total(to, "all steps", report->device_seconds, counted, "");
     if (report->upload_seconds > 0)
-        put_total(to, "upload", report->upload_seconds, counted, "");
+        put_total(to, "upload", report->upload_seconds, counted, way);
     if (report->download_seconds > 0)
-        put_total(to, "download", report->download_seconds, counted, "");
+        put_total(to, "download", report->download_seconds, counted, way);
     if (report->input_bytes && report->read_seconds > 0)
         snprintf(rate, sizeof rate, "%.1f MB/s of file", (double)report->input_bytes / report->read_seconds / 1e6);
     put_total(to, "read and decode", report->read_seconds, counted, rate);

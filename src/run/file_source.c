@@ -70,15 +70,16 @@ bool smp_source_by_strips(const smp_plan *plan, int step, const smp_device *devi
     return device->host_memory && plan->steps[step].job == SMP_JOB_SOURCE && !plan->steps[step].frame;
 }
 
-smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, const smp_device *device,
-                           int64_t strip_rows, smp_stream **out, smp_error *err)
+smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, smp_device *device, int64_t strip_rows,
+                           smp_stream **out, smp_error *err)
 {
     if (smp_source_by_strips(plan, step, device))
         return smp_stream_read_strips(reader, plan, step, strip_rows, out, err);
     int64_t rows;
     smp_code code = smp_rows_needed(plan, step, &rows, err);
     strip_rows = smp_phase_rows(plan, plan->steps[step].phase, strip_rows);
-    return code ? code : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows), out, err);
+    return code ? code
+                : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows), device, out, err);
 }
 
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows)

@@ -25,8 +25,8 @@ void smp_file_source_close(smp_file_source *source);
 bool smp_source_by_strips(const smp_plan *plan, int step, const smp_device *device);
 
 /* The stream of a source, by strips or not. The plan stays the caller's and must outlive the stream. */
-smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, const smp_device *device,
-                           int64_t strip_rows, smp_stream **out, smp_error *err);
+smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, smp_device *device, int64_t strip_rows,
+                           smp_stream **out, smp_error *err);
 
 /* Rows in a slot of a source that is not read by strips: about 512 KB. Small slots let the reader run ahead in small
  * steps. */

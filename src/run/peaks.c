@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "device/cuda/cuda.h"
+#include "run/stream.h"
 
 enum {
     WARM_UP = 2, /* passes before the first that is measured */
@@ -167,21 +168,56 @@ smp_code smp_peak_copy(smp_device *device, size_t size, smp_rate *rate, smp_erro
     return code;
 }
 
-/* One copy over the bus as a run makes it: through the device's pinned buffers. */
-static smp_code staged_copy(smp_device *device, bool up, void *there, void *here, size_t size, double *seconds,
-                            smp_error *err)
+/* A ring of slots as a run has it. */
+typedef struct ring {
+    void *slot[SMP_GPU_SLOTS];
+    smp_mark *mark[SMP_GPU_SLOTS];
+} ring;
+
+static smp_code open_ring(smp_device *device, ring *r, smp_error *err)
 {
-    int64_t n = (int64_t)size;
-    double began = smp_now();
-    smp_code code = up ? device->ops->copy_in(device, there, n, here, n, n, 1, err)
-                       : device->ops->copy_out(device, here, n, there, n, n, 1, err);
-    if (!code)
-        code = device->ops->sync(device, err);
-    *seconds = smp_now() - began;
-    return code;
+    for (int i = 0; i < SMP_GPU_SLOTS; i++) {
+        if (!(r->slot[i] = device->ops->pinned_alloc(device, SMP_GPU_SLOT_BYTES)))
+            return smp_fail_memory(err, "pinned memory", SMP_GPU_SLOT_BYTES);
+        memset(r->slot[i], 0, SMP_GPU_SLOT_BYTES);
+    }
+    return SMP_OK;
 }
 
-smp_code smp_peak_link(smp_device *device, bool up, bool staged, size_t size, smp_rate *rate, smp_error *err)
+static void close_ring(smp_device *device, ring *r)
+{
+    for (int i = 0; i < SMP_GPU_SLOTS; i++) {
+        device->ops->unmark(device, r->mark[i]);
+        device->ops->pinned_free(device, r->slot[i]);
+    }
+}
+
+/* One copy over the bus as a run makes it: slot by slot, each waited for before it is used again. */
+static smp_code sent_copy(smp_device *device, bool up, void *there, ring *r, size_t size, double *seconds,
+                          smp_error *err)
+{
+    smp_code code = SMP_OK;
+    smp_cost cost = {0};
+    double began = smp_now();
+    for (size_t at = 0, n; !code && at < size; at += n) {
+        const size_t slot = at / SMP_GPU_SLOT_BYTES % SMP_GPU_SLOTS;
+        char *device_at = (char *)there + at;
+        n = (size_t)smp_min_u64(size - at, SMP_GPU_SLOT_BYTES);
+        const smp_rows_sent part = {.up = up,
+                                    .to = up ? device_at : r->slot[slot],
+                                    .from = up ? r->slot[slot] : device_at,
+                                    .row_bytes = (int64_t)n,
+                                    .rows = 1};
+        code = device->ops->reach(device, r->mark[slot], err);
+        if (!code)
+            code = device->ops->send(device, &part, &cost, &r->mark[slot], err);
+    }
+    const smp_code waited = device->ops->sync(device, code ? NULL : err); /* cost is on this stack */
+    *seconds = smp_now() - began;
+    return code ? code : waited;
+}
+
+smp_code smp_peak_link(smp_device *device, bool up, bool in_slots, size_t size, smp_rate *rate, smp_error *err)
 {
     *rate = (smp_rate){0};
     if (device->host_memory)
@@ -189,19 +225,19 @@ smp_code smp_peak_link(smp_device *device, bool up, bool staged, size_t size, sm
     if (!size)
         size = is_gpu(device) ? 256 << 20 : 1 << 20;
     void *there = NULL, *here = NULL;
+    ring slots = {.mark = {NULL}};
     smp_code code = zeroed(device, size, &there, err);
-    if (!code && staged) {
-        here = smp_alloc(size);
-        code = here ? SMP_OK : smp_fail_memory(err, "a buffer", size);
-    } else if (!code)
+    if (!code && in_slots)
+        code = open_ring(device, &slots, err);
+    else if (!code)
         code = smp_cuda_pinned_alloc(device, size, &here, err);
-    if (!code)
+    if (here)
         memset(here, 0, size);
     double began = smp_now();
     for (int pass = 0; !code && !enough(rate, began); pass++) {
         double seconds;
-        if (staged)
-            code = staged_copy(device, up, there, here, size, &seconds, err);
+        if (in_slots)
+            code = sent_copy(device, up, there, &slots, size, &seconds, err);
         else
             code = smp_cuda_time_copy(device, up ? SMP_CUDA_UP : SMP_CUDA_DOWN, up ? there : here, up ? here : there,
                                       size, &seconds, err);
@@ -210,8 +246,8 @@ smp_code smp_peak_link(smp_device *device, bool up, bool staged, size_t size, sm
     }
     rate->bytes = (double)size;
     smp_rate_settle(rate);
-    if (staged)
-        smp_free(here);
+    if (in_slots)
+        close_ring(device, &slots);
     else
         smp_cuda_pinned_free(device, here);
     if (there)

@@ -205,7 +205,8 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
     if (!code)
         code = smp_source_stream(reader, plan, 0, request->device, strip_rows, &source.stream, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
-        code = smp_stream_write(outputs[i].writer, &plan->sinks[i].rows, strip_rows, &outputs[i].stream, err);
+        code = smp_stream_write(outputs[i].writer, &plan->sinks[i].rows, strip_rows, request->device,
+                                &outputs[i].stream, err);
         sinks[i].stream = outputs[i].stream;
     }
     if (!code) {

@@ -28,7 +28,9 @@ struct smp_runner {
     step_state *states;
     smp_rows *rows;
     int64_t strip_rows, strips_done, strips_all;
-    double upload_seconds, download_seconds;
+    double upload_seconds, download_seconds; /* of copies that the host waits for */
+    smp_cost sent[2];                        /* of those that it does not wait for: down, up */
+    bool detours;                            /* some rows went through ordinary memory */
 };
 
 /* ---------------------------------------------------------------------------------------------- memory */
@@ -183,6 +185,23 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
     return code;
 }
 
+/* Copies rows of a step between its memory and an endpoint's. wait: they are there on return. */
+static smp_code move_rows(smp_runner *r, smp_endpoint *endpoint, const smp_rows_sent *rows, bool wait, smp_error *err)
+{
+    const smp_device_ops *ops = r->device->ops;
+    smp_mark **mark = endpoint->stream && !wait ? smp_stream_mark(endpoint->stream) : NULL;
+    if (mark)
+        return ops->send(r->device, rows, &r->sent[rows->up], mark, err);
+    r->detours |= endpoint->stream && !wait;
+    double start = smp_now();
+    smp_code code = (endpoint->on_device ? ops->copy
+                     : rows->up          ? ops->copy_in
+                                : ops->copy_out)(r->device, rows->to, rows->to_stride, rows->from, rows->from_stride,
+                                                 rows->row_bytes, rows->rows, err);
+    *(rows->up ? &r->upload_seconds : &r->download_seconds) += smp_now() - start;
+    return code;
+}
+
 static smp_code skip_rows(smp_endpoint *endpoint, int64_t count, smp_error *err)
 {
     const void *rows;
@@ -222,12 +241,15 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
             count = need->to - y;
             stride = endpoint->view.stride;
         }
-        double start = smp_now();
-        const smp_device_ops *ops = r->device->ops;
-        smp_code code = (endpoint->on_device ? ops->copy : ops->copy_in)(
-            r->device, (char *)state->memory + (y - state->base) * state->stride, state->stride, rows, stride,
-            smp_row_bytes(&step->out, step->storage), count, err);
-        r->upload_seconds += smp_now() - start;
+        smp_code code = move_rows(r, endpoint,
+                                  &(smp_rows_sent){.up = true,
+                                                   .to = (char *)state->memory + (y - state->base) * state->stride,
+                                                   .to_stride = state->stride,
+                                                   .from = rows,
+                                                   .from_stride = stride,
+                                                   .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                   .rows = count},
+                                  false, err);
         if (code)
             return code;
         if (endpoint->stream)
@@ -283,11 +305,14 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
             stride = endpoint->view.stride;
         }
         smp_view from = view_of(r, sink->step, y, count);
-        double start = smp_now();
-        const smp_device_ops *ops = r->device->ops;
-        smp_code code = (endpoint->on_device ? ops->copy : ops->copy_out)(
-            r->device, rows, stride, from.data, from.stride, smp_row_bytes(&step->out, step->storage), count, err);
-        r->download_seconds += smp_now() - start;
+        smp_code code = move_rows(r, endpoint,
+                                  &(smp_rows_sent){.to = rows,
+                                                   .to_stride = stride,
+                                                   .from = from.data,
+                                                   .from_stride = from.stride,
+                                                   .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                   .rows = count},
+                                  head, err);
         if (code)
             return code;
         if (head) {
@@ -384,8 +409,9 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->strips = r->strips_done;
     report->device_seconds = 0;
     if (!r->device->host_memory) { /* the CPU's copies stay within its own memory */
-        report->upload_seconds = r->upload_seconds;
-        report->download_seconds = r->download_seconds;
+        report->upload_seconds = r->upload_seconds + r->sent[true].seconds;
+        report->download_seconds = r->download_seconds + r->sent[false].seconds;
+        report->detours = r->detours;
     }
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
@@ -437,9 +463,24 @@ static double most_shrunk_rows(const smp_plan *plan, double input_reach)
     return fmax(1, most);
 }
 
+/* Strips are small, so that the rings of slots hold most of one: while the device sends one to the writer, the reader
+ * fills the next. Tiles fill a GPU by being low, and compute their reach anew, so that strips are many times as high as
+ * that. JPEGs that the device decodes or codes are few bytes for the rings, and pictures for the device. */
+static double gpu_strip_bytes(const smp_plan *plan, double reach_bytes)
+{
+    enum { GPU_STRIP_BYTES = 8 << 20, GPU_MOST_BYTES = 64 << 20, REACHES = 16 };
+    for (size_t i = 0; i < plan->sink_count; i++)
+        if (plan->sinks[i].coded)
+            return GPU_MOST_BYTES;
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].stage && plan->steps[i].stage->role == SMP_ROLE_JPEG)
+            return GPU_MOST_BYTES;
+    return fmin(fmax(GPU_STRIP_BYTES, REACHES * reach_bytes), GPU_MOST_BYTES);
+}
+
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted)
 {
-    enum { STRIP_BYTES = 1 << 20, CUDA_STRIP_BYTES = 64 << 20, SHRINKING_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
+    enum { STRIP_BYTES = 1 << 20, SHRINKING_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
     if (wanted > 0)
         return (wanted + plan->row_multiple - 1) / plan->row_multiple * plan->row_multiple;
     const bool cpu = device && device->host_memory;
@@ -451,7 +492,9 @@ int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t w
         reach += rows / (step->strip_share * smp_row_map_ratio(&step->reads));
         input_reach += rows;
     }
-    double rows = (device && !cpu ? CUDA_STRIP_BYTES : STRIP_BYTES) / widest;
+    double rows = STRIP_BYTES / widest;
+    if (device && !cpu)
+        rows = gpu_strip_bytes(plan, reach * widest) / widest;
     /* every thread computes halo rows again: keep them a small part of a strip */
     const double units = cpu ? (double)smp_max_i64(1, device->info.units) : 1;
     rows = fmax(rows, fmin(3 * reach * units, MOST_BYTES / widest));
@@ -512,6 +555,8 @@ smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_rep
     r->setup = setup;
     r->strips_done = 0;
     r->upload_seconds = r->download_seconds = 0;
+    r->sent[0] = r->sent[1] = (smp_cost){0};
+    r->detours = false;
     *failed_step = SMP_STEP_NONE;
     for (size_t i = 0; !code && i < r->plan->step_count; i++)
         code = begin_state(r, (int)i, err);

@@ -11,9 +11,9 @@
 #include "run/ring.h"
 #include "run/step.h"
 
-/* A reader's slots are small and let it decode ahead. Slots as high as strips: one is filled while the other is
- * emptied. */
-enum { SMALL_SLOTS = 3, STRIP_SLOTS = 2, SLOTS = SMALL_SLOTS };
+/* A reader's slots are small and let it decode ahead; so do those that a GPU fills let it compute ahead. Slots as high
+ * as strips: one is filled while the other is emptied. */
+enum { SMALL_SLOTS = 3, STRIP_SLOTS = 2, SLOTS = SMP_GPU_SLOTS };
 
 struct smp_stream {
     smp_reader *reader; /* one of the two is set */
@@ -21,6 +21,8 @@ struct smp_stream {
     int64_t height, slot_rows, stride;
     unsigned char *slot[SLOTS];
     bool shared;           /* the slots are the reader's */
+    smp_device *pinned_by; /* null: the slots are ordinary memory */
+    smp_mark *mark[SLOTS]; /* behind what the device was sent from the slot, or to it */
     smp_ring ring;         /* of the slots in use */
     int64_t filled[SLOTS]; /* rows in the slot */
     const smp_plan *plan;  /* of a stream by strips; else null */
@@ -34,6 +36,12 @@ struct smp_stream {
     smp_error error;
     pthread_t thread;
 };
+
+/* Waits until the device has let go of a slot, or filled it. */
+static smp_code reach(smp_stream *s, int slot)
+{
+    return s->pinned_by ? s->pinned_by->ops->reach(s->pinned_by, s->mark[slot], &s->error) : SMP_OK;
+}
 
 /* Reads the next rows on the codec thread and adds up its time. */
 static smp_code read_rows(smp_stream *s, unsigned char *to, int64_t rows)
@@ -51,7 +59,9 @@ static void *read_all(void *context)
     for (int64_t y = 0; y < s->height && !code && smp_ring_wait_free(&s->ring);) {
         int slot = (int)(s->ring.made % s->ring.slots);
         int64_t rows = smp_min_i64(s->slot_rows, s->height - y);
-        code = read_rows(s, s->slot[slot], rows);
+        code = reach(s, slot);
+        if (!code)
+            code = read_rows(s, s->slot[slot], rows);
         if (code)
             break;
         s->filled[slot] = rows;
@@ -113,6 +123,8 @@ static void *write_all(void *context)
     smp_code code = SMP_OK;
     while (!code && smp_ring_wait_filled(&s->ring)) {
         int slot = (int)(s->ring.used % s->ring.slots);
+        if ((code = reach(s, slot)))
+            break;
         double start = smp_now();
         code = smp_writer_rows(s->writer, s->slot[slot], s->stride, s->filled[slot], &s->error);
         s->busy += smp_now() - start;
@@ -127,24 +139,56 @@ static void *write_all(void *context)
 
 static void free_stream(smp_stream *s)
 {
-    for (int i = 0; i < SLOTS && !s->shared; i++)
-        smp_free(s->slot[i]);
+    for (int i = 0; i < SLOTS; i++) {
+        (void)reach(s, i); /* after a failure the device may be at work on it */
+        if (s->mark[i])
+            s->pinned_by->ops->unmark(s->pinned_by, s->mark[i]);
+        if (s->shared || !s->slot[i])
+            continue;
+        if (s->pinned_by)
+            s->pinned_by->ops->pinned_free(s->pinned_by, s->slot[i]);
+        else
+            smp_free(s->slot[i]);
+    }
     smp_free(s->rows);
     smp_ring_close(&s->ring);
     smp_free(s);
 }
 
-int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips)
+static int64_t bytes_of(const smp_shape *shape, int64_t slot_rows, int slots)
 {
     const int64_t most = INT64_MAX >> 16; /* more than any memory; sums of it do not overflow */
-    int64_t rows = smp_min_i64(slot_rows, shape->height), bytes;
+    int64_t bytes;
     bool fits =
-        smp_mul_i64(smp_row_stride(shape, shape->format), rows * (by_strips ? STRIP_SLOTS : SMALL_SLOTS), &bytes);
+        smp_mul_i64(smp_row_stride(shape, shape->format), smp_min_i64(slot_rows, shape->height) * slots, &bytes);
     return fits ? smp_min_i64(bytes, most) : most;
 }
 
+int64_t smp_stream_read_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips)
+{
+    return bytes_of(shape, slot_rows, by_strips ? STRIP_SLOTS : SMALL_SLOTS);
+}
+
+/* The rows of a writer's slot, and how many slots. Where rows are computed on in slots, a strip must fit. */
+static int64_t write_slot(const smp_shape *shape, int64_t strip_rows, const smp_device *device, int *slots)
+{
+    *slots = STRIP_SLOTS;
+    if (device->host_memory)
+        return strip_rows;
+    const int64_t rows = smp_clamp_i64(SMP_GPU_SLOT_BYTES / smp_row_stride(shape, shape->format), 1, strip_rows);
+    *slots = (int)smp_clamp_i64((shape->height + rows - 1) / rows, 1, SMP_GPU_SLOTS);
+    return rows;
+}
+
+int64_t smp_stream_write_bytes(const smp_shape *shape, int64_t strip_rows, const smp_device *device)
+{
+    int slots;
+    const int64_t rows = write_slot(shape, strip_rows, device, &slots);
+    return bytes_of(shape, rows, slots);
+}
+
 /* Slots that the process which decodes fills itself, where there is one. */
-static void share_slots(smp_stream *s, size_t bytes)
+static void share_slots(smp_stream *s, smp_device *gpu, size_t bytes)
 {
     size_t each, all;
     if (!smp_add_size(bytes, 2 * SMP_ALIGN, &each)) /* the 64 bytes that may be read beyond a slot, and rounding */
@@ -154,19 +198,37 @@ static void share_slots(smp_stream *s, size_t bytes)
     s->shared = memory != NULL;
     for (int i = 0; i < s->ring.slots && memory; i++)
         s->slot[i] = memory + (size_t)i * each;
+    s->pinned_by = memory && gpu && gpu->ops->pin(gpu, memory, all) ? gpu : NULL;
 }
 
-/* Allocates a stream's slots and starts its thread. Frees the stream on failure. */
-static smp_code start(smp_stream *s, void *(*run)(void *), smp_stream **out, smp_error *err)
+/* Slots of the device; all or none. */
+static void pin_slots(smp_stream *s, smp_device *gpu, size_t bytes)
 {
+    s->pinned_by = gpu;
+    for (int i = 0; i < s->ring.slots && s->pinned_by; i++)
+        if (!(s->slot[i] = gpu->ops->pinned_alloc(gpu, bytes)))
+            s->pinned_by = NULL;
+    for (int i = 0; i < s->ring.slots && !s->pinned_by; i++) {
+        if (s->slot[i])
+            gpu->ops->pinned_free(gpu, s->slot[i]);
+        s->slot[i] = NULL;
+    }
+}
+
+/* Allocates a stream's slots, pinned for a GPU, and starts its thread. Frees the stream on failure. */
+static smp_code start(smp_stream *s, smp_device *device, void *(*run)(void *), smp_stream **out, smp_error *err)
+{
+    smp_device *gpu = device && !device->host_memory ? device : NULL;
     size_t bytes = 0;
     if (!smp_mul_size((size_t)s->stride, (size_t)s->slot_rows, &bytes)) {
         free_stream(s);
         return smp_fail_memory(err, "strips of rows", UINT64_MAX);
     }
     if (s->reader)
-        share_slots(s, bytes);
-    for (int i = 0; i < s->ring.slots && !s->shared; i++)
+        share_slots(s, gpu, bytes);
+    if (gpu && !s->shared)
+        pin_slots(s, gpu, bytes);
+    for (int i = 0; i < s->ring.slots && !s->shared && !s->pinned_by; i++)
         if (!(s->slot[i] = smp_alloc_raw(bytes))) {
             free_stream(s);
             return smp_fail_memory(err, "strips of rows", bytes);
@@ -194,14 +256,15 @@ static smp_stream *make(const smp_shape *shape, int64_t slot_rows, int slots, sm
     return s;
 }
 
-smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_stream **out, smp_error *err)
+smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_device *device, smp_stream **out,
+                         smp_error *err)
 {
     smp_stream *s = make(smp_media_rows(smp_reader_media(reader)), slot_rows, SMALL_SLOTS, out, err);
     if (!s)
         return SMP_E_MEMORY;
     s->reader = reader;
     s->height = rows;
-    return start(s, read_all, out, err);
+    return start(s, device, read_all, out, err);
 }
 
 smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int step, int64_t strip_rows,
@@ -223,19 +286,21 @@ smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int st
         s->slot_rows = smp_max_i64(1, windows[step].shown);
     smp_free(windows);
     if (!code)
-        return start(s, read_strips, out, err);
+        return start(s, NULL, read_strips, out, err);
     free_stream(s);
     return code;
 }
 
-smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out,
-                          smp_error *err)
+smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t strip_rows, smp_device *device,
+                          smp_stream **out, smp_error *err)
 {
-    smp_stream *s = make(shape, slot_rows, STRIP_SLOTS, out, err);
+    int slots;
+    const int64_t slot_rows = write_slot(shape, strip_rows, device, &slots);
+    smp_stream *s = make(shape, slot_rows, slots, out, err);
     if (!s)
         return SMP_E_MEMORY;
     s->writer = writer;
-    return start(s, write_all, out, err);
+    return start(s, device, write_all, out, err);
 }
 
 static smp_code no_more(const smp_stream *s, smp_error *err)
@@ -308,6 +373,11 @@ void smp_stream_put(smp_stream *s, int64_t count)
     s->total += count;
     if (s->at == s->slot_rows || s->total == s->height)
         pass_on(s);
+}
+
+smp_mark **smp_stream_mark(smp_stream *s)
+{
+    return s->pinned_by ? &s->mark[(s->reader ? s->ring.used : s->ring.made) % s->ring.slots] : NULL;
 }
 
 int64_t smp_stream_stride(const smp_stream *s)

@@ -1,17 +1,22 @@
 /* Rows between a codec's thread and the computing thread: a bounded ring of slots. A reader decodes ahead into slots
  * and the computing thread takes rows out; towards a writer it is the other way round. The number of slots bounds the
- * memory. */
+ * memory. For a GPU slots are pinned, where that is possible: rows are sent from them and to them, and who touches a
+ * slot next waits for the mark behind them. */
 #ifndef SMP_RUN_STREAM_H
 #define SMP_RUN_STREAM_H
 
+#include "device/device.h"
 #include "io/media.h"
 #include "run/schedule.h"
 
 typedef struct smp_stream smp_stream;
 
+enum { SMP_GPU_SLOTS = 4, SMP_GPU_SLOT_BYTES = 1 << 20 }; /* towards a writer, of what a GPU computed */
+
 /* Starts a thread that reads the first `rows` of reader's rows in slots of slot_rows. The reader stays the caller's and
- * must outlive the stream. */
-smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_stream **out, smp_error *err);
+ * must outlive the stream, as must the device (null: rows are not sent). */
+smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_device *device, smp_stream **out,
+                         smp_error *err);
 
 /* The same for the source `step` of a plan. Each slot holds all rows that one strip sees; rows that the strip before
  * saw too are copied. For smp_stream_strip only. The plan stays the caller's. */
@@ -21,9 +26,13 @@ smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int st
 /* Rows keep .. to-1 of the next strip that needs new rows; valid until the next call. */
 smp_code smp_stream_strip(smp_stream *stream, void **rows, smp_error *err);
 
-/* Starts a thread that writes the rows put into the stream. The writer stays the caller's. */
-smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t slot_rows, smp_stream **out,
-                          smp_error *err);
+/* Starts a thread that writes the rows put into the stream, in slots as high as strips; smaller ones for a GPU. The
+ * writer stays the caller's. */
+smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t strip_rows, smp_device *device,
+                          smp_stream **out, smp_error *err);
+
+/* The mark of the slot that take or room gave last, for the device's send; null: its memory is ordinary. */
+smp_mark **smp_stream_mark(smp_stream *stream);
 
 /* The next contiguous rows of a reading stream: at least 1, at most want. *rows points into a slot and stays valid
  * until smp_stream_took says how many were used. */
@@ -36,9 +45,10 @@ smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, voi
                          smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
 
-/* Bytes of the slots of a stream of this shape. by_strips: slots are as high as strips, as a writer's always are; else
- * small. Huge sizes give a large number and no overflow. */
-int64_t smp_stream_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips);
+/* Bytes of the slots of a stream of this shape. by_strips: as smp_stream_read_strips has them. Huge sizes give a large
+ * number and no overflow. */
+int64_t smp_stream_read_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips);
+int64_t smp_stream_write_bytes(const smp_shape *shape, int64_t strip_rows, const smp_device *device);
 
 /* The stride of rows in slots, in bytes. */
 int64_t smp_stream_stride(const smp_stream *stream);

@@ -116,8 +116,7 @@ fail:
     return code;
 }
 
-/* A free pair of events; waits for the oldest launch if there is none. */
-static smp_code timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err)
+smp_code cuda_timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err)
 {
     cuda_timing *timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
     smp_code code = resolve(gpu, timing, false, err);
@@ -178,7 +177,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (!code && !launch->foreign)
         code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
     if (!code && cost)
-        code = timing_slot(gpu, &timing, err);
+        code = cuda_timing_slot(gpu, &timing, err);
     if (code)
         return code;
     if (timing)
@@ -250,6 +249,7 @@ static void cuda_close(smp_device *device)
         }
         if (gpu->waited)
             (void)smp_cuEventDestroy(gpu->driver, gpu->waited);
+        cuda_pinned_close(gpu);
         cuda_memory_close(gpu);
         cuda_kernels_close(gpu);
         if (gpu->stream)
@@ -267,6 +267,12 @@ static const smp_device_ops operations = {
     .copy_in = cuda_copy_in,
     .copy_out = cuda_copy_out,
     .copy = cuda_copy,
+    .pinned_alloc = cuda_pinned_alloc,
+    .pinned_free = cuda_pinned_free,
+    .pin = cuda_pin,
+    .send = cuda_send,
+    .reach = cuda_reach,
+    .unmark = cuda_unmark,
     .wait = cuda_wait,
     .launch = cuda_launch,
     .sync = cuda_sync,
@@ -288,8 +294,7 @@ smp_code smp_cuda_open(smp_driver *driver, int index, smp_device **out, smp_erro
     if (code)
         goto fail;
     CUDA_TRY(gpu, cuDevicePrimaryCtxRetain, &gpu->context, gpu->device);
-    code = cuda_enter(gpu, err);
-    if (code)
+    if ((code = cuda_pinned_open(gpu, err)) || (code = cuda_enter(gpu, err)))
         goto fail;
     CUDA_TRY(gpu, cuStreamCreate, &gpu->stream, CU_STREAM_NON_BLOCKING);
     code = describe(driver, gpu->device, index, &gpu->base.info, err);

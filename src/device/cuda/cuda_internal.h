@@ -1,5 +1,6 @@
-/* Shared by the CUDA device's files: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies) and
- * cuda_kernel.c (modules, functions, resources of a launch). */
+/* Shared by the CUDA device's files: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies), cuda_pinned.c
+ * (copies from where rows are decoded, and to where they are coded) and cuda_kernel.c (modules, functions, resources of
+ * a launch). */
 #ifndef SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 #define SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 
@@ -21,8 +22,20 @@ typedef struct cuda_block { /* device memory: allocated, or kept for the next al
 typedef struct cuda_stage { /* pinned host memory that a copy goes through */
     void *memory;
     CUevent done;
-    bool busy; /* a queued copy uses it */
+    bool busy;     /* a queued copy uses it */
+    bool ordinary; /* memory that is not pinned */
 } cuda_stage;
+
+typedef struct cuda_pinned { /* host memory: borrowed, or kept for the next ask */
+    void *memory;
+    size_t size;
+    bool borrowed;
+} cuda_pinned;
+
+struct smp_mark {
+    CUevent event;
+    bool borrowed;
+};
 
 typedef struct cuda_module {
     const void *file; /* an smp_kernel_file, or an smp_foreign_file */
@@ -55,6 +68,11 @@ typedef struct cuda_device {
     size_t block_count, block_capacity;
     cuda_stage in[CUDA_STAGES], out[CUDA_STAGES];
     unsigned in_next;
+    cuda_pinned *pinned;
+    size_t pinned_count, pinned_capacity;
+    smp_mark **marks;
+    size_t mark_count, mark_capacity;
+    bool counted; /* among the devices of its context */
     cuda_module *modules;
     size_t module_count, module_capacity;
     cuda_function *functions;
@@ -90,6 +108,19 @@ smp_code cuda_copy(smp_device *device, void *to, int64_t to_stride, const void *
                    int64_t row_bytes, int64_t rows, smp_error *err);
 /* Frees all memory; the context must be current. */
 void cuda_memory_close(cuda_device *gpu);
+
+void *cuda_pinned_alloc(smp_device *device, size_t size);
+void cuda_pinned_free(smp_device *device, void *memory);
+bool cuda_pin(smp_device *device, void *memory, size_t size);
+smp_code cuda_send(smp_device *device, const smp_rows_sent *rows, smp_cost *cost, smp_mark **mark, smp_error *err);
+smp_code cuda_reach(smp_device *device, const smp_mark *mark, smp_error *err);
+void cuda_unmark(smp_device *device, smp_mark *mark);
+/* Counts the device among those of its context; at the end frees all that is pinned, with the context current. */
+smp_code cuda_pinned_open(cuda_device *gpu, smp_error *err);
+void cuda_pinned_close(cuda_device *gpu);
+
+/* A free pair of events; waits for the oldest launch if there is none. */
+smp_code cuda_timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err);
 
 /* Function, grid and block of a launch for these views, checked against the device's limits; opts into dynamic shared
  * memory. *kernel: the function's name without formats. */

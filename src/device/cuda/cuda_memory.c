@@ -133,12 +133,27 @@ static bool next_piece(piece *p, int64_t row_bytes, int64_t rows)
     return p->y < rows;
 }
 
-/* A pinned buffer that no copy uses. */
-static smp_code ready(cuda_device *gpu, cuda_stage *stage, smp_error *err)
+/* Where no more can be pinned, ordinary memory serves, more slowly. */
+static smp_code take_stage(cuda_device *gpu, cuda_stage *stage, smp_error *err)
 {
     smp_code code = SMP_OK;
-    if (!stage->memory)
-        CUDA_TRY(gpu, cuMemHostAlloc, &stage->memory, CUDA_STAGE_BYTES, 0);
+    const CUresult result = smp_cuMemHostAlloc(gpu->driver, &stage->memory, CUDA_STAGE_BYTES, 0);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+        stage->memory = smp_alloc_raw(CUDA_STAGE_BYTES);
+        stage->ordinary = stage->memory != NULL;
+        return stage->memory ? SMP_OK : smp_fail_memory(err, "copies to the device", CUDA_STAGE_BYTES);
+    }
+    if (result != CUDA_SUCCESS)
+        code = smp_driver_error(gpu->driver, "cuMemHostAlloc", result, err);
+    return code;
+}
+
+/* A buffer that no copy uses. */
+static smp_code ready(cuda_device *gpu, cuda_stage *stage, smp_error *err)
+{
+    smp_code code = stage->memory ? SMP_OK : take_stage(gpu, stage, err);
+    if (code)
+        return code;
     if (!stage->done)
         CUDA_TRY(gpu, cuEventCreate, &stage->done, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     if (stage->busy) {
@@ -242,7 +257,9 @@ void cuda_memory_close(cuda_device *gpu)
         cuda_stage *stage = i < CUDA_STAGES ? &gpu->in[i] : &gpu->out[i - CUDA_STAGES];
         if (stage->done)
             (void)smp_cuEventDestroy(gpu->driver, stage->done);
-        if (stage->memory)
+        if (stage->ordinary)
+            smp_free(stage->memory);
+        else if (stage->memory)
             (void)smp_cuMemFreeHost(gpu->driver, stage->memory);
     }
     for (size_t i = 0; i < gpu->block_count; i++)

@@ -26,7 +26,7 @@ struct CUfunc_st {
 };
 
 struct CUctx_st {
-    int references;
+    _Atomic int references;
 };
 
 struct CUstream_st {
@@ -40,7 +40,7 @@ struct CUevent_st {
 
 static struct {
     struct CUctx_st context;
-    CUresult fault; /* of a kernel: every later call returns it */
+    _Atomic CUresult fault; /* of a kernel: every later call returns it */
     smp_trace *trace;
     const smp_simt_observer *observer;
     smp_simt_order order;
@@ -112,6 +112,10 @@ static const result_name results[] = {
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "too many resources requested for launch"},
     {CUDA_ERROR_LAUNCH_TIMEOUT, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
+    {CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
+     "part or all of the requested memory range is already mapped"},
+    {CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+     "pointer does not correspond to a registered memory region"},
     {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     {CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error"},
@@ -136,7 +140,7 @@ static CUresult simt_error_string(CUresult result, const char **text)
 {
     const result_name *row = result_of(result);
     *text = row ? row->text : NULL;
-    if (simt.fault && result == simt.fault && simt_fault_text()[0])
+    if (result && result == simt.fault && simt_fault_text()[0])
         *text = simt_fault_text();
     else if (simt.trace && result == CUDA_ERROR_NOT_FOUND && simt_traced_problem()[0])
         *text = simt_traced_problem();
@@ -515,6 +519,8 @@ static smp_driver simt_driver = {
             .cuMemFree = simt_free,
             .cuMemHostAlloc = simt_host_alloc,
             .cuMemFreeHost = simt_host_free,
+            .cuMemHostRegister = simt_host_register,
+            .cuMemHostUnregister = simt_host_unregister,
             .cuMemcpyHtoDAsync = simt_to_device,
             .cuMemcpyDtoHAsync = simt_from_device,
             .cuMemcpyDtoDAsync = simt_in_device,

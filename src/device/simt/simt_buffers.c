@@ -1,4 +1,5 @@
 /* The emulator's memory: buffers with guards on both sides, and copies between them and the host. */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,6 +31,13 @@ static struct {
     size_t count, capacity;
 } list;
 
+/* Memory of the host that is registered; threads that use no device take it away too. */
+static struct {
+    pthread_mutex_t lock;
+    void **items;
+    size_t count, capacity;
+} registered = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 static void buffer_release(buffer *one)
 {
 #ifdef SIMT_ASAN
@@ -45,6 +53,11 @@ void simt_buffers_close(void)
     smp_free(list.items);
     list.items = NULL;
     list.count = list.capacity = 0;
+    pthread_mutex_lock(&registered.lock);
+    smp_free(registered.items);
+    registered.items = NULL;
+    registered.count = registered.capacity = 0;
+    pthread_mutex_unlock(&registered.lock);
 }
 
 static char *data_of(const buffer *one)
@@ -175,6 +188,43 @@ CUresult simt_host_free(void *memory)
 {
     smp_free(memory);
     return simt_usable();
+}
+
+/* The place of memory in the list; its end: it is not there. The lock is held. */
+static size_t registered_at(const void *memory)
+{
+    size_t i = 0;
+    while (i < registered.count && registered.items[i] != memory)
+        i++;
+    return i;
+}
+
+CUresult simt_host_register(void *memory, size_t size, unsigned flags)
+{
+    NEED_CONTEXT();
+    if (!memory || !size || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&registered.lock);
+    CUresult result = registered_at(memory) < registered.count ? CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+                      : !smp_grow(&registered.items, &registered.capacity, registered.count + 1, sizeof(void *))
+                          ? CUDA_ERROR_OUT_OF_MEMORY
+                          : CUDA_SUCCESS;
+    if (result == CUDA_SUCCESS)
+        registered.items[registered.count++] = memory;
+    pthread_mutex_unlock(&registered.lock);
+    return result;
+}
+
+CUresult simt_host_unregister(void *memory)
+{
+    NEED_CONTEXT();
+    pthread_mutex_lock(&registered.lock);
+    const size_t at = registered_at(memory);
+    const bool known = at < registered.count;
+    if (known)
+        registered.items[at] = registered.items[--registered.count];
+    pthread_mutex_unlock(&registered.lock);
+    return known ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream stream)

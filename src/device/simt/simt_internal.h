@@ -157,6 +157,8 @@ CUresult simt_alloc(CUdeviceptr *memory, size_t size);
 CUresult simt_free(CUdeviceptr memory);
 CUresult simt_host_alloc(void **memory, size_t size, unsigned flags);
 CUresult simt_host_free(void *memory);
+CUresult simt_host_register(void *memory, size_t size, unsigned flags);
+CUresult simt_host_unregister(void *memory);
 CUresult simt_to_device(CUdeviceptr to, const void *from, size_t size, CUstream stream);
 CUresult simt_from_device(void *to, CUdeviceptr from, size_t size, CUstream stream);
 CUresult simt_in_device(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream);
