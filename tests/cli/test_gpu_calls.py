@@ -9,8 +9,8 @@ import PIL.Image
 
 from harness import CliCase
 
-ACQUIRING = ("cuMemAlloc", "cuMemHostAlloc", "cuEventCreate", "cuStreamCreate", "cuModuleLoadData", "cuMemFree",
-             "cuDevicePrimaryCtxRetain")
+ACQUIRING = ("cuMemAlloc", "cuMemHostAlloc", "cuMemHostRegister", "cuEventCreate", "cuStreamCreate",
+             "cuModuleLoadData", "cuMemFree", "cuDevicePrimaryCtxRetain")
 
 
 class GpuCalls(CliCase):
@@ -31,6 +31,7 @@ class GpuCalls(CliCase):
         self.assertGreater(many["cuLaunchKernel"], few["cuLaunchKernel"])
         for name in ACQUIRING:
             self.assertEqual(many.get(name), few.get(name), name)
+        return many
 
     def test_no_file_of_strips_acquires_anything_that_the_first_left(self):
         def array(number):
@@ -38,7 +39,8 @@ class GpuCalls(CliCase):
             np.save(file, np.full((2100, 2100), number, np.uint8))
             return file.getvalue()
 
-        self.check(".npy", array, "-e", "transpose")
+        calls = self.check(".npy", array, "-e", "transpose")
+        self.assertEqual(calls["cuMemHostRegister"], 1) # where the decoder leaves rows: no copy of them is made
 
     def test_no_jpeg_acquires_anything_that_the_first_left(self):
         def jpeg(number):

@@ -5,6 +5,7 @@
 
 #include "kernel_case.h"
 
+#include "base/going.h"
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
 #include "elementwise/invert.h"
@@ -147,6 +148,91 @@ static void launches_are_timed(void **state)
     assert_true(cost.seconds > 0 && cost.seconds < 100);
     picture_free(&in);
     picture_free(&out);
+    smp_device_close(device);
+}
+
+static struct { /* calls, of the emulator's functions behind them */
+    CUresult (*add)(void *memory, size_t size, unsigned flags);
+    CUresult (*take)(void *memory);
+    int added, taken;
+} pins;
+
+static CUresult count_added(void *memory, size_t size, unsigned flags)
+{
+    pins.added++;
+    return pins.add(memory, size, flags);
+}
+
+static CUresult count_taken(void *memory)
+{
+    pins.taken++;
+    return pins.take(memory);
+}
+
+static void memory_of_others_is_pinned_once_and_until_it_goes(void **state)
+{
+    (void)state;
+    static unsigned char memory[1 << 16];
+    smp_driver *driver = smp_driver_simt();
+    smp_device *devices[] = {open_simt(), open_simt()}; /* of one GPU */
+    pins.add = driver->call.cuMemHostRegister;
+    pins.take = driver->call.cuMemHostUnregister;
+    driver->call.cuMemHostRegister = count_added;
+    driver->call.cuMemHostUnregister = count_taken;
+    for (int i = 0; i < 4; i++)
+        assert_true(devices[i & 1]->ops->pin(devices[i & 1], memory, sizeof memory / 2));
+    assert_int_equal(pins.added, 1);
+    assert_true(devices[1]->ops->pin(devices[1], memory, sizeof memory)); /* more of it */
+    assert_int_equal(pins.added, 2);
+    assert_int_equal(pins.taken, 1);
+    smp_memory_goes(memory + 1); /* another's */
+    assert_int_equal(pins.taken, 1);
+    smp_memory_goes(memory);
+    assert_int_equal(pins.taken, 2);
+    assert_true(devices[0]->ops->pin(devices[0], memory, sizeof memory));
+    smp_device_close(devices[0]);
+    assert_int_equal(pins.taken, 2); /* the other may be at work */
+    smp_device_close(devices[1]);
+    assert_int_equal(pins.taken, 3);
+    assert_int_equal(pins.added, 3);
+    smp_memory_goes(memory);
+    assert_int_equal(pins.taken, 3);
+    driver->call.cuMemHostRegister = pins.add;
+    driver->call.cuMemHostUnregister = pins.take;
+}
+
+static void sent_rows_arrive_with_any_strides(void **state)
+{
+    (void)state;
+    enum { ROW = 100, ROWS = 7, STRIDE = 128, WIDER = 192 };
+    static const int64_t strides[][2] = {{STRIDE, STRIDE}, {WIDER, STRIDE}, {STRIDE, WIDER}, {ROW, ROW}};
+    smp_device *device = open_simt();
+    smp_error err;
+    void *there;
+    smp_mark *mark = NULL;
+    unsigned char *host = device->ops->pinned_alloc(device, WIDER * ROWS);
+    unsigned char want[ROW];
+    assert_non_null(host);
+    assert_int_equal(device->ops->alloc(device, WIDER * ROWS, &there, &err), SMP_OK);
+    for (size_t s = 0; s < sizeof strides / sizeof *strides; s++) {
+        const int64_t here_stride = strides[s][0], there_stride = strides[s][1];
+        for (int y = 0; y < ROWS; y++)
+            memset(host + y * here_stride, y + 1, ROW);
+        smp_rows_sent rows = {true, there, host, there_stride, here_stride, ROW, ROWS};
+        assert_int_equal(device->ops->send(device, &rows, NULL, &mark, &err), SMP_OK);
+        assert_int_equal(device->ops->reach(device, mark, &err), SMP_OK);
+        memset(host, 0xee, WIDER * ROWS);
+        rows = (smp_rows_sent){false, host, there, here_stride, there_stride, ROW, ROWS};
+        assert_int_equal(device->ops->send(device, &rows, NULL, &mark, &err), SMP_OK);
+        assert_int_equal(device->ops->reach(device, mark, &err), SMP_OK);
+        for (int y = 0; y < ROWS; y++)
+            assert_memory_equal(host + y * here_stride, memset(want, y + 1, ROW), ROW);
+        assert_int_equal(host[(ROWS - 1) * here_stride + ROW], 0xee); /* nothing behind the last row */
+    }
+    device->ops->unmark(device, mark);
+    device->ops->pinned_free(device, host);
+    assert_ptr_equal(device->ops->pinned_alloc(device, WIDER * ROWS + 1), host); /* kept */
+    device->ops->free(device, there);
     smp_device_close(device);
 }
 
@@ -373,6 +459,8 @@ SMP_SUITE(cuda_device)
         cmocka_unit_test(invert_gives_the_cpus_bytes_in_every_format_size_and_order),
         cmocka_unit_test(a_gpu_gives_the_same_bytes_where_there_is_one),
         cmocka_unit_test(launches_are_timed),
+        cmocka_unit_test(memory_of_others_is_pinned_once_and_until_it_goes),
+        cmocka_unit_test(sent_rows_arrive_with_any_strides),
         cmocka_unit_test(a_stage_without_a_kernel_says_so),
         cmocka_unit_test(explain_is_told_what_a_launch_takes),
         cmocka_unit_test(narrow_pictures_put_their_threads_on_several_rows),
