@@ -41,11 +41,10 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
 }
 
 /* Rates are bytes a second. A core moves 3e9 through a stage such as a box blur (point stages move more, wide stencils
- * less), and about ten cores saturate a desktop's memory bus. A GPU is on PCIe 4 x16; copies through pinned buffers
- * take half of its rate, because the host copies once more. A mid-range card's stages move 500e9. The start time is
- * that of a context on an H100; of four H200 the driver takes 0.9 s, whichever of them is used. */
-/* A core decodes and codes 180e6 bytes of PNGs a second; fewer beside a GPU, where rows are copied, and not compressed
- * where they were computed. */
+ * less), and about ten cores saturate a desktop's memory bus. A GPU is on PCIe 4 x16. A mid-range card's stages move
+ * 500e9. The start time is that of a context on an H100; of four H200 the driver takes 0.9 s, whichever of them it is.
+ */
+/* A core decodes and codes 180e6 bytes of PNGs a second; fewer beside a GPU, which it drives. */
 static const double codec_rate_thread = 180e6, codec_beside_gpu = 1.5;
 
 /* Operations a second: of a core with vectors of 8 floats (a blur of 20 px takes 0.75 s for 35e9), of a mid-range card.
@@ -54,7 +53,7 @@ static const double cpu_operations_thread = 45e9, gpu_operations = 5e12;
 
 /* A core decodes or codes 250e6 pixels of JPEGs a second (libjpeg-turbo: 130e6 to 290e6), a card 10e9 (an H100 11e9 to
  * 45e9). */
-static const double cpu_rate_thread = 3e9, cpu_rate_most = 30e9, link_rate = 12e9, gpu_rate = 500e9, gpu_start = 0.35,
+static const double cpu_rate_thread = 3e9, cpu_rate_most = 30e9, link_rate = 24e9, gpu_rate = 500e9, gpu_start = 0.35,
                     gpu_start_more = 0.2, jpeg_rate_thread = 250e6, jpeg_rate_gpu = 10e9;
 
 static double start_of(const smp_device_request *request)
