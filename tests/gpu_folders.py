@@ -3,7 +3,7 @@
 
     tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files N] [--seconds 240] [--small]
 
-Makes folders of JPEGs and PNGs (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
+Makes folders of JPEGs, PNGs and arrays (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
 `smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The
 first device (the CPU: it needs no start) gets every n-th file only, n odd: as many as take it some seconds. Unless
 said, the devices are the CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists, and files are 1536 a
@@ -35,6 +35,7 @@ JOBS = [
     ("PNG, blur 2 px", "png", ["gaussian 2px"], 8, 1.4),
     ("PNG, blur 20 px", "png", ["gaussian 20px"], 8, 0.6),
     ("small PNG, blur 2 px", "small.png", ["gaussian 2px"], 1, 200),
+    ("NPY, blur 2 px", "npy", ["gaussian 2px"], 32, 8), # nothing to decode: the way to a GPU and back
 ]
 
 
