@@ -3,8 +3,8 @@
 
     tests/gpu_folders.py PROGRAM OUT.json [--devices cpu,cuda:0,cuda] [--files N] [--seconds 240] [--small]
 
-Makes folders of JPEGs, PNGs and arrays (24 megapixels, from samples/, each another part of it) in memory (/dev/shm), runs
-`smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The
+Makes folders of JPEGs, PNGs and arrays (24 megapixels, from samples/, each another part of it) in memory (/dev/shm),
+runs `smempipe batch` over each on every device, and compares outputs with those of the first device, byte for byte. The
 first device (the CPU: it needs no start) gets every n-th file only, n odd: as many as take it some seconds. Unless
 said, the devices are the CPU, auto and 1, 2, 4, ... GPUs, as many as `smempipe devices` lists, and files are 1536 a
 GPU. Two rates are told: from start to end, and of the middle half of the files, as the journal grows: a driver's start
