@@ -1,5 +1,5 @@
 /* integral on the CPU.
- *   naive  every sum from its beginning: the definition.
+ *   naive  the definition: blocks of rows, one running sum after the other.
  *   tiled  one walk: the row's running sum, added to a line of column sums in vectors. Of bytes sixteen running sums
  * are made at once, and divided by two fused operations instead of a division, which takes as long as all else. */
 #include "reduce/integral.h"
@@ -11,37 +11,21 @@ static double *block_of(const smp_io *io, int64_t y)
     return (double *)io->result + y / SMP_INTEGRAL_ROWS * io->in.width * io->in.channels;
 }
 
+SMP_INLINE void walk_all(const smp_io *io, const smp_integral *p, int64_t y0, int64_t y1, int applies)
+{
+    for (int64_t top = y0; top < y1; top += SMP_INTEGRAL_ROWS)
+        for (int64_t i = 0; i < smp_integral_walks(p, io); i++)
+            smp_integral_walk(p, io, top, top + SMP_INTEGRAL_ROWS < y1 ? top + SMP_INTEGRAL_ROWS : y1, i, applies);
+}
+
 SMP_CPU_KERNEL(integral_blocks_naive)
 {
-    const int channels = io->in.channels;
-    for (int64_t top = y0; top < y1; top += SMP_INTEGRAL_ROWS)
-        for (int64_t x = 0; x < io->in.width; x++)
-            for (int c = 0; c < channels; c++) {
-                double sum = 0.;
-                for (int64_t y = top; y < y1 && y < top + SMP_INTEGRAL_ROWS; y++)
-                    sum = sum + smp_integral_at(params, io, x, y, c);
-                block_of(io, top)[x * channels + c] = smp_integral_one_nan(sum);
-            }
+    walk_all(io, params, y0, y1, 0);
 }
 
 SMP_CPU_KERNEL(integral_naive)
 {
-    const smp_integral *p = params;
-    const int channels = io->in.channels;
-    for (int64_t y = y0; y < y1; y++)
-        for (int64_t x = 0; x < io->in.width; x++)
-            for (int c = 0; c < channels; c++) {
-                const int64_t i = x * channels + c, block = y / SMP_INTEGRAL_ROWS;
-                double sum = 0.;
-                if (p->along == SMP_ALONG_ROWS)
-                    sum = smp_integral_at(p, io, x, y, c);
-                else {
-                    sum = ((const double *)io->table)[block * io->in.width * channels + i];
-                    for (int64_t k = block * SMP_INTEGRAL_ROWS; k <= y; k++)
-                        sum = sum + smp_integral_at(p, io, x, k, c);
-                }
-                ((float *)smp_row(&io->out, y))[i] = smp_integral_result(sum, p->white);
-            }
+    walk_all(io, params, y0, y1, 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ tiled */

@@ -1,5 +1,6 @@
 /* integral on GPUs.
- *   naive   a thread a sample, every sum from its beginning, from global memory.
+ *   naive   a thread a block of SMP_INTEGRAL_ROWS rows, which it walks along with a running sum a row, from global
+ *           memory: few threads, whose reads are a row apart. Where columns alone are summed, a thread a column.
  *   tiled   a block owns SMP_INTEGRAL_ROWS rows and walks along them, 32 columns at a time. In shared memory a thread a
  *           row continues the row's sum, then a thread a column adds the rows: each sample is read once. The threads of
  *           the first step are a row of the tile apart, all in one bank: 16-way conflicts.
@@ -10,39 +11,27 @@
 
 #include "lib/gpu_kernel.h"
 
+/* Geometry: threads in a line, one a walk. */
+SMP_DEVICE void integral_walk_all(const smp_io &io, const smp_integral &p, bool applies)
+{
+    const int64_t walks = smp_integral_walks(&p, &io), end = io.out.y0 + io.out.rows;
+    const int64_t blocks = (io.out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < blocks * walks;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t top = io.out.y0 + k / walks * SMP_INTEGRAL_ROWS, bottom = top + SMP_INTEGRAL_ROWS;
+        smp_integral_walk(&p, &io, top, bottom < end ? bottom : end, k % walks, applies);
+    }
+}
+
 template <typename T, typename> SMP_DEVICE void integral_blocks_naive(const smp_io &io, const smp_integral &p)
 {
-    const int channels = io.in.channels;
-    const int64_t n = io.in.width * channels, end = io.out.y0 + io.out.rows;
-    for (int64_t top = io.out.y0 + (int64_t)(blockIdx.y * blockDim.y + threadIdx.y) * SMP_INTEGRAL_ROWS; top < end;
-         top += (int64_t)gridDim.y * blockDim.y * SMP_INTEGRAL_ROWS)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            double sum = 0.;
-            for (int64_t y = top; y < end && y < top + SMP_INTEGRAL_ROWS; y++)
-                sum = sum + smp_integral_at(&p, &io, i / channels, y, (int)(i % channels));
-            static_cast<double *>(io.result)[top / SMP_INTEGRAL_ROWS * n + i] = smp_integral_one_nan(sum);
-        }
+    integral_walk_all(io, p, false);
 }
 SMP_KERNEL_SAME(integral_blocks_naive, smp_integral)
 
 template <typename IN, typename> SMP_DEVICE void integral_naive(const smp_io &io, const smp_integral &p)
 {
-    const int channels = io.in.channels;
-    const int64_t n = io.in.width * channels, end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            const int64_t block = y / SMP_INTEGRAL_ROWS, x = i / channels;
-            const int c = (int)(i % channels);
-            double sum = 0.;
-            if (p.along == SMP_ALONG_ROWS)
-                sum = smp_integral_at(&p, &io, x, y, c);
-            else {
-                sum = static_cast<const double *>(io.table)[block * n + i];
-                for (int64_t k = block * SMP_INTEGRAL_ROWS; k <= y; k++)
-                    sum = sum + smp_integral_at(&p, &io, x, k, c);
-            }
-            smp_out<float>(io.out, y)[i] = smp_integral_result(sum, p.white);
-        }
+    integral_walk_all(io, p, true);
 }
 
 /* ---------------------------------------------------------------------------------------------- shared memory */

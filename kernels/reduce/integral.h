@@ -70,16 +70,36 @@ SMP_HOST_DEVICE double smp_integral_next(smp_integral_run *run, double v, int al
     return run->before + run->here;
 }
 
-/* Sample i = x * channels + c of the running sum of row y: the definition. */
-SMP_HOST_DEVICE double smp_integral_at(const smp_integral *p, const smp_io *io, int64_t x, int64_t y, int c)
+/* The definition walks: along a block of rows in one channel, with a running sum for each row, or down a block in one
+ * column where columns alone are summed. How many walks a block of rows has: */
+SMP_HOST_DEVICE int64_t smp_integral_walks(const smp_integral *p, const smp_io *io)
 {
-    const void *row = smp_row(&io->in, y);
-    smp_integral_run run = {0., 0., 0};
-    double sum = 0.;
-    for (int64_t k = p->along == SMP_ALONG_COLUMNS ? x : 0; k <= x; k++)
-        sum = smp_integral_next(&run, smp_integral_value(row, k * io->in.channels + c, io->in.format, io->in.white),
-                                p->along != SMP_ALONG_COLUMNS);
-    return sum;
+    return (p->along == SMP_ALONG_COLUMNS ? io->in.width : 1) * io->in.channels;
+}
+
+/* Walk number `first` of rows top .. bottom-1, which are of one block. applies: the picture; else the sums of the
+ * block's rows. */
+SMP_HOST_DEVICE void smp_integral_walk(const smp_integral *p, const smp_io *io, int64_t top, int64_t bottom,
+                                       int64_t first, int applies)
+{
+    const int64_t n = io->in.width * io->in.channels, at = top / SMP_INTEGRAL_ROWS * n;
+    smp_integral_run run[SMP_INTEGRAL_ROWS];
+    for (int r = 0; r < SMP_INTEGRAL_ROWS; r++) {
+        run[r].before = run[r].here = 0.;
+        run[r].pixels = 0;
+    }
+    for (int64_t i = first; i < n; i += smp_integral_walks(p, io)) {
+        double sum = applies && p->along != SMP_ALONG_ROWS ? ((const double *)io->table)[at + i] : 0.;
+        for (int64_t y = top; y < bottom; y++) {
+            const double v = smp_integral_value(smp_row(&io->in, y), i, io->in.format, io->in.white);
+            const double here = smp_integral_next(&run[y - top], v, p->along != SMP_ALONG_COLUMNS);
+            sum = p->along == SMP_ALONG_ROWS ? here : sum + here;
+            if (applies)
+                ((float *)smp_row(&io->out, y))[i] = smp_integral_result(sum, p->white);
+        }
+        if (!applies)
+            ((double *)io->result)[at + i] = smp_integral_one_nan(sum);
+    }
 }
 
 /* CPU scratch: sums of the columns of a block. */

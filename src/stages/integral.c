@@ -59,11 +59,11 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     return SMP_OK;
 }
 
-static void blocks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_io blocks = *io;
-    blocks.out.rows = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
-    smp_geometry_samples(&blocks, kernel, grid);
+    enum { THREADS = 32 /* a warp: a thread walks far, and few fill no larger block */ };
+    const int64_t blocks = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
+    smp_grid_striding_line(blocks * smp_integral_walks(kernel, io), 1, THREADS, grid);
 }
 
 static void walk_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
@@ -122,11 +122,11 @@ static void look_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 DECIDE(integral_blocks)
 DECIDE(integral)
 
-#define VARIANTS(kernel, each)                                                                                         \
+#define VARIANTS(kernel)                                                                                               \
     {                                                                                                                  \
         {.name = "naive",                                                                                              \
-         .help = "every sum from its beginning",                                                                       \
-         .launches = {{SMP_IN, SMP_OUT, SMP_CPU(kernel##_naive), #kernel "_naive", each}},                             \
+         .help = "one running sum after the other",                                                                    \
+         .launches = {{SMP_IN, SMP_OUT, SMP_CPU(kernel##_naive), #kernel "_naive", naive_geometry}},                   \
          .band = SMP_INTEGRAL_ROWS},                                                                                   \
             {.name = "tiled",                                                                                          \
              .help = "sums go on from sample to sample; on GPUs tiles of 16 rows in shared memory: conflicts",         \
@@ -155,8 +155,8 @@ DECIDE(integral)
         .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(kernel##_tiled), .decide = which}},                \
         .scratch = smp_integral_scratch, .band = SMP_INTEGRAL_ROWS                                                     \
     }
-static const smp_variant reducers[] = VARIANTS(integral_blocks, blocks_geometry);
-static const smp_variant variants[] = VARIANTS(integral, smp_geometry_samples);
+static const smp_variant reducers[] = VARIANTS(integral_blocks);
+static const smp_variant variants[] = VARIANTS(integral);
 
 const smp_stage smp_stage_integral = {
     .name = "integral",
