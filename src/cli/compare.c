@@ -31,7 +31,8 @@ static const smp_option options[] = {
      .max = 1000, .help = "time each variant at least N times"},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(compare_settings, time_limit), .fallback = "6", .argument = "S", .min = 0,
      .max = 86400,
-     .help = "go on for about S seconds in all, or until medians are known to 0.5 %; half of it is for counts"},
+     .help = "go on for about S seconds in all, half of it for counts, or until medians are known to 0.5 %; variants "
+             "that would take longer are left out"},
     {"enlarge", 0, SMP_O_INT, offsetof(compare_settings, enlarge), .fallback = "1", .argument = "N", .min = 1,
      .max = 1000, .flags = SMP_O_SILENT,
      .help =
@@ -166,7 +167,7 @@ static smp_code verdict(const compare_settings *settings, const smp_compare *com
         for (size_t v = 0; v < compare->steps[i].variant_count; v++)
             if (compare->steps[i].variants[v].wrong[0])
                 return smp_fail(err, SMP_E_DIFFERENT, "the results of variant %s differ from those of %s",
-                                compare->steps[i].variants[v].name, compare->steps[i].variants[0].name);
+                                compare->steps[i].variants[v].name, compare->steps[i].base);
     if (smp_compare_any_wrong(compare))
         return smp_fail(err, SMP_E_DIFFERENT, "a variant's results differ from the first one's");
     if (smp_compare_any_disagreement(compare))

@@ -1,6 +1,7 @@
-/* Which variants are right. A picture must have naive's bytes: before each run its memory is filled with the complement
- * of the expected bytes, so that a sample that no thread writes cannot pass by chance. A reduction must give the same
- * findings, and the same table for the step that applies it. */
+/* Which variants are right. A picture must have the bytes of naive, or of the usual variant where naive was left out:
+ * before each run its memory is filled with the complement of the expected bytes, so that a sample that no thread
+ * writes cannot pass by chance. A reduction must give the same findings, and the same table for the step that applies
+ * it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -182,7 +183,7 @@ static bool same_kernel(const smp_trial *trial, const smp_launch *a, const smp_l
 
 /* Whether two variants make the same launches on the device: on a CPU that lacks what tells them apart, or on a GPU
  * where the work leaves one to a rung below. */
-static bool same_launches(const smp_trial *trial, const smp_variant *a, const smp_variant *b)
+bool smp_trial_same(const smp_trial *trial, const smp_variant *a, const smp_variant *b)
 {
     const smp_device *device = trial->c->device;
     bool gpu = !device->host_memory, some = false;
@@ -218,15 +219,17 @@ static bool same_launches(const smp_trial *trial, const smp_variant *a, const sm
     }
 }
 
-static void find_same(smp_trial *trial, size_t index)
+void smp_trial_find_same(smp_trial *trial)
 {
-    const smp_variant *list = smp_step_variants(trial->step);
-    smp_compare_variant *to = &trial->report->variants[index];
-    const smp_variant *own = smp_variant_find(list, to->name);
-    for (size_t i = 0; i < index && !to->same_as; i++) {
-        const smp_compare_variant *earlier = &trial->report->variants[i];
-        if (!earlier->same_as && same_launches(trial, smp_variant_find(list, earlier->name), own))
-            to->same_as = earlier->name;
+    smp_compare_step *report = trial->report;
+    for (size_t index = 1; index < report->variant_count; index++) {
+        smp_compare_variant *to = &report->variants[index];
+        for (size_t i = 0; i < index && !to->same_as; i++) {
+            const smp_compare_variant *earlier = &report->variants[i];
+            if (!earlier->same_as &&
+                smp_trial_same(trial, smp_trial_variant(trial, earlier), smp_trial_variant(trial, to)))
+                to->same_as = earlier->name;
+        }
     }
 }
 
@@ -290,16 +293,16 @@ static void compare_home(const smp_view *want, const smp_view *got, char *text, 
         }
 }
 
-/* On a device with memory of its own naive must have the bytes of the definition, which is the CPU's naive. Pictures
- * that would take the CPU long are not checked. */
+/* On a device with memory of its own the maker must have the bytes that the CPU makes. Pictures that would take the CPU
+ * long are not checked. */
 static smp_code check_definition(smp_trial *trial, const digest *want, smp_compare_variant *to, smp_error *err)
 {
     enum { MOST_BYTES = 256 << 20 };
-    const double most_ops = 1e12;
+    const double most_seconds = smp_trial_granted(trial->c);
     const smp_step *step = trial->step;
     smp_comparison *c = trial->c;
     bool reduces = step->job == SMP_JOB_REDUCE;
-    if (c->device->host_memory || trial->report->bytes > MOST_BYTES || trial->report->ops > most_ops)
+    if (c->device->host_memory || trial->report->bytes > MOST_BYTES)
         return SMP_OK;
     smp_view in = {0}, second = {0}, out = {0}, got = {0};
     smp_step_run run = {0};
@@ -318,15 +321,23 @@ static smp_code check_definition(smp_trial *trial, const digest *want, smp_compa
     }
     if (!code)
         code = smp_step_open(&run, c->cpu, step, &trial->run->work, smp_step_default(step), err);
-    if (!code)
+    const smp_views whole = {in, second, reduces ? in : out};
+    double seconds = 0;
+    if (!code && !smp_work_is_small(step, &trial->run->work))
+        code = smp_estimate_run(&run, run.variant, &whole, smp_max_i64(1, c->plan->row_multiple), most_seconds,
+                                &seconds, err);
+    const bool fits = seconds <= most_seconds;
+    if (!code && fits)
+        code = smp_step_reset(&run, err);
+    if (!code && fits)
         code = smp_step_scratch(&run, (smp_format)in.format, in.rows, err);
-    if (!code)
-        code = smp_step_launch(&run, &in, reduces ? &in : &out, &second, err);
-    if (!code && reduces) {
+    if (!code && fits)
+        code = smp_step_launch(&run, &in, &whole.out, &second, err);
+    if (!code && fits && reduces) {
         code = make_digest(trial, &run, &found, err);
         if (!code)
             compare_digests(&found, want, to->wrong, sizeof to->wrong);
-    } else if (!code) {
+    } else if (!code && fits) {
         compare_home(&out, &got, to->wrong, sizeof to->wrong);
     }
     digest_free(&found);
@@ -343,10 +354,10 @@ static smp_code check_definition(smp_trial *trial, const digest *want, smp_compa
 typedef struct checker { /* knows the right results */
     pieces pieces;       /* of pictures */
     digest want;         /* of a reduction */
-    uint64_t clipped;    /* samples that naive clipped */
+    uint64_t clipped;    /* samples that the maker clipped */
 } checker;
 
-/* Naive has been run into trial->out, and nothing since. Close it also when opening failed. */
+/* The maker has been run into trial->out, and nothing since. Close it also when opening failed. */
 static smp_code checker_open(smp_trial *trial, checker *r, smp_error *err)
 {
     smp_code code = smp_step_clipped(trial->run, &r->clipped, err);
@@ -387,11 +398,10 @@ smp_code smp_trial_check(smp_trial *trial, smp_error *err)
     smp_code code = checker_open(trial, &r, err);
     for (size_t i = 0; !code && i < report->variant_count; i++) {
         smp_compare_variant *to = &report->variants[i];
-        find_same(trial, i);
-        if (to->same_as)
+        if (to->same_as || to->left_out)
             continue;
         code = check_variant(&r, trial, to, err);
-        if (!code && i == 0 && to->check == SMP_CHECK_RIGHT) {
+        if (!code && smp_trial_variant(trial, to) == trial->maker && to->check == SMP_CHECK_RIGHT) {
             code = check_definition(trial, &r.want, to, err);
             to->check = to->wrong[0] ? SMP_CHECK_WRONG : SMP_CHECK_RIGHT;
         }

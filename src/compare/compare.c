@@ -242,16 +242,28 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     return SMP_OK;
 }
 
+/* Which variant makes the step's output for later steps. */
+static smp_code choose_maker(smp_trial *trial, bool times, smp_error *err)
+{
+    const smp_variant **maker = &trial->c->frames[trial->index].maker;
+    smp_code code = SMP_OK;
+    trial->maker = *maker;
+    if (!trial->c->request->times)
+        trial->maker = smp_step_variant(trial->step, trial->c->request->variant);
+    else if (times)
+        code = smp_trial_fit(trial, err);
+    *maker = trial->maker;
+    if (trial->report)
+        trial->report->base = trial->maker->name;
+    return code;
+}
+
 /* Runs the step into its frame for later steps. A reduction finishes only on the first walk. */
 static smp_code run_step(smp_trial *trial, bool first, smp_error *err)
 {
-    const smp_compare_request *request = trial->c->request;
-    const smp_variant *variant = smp_step_variants(trial->step);
-    if (!request->times)
-        variant = smp_step_variant(trial->step, request->variant);
     smp_code code = smp_step_reset(trial->run, err);
     if (!code)
-        code = smp_trial_run(trial, variant, &trial->out, err);
+        code = smp_trial_run(trial, trial->maker, &trial->out, err);
     if (!code && first && trial->step->job == SMP_JOB_REDUCE)
         code = smp_step_finish(trial->run, trial->target, err);
     return code;
@@ -280,14 +292,18 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     trial.in = frame_view(c, step->input);
     trial.second = step->second >= 0 ? frame_view(c, step->second) : (smp_view){0};
     trial.out = reduces ? trial.in : frame_view(c, index);
-    code = run_step(&trial, first, err);
-    if (code || !wanted_step(c->request, index))
-        return code;
-    trial.report = report_of(c, index);
-    if (!trial.report) {
+    if (wanted_step(c->request, index))
+        trial.report = report_of(c, index);
+    if (wanted_step(c->request, index) && !trial.report) {
         trial.report = &c->out->steps[c->out->step_count++];
         code = describe(&trial, err);
     }
+    if (!code)
+        code = choose_maker(&trial, times, err);
+    if (!code && (times || first || reduces || c->frames[index].last_use > index))
+        code = run_step(&trial, first, err);
+    if (code || !trial.report)
+        return code;
     trial.result = trial.out;
     if (!code && !reduces)
         code = c->device->ops->alloc(c->device, (size_t)(trial.out.rows * trial.out.stride), &trial.result.data, err);
@@ -295,6 +311,7 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
         code = smp_trial_check(&trial, err);
     if (!code)
         code = times ? smp_trial_time(&trial, err) : smp_trial_count(&trial, err);
+    c->steps_left -= times;
     if (!reduces && trial.result.data && trial.result.data != trial.out.data)
         c->device->ops->free(c->device, trial.result.data);
     return code;
@@ -337,7 +354,6 @@ static smp_code begin(smp_comparison *c, smp_error *err)
 {
     const smp_compare_request *request = c->request;
     size_t count = c->plan->step_count;
-    int64_t compared = 0;
     c->runs = smp_alloc_array(count, sizeof *c->runs);
     c->frames = smp_alloc_array(count, sizeof *c->frames);
     c->out->steps = smp_alloc_array(count, sizeof *c->out->steps);
@@ -345,8 +361,11 @@ static smp_code begin(smp_comparison *c, smp_error *err)
         return smp_fail_memory(err, "the comparison", count * sizeof *c->out->steps);
     find_last_uses(c);
     for (int i = 0; i < (int)count; i++)
-        compared += wanted_step(request, i);
-    double share = request->time_limit / (double)smp_max_i64(1, compared);
+        c->steps_wanted += wanted_step(request, i);
+    c->steps_left = c->steps_wanted;
+    c->started = smp_now();
+    c->check_seconds = request->counts ? request->time_limit : 2 * request->time_limit;
+    double share = request->time_limit / (double)smp_max_i64(1, c->steps_wanted);
     c->step_seconds = request->counts ? share / 2 : share;
     c->count_seconds = request->times ? share / 2 : share;
     smp_code code = SMP_OK;

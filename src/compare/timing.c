@@ -2,14 +2,14 @@
  * Caches are flushed before every sample, or left as a run of the same variant left them. Sampling ends when the
  * medians are known well enough or the time is up. */
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "base/clock.h"
 #include "compare/internal.h"
 #include "device/cuda/cuda_state.h"
 
 enum {
     MOST_SAMPLES = 1000, /* of a variant: all of them are kept */
-    FEW_SAMPLES = 3,     /* enough when the time is long up */
-    PATIENCE = 10,       /* times the limit, and as many seconds, to reach the samples that were asked for */
+    PATIENCE = 10,       /* seconds of all steps to reach the samples that were asked for, besides twice the limit */
     MOST_DROPPED = 50    /* a GPU that is throttled all the time is measured as it is */
 };
 static const double close_together = 0.005; /* smp_spread_width */
@@ -73,7 +73,7 @@ smp_code smp_trial_time(smp_trial *trial, smp_error *err)
 {
     const smp_comparison *c = trial->c;
     smp_compare_step *report = trial->report;
-    double start = smp_now(), patience = PATIENCE * (c->step_seconds + 1);
+    double start = smp_now(), patience = 2 * c->step_seconds + PATIENCE / (double)smp_max_i64(1, c->steps_wanted);
     int64_t rounds = 0, look = c->request->repeat;
     smp_code code = SMP_OK;
     size_t count = 0;
@@ -93,7 +93,7 @@ smp_code smp_trial_time(smp_trial *trial, smp_error *err)
             code = settle(report, &done, err);
             look = rounds + 1 + rounds / 5;
             done = done || spent >= c->step_seconds || rounds >= MOST_SAMPLES;
-        } else if (rounds >= FEW_SAMPLES && spent > patience) {
+        } else if (spent > patience) {
             done = report->timed_out = true;
         }
     }

@@ -49,12 +49,13 @@ typedef struct smp_compare_variant {
     const char
         *same_as;    /* on this device it runs the kernels of that variant, so it was not timed again; null: its own */
     char why[160];   /* why it was not timed; "" */
+    bool left_out;   /* the time limit has no room for it; `why` tells */
     double *samples; /* seconds of each run, in order; owned */
     size_t sample_count, sample_capacity;
     smp_spread time;     /* seconds */
     smp_verdict verdict; /* against naive */
     smp_compare_count counts[SMP_COUNT_KINDS];
-    int architecture; /* of the SASS that the model counted, 90; 0: traced kernels; -1: PTX */
+    int architecture;             /* of the SASS that the model counted, 90; 0: traced kernels; -1: PTX */
     smp_compare_launch *launches; /* owned */
     size_t launch_count, launch_capacity;
     smp_compare_site *sites; /* of the model; owned */
@@ -74,7 +75,8 @@ typedef struct smp_compare_step {
     bool timed_out;                                /* fewer samples than asked for: the time limit passed long ago */
     int64_t height, width;                         /* of the output */
     int64_t count_from, count_rows, count_columns; /* the part of it that was counted; rows 0: nothing was */
-    smp_compare_variant *variants;                 /* [0] is naive; owned */
+    const char *base; /* the variant that others must agree with: naive, unless it was left out; null: not run */
+    smp_compare_variant *variants; /* [0] is naive; owned */
     size_t variant_count;
 } smp_compare_step;
 

@@ -68,7 +68,7 @@ static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_co
         const double copy = smp_compare_of_copy(compare, step, found.fastest);
         smp_page_seconds(to, found.fastest->time.median);
         fprintf(to, ", %.0f %% of all steps, by %s", 100 * found.share, found.fastest->name);
-        if (found.fastest != &step->variants[0])
+        if (found.fastest != &step->variants[0] && smp_compare_speedup(step, found.fastest) > 0)
             fprintf(to, " (&times;%.3g naive)", smp_compare_speedup(step, found.fastest));
         if (copy > FROM_CACHE)
             fprintf(to, ", faster than a copy in memory (%.0f %%): a cache helps.", 100 * copy);

@@ -137,6 +137,8 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
     smp_json_object(json, NULL);
     smp_json_string(json, "variant", variant->name);
     smp_json_string(json, "check", checks[variant->check]);
+    if (variant->left_out)
+        smp_json_bool(json, "left_out", true);
     if (variant->wrong[0])
         smp_json_string(json, "wrong", variant->wrong);
     if (variant->same_as)

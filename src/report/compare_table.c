@@ -103,7 +103,10 @@ static void put_times_block(FILE *to, const smp_compare *compare, const smp_comp
         some = some || step->variants[i].check != SMP_CHECK_NONE;
     if (!some)
         return;
-    bool small = step->variants[0].time.median < 1e-4;
+    bool small = false;
+    for (size_t i = step->variant_count; i-- > 0;) /* by the first one that was timed */
+        if (step->variants[i].sample_count)
+            small = step->variants[i].time.median < 1e-4;
     put_times_head(to, compare, small ? "us" : "ms", paint);
     for (size_t i = 0; i < step->variant_count; i++)
         put_times(to, compare, step, &step->variants[i], small ? 1e-6 : 1e-3, paint);
@@ -253,6 +256,9 @@ static void put_remarks(FILE *to, const smp_compare *compare, const smp_compare_
         fprintf(to, "  %sall of its data fits in the cache, so it can be faster than a copy%s\n", paint->dim,
                 paint->off);
     put_waves(to, compare, step, paint);
+    if (step->base && strcmp(step->base, step->variants[0].name) != 0)
+        fprintf(to, "  %s%s was left out: the others are held against %s%s\n", paint->yellow, step->variants[0].name,
+                step->base, paint->off);
     if (smp_compare_crop(step, crop, sizeof crop)[0])
         fprintf(to, "  %scounts are of a crop: %s%s\n", paint->yellow, crop, paint->off);
     for (size_t i = 0; i < step->variant_count; i++) {

@@ -70,12 +70,20 @@ static void forgets_a_count(const smp_io *io, const void *params, void *scratch,
         ((uint64_t *)io->result)[smp_load(smp_row(&io->in, 0), 0, io->in.format) > 0]++;
 }
 
-/* Step 1 of the plan gets two variants: its naive one and `fn` under the name "other". */
-static smp_compare compare_injected(const char *line, smp_cpu_fn *fn, int64_t repeat, double time_limit)
+static void takes_5_ms_a_row(const smp_io *io, const void *params, void *scratch, int64_t y0, int64_t y1)
+{
+    for (double until = smp_now() + 5e-3 * (double)(y1 - y0); smp_now() < until;)
+        continue;
+    real_kernel(io, params, scratch, y0, y1);
+}
+
+/* Step 1 of the plan gets two variants with its naive kernel: as `naive` wraps it and, under the name "other", `fn`. */
+static smp_compare compare_two(const char *line, smp_shape in, smp_cpu_fn *naive, smp_cpu_fn *fn, int64_t repeat,
+                               double time_limit)
 {
     static smp_variant variants[3];
     static smp_stage stage;
-    const gpu_case c = {.lines = {line}, .in = case_shape(33, 20, 1, SMP_U8)};
+    const gpu_case c = {.lines = {line}, .in = in};
     gpu_job job = gpu_job_make(&c);
     stage = *job.plan->steps[1].stage;
     memset(variants, 0, sizeof variants);
@@ -83,7 +91,7 @@ static smp_compare compare_injected(const char *line, smp_cpu_fn *fn, int64_t re
     const int launch = stage.variants[0].launches[1].counts; /* a count's first launch is for floats */
     real_kernel = variants[0].launches[launch].cpu.fn[SMP_ISA_BASE];
     for (int i = 0; i < SMP_ISAS; i++) {
-        variants[0].launches[launch].cpu.fn[i] = cools_the_caches;
+        variants[0].launches[launch].cpu.fn[i] = naive;
         variants[1].launches[launch].cpu.fn[i] = fn;
     }
     variants[1].name = "other";
@@ -94,6 +102,11 @@ static smp_compare compare_injected(const char *line, smp_cpu_fn *fn, int64_t re
                    (smp_compare_request){.repeat = repeat, .time_limit = time_limit, .times = true, .hot = true});
     gpu_job_free(&job);
     return found;
+}
+
+static smp_compare compare_injected(const char *line, smp_cpu_fn *fn, int64_t repeat, double time_limit)
+{
+    return compare_two(line, case_shape(33, 20, 1, SMP_U8), cools_the_caches, fn, repeat, time_limit);
 }
 
 static void a_wrong_variant_is_reported_and_not_timed(void **state)
@@ -188,6 +201,23 @@ static void sampling_goes_on_within_the_time_limit(void **state)
     smp_compare_free(&found);
 }
 
+static void a_variant_for_which_there_is_no_time_is_left_out_and_told(void **state)
+{
+    (void)state;
+    smp_compare found =
+        compare_two("invert", case_shape(1100, 2000, 1, SMP_U8), takes_5_ms_a_row, cools_the_caches, 3, 0);
+    const smp_compare_step *step = &found.steps[0];
+    assert_true(step->variants[0].left_out);
+    assert_int_equal(step->variants[0].check, SMP_CHECK_NONE);
+    assert_int_equal(step->variants[0].sample_count, 0);
+    assert_non_null(strstr(step->variants[0].why, "--time-limit"));
+    assert_string_equal(step->base, "other");
+    assert_int_equal(step->variants[1].check, SMP_CHECK_RIGHT);
+    assert_int_equal(step->variants[1].sample_count, 3);
+    assert_int_equal(step->variants[1].verdict, SMP_VERDICT_NONE);
+    smp_compare_free(&found);
+}
+
 SMP_SUITE(compare_injected)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +228,7 @@ SMP_SUITE(compare_injected)
         cmocka_unit_test(hot_samples_follow_a_run_of_the_same_variant),
         cmocka_unit_test(a_slow_variant_is_slower),
         cmocka_unit_test(sampling_goes_on_within_the_time_limit),
+        cmocka_unit_test(a_variant_for_which_there_is_no_time_is_left_out_and_told),
     };
     return cmocka_run_group_tests_name("compare_injected", tests, NULL, NULL);
 }
