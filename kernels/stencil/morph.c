@@ -1,7 +1,9 @@
 /* Grey morphology on the CPU.
  *   naive  every sample of every window by the border rule: the definition.
- *   tiled  lines of keys in cache, as bytes, 16 or 32 bits, a vector of results at a time: morph_lines.h. */
+ *   tiled  lines of keys in cache, as bytes, 16 or 32 bits, a vector of results at a time: morph_lines.h. Squares of 3
+ * x 3 integers straight from the picture's rows: nine.h. */
 #include "stencil/morph.h"
+#include "stencil/nine.h"
 
 #include <string.h>
 
@@ -133,11 +135,58 @@ static void tiled(const smp_io *io, const smp_morph *m, int launch, char *scratc
         morph_tiles_int32_t(&walk, y0, y1);
 }
 
+/* The least and the largest of 3 x 3, two results one above the other. */
+#define NINE_OF(name, T, BEFORE)                                                                                       \
+    SMP_INLINE T name##_one_##T(T a, T b)                                                                              \
+    {                                                                                                                  \
+        return a BEFORE b ? a : b;                                                                                     \
+    }                                                                                                                  \
+    SMP_INLINE void name##_two_##T(const T *left, const T *middle, const T *right, T *results)                         \
+    {                                                                                                                  \
+        const T *const columns[] = {left, middle, right};                                                              \
+        T above[3], below[3];                                                                                          \
+        for (int i = 0; i < 3; i++) {                                                                                  \
+            const T both = name##_one_##T(columns[i][1], columns[i][2]);                                               \
+            above[i] = name##_one_##T(columns[i][0], both);                                                            \
+            below[i] = name##_one_##T(both, columns[i][3]);                                                            \
+        }                                                                                                              \
+        results[0] = name##_one_##T(name##_one_##T(above[0], above[1]), above[2]);                                     \
+        results[1] = name##_one_##T(name##_one_##T(below[0], below[1]), below[2]);                                     \
+    }                                                                                                                  \
+    NINE(name, T)
+NINE_OF(least, uint8_t, <)
+NINE_OF(least, uint16_t, <)
+NINE_OF(most, uint8_t, >)
+NINE_OF(most, uint16_t, >)
+
+/* Rows y0 .. y1-1 of a square of 3 x 3. */
+static void nine_rows(const smp_io *io, const smp_morph *m, int64_t y0, int64_t y1)
+{
+    const float outside = smp_morph_outside(m, io->in.white);
+    if (io->in.format == SMP_U8)
+        (m->op == SMP_MORPH_DILATE ? nine_most_uint8_t : nine_least_uint8_t)(io, m->edge, outside, y0, y1);
+    else
+        (m->op == SMP_MORPH_DILATE ? nine_most_uint16_t : nine_least_uint16_t)(io, m->edge, outside, y0, y1);
+}
+
 #define TILED(launch, LAUNCH)                                                                                          \
     SMP_CPU_KERNEL(morph_##launch##_tiled)                                                                             \
     {                                                                                                                  \
         tiled(io, params, LAUNCH, scratch, y0, y1);                                                                    \
     }
-TILED(only, SMP_MORPH_ONLY)
+SMP_CPU_KERNEL(morph_only_tiled)
+{
+    const smp_morph *m = params;
+    const int64_t from = y0 > 1 ? y0 : 1, to = y1 < io->in.height - 1 ? y1 : io->in.height - 1;
+    if (m->shape != SMP_SHAPE_SQUARE || m->rx != 1 || m->ry != 1 || !nine_serves(io, from, to)) {
+        tiled(io, m, SMP_MORPH_ONLY, scratch, y0, y1);
+        return;
+    }
+    nine_rows(io, m, from, to);
+    if (from > y0)
+        tiled(io, m, SMP_MORPH_ONLY, scratch, y0, from);
+    if (to < y1)
+        tiled(io, m, SMP_MORPH_ONLY, scratch, to, y1);
+}
 TILED(first, SMP_MORPH_FIRST)
 TILED(last, SMP_MORPH_LAST)

@@ -4,7 +4,7 @@
 
 #include "stencil_case.h"
 
-extern const smp_stage smp_stage_median;
+extern const smp_stage smp_stage_median, smp_stage_dilate, smp_stage_erode;
 
 /* U(w, h) and V(w, h): pictures of known samples. */
 static picture sampled(int width, int height, smp_format format)
@@ -99,6 +99,26 @@ static void every_variant_orders_any_floats_alike(void **state)
         }
 }
 
+/* Which a CPU makes straight from the picture's rows (kernels/stencil/nine.h). */
+static void squares_of_three_integers_are_alike_at_every_border(void **state)
+{
+    static const smp_stage *const stages[] = {&smp_stage_median, &smp_stage_dilate, &smp_stage_erode};
+    (void)state;
+    for (int stage = 0; stage < 3; stage++)
+        for (int edge = 0; edge < SMP_EDGES; edge++)
+            for (int narrow = 0; narrow < 2; narrow++) {
+                PARAMS(p, stages[stage], {"size", 3}, {"edge", edge}, {"fill", 0.3});
+                const smp_format format = edge % 2 ? SMP_U8 : SMP_U16;
+                kernel_case c = {.stage = stages[stage],
+                                 .params = p,
+                                 .in = case_shape(narrow ? 2 + edge % 2 : 67, narrow ? 5 : 14, 1 + edge % 4, format),
+                                 .in_storage = format,
+                                 .out_storage = format,
+                                 .seed = (unsigned)(7 + edge)};
+                kernel_case_check(&c);
+            }
+}
+
 static void the_value_outside_is_a_code_value(void **state)
 {
     (void)state;
@@ -124,6 +144,7 @@ SMP_SUITE(median)
         cmocka_unit_test(values_are_those_of_opencv_and_scipy),
         cmocka_unit_test(float_bits_are_moved_in_total_order),
         cmocka_unit_test(every_variant_orders_any_floats_alike),
+        cmocka_unit_test(squares_of_three_integers_are_alike_at_every_border),
         cmocka_unit_test(the_value_outside_is_a_code_value),
     };
     return cmocka_run_group_tests_name("median", tests, NULL, NULL);
