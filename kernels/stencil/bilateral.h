@@ -14,6 +14,8 @@ enum {
     SMP_BILATERAL_MOST = 100,        /* px, the largest radius */
     SMP_BILATERAL_TILE = 128,        /* CPU: pixels of a tile */
     SMP_BILATERAL_LANES = 16,        /* CPU: pixels side by side */
+    SMP_BILATERAL_BESIDE = 32,       /* CPU: floats that vectors may reach beyond a line */
+    SMP_BILATERAL_PAIRS = 8,         /* CPU: the largest radius whose weights are kept for both pixels of a pair */
     SMP_BILATERAL_ACROSS = 32,       /* GPU, tiled: pixels of a block */
     SMP_BILATERAL_DOWN = 8,          /* the same: rows */
     SMP_BILATERAL_COPIES = 32,       /* GPU, private: of the table of likeness */
@@ -85,13 +87,24 @@ SMP_HOST_DEVICE void smp_bilateral_pixel(const smp_bilateral *p, const smp_io *i
 /* Floats of a line of the CPU's window; of a row of the GPU's tile. */
 SMP_HOST_DEVICE int32_t smp_bilateral_line(const smp_bilateral *p)
 {
-    return SMP_BILATERAL_TILE + 2 * p->radius + SMP_BILATERAL_LANES;
+    return SMP_BILATERAL_TILE + 2 * p->radius + SMP_BILATERAL_BESIDE;
+}
+
+/* CPU: lines of weights of pairs. Those of row y with pixels of row y + dy are kept until row y + dy is done. */
+static inline size_t smp_bilateral_pair_lines(const smp_bilateral *p)
+{
+    const int r = p->radius;
+    size_t lines = 0;
+    for (int dy = 0; dy <= r && r <= SMP_BILATERAL_PAIRS; dy++)
+        for (int dx = dy ? -r : 0; dx <= r; dx++)
+            lines += dx * dx + dy * dy <= r * r ? (size_t)dy + 1 : 0;
+    return lines;
 }
 
 static inline size_t smp_bilateral_scratch(const smp_io *io, const void *params)
 {
     const smp_bilateral *p = (const smp_bilateral *)params;
-    const size_t lines = (size_t)(2 * p->radius + 1) * (size_t)io->in.channels;
+    const size_t lines = (size_t)(2 * p->radius + 1) * (size_t)io->in.channels + smp_bilateral_pair_lines(p);
     return (lines * (size_t)smp_bilateral_line(p) + (size_t)SMP_BILATERAL_TILE * SMP_MAX_CHANNELS + 64) * sizeof(float);
 }
 

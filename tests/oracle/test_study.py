@@ -339,6 +339,12 @@ class Integral(OracleCase):
                         self.same(got[k], (sums / white(array)).astype(np.float32), f"{k} {shape}")
                 self.same(run(array, "integral", options=("--strip-rows", 7)), got["both"], "strips")
 
+    def test_sums_above_255_times_2_to_24_are_rounded_once(self):
+        array = np.full((4112, 4112), 255, np.uint8)
+        array[::7] -= 1
+        exact = array.cumsum(0, dtype=np.float64).cumsum(1)
+        self.same(run(array, "integral"), (exact / 255).astype(np.float32))
+
     def test_equals_opencv(self):
         array = smooth(6, (64, 97))
         self.same(run(array, "integral"), (cv2.integral(array)[1:, 1:] / 255.0).astype(np.float32))
