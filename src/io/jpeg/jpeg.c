@@ -50,9 +50,11 @@ static smp_code describe(smp_jpeg *state, j_common_ptr cinfo)
     case JERR_BAD_PRECISION:
         smp_fail(err, state->fault, "the JPEG has samples of %d bits; only 8 are read", state->errors.msg_parm.i[0]);
         return smp_hint(err, "save it as a PNG of 16 bits with a program that reads such files");
+#if JPEG_LIB_VERSION < 70 /* later ones (Ubuntu's) read them */
     case JERR_ARITH_NOTIMPL:
         smp_fail(err, state->fault, "the JPEG is coded arithmetically, which this libjpeg does not read");
         return smp_hint(err, "recode it without loss where there is another: jpegtran in.jpg > out.jpg");
+#endif
     case JERR_SOF_UNSUPPORTED:
         return smp_fail(err, state->fault, "the JPEG is of an unsupported kind (lossless or hierarchical: SOF%d)",
                         state->errors.msg_parm.i[0] & 15);
