@@ -3,6 +3,7 @@ program, scripts that bash can read, images that install what a build needs.
 
 Usage: packages.py BUILD"""
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -61,15 +62,23 @@ class Packages(unittest.TestCase):
                     (tree / "usr/share/doc/some/smempipe.spdx.json").write_text(json.dumps(parts, indent=1))
                 subprocess.run(["dpkg-deb", "-Znone", "-b", tree, f"{folder}/some.deb"], check=True,
                                stdout=subprocess.DEVNULL)
+                query = pathlib.Path(folder) / "dpkg-query"  # of a system where libjpeg8 is empty
+                query.write_text("#!/bin/sh\ncase \"$*\" in *-L*libjpeg8) echo /usr/share/doc ;;\n"
+                                 "*-L*) echo /usr/lib/liba.so.1 ;; *libjpeg8) echo 'libjpeg-turbo8 (>= 1.1), a' ;;\n"
+                                 "*) exit 1 ;; esac\n")
+                query.chmod(0o755)
                 return subprocess.run(["bash", "-euo", "pipefail", "-c", '. "$0"; check_parts "$1"',
                                        PACKAGES / "system.sh", f"{folder}/some.deb"], capture_output=True, text=True,
-                                      check=False)
+                                      env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}, check=False)
 
         self.assertEqual(check(["libgif7", "zlib1g"]).returncode, 0)
         self.assertIn("depends on zlib1g", check(["libgif7", "zlib1g-dev"]).stderr)
         self.assertIn("no library at all", check(["libgif7", "zlib1g"], needs="python3").stderr)
         for listed in (["libgif7", "zlib1g-dev"], None):
             self.assertEqual(check(listed).returncode, 1)
+        stands_for = "libc6 (>= 2.38), libjpeg8 (>= 8c)"  # Ubuntu's
+        self.assertEqual(check(["libjpeg-turbo8"], needs=stands_for).returncode, 0)
+        self.assertIn("depends on libjpeg8", check(["a"], needs=stands_for).stderr)
 
     @unittest.skipUnless(shutil.which("readelf") and shutil.which("ldd"), "no readelf here")
     def test_libraries_of_another_architecture_are_found_as_ldd_finds_them(self):

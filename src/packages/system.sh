@@ -65,10 +65,10 @@ builder() { # builder RELEASE; sets $builder
 holder_of() { # holder_of PACKAGE
     local there=()
     [ -z "${builder:-}" ] || there=(chroot "$builder")
-    if "${there[@]}" dpkg-query -L "$1" 2> /dev/null | grep -q '\.so'; then
+    if [ -n "$("${there[@]}" dpkg-query -L "$1" 2> /dev/null | grep '\.so' || true)" ]; then
         echo "$1"
     else
-        "${there[@]}" dpkg-query -W -f '${Depends}' "$1" 2> /dev/null | sed 's/[ ,].*//'
+        "${there[@]}" dpkg-query -W -f '${Depends}\n' "$1" 2> /dev/null | sed 's/[ ,].*//'
     fi
 }
 
