@@ -52,6 +52,49 @@ static smempipe_code public_code(smp_code code)
     return SMEMPIPE_E_PROCESS;
 }
 
+/* Hints name the command's options; here they are fields, parameters of functions, or nothing. */
+static const struct {
+    const char *option, *here;
+} words[] = {
+    {"; --raw s16lex2:44100 reads samples without a header", ""},
+    {"--max-pixels", "max_pixels"},
+    {"--max-file", "max_file"},
+    {"--force", "force=1"},
+    {"--page", "page"},
+    {"--quality", "quality"},
+    {"--lossless", "lossless"},
+    {"--threads", "threads"},
+    {"--device", "the device"},
+};
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || c == '-';
+}
+
+/* In the words of the library. What is too long to be said is cut. */
+static void translate(const smp_error *err, char *to, size_t size)
+{
+    size_t used = 0;
+    const char *hint = err->hint;
+    for (const char *at = hint; *at && used + 1 < size;) {
+        size_t i = 0, count = sizeof words / sizeof *words, length = 1;
+        for (; i < count; i++) {
+            length = strlen(words[i].option);
+            if (!strncmp(at, words[i].option, length) && !in_word(at[length]) && (at == hint || !in_word(at[-1])))
+                break;
+        }
+        if (i == count) {
+            to[used++] = *at++;
+            continue;
+        }
+        at += length;
+        for (const char *word = words[i].here; *word && used + 1 < size; word++)
+            to[used++] = *word;
+    }
+    to[used] = '\0';
+}
+
 static const char *copy(const char *text, bool *failed)
 {
     char *made = text ? smp_strdup(text) : NULL;
@@ -94,10 +137,10 @@ static void from_diag(const smp_diags *diags, const smp_diag *diag, smempipe_pro
 }
 
 /* As the command says it, without its name. */
-static char *plain_text(const smp_error *err)
+static char *plain_text(const smp_error *err, const char *hint)
 {
     return smp_asprintf("%s%serror: %s\n%s%s%s", err->where, err->where[0] ? ": " : "", err->message,
-                        err->hint[0] ? "  = hint: " : "", err->hint, err->hint[0] ? "\n" : "");
+                        hint[0] ? "  = hint: " : "", hint, hint[0] ? "\n" : "");
 }
 
 smempipe_code smp_api_fail(smempipe_error **out, const smp_error *err, const smp_diags *diags)
@@ -109,11 +152,13 @@ smempipe_code smp_api_fail(smempipe_error **out, const smp_error *err, const smp
         return code;
     const bool many = diags && diags->errors && diags->count && err->code == SMP_E_PIPE; /* else: why it stopped */
     bool failed = false;
+    char hint[sizeof err->hint + 32]; /* a word or two may be longer here */
+    translate(err, hint, sizeof hint);
     smempipe_error *made = *out = smp_alloc(sizeof *made);
     if (made) {
         made->count = many ? diags->count : 1;
         made->problems = smp_alloc_array(made->count, sizeof *made->problems);
-        made->text = many ? smp_diags_text(diags, false) : plain_text(err);
+        made->text = many ? smp_diags_text(diags, false) : plain_text(err, hint);
     }
     if (!made || !made->problems || !made->text) {
         smempipe_error_free(made);
@@ -125,7 +170,7 @@ smempipe_code smp_api_fail(smempipe_error **out, const smp_error *err, const smp
         from_diag(diags, &diags->items[i], &made->problems[i], &failed);
     if (!many) {
         made->problems[0].message = copy(err->message, &failed);
-        made->problems[0].hint = err->hint[0] ? copy(err->hint, &failed) : NULL;
+        made->problems[0].hint = hint[0] ? copy(hint, &failed) : NULL;
         split_place(err->where, &made->problems[0], &failed);
     }
     if (failed) {

@@ -8,6 +8,9 @@
 /* The name of a text that a program gives to the library, in messages. */
 #define SMP_API_TEXT "<text>"
 
+/* Of the values of its parameters. */
+#define SMP_API_SETTINGS "<settings>"
+
 /* The folders that a pipeline may read in, links resolved. */
 typedef struct smp_readable {
     char **folders;

@@ -53,6 +53,21 @@ static smp_code take_settings(const char *const *pairs, smp_setting **out, size_
     return *out ? SMP_OK : smp_fail_memory(err, "settings", *count * sizeof **out);
 }
 
+/* Values come by no command line here: "--set" would be a riddle. */
+static smp_code rename_settings(smp_diags *diags, smp_error *err)
+{
+    for (size_t i = 0; i < diags->source_count; i++) {
+        if (strcmp(diags->sources[i].name, "--set") != 0)
+            continue;
+        char *name = smp_strdup(SMP_API_SETTINGS);
+        if (!name)
+            return smp_fail_memory(err, "a name", sizeof SMP_API_SETTINGS);
+        smp_free(diags->sources[i].name);
+        diags->sources[i].name = name;
+    }
+    return SMP_OK;
+}
+
 static smp_code compile(const char *path, const char *text, const char *const *settings, smempipe_pipeline *pipeline,
                         smp_error *err)
 {
@@ -70,6 +85,8 @@ static smp_code compile(const char *path, const char *text, const char *const *s
                                  &may, &pipeline->diags, &pipeline->program, err);
     if (!code)
         code = smp_readable_check(&may, pipeline->program, &pipeline->diags, err);
+    if ((!code || code == SMP_E_PIPE) && rename_settings(&pipeline->diags, err))
+        code = err->code;
     if (!code && pipeline->diags.warnings && !(pipeline->warnings = smp_diags_text(&pipeline->diags, false)))
         code = smp_fail_memory(err, "warnings", (uint64_t)pipeline->diags.warnings);
     smp_readable_free(&may);
@@ -149,6 +166,22 @@ bool smp_api_bytes(const smempipe_shape *shape, int64_t *row, size_t *all)
     return counted;
 }
 
+static smp_code refuse_size(const smempipe_shape *from, smp_error *err)
+{
+    const bool sound = from->kind == SMEMPIPE_SOUND;
+    if (from->channels < 1 || from->channels > SMEMPIPE_MOST_CHANNELS) {
+        smp_fail(err, SMP_E_USAGE, "a %s of %d channels: there are 1 to %d", sound ? "sound" : "picture",
+                 from->channels, SMEMPIPE_MOST_CHANNELS);
+        return smp_hint(err, sound ? "the samples of a frame follow each other: frames first, channels last"
+                                   : "the samples of a pixel follow each other: rows, columns, channels");
+    }
+    if (sound)
+        return smp_fail(err, SMP_E_USAGE, "a sound of %lld frames: there is 1 at least, and the width is 1",
+                        (long long)from->height);
+    return smp_fail(err, SMP_E_USAGE, "a picture of %lld x %lld pixels: there is 1 at least", (long long)from->width,
+                    (long long)from->height);
+}
+
 smp_code smp_api_shape(const smempipe_shape *from, smp_shape *to, smp_error *err)
 {
     int64_t row;
@@ -159,14 +192,13 @@ smp_code smp_api_shape(const smempipe_shape *from, smp_shape *to, smp_error *err
     if (from->format < SMEMPIPE_U8 || from->format > SMEMPIPE_F32)
         return smp_fail(err, SMP_E_USAGE, "samples of format %d: there are u8 (0), u16 (1) and f32 (2)", from->format);
     if (from->width < 1 || from->height < 1 || from->channels < 1 || from->channels > SMEMPIPE_MOST_CHANNELS)
-        return smp_fail(err, SMP_E_USAGE, "a picture of %lld x %lld pixels with %d channels cannot be worked on",
-                        (long long)from->width, (long long)from->height, from->channels);
+        return refuse_size(from, err);
     if (from->alpha < 0 || from->alpha > 1 || (from->alpha && from->channels < 2))
         return smp_fail(err, SMP_E_USAGE, "%d channels of which the last is alpha: there are 2 or more of such",
                         from->channels);
     if (from->kind == SMEMPIPE_SOUND &&
         (from->width != 1 || from->format != SMEMPIPE_F32 || from->alpha || !(from->rate > 0)))
-        return smp_fail(err, SMP_E_USAGE, "a sound has the width 1, f32 samples, no alpha and a rate");
+        return smp_fail(err, SMP_E_USAGE, "a sound has the width 1, f32 samples, no alpha and a rate above 0");
     if (!smp_api_bytes(from, &row, &all))
         return smp_fail(err, SMP_E_LIMIT, "a picture of %lld x %lld pixels is too large to be counted",
                         (long long)from->width, (long long)from->height);
@@ -219,6 +251,8 @@ smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape,
         smp_hint(err, "run it from file to file (smempipe_run_file), or leave 'save' out");
         return smp_at(err, "%s:%d:%d", diags->sources[save->span.source].name, line, column);
     }
+    if (measure && !pipeline->program->save_count && smp_program_measures(pipeline->program, err))
+        return err->code;
     smp_warp_provide_stage();
     smp_code code = in ? smp_plan_memory(&ask, diags, device, in, out, err) : smp_plan_make(&ask, diags, out, err);
     if (!code && (*out)->looks >= 0) {

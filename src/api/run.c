@@ -9,6 +9,16 @@
 #include "run/run_internal.h"
 #include "run/step.h"
 
+static smp_code check_options(const smempipe_file_options *options, smp_error *err)
+{
+    if (options && (options->quality < 0 || options->quality > 100))
+        return smp_fail(err, SMP_E_USAGE, "a quality of %d: it is 1 to 100, or 0 for the default", options->quality);
+    if (options && options->page < 0)
+        return smp_fail(err, SMP_E_USAGE, "page %lld: pages count from 1, and 0 is the first too",
+                        (long long)options->page);
+    return SMP_OK;
+}
+
 static const smp_limits *library_limits(smp_limits *limits, const smempipe_file_options *options)
 {
     *limits = smp_limits_default();
@@ -108,6 +118,19 @@ static bool has_gaps(const smp_view *view)
     return view->width == 1 && view->stride != row;
 }
 
+/* Whether bytes of both lie between the first and the last of the other. Columns of one picture may be input and
+ * output: rows of equal strides, beside each other. */
+static bool overlap(const smp_view *a, const smp_view *b)
+{
+    const smp_view *low = (uintptr_t)a->data <= (uintptr_t)b->data ? a : b, *high = low == a ? b : a;
+    const int64_t row = low->width * low->channels * smp_sample_size(low->format),
+                  upper = high->width * high->channels * smp_sample_size(high->format);
+    const uintptr_t apart = (uintptr_t)high->data - (uintptr_t)low->data, stride = (uintptr_t)low->stride;
+    if (apart >= (uintptr_t)((low->height - 1) * low->stride + row))
+        return false;
+    return low->stride != high->stride || apart % stride < (uintptr_t)row || apart % stride + (uintptr_t)upper > stride;
+}
+
 /* Where a buffer lies, and what wrote it is done. */
 static smp_code reach(smp_device *device, const smempipe_buffer *buffer, const char *which, smp_endpoint *endpoint,
                       smp_error *err)
@@ -161,6 +184,10 @@ smempipe_code smempipe_plan_run(const smempipe_plan *plan, smempipe_device *devi
         code = smp_fail(&err, SMP_E_USAGE, "the plan has an output, and there is no buffer for it");
     if (!code && writes && !(code = view_buffer(out, "output", &to, &err)))
         code = check_shape(&out->shape, &wanted, "output", &err);
+    if (!code && writes && !in->on_device == !out->on_device && overlap(&from, &to)) {
+        code = smp_fail(&err, SMP_E_USAGE, "the output's memory overlaps the input's");
+        smp_hint(&err, "rows are written while others are still read: give the output memory of its own");
+    }
     if (!code) {
         smp_endpoint source = {.view = from}, sink = {.view = to};
         pthread_mutex_lock(&device->lock);
@@ -254,8 +281,8 @@ smempipe_code smempipe_run_file(const smempipe_pipeline *pipeline, smempipe_devi
         return smp_api_wrong(error, "a null where a pipeline, a device and an input belong");
     if (!strcmp(in, "-") || (out && !strcmp(out, "-")))
         return smp_api_wrong(error, "'-' is no file: the library leaves standard input and output to the program");
-    if (options && (options->quality < 0 || options->quality > 100))
-        return smp_api_wrong(error, "a quality of %d: it is 1 to 100, or 0 for the default", options->quality);
+    if (check_options(options, &err))
+        return smp_api_fail(error, &err, NULL);
     if (!smp_api_sources(&pipeline->diags, &diags)) {
         smp_fail_memory(&err, "a run", pipeline->diags.source_count);
         smp_diags_free(&diags);
@@ -294,13 +321,13 @@ smempipe_code smempipe_probe(const char *path, const smempipe_file_options *opti
 {
     smp_error err = {.code = SMP_OK};
     smp_limits limits;
-    smp_reader *reader;
+    smp_reader *reader = NULL;
     if (error)
         *error = NULL;
     if (!path || !shape)
         return smp_api_wrong(error, "a null where a path and a place for the shape belong");
     *shape = (smempipe_shape){.kind = 0};
-    if (!smp_reader_open(path, library_limits(&limits, options), &reader, &err))
+    if (!check_options(options, &err) && !smp_reader_open(path, library_limits(&limits, options), &reader, &err))
         smp_api_public_shape(&smp_reader_media(reader)->shape, shape);
     smp_reader_close(reader);
     return smp_api_fail(error, &err, NULL);

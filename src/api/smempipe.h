@@ -77,7 +77,7 @@ typedef struct smempipe_problem {
     const char *message; /* "unknown parameter 'sigam' for stage 'gaussian'" */
     const char *hint;    /* what to do: "did you mean 'sigma'?"; null: nothing is known */
     const char *note;    /* what else helps: "gaussian takes: sigma, edge, truncate"; may be null */
-    const char *file;    /* the text that it is in: a path, "<text>" (smempipe_compile), or null */
+    const char *file;    /* what it is in: a path, "<text>" (smempipe_compile), "<settings>", or null */
     int line, column;    /* from 1, the column in characters; 0: there is no place */
     int warning;         /* 1: the pipeline can be used all the same */
     void *reserved[4];
@@ -126,8 +126,7 @@ void smempipe_device_close(smempipe_device *device);
 smempipe_code smempipe_device_alloc(smempipe_device *device, size_t bytes, void **memory, smempipe_error **error);
 void smempipe_device_release(smempipe_device *device, void *memory);
 
-/* ------------------------------------------------------------------------------------------------ pictures in memory
- */
+/* ------------------------------------------------------------------------------------------------ buffers */
 
 typedef enum smempipe_kind { SMEMPIPE_PICTURE = 1, SMEMPIPE_SOUND = 2 } smempipe_kind;
 typedef enum smempipe_format { SMEMPIPE_U8 = 0, SMEMPIPE_U16 = 1, SMEMPIPE_F32 = 2 } smempipe_format;
@@ -144,17 +143,17 @@ typedef struct smempipe_shape {
 
 typedef struct smempipe_buffer {
     smempipe_shape shape;
-    void *data;     /* sample 0 of row 0; aligned to the sample's size */
-    int64_t stride; /* bytes from a row to the next, a multiple of the sample's size; 0: rows follow without gaps */
-    intptr_t
-        on_device; /* 1: data is memory of the device that runs (of its GPU, whoever allocated it); 0: of the host */
-    void *stream;  /* on_device: the CUstream that wrote or read the samples, which a run waits for; null: default */
+    void *data;         /* sample 0 of row 0; aligned to the sample's size */
+    int64_t stride;     /* bytes from a row to the next, a multiple of the sample's size; 0: rows follow without gaps */
+    intptr_t on_device; /* 1: data is memory of the device that runs (its GPU's, whoever allocated it); 0: the host's */
+    void *stream; /* on_device: the CUstream that wrote or read the samples, which a run waits for; null: default */
 } smempipe_buffer;
 
 /* ------------------------------------------------------------------------------------------------ plans */
 
 /* What a pipeline does to pictures of one shape: stages joined, storage chosen, the shape of the output known.
- * measure: 1: only what the stages measure is wanted, and there is no output. Where the size of the output depends on
+ * measure: 1: only what the stages measure is wanted, and there is no output; a pipeline that measures nothing is
+ * E_PIPELINE. Where the size of the output depends on
  * samples (trim without a size), E_ARGUMENT: smempipe_run sees the picture and plans by itself. Errors: E_PIPELINE (a
  * stage cannot do this shape, with its place), E_ARGUMENT, E_READ and E_DECODE (of files that the pipeline names). */
 smempipe_code smempipe_plan_make(const smempipe_pipeline *pipeline, const smempipe_shape *shape, int measure,
@@ -170,9 +169,9 @@ void smempipe_plan_free(smempipe_plan *plan);
 /* ------------------------------------------------------------------------------------------------ runs */
 
 /* Runs a plan: reads `in`, which has the plan's shape, and writes `out`, whose shape is smempipe_plan_output and whose
- * rows may have any stride. They must not overlap. Buffers may lie in the device's memory (on_device), each by itself;
- * then nothing is copied to the host, and the results are there when the call returns. out: null for a plan that only
- * measures. result: what the stages measured, and times; may be null. Pipelines that save files run with
+ * rows may have any stride. They do not overlap (E_ARGUMENT). Buffers may lie in the device's memory (on_device), each
+ * by itself; then nothing is copied to the host, and the results are there when the call returns. out: null for a plan
+ * that only measures. result: what the stages measured, and times; may be null. Pipelines that save files run with
  * smempipe_run_file. */
 smempipe_code smempipe_plan_run(const smempipe_plan *plan, smempipe_device *device, const smempipe_buffer *in,
                                 const smempipe_buffer *out, smempipe_result **result, smempipe_error **error);

@@ -198,21 +198,6 @@ static smp_code more(void *context, const smp_batch_file **files, size_t *count,
     return smp_measure_team_more(r->work, files, count, err);
 }
 
-/* A pipeline in which nothing is measured is a mistake. */
-static smp_code check_program(const smp_program *program, smp_error *err)
-{
-    for (size_t i = 0; i < program->node_count; i++)
-        if (program->nodes[i].stage->finish && (!program->nodes[i].stage->looks || program->nodes[i].looks))
-            return SMP_OK;
-    char names[400] = "";
-    for (size_t i = 0, used = 0; i < smp_stage_count(); i++)
-        if (smp_stage_at(i)->access == SMP_REDUCE && used < sizeof names)
-            used +=
-                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", smp_stage_at(i)->name);
-    smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
-    return smp_hint(err, "add a stage that does: %s", names);
-}
-
 static smp_code run_batch(run *r, const smp_measure_settings *settings, const smp_program *program, smp_diags *diags,
                           smp_batch_count *done, smp_error *err)
 {
@@ -336,7 +321,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
 {
     const smp_measure_settings *settings = given;
     smp_measure_work work = {0};
-    smp_code code = check_program(program, err);
+    smp_code code = smp_program_measures(program, err);
     if (!code)
         code = smp_many_operands(program, diags, err);
     work.head = (smp_part_head){.shard = 1, .shards = 1, .totals_only = settings->totals_only};

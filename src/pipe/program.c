@@ -1,6 +1,7 @@
 /* Parses a pipeline: text to statements to nodes. Collects all mistakes. See program.h. */
 #include "pipe/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -117,4 +118,18 @@ smp_code smp_program_parse_lines(const char *const *lines, size_t count, const s
     smp_code code = smp_program_parse(name, all, length, settings, setting_count, loader, context, diags, out, err);
     smp_free(all);
     return code;
+}
+
+smp_code smp_program_measures(const smp_program *program, smp_error *err)
+{
+    for (size_t i = 0; i < program->node_count; i++)
+        if (program->nodes[i].stage->finish && (!program->nodes[i].stage->looks || program->nodes[i].looks))
+            return SMP_OK;
+    char names[400] = "";
+    for (size_t i = 0, used = 0; i < smp_stage_count(); i++)
+        if (smp_stage_at(i)->access == SMP_REDUCE && used < sizeof names)
+            used +=
+                (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", smp_stage_at(i)->name);
+    smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
+    return smp_hint(err, "add a stage that does: %s", names);
 }

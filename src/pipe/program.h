@@ -81,6 +81,9 @@ smp_code smp_program_parse_lines(const char *const *lines, size_t count, const s
                                  size_t setting_count, smp_loader *loader, void *context, smp_diags *diags,
                                  smp_program **out, smp_error *err);
 
+/* A pipeline in which nothing is measured is a mistake (SMP_E_PIPE) where measurements alone are wanted. */
+smp_code smp_program_measures(const smp_program *program, smp_error *err);
+
 void smp_program_free(smp_program *program);
 
 /* Whether the language has a statement of this name that is no stage: param, include, save. */

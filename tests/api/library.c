@@ -361,6 +361,72 @@ static void mistakes_have_places(void **state)
     smempipe_pipeline_free(pipeline);
 }
 
+/* Hints and places of the command's would be riddles in a program. */
+static void words_are_the_librarys(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"sise", "3px", NULL};
+    smempipe_pipeline *pipeline = NULL;
+    smempipe_error *error = NULL;
+    smempipe_problem problem;
+    assert_int_equal(smempipe_compile("param size = 2px\ngaussian $size", settings, &pipeline, &error),
+                     SMEMPIPE_E_PIPELINE);
+    assert_int_equal(smempipe_error_get(error, 0, &problem), SMEMPIPE_OK);
+    assert_string_equal(problem.file, "<settings>");
+    assert_null(strstr(smempipe_error_text(error), "--"));
+    smempipe_error_free(error);
+
+    pipeline = compile("invert");
+    const smempipe_file_options few = {.max_pixels = 100}, back = {.page = -1};
+    static const char cat[] = SMP_SOURCE_DIR "/samples/chelsea.png";
+    assert_int_equal(smempipe_run_file(pipeline, device, cat, NULL, &few, NULL, &error), SMEMPIPE_E_LIMIT);
+    assert_non_null(strstr(smempipe_error_text(error), "raise the limit with max_pixels\n"));
+    smempipe_error_free(error);
+    assert_int_equal(smempipe_run_file(pipeline, device, cat, NULL, &back, NULL, NULL), SMEMPIPE_E_ARGUMENT);
+    assert_int_equal(smempipe_probe(cat, &back, &(smempipe_shape){.kind = 0}, NULL), SMEMPIPE_E_ARGUMENT);
+    smempipe_pipeline_free(pipeline);
+}
+
+/* Halves of one picture may be input and output; what overlaps is refused. */
+static void outputs_do_not_overlap_inputs(void **state)
+{
+    (void)state;
+    smempipe_pipeline *pipeline = compile("invert");
+    smempipe_plan *plan = NULL;
+    const smempipe_shape shape = picture_shape(WIDTH, HEIGHT, 1);
+    enum { STRIDE = 2 * WIDTH };
+    unsigned char *both = calloc(2 * HEIGHT, STRIDE);
+    static const struct {
+        size_t at;
+        int64_t stride;
+        smempipe_code code;
+    } cases[] = {{0, STRIDE, SMEMPIPE_E_ARGUMENT},         {WIDTH, STRIDE, SMEMPIPE_OK},
+                 {WIDTH - 1, STRIDE, SMEMPIPE_E_ARGUMENT}, {WIDTH + 1, STRIDE, SMEMPIPE_E_ARGUMENT},
+                 {WIDTH, WIDTH, SMEMPIPE_E_ARGUMENT},      {(HEIGHT - 1) * STRIDE, STRIDE, SMEMPIPE_E_ARGUMENT},
+                 {HEIGHT * STRIDE, WIDTH, SMEMPIPE_OK}};
+    assert_non_null(both);
+    assert_int_equal(smempipe_plan_make(pipeline, &shape, 0, &plan, NULL), SMEMPIPE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const smempipe_buffer in = {.shape = shape, .data = both, .stride = STRIDE},
+                              out = {.shape = shape, .data = both + cases[i].at, .stride = cases[i].stride};
+        assert_int_equal(smempipe_plan_run(plan, device, &in, &out, NULL, NULL), cases[i].code);
+        assert_int_equal(smempipe_plan_run(plan, device, &out, &in, NULL, NULL), cases[i].code);
+    }
+    smempipe_plan_free(plan);
+    smempipe_pipeline_free(pipeline);
+    free(both);
+}
+
+static void measuring_nothing_is_a_mistake(void **state)
+{
+    (void)state;
+    smempipe_pipeline *pipeline = compile("invert");
+    smempipe_plan *plan = NULL;
+    const smempipe_shape shape = picture_shape(WIDTH, HEIGHT, 1);
+    assert_int_equal(smempipe_plan_make(pipeline, &shape, 1, &plan, NULL), SMEMPIPE_E_PIPELINE);
+    smempipe_pipeline_free(pipeline);
+}
+
 static void wrong_arguments_are_refused(void **state)
 {
     (void)state;
@@ -522,6 +588,9 @@ SMP_SUITE(library)
         cmocka_unit_test(samples_stay_on_a_gpu),
         cmocka_unit_test(mistakes_have_places),
         cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(words_are_the_librarys),
+        cmocka_unit_test(outputs_do_not_overlap_inputs),
+        cmocka_unit_test(measuring_nothing_is_a_mistake),
         cmocka_unit_test(files_fail_as_the_command_does),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(threads_share_a_pipeline),
