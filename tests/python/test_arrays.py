@@ -167,6 +167,54 @@ def test_types_that_are_none_say_what_to_write():
             smempipe.run("invert", np.zeros((4, 4), kind))
 
 
+def test_sounds_that_are_none_say_what_to_write():
+    for array, words in ((np.zeros(8, np.int16), r"-1\.\.1.*float32\) / 32768$"),
+                         (np.zeros(8), r"-1\.\.1.*float32\)$"), (np.zeros((2, 48), np.float32), r"48 channels.*\.T$"),
+                         (np.zeros((2, 4, 8), np.float32), "3 dimensions: a sound")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            smempipe.run("invert", array, rate=48000)
+    with pytest.raises(TypeError, match="frames a second, not '48kHz'"):
+        smempipe.run("gain 0dB", np.zeros(8, np.float32), rate="48kHz")
+
+
+def test_what_is_no_array_is_called_so():
+    for what, words in (("in.png", "run_file"), (None, "NoneType is no array"), (np.zeros((2, 2), "S3"), "no numbers"),
+                        (np.ma.zeros((2, 2), np.uint8), "filled"), (np.zeros((3, 20, 30), np.uint8), "moveaxis")):
+        with pytest.raises((TypeError, ValueError), match=words):
+            smempipe.run("invert", what)
+    for call in (lambda: smempipe.Pipeline(b"gray"), lambda: smempipe.Device(3)):
+        with pytest.raises(TypeError, match="a str was expected, not (bytes|int)"):
+            call()
+
+
+def test_settings_are_told_by_their_own_name():
+    with pytest.raises(smempipe.PipelineError) as caught:
+        smempipe.Pipeline("param s = 2px\ngaussian $s", t="1px")
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("<settings>", 1, 1)
+    assert "--" not in str(caught.value)
+    clipped = smempipe.run("param all = no\ncrop x=1px y=0px width=9px height=1px clip=$all",
+                           np.zeros((4, 4), np.uint8), all=True)
+    assert clipped.shape == (1, 3)
+
+
+def test_hints_name_no_option_of_the_command(tmp_path):
+    np.save(tmp_path / "in.npy", np.zeros((4, 4), np.uint8))
+    for options, words in (({}, "force=1"), ({"force": True, "max_pixels": 3}, "limit with max_pixels")):
+        with pytest.raises(smempipe.Error) as caught:
+            smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "in2.npy", **options)
+            smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "in2.npy", **options)
+        assert words in caught.value.hint and "--" not in str(caught.value)
+
+
+def test_measuring_nothing_is_a_mistake():
+    with pytest.raises(smempipe.PipelineError, match="measures nothing"):
+        smempipe.measure("invert", np.zeros((4, 4), np.uint8))
+
+
+def test_explaining_takes_no_memory_of_a_picture():
+    assert "1000000x1000000" in smempipe.Pipeline("invert").explain((1000000, 1000000, 3))
+
+
 def test_buffers_and_interfaces():
     class Interface:
         def __init__(self, array):
@@ -185,6 +233,28 @@ def test_buffers_and_interfaces():
     picture = np.arange(64, dtype=np.uint8).reshape(8, 8)
     for held in (Interface(picture), memoryview(picture), Gpu(picture)):
         assert np.array_equal(smempipe.run("invert", held), 255 - picture)
+    class ByDlpack:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    class GpuByDlpack(ByDlpack):
+        def __dlpack_device__(self):
+            return 2, 0
+
+    class GpuByArray(GpuByDlpack):  # as JAX
+        def __array__(self, dtype=None, copy=None):
+            return self.array
+
+    for held in (ByDlpack(picture), GpuByArray(picture)):
+        assert np.array_equal(smempipe.run("invert", held), 255 - picture)
+    with pytest.raises(TypeError, match="memory of a GPU"):
+        smempipe.run("invert", GpuByDlpack(picture))
     view = memoryview(bytes(8)).cast("B", (2, 4))
     assert np.array_equal(smempipe.run("invert", view), np.full((2, 4), 255, np.uint8))
 

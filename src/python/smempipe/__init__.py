@@ -31,6 +31,7 @@ version = __version__ = _c.lib.smempipe_version().decode()
 
 _FORMATS = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32))
 _PICTURE, _SOUND = 1, 2
+_MOST_CHANNELS = 8
 
 
 def _encode(path):
@@ -42,6 +43,8 @@ def _encode(path):
 
 def _utf8(text):
     """A text as the library takes it: up to the first NUL, behind which nothing would be read."""
+    if not isinstance(text, str):
+        raise TypeError(f"a str was expected, not {type(text).__name__}")
     encoded = text.encode()
     if b"\0" in encoded:
         raise ValueError(f"{text!r} holds a character NUL")
@@ -95,34 +98,73 @@ os.register_at_fork(after_in_child=_forget_devices)
 
 def _host(array):
     """A NumPy array of whatever holds samples. Those of a GPU are copied to the host."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("a masked array: no stage knows of masks, so write .filled(value)")
     if isinstance(array, np.ndarray):
-        return array
+        return np.asarray(array)  # of np.matrix and the like what it holds
     if isinstance(array, DeviceArray):
         return array.get()
-    if hasattr(array, "__cuda_array_interface__") or type(array).__module__.split(".")[0] in ("cupy", "torch"):
+    if hasattr(array, "__cuda_array_interface__") or type(array).__module__.split(".")[0] in ("cupy", "torch") or \
+            _gpu.lies_on_a_gpu(array):
         for method in ("get", "cpu"):  # CuPy, PyTorch
             if hasattr(array, method):
                 return np.asarray(getattr(array, method)())
+        if hasattr(array, "__array__"):  # JAX
+            return np.asarray(array)
         raise TypeError(f"{type(array).__name__} holds memory of a GPU and has neither get() nor cpu(): copy it to the "
                         "host first")
-    return np.asarray(array)
+    if isinstance(array, (str, bytes, os.PathLike)):
+        raise TypeError(f"{array!r} is no array; run_file takes the names of files")
+    made = np.asarray(array)
+    if made.dtype == object and hasattr(array, "__dlpack__"):
+        made = np.from_dlpack(array)
+    if made.dtype == object:
+        raise TypeError(f"{type(array).__name__} is no array of numbers")
+    return made
 
 
-def _layout(array, rate, alpha, fixed=False):
-    """The shape as the library has it, and the array with rows that follow each other in memory; fixed: not a copy."""
-    if array.dtype not in _FORMATS or not array.dtype.isnative:
-        own = array.dtype.newbyteorder("=")
-        what = f"{own})" if own in _FORMATS else "uint8), where samples are 0..255" if own.kind in "iu" else \
-            "float32), where full scale is 0..1"
-        raise TypeError(f"samples of {array.dtype}: there are uint8, uint16 and float32 in this machine's byte order, "
-                        f"so write .astype(numpy.{what}")
+def _advice(dtype, sound):
+    """What to write where samples have another type."""
+    own = dtype.newbyteorder("=")
+    if sound and own != np.float32:
+        scale = f" / {-int(np.iinfo(own).min)}" if own.kind == "i" else ""
+        return f"a sound is float32, whose full scale is -1..1, so write .astype(numpy.float32){scale}"
+    what = f"{own})" if own in _FORMATS else "uint8), where samples are 0..255" if own.kind in "iu" else \
+        "float32), where full scale is 0..1"
+    return f"there are uint8, uint16 and float32 in this machine's byte order, so write .astype(numpy.{what}"
+
+
+def _shape(array, rate, alpha):
+    """The shape as the library has it."""
+    if rate is not None and (isinstance(rate, str) or not np.isscalar(rate)):
+        raise TypeError(f"rate= is a number of frames a second, not {rate!r}")
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"samples of {array.dtype} are no numbers")
+    if array.dtype not in _FORMATS or not array.dtype.isnative or (rate is not None and array.dtype != np.float32):
+        raise TypeError(f"samples of {array.dtype}: {_advice(array.dtype, rate is not None)}")
     if rate is None and array.ndim not in (2, 3):
         raise TypeError(f"an array of {array.ndim} dimensions: a picture has rows, columns and perhaps channels; a "
                         "sound is told by rate=")
-    if rate is not None and (array.ndim not in (1, 2) or array.dtype != np.float32 or alpha):
-        raise TypeError("a sound is float32 and has frames, and perhaps channels")
+    if rate is not None and (array.ndim not in (1, 2) or alpha):
+        raise TypeError(f"an array of {array.ndim} dimensions: a sound has frames, and perhaps channels, and no alpha")
     if array.size == 0:
         raise ValueError(f"an array of shape {array.shape} has no samples")
+    if rate is not None:
+        height, width, channels = array.shape[0], 1, array.size // array.shape[0]
+    else:
+        height, width, channels = array.shape if array.ndim == 3 else (*array.shape, 1)
+    if channels > _MOST_CHANNELS:
+        hint = ".T" if rate is not None else "numpy.moveaxis(array, 0, -1)"
+        hint = f", so write {hint}" if array.shape[0] <= 4 else ""  # which looks like planes
+        raise ValueError(f"an array of shape {array.shape} has {channels} channels; the last axis has 1 to "
+                         f"{_MOST_CHANNELS}{hint}")
+    return _c.Shape(kind=_SOUND if rate is not None else _PICTURE, format=_FORMATS.index(array.dtype), width=width,
+                    height=height, channels=channels, alpha=1 if alpha else 0, rate=rate or 0)
+
+
+def _layout(array, rate, alpha, fixed=False):
+    """The shape, and the array with rows that follow each other in memory; fixed: not a copy."""
+    shape = _shape(array, rate, alpha)
     pixels = array.reshape(array.shape[0], 1, -1) if rate is not None else array
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
@@ -134,8 +176,6 @@ def _layout(array, rate, alpha, fixed=False):
         raise ValueError("the samples of a row do not follow each other: on a GPU, make a contiguous copy first")
     if not dense:
         pixels = np.ascontiguousarray(pixels)
-    shape = _c.Shape(kind=_SOUND if rate is not None else _PICTURE, format=_FORMATS.index(array.dtype), width=width,
-                     height=height, channels=channels, alpha=1 if alpha else 0, rate=rate or 0)
     return shape, pixels
 
 
@@ -155,8 +195,9 @@ def _array_shape(shape, flat):
 
 
 def _words(settings):
-    """name="2px" as the library takes it. Numbers are written as they are."""
-    pairs = [_utf8(str(word)) for item in settings.items() for word in item]
+    """name="2px" as the library takes it. Numbers are written as they are, True and False as yes and no."""
+    pairs = [_utf8(("no", "yes")[word] if isinstance(word, (bool, np.bool_)) else str(word))
+             for item in settings.items() for word in item]
     return (c_char_p * (len(pairs) + 1))(*pairs, None)
 
 
@@ -243,7 +284,7 @@ class Pipeline:
 
     def explain(self, shape, dtype=np.uint8, *, rate=None, alpha=False):
         """The steps for arrays of that shape and type, a line each."""
-        layout, _ = _layout(np.empty(shape, dtype), rate, alpha)
+        layout = _shape(np.broadcast_to(np.zeros((), dtype), shape), rate, alpha)  # which takes no memory
         return _c.text_of(_c.lib.smempipe_plan_text(self._plan(layout, False).handle))
 
     def run_file(self, source, target=None, *, device=None, force=False, strip=False, quality=0, lossless=False, page=0,
@@ -359,9 +400,12 @@ def measure(pipeline, array, *, rate=None, alpha=False, device=None, **settings)
     return _compiled(pipeline, settings).measure(array, rate=rate, alpha=alpha, device=device)
 
 
-def run_file(pipeline, source, target=None, *, device=None, force=False, quality=0, **settings):
-    """From file to file; returns what was measured."""
-    return _compiled(pipeline, settings).run_file(source, target, device=device, force=force, quality=quality)
+def run_file(pipeline, source, target=None, *, device=None, force=False, strip=False, quality=0, lossless=False, page=0,
+             max_pixels=0, progress=None, **settings):
+    """From file to file; returns what was measured. The options are those of Pipeline.run_file."""
+    return _compiled(pipeline, settings).run_file(source, target, device=device, force=force, strip=strip,
+                                                  quality=quality, lossless=lossless, page=page,
+                                                  max_pixels=max_pixels, progress=progress)
 
 
 def _compiled(pipeline, settings):

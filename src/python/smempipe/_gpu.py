@@ -57,6 +57,11 @@ def header(address, shape, strides, dtype):
     return np.asarray(_Address(address, shape, strides, dtype))
 
 
+def lies_on_a_gpu(array):
+    """By what DLPack tells: of libraries that have no __cuda_array_interface__."""
+    return hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA
+
+
 def _index(device):
     return int(device.spec.partition(":")[2] or 0)
 
@@ -70,7 +75,7 @@ def hold(array, device):
         if array.device is not device and (array._is_emulated() or array.__dlpack_device__()[1] != _index(device)):
             raise ValueError(f"the array lies on another device: {array.device!r}")
         return Held(array.header, None, array)
-    packed = hasattr(array, "__dlpack_device__") and array.__dlpack_device__()[0] == _CUDA
+    packed = lies_on_a_gpu(array)
     interface = getattr(array, "__cuda_array_interface__", None)
     if packed and array.__dlpack_device__()[1] != _index(device) and _is_real(device):
         index = array.__dlpack_device__()[1]
