@@ -118,6 +118,8 @@ smp_code smp_measuring_end(smp_measuring *m, size_t done, size_t failed, smp_err
         if (!m->totals.items[i].partial)
             smp_cli_warning(m->common, "'%s': these results do not add up over files, and have no row",
                             m->totals.items[i].label);
+    m->output.failures = (const char *const *)m->failures.lines;
+    m->output.failure_count = m->failures.kept;
     smp_code code = smp_measure_end(&m->output, &m->totals, done, failed, err);
     if (!code && m->settings->html && m->output.to != stdout)
         code = write_page(m, err);

@@ -176,7 +176,7 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
     if (page)
         smp_wide_name(&o->wide);
     if (!code && page)
-        code = smp_measure_page(o->to, &o->wide, totals, done, failed, o->limits, err);
+        code = smp_measure_page(o, totals, failed, err);
     if (!code && o->format == SMP_MEASURE_CSV)
         code = smp_wide_write(&o->wide, o->to, o->sort, err);
     o->rows = o->wide.row_count;

@@ -17,8 +17,10 @@ typedef struct smp_measure_output {
     FILE *to;
     smp_measure_format format;
     bool color, totals_only;
-    const char *sort;         /* CSV: a column, see smp_wide_write; may be null */
-    const smp_limits *limits; /* HTML: for reading files again that are shown */
+    const char *sort;            /* CSV: a column, see smp_wide_write; may be null */
+    const smp_limits *limits;    /* HTML: for reading files again that are shown */
+    const char *const *failures; /* HTML: "FILE: what is wrong", of the first that failed; the caller's */
+    size_t failure_count;
     smp_json json;
     smp_wide wide;
     size_t rows, unsorted; /* of the CSV; those without a value to be sorted by */

@@ -228,19 +228,23 @@ static void put_sizes(page *p)
     else if (pictures)
         fprintf(p->to, " Pictures are %lld to %lld wide and %lld to %lld high.", (long long)width[0],
                 (long long)width[1], (long long)height[0], (long long)height[1]);
-    if (sounds)
+    if (sounds && seconds[0] < seconds[1])
         fprintf(p->to, " Sounds are %.3g to %.3g seconds long.", seconds[0], seconds[1]);
+    else if (sounds)
+        fprintf(p->to, " Sounds are %.3g seconds long.", seconds[0]);
 }
 
 static void put_head(page *p, size_t failed)
 {
     char title[64];
-    snprintf(title, sizeof title, "smempipe measure: %zu files", p->file_count);
+    snprintf(title, sizeof title, "smempipe measure: %zu file%s", p->file_count, p->file_count == 1 ? "" : "s");
     smp_page_begin(p->to, title, "");
     fputs("<h1>", p->to);
     smp_page_count(p->to, p->file_count, "file", "files");
     fputs("</h1>\n<p>", p->to);
-    if (p->far) {
+    if (!p->file_count) {
+        fputs("There is nothing to show.", p->to);
+    } else if (p->far) {
         smp_page_count(p->to, p->far, "file stands", "files stand");
         fputs(" out.", p->to);
     } else {
@@ -253,8 +257,8 @@ static void put_head(page *p, size_t failed)
     }
     if (failed) {
         fputs(" <span class=\"bad\">", p->to);
-        smp_page_count(p->to, failed, "more file", "more files");
-        fputs(" could not be read.</span>", p->to);
+        smp_page_count(p->to, failed, p->file_count ? "more file" : "file", p->file_count ? "more files" : "files");
+        fputs(" could not be measured.</span>", p->to);
     }
     put_sizes(p);
     fputs("</p>\n", p->to);
@@ -413,8 +417,6 @@ static smp_code put_total(page *p, const smp_total *total, smp_error *err)
 {
     smp_findings findings = {.items = NULL};
     char type[64];
-    if (!total->partial) /* cannot be added up */
-        return SMP_OK;
     smp_code code = smp_total_findings(total, &findings, err);
     if (!code) {
         smp_total_type(total, type, sizeof type);
@@ -498,7 +500,10 @@ static void put_spreads(page *p)
     size_t shown = 0, more = 0, groups = 0;
     for (size_t i = 0; i < p->group_count; i++) {
         const group *g = &p->groups[i];
-        if (g->files < 2)
+        bool any = false; /* two files may have no value in common: one of colours, one gray */
+        for (size_t c = 0; c < p->wide->column_count && !any; c++)
+            any = g->spreads[c].count > 1 && (!grows(p->wide->columns[c]) || g->spreads[c].count == g->files);
+        if (!any)
             continue;
         if (!groups++)
             fputs("<h2>Over the files</h2>\n<p class=\"soft\">A bar is how many files have such a value; the line is "
@@ -515,11 +520,27 @@ static void put_spreads(page *p)
         fprintf(p->to, "<p class=\"soft\">%zu more columns are in the table.</p>\n", more);
 }
 
-smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *totals, size_t done, size_t failed,
-                          const smp_limits *limits, smp_error *err)
+static smp_code put_totals(page *p, const smp_totals *totals, smp_error *err)
 {
+    smp_code code = SMP_OK;
+    size_t shown = 0;
+    for (size_t i = 0; i < totals->count && !code; i++) {
+        if (!totals->items[i].partial) /* cannot be added up */
+            continue;
+        if (!shown++)
+            fputs("<h2>All files together</h2>\n<div class=\"together\">\n", p->to);
+        code = put_total(p, &totals->items[i], err);
+    }
+    fputs(shown ? "</div>\n" : "", p->to);
+    return code;
+}
+
+smp_code smp_measure_page(const smp_measure_output *output, const smp_totals *totals, size_t failed, smp_error *err)
+{
+    const smp_wide *wide = &output->wide;
+    const smp_limits *limits = output->limits;
+    FILE *to = output->to;
     page p = {.to = to, .wide = wide};
-    (void)done;
     const size_t rows = wide->row_count, columns = wide->column_count;
     double *values = smp_alloc_array(2 * rows + 1, sizeof *values);
     p.files = smp_alloc_array(rows, sizeof *p.files);
@@ -552,16 +573,15 @@ smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *tota
     }
     if (!code) {
         put_head(&p, failed);
+        smp_measure_page_failures(output, failed);
         put_far(&p, limits);
         put_twins(&p, limits);
-        fputs("<h2>All files together</h2>\n<div class=\"together\">\n", to);
+        code = put_totals(&p, totals, err);
     }
-    for (size_t i = 0; !code && i < totals->count; i++)
-        code = put_total(&p, &totals->items[i], err);
     if (!code) {
-        fputs("</div>\n", to);
         put_spreads(&p);
-        smp_measure_page_table(to, wide, p.files, p.file_count);
+        if (p.file_count)
+            smp_measure_page_table(to, wide, p.files, p.file_count);
         smp_page_end(to);
     }
     smp_free(values);

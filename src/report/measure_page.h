@@ -7,9 +7,11 @@
 
 #include "report/measure.h"
 
-/* The page of a table of files and their totals. limits: for reading those that stand out again, for small pictures. */
-smp_code smp_measure_page(FILE *to, const smp_wide *wide, const smp_totals *totals, size_t done, size_t failed,
-                          const smp_limits *limits, smp_error *err);
+/* The page of the table of files, their totals, and what failed. */
+smp_code smp_measure_page(const smp_measure_output *output, const smp_totals *totals, size_t failed, smp_error *err);
+
+/* Its list of what failed, and why. */
+void smp_measure_page_failures(const smp_measure_output *output, size_t failed);
 
 /* Its table: a row a file, with a script that sorts and saves it. */
 void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *const *files, size_t file_count);

@@ -7,7 +7,10 @@
 #include "report/page.h"
 #include "report/text.h"
 
-enum { MOST_ROWS = 5000 }; /* more would make browsers slow */
+enum {
+    MOST_ROWS = 5000, /* more would make browsers slow */
+    MOST_OPEN = 12    /* failures; a list of more is folded */
+};
 
 /* Sorts by a column, numbers as numbers and before texts; what is empty comes last. Saves the table as CSV. A cell that
  * shows fewer digits has them all in data-v. */
@@ -47,6 +50,28 @@ static void put_cell(FILE *to, const smp_wide_row *row, size_t column)
     fputs("</td>", to);
 }
 
+void smp_measure_page_failures(const smp_measure_output *output, size_t failed)
+{
+    FILE *to = output->to;
+    const size_t shown = output->failure_count;
+    if (!shown)
+        return;
+    fputs("<h2>What failed</h2>\n", to);
+    if (shown > MOST_OPEN)
+        fprintf(to, "<details><summary>%zu files</summary>\n", failed);
+    fputs("<ul>\n", to);
+    for (size_t i = 0; i < shown; i++) {
+        fputs("<li>", to);
+        smp_text_xml(to, output->failures[i]);
+        fputs("</li>\n", to);
+    }
+    fputs("</ul>\n", to);
+    if (shown < failed)
+        fprintf(to, "<p>%zu more failed.</p>\n", failed - shown);
+    if (shown > MOST_OPEN)
+        fputs("</details>\n", to);
+}
+
 void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *const *files, size_t file_count)
 {
     const size_t shown = file_count < MOST_ROWS ? file_count : MOST_ROWS;
@@ -54,9 +79,19 @@ void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *
     if (shown < file_count)
         fprintf(to, "The first %zu of %zu files; measure --csv has them all. ", shown, file_count);
     fputs("</p>\n<button id=\"save\">Save as CSV</button>\n<div class=\"scroll\"><table id=\"files\"><thead><tr>", to);
-    static const char *const fixed[] = {"path", "width", "height", "channels", "format"};
+    bool pictures = false, sounds = false;
+    for (size_t i = 0; i < file_count; i++)
+        *(files[i]->rate > 0 ? &sounds : &pictures) = true;
+    const char *const fixed[] = {"path",
+                                 pictures ? "width" : NULL,
+                                 pictures ? "height" : NULL,
+                                 sounds ? "frames" : NULL,
+                                 sounds ? "rate" : NULL,
+                                 "channels",
+                                 "format"};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        fprintf(to, "<th><button>%s</button></th>", fixed[i]);
+        if (fixed[i])
+            fprintf(to, "<th><button>%s</button></th>", fixed[i]);
     for (size_t c = 0; c < wide->column_count; c++) {
         fputs("<th><button>", to);
         smp_text_xml(to, wide->columns[c]);
@@ -65,13 +100,19 @@ void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *
     fputs("</tr></thead><tbody>\n", to);
     for (size_t i = 0; i < shown; i++) {
         const smp_wide_row *row = files[i];
-        fputs("<tr><td>", to);
+        fputs("<tr><td><i>", to); /* as wide as the path, to a limit */
         smp_text_xml(to, row->path);
-        fputs("</td><td>", to);
-        if (row->width)
-            fprintf(to, "%lld", (long long)row->width);
-        fprintf(to, "</td><td>%lld</td><td>%lld</td><td>%s</td>", (long long)row->height, (long long)row->channels,
-                row->format);
+        fputs("</i></td>", to);
+        const bool sound = row->rate > 0;
+        if (pictures && sound)
+            fputs("<td></td><td></td>", to);
+        else if (pictures)
+            fprintf(to, "<td>%lld</td><td>%lld</td>", (long long)row->width, (long long)row->height);
+        if (sounds && !sound)
+            fputs("<td></td><td></td>", to);
+        else if (sounds)
+            fprintf(to, "<td>%lld</td><td>%.10g</td>", (long long)row->height, row->rate);
+        fprintf(to, "<td>%lld</td><td>%s</td>", (long long)row->channels, row->format);
         for (size_t c = 0; c < wide->column_count; c++)
             put_cell(to, row, c);
         fputs("</tr>\n", to);

@@ -30,6 +30,8 @@ static const char style[] =
     "th:first-child,td:first-child{text-align:left;padding-left:0}th "
     "button{font:inherit;font-weight:600;color:inherit;\n"
     "background:none;border:0;padding:0;cursor:pointer}th[aria-sort] button{text-decoration:underline}\n"
+    "td i{display:block;font-style:normal;white-space:normal;width:max-content;max-width:min(26rem,45vw)}\n"
+    "ul{margin:.3rem 0;padding-left:1.2rem}\n"
     "@media(min-width:50rem){#files td:first-child,#files th:first-child{position:sticky;left:0;\n"
     "background:var(--paper)}}\n"
     "#save{font:inherit;padding:.2rem .8rem;margin:.3rem 0;color:var(--ink);background:var(--card);\n"

@@ -71,7 +71,7 @@ class MeasurePage(CliCase):
         self.assertIn("14 files", page.text)
         self.assertIn("1 file stands out", page.text)
         self.assertIn("1 is a double of another", page.text)
-        self.assertIn("1 more file could not be read", page.text)
+        self.assertIn("1 more file could not be measured", page.text)
         self.assertIn("Pictures are 30 x 20", page.text)
         self.assertIn("q<black>.npy", page.text)
         self.assertRegex(page.text, r"s\.npyas (\./)?p03\.npy")
@@ -107,7 +107,37 @@ class MeasurePage(CliCase):
         page = Page(self.smp("measure", "loudness-report", SAMPLES / "chirp.wav", "--html", "-").stdout)
         self.assertIn("1 file", page.text)
         self.assertIn("Too few", page.text)
-        self.assertRegex(page.text, r"Sounds are [\d.]+ to [\d.]+ seconds long")
+        self.assertIn("Sounds are 2 seconds long.", page.text)
+        self.assertEqual(page.rows[0][:5], ["path", "frames", "rate", "channels", "format"])
+        self.assertEqual(page.rows[1][1:3], ["32000", "16000"])
+
+    def test_sounds_beside_pictures_have_columns_of_their_own(self):
+        self.pictures()
+        shutil.copy(SAMPLES / "chirp.wav", self.folder)
+        arguments = ("measure", "-e", "stats", "chirp.wav", "p01.npy")
+        page = Page(self.smp(*arguments, "--html", "-").stdout)
+        self.assertEqual(page.rows, list(csv.reader(io.StringIO(self.smp(*arguments, "--csv").stdout))))
+
+    def test_failures_are_named_with_their_reasons(self):
+        for i in range(14):
+            (self.folder / f"no<{i:02}>.png").write_bytes(b"no picture")
+        page = Page(self.smp("measure", "-e", "stats", "no<00>.png", "no<01>.png", "--html", "-", status=1).stdout)
+        self.assertIn("There is nothing to show. 2 files could not be measured.", page.text)
+        self.assertRegex(page.text, r"What failed\s+no<00>.png: the file is in no known format\s+no<01>.png: ")
+        self.assertNotIn("All files together", page.text)
+        self.assertEqual(page.rows, [])
+        text = self.smp("measure", "-e", "stats", ".", "--html", "-", status=1).stdout
+        self.assertIn("<details><summary>14 files</summary>", text)  # a long list is folded
+
+    def test_groups_without_a_common_value_have_no_heading(self):
+        numpy.save(self.folder / "colour.npy", numpy.zeros((2, 3, 3), numpy.float32))
+        numpy.save(self.folder / "gray.npy", numpy.ones((2, 3), numpy.float32))
+        page = Page(self.smp("measure", "-e", "stats", ".", "--html", "-").stdout)
+        self.assertNotIn("Over the files", page.text)
+
+    def test_what_does_not_add_up_has_no_heading(self):
+        self.pictures()
+        self.assertNotIn("All files together", Page(self.smp("measure", "-e", "hash", ".", "--html", "-").stdout).text)
 
     @unittest.skipUnless(CHROMIUM, "no chromium here")
     def test_sorts_and_saves_all_digits_in_a_browser(self):
