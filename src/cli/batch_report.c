@@ -206,6 +206,8 @@ smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, 
     smp_code code = SMP_OK;
     if (job->html) {
         const smp_batch_settings *s = job->settings;
+        const smp_todo_count *count = &job->todo.count;
+        job->page.skipped = count->done + count->kept + count->left;
         smp_batch_page_write(job->html, &job->page, s->many.pipe, program, s->folder, smp_now() - job->began,
                              &s->many.plan.base.common.limits);
         code = close_file(job->html, job->settings->html, 0, err);
@@ -225,7 +227,6 @@ void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion)
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
         const bool skipped =
             item->state == SMP_TODO_KEPT || item->state == SMP_TODO_LEFT || item->state == SMP_TODO_DONE;
-        job->page.skipped += skipped;
         if (job->report && skipped)
             smp_report_line(job->report, &none, "skipped", NULL);
         if (item->state != SMP_TODO_CHANGED)

@@ -6,16 +6,17 @@
 #include "report/text.h"
 
 enum { /* px */
-       BOX_WIDTH = 460,
+       BOX_WIDTH = 500,
        LINE = 19,    /* of text */
        PADDING = 13, /* in a box */
        GAP = 58,     /* between boxes: an edge and its label */
        LANE = 26,    /* between two edges beside the boxes */
        MARGIN = 24,
-       BOX_COLUMNS = 46, /* characters of a line in a box */
-       MOST_LINES = 4,   /* of a statement */
-       STEM = 40,        /* from a box's left to the edge that leaves it downwards */
-       HEAD = 86         /* above the first box */
+       BOX_COLUMNS = 46,  /* characters of a line in a box */
+       MOST_LINES = 4,    /* of a statement */
+       NOTE_COLUMNS = 76, /* of what stands below it; more are set closer */
+       STEM = 40,         /* from a box's left to the edge that leaves it downwards */
+       HEAD = 86          /* above the first box */
 };
 
 typedef struct layout {
@@ -108,7 +109,10 @@ static void put_box(const layout *at, size_t box, const char *kind, const char *
             "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"5\" height=\"%d\" rx=\"2.5\"/>\n",
             at->left, y, BOX_WIDTH, at->height[box], kind, at->left, y, at->height[box]);
     put_lines(at, text, at->left + 18, y + PADDING + 13);
-    fprintf(at->to, "<text class=\"soft\" x=\"%d\" y=\"%d\">", at->left + 18, y + PADDING + 13 + lines * LINE);
+    fprintf(at->to, "<text class=\"soft\" x=\"%d\" y=\"%d\"", at->left + 18, y + PADDING + 13 + lines * LINE);
+    if (strlen(note) > NOTE_COLUMNS)
+        fprintf(at->to, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"", BOX_WIDTH - 30);
+    fputs(">", at->to);
     smp_text_xml(at->to, note);
     fputs("</text>\n", at->to);
 }
@@ -154,6 +158,26 @@ static void put_edge(layout *at, size_t from, size_t to, const char *kind)
     at->lanes++;
 }
 
+/* A label stands below its step. Where the edge that leaves it does not go down from there, it says where to. */
+static void note_target(const smp_plan *plan, size_t from, char *label, size_t size)
+{
+    size_t target = plan->step_count + plan->sink_count;
+    for (size_t i = plan->step_count; i-- > 0;)
+        if (plan->steps[i].input == (int)from || plan->steps[i].second == (int)from)
+            target = i;
+    const bool steps = target < plan->step_count;
+    for (size_t i = plan->sink_count; i-- > 0 && !steps;)
+        if (plan->sinks[i].step == (int)from)
+            target = plan->step_count + i;
+    const size_t used = strlen(label);
+    if (target == from + 1 || target == plan->step_count + plan->sink_count)
+        return;
+    if (steps)
+        snprintf(label + used, size - used, " \xC2\xB7 to step %zu", target);
+    else
+        snprintf(label + used, size - used, " \xC2\xB7 to its file");
+}
+
 static void put_edges(layout *at)
 {
     const smp_plan *plan = at->e->plan;
@@ -161,6 +185,7 @@ static void put_edges(layout *at)
         const smp_step *step = &plan->steps[i];
         char label[160];
         edge_text(at->e, (int)i, label, sizeof label);
+        note_target(plan, i, label, sizeof label);
         if (step->job != SMP_JOB_REDUCE) { /* whose output is its input */
             fprintf(at->to, "<text class=\"soft\" x=\"%d\" y=\"%d\">", at->left + STEM + 12,
                     at->top[i] + at->height[i] + GAP / 2 + 4);
@@ -236,7 +261,7 @@ static void put_header(const layout *at)
     smp_text_xml(at->to, e->input);
     fprintf(at->to, "</title>\n<style>\n%s</style>\n<text class=\"big\" x=\"%d\" y=\"%d\">", style, MARGIN,
             MARGIN + 14);
-    smp_text_xml_column(at->to, e->pipe, 44);
+    smp_text_xml_column(at->to, strcmp(e->pipe, "-e") ? e->pipe : "stages of -e", 44);
     smp_text_bytes(bytes, sizeof bytes, (double)e->bytes);
     snprintf(text, sizeof text, "%s \xC2\xB7 strips of up to %lld rows \xC2\xB7 memory about %s, codecs not counted",
              e->device->info.kind, (long long)e->strip_rows, bytes);

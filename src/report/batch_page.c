@@ -2,6 +2,7 @@
 #include "report/batch_page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -17,25 +18,31 @@ static const char style[] =
     ".pair input{width:100%;height:2rem;margin:0;accent-color:var(--bar)}\n"
     ".time{display:grid;grid-template-columns:9rem 1fr 9rem;gap:.4rem .8rem;align-items:center}\n"
     ".time i{display:block;height:1.1rem;background:var(--bar);border-radius:3px}\n"
+    "@media(max-width:40rem){.time{grid-template-columns:auto 1fr auto}}\n"
     ".wide{grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr))}dt{font-weight:600}\n"
-    "dd{margin:0 0 .5rem}\n";
+    "dd{margin:0 0 .5rem}dd span{display:block}\n";
+
+static void free_file(smp_page_file *file)
+{
+    smp_free(file->input);
+    smp_free(file->text);
+    smp_free(file->hint);
+}
 
 /* Puts a file where it belongs among at most `most`, the least keys first; the last goes. */
-static void keep(smp_page_file *files, size_t *count, size_t most, const char *input, const char *text, uint64_t key)
+static void keep(smp_page_file *files, size_t *count, size_t most, const char *input, const char *text,
+                 const char *hint, uint64_t key)
 {
     if (*count == most && key >= files[most - 1].key)
         return;
-    smp_page_file fresh = {.input = smp_strdup(input), .text = smp_strdup(text), .key = key};
+    smp_page_file fresh = {
+        .input = smp_strdup(input), .text = smp_strdup(text), .hint = hint ? smp_strdup(hint) : NULL, .key = key};
     if (!fresh.input || !fresh.text) {
-        smp_free(fresh.input);
-        smp_free(fresh.text);
+        free_file(&fresh);
         return;
     }
-    if (*count == most) {
-        --*count;
-        smp_free(files[*count].input);
-        smp_free(files[*count].text);
-    }
+    if (*count == most)
+        free_file(&files[--*count]);
     size_t at = (*count)++;
     for (; at > 0 && files[at - 1].key > key; at--)
         files[at] = files[at - 1];
@@ -44,7 +51,7 @@ static void keep(smp_page_file *files, size_t *count, size_t most, const char *i
 
 void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, const smp_error *err)
 {
-    char why[sizeof err->message + sizeof err->hint + 8];
+    char why[32];
     page->done += report->status == SMP_OK;
     page->failed += report->status != SMP_OK;
     page->read += report->read_seconds;
@@ -52,16 +59,15 @@ void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, cons
     page->write += report->write_seconds;
     page->input_bytes += (double)report->input_bytes;
     if (report->status) {
-        snprintf(why, sizeof why, "%s%s%s", report->error, err && err->hint[0] ? " \xE2\x80\x93 " : "",
-                 err ? err->hint : "");
-        keep(page->failures, &page->failure_count, SMP_PAGE_FAILURES, report->input, why, page->failed);
+        keep(page->failures, &page->failure_count, SMP_PAGE_FAILURES, report->input, report->error,
+             err && err->hint[0] ? err->hint : NULL, page->failed);
         return;
     }
     snprintf(why, sizeof why, "%.0f ms", report->wall_seconds * 1e3);
     const double past = report->wall_seconds * 1e6;
-    keep(page->slow, &page->slow_count, SMP_PAGE_SLOW, report->input, why, UINT64_MAX - (uint64_t)past);
+    keep(page->slow, &page->slow_count, SMP_PAGE_SLOW, report->input, why, NULL, UINT64_MAX - (uint64_t)past);
     if (report->shape.kind != SMP_AUDIO && report->output)
-        keep(page->pairs, &page->pair_count, SMP_PAGE_PAIRS, report->input, report->output,
+        keep(page->pairs, &page->pair_count, SMP_PAGE_PAIRS, report->input, report->output, NULL,
              smp_hash_name(report->input));
 }
 
@@ -104,16 +110,33 @@ static void put_pairs(FILE *to, const smp_batch_page *page, const smp_limits *li
         fputs("</div>\n", to);
 }
 
-static void put_failures(FILE *to, const smp_batch_page *page)
+static int by_input(const void *a, const void *b)
+{
+    return strcmp(((const smp_page_file *)a)->input, ((const smp_page_file *)b)->input);
+}
+
+/* In the order of names, whatever ended first. A hint stands once: it may be long, and many fail alike. */
+static void put_failures(FILE *to, smp_batch_page *page)
 {
     if (!page->failed)
         return;
+    if (page->failure_count)
+        qsort(page->failures, page->failure_count, sizeof *page->failures, by_input);
     fputs("<h2>What failed</h2>\n<dl>\n", to);
     for (size_t i = 0; i < page->failure_count; i++) {
         fputs("<dt>", to);
         smp_text_xml(to, page->failures[i].input);
         fputs("</dt><dd class=\"bad\">", to);
         smp_text_xml(to, page->failures[i].text);
+        const char *hint = page->failures[i].hint;
+        for (size_t k = 0; k < i && hint; k++)
+            if (page->failures[k].hint && !strcmp(hint, page->failures[k].hint))
+                hint = NULL;
+        if (hint) {
+            fputs("<span class=\"soft\">", to);
+            smp_text_xml(to, hint);
+            fputs("</span>", to);
+        }
         fputs("</dd>\n", to);
     }
     fputs("</dl>\n", to);
@@ -147,7 +170,28 @@ static void put_work(FILE *to, const char *pipe, const smp_program *program, con
     fputs("</p>\n", to);
 }
 
-void smp_batch_page_write(FILE *to, const smp_batch_page *page, const char *pipe, const smp_program *program,
+static void put_times(FILE *to, const smp_batch_page *page, double all)
+{
+    if (!(all > 0))
+        return;
+    fputs("<h2>Where the time went</h2>\n<p class=\"soft\">Seconds of all files added up; in several threads they "
+          "overlap.</p>\n<div class=\"time\">\n",
+          to);
+    put_time(to, "read, decode", page->read, all);
+    put_time(to, "compute", page->compute, all);
+    put_time(to, "encode, write", page->write, all);
+    fputs("</div>\n", to);
+    if (page->slow_count)
+        fputs("<h3>The slowest</h3>\n<div class=\"scroll\"><table>\n", to);
+    for (size_t i = 0; i < page->slow_count; i++) {
+        fputs("<tr><td><i>", to);
+        smp_text_xml(to, page->slow[i].input);
+        fprintf(to, "</i></td><td>%s</td></tr>\n", page->slow[i].text);
+    }
+    fputs(page->slow_count ? "</table></div>\n" : "", to);
+}
+
+void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, const smp_program *program,
                           const char *folder, double wall_seconds, const smp_limits *limits)
 {
     const double all = page->read + page->compute + page->write;
@@ -171,27 +215,14 @@ void smp_batch_page_write(FILE *to, const smp_batch_page *page, const char *pipe
     fputs("</p>\n", to);
     put_failures(to, page);
     put_pairs(to, page, limits);
-    fputs("<h2>Where the time went</h2>\n<p class=\"soft\">Seconds of all files added up; in several threads they "
-          "overlap.</p>\n<div class=\"time\">\n",
-          to);
-    put_time(to, "read, decode", page->read, all);
-    put_time(to, "compute", page->compute, all);
-    put_time(to, "encode, write", page->write, all);
-    fputs("</div>\n<h3>The slowest</h3>\n<div class=\"scroll\"><table>\n", to);
-    for (size_t i = 0; i < page->slow_count; i++) {
-        fputs("<tr><td>", to);
-        smp_text_xml(to, page->slow[i].input);
-        fprintf(to, "</td><td>%s</td></tr>\n", page->slow[i].text);
-    }
-    fputs("</table></div>\n", to);
+    put_times(to, page, all);
     smp_page_end(to);
 }
 
 static void free_files(smp_page_file *files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        smp_free(files[i].input);
-        smp_free(files[i].text);
+        free_file(&files[i]);
     }
 }
 

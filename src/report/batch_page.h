@@ -10,7 +10,8 @@
 enum { SMP_PAGE_PAIRS = 6, SMP_PAGE_SLOW = 8, SMP_PAGE_FAILURES = 200 };
 
 typedef struct smp_page_file {
-    char *input, *text; /* text: the output's path; of a failure why, with a hint */
+    char *input, *text; /* text: the output's path; of a failure why */
+    char *hint;         /* of a failure; null: none */
     uint64_t key;       /* a pair: the least hashes are the sample; else milliseconds */
 } smp_page_file;
 
@@ -25,8 +26,9 @@ typedef struct smp_batch_page {
 /* Notes a file. Without memory it is left out of the samples. */
 void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, const smp_error *err);
 
-/* Writes the page; pictures of the sample are read again. pipe: the pipeline's name; null: its stages were given. */
-void smp_batch_page_write(FILE *to, const smp_batch_page *page, const char *pipe, const smp_program *program,
+/* Writes the page, after it sorts the failures; pictures of the sample are read again. pipe: the pipeline's name; null:
+ * its stages were given. */
+void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, const smp_program *program,
                           const char *folder, double wall_seconds, const smp_limits *limits);
 void smp_batch_page_free(smp_batch_page *page);
 

@@ -47,6 +47,24 @@ class BatchPage(CliCase):
         self.assertIn("8 were made before, and left", page.text)
         self.assertRegex(page.text, r"in/p3.npy\s*was changed after it was made")
 
+    def test_nothing_to_do(self):
+        (self.folder / "in/bad <1>.npy").unlink()
+        self.smp("batch", "-e", "invert", "in", "-o", "out")
+        self.smp("batch", "-e", "invert", "in", "-o", "out", "--resume", "--html", "page.html")
+        page = Page((self.folder / "page.html").read_text())
+        self.assertRegex(page.text, r"0 files done\s.*\s+0 B of input in \S+ seconds. 9 were made before, and left.")
+        self.assertNotIn("slowest", page.text)
+        self.assertNotIn("Where the time went", page.text)
+
+    def test_failures_are_in_the_order_of_names_and_hints_stand_once(self):
+        names = [f"no{i}.npy" for i in range(9, 0, -1)]
+        for name in names:
+            (self.folder / "in" / name).write_bytes(b"no array")
+        self.smp("batch", "-e", "invert", "in", "-o", "out", "--html", "page.html", status=1)
+        text = Page((self.folder / "page.html").read_text()).text
+        self.assertEqual(re.findall(r"in/(no\d\.npy)", text), names[::-1])
+        self.assertEqual(text.count("formats read"), 1)
+
     def test_sounds_have_no_pictures(self):
         (self.folder / "sounds").mkdir()
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "sounds")

@@ -43,6 +43,22 @@ class Drawings(CliCase):
             self.assertLess(float(box.get("x")) + float(box.get("width")), width)
         self.assertNotIn("http", svg.replace(SVG[1:-1], ""))
 
+    def test_what_goes_beside_the_boxes_says_where_to(self):
+        svg = self.smp("explain", "-e", "resize width=9px", "-e", 'save "a.png"', "-e", "from @input", "-e", "gray",
+                       SAMPLES / "chelsea.png", "--svg", "-", "--device", "cpu").stdout
+        found = texts(svg)
+        self.assertIn("stages of -e", found)
+        (label,) = [text for text in found if text.startswith("u8x3 9x6 \u00b7")]
+        self.assertTrue(label.endswith("to its file"), label)
+        self.assertEqual(sum("to its file" in text or "to step" in text for text in found), 1)
+
+    def test_notes_stay_in_their_boxes(self):
+        svg = self.smp("explain", "podcast", SAMPLES / "speech.flac", "--svg", "-", "--device", "cpu").stdout
+        notes = [node for node in xml.fromstring(svg).iter(SVG + "text") if "pass 4 of 4" in "".join(node.itertext())]
+        self.assertTrue(notes)
+        for node in notes:
+            self.assertTrue(len("".join(node.itertext())) < 76 or node.get("textLength"))
+
     def test_long_statements_are_broken(self):
         stage = "convolve kernel=[" + "; ".join(["1 2 3 4 5 6 7 8 9"] * 9) + "]"
         svg = self.smp("explain", "-e", stage, SAMPLES / "chelsea.png", "--svg", "-", "--device", "cpu").stdout
