@@ -136,6 +136,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
     else if (!code && status)
         code = smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
     else if (!code && !*count)
-        smp_cli_warning(&settings->common, "the program launched no kernel");
+        smp_cli_warning(&settings->common, "the program launched no kernel%s",
+                        settings->html ? ", and no page was written" : "");
     return code;
 }

@@ -10,7 +10,10 @@
 #include "report/text.h"
 #include "report/thumbnail.h"
 
-enum { PAIR = 360 /* px */ };
+enum {
+    PAIR = 360, /* px */
+    OPEN = 12   /* failures; further ones are folded */
+};
 
 static const char style[] =
     ".pair{--x:50%}.pair div{position:relative}.pair img{width:100%;height:auto;margin:0}\n"
@@ -124,6 +127,8 @@ static void put_failures(FILE *to, smp_batch_page *page)
         qsort(page->failures, page->failure_count, sizeof *page->failures, by_input);
     fputs("<h2>What failed</h2>\n<dl>\n", to);
     for (size_t i = 0; i < page->failure_count; i++) {
+        if (i == OPEN)
+            fprintf(to, "</dl>\n<details><summary>%zu more</summary><dl>\n", page->failed - OPEN);
         fputs("<dt>", to);
         smp_text_xml(to, page->failures[i].input);
         fputs("</dt><dd class=\"bad\">", to);
@@ -142,6 +147,7 @@ static void put_failures(FILE *to, smp_batch_page *page)
     fputs("</dl>\n", to);
     if (page->failure_count < page->failed)
         fprintf(to, "<p>%zu more failed.</p>\n", page->failed - page->failure_count);
+    fputs(page->failure_count > OPEN ? "</details>\n" : "", to);
 }
 
 static void put_time(FILE *to, const char *what, double seconds, double all)
@@ -208,7 +214,8 @@ void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, cons
     put_work(to, pipe, program, folder);
     fprintf(to, "<p>%s of input in %.3g seconds", bytes, wall_seconds);
     if (wall_seconds > 0 && page->done)
-        fprintf(to, ", %.3g files a second", (double)page->done / wall_seconds);
+        fprintf(to, page->done >= 100 * wall_seconds ? ", %.0f files a second" : ", %.3g files a second",
+                (double)page->done / wall_seconds);
     fputs(".", to);
     if (page->skipped)
         fprintf(to, " %zu %s made before, and left.", page->skipped, page->skipped == 1 ? "was" : "were");
