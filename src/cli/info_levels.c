@@ -1,5 +1,4 @@
-/* What info --levels draws with block characters: histograms of a picture's channels, peaks of a sound's over its time.
- */
+/* What info --levels draws with bars: histograms of a picture's channels, peaks of a sound's over its time. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,8 +6,9 @@
 #include "base/checked.h"
 #include "cli/info.h"
 #include "io/format.h"
+#include "report/bars.h"
 
-enum { BARS = 64, HEIGHTS = 8, ROWS_AT_ONCE = 4096 };
+enum { BARS = 64, TEXT_BESIDE = 36 /* columns */, ROWS_AT_ONCE = 4096 };
 static const double floor_db = -60; /* the lowest bar of a sound */
 
 typedef struct levels {
@@ -30,28 +30,38 @@ static void add(levels *l, const smp_shape *shape, int channel, int64_t frame, d
         l->bars[channel][part < 0 ? 0 : part < BARS ? (int)part : BARS - 1]++;
 }
 
-static void put_bars(const double *heights)
+static void put_bars(const double *heights, int count)
 {
-    static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
-                                         "\u2585", "\u2586", "\u2587", "\u2588"};
-    for (int i = 0; i < BARS; i++) { /* anything above 0 is seen */
-        const int height = heights[i] > 0 ? 1 + (int)(heights[i] * (HEIGHTS - 1) + .5) : 0;
-        fputs(blocks[height < HEIGHTS ? height : HEIGHTS], stdout);
+    for (int i = 0; i < count; i++) { /* anything above 0 is seen */
+        const int height = heights[i] > 0 ? 1 + (int)(heights[i] * (SMP_BAR_MOST - 1) + .5) : 0;
+        smp_bar_put(stdout, height < SMP_BAR_MOST ? height : SMP_BAR_MOST);
     }
 }
 
-static void put_channel(const levels *l, const smp_shape *shape, int channel)
+/* Joins bars until they fit, two by two: counts add up, peaks do not. */
+static int join_bars(double *bars, bool sound)
+{
+    const int room = smp_bars_fit(stdout, BARS, TEXT_BESIDE);
+    int count = BARS;
+    for (; count > room; count /= 2)
+        for (int i = 0; i < count / 2; i++)
+            bars[i] = sound ? fmax(bars[2 * i], bars[2 * i + 1]) : bars[2 * i] + bars[2 * i + 1];
+    return count;
+}
+
+static void put_channel(levels *l, const smp_shape *shape, int channel)
 {
     double heights[BARS], most = 0;
     const bool sound = shape->kind == SMP_AUDIO;
-    for (int i = 0; i < BARS; i++)
+    const int count = join_bars(l->bars[channel], sound);
+    for (int i = 0; i < count; i++)
         most = fmax(most, l->bars[channel][i]);
-    for (int i = 0; i < BARS; i++) {
+    for (int i = 0; i < count; i++) {
         const double bar = l->bars[channel][i];
         heights[i] = sound ? bar > 0 ? fmax(0, 1 - 20 * log10(bar) / floor_db) : 0 : most > 0 ? bar / most : 0;
     }
     printf("  channel %d    |", channel);
-    put_bars(heights);
+    put_bars(heights, count);
     if (sound)
         printf("|  peak %.1f dB\n", 20 * log10(fmax(most, 1e-10)));
     else

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "report/bars.h"
 #include "report/text.h"
 #include "report/thumbnail.h"
 
@@ -156,13 +157,20 @@ static smp_code show_sixel(const smp_small_picture *picture, smp_error *err)
     return SMP_OK;
 }
 
-/* Two pixels a character: the upper half in the text's colour, the lower in the background's. */
+/* Two pixels a character: the upper half in the text's colour, the lower in the background's. Where the locale has no
+ * such character, their mean in the background's. */
 static void show_blocks(const smp_small_picture *picture)
 {
+    const bool halves = smp_bars_utf8();
     for (int64_t y = 0; y < picture->height; y += 2) {
         for (int64_t x = 0; x < picture->width; x++) {
             const unsigned char *upper = picture->samples + (size_t)(y * picture->width + x) * 3;
-            const unsigned char *lower = upper + picture->width * 3;
+            const unsigned char *lower = y + 1 < picture->height ? upper + picture->width * 3 : upper;
+            if (!halves) {
+                printf("\033[48;2;%d;%d;%dm ", (upper[0] + lower[0]) / 2, (upper[1] + lower[1]) / 2,
+                       (upper[2] + lower[2]) / 2);
+                continue;
+            }
             printf("\033[38;2;%d;%d;%dm", upper[0], upper[1], upper[2]);
             if (y + 1 < picture->height)
                 printf("\033[48;2;%d;%d;%dm", lower[0], lower[1], lower[2]);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/bars.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -227,7 +228,8 @@ static void put_values(FILE *to, const smp_findings *findings)
 }
 
 /* A list as a line: the number of entries, their sum, which are not zero, and a small bar chart of up to SPARK_COLUMNS
- * bars. */
+ * bars, as many as the terminal has room for. A bar is the mean of its entries: bars of five and of six make no comb.
+ */
 static void put_list(FILE *to, const smp_finding *item)
 {
     enum { VALUES = 8 };
@@ -244,34 +246,38 @@ static void put_list(FILE *to, const smp_finding *item)
         fputc('\n', to);
         return;
     }
-    static const char *const bars[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
-                                       "\u2585", "\u2586", "\u2587", "\u2588"};
-    size_t n = item->list_len, shown = n < SPARK_COLUMNS ? n : SPARK_COLUMNS, low = n, high = 0;
+    size_t n = item->list_len, low = n, high = 0, sizes[SPARK_COLUMNS] = {0};
     double sum = 0, most = 0, groups[SPARK_COLUMNS] = {0};
     for (size_t i = 0; i < n; i++) {
-        double value = item->list[i];
-        sum += value;
-        if (value > 0) {
+        sum += item->list[i];
+        if (item->list[i] > 0) {
             low = low < n ? low : i;
             high = i;
-            groups[i * shown / n] += value;
         }
     }
-    for (size_t i = 0; i < shown; i++)
+    char number[48], tail[120], channel[24] = "";
+    number_text(number, sizeof number, sum, 15);
+    int length = snprintf(tail, sizeof tail, "|  %zu bins, sum %s", n, number);
+    if (low < n)
+        length += snprintf(tail + length, sizeof tail - (size_t)length, ", %zu..%zu", low, high);
+    if (item->channel >= 0)
+        snprintf(channel, sizeof channel, " channel %d", item->channel);
+    const size_t room = (size_t)smp_bars_fit(to, SPARK_COLUMNS, 4 + 8 + (int)strlen(channel) + 3 + length),
+                 shown = n < room ? n : room;
+    for (size_t i = 0; i < n; i++) {
+        groups[i * shown / n] += item->list[i] > 0 ? item->list[i] : 0;
+        sizes[i * shown / n]++;
+    }
+    for (size_t i = 0; i < shown; i++) {
+        groups[i] /= (double)sizes[i];
         most = groups[i] > most ? groups[i] : most;
-    char total[48];
-    number_text(total, sizeof total, sum, 15);
+    }
     fputs("    ", to);
     smp_text_column(to, item->name, 8);
-    if (item->channel >= 0)
-        fprintf(to, " channel %d", item->channel);
-    fprintf(to, "  |");
+    fprintf(to, "%s  |", channel);
     for (size_t i = 0; i < shown; i++) /* any value above 0 shows as the lowest bar */
-        fputs(bars[groups[i] > 0 && most > 0 ? 1 + (int)(groups[i] / most * 7.0) : 0], to);
-    fprintf(to, "|  %zu bins, sum %s", n, total);
-    if (low < n)
-        fprintf(to, ", %zu..%zu", low, high);
-    fputc('\n', to);
+        smp_bar_put(to, groups[i] > 0 && most > 0 ? 1 + (int)(groups[i] / most * 7.0) : 0);
+    fprintf(to, "%s\n", tail);
 }
 
 void smp_report_findings(FILE *to, const char *label, const smp_findings *findings, bool color)

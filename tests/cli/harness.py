@@ -9,6 +9,7 @@ import time
 import unittest
 import zlib
 
+os.environ["LC_ALL"] = "C.UTF-8"  # bars of block characters, whatever the tester's locale
 PROGRAM = os.environ.get("SMEMPIPE", "")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"

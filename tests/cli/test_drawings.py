@@ -1,6 +1,13 @@
-"""What is drawn: explain --svg is well-formed, and says what the table says."""
+"""What is drawn: explain --svg is well-formed, and says what the table says; bars in terminals fit them."""
+import fcntl
+import os
+import re
+import struct
+import termios
 import unittest
 import xml.etree.ElementTree as xml
+
+import numpy
 
 from harness import SAMPLES, CliCase
 
@@ -74,6 +81,50 @@ class Drawings(CliCase):
         self.smp("explain", "blur", SAMPLES / "chelsea.png", "--svg", plan, "--force")
         self.assertIn("input", self.smp("explain", "blur", "--svg", "-", status=2).stderr)
         self.smp("explain", "blur", SAMPLES / "chelsea.png", "--svg", "-", "--json", status=2)
+
+
+class Bars(CliCase):
+    def in_terminal(self, columns, *arguments, locale="C.UTF-8"):
+        """The lines that a command writes to a terminal of that width."""
+        ours, theirs = os.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.smp(*arguments, stdout=theirs, env={**os.environ, "LC_ALL": locale, "NO_COLOR": "1"})
+        os.close(theirs)
+        said = b""
+        try:
+            while more := os.read(ours, 65536):
+                said += more
+        except OSError:
+            pass  # its other end is closed
+        os.close(ours)
+        return said.decode().replace("\r", "").splitlines()
+
+    def test_fit_the_terminal(self):
+        cat = SAMPLES / "chelsea.png"
+        for arguments in (("measure", "-e", "histogram bins=64", cat), ("info", "--levels", cat)):
+            widths = {}
+            for columns in (70, 90, 130):
+                bars = [line for line in self.in_terminal(columns, *arguments) if "|" in line]
+                self.assertEqual(len(bars), 3)
+                self.assertLessEqual(max(map(len, bars)), columns)
+                widths[columns] = len(bars[0].split("|")[1])
+            self.assertLess(widths[70], widths[130])
+
+    def test_are_ascii_where_the_locale_is(self):
+        cat = SAMPLES / "chelsea.png"
+        for arguments in (("measure", "-e", "histogram bins=64", cat), ("info", "--levels", cat),
+                          ("show", "--width", "9", cat)):
+            for locale, plain in (("C", True), ("en_US.ISO-8859-1", True), ("de_DE.utf8", False), ("C.UTF-8", False)):
+                said = self.smp(*arguments, env={**os.environ, "LC_ALL": locale, "TERM": "xterm"}).stdout
+                self.assertEqual(said.isascii(), plain, (arguments, locale))
+
+    def test_a_level_histogram_is_drawn_level(self):
+        """Bars of one value and of two would make a comb."""
+        numpy.save(self.folder / "ramp.npy", numpy.arange(256, dtype=numpy.uint8).reshape(16, 16))
+        for bins in (64, 128, 256):
+            said = self.smp("measure", "-e", f"histogram bins={bins}", "ramp.npy").stdout
+            (bars,) = re.findall(r"\|(.*)\|", said)
+            self.assertEqual(len(set(bars)), 1, bars)
 
 
 if __name__ == "__main__":
