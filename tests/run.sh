@@ -2,7 +2,8 @@
 # Every test, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over both.
 # Arguments go to ctest, for instance: tests/run.sh -R oracle; tests/run.sh -L fast
 # SMP_CLUSTER=0: without Slurm, Open MPI and GNU parallel, which the tests labelled cluster use where they are.
-# SMP_FUZZ_SECONDS=20: each fuzz target so long, instead of 8 s. SMP_FUZZ=1: 20 s under libFuzzer too, given clang.
+# SMP_FUZZ_SECONDS=20: each fuzz target so long, not for a number of inputs. SMP_FUZZ=1: 20 s under libFuzzer too, given
+# clang.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 . samples/setup.sh

@@ -41,7 +41,7 @@ run() {
             status=$?
     else
         SMP_FUZZ_SECONDS=$seconds SMP_FUZZ_SEED=$RANDOM ./fuzz_mutations "$name" "seeds/$name" "$name.dict" \
-            "long/$name-input" >"long/$name.log" 2>&1 || status=$?
+            "long/$name-input" 0 >"long/$name.log" 2>&1 || status=$?
     fi
     local inputs
     inputs=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^[a-z_0-9]*: \([0-9]*\) inputs from .*/\1/p' \

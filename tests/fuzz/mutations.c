@@ -1,10 +1,11 @@
 /* The targets of tests/fuzz without libFuzzer, so that every sanitizer build runs them for a few seconds: each seed as
  * it is, then seeds with a few bytes changed, the same ones in the same order on every machine.
  *
- *     fuzz_mutations NAME SEEDS DICTIONARY INPUT
+ *     fuzz_mutations NAME SEEDS DICTIONARY INPUT COUNT
  *
- * SMP_FUZZ_SECONDS, 8 unless set, bounds the time; SMP_FUZZ_SEED chooses other changes. INPUT is the file that holds
- * the present input: what is in it when the program dies is what killed it. It is gone when all went well. */
+ * COUNT bounds the inputs, or SMP_FUZZ_SECONDS, where it is set, the time; SMP_FUZZ_SEED chooses other changes. INPUT
+ * is the file that holds the present input: what is in it when the program dies is what killed it. It is gone when all
+ * went well. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -179,11 +180,11 @@ int main(int argc, char **argv)
 {
     const char *seconds = getenv("SMP_FUZZ_SECONDS"), *seed = getenv("SMP_FUZZ_SEED");
     target *with = NULL;
-    for (size_t i = 0; argc == 5 && i < sizeof targets / sizeof targets[0]; i++)
+    for (size_t i = 0; argc == 6 && i < sizeof targets / sizeof targets[0]; i++)
         if (!strcmp(targets[i].name, argv[1]))
             with = targets[i].run;
     if (!with)
-        fail("usage: fuzz_mutations NAME SEEDS DICTIONARY INPUT; no such target:", argc > 1 ? argv[1] : "");
+        fail("usage: fuzz_mutations NAME SEEDS DICTIONARY INPUT COUNT; no such target:", argc > 1 ? argv[1] : "");
     read_seeds(argv[2]);
     read_words(argv[3]);
     int file = open(argv[4], O_RDWR | O_CREAT | O_TRUNC, 0666);
@@ -195,11 +196,12 @@ int main(int argc, char **argv)
     printf("the input at work is in the first bytes of %s; the last eight tell how many\n", argv[4]);
     fflush(stdout);
     state = 88172645463325252u + (seed ? strtoull(seed, NULL, 10) : 0);
-    const double until = smp_now() + (seconds ? atof(seconds) : 8);
+    const double until = seconds ? smp_now() + atof(seconds) : 0;
+    const long most = atol(argv[5]);
     long inputs = 0;
     for (size_t i = 0; i < seed_count; i++, inputs++)
         run(with, seeds[i], shown);
-    for (; smp_now() < until; inputs++) {
+    for (; seconds ? smp_now() < until : inputs < most; inputs++) {
         bytes b = *seeds[below(seed_count)];
         for (size_t n = 1 + below(CHANGES); n > 0; n--)
             change(&b);
