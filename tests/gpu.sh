@@ -10,8 +10,9 @@
 #   counts     the model's bank conflicts against the GPU's: every stage and variant, formats, channels, three odd sizes,
 #              and each shipped pipeline on each sample (SASS metrics; needs CUPTI). SMP_COUNTS_SECONDS bounds the first
 #   pipelines  each shipped pipeline on each sample picture: the same NPY bytes from cpu and cuda
-#   lab        the kernel lab: a file's kernels as stages; the cubin that is counted runs, and the GPU's counters (SASS
-#              metrics; needs CUPTI, ptxas and nvdisasm) tell what executing its SASS told
+#   lab        the kernel lab: a file's kernels as stages; then all programs of tests/lab, samples/kernels and
+#              docs/course (needs nvcc). The cubin that is counted runs, and the GPU's counters (SASS metrics; needs
+#              CUPTI, ptxas and nvdisasm) tell of each instruction what executing its SASS told
 #   memcheck, racecheck, initcheck, synccheck   compute-sanitizer over the matrix at small sizes
 # Exit status 0: all parts passed. FILE gets the summary with what it ran on. Output of parts that fail is shown.
 set -u
@@ -172,7 +173,7 @@ counts() {
 }
 
 # Exit status 7 of compare: the counts differ.
-lab() {
+lab_pipelines() {
     agree=0 differ=0 unsure=0
     for pipe in "$here"/tests/lab/*.pipe "$here"/samples/kernels/*.pipe; do
         "$build/smempipe" compare "$pipe" "$here/samples/page.jpg" --device "$device" --repeat 20 --json - \
@@ -191,9 +192,70 @@ lab() {
             head -c 3000 "$work/lab.json"
         fi
     done
-    echo "$agree pipelines of kernels agree with the GPU's counters, $differ differ, $unsure were not counted" |
-        tee "$work/detail"
-    [ $differ -eq 0 ] && [ $unsure -eq 0 ] && [ $agree -gt 0 ]
+}
+
+# Programs of the lab, each with its argument. Left out are those of planted mistakes, which a GPU need not survive.
+lab_programs() {
+    for file in "$here"/samples/kernels/*.cu "$here"/tests/lab/*.cu "$here"/tests/lab/*/*.cu; do
+        case $file in
+        */k16_bugs.cu | */mistakes.cu) ;;
+        */mbarrier.cu) for which in turn parts bulk; do echo "$file $which"; done ;;
+        *) ! grep -q '^int main' "$file" || echo "$file" ;;
+        esac
+    done
+}
+
+# Of every Nth program: the exit status and what was said. The GPU's counters serve one at a time, nvcc and the model
+# many.
+count_programs() {
+    n=$1
+    lab_programs | while read -r file which; do
+        n=$((n + 1))
+        [ $((n % $2)) -eq 0 ] || continue
+        run=$work/programs/$(basename "$file" .cu)$which
+        # shellcheck disable=SC2086
+        XDG_CACHE_HOME=$work/cache timeout 140 "$build/smempipe" kernel "$file" --device cuda --json -- $which \
+            > "$run.json" 2> "$run.err"
+        echo $? > "$run.status"
+    done
+}
+
+# The sum of what all programs' JSON tells under a name of "gpu".
+lab_sum() {
+    cat "$work"/programs/*.json | sed -n "/\"gpu\": {/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+lab() {
+    lab_pipelines
+    mkdir -p "$work/programs"
+    workers=$(nproc 2> /dev/null || echo 1)
+    [ "$workers" -le 16 ] || workers=16
+    k=0
+    while [ $k -lt "$workers" ]; do
+        count_programs $k "$workers" &
+        k=$((k + 1))
+    done
+    wait
+    wanted_runs=$(lab_programs | wc -l)
+    runs=0 wrong=0
+    for run in "$work"/programs/*.status; do
+        [ -e "$run" ] || continue
+        runs=$((runs + 1))
+        [ "$(cat "$run")" -ne 0 ] || continue
+        wrong=$((wrong + 1))
+        echo "$(basename "$run" .status): exit status $(cat "$run")"
+        sed -n '/"gpu": {/,/}/p' "${run%.status}.json" | sed 's/\\n/\n    /g'
+        tail -n 5 "${run%.status}.err"
+    done
+    {
+        echo "$agree pipelines of kernels agree with the GPU's counters, $differ differ, $unsure were not counted;"
+        echo " of $runs programs with $(lab_sum kernels) kernels $wrong differ or failed:"
+        echo " $(lab_sum same) instructions equal, $(lab_sum differ) differ, $(lab_sum repeated) in loops that wait,"
+        echo " $(lab_sum untold) of kinds that are not told, $(lab_sum left_out) kernels left out"
+    } | tr -d '\n' | tee "$work/detail"
+    echo
+    [ $differ -eq 0 ] && [ $unsure -eq 0 ] && [ $agree -gt 0 ] && [ $wrong -eq 0 ] && [ "$runs" -eq "$wanted_runs" ]
 }
 
 # A pipeline that refuses a picture must refuse it on both devices with one exit status.

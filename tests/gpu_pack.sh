@@ -20,6 +20,9 @@ mkdir -p "$work/tests" "$work/lib"
 for program in smempipe libsmempipe-trace.so tests/unit_tests tests/gpu_peers; do
     strip -o "$work/$program" "$build/$program"
 done
+for library in libsmp_cudart.so libsmp_gpucounts.so; do
+    [ ! -f "$build/$library" ] || strip -o "$work/$library" "$build/$library"
+done
 [ ! -d "$build/sass" ] || cp -RL "$build/sass" "$work/"
 [ ! -f "$build/tests/libgpu_cub.so" ] || cp "$build/tests/libgpu_cub.so" "$work/tests/"
 # What the programs load, but for the C library's own and the compiler's.

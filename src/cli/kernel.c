@@ -37,6 +37,9 @@ static const smp_option options[] = {
      .help = "the GPU to compile for: sm_80, sm_90, ..."},
     {"code", 0, SMP_O_STRING, offsetof(smp_kernel_settings, code), .argument = "CODE",
      .help = "what is counted: sass, as ptxas makes it for --arch, or ptx; by default sass where nvdisasm is"},
+    {"device", 0, SMP_O_STRING, offsetof(smp_kernel_settings, device), .argument = "cuda",
+     .help = "run the program on a GPU too: its counters (CUPTI) must tell of each instruction what is told here, or "
+             "the exit status is 7; with --each"},
     {"each", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, each), .help = "a row an instruction, not a source line"},
     {"compare", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, compare),
      .help = "side by side: the kernels of --only a,b,c, of several files, or all that a program launches; exit status "
@@ -142,7 +145,8 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
                                    .entries = compares ? all->entries : NULL,
                                    .count = all->count,
                                    .code = all->sass ? "sass" : "ptx",
-                                   .sources = &sources};
+                                   .sources = &sources,
+                                   .gpu = all->gpu.ran ? &all->gpu : NULL};
     smp_code code = SMP_OK;
     if (settings->html) {
         smp_lab_report page = report;
@@ -161,6 +165,8 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
         }
         if (compares)
             smp_lab_compare(stdout, &report, color);
+        if (report.gpu)
+            smp_lab_gpu_text(stdout, report.gpu);
     }
     smp_lab_sources_free(&sources);
     return code;
@@ -210,6 +216,28 @@ static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
     return SMP_OK;
 }
 
+/* Of --device: a GPU runs a whole program, whose counts are of each instruction of all blocks. */
+static smp_code check_device(const smp_kernel_settings *settings, smp_error *err)
+{
+    if (!settings->device)
+        return SMP_OK;
+    if (strcmp(settings->device, "cuda") != 0) {
+        smp_fail(err, SMP_E_USAGE, "--device %s is unknown here", settings->device);
+        return smp_hint(err, "--device cuda runs the program on a GPU too; without it no GPU is needed");
+    }
+    const char *against = settings->only                                             ? "--only"
+                          : settings->compare                                        ? "--compare"
+                          : settings->code && !strcmp(settings->code, "ptx")         ? "--code ptx"
+                          : settings->blocks && strcmp(settings->blocks, "all") != 0 ? "--blocks"
+                          : smp_ends_with(settings->file, ".ptx")                    ? "a .ptx file"
+                          : smp_ends_with(settings->file, ".cubin")                  ? "a .cubin file"
+                                                                                     : NULL;
+    if (!against)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--device cuda does not go with %s", against);
+    return smp_hint(err, "a GPU runs all that a .cu file or a program launches: smempipe kernel my.cu --device cuda");
+}
+
 static smp_code check(const smp_kernel_settings *settings, smp_error *err)
 {
     uint64_t *blocks = NULL, block_count;
@@ -233,7 +261,7 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file);
         return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
     }
-    if (check_use(settings, err))
+    if (check_use(settings, err) || check_device(settings, err))
         return err->code;
     if (settings->json && settings->csv)
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
@@ -259,6 +287,7 @@ static smp_code kernel(void *given, smp_error *err)
     smp_code code = read_failures(settings->fail_on, &wanted, err);
     if (!code)
         code = check(settings, err);
+    settings->each = settings->each || settings->device;
     if (!code)
         code = smp_kernel_all(settings, &all, err);
     if (all.count) {
@@ -276,6 +305,7 @@ static smp_code kernel(void *given, smp_error *err)
             code = SMP_E_PROCESS;
         }
     }
+    differs = differs || all.gpu.differ;
     smp_kernel_results_free(&all);
     if (code && !err->code)
         smp_fail(err, code, "a kernel stopped");

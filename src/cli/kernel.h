@@ -14,7 +14,7 @@ typedef struct smp_kernel_settings {
     smp_common common;
     const char *file;
     smp_strings program_args; /* of the program */
-    const char *only, *grid, *block, *args, *blocks, *fail_on, *arch, *std, *code;
+    const char *only, *grid, *block, *args, *blocks, *fail_on, *arch, *std, *code, *device;
     uint64_t shared;
     smp_strings defines, includes;
     bool json, csv, each, compare, map;
@@ -80,6 +80,7 @@ typedef struct smp_kernel_results {
     bool sass;   /* the first file's SASS was counted */
     bool no_ptx; /* and it has no PTX, in which mistakes are found */
     char why[200];
+    smp_lab_gpu gpu;
 } smp_kernel_results;
 smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results *all, smp_error *err);
 void smp_kernel_results_free(smp_kernel_results *all);
@@ -120,6 +121,10 @@ typedef struct smp_kernel_process {
 /* *results (count of them) are its launches. */
 smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kernel_process *process,
                             smp_warp_result **results, size_t *count, smp_error *err);
+
+/* Runs the program on a GPU too, and compares its counters with the results (kernel_gpu.c). */
+smp_code smp_kernel_on_gpu(const smp_kernel_settings *settings, const char *program, const smp_kernel_modules *modules,
+                           const smp_warp_result *results, size_t count, smp_lab_gpu *out, smp_error *err);
 
 /* The folder of the lab's runtime library, from smp_alloc; null: it is not there. */
 char *smp_kernel_runtime_folder(void);

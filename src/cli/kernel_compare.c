@@ -140,8 +140,9 @@ static void note_code(smp_kernel_results *all, bool sass, bool no_ptx, const cha
     snprintf(all->why, sizeof all->why, "%s", why);
 }
 
-static smp_code run_executable(const smp_kernel_settings *settings, const char *file, size_t number,
-                               smp_kernel_results *all, smp_error *err)
+/* file: as it was named; program: what that became. */
+static smp_code run_executable(const smp_kernel_settings *settings, const char *file, const char *program,
+                               size_t number, smp_kernel_results *all, smp_error *err)
 {
     const smp_kernel_job job = {.file = file, .file_number = number};
     const size_t from = all->count;
@@ -151,11 +152,13 @@ static smp_code run_executable(const smp_kernel_settings *settings, const char *
         smp_fail(err, SMP_E_USAGE, "--only runs a kernel of a .cu, .ptx or .cubin file; '%s' is a program", file);
         return smp_hint(err, "without it all that the program launches is counted");
     }
-    smp_code code = smp_kernel_modules_open(settings, file, &modules, err);
+    smp_code code = smp_kernel_modules_open(settings, program, &modules, err);
     if (!code) {
-        const smp_kernel_process process = {.program = file, .modules = &modules};
+        const smp_kernel_process process = {.program = program, .modules = &modules};
         code = run_program(settings, &job, &process, all, err);
     }
+    if (!code && settings->device)
+        code = smp_kernel_on_gpu(settings, program, &modules, all->results, all->count, &all->gpu, err);
     for (size_t i = 0; i < modules.count; i++) {
         sass = sass && modules.items[i].sass;
         no_ptx = no_ptx || !modules.items[i].is_ptx;
@@ -176,9 +179,15 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
     char *ptx = NULL, *program = NULL, *sass = NULL, why[SMP_ASSEMBLE_WHY] = "";
     smp_code code = SMP_OK;
     if (!cuda && is_executable(file))
-        return run_executable(settings, file, number, all, err);
+        return run_executable(settings, file, file, number, all, err);
     if (cuda)
         code = smp_kernel_compile(settings, file, &ptx, program_runs ? &program : NULL, err);
+    if (!code && program_runs && settings->device) { /* with SASS in it, as on a GPU */
+        code = run_executable(settings, file, program, number, all, err);
+        smp_free(ptx);
+        smp_free(program);
+        return code;
+    }
     const char *source = cuda ? ptx : file;
     if (!code && (!is_ptx || settings->only))
         code = smp_assemble(source, settings->arch, settings->code, &sass, why, err);

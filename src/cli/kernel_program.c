@@ -42,7 +42,8 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *fil
                                           .define_count = settings->defines.count,
                                           .includes = settings->includes.items,
                                           .include_count = settings->includes.count,
-                                          .runtime = runtime};
+                                          .runtime = runtime,
+                                          .gpu = program && settings->device};
     const smp_code code = smp_compile(&compile, file, ptx, program, err);
     smp_free(runtime);
     return code;

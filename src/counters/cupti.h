@@ -1,7 +1,7 @@
 /* CUPTI, NVIDIA's library of performance counters, opened at first use: it is not linked. Built only where its headers
- * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors. cupti_sass.c and cupti_range.c
- * are the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric names without a GPU, cupti_proof.c
- * counts on one. */
+ * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_target.c opens a device.
+ * cupti_sass.c and cupti_range.c are the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric
+ * names without a GPU, cupti_proof.c counts on one. */
 #ifndef SMP_COUNTERS_CUPTI_H
 #define SMP_COUNTERS_CUPTI_H
 

@@ -50,12 +50,24 @@ typedef struct smp_lab_total {
 } smp_lab_total;
 smp_lab_total smp_lab_total_of(const smp_warp_result *result);
 
+/* What a GPU's counters told of the instructions that were told here. */
+typedef struct smp_lab_gpu {
+    bool ran;
+    size_t same, differ;      /* instructions that access memory */
+    size_t repeated;          /* in loops that wait for others, which the GPU went through more or less often */
+    size_t untold;            /* of a kind whose cost is not told here */
+    size_t kernels, left_out; /* that were compared; that were not, since their SASS was not counted whole */
+    char differences[4000];   /* lines: the first of them */
+} smp_lab_gpu;
+void smp_lab_gpu_text(FILE *to, const smp_lab_gpu *gpu);
+
 typedef struct smp_lab_report {
     const smp_warp_result *results;
     const smp_lab_entry *entries; /* null: nothing is compared */
     size_t count;
     const char *code; /* what was executed: "ptx", "sass" */
     smp_lab_sources *sources;
+    const smp_lab_gpu *gpu; /* null: no GPU was asked */
 } smp_lab_report;
 
 /* One object with "kernels"; of a comparison each has its group and "same". */

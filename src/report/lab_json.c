@@ -96,6 +96,17 @@ void smp_lab_json(FILE *to, const smp_lab_report *report)
     smp_json_begin(&json, to, false);
     smp_json_object(&json, NULL);
     smp_json_string(&json, "code", code);
+    if (report->gpu) {
+        smp_json_object(&json, "gpu");
+        put_count(&json, "same", report->gpu->same);
+        put_count(&json, "differ", report->gpu->differ);
+        put_count(&json, "repeated", report->gpu->repeated);
+        put_count(&json, "untold", report->gpu->untold);
+        put_count(&json, "kernels", report->gpu->kernels);
+        put_count(&json, "left_out", report->gpu->left_out);
+        smp_json_string(&json, "differences", report->gpu->differences);
+        smp_json_end(&json, '}');
+    }
     smp_json_array(&json, "kernels");
     for (size_t i = 0; i < count; i++) {
         const smp_warp_result *r = &results[i];

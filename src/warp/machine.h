@@ -76,6 +76,7 @@ struct warp_inst {
     bool columns;       /* matrices: column by column, or transposed */
     bool result_unused; /* atomics */
     bool spins;         /* an atomic that is repeated until it succeeds */
+    bool repeats;       /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
     uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */

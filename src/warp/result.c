@@ -64,6 +64,7 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     row.skipped = c->skipped;
     if (block->launch->each_instruction) {
         row.place = (uint32_t)(inst - block->code->insts);
+        row.repeats = inst->repeats;
         snprintf(row.instruction, sizeof row.instruction, "%.*s", inst->text ? (int)inst->text_size : 0,
                  inst->text ? inst->text : "");
     }

@@ -143,6 +143,7 @@ typedef struct smp_warp_row {
     char array[64];       /* the shared array where that is known, else "" */
     uint64_t skipped;     /* of SASS: warp instructions of which no lane took part */
     uint32_t place;       /* with each_instruction: its number in the kernel */
+    bool repeats;         /* the same: in a loop that waits for others, so that how often is a matter of timing */
     char instruction[80]; /* SASS, with each_instruction; else "" */
 } smp_warp_row;
 

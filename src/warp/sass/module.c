@@ -121,6 +121,33 @@ static void link_jumps(sass_parser *parser)
     }
 }
 
+/* Whether it reads what other threads change: a swap that is tried again, a load that others are ordered by, an
+ * mbarrier. */
+static bool asks_others(const sass_line *line)
+{
+    return sass_has(line, "CAS") || sass_has(line, "SPIN") || sass_has(line, "PHASECHK") ||
+           (line->words[0][0] == 'L' && sass_has(line, "STRONG"));
+}
+
+/* The innermost loop around each of them. */
+static void mark_waits(sass_parser *parser)
+{
+    warp_code *code = parser->code;
+    for (uint32_t i = 0; i < parser->line_count && i < code->count; i++) {
+        uint32_t begin = 0, end = UINT32_MAX;
+        if (!asks_others(&parser->lines[i]))
+            continue;
+        for (uint32_t k = i; k < code->count; k++)
+            if (code->insts[k].flow == WARP_JUMP && code->insts[k].target <= i &&
+                k - code->insts[k].target < end - begin) {
+                begin = code->insts[k].target;
+                end = k;
+            }
+        for (uint32_t k = begin; end < UINT32_MAX && k <= end; k++)
+            code->insts[k].repeats = true;
+    }
+}
+
 /* Threads that run past the text end. */
 static void end_code(sass_parser *parser)
 {
@@ -167,6 +194,8 @@ static void end_section(sass_parser *parser)
         sass_decode(parser, &parser->lines[i]);
     if (!parser->failed)
         link_jumps(parser);
+    if (!parser->failed)
+        mark_waits(parser);
     if (!parser->failed)
         end_code(parser);
 }

@@ -308,6 +308,23 @@ static void add_owned(words *w, char *word)
         add(w, word);
 }
 
+/* Where CUDA's runtime library lies beside nvcc, which the program shall find. */
+static void add_runtime_path(words *w, const char *nvcc)
+{
+    static const char *const below[] = {"../lib64", "../lib", "../targets/x86_64-linux/lib",
+                                        "../targets/sbsa-linux/lib"};
+    char *real = smp_real_path(nvcc), *slash = real ? strrchr(real, '/') : NULL;
+    for (size_t i = 0; slash && i < sizeof below / sizeof below[0]; i++) {
+        char *folder = smp_asprintf("%.*s/%s", (int)(slash - real), real, below[i]);
+        if (folder && smp_is_folder(folder)) {
+            add_owned(w, smp_asprintf("-L%s", folder));
+            add_owned(w, smp_asprintf("-Xlinker=--enable-new-dtags,-rpath,%s", folder));
+        }
+        smp_free(folder);
+    }
+    smp_free(real);
+}
+
 /* The command line up to where its results go. */
 static void command_of(const smp_compile_settings *settings, const char *nvcc, bool program, words *w)
 {
@@ -325,6 +342,10 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
     if (!program) {
         add_owned(w, smp_asprintf("-arch=sm_%s", number));
         add(w, "-ptx");
+    } else if (settings->gpu) {
+        add_owned(w, smp_asprintf("-gencode=arch=compute_%s,code=[compute_%s,sm_%s]", number, number, number));
+        add(w, "-cudart=shared");
+        add_runtime_path(w, nvcc);
     } else {
         add_owned(w, smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
         add(w, "-cudart=none");
@@ -339,7 +360,7 @@ static char *ptx_name(const char *folder, const char *file)
     return smp_asprintf("%s/%.*s.ptx", folder, dot ? (int)(dot - base) : (int)strlen(base), base);
 }
 
-static smp_code compile(const char *file, words *w, char *folder, bool program, smp_error *err)
+static smp_code compile(const char *file, words *w, char *folder, bool program, bool gpu, smp_error *err)
 {
     int status;
     smp_code code;
@@ -362,7 +383,7 @@ static smp_code compile(const char *file, words *w, char *folder, bool program, 
         add_owned(w, ptx_name(work, real));
     }
     add(w, real);
-    if (program)
+    if (program && !gpu)
         add(w, "-lsmp_cudart");
     w->items[w->count] = NULL;
     code = smp_compile_spawn((char *const *)(uintptr_t)w->items, NULL, STDERR_FILENO, &status, err);
@@ -411,7 +432,7 @@ smp_code smp_compile(const smp_compile_settings *settings, const char *file, cha
         code = smp_at(err, "%s", file);
     }
     if (!code && !smp_is_folder(folder))
-        code = compile(file, &w, folder, program != NULL, err);
+        code = compile(file, &w, folder, program != NULL, settings->gpu, err);
     if (!code) {
         *ptx = ptx_name(folder, file);
         if (program)

@@ -14,6 +14,7 @@ typedef struct smp_compile_settings {
     size_t define_count, include_count;
     bool no_fma;         /* multiplications and additions are not fused: the same bytes everywhere */
     const char *runtime; /* the folder of libsmp_cudart.so, which programs link; null: none is at hand */
+    bool gpu;            /* the program has SASS for `arch` in it and links CUDA's own runtime library, to run on one */
 } smp_compile_settings;
 
 /* *ptx and *program (may be null: not wanted, and then no code of the host is compiled) are paths, from smp_alloc. */

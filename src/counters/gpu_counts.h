@@ -1,0 +1,13 @@
+/* What libsmp_gpucounts and `smempipe kernel --device cuda` tell each other: the library writes a file of lines with
+ * tabs between their parts, and either the last line or an error is at its end. */
+#ifndef SMP_COUNTERS_GPU_COUNTS_H
+#define SMP_COUNTERS_GPU_COUNTS_H
+
+#define SMP_GPU_COUNTS "SMEMPIPE_GPU_COUNTS" /* names the file */
+
+/* kernel, place of the instruction in bytes, executions, wavefronts, ideal ones, sectors, ideal ones */
+#define SMP_GPU_ROW   "row"
+#define SMP_GPU_ERROR "error" /* message, hint */
+#define SMP_GPU_END   "end"
+
+#endif

@@ -1,0 +1,316 @@
+/* libsmp_gpucounts: preloaded into a CUDA program on a GPU (`smempipe kernel --device cuda`), it counts by CUPTI's SASS
+ * metrics what each instruction of its kernels does to memory, from the first launch to the end, and writes it down.
+ * Kernels are loaded before: CUPTI may not count those that are loaded later (counters/cupti_sass.c). */
+#define _GNU_SOURCE 1 /* RTLD_NEXT */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "counters/cupti.h"
+#include "counters/gpu_counts.h"
+
+#define API __attribute__((visibility("default")))
+
+typedef struct shape {
+    unsigned x, y, z;
+} shape;
+
+static const char *const metrics[] = {
+    "smsp__sass_inst_executed",
+    "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared",
+    "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal",
+    "smsp__sass_sectors_mem_global",
+    "smsp__sass_sectors_mem_global_ideal",
+};
+enum { METRICS = sizeof metrics / sizeof metrics[0] };
+
+static struct {
+    const cupti_api *api;
+    CUcontext context;
+    int device;
+    uint64_t id[METRICS];
+    bool enabled, ended;
+    smp_error err;
+} now;
+
+/* One instruction. */
+typedef struct row {
+    const char *kernel;
+    uint32_t pc;
+    uint64_t value[METRICS];
+} row;
+
+/* ------------------------------------------------------------------------------------------------ functions */
+
+/* Data becomes a function: ISO C has no cast for that. */
+static void look_up(void *function, void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+/* The functions of kernels, as the program registers them. */
+static const void **functions;
+static size_t function_count, function_capacity;
+
+API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit, void *tid,
+                                void *bid, void *block, void *grid, int *warp)
+{
+    void (*next)(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
+    look_up(&next, RTLD_NEXT, "__cudaRegisterFunction");
+    if (smp_grow(&functions, &function_capacity, function_count + 1, sizeof *functions))
+        functions[function_count++] = host;
+    next(handle, host, device, name, limit, tid, bid, block, grid, warp);
+}
+
+static void load_kernels(void)
+{
+    int (*attributes)(void *, const void *);
+    char room[1024]; /* cudaFuncAttributes, however long */
+    look_up(&attributes, RTLD_NEXT, "cudaFuncGetAttributes");
+    for (size_t i = 0; attributes && i < function_count; i++)
+        (void)attributes(room, functions[i]);
+}
+
+/* ------------------------------------------------------------------------------------------------ beginning */
+
+/* A GPU's counters serve one process at a time: others wait for their turn at this library's file, until this process
+ * is gone. */
+static void take_turn(void)
+{
+    Dl_info own;
+    FILE *file = dladdr(metrics, &own) && own.dli_fname ? fopen(own.dli_fname, "re") : NULL;
+    if (file)
+        (void)flock(fileno(file), LOCK_EX);
+}
+
+static smp_code find_context(smp_error *err)
+{
+    int (*first)(void *), (*device)(int *), (*context)(CUcontext *);
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    look_up(&first, RTLD_NEXT, "cudaFree");
+    look_up(&device, RTLD_NEXT, "cudaGetDevice");
+    if (!driver || !first || !device || first(NULL) || device(&now.device))
+        return smp_fail(err, SMP_E_DEVICE, "the program cannot use a GPU");
+    look_up(&context, driver, "cuCtxGetCurrent");
+    if (!context || context(&now.context) || !now.context)
+        return smp_fail(err, SMP_E_DEVICE, "the program's context is not known");
+    return SMP_OK;
+}
+
+static smp_code configure(smp_error *err)
+{
+    smp_code code = SMP_OK;
+    const cupti_api *api = now.api;
+    CUpti_Profiler_Initialize_Params initialize = {.structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
+    CUpti_Device_GetChipName_Params chip = {.structSize = CUpti_Device_GetChipName_Params_STRUCT_SIZE,
+                                            .deviceIndex = (size_t)now.device};
+    CUpti_Profiler_GetCounterAvailability_Params available = {
+        .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE, .ctx = now.context};
+    CUpti_SassMetrics_Config config[METRICS];
+    uint8_t *image = NULL;
+    CUPTI_TRY(api, cuptiProfilerInitialize, (&initialize));
+    CUPTI_TRY(api, cuptiDeviceGetChipName, (&chip));
+    /* Without these calls only the first kernel is counted (CUPTI 13.0 on an H100). */
+    CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));
+    image = smp_alloc(available.counterAvailabilityImageSize);
+    available.pCounterAvailabilityImage = image;
+    if (!image)
+        return smp_fail_memory(err, "the list of counters", available.counterAvailabilityImageSize);
+    CUPTI_TRY(api, cuptiProfilerGetCounterAvailability, (&available));
+    for (int m = 0; m < METRICS; m++) {
+        CUpti_SassMetrics_GetProperties_Params get = {.structSize = CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
+                                                      .pChipName = chip.pChipName,
+                                                      .pMetricName = metrics[m]};
+        CUPTI_TRY(api, cuptiSassMetricsGetProperties, (&get));
+        now.id[m] = get.metric.metricId;
+        config[m] = (CUpti_SassMetrics_Config){.metricId = get.metric.metricId,
+                                               .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
+    }
+    CUpti_SassMetricsSetConfig_Params set = {.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
+                                             .numOfMetricConfig = METRICS,
+                                             .pConfigs = config,
+                                             .deviceIndex = (uint32_t)now.device};
+    CUpti_SassMetricsEnable_Params on = {
+        .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = now.context, .enableLazyPatching = 1};
+    CUPTI_TRY(api, cuptiSassMetricsSetConfig, (&set));
+    CUPTI_TRY(api, cuptiSassMetricsEnable, (&on));
+    now.enabled = true;
+fail:
+    smp_free(image);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the end */
+
+static smp_code add_record(const CUpti_SassMetrics_Data *record, size_t values, row **rows, size_t *count,
+                           size_t *capacity, smp_error *err)
+{
+    const char *kernel = record->functionName ? record->functionName : "?";
+    row *at = NULL;
+    for (size_t i = *count; i-- > 0 && !at;) /* records of one instruction are mostly side by side */
+        if ((*rows)[i].pc == record->pcOffset && !strcmp((*rows)[i].kernel, kernel))
+            at = &(*rows)[i];
+    if (!at) {
+        if (!smp_grow(rows, capacity, *count + 1, sizeof **rows))
+            return smp_fail_memory(err, "counted instructions", sizeof **rows);
+        at = &(*rows)[(*count)++];
+        *at = (row){.kernel = kernel, .pc = record->pcOffset};
+    }
+    for (size_t i = 0; i < values; i++)
+        for (int m = 0; m < METRICS; m++)
+            if (record->pInstanceValues[i].metricId == now.id[m])
+                at->value[m] += record->pInstanceValues[i].value;
+    return SMP_OK;
+}
+
+/* Names are CUPTI's until it is disabled. */
+static smp_code fetch(FILE *to, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    const cupti_api *api = now.api;
+    CUpti_SassMetrics_Data *records = NULL;
+    CUpti_SassMetrics_InstanceValue *room = NULL;
+    row *rows = NULL;
+    size_t row_count = 0, row_capacity = 0;
+    CUpti_SassMetricsGetDataProperties_Params have = {
+        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = now.context};
+    CUPTI_TRY(api, cuptiSassMetricsGetDataProperties, (&have));
+    const size_t count = have.numOfPatchedInstructionRecords, values = have.numOfInstances * METRICS;
+    if (!count || !values)
+        return SMP_OK;
+    records = smp_alloc_array(count, sizeof *records);
+    room = smp_alloc_array(count * values, sizeof *room);
+    if (!records || !room) {
+        code = smp_fail_memory(err, "counted instructions", count * values * sizeof *room);
+        goto fail;
+    }
+    for (size_t i = 0; i < count * values; i++)
+        room[i].metricId = UINT64_MAX;
+    for (size_t i = 0; i < count; i++) {
+        records[i].structSize = sizeof *records;
+        records[i].pInstanceValues = room + i * values;
+    }
+    CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
+                                               .ctx = now.context,
+                                               .numOfPatchedInstructionRecords = count,
+                                               .numOfInstances = have.numOfInstances,
+                                               .pMetricsData = records};
+    CUPTI_TRY(api, cuptiSassMetricsFlushData, (&flush));
+    for (size_t i = 0; !code && i < count; i++)
+        code = add_record(&records[i], values, &rows, &row_count, &row_capacity, err);
+    for (size_t i = 0; !code && i < row_count; i++) {
+        fprintf(to, SMP_GPU_ROW "\t%s\t%u", rows[i].kernel, rows[i].pc);
+        for (int m = 0; m < METRICS; m++)
+            fprintf(to, "\t%llu", (unsigned long long)rows[i].value[m]);
+        fputc('\n', to);
+    }
+fail:
+    smp_free(rows);
+    smp_free(records);
+    smp_free(room);
+    return code;
+}
+
+static void finish(void)
+{
+    const char *path = getenv(SMP_GPU_COUNTS);
+    int (*wait)(void);
+    if (now.ended)
+        return;
+    now.ended = true;
+    FILE *to = path ? fopen(path, "w") : NULL;
+    look_up(&wait, RTLD_NEXT, "cudaDeviceSynchronize");
+    if (!to)
+        return;
+    if (wait)
+        (void)wait();
+    if (!now.err.code && now.enabled)
+        (void)fetch(to, &now.err);
+    if (now.err.code)
+        fprintf(to, SMP_GPU_ERROR "\t%s\t%s\n", now.err.message, now.err.hint);
+    else
+        fputs(SMP_GPU_END "\n", to);
+    fclose(to);
+    CUpti_SassMetricsDisable_Params off = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
+                                           .ctx = now.context};
+    if (now.enabled)
+        (void)now.api->cuptiSassMetricsDisable(&off);
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+static void begin(void)
+{
+    take_turn();
+    smp_code code = find_context(&now.err);
+    if (!code)
+        code = cupti_load(&now.api, &now.err);
+    if (!code) {
+        load_kernels();
+        (void)configure(&now.err);
+    }
+    atexit(finish); /* before the runtime's own end, which was asked for earlier */
+}
+
+static void begin_once(void)
+{
+    static pthread_once_t begun = PTHREAD_ONCE_INIT;
+    pthread_once(&begun, begin);
+}
+
+#define LAUNCH(name)                                                                                                   \
+    API int name(const void *function, shape grid, shape block, void **arguments, size_t shared, void *stream);        \
+    API int name(const void *function, shape grid, shape block, void **arguments, size_t shared, void *stream)         \
+    {                                                                                                                  \
+        int (*next)(const void *, shape, shape, void **, size_t, void *);                                              \
+        begin_once();                                                                                                  \
+        look_up(&next, RTLD_NEXT, #name);                                                                              \
+        return next(function, grid, block, arguments, shared, stream);                                                 \
+    }
+LAUNCH(cudaLaunchKernel)
+LAUNCH(cudaLaunchKernel_ptsz)
+LAUNCH(__cudaLaunchKernel)
+LAUNCH(__cudaLaunchKernel_ptsz)
+LAUNCH(cudaLaunchCooperativeKernel)
+LAUNCH(cudaLaunchCooperativeKernel_ptsz)
+
+#define LAUNCH_BY(name)                                                                                                \
+    API int name(const void *config, const void *function, void **arguments);                                          \
+    API int name(const void *config, const void *function, void **arguments)                                           \
+    {                                                                                                                  \
+        int (*next)(const void *, const void *, void **);                                                              \
+        begin_once();                                                                                                  \
+        look_up(&next, RTLD_NEXT, #name);                                                                              \
+        return next(config, function, arguments);                                                                      \
+    }
+LAUNCH_BY(cudaLaunchKernelExC)
+LAUNCH_BY(cudaLaunchKernelExC_ptsz)
+
+#define LAUNCH_GRAPH(name)                                                                                             \
+    API int name(void *graph, void *stream);                                                                           \
+    API int name(void *graph, void *stream)                                                                            \
+    {                                                                                                                  \
+        int (*next)(void *, void *);                                                                                   \
+        begin_once();                                                                                                  \
+        look_up(&next, RTLD_NEXT, #name);                                                                              \
+        return next(graph, stream);                                                                                    \
+    }
+LAUNCH_GRAPH(cudaGraphLaunch)
+LAUNCH_GRAPH(cudaGraphLaunch_ptsz)
+
+/* Destroys the context, and with it the counts. */
+API int cudaDeviceReset(void);
+API int cudaDeviceReset(void)
+{
+    int (*next)(void);
+    if (now.enabled)
+        finish();
+    look_up(&next, RTLD_NEXT, "cudaDeviceReset");
+    return next();
+}

@@ -1,0 +1,119 @@
+"""smempipe kernel --device cuda: a program's counts on a GPU are compared with those of executing its SASS. Without a
+GPU stand-ins take the places of CUDA's runtime library and of CUPTI, which tells what the test wants."""
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from harness import PROGRAM, SANITIZED, CliCase
+
+FAKE = os.path.join(os.path.dirname(PROGRAM), "tests", "fake")
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
+RUNTIME = "libcudart.so.13"
+
+SOURCE = """#include <cstdio>
+__global__ void twice(int *p, int *lock)
+{
+    __shared__ int s[64];
+    s[threadIdx.x] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[63 - threadIdx.x] * 2;
+    if (!threadIdx.x)
+        while (atomicCAS(lock, blockIdx.x, blockIdx.x + 1) != blockIdx.x)
+            ;
+}
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 400);
+    cudaMemset(p, 0, 400);
+    twice<<<2, 64>>>(p, p + 64);
+    twice<<<1, 64>>>(p, p + 65);
+    cudaDeviceSynchronize();
+    cudaFree(p);
+}
+"""
+
+
+def uses_this_runtime():
+    text = subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout if NVCC else ""
+    return "release 13." in text
+
+
+@unittest.skipUnless(uses_this_runtime() and NVDISASM and os.path.exists(os.path.join(FAKE, RUNTIME)) and
+                     not SANITIZED, "no nvcc of CUDA 13, no nvdisasm, no CUPTI's headers, or a sanitizer")  # fmt: skip
+class OnAGpu(CliCase):
+    def setUp(self):
+        super().setUp()
+        self.source = os.path.join(self.folder, "twice.cu")
+        with open(self.source, "w") as file:
+            file.write(SOURCE)
+        libraries = os.path.join(self.folder, "libraries")
+        os.mkdir(libraries)
+        for name in (RUNTIME, "libcuda.so.1"):
+            os.symlink(os.path.join(FAKE, RUNTIME), os.path.join(libraries, name))
+        self.counts = os.path.join(self.folder, "counts")
+        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder), "LD_LIBRARY_PATH": libraries,
+                            "SMP_CUPTI": FAKE, "FAKE_CUPTI_COUNTS": self.counts}  # fmt: skip
+
+    def told(self):
+        """What the model tells of each instruction: text, symbol, place, five counts."""
+        rows = {}
+        done = self.smp("kernel", self.source, "--each", "--json", env=self.environment)
+        for kernel in json.loads(done.stdout)["kernels"]:
+            for r in kernel["rows"]:
+                at = rows.setdefault(r["place"], [r["instruction"], kernel["symbol"], 16 * r["place"], 0, 0, 0, 0, 0])
+                for i, name in enumerate(("executed", "wavefronts", "packed_ideal", "sectors", "sectors_ideal"), 3):
+                    at[i] += r.get(name, 0)
+        return sorted(rows.values(), key=lambda r: r[2])
+
+    def on_gpu(self, rows, status):
+        with open(self.counts, "w") as file:
+            file.writelines(" ".join(str(n) for n in r[1:]) + "\n" for r in rows)
+        return self.smp("kernel", self.source, "--device", "cuda", status=status, env=self.environment).stdout
+
+    def test_counts_are_compared_by_instruction(self):
+        rows = self.told()
+        text = self.on_gpu(rows, 0)
+        self.assertIn(f"on the GPU: {len(rows)} instructions of 1 kernels counted as told here, 0 differ", text)
+        load = next(r for r in rows if r[0].startswith("LDS"))
+        load[4] += 3
+        text = self.on_gpu(rows, 7)
+        self.assertIn(f"{len(rows) - 1} instructions of 1 kernels counted as told here, 1 differ", text)
+        self.assertIn(f"twice.cu:7, {load[0]}: {load[4] - 3} wavefronts told, {load[4]} on the GPU", text)
+        load[4] -= 3
+        swap = next(r for r in rows if ".CAS" in r[0])
+        swap[3] += 100
+        text = self.on_gpu(rows, 0)
+        self.assertIn("0 differ", text)
+        self.assertIn("1 in loops that wait for others", text)
+        rows.remove(load)
+        self.assertIn(f"{load[3]} executions told, 0 on the GPU", self.on_gpu(rows, 7))
+
+    def test_what_keeps_a_gpu_from_counting_is_said(self):
+        with open(self.counts, "w"):
+            pass
+        arguments = ("kernel", self.source, "--device", "cuda", "-q")
+        environment = {**self.environment, "FAKE_CUPTI": "rights"}
+        error = self.smp(*arguments, status=5, env=environment).stderr
+        self.assertIn("on the GPU: counters cannot be read: cuptiProfilerGetCounterAvailability", error)
+        self.assertIn("hint: run as root", error)
+        del self.environment["LD_LIBRARY_PATH"]
+        if not os.path.exists("/dev/nvidiactl"):
+            self.assertIn("on the GPU: the program cannot use a GPU", self.smp(*arguments, status=5,
+                                                                              env=self.environment).stderr)  # fmt: skip
+
+    def test_what_does_not_go_with_it_is_said(self):
+        for arguments, what in ((("--only", "twice", "--grid", "1", "--block", "1"), "--only"),
+                                (("--blocks", "first"), "--blocks"), (("--code", "ptx"), "--code ptx"),
+                                (("--compare",), "--compare")):  # fmt: skip
+            error = self.smp("kernel", self.source, "--device", "cuda", *arguments, status=2).stderr
+            self.assertIn(f"--device cuda does not go with {what}", error)
+        self.assertIn("--device gpu is unknown here",
+                      self.smp("kernel", self.source, "--device", "gpu", status=2).stderr)  # fmt: skip
+
+
+if __name__ == "__main__":
+    unittest.main()
