@@ -221,7 +221,15 @@ LAB_API int cudaDeviceGetLimit(size_t *value, int limit)
 /* cudaFuncAttributes: what programs ask most. */
 LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
 {
-    enum { BYTES = 144, MOST_THREADS = 24, REGISTERS_USED = 28, MOST_DYNAMIC = 44, UNKNOWN = 32 };
+    enum {
+        BYTES = 144,
+        MOST_THREADS = 24,
+        REGISTERS_USED = 28,
+        PTX = 32,
+        BINARY = 36,
+        MOST_DYNAMIC = 44,
+        UNKNOWN = 32
+    };
     const smp_warp_kernel *kernel = lab_kernel(function);
     uint32_t registers = UNKNOWN;
     if (!kernel || !attributes)
@@ -231,6 +239,8 @@ LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
     put_size(attributes, 0, smp_warp_kernel_shared(kernel));
     put_int(attributes, MOST_THREADS, SMP_WARP_MAX_THREADS);
     put_int(attributes, REGISTERS_USED, (int)registers);
+    put_int(attributes, PTX, (int)smp_warp_kernel_arch(kernel)); /* by which CUB chooses how to launch */
+    put_int(attributes, BINARY, (int)smp_warp_kernel_arch(kernel));
     put_int(attributes, MOST_DYNAMIC, (int)lab_dynamic_limit(function));
     return LAB_SUCCESS;
 }

@@ -87,6 +87,11 @@ size_t smp_warp_kernel_params(const smp_warp_kernel *kernel, const smp_warp_para
     *params = kernel->code.params;
     return kernel->code.param_count;
 }
+uint32_t smp_warp_kernel_arch(const smp_warp_kernel *kernel)
+{
+    return kernel->code.architecture;
+}
+
 uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel)
 {
     return kernel->code.shared_bytes;

@@ -177,9 +177,10 @@ struct warp_code {
     size_t param_count, param_capacity, result_count, result_capacity;
     uint32_t granule; /* bytes: the narrowest element that it accesses in shared memory */
     bool entry;
-    bool counts_only;     /* races and uninitialised reads are not looked for */
-    uint32_t param_base;  /* SASS: where parameters lie in constant bank 0; 0: PTX */
-    uint32_t first_local; /* SASS: the stack pointer at the beginning */
+    bool counts_only;      /* races and uninitialised reads are not looked for */
+    uint32_t architecture; /* that it is compiled for: 90 */
+    uint32_t param_base;   /* SASS: where parameters lie in constant bank 0; 0: PTX */
+    uint32_t first_local;  /* SASS: the stack pointer at the beginning */
     warp_bank banks[WARP_BANKS];
     warp_bank_row *bank_rows;
     size_t bank_row_count, bank_row_capacity;

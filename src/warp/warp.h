@@ -87,6 +87,7 @@ const char *smp_warp_kernel_symbol(const smp_warp_kernel *kernel);
 const char *smp_warp_kernel_name(const smp_warp_kernel *kernel); /* in the source; unlike those beside it */
 size_t smp_warp_kernel_params(const smp_warp_kernel *kernel, const smp_warp_param **params);
 uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel); /* bytes of static shared memory */
+uint32_t smp_warp_kernel_arch(const smp_warp_kernel *kernel);   /* that it is compiled for: 90; 0: not known */
 uint32_t smp_warp_kernel_param_bytes(const smp_warp_kernel *kernel);
 const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null: it can run */
 

@@ -175,6 +175,9 @@ static void instructions_compute(void **state)
         {"HADD2 R4, R1, R2.H0_H0", 0x40003c00, 0x3c00, 0, 0x42004000},
         {"HFMA2.MMA R4, -RZ, RZ, 1.875, 2", 0, 0, 0, 0x3f804000},
         {"HADD2.F32 R4, -RZ, R1.H1_H1", 0x3c000000, 0, 0, 0x3f800000},
+        {"HADD2.F32 R4, -RZ, |R1|.H0_H0", 0xbc00, 0, 0, 0x3f800000},
+        {"HADD2.F32 R4, -RZ, -R1.H0_H0", 0xbc00, 0, 0, 0x3f800000},
+        {"R2UR P1, URZ, R0;SEL R4, R1, R2, P1", 7, 9, 0, 9},
         {"F2FP.F16.F32.PACK_AB R4, R1, R2", 0x3f800000, 0x40000000, 0, 0x3c004000},
         {"MOV R10, RZ;MOV R11, R1;DADD R4, R10, 1.5;MOV R4, R5", 0x3ff00000, 0, 0, 0x40040000},
         {"MOV R10, RZ;MOV R11, R1;DFMA R4, R10, R10, -R10;F2F.F32.F64 R4, R4", 0x40000000, 0, 0, 0x40000000},
@@ -227,6 +230,29 @@ static void lanes_converge(void **state)
     assert_int_equal(compute(text, 0, 0, 0, 31), 0xfffffff2);
 }
 
+/* Half a warp each sums its lanes alone. */
+static void lanes_of_other_masks_reduce_apart(void **state)
+{
+    (void)state;
+    static const char masks[] = "ISETP.GE.U32.AND P1, PT, R0, 0x10, PT;MOV R5, 0xffff0000;SEL R5, R5, 0xffff, P1;";
+    static const char exclusive[] = "%sBSSY B0, `(.L_0);WARPSYNC.EXCLUSIVE R5;REDUX.SUM UR4, R0;MOV R4, UR4;"
+                                    "BSYNC B0;.L_0:;NOP";
+    static const char guarded[] = "%sREDUX.OR UR4, R5;R2UR P2, URZ, R5;@!P2 BRA.DIV UR4, `(.L_0);"
+                                  "REDUX.SUM UR4, R0;MOV R4, UR4;.L_0:;NOP";
+    static const char later[] = "%sREDUX.OR UR4, R5;R2UR P2, URZ, R5;@!P2 BRA.DIV UR4, `(.L_0);"
+                                "REDUX.SUM UR4, R0;REDUX.SUM UR4, R0;MOV R4, UR4;.L_0:;NOP";
+    const struct {
+        const char *text;
+        uint32_t low, high;
+    } cases[] = {{exclusive, 120, 376}, {guarded, 120, 376}, {later, 496, 496}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[1000];
+        snprintf(text, sizeof text, cases[i].text, masks);
+        assert_int_equal(compute(text, 0, 0, 0, 3), cases[i].low);
+        assert_int_equal(compute(text, 0, 0, 0, 20), cases[i].high);
+    }
+}
+
 /* A function's code: the call returns to where the register says. */
 static void calls_return(void **state)
 {
@@ -262,7 +288,11 @@ static void what_is_unknown_is_told(void **state)
                                            {"/**/ IADD3.FROB R4, R1, R2, R3 ;", "'.FROB' is unknown"},
                                            {"/**/ HGMMA.64x8x16.F32 R24, gdesc[UR4], R24 ;", "unknown operation"},
                                            {"/**/ MOV R4, cx[UR4][0x10] ;", "unknown form"},
-                                           {"/**/ BRA `(.L_nowhere) ;", "another function"}};
+                                           {"/**/ BRA `(.L_nowhere) ;", "another function"},
+                                           {"/**/ CALL.REL.NOINC R8 `(op) ;", "this call"},
+                                           {"/**/ CALL.REL.NOINC `(f) ;\n/**/ EXIT ;\nf:\n/**/ CALL.REL.NOINC `(f) ;\n"
+                                            "/**/ RET.REL.NODEC R6 `(op) ;",
+                                            "calls itself"}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         lab l;
         open_lab(&l, texts[i][0]);
@@ -456,6 +486,7 @@ SMP_SUITE(sass)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_compute),
         cmocka_unit_test(lanes_converge),
+        cmocka_unit_test(lanes_of_other_masks_reduce_apart),
         cmocka_unit_test(calls_return),
         cmocka_unit_test(conditional_copies_store_zeros),
         cmocka_unit_test(threads_of_the_host_change_nothing),

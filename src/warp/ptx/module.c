@@ -1,5 +1,6 @@
 /* PTX modules: files, variables, kernels and functions. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -255,6 +256,7 @@ static warp_code *new_code(ptx_parser *parser, bool entry)
         return NULL;
     }
     module->kernels[module->kernel_count++] = kernel;
+    kernel->code.architecture = parser->architecture;
     return &kernel->code;
 }
 
@@ -356,6 +358,9 @@ static void read_module(ptx_parser *parser)
         if (ptx_is(word, ".version") || ptx_is(word, ".target") || ptx_is(word, ".address_size") ||
             ptx_is(word, ".file")) {
             versioned = versioned || ptx_is(word, ".version");
+            const char *sm = ptx_is(word, ".target") ? strstr(begin, "sm_") : NULL;
+            if (sm && sm < begin + 20)
+                parser->architecture = (uint32_t)strtoul(sm + 3, NULL, 10);
             while (parser->at < parser->length && parser->text[parser->at] != '\n')
                 parser->at++;
         } else if (ptx_is(word, ".section")) {

@@ -72,6 +72,7 @@ typedef struct ptx_parser {
     struct smp_warp_module *module;
     smp_warp_memory *memory;
     warp_code *code; /* of the function that is read */
+    uint32_t architecture;
     ptx_symbol *buckets[PTX_BUCKETS];
     uint32_t depth;
     ptx_loc *locs;

@@ -125,6 +125,7 @@ void sass_decode(sass_parser *parser, const sass_line *line)
     inst->extra = op;
     op->pred_to[0] = op->pred_to[1] = WARP_NO_ROW;
     op->to = parser->sink;
+    op->groups = parser->groups;
     for (int i = 0; i < 4; i++) {
         op->source[i] = parser->zero;
         op->shift[i] = 32;

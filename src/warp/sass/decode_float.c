@@ -259,8 +259,11 @@ static bool decode_halves(sass_parser *parser, const sass_line *line, warp_inst 
         if (op->mode != SASS_ADDS || line->count != 3 || line->operands[1].number != SASS_RZ || bf16)
             return sass_refuse(parser, line, "a sum of halves as a float");
         inst->execute = sass_run_widen_half;
-        return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 2, 1, false) &&
-               (!op->change[0] || sass_refuse(parser, line, "a changed half"));
+        if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 2, 1, false))
+            return false;
+        op->change[0] = (uint16_t)((line->operands[2].absolute ? SASS_ABS_HALVES : 0) |
+                                   (line->operands[2].negate ? SASS_NEGATE_HALVES : 0));
+        return true;
     }
     inst->execute = sass_function_of(SASS_HALVES);
     if (!result(parser, line, op, 0))

@@ -13,6 +13,25 @@ static bool jump_to(sass_parser *parser, const sass_line *line, const sass_opera
     return true;
 }
 
+/* @!P2 BRA.DIV UR4, label after R2UR P2, URZ, R18: lanes whose mask R18 is another than the first lane's leave for a
+ * slower way. Here each group has the operation that comes next for itself. */
+static bool by_masks(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    for (const sass_line *at = line; at-- > parser->lines;) {
+        const sass_operand *p = &at->operands[0];
+        if (strcmp(at->words[0], "R2UR") != 0 || at->count != 3 || !sass_is_predicate(p) ||
+            p->number != line->guard.number)
+            continue;
+        inst->flow = WARP_CONVERGE;
+        inst->guard = WARP_NO_ROW;
+        inst->s[0] = sass_row(parser, &at->operands[2], 1, false);
+        inst->execute = sass_run_part;
+        op->mode = false;
+        return inst->s[0] != WARP_NO_ROW;
+    }
+    return false;
+}
+
 /* BRA {p,} label, under a guard or not. BRA.DIV UR4, label leaves for a slower way where lanes of UR4 are elsewhere,
  * and BRA.CONV UR4, label passes that way where none are: here they are waited for. */
 static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -21,6 +40,8 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
     (void)op;
     if (!last || last->kind != SASS_LABEL)
         return sass_refuse(parser, line, "a jump to no label");
+    if (sass_has(line, "DIV") && line->guard.kind != SASS_NONE && by_masks(parser, line, inst, op))
+        return true;
     if (sass_has(line, "DIV") || sass_has(line, "CONV")) {
         const sass_operand *o = &line->operands[0];
         const bool all = o->kind == SASS_UNIFORM && o->number == SASS_RZ && o->invert; /* ~URZ */
@@ -132,7 +153,7 @@ static bool decode_convergence(sass_parser *parser, const sass_line *line, warp_
     if (!strcmp(line->words[0], "BSSY"))
         inst->execute = sass_run_enter;
     else if (!strcmp(line->words[0], "BSYNC"))
-        inst->flow = WARP_CONVERGE;
+        inst->flow = WARP_CONVERGE, inst->execute = sass_run_join;
     else {
         inst->execute = sass_run_break;
         if (line->count == 2 && sass_is_predicate(&line->operands[0])) {
@@ -162,11 +183,11 @@ static bool decode_barrier_move(sass_parser *parser, const sass_line *line, warp
 
 static bool decode_warpsync(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
-    (void)op;
-    if (sass_has(line, "COLLECTIVE") || sass_has(line, "EXCLUSIVE"))
+    if (sass_has(line, "COLLECTIVE"))
         return true; /* of the slower way of BRA.DIV */
     inst->flow = WARP_CONVERGE;
-    inst->execute = ptx_run_sync;
+    inst->execute = sass_has(line, "EXCLUSIVE") ? sass_run_part : ptx_run_sync;
+    op->mode = true;
     inst->s[0] = sass_has(line, "ALL") || !line->count ? parser->truth : sass_row(parser, &line->operands[0], 1, false);
     return inst->s[0] != WARP_NO_ROW || sass_refuse(parser, line, "this form");
 }

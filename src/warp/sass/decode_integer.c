@@ -312,7 +312,11 @@ static bool decode_first(sass_parser *parser, const sass_line *line, warp_inst *
 {
     op->uniform = true;
     inst->execute = sass_run_first;
-    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, line->count - 1, 1, false);
+    const int at = line->count == 3 && sass_is_predicate(&line->operands[0]);
+    if (line->count != 2 + at)
+        return sass_refuse(parser, line, "this form");
+    op->pred_to[0] = at ? sass_predicate_to(parser, &line->operands[0]) : WARP_NO_ROW;
+    return result(parser, line, op, at) && sass_source(parser, line, op, 0, line->count - 1, 1, false);
 }
 
 /* IDP.4A.S8.U8 to, a, b, c: four products of bytes and a sum; IDP.2A.LO.S16.S8: two of halves and low bytes */

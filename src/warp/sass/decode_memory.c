@@ -341,7 +341,7 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"MEMBAR", decode_nothing, "SC ALL GPU CTA SYS VC"},
     {"ERRBAR", decode_nothing, ""},
     {"CGAERRBAR", decode_nothing, ""},
-    {"CCTL", decode_nothing, "IVALL"},
+    {"CCTL", decode_nothing, "E IVALL PF1 PF2"},
     {"FENCE", decode_nothing, "VIEW ASYNC S"},
     {NULL, NULL, NULL},
 };

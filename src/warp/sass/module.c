@@ -121,6 +121,48 @@ static void link_jumps(sass_parser *parser)
     }
 }
 
+/* Where the function begins that an instruction is in: functions that are called begin where a call leads. */
+static uint32_t function_of(const sass_parser *parser, uint32_t inst)
+{
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < parser->line_count; i++) {
+        const uint32_t target = parser->code->insts[i].target;
+        if (!strcmp(parser->lines[i].words[0], "CALL") && target <= inst && target > begin)
+            begin = target;
+    }
+    return begin;
+}
+
+/* Whether calls lead from a function to another; depth: of the calls so far. */
+static bool calls_lead_to(const sass_parser *parser, uint32_t from, uint32_t to, uint32_t depth)
+{
+    enum { MOST = 24 }; /* deeper, it calls itself somewhere */
+    for (uint32_t i = from; i < parser->line_count; i++) {
+        if (strcmp(parser->lines[i].words[0], "CALL") != 0 || sass_has(&parser->lines[i], "ABS") ||
+            function_of(parser, i) != from)
+            continue;
+        const uint32_t target = parser->code->insts[i].target;
+        if (target == to || depth == MOST || calls_lead_to(parser, target, to, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+/* The text does not tell how much stack a function takes that calls itself. */
+static void refuse_recursion(sass_parser *parser)
+{
+    for (uint32_t i = 0; i < parser->line_count && !parser->code->problem.code; i++) {
+        const sass_line *line = &parser->lines[i];
+        const uint32_t target = parser->code->insts[i].target;
+        bool had = false;
+        for (uint32_t k = 0; k < i && !had; k++)
+            had = !strcmp(parser->lines[k].words[0], "CALL") && parser->code->insts[k].target == target;
+        if (!had && !strcmp(line->words[0], "CALL") && line->count == 1 && line->operands[0].kind == SASS_LABEL &&
+            calls_lead_to(parser, target, target, 0))
+            sass_refuse(parser, line, "a function that calls itself");
+    }
+}
+
 /* Whether it reads what other threads change: a swap that is tried again, a load that others are ordered by, an
  * mbarrier. */
 static bool asks_others(const sass_line *line)
@@ -196,6 +238,8 @@ static void end_section(sass_parser *parser)
         link_jumps(parser);
     if (!parser->failed)
         mark_waits(parser);
+    if (!parser->failed && !parser->code->problem.code)
+        refuse_recursion(parser);
     if (!parser->failed)
         end_code(parser);
 }
@@ -258,6 +302,7 @@ static void settle(sass_parser *parser, const smp_warp_module *ptx)
         bool many;
         const smp_warp_kernel *twin = ptx ? smp_warp_kernel_find(ptx, code->symbol, &many) : NULL;
         const bool reserves = parser->architecture >= FIRST && code->shared_bytes >= RESERVED;
+        code->architecture = parser->architecture;
         if (twin)
             code->param_bytes = twin->code.param_bytes;
         code->shared_bytes = twin ? twin->code.shared_bytes : code->shared_bytes - (reserves ? RESERVED : 0);

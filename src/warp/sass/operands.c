@@ -242,6 +242,7 @@ void sass_lay_out(sass_parser *parser)
     parser->barriers = new_rows(parser, SASS_BARRIERS);
     parser->predicates = new_rows(parser, 1);
     parser->reduced = new_rows(parser, 2);
+    parser->groups = new_rows(parser, 2);
     parser->truth = sass_constant(parser, UINT32_MAX, UINT32_MAX);
 }
 

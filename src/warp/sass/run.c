@@ -92,15 +92,75 @@ void sass_run_bank(warp_block *block, warp_frame *frame, const warp_inst *inst, 
         sass_put(frame, op, low, lanes);
 }
 
-/* R2UR: the value of the first lane. */
+/* WARPSYNC.EXCLUSIVE R0, and BRA.DIV where R2UR told that lanes name other masks: those of one mask are alone in what
+ * comes next (mode: until they are joined). */
+void sass_run_part(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t *mask = warp_words(frame, inst->s[0]);
+    uint32_t *groups = warp_words(frame, op->groups), *lasts = warp_words(frame, op->groups + SASS_WORD_ROW);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        groups[l] = mask[l];
+        lasts[l] = op->mode;
+    }
+    ptx_run_sync(block, frame, inst, lanes);
+}
+
+/* BSYNC */
+void sass_run_join(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    (void)block;
+    WARP_ACTIVE_LANES(lanes)
+    warp_words(frame, op->groups)[l] = 0;
+}
+
+/* Carries out an operation of a warp for each group of lanes. False: all lanes are one. */
+static bool run_groups(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_execute *run)
+{
+    const sass_op *op = inst->extra;
+    if (op->groups == WARP_NO_ROW)
+        return false;
+    uint32_t *groups = warp_words(frame, op->groups), any = 0, rest = lanes;
+    const uint32_t *lasts = warp_words(frame, op->groups + SASS_WORD_ROW);
+    for (int l = 0; l < WARP_LANES; l++)
+        any |= groups[l];
+    if (!any)
+        return false;
+    sass_op own = *op;
+    warp_inst one = *inst;
+    own.groups = WARP_NO_ROW;
+    own.uniform = false; /* each group has its own result */
+    one.extra = &own;
+    while (rest) {
+        uint32_t same = 0;
+        WARP_ACTIVE_LANES(rest)
+        same |= (uint32_t)(groups[l] == groups[__builtin_ctz(rest)]) << l;
+        run(block, frame, &one, same);
+        rest &= ~same;
+    }
+    WARP_ACTIVE_LANES(lanes)
+    groups[l] = lasts[l] ? groups[l] : 0;
+    return true;
+}
+
+/* R2UR: the value of the first lane; R2UR p, URZ, a: also which lanes have it. */
 void sass_run_first(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;
     uint32_t room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, room), first = a[__builtin_ctz(lanes)];
+    uint32_t same = 0;
     (void)block;
-    for (int l = 0; l < WARP_LANES; l++)
+    for (int l = 0; l < WARP_LANES; l++) {
         r[l] = first;
+        same |= (uint32_t)(a[l] == first) << l;
+    }
+    if (op->pred_to[0] != WARP_NO_ROW) {
+        uint32_t *to = warp_words(frame, op->pred_to[0]);
+        *to = (*to & ~lanes) | (same & lanes);
+    }
     sass_put(frame, op, r, lanes);
 }
 
@@ -233,7 +293,8 @@ void sass_run_vote(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     const uint32_t votes = sass_holds(frame, op, 0) & lanes;
     uint32_t r[WARP_LANES];
     const bool holds = op->mode == ALL ? votes == lanes : op->mode == ANY ? votes != 0 : !votes || votes == lanes;
-    (void)block;
+    if (run_groups(block, frame, inst, lanes, sass_run_vote))
+        return;
     for (int l = 0; l < WARP_LANES; l++)
         r[l] = votes;
     sass_put(frame, op, r, lanes);
@@ -245,7 +306,8 @@ void sass_run_match(warp_block *block, warp_frame *frame, const warp_inst *inst,
     const sass_op *op = inst->extra;
     uint64_t value[WARP_LANES];
     uint32_t r[WARP_LANES] = {0}, whole = 0;
-    (void)block;
+    if (run_groups(block, frame, inst, lanes, sass_run_match))
+        return;
     sass_take_long(frame, op, 0, value);
     WARP_ACTIVE_LANES(lanes)
     {
@@ -268,7 +330,8 @@ void sass_run_reduce(warp_block *block, warp_frame *frame, const warp_inst *inst
     uint32_t room[WARP_LANES], r[WARP_LANES];
     const uint32_t *a = sass_take(frame, op, 0, room);
     uint32_t sum = a[__builtin_ctz(lanes)];
-    (void)block;
+    if (run_groups(block, frame, inst, lanes, sass_run_reduce))
+        return;
     WARP_ACTIVE_LANES(lanes & (lanes - 1))
     {
         const bool less = op->is_signed ? (int32_t)a[l] < (int32_t)sum : a[l] < sum;

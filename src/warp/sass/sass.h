@@ -88,6 +88,8 @@ typedef struct sass_op {
     uint32_t pred_to[2]; /* predicates that are written, or WARP_NO_ROW */
     uint32_t pred[3];    /* predicates that are read */
     bool pred_not[3];
+    uint32_t groups; /* a row of masks of the lanes that one operation of a warp is for, 0: of all; one more: whether
+                        they outlast it. WARP_NO_ROW: it is for all */
     uint8_t mode, submode, lut;
     uint8_t rounding; /* 0 nearest, 1 down, 2 up, 3 to zero */
     bool uniform;     /* all lanes execute it */
@@ -161,6 +163,7 @@ typedef struct sass_parser {
     size_t jump_count, jump_capacity;
     uint32_t architecture;                                      /* 90 */
     uint32_t zero, sink, uniforms, predicates, truth, barriers; /* rows */
+    uint32_t groups;                                            /* as in sass_op */
     uint32_t reduced; /* what a barrier's reduction left: a number, a predicate */
     uint32_t file, source_line;
     bool chosen; /* the source line of a chain of inlining is found */
@@ -220,7 +223,8 @@ warp_execute sass_run_nothing, sass_run_enter, sass_run_break, sass_run_special,
     sass_run_pack_preds, sass_run_unpack_preds, sass_run_mufu, sass_run_from_integer, sass_run_to_integer,
     sass_run_convert, sass_run_round, sass_run_check_division, sass_run_pack_halves, sass_run_widen_half,
     sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare, sass_run_dot, sass_run_difference,
-    sass_run_minmax, sass_run_minmax3, sass_run_add_long, sass_run_swap, sass_run_double_product;
+    sass_run_minmax, sass_run_minmax3, sass_run_add_long, sass_run_swap, sass_run_double_product, sass_run_part,
+    sass_run_join;
 
 /* ------------------------------------------------------------------------------------------------ cubin.c */
 
