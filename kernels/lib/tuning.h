@@ -138,7 +138,12 @@ enum {
 enum {
     SMP_RESIZE_ACROSS = 128, /* row pass, samples, one a thread: more load less halo, fewer waste less at row ends */
     SMP_RESIZE_LINES = 4,    /* row pass, rows: as many sums a thread for each weight that it loads */
-    SMP_RESIZE_MOST_WORDS = 12 * 1024 / SMP_RESIZE_LINES /* of a row in shared memory: 48 KB, that all GPUs have */
+    SMP_RESIZE_MOST_WORDS = 12 * 1024 / SMP_RESIZE_LINES, /* of a row in shared memory: 48 KB, that all GPUs have */
+    /* fused */
+    SMP_RESIZE_FUSED_ACROSS = 256, /* pixels, eight a lane: more read a sample less often, but fill the registers */
+    SMP_RESIZE_FUSED_DOWN = 64,    /* output rows of a block; the first `lobes - 1` rows of sums are computed twice */
+    SMP_RESIZE_FUSED_LEAST = 8,    /* and the fewest, where a picture is too small to keep all SMs busy */
+    SMP_RESIZE_FUSED_WARPS = 12    /* that an SM should have */
 };
 
 /* ---------------------------------------------------------------------------------------------- transpose, flip */

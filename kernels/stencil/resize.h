@@ -22,10 +22,22 @@ typedef struct smp_resize_axis {
     int32_t unused;
 } smp_resize_axis;
 
+/* Both axes become a whole `ratio` times smaller by filters of `lobes` steps: taps of all outputs lie alike, but those
+ * cut off at borders. */
+typedef struct smp_resize_fused {
+    int32_t ratio; /* 2 or 4; 0: it is not so */
+    int32_t lobes;
+    /* Where in the table the weights of the column pass lie by input rows: word (i * ratio + r) * lobes + f is output
+     * i - lobes + 1 + f's for row r of the `ratio` rows that output i's filter begins with; 0 where it is cut off. */
+    int64_t weights;
+    float weight[24]; /* of the row pass: ratio * lobes of them */
+} smp_resize_fused;
+
 typedef struct smp_resize {
     smp_resize_axis across, down;
     int32_t kind;
     int32_t window; /* the most pixels that SMP_RESIZE_ACROSS samples of a row, from a multiple of it on, are made of */
+    smp_resize_fused fused;
 } smp_resize;
 
 /* The input samples of one output sample. */
@@ -88,6 +100,38 @@ SMP_HOST_DEVICE float smp_resize_last(int kind, float v)
 SMP_HOST_DEVICE int32_t smp_resize_line(int64_t n, int padded)
 {
     return (int32_t)(padded ? n + n / 32 : n);
+}
+
+/* GPU, fused: how two rows of a block lie in shared memory, a plane a channel. A unit is four pixels of a channel, 16
+ * bytes; a piece is how many units a lane's outputs are from the next lane's; an unused unit follows each piece. */
+typedef struct smp_resize_planes {
+    int lead;  /* pixels before those that the first output stands for */
+    int from;  /* where in its first unit a lane's first tap is */
+    int piece; /* units */
+    int reads; /* units that a lane reads */
+    int units; /* of a row */
+    int pitch; /* units from a plane to the next */
+} smp_resize_planes;
+
+enum {
+    SMP_RESIZE_FUSED_EACH = SMP_RESIZE_FUSED_ACROSS / 32, /* results of a row that a lane makes */
+    SMP_RESIZE_FUSED_ROWS = 2                             /* of the input that arrive together */
+};
+
+/* Constants: in C++ they are parameters of templates. */
+#ifdef __cplusplus
+#define SMP_RESIZE_CONSTANT SMP_HOST_DEVICE constexpr
+#else
+#define SMP_RESIZE_CONSTANT SMP_HOST_DEVICE
+#endif
+SMP_RESIZE_CONSTANT smp_resize_planes smp_resize_planes_of(int ratio, int lobes)
+{
+    const int before = ratio * (lobes - 1) / 2, lead = (before + 3) / 4 * 4;
+    const int piece = ratio * SMP_RESIZE_FUSED_EACH / 4;
+    const int reads = (lead - before + ratio * (SMP_RESIZE_FUSED_EACH - 1) + ratio * lobes + 3) / 4;
+    const int units = 31 * piece + reads;
+    const smp_resize_planes planes = {lead, lead - before, piece, reads, units, units + (units - 1) / piece};
+    return planes;
 }
 
 /* A CPU thread's scratch memory. Results of the row pass wait in a ring of rows, a block of columns at a time, so that

@@ -257,6 +257,60 @@ static int32_t tile_window(const smp_resize *resize, const void *table, int64_t 
     return most;
 }
 
+/* Whether each output sample of an axis that becomes `ratio` times smaller has `taps` input samples of its own, as far
+ * as there are so many: the first, of output sample x, is `ratio` * x - before. */
+static bool steps_evenly(const smp_resize_request *request, const smp_resize_axis *axis, const void *table, int ratio,
+                         int taps)
+{
+    const int64_t before = (taps - ratio) / 2;
+    for (int64_t x = 0; x < request->m; x++) {
+        const smp_resize_taps is = smp_resize_taps_of(axis, table, x);
+        const int64_t from = smp_max_i64(x * ratio - before, 0);
+        if (is.first != from || is.first + is.count != smp_min_i64(x * ratio - before + taps, request->n))
+            return false;
+    }
+    return true;
+}
+
+/* The step of both axes, where there is a kernel for it: smp_resize.fused. */
+static int fused_ratio(const smp_resize_request *across, const smp_resize_request *down, const smp_resize *resize)
+{
+    static const int most = 24, ratios[] = {2, 4};
+    const int taps = resize->across.taps;
+    for (int i = 0; i < 2; i++)
+        if (resize->kind == SMP_RESIZE_FLOAT && across->n == ratios[i] * across->m && down->n == ratios[i] * down->m &&
+            taps == resize->down.taps && taps <= most &&
+            (taps == 2 * ratios[i] || taps == 4 * ratios[i] || taps == 6 * ratios[i]) &&
+            across->m > 2 * taps / ratios[i])
+            return ratios[i];
+    return 0;
+}
+
+/* Fills in smp_resize.fused and its part of the table, where all outputs but those at borders have the same weights. */
+static void plan_fused(const smp_resize_request *across, const smp_resize_request *down, int ratio, smp_resize *resize,
+                       int32_t *table)
+{
+    const int taps = resize->across.taps, lobes = taps / ratio;
+    if (!steps_evenly(across, &resize->across, table, ratio, taps) ||
+        !steps_evenly(down, &resize->down, table, ratio, taps))
+        return;
+    const int32_t *same = smp_resize_taps_of(&resize->across, table, lobes).weight;
+    for (int64_t x = lobes / 2; x < across->m - lobes / 2; x++)
+        if (memcmp(smp_resize_taps_of(&resize->across, table, x).weight, same, (size_t)taps * sizeof *same) != 0)
+            return;
+    memcpy(resize->fused.weight, same, (size_t)taps * sizeof *same);
+    for (int64_t y = 0; y < down->m; y++) {
+        const smp_resize_taps is = smp_resize_taps_of(&resize->down, table, y);
+        for (int k = 0; k < is.count; k++) {
+            const int64_t slot = is.first + k - (y * ratio - (taps - ratio) / 2);
+            const int64_t group = y + slot / ratio, row = slot % ratio, output = lobes - 1 - slot / ratio;
+            table[resize->fused.weights + (group * ratio + row) * lobes + output] = is.weight[k];
+        }
+    }
+    resize->fused.ratio = ratio;
+    resize->fused.lobes = lobes;
+}
+
 /* Lays out and fills the table. */
 static smp_code plan_weights(const smp_resize_request *across, const smp_resize_request *down, smp_resize *resize,
                              smp_node_plan *work, smp_error *err)
@@ -276,6 +330,11 @@ static smp_code plan_weights(const smp_resize_request *across, const smp_resize_
             return smp_fail_memory(err, "filter weights", UINT64_MAX);
         most = smp_max_i64(most, axis[i]->taps);
     }
+    const int ratio = fused_ratio(across, down, resize), taps = resize->down.taps;
+    if (ratio) {
+        resize->fused.weights = words; /* few beside those of the axes, which fit */
+        words += (down->m + taps / ratio) * taps;
+    }
     work->table_size = (size_t)words * sizeof(int32_t);
     work->table = smp_alloc(work->table_size);
     double *spare = smp_alloc_array((size_t)most, sizeof *spare);
@@ -283,9 +342,12 @@ static smp_code plan_weights(const smp_resize_request *across, const smp_resize_
         smp_free(spare);
         return smp_fail_memory(err, "filter weights", work->table_size);
     }
+    memset(work->table, 0, work->table_size);
     for (int i = 0; i < 2; i++)
         if (axis[i]->taps)
             smp_resize_weights(request[i], axis[i], work->table, spare);
+    if (ratio)
+        plan_fused(across, down, ratio, resize, work->table);
     smp_free(spare);
     return SMP_OK;
 }
@@ -384,6 +446,33 @@ static const char *rows_padded(const smp_io *io, const void *kernel, smp_grid *g
     return tiled_rows(io, kernel, grid, "resize_rows_padded", true);
 }
 
+/* Both passes in one walk, where the step is the same whole number both ways. */
+static const char *fused(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const char *const names[2][3] = {{"resize_fused2_2", "resize_fused2_4", "resize_fused2_6"},
+                                            {"resize_fused4_2", "resize_fused4_4", "resize_fused4_6"}};
+    const smp_resize *resize = kernel;
+    const int channels = io->in.channels, ratio = resize->fused.ratio, lobes = resize->fused.lobes;
+    const bool served =
+        io->in.format == SMP_U8 ? channels == 1 || channels == 3 : channels == 1 || channels == 3 || channels == 4;
+    if (!ratio || !served || io->in.format != io->out.format || io->in.format == SMP_U16 || !smp_rows_aligned(io))
+        return NULL;
+    const int64_t strips = (io->out.width + SMP_RESIZE_FUSED_ACROSS - 1) / SMP_RESIZE_FUSED_ACROSS;
+    const int64_t wanted = (int64_t)grid->units * SMP_RESIZE_FUSED_WARPS / (strips * channels);
+    const int64_t down =
+        smp_clamp_i64(io->out.rows / smp_max_i64(wanted, 1), SMP_RESIZE_FUSED_LEAST, SMP_RESIZE_FUSED_DOWN);
+    grid->strips.tall = (uint32_t)down;
+    grid->grid[0] = (unsigned)strips;
+    grid->grid[1] = (unsigned)smp_min_i64((io->out.rows + down - 1) / down, smp_grid_most(grid));
+    grid->grid[2] = 1;
+    grid->block[0] = 32;
+    grid->block[1] = (unsigned)channels;
+    grid->block[2] = 1;
+    grid->shared_bytes = (unsigned)(channels * (SMP_RESIZE_FUSED_ROWS * 16 * smp_resize_planes_of(ratio, lobes).pitch +
+                                                SMP_RESIZE_FUSED_ACROSS * smp_sample_size(io->out.format)));
+    return names[ratio == 4][lobes / 2 - 1];
+}
+
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = "row pass into an f32 picture, column pass out of it, sample by sample",
@@ -404,6 +493,13 @@ static const smp_variant variants[] = {
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resize_tiled)},
                   {.from = SMP_IN, .to = SMP_SCRATCH, .decide = rows_padded},
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "resize_columns_tiled", .tiles = {128, 8, 32, 8}}},
+     .scratch = scratch,
+     .band = SMP_RESIZE_LANES},
+    {.name = "fused",
+     .help =
+         "GPU, exactly 2:1 and 4:1: both passes in one launch; row results stay in registers, as sums of the output "
+         "rows that they count for; CPU as tiled",
+     .launches = {SMP_LAUNCH_AS(resize_tiled, .decide = fused)},
      .scratch = scratch,
      .band = SMP_RESIZE_LANES},
     {0},

@@ -2,6 +2,7 @@
  * variants against each other, tests/oracle/test_resize.py against Pillow, OpenCV and the definition. */
 #include "suite.h"
 
+#include "gpu_case.h"
 #include "matrix_case.h"
 
 /* The plan of one statement, after `first` if there is one, on a picture; null, with the message, when it is refused.
@@ -102,12 +103,72 @@ static void leaves_out_what_changes_nothing(void **state)
     }
 }
 
+/* 2:1 and 4:1 have a kernel of their own: more than one strip of it, sides and rows that end anywhere, filters of each
+ * length, and values that only survive where no weight meets them. */
+static void whole_steps_give_the_same_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statement;
+        int64_t width, height;
+        int channels;
+        smp_format format;
+        case_values values;
+    } rows[] = {
+        {"resize 50%", 556, 38, 3, SMP_U8, CASE_REALS},
+        {"resize 50%", 1036, 22, 1, SMP_U8, CASE_REALS},
+        {"resize 50%", 524, 26, 1, SMP_F32, CASE_ANY},
+        {"resize 50%", 514, 14, 3, SMP_F32, CASE_ANY},
+        {"resize 50% filter=bicubic", 530, 18, 4, SMP_F32, CASE_REALS},
+        {"resize 50% filter=mitchell", 76, 46, 3, SMP_U8, CASE_REALS},
+        {"resize 50% filter=bilinear", 34, 30, 1, SMP_F32, CASE_ANY},
+        {"resize 50% filter=bilinear", 532, 6, 3, SMP_U8, CASE_REALS},
+        {"resize 25%", 1060, 52, 3, SMP_U8, CASE_REALS},
+        {"resize 25%", 1076, 44, 1, SMP_U8, CASE_REALS},
+        {"resize 25%", 1032, 36, 1, SMP_F32, CASE_ANY},
+        {"resize 25% filter=bicubic", 100, 40, 3, SMP_F32, CASE_ANY},
+        {"resize 25% filter=bilinear", 1044, 20, 3, SMP_U8, CASE_REALS},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        gpu_case c = {.lines = {rows[i].statement},
+                      .in = case_shape(rows[i].width, rows[i].height, rows[i].channels, rows[i].format),
+                      .values = rows[i].values,
+                      .seed = i};
+        gpu_job job = gpu_job_make(&c);
+        gpu_job_check(&job, "fused", 0);
+        gpu_job_check(&job, "fused", 7);
+        gpu_job_free(&job);
+    }
+}
+
+/* They run there in every order of threads, and read shared memory without conflicts. */
+static void whole_steps_are_fused(void **state)
+{
+    (void)state;
+    static const char *const filters[] = {"bilinear", "mitchell", "lanczos3"};
+    for (int i = 0; i < 12; i++) {
+        const int ratio = i % 2 ? 4 : 2, lobes = 2 + i / 2 % 3 * 2;
+        char statement[64], kernel[64];
+        snprintf(statement, sizeof statement, "resize %d%% filter=%s", 100 / ratio, filters[lobes / 2 - 1]);
+        snprintf(kernel, sizeof kernel, "resize_fused%d_%d", ratio, lobes);
+        const gpu_case c = {.lines = {statement},
+                            .in = case_shape(ratio * (int64_t)(i % 3 ? 18 : 261), ratio * (int64_t)(lobes + 5),
+                                             i % 3 ? 3 : 1, i < 6 ? SMP_U8 : SMP_F32)};
+        smp_trace trace = {0};
+        gpu_case_trace(&c, "fused", 0, &trace);
+        assert_true(gpu_instructions(&trace, kernel, SMP_SHARED_LOAD) > 0);
+        if (i % 3 == 0)
+            assert_int_equal(gpu_conflicts(&trace, kernel, SMP_SHARED_LOAD), 0);
+        smp_trace_free(&trace);
+    }
+}
+
 SMP_SUITE(resize)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_no_size),
-        cmocka_unit_test(streams),
-        cmocka_unit_test(leaves_out_what_changes_nothing),
+        cmocka_unit_test(refuses_what_is_no_size),         cmocka_unit_test(streams),
+        cmocka_unit_test(leaves_out_what_changes_nothing), cmocka_unit_test(whole_steps_give_the_same_bytes),
+        cmocka_unit_test(whole_steps_are_fused),
     };
     return cmocka_run_group_tests_name("resize", tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ enum { SIZES = sizeof sizes / sizeof sizes[0], PIXELS = sizeof pixels / sizeof p
 static const struct { /* files whose kernels no pipeline runs */
     const char *file, *why;
 } apart[] = {{"bench", "measures ceilings (peaks.c); its warps write the same bytes on purpose"},
+             {"resize_fused", "wants pictures of a whole ratio (tests/kernels/resize.c)"},
              {"denoise_count", "looks at a sound before its plan is made (tests/oracle/test_mel.py)"},
              {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
              {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};

@@ -291,6 +291,22 @@ static const char *padded(const smp_io *io, const void *kernel, smp_grid *grid)
     return tile(io, kernel, grid, 1);
 }
 
+/* Between pixels, of bytes or floats. */
+static const char *gather(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const smp_tiles tiles = {32, SMP_WARP_GATHER, 32, SMP_WARP_GATHER_THREADS};
+    const smp_warp *warp = kernel;
+    const int channels = io->in.channels;
+    smp_io pixels = *io;
+    pixels.out.channels = 1;
+    if (warp->filter != SMP_WARP_BILINEAR || io->in.format != io->out.format || io->in.format == SMP_U16 ||
+        !(channels == 1 || channels == 3 || channels == 4) || !smp_rows_aligned(io) || io->in.width > INT32_MAX ||
+        io->in.height > INT32_MAX)
+        return NULL;
+    smp_grid_sample_tiles(&pixels, &tiles, grid);
+    return warp->perspective == SMP_WARP_AFFINE ? "warp_gather" : "warp_gather_far";
+}
+
 const smp_variant smp_warp_variants[] = {
     {.name = "naive", .help = "sample by sample, from device memory", .launches = {SMP_LAUNCH_SAMPLES(warp_naive)}},
     {.name = "tiled",
@@ -301,6 +317,11 @@ const smp_variant smp_warp_variants[] = {
     {.name = "padded",
      .help = "GPU: one unused word after each row, so that columns meet all banks; CPU as tiled",
      .launches = {SMP_LAUNCH_AS(warp_tiled, .decide = padded)},
+     .band = SMP_WARP_DOWN},
+    {.name = "gather",
+     .help = "GPU, bilinear: no shared memory; a thread makes whole pixels, of the words that hold their neighbours; "
+             "CPU as tiled",
+     .launches = {SMP_LAUNCH_AS(warp_tiled, .decide = gather)},
      .band = SMP_WARP_DOWN},
     {0},
 };
