@@ -99,8 +99,7 @@ static void keep_metadata(jpeg_reader *state)
     smp_media *media = &state->reader->media;
     smp_meta *meta = &media->meta;
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
-    if (!state->cmyk) /* the profile describes other samples than ours */
-        smp_jpeg_keep_icc(&state->base, &meta->icc);
+    smp_jpeg_keep_icc(&state->base, &meta->icc);
     if (state->markers.pictures > 1)
         smp_note(state->base.notes, "the file holds %u pictures (MPO); only the first is read",
                  state->markers.pictures);

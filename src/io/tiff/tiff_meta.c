@@ -158,7 +158,7 @@ static bool keep_exif(const smp_tiff *tiff, smp_meta *meta)
     return done;
 }
 
-smp_code smp_tiff_keep_meta(const smp_tiff *tiff, const smp_tiff_page *page, smp_reader *reader, smp_error *err)
+smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
     uint64_t orientation;
@@ -167,8 +167,7 @@ smp_code smp_tiff_keep_meta(const smp_tiff *tiff, const smp_tiff_page *page, smp
         orientation <= 8)
         media->orientation = (int)orientation;
     keep_resolution(tiff, &media->meta);
-    if (page->photometric != TIFF_INK) /* the profile describes other samples than ours */
-        done = keep_profile(tiff, reader);
+    done = keep_profile(tiff, reader);
     for (int i = 0; i < TEXTS && done; i++)
         done = keep_text(tiff, texts[i].tag, texts[i].key, reader);
     done = done && keep_text(tiff, TIFF_XMP, SMP_XMP_KEY, reader) && keep_iptc(tiff, reader) &&

@@ -5,7 +5,7 @@
 #include "io/tiff/tiff_tags.h"
 
 /* Profile, resolution, texts, XMP, and an EXIF block made of the camera's entries. */
-smp_code smp_tiff_keep_meta(const smp_tiff *tiff, const smp_tiff_page *page, smp_reader *reader, smp_error *err);
+smp_code smp_tiff_keep_meta(const smp_tiff *tiff, smp_reader *reader, smp_error *err);
 
 /* Adds the entries of metadata to those of a picture that is written; EXIF's and GPS's own directories come apart.
  * False: out of memory. */

@@ -80,7 +80,7 @@ smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
     if (!code)
         code = take_memory(state, err);
     if (!code)
-        code = smp_tiff_keep_meta(&state->tiff, &state->page, reader, err);
+        code = smp_tiff_keep_meta(&state->tiff, reader, err);
     if (code)
         return code;
     const smp_kind kind = reader->media.shape.kind;
