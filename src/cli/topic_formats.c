@@ -68,6 +68,8 @@ void smp_topic_formats(FILE *to)
         "\n"
         "A TIFF is read with 1, 2, 4, 8 or 16 bits a sample or floats, gray, RGB, palette, CMYK or YCbCr, in strips, "
         "tiles or planes; --page N reads another than its first page, batch --pages all each. "
+        "CMYK (JPEG, TIFF, PSD) becomes sRGB by the file's ICC profile (relative to paper white, black point "
+        "compensated), without one by R = (1 - C)(1 - K). "
         "HEIC and AVIF give their primary picture, turned as their boxes say; more than 8 bits become 16. "
         "Of an animation, an MPO, or pictures one behind the other, the first is read. What is left out, and what may "
         "be "

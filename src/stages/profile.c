@@ -166,7 +166,8 @@ const smp_stage smp_stage_profile = {
         "profiles have one curve. The file that is written has no profile, and is sRGB. A picture that is sRGB already "
         "stays as it is.\n"
         "Of profiles with tables of colours (scanners; A2B0, A2B1) a grid of 33 x 33 x 33 colours of sRGB is made, "
-        "with the black point compensated (ISO 18619), and between its points tetrahedra. CMYK is refused.\n"
+        "with the black point compensated (ISO 18619), and between its points tetrahedra. CMYK is sRGB already: files "
+        "of it are read so, by their profile.\n"
         "It works on encoded values: first in a pipeline, before `light linear`. Alpha stays.",
     .example = "profile from=display-p3",
     .domain = SMP_IMAGE,

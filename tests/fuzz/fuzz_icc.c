@@ -28,14 +28,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             for (int c = 0; c < (icc.gray ? 1 : 3); c++)
                 if (!(fabs(smp_icc_light(&icc.curves[c], i / 64.)) <= 1))
                     abort();
-    for (int intent = 0; intent < 2; intent++) {
+    for (int i = 0; i < 4; i++) {
+        const bool inks = i & 1;
         smp_icc_lut lut;
         double xyz[3];
-        if (smp_icc_read(own, size, &icc) || !icc.tables[SMP_ICC_PERCEPTUAL].data ||
-            smp_icc_lut_open(&icc, (smp_icc_intent)intent, &lut))
-            break;
-        for (int i = 0; i < 125; i++) {
-            smp_icc_lut_xyz(&lut, (const double[]){i / 25 / 4., i / 5 % 5 / 4., i % 5 / 4.}, xyz);
+        if ((inks ? smp_icc_read_inks : smp_icc_read)(own, size, &icc) || !icc.tables[SMP_ICC_PERCEPTUAL].data ||
+            smp_icc_lut_open(&icc, (smp_icc_intent)(i / 2), &lut))
+            continue;
+        if (isnan(smp_icc_lut_black(&icc, (smp_icc_intent)(i / 2), &lut)))
+            abort();
+        for (int n = 0; n < 125; n++) {
+            smp_icc_lut_xyz(&lut, (const double[]){n / 25 / 4., n / 5 % 5 / 4., n % 5 / 4., n % 7 / 6.}, xyz);
             if (isnan(xyz[0] + xyz[1] + xyz[2]))
                 abort();
         }

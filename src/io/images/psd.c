@@ -11,6 +11,7 @@
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/images/stored_rows.h"
+#include "io/inks.h"
 
 enum {
     HEADER = 26,
@@ -26,6 +27,7 @@ typedef struct psd {
     bool runs;
     size_t row; /* bytes of a row of a plane */
     uint8_t palette[PALETTE];
+    smp_inks *inks;                      /* of CMYK */
     smp_stored_rows stored[MOST_PLANES]; /* uncompressed */
     /* RLE: */
     uint64_t *starts; /* where each row begins, plane by plane, and the end of the last */
@@ -89,6 +91,36 @@ static bool layers_say_alpha(const smp_source *source, uint64_t at, uint32_t len
     return look(source, behind, 4, &mask) && blocks_say_alpha(source, behind + 4 + mask, end);
 }
 
+/* at, end: the section of resources, each "8BIM", a number, a name, a size and bytes; all but numbers of even length.
+ */
+static smp_code keep_profile(smp_reader *reader, uint64_t at, uint64_t end, smp_error *err)
+{
+    enum { PROFILE = 1039, MOST_PROFILE = 4 << 20, MOST_RESOURCES = 1000 };
+    const smp_source *source = &reader->source;
+    smp_blob *icc = &reader->media.meta.icc;
+    for (int n = 0; n < MOST_RESOURCES && at + 12 <= end; n++) {
+        uint8_t head[7], size[4];
+        if (!smp_source_look(source, at, head, sizeof head) || memcmp(head, "8BIM", 4) != 0)
+            break;
+        at += 6 + (((uint64_t)head[6] + 2) & ~UINT64_C(1));
+        if (!smp_source_look(source, at, size, sizeof size))
+            break;
+        const uint64_t bytes = smp_get_be(size, 4);
+        at += 4;
+        if (bytes > end || at > end - bytes)
+            break;
+        if (smp_get_be(head + 4, 2) == PROFILE && bytes && bytes <= MOST_PROFILE && !icc->size) {
+            if (!(icc->data = smp_alloc_raw((size_t)bytes)))
+                return smp_fail_memory(err, "an ICC profile", bytes);
+            icc->size = (size_t)bytes;
+            if (!smp_source_look(source, at, icc->data, icc->size))
+                return smp_fail(err, SMP_E_READ, "cannot read the PSD's ICC profile");
+        }
+        at += (bytes + 1) & ~UINT64_C(1);
+    }
+    return SMP_OK;
+}
+
 /* Skips the sections before the picture. *at: where the picture's compression is stored. */
 static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_error *err)
 {
@@ -104,6 +136,11 @@ static smp_code find_picture(smp_reader *reader, uint64_t *at, bool *alpha, smp_
         if (section == 0 && state->mode == MODE_INDEXED &&
             (length < PALETTE || !smp_source_look(source, *at + 4, state->palette, PALETTE)))
             return smp_fail(err, SMP_E_DECODE, "the PSD is damaged: it has no palette");
+        if (section == 1) {
+            smp_code code = keep_profile(reader, *at + 4, *at + 4 + length, err);
+            if (code)
+                return code;
+        }
         if (section == 2)
             *alpha = layers_say_alpha(source, *at + 4, length);
         *at += 4 + (uint64_t)length;
@@ -262,6 +299,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     code = read_header(reader, head, &channels, err);
     if (code == SMP_OK)
         code = find_picture(reader, &at, &alpha, err);
+    if (code == SMP_OK && state->mode == MODE_CMYK)
+        code = smp_inks_open(reader, state->bits == 16 ? UINT16_MAX : UINT8_MAX, &state->inks, err);
     if (code != SMP_OK)
         return code;
     if (!look(source, at, 2, &coding)) {
@@ -281,8 +320,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->shape.channels = (colours == 4 || state->mode == MODE_INDEXED ? 3 : colours) + (media->shape.alpha ? 1 : 0);
     media->bits = state->bits;
     const bool selections = channels > (uint32_t)state->planes;
-    snprintf(media->detail, sizeof media->detail, "merged picture, %s%s%s", mode_name((uint32_t)state->mode),
-             state->runs ? ", runs" : "", selections ? ", without saved selections" : "");
+    snprintf(media->detail, sizeof media->detail, "merged picture, %s%s%s%s", mode_name((uint32_t)state->mode),
+             smp_inks_profiled(state->inks) ? " to sRGB by its profile" : "", state->runs ? ", runs" : "",
+             selections ? ", without saved selections" : "");
     return state->runs ? open_runs(reader, at, channels, err) : open_plain(reader, at, channels, err);
 }
 
@@ -315,8 +355,9 @@ static void convert_pixel(const psd *state, const uint8_t *const *rows, int64_t 
         for (int c = 0; c < 3; c++)
             samples[c] = state->palette[c * 256 + (int)index];
     } else if (state->mode == MODE_CMYK) { /* stored inverted: 255 is no ink */
-        for (int c = 0; c < 3; c++)
-            samples[c] = (uint32_t)(((uint64_t)samples[c] * samples[3] + full / 2) / full);
+        for (int c = 0; c < 4; c++)
+            samples[c] = full - samples[c];
+        smp_inks_pixel(state->inks, samples, samples);
         samples[3] = samples[4]; /* alpha, if any */
     } else if (state->mode == MODE_RGB && state->planes == 4 && state->bits < 32) {
         for (int c = 0; c < 3; c++)
@@ -423,6 +464,7 @@ static void read_close(smp_reader *reader)
     smp_free(state->starts);
     smp_free(state->packed);
     smp_free(state->lines);
+    smp_inks_close(state->inks);
     smp_free(state);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/inks.h"
 #include "io/jpeg/jpeg_markers.h"
 
 enum {
@@ -22,6 +23,7 @@ typedef struct jpeg_reader {
     smp_reader *reader;
     bool created;
     uint8_t *cmyk; /* a row, when it must be converted */
+    smp_inks *inks;
     uint8_t *scan; /* its rows, when they are given instead of the picture's */
     bool followed; /* with a scan: another JPEG comes behind it */
     /* of the call in progress */
@@ -100,6 +102,8 @@ static void keep_metadata(jpeg_reader *state)
     smp_meta *meta = &media->meta;
     media->orientation = smp_exif_orientation(meta->exif.data, meta->exif.size);
     smp_jpeg_keep_icc(&state->base, &meta->icc);
+    if (state->cmyk)
+        check(state, smp_inks_open(state->reader, UINT8_MAX, &state->inks, state->base.err));
     if (state->markers.pictures > 1)
         smp_note(state->base.notes, "the file holds %u pictures (MPO); only the first is read",
                  state->markers.pictures);
@@ -151,7 +155,8 @@ static void describe_picture(jpeg_reader *state)
     }
     static const char *const spaces[] = {"unknown", "gray", "RGB", "YCbCr", "CMYK", "YCCK"};
     unsigned space = (unsigned)jpeg->jpeg_color_space;
-    snprintf(media->detail, sizeof media->detail, "%s%s%s%s", space < 6 ? spaces[space] : spaces[0], sampling,
+    snprintf(media->detail, sizeof media->detail, "%s%s%s%s%s", space < 6 ? spaces[space] : spaces[0],
+             smp_inks_profiled(state->inks) ? " to sRGB by its profile" : "", sampling,
              jpeg->progressive_mode ? ", progressive" : "", jpeg->arith_code ? ", arithmetic coding" : "");
 }
 
@@ -241,9 +246,9 @@ static void read_header(void *context)
     shape->alpha = false;
     shape->format = SMP_U8;
     state->reader->media.bits = jpeg->data_precision;
+    keep_metadata(state);
     describe_picture(state);
     smp_jpeg_keep_coding(jpeg, &state->reader->media.meta.jpeg);
-    keep_metadata(state);
 }
 
 static bool wants_scan(const smp_reader *reader)
@@ -273,14 +278,16 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-/* Without a profile, ink subtracts light: R = (1 - C) (1 - K). 255 is no ink, as Adobe stores it; decoders assume that
- * with and without Adobe's marker. */
+/* 255 is no ink, as Adobe stores it; decoders assume that with and without Adobe's marker. */
 static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
 {
     for (int64_t x = 0; x < state->reader->media.shape.width; x++) {
-        const uint8_t *ink = state->cmyk + 4 * x;
+        uint32_t ink[4], light[3];
+        for (int c = 0; c < 4; c++)
+            ink[c] = UINT8_MAX - (uint32_t)state->cmyk[4 * x + c];
+        smp_inks_pixel(state->inks, ink, light);
         for (int c = 0; c < 3; c++)
-            to[3 * x + c] = (uint8_t)((ink[c] * ink[3] + 127) / 255);
+            to[3 * x + c] = (uint8_t)light[c];
     }
 }
 
@@ -360,6 +367,7 @@ void smp_jpeg_read_close(smp_reader *reader)
         jpeg_destroy_decompress(&state->jpeg);
     smp_jpeg_free_markers(&state->markers);
     smp_free(state->cmyk);
+    smp_inks_close(state->inks);
     smp_free(state->scan);
     smp_free(state);
 }

@@ -54,6 +54,8 @@ void smp_tiff_samples_close(smp_tiff_samples *samples)
     for (int i = 0; i < TIFF_MOST_PLANES; i++)
         smp_free(samples->lines[i]);
     memset(samples->lines, 0, sizeof samples->lines);
+    smp_inks_close(samples->inks);
+    samples->inks = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ widening */
@@ -116,11 +118,6 @@ static const void *widen(smp_tiff_samples *samples, int plane, const uint8_t *ro
 
 /* ------------------------------------------------------------------------------------------------ pixels */
 
-static uint32_t ink_to_light(uint32_t ink, uint32_t black, uint32_t full)
-{
-    return (uint32_t)(((uint64_t)(full - ink) * (full - black) + full / 2) / full);
-}
-
 static uint8_t clamp(double v)
 {
     return v <= 0 ? 0 : v >= 255 ? 255 : (uint8_t)(v + 0.5);
@@ -152,8 +149,7 @@ static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
         break;
     }
     case TIFF_INK:
-        for (int c = 0; c < 3; c++)
-            s[c] = ink_to_light(s[c], s[3], full);
+        smp_inks_pixel(samples->inks, s, s);
         break;
     case TIFF_YCBCR:
         if (page->compression != 7 || page->planar)

@@ -75,27 +75,50 @@ static bool read_curve(const bytes *tag, smp_icc_curve *curve)
     return smp_icc_curve_read(tag->data, tag->size, curve, &used);
 }
 
+static smp_icc_tag tag_of(const bytes *profile, const char *name)
+{
+    const bytes found = find(profile, name);
+    return (smp_icc_tag){found.data, found.size};
+}
+
+/* The header, and the tables of colours. */
+static const char *read_head(const bytes *profile, bool inks, smp_icc *to)
+{
+    *to = (smp_icc){.inks = inks};
+    if (profile->size < HEADER + 4 || profile->size > MOST_BYTES || memcmp(profile->data + 36, "acsp", 4) != 0 ||
+        word(profile->data + HEADER) > MOST_TAGS || word(profile->data + HEADER) > (profile->size - HEADER - 4) / TAG)
+        return "is damaged";
+    to->gray = !inks && !memcmp(profile->data + 16, "GRAY", 4);
+    if (!to->gray && memcmp(profile->data + 16, inks ? "CMYK" : "RGB ", 4) != 0)
+        return inks ? "is not of CMYK" : "is neither of RGB nor of gray";
+    to->version = profile->data[8];
+    to->lab = !memcmp(profile->data + 20, "Lab ", 4);
+    if (!to->lab && memcmp(profile->data + 20, "XYZ ", 4) != 0)
+        return "is none of colours";
+    if (!to->gray)
+        to->tables[SMP_ICC_PERCEPTUAL] = tag_of(profile, "A2B0");
+    if (to->tables[SMP_ICC_PERCEPTUAL].data)
+        to->tables[SMP_ICC_RELATIVE] = tag_of(profile, "A2B1");
+    return NULL;
+}
+
+const char *smp_icc_read_inks(const void *data, size_t size, smp_icc *to)
+{
+    const bytes profile = {data, size};
+    const char *fault = read_head(&profile, true, to);
+    if (fault || !to->tables[SMP_ICC_PERCEPTUAL].data)
+        return fault ? fault : "has no tables of colours";
+    to->print = tag_of(&profile, "B2A0");
+    return NULL;
+}
+
 const char *smp_icc_read(const void *data, size_t size, smp_icc *to)
 {
     static const char *const colours[] = {"rXYZ", "gXYZ", "bXYZ"}, *const tones[] = {"rTRC", "gTRC", "bTRC"};
     const bytes profile = {data, size};
-    *to = (smp_icc){.gray = false};
-    if (size < HEADER + 4 || size > MOST_BYTES || memcmp(profile.data + 36, "acsp", 4) != 0 ||
-        word(profile.data + HEADER) > MOST_TAGS || word(profile.data + HEADER) > (size - HEADER - 4) / TAG)
-        return "is damaged";
-    to->gray = !memcmp(profile.data + 16, "GRAY", 4);
-    if (!to->gray && memcmp(profile.data + 16, "RGB ", 4) != 0)
-        return "is neither of RGB nor of gray";
-    to->version = profile.data[8];
-    to->lab = !memcmp(profile.data + 20, "Lab ", 4);
-    if (!to->lab && memcmp(profile.data + 20, "XYZ ", 4) != 0)
-        return "is none of colours";
-    const bytes perceptual = find(&profile, "A2B0"), relative = find(&profile, "A2B1");
-    if (!to->gray && perceptual.data) {
-        to->tables[SMP_ICC_PERCEPTUAL] = (smp_icc_tag){perceptual.data, perceptual.size};
-        to->tables[SMP_ICC_RELATIVE] = (smp_icc_tag){relative.data, relative.size};
-        return NULL;
-    }
+    const char *fault = read_head(&profile, false, to);
+    if (fault || to->tables[SMP_ICC_PERCEPTUAL].data)
+        return fault;
     if (to->lab)
         return "has no tables of colours";
     if (to->gray) {

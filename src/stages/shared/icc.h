@@ -23,14 +23,19 @@ typedef struct smp_icc_tag {
 
 typedef struct smp_icc {
     bool gray, lab;        /* of one colour; its tables give Lab */
+    bool inks;             /* of CMYK, by tables */
     int version;           /* 2 or 4, mostly */
     smp_icc_tag tables[2]; /* by intent; where there is one, the perceptual one is there, and they say the colours */
+    smp_icc_tag print;     /* of inks: the perceptual table from Lab to them */
     double colorants[9];   /* a column a colour: XYZ relative to D50 */
     smp_icc_curve curves[3];
 } smp_icc;
 
 /* Null, or why the profile cannot be used. What *to points into is the profile's. */
 const char *smp_icc_read(const void *data, size_t size, smp_icc *to);
+
+/* The same of a profile of CMYK, which smp_icc_read refuses. */
+const char *smp_icc_read_inks(const void *data, size_t size, smp_icc *to);
 
 /* A curve at the beginning of `size` bytes, and how many are its own. False: there is none. */
 bool smp_icc_curve_read(const uint8_t *data, size_t size, smp_icc_curve *curve, size_t *used);
