@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "cli/cli.h"
+#include "io/upright.h"
 #include "report/json.h"
 #include "report/text.h"
 
@@ -62,9 +63,10 @@ static bool is_wide(const smp_media *media)
     return media->shape.kind == SMP_AUDIO && (type == SMP_SOUND_S32 || type == SMP_SOUND_F64);
 }
 
+/* Of the pictures as they are seen. */
 static void compare_shapes(const smp_media *a, const smp_media *b, difference *d)
 {
-    const smp_shape *s = &a->shape, *t = &b->shape;
+    const smp_shape first = smp_upright_shape(a), second = smp_upright_shape(b), *s = &first, *t = &second;
     d->sound = s->kind == SMP_AUDIO;
     d->as_floats = is_wide(a) || is_wide(b);
     if (s->kind != t->kind)
@@ -80,14 +82,19 @@ static void compare_shapes(const smp_media *a, const smp_media *b, difference *d
     else if (s->format != t->format)
         snprintf(d->mismatch, sizeof d->mismatch, "samples are %s against %s", smp_format_name(s->format),
                  smp_format_name(t->format));
-    else if (a->orientation != b->orientation)
-        snprintf(d->mismatch, sizeof d->mismatch, "orientation %d against %d", a->orientation, b->orientation);
     else if (s->rate != t->rate && s->rate > 0 && t->rate > 0)
         snprintf(d->mismatch, sizeof d->mismatch, "%.10g Hz against %.10g Hz", s->rate, t->rate);
 }
 
-static void compare_row(const void *row_a, const void *row_b, const smp_shape *shape, int64_t y, double max_abs,
-                        difference *d)
+/* In the order in which the picture is seen. */
+static bool is_before(const place *a, const place *b)
+{
+    return a->y != b->y ? a->y < b->y : a->x < b->x;
+}
+
+/* orientation: of both rows, which are as stored. */
+static void compare_row(const void *row_a, const void *row_b, const smp_shape *shape, int orientation, int64_t y,
+                        double max_abs, difference *d)
 {
     int64_t n = shape->width * shape->channels;
     double squares = 0;
@@ -100,45 +107,97 @@ static void compare_row(const void *row_a, const void *row_b, const smp_shape *s
         place at = {i / shape->channels, y, (int)(i % shape->channels), a, b};
         double size = fabs(a - b);
         bool unbounded = !isfinite(size);
-        if (d->differing++ == 0)
+        smp_upright_place(orientation, shape->width, shape->height, &at.x, &at.y);
+        if (d->differing++ == 0 || is_before(&at, &d->first))
             d->first = at;
         d->beyond += unbounded || size > max_abs;
-        if (unbounded ? !d->unbounded : !d->unbounded && size > d->largest) {
-            d->largest = unbounded ? INFINITY : size;
+        if (unbounded) {
+            size = INFINITY;
+            d->unbounded = true;
+        }
+        if (size > d->largest || (size == d->largest && is_before(&at, &d->worst))) {
+            d->largest = size;
             d->worst = at;
         }
-        d->unbounded = d->unbounded || unbounded;
         squares += size * size;
     }
     d->squares += squares;
 }
 
-static smp_code compare_rows(smp_reader *a, smp_reader *b, const diff_settings *settings, difference *d, smp_error *err)
+/* One of the two files: rows as stored, or the whole picture as it is seen. */
+typedef struct side {
+    const char *path;
+    smp_reader *reader;
+    void *upright;
+} side;
+
+static smp_code open_side(side *s, const smp_common *common, smp_error *err)
+{
+    smp_code code = smp_cli_check_stdin(s->path, err);
+    if (!code && (code = smp_reader_open(s->path, &common->limits, &s->reader, err)))
+        smp_at(err, "%s", s->path);
+    return code;
+}
+
+static void close_side(side *s)
+{
+    smp_free(s->upright);
+    smp_reader_close(s->reader);
+}
+
+/* Pictures that are stored alike are compared as they are stored, others as they are seen. */
+static smp_code turn_sides(side *sides, smp_error *err)
+{
+    if (smp_reader_media(sides[0].reader)->orientation == smp_reader_media(sides[1].reader)->orientation)
+        return SMP_OK;
+    smp_code code = SMP_OK;
+    for (int i = 0; !code && i < 2; i++)
+        if (smp_reader_media(sides[i].reader)->orientation > 1 &&
+            (code = smp_upright_read(sides[i].reader, &sides[i].upright, err)))
+            smp_at(err, "%s", sides[i].path);
+    return code;
+}
+
+static smp_code side_rows(side *s, void *strip, int64_t stride, int64_t y, int64_t rows, const void **at,
+                          smp_error *err)
+{
+    *at = s->upright ? (const char *)s->upright + y * stride : strip;
+    const smp_code code = s->upright ? SMP_OK : smp_reader_rows(s->reader, strip, stride, rows, err);
+    return code ? smp_at(err, "%s", s->path) : SMP_OK;
+}
+
+static smp_code compare_rows(side *sides, const diff_settings *settings, difference *d, smp_error *err)
 {
     enum { STRIP_BYTES = 1 << 20 };
-    const smp_shape *shape = &smp_reader_media(a)->shape;
-    int64_t stride = shape->width * shape->channels * smp_sample_size((int)shape->format);
-    int64_t rows = smp_max_i64(1, smp_min_i64(shape->height, STRIP_BYTES / smp_max_i64(1, stride)));
+    smp_alloc_limit(settings->common.limits.max_memory);
+    smp_code code = turn_sides(sides, err);
+    if (code)
+        return code;
+    const smp_media *media = smp_reader_media(sides[0].reader);
+    const bool turned = sides[0].upright || sides[1].upright;
+    const smp_shape shape = turned ? smp_upright_shape(media) : media->shape;
+    const int orientation = turned ? 1 : media->orientation;
+    int64_t stride = shape.width * shape.channels * smp_sample_size((int)shape.format);
+    int64_t rows = smp_max_i64(1, smp_min_i64(shape.height, STRIP_BYTES / smp_max_i64(1, stride)));
     char *buffers[2] = {smp_alloc_array((size_t)rows, (size_t)stride), smp_alloc_array((size_t)rows, (size_t)stride)};
-    smp_code code = buffers[0] && buffers[1] ? SMP_OK : smp_fail_memory(err, "strips", (uint64_t)(2 * rows * stride));
+    code = buffers[0] && buffers[1] ? SMP_OK : smp_fail_memory(err, "strips", (uint64_t)(2 * rows * stride));
     smp_progress progress;
     smp_progress_begin(&progress, &settings->common, settings->a);
-    for (int64_t y = 0; !code && y < shape->height; y += rows) {
-        int64_t count = smp_min_i64(rows, shape->height - y);
-        code = smp_reader_rows(a, buffers[0], stride, count, err);
-        if (code)
-            smp_at(err, "%s", settings->a);
-        else if ((code = smp_reader_rows(b, buffers[1], stride, count, err)))
-            smp_at(err, "%s", settings->b);
+    for (int64_t y = 0; !code && y < shape.height; y += rows) {
+        const int64_t count = smp_min_i64(rows, shape.height - y);
+        const void *at[2];
+        for (int i = 0; !code && i < 2; i++)
+            code = side_rows(&sides[i], buffers[i], stride, y, count, &at[i], err);
         for (int64_t i = 0; !code && i < count; i++)
-            compare_row(buffers[0] + i * stride, buffers[1] + i * stride, shape, y + i, settings->max_abs, d);
-        smp_progress_step(&progress, y + count, shape->height);
+            compare_row((const char *)at[0] + i * stride, (const char *)at[1] + i * stride, &shape, orientation, y + i,
+                        settings->max_abs, d);
+        smp_progress_step(&progress, y + count, shape.height);
     }
     smp_progress_end(&progress);
     smp_free(buffers[0]);
     smp_free(buffers[1]);
-    d->samples = (uint64_t)shape->width * (uint64_t)shape->height * (uint64_t)shape->channels;
-    d->white = (double)smp_white(shape->format);
+    d->samples = (uint64_t)shape.width * (uint64_t)shape.height * (uint64_t)shape.channels;
+    d->white = (double)smp_white(shape.format);
     return code;
 }
 
@@ -288,7 +347,7 @@ static smp_code diff(void *given, smp_error *err)
     diff_settings *settings = given;
     if (settings->ssim)
         return diff_ssim(settings, err);
-    smp_reader *a = NULL, *b = NULL;
+    side sides[2] = {{.path = settings->a}, {.path = settings->b}};
     difference d = {0};
     double least = 0;
     char *end = NULL;
@@ -302,20 +361,16 @@ static smp_code diff(void *given, smp_error *err)
     if (!strcmp(settings->a, "-") && !strcmp(settings->b, "-"))
         return smp_fail(err, SMP_E_USAGE, "only one of the two can come from standard input"),
                smp_hint(err, "write a file's name for the other");
-    smp_code code = smp_cli_check_stdin(settings->a, err);
+    smp_code code = open_side(&sides[0], &settings->common, err);
     if (!code)
-        code = smp_cli_check_stdin(settings->b, err);
-    if (!code && (code = smp_reader_open(settings->a, &settings->common.limits, &a, err)))
-        smp_at(err, "%s", settings->a);
-    if (!code && (code = smp_reader_open(settings->b, &settings->common.limits, &b, err)))
-        smp_at(err, "%s", settings->b);
+        code = open_side(&sides[1], &settings->common, err);
     if (code)
         goto end;
-    compare_shapes(smp_reader_media(a), smp_reader_media(b), &d);
-    if (!d.mismatch[0] && (code = compare_rows(a, b, settings, &d, err)))
+    compare_shapes(smp_reader_media(sides[0].reader), smp_reader_media(sides[1].reader), &d);
+    if (!d.mismatch[0] && (code = compare_rows(sides, settings, &d, err)))
         goto end;
-    smp_cli_notes(&settings->common, settings->a, false, smp_reader_notes(a));
-    smp_cli_notes(&settings->common, settings->b, false, smp_reader_notes(b));
+    for (int i = 0; i < 2; i++)
+        smp_cli_notes(&settings->common, sides[i].path, false, smp_reader_notes(sides[i].reader));
     bool same = !d.mismatch[0] && !d.beyond;
     if (end && !d.mismatch[0])
         same = psnr_of(&d) >= least;
@@ -330,8 +385,8 @@ static smp_code diff(void *given, smp_error *err)
         err->message[0] = '\0'; /* said on stdout */
     }
 end:
-    smp_reader_close(a);
-    smp_reader_close(b);
+    close_side(&sides[0]);
+    close_side(&sides[1]);
     return code;
 }
 

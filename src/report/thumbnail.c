@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "io/images/bmp.h"
 #include "io/media.h"
+#include "io/upright.h"
 
 typedef struct reading {
     smp_small_picture *to;
@@ -76,23 +77,16 @@ static void fit(const smp_shape *shape, int64_t width, int64_t height, smp_small
 static smp_code set_upright(smp_small_picture *p, int orientation, smp_error *err)
 {
     const int64_t w = p->width, h = p->height;
-    const bool across = orientation >= 5;
-    const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8,
-               from_below = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
     if (orientation <= 1)
         return SMP_OK;
     uint8_t *to = smp_alloc_array((size_t)h, (size_t)w * 3);
     if (!to)
         return smp_fail_memory(err, "a small picture", (uint64_t)(w * h * 3));
-    for (int64_t y = 0; y < h; y++)
-        for (int64_t x = 0; x < w; x++) { /* of what is stored */
-            const int64_t column = from_right ? w - 1 - x : x, row = from_below ? h - 1 - y : y;
-            memcpy(to + (across ? column * h + row : row * w + column) * 3, p->samples + (y * w + x) * 3, 3);
-        }
+    smp_upright_put(orientation, w, h, 3, 0, h, p->samples, to);
     smp_free(p->samples);
     p->samples = to;
-    p->width = across ? h : w;
-    p->height = across ? w : h;
+    p->width = smp_turned_across(orientation) ? h : w;
+    p->height = smp_turned_across(orientation) ? w : h;
     return SMP_OK;
 }
 
@@ -112,7 +106,8 @@ smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int6
         goto end;
     }
     const int orientation = smp_reader_media(reader)->orientation;
-    fit(shape, orientation < 5 ? width : height, orientation < 5 ? height : width, out);
+    const bool across = smp_turned_across(orientation);
+    fit(shape, across ? height : width, across ? width : height, out);
     out->channels = 3;
     const size_t row = (size_t)(shape->width * shape->channels * smp_sample_size((int)shape->format));
     r.sums = smp_alloc_array((size_t)out->width * 3, sizeof *r.sums);
