@@ -25,10 +25,11 @@ static const smp_option options[] = {
      .help = "samples that differ by at most N code values (of 255, 65535, or 1.0 for floats) are the same"},
     {"psnr", 0, SMP_O_STRING, offsetof(diff_settings, psnr), .argument = "DB", .flags = SMP_O_OPTIONAL,
      .help =
-         "print the peak signal-to-noise ratio alone; with a value, the files are the same when it is at least that"},
+         "print the peak signal-to-noise ratio alone; with a value, the files are the same when it is at least that, "
+         "without one there is no verdict: exit code 0"},
     {"ssim", 0, SMP_O_STRING, offsetof(diff_settings, ssim), .argument = "INDEX", .flags = SMP_O_OPTIONAL,
      .help = "print the structural similarity of two pictures alone, 1 where they are the same; with a value, they are "
-             "the same when it is at least that"},
+             "the same when it is at least that, without one there is no verdict"},
     {"json", 0, SMP_O_FLAG, offsetof(diff_settings, json), .help = "machine-readable"},
     {0},
 };
@@ -281,6 +282,16 @@ static void put_text(const diff_settings *settings, const difference *d, bool sa
     }
 }
 
+/* A number was asked for that these two do not have: said as an error, as standard output is for the number. */
+static smp_code fail_without(const diff_settings *settings, const char *why, const char *number, smp_error *err)
+{
+    smp_fail(err, SMP_E_DIFFERENT, "differs from %s: %s; there is no %s", settings->b, why, number);
+    smp_at(err, "%s", settings->a);
+    if (settings->common.quiet)
+        err->message[0] = '\0';
+    return SMP_E_DIFFERENT;
+}
+
 /* ------------------------------------------------------------------------------------------------ --ssim */
 
 typedef struct similarity {
@@ -312,6 +323,28 @@ static smp_code measure_ssim(void *given, const smp_program *program, smp_diags 
     return code;
 }
 
+/* Before anything is measured: pictures of other sizes or colours have no structural similarity. */
+static smp_code check_similar(const diff_settings *settings, smp_error *err)
+{
+    side sides[2] = {{.path = settings->a}, {.path = settings->b}};
+    difference d = {0};
+    smp_code code = open_side(&sides[0], &settings->common, err);
+    if (!code)
+        code = open_side(&sides[1], &settings->common, err);
+    if (!code) {
+        const smp_media *a = smp_reader_media(sides[0].reader), *b = smp_reader_media(sides[1].reader);
+        const smp_shape first = smp_upright_shape(a), second = smp_upright_shape(b);
+        const bool fit = second.kind == SMP_IMAGE && first.width == second.width && first.height == second.height &&
+                         first.channels - first.alpha == second.channels - second.alpha;
+        compare_shapes(a, b, &d);
+        if (first.kind == SMP_IMAGE && !fit && d.mismatch[0])
+            code = fail_without(settings, d.mismatch, "structural similarity", err);
+    }
+    close_side(&sides[0]);
+    close_side(&sides[1]);
+    return code;
+}
+
 /* By the stage that measures it, with the second file as its operand. */
 static smp_code diff_ssim(const diff_settings *settings, smp_error *err)
 {
@@ -325,13 +358,19 @@ static smp_code diff_ssim(const diff_settings *settings, smp_error *err)
     if (!strcmp(settings->a, "-") || !strcmp(settings->b, "-") || strpbrk(settings->b, "\"\n\\"))
         return smp_fail(err, SMP_E_USAGE, "--ssim compares files whose names can stand in a pipeline, not '%s'",
                         strcmp(settings->a, "-") ? settings->b : "-");
-    if (settings->psnr || settings->json)
-        return smp_fail(err, SMP_E_USAGE, "--ssim and --%s exclude each other", settings->json ? "json" : "psnr");
+    if (settings->psnr || settings->json || settings->max_abs > 0)
+        return smp_fail(err, SMP_E_USAGE, "--ssim and --%s exclude each other",
+                        settings->json   ? "json"
+                        : settings->psnr ? "psnr"
+                                         : "max-abs");
+    smp_code code = check_similar(settings, err);
+    if (code)
+        return code;
     char *text = smp_asprintf(SIMILARITY, settings->b);
     const char *items[] = {text};
     const smp_pipeline_settings pipeline = {.common = settings->common, .stages = {.items = items, .count = 1}};
-    smp_code code = text ? smp_cli_with_program(&pipeline, NULL, measure_ssim, &s, err)
-                         : smp_fail_memory(err, "a stage", strlen(settings->b));
+    code = text ? smp_cli_with_program(&pipeline, NULL, measure_ssim, &s, err)
+                : smp_fail_memory(err, "a stage", strlen(settings->b));
     smp_free(text);
     if (!code && !settings->common.quiet)
         printf("%.6f\n", s.ssim);
@@ -371,14 +410,22 @@ static smp_code diff(void *given, smp_error *err)
         goto end;
     for (int i = 0; i < 2; i++)
         smp_cli_notes(&settings->common, sides[i].path, false, smp_reader_notes(sides[i].reader));
-    bool same = !d.mismatch[0] && !d.beyond;
-    if (end && !d.mismatch[0])
-        same = psnr_of(&d) >= least;
+    const double psnr = psnr_of(&d);
+    bool same = !d.mismatch[0] && (end || !d.beyond);
+    if (end) /* beside --max-abs, both hold */
+        same = psnr >= least && (settings->max_abs <= 0 || !d.beyond);
     if (settings->json)
         put_json(settings, &d, same);
-    else if (settings->psnr && !d.mismatch[0] && !settings->common.quiet)
-        printf("%.4f\n", psnr_of(&d));
-    else if (!settings->common.quiet)
+    else if (settings->psnr) {
+        if (isnan(psnr)) {
+            code =
+                fail_without(settings, d.mismatch[0] ? d.mismatch : "samples of one alone are not finite", "PSNR", err);
+            goto end;
+        }
+        if (!settings->common.quiet)
+            printf("%.4f\n", psnr);
+        same = same || (!end && settings->max_abs <= 0); /* a number was asked for, and no verdict */
+    } else if (!settings->common.quiet)
         put_text(settings, &d, same);
     if (!same) {
         code = smp_fail(err, SMP_E_DIFFERENT, "the files differ");

@@ -38,6 +38,38 @@ class Diff(CliCase):
         self.assertEqual(self.smp("diff", "--psnr", "6.png", "8.png").stdout, "inf\n")
         self.assertEqual(self.smp("diff", "--ssim", "6.png", "1.png").stdout, "1.000000\n")
 
+    def test_a_number_alone_is_no_verdict(self):
+        picture = np.random.default_rng(6).integers(0, 200, (20, 30, 3), dtype=np.uint8)
+        self.write("a.png", upright_png(picture))
+        self.write("b.png", upright_png(picture + np.uint8(10)))
+        self.smp("diff", "a.png", "b.png", status=7)
+        psnr = 20 * np.log10(255 / 10)
+        self.assertEqual(self.smp("diff", "--psnr", "a.png", "b.png").stdout, f"{psnr:.4f}\n")
+        similar = self.smp("diff", "--ssim", "a.png", "b.png").stdout
+        for option, limit, status in (("psnr", psnr - .01, 0), ("psnr", psnr + .01, 7), ("ssim", float(similar) - .01, 0),
+                                      ("ssim", float(similar) + .001, 7)):
+            self.smp("diff", f"--{option}={limit}", "a.png", "b.png", status=status)
+        for limits, status in ((("--psnr", "--max-abs=9"), 7), (("--psnr", "--max-abs=10"), 0),
+                               (("--psnr=20", "--max-abs=9"), 7)):
+            self.assertEqual(self.smp("diff", *limits, "a.png", "b.png", status=status).stdout, f"{psnr:.4f}\n")
+        self.assertIn("--ssim and --max-abs exclude", self.smp("diff", "--ssim", "--max-abs=9", "a.png", "b.png",
+                                                               status=2).stderr)
+
+    def test_a_number_that_there_is_not_is_an_error(self):
+        self.write("a.png", upright_png(np.zeros((12, 20, 3), np.uint8)))
+        self.write("b.png", upright_png(np.zeros((20, 12, 3), np.uint8)))
+        for option, name in (("--psnr", "PSNR"), ("--ssim", "structural similarity"), ("--psnr=40", "PSNR")):
+            done = self.smp("diff", option, "a.png", "b.png", status=7)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(f"a.png: error: differs from b.png: size 20x12 against 12x20; there is no {name}", done.stderr)
+            self.assertEqual(self.smp("diff", "-q", option, "a.png", "b.png", status=7).stderr, "")
+        self.assertIn("size 20x12 against 12x20", self.smp("diff", "a.png", "b.png", status=7).stdout)
+        values = np.ones((12, 20), np.float32)
+        np.save(self.folder / "a.npy", values)
+        values[3, 3] = np.nan
+        np.save(self.folder / "b.npy", values)
+        self.assertIn("not finite; there is no PSNR", self.smp("diff", "--psnr", "a.npy", "b.npy", status=7).stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
