@@ -54,11 +54,23 @@ static void put_result(smp_json *json, const char *label, const char *name, cons
     smp_json_end(json, '}');
 }
 
+/* What was measured: a picture as it is seen. */
+typedef struct type_text {
+    char text[64];
+} type_text;
+
+static type_text type_of(const smp_run_report *report)
+{
+    type_text type;
+    smp_shape_text(&report->shape, report->shape.format, type.text, sizeof type.text);
+    return type;
+}
+
 static void put_file(smp_json *json, const smp_run_report *report)
 {
     smp_json_object(json, NULL);
     smp_json_string(json, "input", report->input);
-    smp_json_string(json, "type", report->shape_in);
+    smp_json_string(json, "type", type_of(report).text);
     smp_json_array(json, "results");
     for (size_t i = 0; i < report->step_count; i++)
         if (report->steps[i].findings.count)
@@ -110,14 +122,14 @@ smp_code smp_measure_file(smp_measure_output *o, const smp_run_report *report, s
     if (o->format == SMP_MEASURE_TABLE) {
         fputs(paint.bold, o->to);
         smp_text_clean(o->to, report->input);
-        fprintf(o->to, "%s (%s)\n", paint.off, report->shape_in);
+        fprintf(o->to, "%s (%s)\n", paint.off, type_of(report).text);
     }
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
         if (!step->findings.count)
             continue;
         if (o->format == SMP_MEASURE_LONG)
-            put_rows(o->to, report->input, report->shape_in, step->label, step->name, &step->findings);
+            put_rows(o->to, report->input, type_of(report).text, step->label, step->name, &step->findings);
         else
             smp_report_findings(o->to, step->label, &step->findings, o->color);
     }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "io/upright.h"
 #include "run/ring.h"
 #include "run/run_internal.h"
 #include "run/runner.h"
@@ -362,7 +363,7 @@ smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void
         goto done;
     const smp_media *media = smp_reader_media(f.reader);
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
-    report->shape = media->shape;
+    report->shape = smp_upright_shape(media);
     if ((code = smp_run_plan(request, media, &f.plan, err)))
         goto done;
     if (f.plan->looks >= 0) { /* each frame would come out in a size of its own */

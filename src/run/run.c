@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "io/upright.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/look.h"
@@ -449,7 +450,7 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
     report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
     smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
-    report->shape = media->shape;
+    report->shape = smp_upright_shape(media);
     if ((code = smp_run_shrink(request, &reader, err)))
         goto done;
     code = find_plan(request, smp_reader_media(reader), &entry, &plan, err);

@@ -1,4 +1,5 @@
 """Pictures that are unusual and read all the same: what is said of them on stderr, and what their metadata becomes."""
+import csv
 import json
 import resource
 import struct
@@ -87,6 +88,24 @@ class UnusualPictures(CliCase):
             x = b"X" if not turned else b"Y"
             self.assertIn(b'tiff:Orientation="1"', data)
             self.assertIn(b'tiff:' + x + b'Resolution="300/1"', data)
+
+    def test_what_is_measured_has_the_size_that_is_seen(self):
+        """As its boxes have: a white bar at the left of what is stored is at the top of what is seen."""
+        rows = [(b"\xff" if 10 <= y < 16 else b"\0") * 3 + bytes(37) for y in range(20)]
+        exif = chunk(b"eXIf", tiff([(0x0112, 3, 1, 6)]))
+        self.write("in.png", png_bytes(rows, 40, color=0, extra=exif))
+        measure = ("measure", "-e", "threshold 50%", "-e", "label", "in.png")
+        rows = list(csv.DictReader(self.smp(*measure, "--csv").stdout.splitlines()))
+        self.assertEqual({(row["width"], row["height"]) for row in rows}, {("20", "40")})
+        self.assertEqual([rows[-1][k] for k in ("left", "top")], ["4", "0"])
+        self.assertIn("(u8x1 20x40)", self.smp(*measure).stdout)
+        self.assertEqual(json.loads(self.smp(*measure, "--json").stdout)["files"][0]["type"], "u8x1 20x40")
+        self.assertEqual(self.smp(*measure, "--csv", "--long").stdout.splitlines()[1].split(",")[1], "u8x1 20x40")
+        self.smp("measure", "-e", "stats", "in.png", "--partial", "1.part")
+        self.assertIn(",20,40,", self.smp("measure", "--merge", "1.part", "--csv").stdout)
+        self.smp("batch", "-e", "invert", "in.png", "-o", "out", "--report", "r.jsonl")
+        size = json.loads((self.folder / "r.jsonl").read_text().splitlines()[0])["size"]
+        self.assertEqual((size["width"], size["height"]), (20, 40))
 
     def test_chunks_of_hdr_are_kept_or_named(self):
         extra = chunk(b"cICP", bytes([9, 16, 0, 1])) + chunk(b"mDCV", b"m" * 24) + chunk(b"cLLI", b"c" * 8)
