@@ -132,6 +132,9 @@ uint64_t smp_checked_bytes(void);
  * least: the fewest bytes of such a picture in the file. */
 smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err);
 
+/* Notes that a file is cut short, read all the same, and how many of its rows are missing; filled: their colour. */
+void smp_note_cut(smp_notes *notes, int64_t missing, int64_t rows, const char *filled);
+
 /* Bytes of a row of this shape, which was checked before. */
 static inline int64_t smp_row_bytes(const smp_shape *shape)
 {

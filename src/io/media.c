@@ -192,6 +192,15 @@ smp_code smp_check_size(const smp_source *source, uint64_t least, smp_error *err
     return smp_hint_damaged(err);
 }
 
+void smp_note_cut(smp_notes *notes, int64_t missing, int64_t rows, const char *filled)
+{
+    if (missing)
+        smp_note(notes, "the file is cut short: what there is of it is read, and the last %lld of its %lld rows %s %s",
+                 (long long)missing, (long long)rows, missing == 1 ? "is missing and" : "are missing and", filled);
+    else
+        smp_note(notes, "the file is cut short: its end is missing, and all rows of its picture are there");
+}
+
 /* ------------------------------------------------------------------------------------------------ reading */
 
 /* A row costs time however few pixels it has. --max-pixels bounds rows too, unless the file has a byte for each: then

@@ -250,7 +250,7 @@ class Hints(CliCase):
         self.assertEqual(self.files(), ["a.png"])
 
     def test_commands_have_the_options_of_their_files_alone(self):
-        for command, absent, present in (("tiles", ("--bitrate", "--no-verify"), ("--jpeg-quality", "--page N")),
+        for command, absent, present in (("tiles", ("--bitrate",), ("--jpeg-quality", "--page N")),
                                          ("split", ("--png-level", "--jpeg-", "--tiff-", "--fast-decode", "--page"),
                                           ("--bitrate", "--no-verify")),
                                          ("concat", ("--png-level", "--jpeg-", "--tiff-"), ("--bitrate",))):

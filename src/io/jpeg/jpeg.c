@@ -83,6 +83,15 @@ static void note_warning(smp_jpeg *state, j_common_ptr cinfo)
         smp_note(state->notes, "the picture may be damaged (libjpeg: %.150s)", message);
 }
 
+void smp_jpeg_lacks(smp_jpeg *state, j_decompress_ptr jpeg)
+{
+    if (state->cut.lacking)
+        return;
+    state->cut.lacking = true;
+    state->cut.scan = jpeg->input_scan_number;
+    state->cut.row = jpeg->input_iMCU_row;
+}
+
 /* After most warnings (level -1) libjpeg continues with invented samples: those are errors. After the following ones
  * every sample was in the file. */
 static void message(j_common_ptr cinfo, int level)
@@ -90,6 +99,11 @@ static void message(j_common_ptr cinfo, int level)
     smp_jpeg *state = (smp_jpeg *)(void *)cinfo->err;
     if (level >= 0)
         return;
+    if (state->cut.reached) {
+        if (state->errors.msg_code == JWRN_HIT_MARKER)
+            smp_jpeg_lacks(state, (j_decompress_ptr)cinfo);
+        return;
+    }
     switch (state->errors.msg_code) {
     case JWRN_JFIF_MAJOR:
     case JWRN_ADOBE_XFORM:

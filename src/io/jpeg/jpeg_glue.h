@@ -29,6 +29,14 @@ typedef struct smp_jpeg_memory {
     bool over_cap;
 } smp_jpeg_memory;
 
+/* A file that is read though it is cut short: it seems to end as a JPEG does, and what libjpeg says of that is kept
+ * here instead of refused. */
+typedef struct smp_jpeg_cut {
+    bool reached, lacking; /* the file's end; and samples were missing then, */
+    int scan;              /* of this scan, 1 first, */
+    int64_t row;           /* from this row of blocks on */
+} smp_jpeg_cut;
+
 typedef struct smp_jpeg {
     struct jpeg_error_mgr errors; /* cinfo->err points at it: must be first */
     jmp_buf jump;
@@ -38,6 +46,7 @@ typedef struct smp_jpeg {
     smp_error *err;            /* of the call in progress */
     smp_code code;
     smp_code fault; /* the code for libjpeg's messages: SMP_E_DECODE or SMP_E_WRITE */
+    smp_jpeg_cut cut;
 } smp_jpeg;
 
 /* Fills in the error manager, for cinfo.err. */
@@ -48,6 +57,9 @@ void smp_jpeg_adopt_memory(smp_jpeg *state, j_common_ptr cinfo, uint64_t cap);
 
 /* Like smp_png_guard: runs body(context), in which libjpeg may fail anywhere. */
 smp_code smp_jpeg_guard(smp_jpeg *state, void (*body)(void *context), void *context, smp_error *err);
+
+/* Keeps where samples are missing, the first time. */
+void smp_jpeg_lacks(smp_jpeg *state, j_decompress_ptr jpeg);
 
 /* Inside a guard: stops with an error that is already filled in. */
 _Noreturn void smp_jpeg_stop(smp_jpeg *state, smp_code code);

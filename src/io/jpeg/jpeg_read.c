@@ -26,6 +26,7 @@ typedef struct jpeg_reader {
     smp_inks *inks;
     uint8_t *scan; /* its rows, when they are given instead of the picture's */
     bool followed; /* with a scan: another JPEG comes behind it */
+    bool told;     /* that the file is cut short */
     /* of the call in progress */
     uint8_t *to;
     int64_t stride, rows;
@@ -50,7 +51,25 @@ static void source_start(j_decompress_ptr jpeg)
 
 static _Noreturn void source_ended(jpeg_reader *state)
 {
-    smp_jpeg_stop(&state->base, smp_source_ended(&state->reader->source, state->base.err));
+    const smp_source *source = &state->reader->source;
+    const smp_code code = smp_source_ended(source, state->base.err);
+    if (state->markers.closed && code == SMP_E_DECODE) /* the header is whole */
+        smp_hint_no_verify(state->base.err);
+    smp_jpeg_stop(&state->base, code);
+}
+
+/* The end of a file that is cut short: stops, or gives the marker of a JPEG's end. */
+static void give_end(jpeg_reader *state)
+{
+    static const uint8_t end[] = {0xFF, JPEG_EOI};
+    const smp_source *source = &state->reader->source;
+    if (!state->reader->limits.no_verify || !state->markers.closed || source->failed || source->over_limit)
+        source_ended(state);
+    state->base.cut.reached = true;
+    state->source.next_input_byte = end;
+    state->source.bytes_in_buffer = sizeof end;
+    if (state->jpeg.arith_code) /* whose decoder says nothing */
+        smp_jpeg_lacks(&state->base, &state->jpeg);
 }
 
 static boolean source_fill(j_decompress_ptr jpeg)
@@ -58,8 +77,10 @@ static boolean source_fill(j_decompress_ptr jpeg)
     jpeg_reader *state = reader_of(jpeg);
     const uint8_t *at;
     size_t size = smp_source_take(&state->reader->source, &at);
-    if (!size)
-        source_ended(state);
+    if (!size) {
+        give_end(state);
+        return !jpeg->unread_marker; /* no end within a marker: it is passed over, see start() */
+    }
     state->source.next_input_byte = at;
     state->source.bytes_in_buffer = size;
     return TRUE;
@@ -78,7 +99,7 @@ static void source_skip(j_decompress_ptr jpeg, long count)
     }
     state->source.bytes_in_buffer = 0;
     if (smp_source_skip(&state->reader->source, size - have) != size - have)
-        source_ended(state);
+        give_end(state);
 }
 
 /* ------------------------------------------------------------------------------------------------ header */
@@ -211,8 +232,12 @@ static void read_header(void *context)
     check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
     /* A Huffman code takes at least one bit for each block. Arithmetic coding has no such minimum. */
-    if (!jpeg->arith_code)
-        check(state, smp_check_size(&state->reader->source, blocks / 8, state->base.err));
+    if (!jpeg->arith_code && !state->reader->limits.no_verify) {
+        const smp_code code = smp_check_size(&state->reader->source, blocks / 8, state->base.err);
+        if (code)
+            smp_hint_no_verify(state->base.err);
+        check(state, code);
+    }
     state->base.memory.cap = UINT64_MAX; /* from here on only --max-memory limits it */
 
     switch (jpeg->jpeg_color_space) {
@@ -291,11 +316,47 @@ static void cmyk_to_rgb(const jpeg_reader *state, uint8_t *to)
     }
 }
 
+/* A marker in which the file ends is left out: the picture ends there. */
+static void start(jpeg_reader *state)
+{
+    while (!jpeg_start_decompress(&state->jpeg))
+        state->jpeg.unread_marker = 0;
+}
+
+/* Whether scans are missing behind those that were read. */
+static bool lacks_scans(const struct jpeg_decompress_struct *jpeg)
+{
+    bool lacks = false;
+    for (int i = 0; i < jpeg->num_components; i++) {
+        lacks |= !jpeg->comp_info[i].quant_table; /* set by the first scan with this component */
+        for (int k = 0; jpeg->coef_bits && k < DCTSIZE2; k++)
+            lacks |= jpeg->coef_bits[i][k] != 0;
+    }
+    return lacks;
+}
+
+/* What a file that is cut short lacks. In the first scan that is rows; the others refine them, or hold colours. */
+static void tell_cut(jpeg_reader *state)
+{
+    const smp_jpeg_cut *cut = &state->base.cut;
+    const struct jpeg_decompress_struct *jpeg = &state->jpeg;
+    const int shrink = state->reader->limits.shrink, block = DCTSIZE / (shrink > 1 ? shrink : 1);
+    const int64_t all = jpeg->output_height, first = cut->row * jpeg->max_v_samp_factor * block;
+    state->told = true;
+    if (cut->lacking ? cut->scan > 1 : lacks_scans(jpeg))
+        smp_note(state->base.notes,
+                 "the file is cut short %s scan %d of its picture: what there is of it is read, and detail or colour "
+                 "is missing",
+                 cut->lacking ? "in" : "after", cut->lacking ? cut->scan : jpeg->input_scan_number);
+    else
+        smp_note_cut(state->base.notes, cut->lacking && first < all ? all - first : 0, all, "gray");
+}
+
 static void read_rows(void *context)
 {
     jpeg_reader *state = context;
     if (state->reader->next_row == 0)
-        jpeg_start_decompress(&state->jpeg);
+        start(state);
     for (int64_t i = 0; i < state->rows; i++) {
         uint8_t *row = state->to + i * state->stride;
         JSAMPROW line = state->cmyk ? state->cmyk : row;
@@ -304,6 +365,8 @@ static void read_rows(void *context)
         if (state->cmyk)
             cmyk_to_rgb(state, row);
     }
+    if (state->base.cut.reached && !state->told && (state->base.cut.lacking || lacks_scans(&state->jpeg)))
+        tell_cut(state);
 }
 
 smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -341,12 +404,16 @@ static void note_next(jpeg_reader *state)
 static void read_end(void *context)
 {
     jpeg_reader *state = context;
-    for (int i = 0; i < state->jpeg.num_components; i++) /* set by the first scan with this component */
+    for (int i = 0; !state->base.cut.reached && i < state->jpeg.num_components;
+         i++) /* set by the first scan with this component */
         if (!state->jpeg.comp_info[i].quant_table)
             check(state,
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
     jpeg_finish_decompress(&state->jpeg);
-    if (state->markers.pictures < 2 && is_followed(state))
+    if (state->base.cut.reached) {
+        if (!state->told)
+            tell_cut(state);
+    } else if (state->markers.pictures < 2 && is_followed(state))
         note_next(state);
 }
 

@@ -82,6 +82,7 @@ static smp_code describe(smp_png *state, const char *message)
 static PNG_NORETURN void png_failed(png_structp png, png_const_charp message)
 {
     smp_png *state = png_get_error_ptr(png);
+    state->lacks_rows = message && strstr(message, "Not enough image data") != NULL;
     smp_png_stop(state, describe(state, message ? message : "unknown"));
 }
 

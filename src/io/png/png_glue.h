@@ -7,6 +7,24 @@
 
 #include "io/format.h"
 
+/* Where a file is cut short, to be read as if it ended as a PNG does. In png_cut.c. */
+typedef struct smp_png_cut {
+    bool is;
+    uint64_t at;    /* its last chunk begins there, which is not whole; */
+    uint32_t size;  /* bytes of the picture that it has */
+    bool data;      /* it is one of the picture's */
+    uint64_t given; /* bytes from `at` on, or in place of them */
+    uint32_t crc;
+} smp_png_cut;
+
+/* Looks for the last chunk of a source that can be read elsewhere. Not cut: a file that is whole, is damaged, or has
+ * nothing of its picture. */
+smp_png_cut smp_png_find_cut(const smp_source *source);
+
+/* Reads on in a file that is cut: the last chunk of the picture ends where the file does, with its checksum, and the
+ * end of the PNG follows. False: nothing is left. */
+bool smp_png_read_cut(smp_png_cut *cut, smp_source *source, void *to, size_t size);
+
 typedef struct smp_png {
     png_structp png;
     png_infop info;
@@ -22,6 +40,7 @@ typedef struct smp_png {
     char icc_fault[100]; /* reading: libpng's complaint about the profile */
     uint32_t chunks;     /* reading: beside those of pictures */
     smp_source *source;  /* reading */
+    bool lacks_rows;     /* reading: the picture's data ended too early */
     smp_output *output;  /* writing */
     smp_code fault;      /* the code for libpng's messages other than memory and input: SMP_E_DECODE or SMP_E_WRITE */
 } smp_png;

@@ -226,8 +226,10 @@ static void feed_rest(png_structp png, png_bytep to, size_t size)
     }
     if (!size)
         return;
-    if (smp_source_read(state->base.source, to, size) != size)
-        smp_png_stop(&state->base, smp_source_ended(state->base.source, state->base.err));
+    if (smp_source_read(state->base.source, to, size) != size) {
+        const smp_code code = smp_source_ended(state->base.source, state->base.err);
+        smp_png_stop(&state->base, code == SMP_E_DECODE ? smp_hint_no_verify(state->base.err) : code);
+    }
     if (size == 8)
         smp_png_count_chunk(&state->base, to);
 }

@@ -23,6 +23,9 @@ typedef struct png_reader {
     bool plain_format;      /* png_plain.h can read it */
     png_infop behind;       /* what follows the picture in a long pipe */
     bool again;             /* the header is read for the second time: nothing of it is kept */
+    smp_png_cut cut;        /* with --no-verify */
+    int64_t got;            /* rows that libpng gave, of a picture that is not interlaced */
+    bool ended;             /* there are no more */
     uint8_t *whole;         /* interlaced: the finished picture, its rows as they are stored */
     uint8_t *line;          /* room for one more */
     size_t row;             /* bytes of each */
@@ -39,11 +42,21 @@ bool smp_png_sniff(const uint8_t *head, size_t size)
     return size >= 8 && memcmp(head, "\x89PNG\r\n\x1A\n", 8) == 0;
 }
 
+static smp_code source_ended(png_reader *state)
+{
+    const smp_source *source = state->base.source;
+    const smp_code code = smp_source_ended(source, state->base.err);
+    if (code == SMP_E_DECODE && !state->cut.is && smp_png_find_cut(source).is)
+        smp_hint_no_verify(state->base.err);
+    return code;
+}
+
 static void feed(png_structp png, png_bytep to, size_t size)
 {
     smp_png *state = png_get_io_ptr(png);
-    if (smp_source_read(state->source, to, size) != size)
-        smp_png_stop(state, smp_source_ended(state->source, state->err));
+    smp_png_cut *cut = &((png_reader *)state)->cut;
+    if (cut->is ? !smp_png_read_cut(cut, state->source, to, size) : smp_source_read(state->source, to, size) != size)
+        smp_png_stop(state, source_ended((png_reader *)state));
     if (size == sizeof((png_reader *)state)->frame) {
         memcpy(((png_reader *)state)->frame, to, size);
         smp_png_count_chunk(state, to);
@@ -75,7 +88,10 @@ static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error 
         code = smp_source_read_ahead(&reader->source, AHEAD, err);
     if (code != SMP_OK)
         return code;
-    return smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
+    if (reader->limits.no_verify)
+        return SMP_OK;
+    code = smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
+    return code ? smp_hint_no_verify(err) : SMP_OK;
 }
 
 static void need(png_reader *state, bool done, const char *what, uint64_t size)
@@ -227,13 +243,16 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     state->base.fault = SMP_E_DECODE;
     state->base.notes = &reader->notes;
     state->base.cap = SMP_PNG_METADATA_CAP + row_bytes * ROWS_HELD;
+    if (reader->limits.no_verify)
+        state->cut = smp_png_find_cut(&reader->source);
     code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)
         code = smp_png_guard(&state->base, read_header, state, err);
     if (code == SMP_OK)
         code = smp_png_read_late(reader, err);
     /* Only for a file that can be read again: see fall_back(). */
-    if (code == SMP_OK && state->plain_format && reader->source.seekable && memcmp(state->frame + 4, "IDAT", 4) == 0) {
+    if (code == SMP_OK && state->plain_format && !state->cut.is && reader->source.seekable &&
+        memcmp(state->frame + 4, "IDAT", 4) == 0) {
         int sample = (int)smp_sample_size((int)reader->media.shape.format);
         code = smp_png_plain_open(&reader->source, smp_get_be(state->frame, 4), state->stride,
                                   reader->media.shape.channels * sample, sample, &state->plain, err);
@@ -268,22 +287,42 @@ static smp_code fall_back(png_reader *state, void *to, smp_error *err)
 static void read_rows(void *context)
 {
     png_reader *state = context;
-    if (state->whole) {
-        const smp_shape *shape = &state->reader->media.shape;
-        if (state->reader->next_row == 0)
-            smp_png_read_passes(state->base.png, state->pixel, (uint32_t)shape->width, (uint32_t)shape->height,
-                                state->line, state->whole, state->row);
-        for (int64_t i = 0; i < state->rows; i++) {
-            const uint8_t *from = state->whole + (size_t)(state->reader->next_row + i) * state->row;
-            if (state->expand)
-                smp_png_expand_row(state->expand, from, state->to + i * state->to_stride, shape->width);
-            else
-                memcpy(state->to + i * state->to_stride, from, (size_t)state->stride);
-        }
-        return;
-    }
-    for (int64_t i = 0; i < state->rows; i++)
+    const smp_shape *shape = &state->reader->media.shape;
+    if (state->whole)
+        smp_png_read_passes(state->base.png, state->pixel, (uint32_t)shape->width, (uint32_t)shape->height, state->line,
+                            state->whole, state->row);
+    for (int64_t i = 0; !state->whole && i < state->rows; i++, state->got++)
         png_read_row(state->base.png, state->to + i * state->to_stride, NULL);
+}
+
+/* Of an interlaced picture, whose passes are read with the first row. */
+static void take_whole(const png_reader *state)
+{
+    for (int64_t i = 0; i < state->rows; i++) {
+        const uint8_t *from = state->whole + (size_t)(state->reader->next_row + i) * state->row;
+        if (state->expand)
+            smp_png_expand_row(state->expand, from, state->to + i * state->to_stride, state->reader->media.shape.width);
+        else
+            memcpy(state->to + i * state->to_stride, from, (size_t)state->stride);
+    }
+}
+
+/* Of a file that is cut short: the rows that it has not are black. */
+static smp_code take_missing(png_reader *state, smp_code code)
+{
+    const int64_t first = state->reader->next_row, all = state->reader->media.shape.height;
+    if (code == SMP_E_DECODE && state->base.lacks_rows && state->cut.is && !state->ended) {
+        state->ended = true;
+        if (state->whole)
+            smp_note(state->base.notes, "the file is cut short: what there is of it is read, and pixels of its later "
+                                        "passes (it is interlaced) are missing and black");
+        else
+            smp_note_cut(state->base.notes, all - state->got, all, "black");
+    }
+    for (int64_t y = first; !state->whole && state->ended && y < first + state->rows; y++)
+        if (y >= state->got)
+            memset(state->to + (y - first) * state->to_stride, 0, (size_t)state->stride);
+    return state->ended ? SMP_OK : code;
 }
 
 smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -295,7 +334,12 @@ smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t
     state->to = to;
     state->to_stride = stride;
     state->rows = rows;
-    return code ? code : smp_png_guard(&state->base, read_rows, state, err);
+    if (code == SMP_OK && !state->ended && (!state->whole || reader->next_row == 0))
+        code = smp_png_guard(&state->base, read_rows, state, err);
+    code = take_missing(state, code);
+    if (code == SMP_OK && state->whole)
+        take_whole(state);
+    return code;
 }
 
 /* EXIF after the picture, in a pipe too long to look ahead: its orientation comes too late. */
@@ -329,6 +373,11 @@ static smp_code finish(smp_reader *reader, smp_error *err)
 {
     png_reader *state = reader->state;
     uint64_t next;
+    if (state->cut.is) {
+        if (!state->ended)
+            smp_note_cut(&reader->notes, 0, reader->media.shape.height, "");
+        return SMP_OK;
+    }
     if (state->plain && smp_png_plain_end(state->plain, &next))
         return smp_png_read_behind(reader, next, err);
     if (state->plain) {
