@@ -154,7 +154,9 @@ const smp_stage smp_stage_levels = {
     .variants = smp_levels_variants,
     .reducers = smp_count_variants,
     .aliases = (const smp_alias[]){{"level brightness_contrast", "levels"},
-                                   {"contrast autocontrast contrast_stretch stretch normalize", "levels auto"},
-                                   {"autolevels autolevel", "levels auto per=channel"},
+                                   {"contrast contrast_stretch stretch normalize", "levels auto"},
+                                   {"auto_level auto-level autolevel", "levels auto clip=0"},
+                                   {"autocontrast auto_contrast", "levels auto clip=0 per=channel"},
+                                   {"autolevels auto_levels", "levels auto per=channel"},
                                    {0}},
 };
