@@ -127,6 +127,10 @@ bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param 
  * either. False: out of memory. */
 bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement);
 
+/* amount.c: what does the same as another tool's stage with these numbers: `volume 2`, `pow 2.2`, `modulate 100,150`.
+ * Null: no such stage. */
+const char *smp_same_amount(const char *name, const smp_ast_statement *statement, char text[SMP_INSTEAD]);
+
 /* meant.c: adds to a diagnostic without a fix what a refused value, or an unknown stage's name, was probably meant as;
  * the second says whether it did. */
 void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *param, const smp_value *value,

@@ -1,5 +1,4 @@
 /* A name that is no stage's: suggests one. See build.h. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -47,40 +46,6 @@ static const char *by_value(const smp_ast_statement *statement)
     return NULL;
 }
 
-/* What does the same as another tool's stage whose first value is a number: `volume 2`, `brightness 1.2`, `contrast
- * 10`. Factors are up to MOST_FACTOR, and larger numbers percentages, as those tools have them. Null: no such stage. */
-static const char *by_amount(const char *name, const smp_ast_statement *statement, char text[SMP_INSTEAD])
-{
-    static const double most_factor = 4;
-    const smp_ast_arg *first = statement->arg_count == 1 ? statement->args : NULL;
-    smp_quantity q;
-    size_t unit_at;
-    if (!first || first->name || first->value.kind != SMP_AST_WORD ||
-        smp_quantity_read(first->value.text, first->value.length, &q, &unit_at) != SMP_NUMBER_OK)
-        return NULL;
-    const bool plain = q.unit == SMP_UNIT_NONE, share = q.unit == SMP_UNIT_FRACTION;
-    const bool factor = plain && q.value > 0 && q.value <= most_factor;
-    if (!strcmp(name, "vol") || !strcmp(name, "volume") || !strcmp(name, "amplify")) {
-        const bool level = q.unit == SMP_UNIT_DB;
-        if (!level && !((plain || share) && q.value > 0))
-            return NULL;
-        snprintf(text, SMP_INSTEAD, "gain %.3gdB", level ? q.value : 20 * log10(q.value));
-        return text;
-    }
-    const double percent = share ? q.value * 100 : q.value;
-    if ((!plain && !share) || fabs(percent) >= 100)
-        return NULL;
-    if (!strcmp(name, "brightness")) {
-        snprintf(text, SMP_INSTEAD, factor ? "multiply %.4g" : "add %.4g%%", percent);
-        return text;
-    }
-    if (strcmp(name, "contrast") != 0)
-        return NULL;
-    const double half = 50 / (factor ? q.value : 1 + percent / 100);
-    snprintf(text, SMP_INSTEAD, "levels black=%.4g%% white=%.4g%%", 50 - half, 50 + half);
-    return text;
-}
-
 bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
 {
     char shown[SMP_SHOWN];
@@ -126,7 +91,7 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
             smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
         else if (say[i]) {
             char amount[SMP_INSTEAD];
-            const char *same = by_amount(near, statement, amount), *chosen = same ? same : by_value(statement);
+            const char *same = smp_same_amount(near, statement, amount), *chosen = same ? same : by_value(statement);
             smp_diag_fix(b->diags, diag, strncmp(say[i], "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
                          chosen ? chosen : say[i]);
         } else

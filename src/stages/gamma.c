@@ -34,5 +34,5 @@ const smp_stage smp_stage_gamma = {
     .params_size = sizeof(gamma_params),
     .plan = plan,
     .variants = smp_tone_curve_variants,
-    .aliases = (const smp_alias[]){{"pow power gammaval", "gamma 2.2"}, {0}},
+    .aliases = (const smp_alias[]){{"pow power gammaval", "gamma {1/2.2}"}, {0}},
 };

@@ -43,6 +43,23 @@ class OtherTools(CliCase):
                    "Pillow's")
         self.assertEqual(self.suggested("autolevels"), ["levels auto per=channel"])  # GIMP, Photoshop
 
+    def test_numbers_are_those_given(self):
+        v = self.picture / 255.
+        for x in (2.2, .5):
+            self.close(self.made(f"pow {x}"), v ** x * 255, x)
+        self.close(self.made("exposure 2"), v * 4 * 255, "two stops")
+        self.close(self.made("exposure -1"), v / 2 * 255, "a stop less")
+        self.close(self.made("modulate 120"), v * 1.2 * 255, "brightness")
+        for stage, text in (("pow 2.2", "gamma {1/2.2}"), ("power 0.45", "gamma {1/0.45}"), ("pow", "gamma {1/2.2}"),
+                            ("exposure 0.5", "multiply 1.41421"), ("modulate 100,150", "saturate 1.5"),
+                            ("modulate 100,150,80", "saturate 1.5 hue=-36deg"),
+                            ("modulate 110 90", "multiply 1.1, then saturate 0.9"), ("modulate 100,100,100", "saturate 1"),
+                            ("saturation 130", "saturate 130%"), ("saturation 0.7", "saturate 0.7"),
+                            ("hue 90", "saturate hue=90deg"), ("volume 2", "gain 6.02dB")):
+            self.assertEqual(", then ".join(self.suggested(stage)), text, stage)
+            if "gain" not in text:
+                self.made(stage)
+
 
 if __name__ == "__main__":
     unittest.main()
