@@ -214,7 +214,7 @@ void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, cons
     put_work(to, pipe, program, folder);
     fprintf(to, "<p>%s of input in %.3g seconds", bytes, wall_seconds);
     if (wall_seconds > 0 && page->done)
-        fprintf(to, page->done >= 100 * wall_seconds ? ", %.0f files a second" : ", %.3g files a second",
+        fprintf(to, (double)page->done >= 100 * wall_seconds ? ", %.0f files a second" : ", %.3g files a second",
                 (double)page->done / wall_seconds);
     fputs(".", to);
     if (page->skipped)

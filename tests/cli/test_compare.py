@@ -123,10 +123,10 @@ class Compare(CliCase):
         self.assertIn(
             "sobel",
             self.smp("compare", "-e", "invert", picture, "--stages", "sobel", "--device", "cpu", status=2).stderr)
-        gone = self.smp("compare", "-e", "sobel", picture, "--variants", "fused", "--device", "cpu", status=2).stderr
+        gone = self.smp("compare", "-e", "sobel", picture, "--variants", "joined", "--device", "cpu", status=2).stderr
         self.assertIn("their variants: naive, tiled, warp", gone)
-        gone = self.smp("run", "-e", "sobel", picture, "out.png", "--variant", "fused", status=2).stderr
-        self.assertRegex(gone, r"no stage has a variant 'fused'(.|\n)*naive.*tiled.*warp.*mma")
+        gone = self.smp("run", "-e", "sobel", picture, "out.png", "--variant", "joined", status=2).stderr
+        self.assertRegex(gone, r"no stage has a variant 'joined'(.|\n)*naive.*tiled.*warp.*mma")
         self.smp("compare", "-e", "invert", "absent.png", status=3)
         self.assertEqual(self.files(), ["in.png", "there.json"])
 
