@@ -20,7 +20,7 @@ typedef struct gpu_row {
     char *kernel;
     uint32_t place;
     uint64_t model[COUNTS], gpu[COUNTS];
-    bool told, repeats; /* the model has it */
+    bool told, repeats, far; /* the model has it */
     const smp_warp_result *result;
     const smp_warp_row *row;
 } gpu_row;
@@ -97,6 +97,7 @@ static smp_code add_model(const smp_warp_result *r, gpu_rows *rows, smp_error *e
         to->model[4] += w->sectors_ideal;
         to->told = true;
         to->repeats = to->repeats || w->repeats;
+        to->far = to->far || w->far;
         to->result = r;
         to->row = w;
     }
@@ -260,7 +261,7 @@ static void compare(const smp_kernel_modules *modules, const gpu_rows *rows, smp
             out->same++;
         else if (row->repeats)
             out->repeated++;
-        else if (text_of(modules, row, text, sizeof text) && is_untold(text))
+        else if (row->far || (text_of(modules, row, text, sizeof text) && is_untold(text)))
             out->untold++;
         else {
             out->differ++;

@@ -198,7 +198,8 @@ static int error_of(const smp_warp_result *r)
     return LAB_SUCCESS;
 }
 
-static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together)
+static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+                  const lab_dim3 *cluster)
 {
     enum { GRID_MEMORY = 16 };
     smp_warp_result result = {0};
@@ -249,6 +250,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     const smp_warp_launch given = {.kernel = kernel,
                                    .grid = {grid.x, grid.y, grid.z},
                                    .block = {block.x, block.y, block.z},
+                                   .cluster = {cluster->x, cluster->y, cluster->z},
                                    .dynamic_shared = (uint32_t)shared,
                                    .params = bytes,
                                    .memory = lab_memory(),
@@ -283,28 +285,30 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                                            : LAB_SUCCESS);
 }
 
+static const lab_dim3 no_cluster;
+
 static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
-                         void *stream, bool together)
+                         void *stream, bool together, const lab_dim3 *cluster)
 {
     LAB_ALONE;
     int error;
     if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, &error))
         return error;
     lab_enter();
-    error = launch(function, grid, block, arguments, shared, together);
+    error = launch(function, grid, block, arguments, shared, together, cluster);
     lab_leave();
     return error;
 }
 
 int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together)
 {
-    return locked_launch(function, grid, block, arguments, shared, NULL, together);
+    return locked_launch(function, grid, block, arguments, shared, NULL, together, &no_cluster);
 }
 
 LAB_API int cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
                              void *stream)
 {
-    return locked_launch(function, grid, block, arguments, shared, stream, false);
+    return locked_launch(function, grid, block, arguments, shared, stream, false, &no_cluster);
 }
 LAB_API int __cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
                                void *stream)
@@ -337,25 +341,65 @@ typedef struct lab_config {
 } lab_config;
 
 /* cudaLaunchAttribute: an id, and a value of 64 bytes. */
-LAB_API int cudaLaunchKernelExC(const lab_config *config, const void *function, void **arguments)
+static void read_attributes(const lab_config *config, bool *together, lab_dim3 *cluster)
 {
-    enum { ATTRIBUTE = 72, VALUE = 8, COOPERATIVE = 2 };
-    bool together = false;
+    enum { ATTRIBUTE = 72, VALUE = 8, COOPERATIVE = 2, CLUSTER = 4 };
+    *together = false;
+    *cluster = no_cluster;
     for (unsigned i = 0; i < config->attribute_count; i++) {
         const char *at = (const char *)config->attributes + (size_t)i * ATTRIBUTE;
         int id, value;
         memcpy(&id, at, sizeof id);
         memcpy(&value, at + VALUE, sizeof value);
-        together = together || (id == COOPERATIVE && value);
+        *together = *together || (id == COOPERATIVE && value);
+        if (id == CLUSTER)
+            memcpy(cluster, at + VALUE, sizeof *cluster);
     }
-    return locked_launch(function, config->grid, config->block, arguments, config->shared, config->stream, together);
+}
+
+LAB_API int cudaLaunchKernelExC(const lab_config *config, const void *function, void **arguments)
+{
+    bool together;
+    lab_dim3 cluster;
+    read_attributes(config, &together, &cluster);
+    return locked_launch(function, config->grid, config->block, arguments, config->shared, config->stream, together,
+                         &cluster);
+}
+
+/* Of the portable sizes; an SM holds what it holds without clusters. */
+LAB_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const lab_config *config)
+{
+    bool together;
+    lab_dim3 cluster;
+    int blocks;
+    uint32_t own[3];
+    const smp_warp_kernel *kernel = lab_kernel(function);
+    const uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+    read_attributes(config, &together, &cluster);
+    if (kernel && !cluster.x && smp_warp_kernel_cluster(kernel, own))
+        cluster = (lab_dim3){own[0], own[1], own[2]};
+    const unsigned size = cluster.x ? cluster.x * cluster.y * cluster.z : 1;
+    const int error =
+        lab_resident_blocks(kernel, threads <= SMP_WARP_MAX_THREADS ? (int)threads : 0, config->shared, &blocks);
+    if (!error)
+        *clusters = size ? blocks * LAB_PROCESSORS / (int)size : 0;
+    return error;
+}
+LAB_API int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const lab_config *config)
+{
+    enum { PORTABLE = 8 };
+    (void)config;
+    if (!lab_kernel(function))
+        return lab_error(LAB_INVALID_FUNCTION);
+    *size = PORTABLE;
+    return LAB_SUCCESS;
 }
 
 /* All its blocks run in turns, so that a barrier of the grid works. */
 LAB_API int cudaLaunchCooperativeKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
                                         size_t shared, void *stream)
 {
-    return locked_launch(function, grid, block, arguments, shared, stream, true);
+    return locked_launch(function, grid, block, arguments, shared, stream, true, &no_cluster);
 }
 
 int lab_missing(const char *name)

@@ -1,10 +1,11 @@
 /* Constant banks, from which SASS reads the launch's shape (bank 0), its parameters (bank 0, from param_base on),
  * __constant__ variables (bank 3), addresses of variables (bank 4) and numbers (bank 2). The layout of bank 0 is that
  * of compute capability 5.0 and newer, or of 10.0 and newer. */
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "warp/machine.h"
+#include "warp/cluster.h"
 
 enum { BLOCK_SHAPE = 0, GRID_SHAPE = 12, LOCAL_WINDOW = 0x20, STACK = 0x28, SLACK = 16 };
 enum {
@@ -15,6 +16,34 @@ enum {
     STACK_100 = 0x37c
 };
 enum { PARAM_ADDRESS = 0x198, PARAM_BASE_90 = 0x210 }; /* where 9.0 has the generic address of the parameters */
+
+/* Where 9.0 has clusters: whether there are some, their shape, its reciprocals, the grid's, and their size. */
+enum { IS_CLUSTER = 0x140, CLUSTER_SHAPE = 0x144, CLUSTER_PARTS = 0x150, CLUSTERS = 0x15c, CLUSTER_SIZE = 0x188 };
+
+/* A number times the reciprocal, cut to an integer, is the quotient. */
+static float reciprocal(uint32_t number)
+{
+    const float r = 1.f / (float)number;
+    return number & (number - 1) ? nextafterf(r, 1) : r;
+}
+
+void warp_put_cluster(const warp_block *block)
+{
+    const warp_cluster *c = block->cluster;
+    unsigned char *bytes = (unsigned char *)(uintptr_t)block->banks[0];
+    if (block->code->param_base != PARAM_BASE_90)
+        return;
+    const uint32_t is_explicit = c && c->is_explicit, size = c ? c->size : 1;
+    memcpy(bytes + IS_CLUSTER, &is_explicit, sizeof is_explicit);
+    memcpy(bytes + CLUSTER_SIZE, &size, sizeof size);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t n = c ? c->shape[i] : 1, count = block->launch->grid[i] / n;
+        const float part = reciprocal(n);
+        memcpy(bytes + CLUSTER_SHAPE + 4 * i, &n, sizeof n);
+        memcpy(bytes + CLUSTER_PARTS + 4 * i, &part, sizeof part);
+        memcpy(bytes + CLUSTERS + 4 * i, &count, sizeof count);
+    }
+}
 
 void warp_free_bank(warp_bank *bank)
 {
@@ -61,6 +90,7 @@ smp_code warp_open_banks(warp_block *block, smp_error *err)
         for (size_t k = 0; k < bank->part_count; k++)
             memcpy(bytes + bank->parts[k].offset, bank->parts[k].memory, bank->parts[k].size);
     }
+    warp_put_cluster(block);
     return SMP_OK;
 }
 

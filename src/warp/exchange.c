@@ -56,7 +56,7 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
         put_text(to, w->array);
         fprintf(to, "\t%" PRIu64 "\t%" PRIu32 "\t", w->skipped, w->place);
         put_text(to, w->instruction);
-        fprintf(to, "\t%d\n", w->repeats);
+        fprintf(to, "\t%d\t%d\n", w->repeats, w->far);
     }
     for (size_t i = 0; i < r->finding_count; i++) {
         const smp_warp_finding *f = &r->findings[i];
@@ -146,6 +146,7 @@ static void read_row(char **f, smp_warp_row *w)
     w->place = small(f[20 + SMP_WARP]);
     snprintf(w->instruction, sizeof w->instruction, "%s", f[21 + SMP_WARP]);
     w->repeats = small(f[22 + SMP_WARP]);
+    w->far = small(f[23 + SMP_WARP]);
 }
 
 static void read_place(char **f, smp_warp_place *p)
@@ -164,7 +165,7 @@ static void read_finding(char **f, smp_warp_finding *x)
 
 smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_error *err)
 {
-    enum { HEAD = 19, ROW = 23 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
+    enum { HEAD = 19, ROW = 24 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
     char line[LINE], *f[FIELDS];
     size_t row_capacity = 0, finding_capacity = 0, file_capacity = 0;
     bool begun = false;

@@ -44,6 +44,7 @@ void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t
 static void add_count(warp_count *sum, const warp_count *more)
 {
     sum->skipped += more->skipped;
+    sum->far = sum->far || more->far;
     sum->instructions += more->instructions;
     sum->lanes += more->lanes;
     sum->wavefronts += more->wavefronts;

@@ -92,6 +92,12 @@ uint32_t smp_warp_kernel_arch(const smp_warp_kernel *kernel)
     return kernel->code.architecture;
 }
 
+bool smp_warp_kernel_cluster(const smp_warp_kernel *kernel, uint32_t shape[3])
+{
+    memcpy(shape, kernel->code.cluster, sizeof kernel->code.cluster);
+    return shape[0] != 0;
+}
+
 uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel)
 {
     return kernel->code.shared_bytes;

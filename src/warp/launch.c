@@ -4,7 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "warp/machine.h"
+#include "warp/cluster.h"
+
+static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err);
 
 static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, uint64_t *blocks, smp_error *err)
 {
@@ -33,6 +35,42 @@ static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, u
         *err = code->problem;
         return err->code;
     }
+    return check_cluster(launch, err);
+}
+
+/* The clusters of a launch. False: it has none. */
+static bool cluster_of(const smp_warp_launch *launch, uint32_t shape[3])
+{
+    const warp_code *code = &launch->kernel->code;
+    const uint32_t *from = launch->cluster[0] ? launch->cluster : code->cluster;
+    for (int i = 0; i < 3; i++)
+        shape[i] = from[0] && from[i] ? from[i] : 1;
+    return from[0] || code->in_clusters;
+}
+
+static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err)
+{
+    const uint32_t *own = launch->kernel->code.cluster, *given = launch->cluster;
+    uint32_t shape[3];
+    if (!cluster_of(launch, shape))
+        return SMP_OK;
+    const uint64_t size = (uint64_t)shape[0] * shape[1] * shape[2];
+    if (size > WARP_MOST_CLUSTER) {
+        smp_fail(err, SMP_E_USAGE, "a cluster of %u x %u x %u blocks cannot be launched", shape[0], shape[1], shape[2]);
+        return smp_hint(err, "a cluster has 1 to 8 blocks, 16 where a GPU allows it");
+    }
+    if (own[0] && given[0] && memcmp(own, given, sizeof launch->cluster) != 0)
+        return smp_fail(err, SMP_E_USAGE,
+                        "the launch asks for clusters of %u x %u x %u blocks, the kernel for %u x %u x %u", given[0],
+                        given[1], given[2], own[0], own[1], own[2]);
+    for (int i = 0; i < 3; i++)
+        if (launch->grid[i] % shape[i]) {
+            smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched in clusters of %u x %u x %u",
+                     launch->grid[0], launch->grid[1], launch->grid[2], shape[0], shape[1], shape[2]);
+            return smp_hint(err, "each of the grid's numbers must be a multiple of the cluster's");
+        }
+    if (launch->together)
+        return smp_fail(err, SMP_E_USAGE, "a cooperative launch in clusters is not supported");
     return SMP_OK;
 }
 
@@ -115,6 +153,9 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
         code = shares[i].block ? open_block(shares[i].block, launch, threads, err)
                                : smp_fail_memory(err, "a block", sizeof *shares[i].block);
     }
+    uint32_t shape[3];
+    if (!code && cluster_of(launch, shape))
+        return warp_run_clusters(shares[0].block, shape, &shares[0].done, err);
     if (!code && launch->together)
         return warp_run_together(shares[0].block, wanted, &shares[0].done, err);
     for (int i = 1; i < count && !code; i++)
@@ -135,6 +176,7 @@ static smp_code run_shares(share *shares, int count, const smp_warp_launch *laun
 smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, smp_error *err)
 {
     enum { MOST_SHARES = 64 };
+    uint32_t shape[3];
     uint64_t threads = 0, blocks = 0;
     share shares[MOST_SHARES] = {{.block = NULL}};
     memset(result, 0, sizeof *result);
@@ -143,8 +185,9 @@ smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, sm
         return code;
     const double began = smp_now();
     const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
-    uint64_t count =
-        launch->threads > 1 && !launch->together && blocks_are_apart(launch) ? (uint64_t)launch->threads : 1;
+    uint64_t count = launch->threads > 1 && !launch->together && !cluster_of(launch, shape) && blocks_are_apart(launch)
+                         ? (uint64_t)launch->threads
+                         : 1;
     count = count > MOST_SHARES ? MOST_SHARES : count;
     count = count > wanted ? wanted ? wanted : 1 : count;
     code = run_shares(shares, (int)count, launch, wanted, threads, err);

@@ -1,7 +1,7 @@
 /* How warps proceed. Of a warp's lanes the group with the lowest instruction runs until it meets the next group, which
  * brings lanes of a branch together again where the compiler's order of code does. A block's warps run one after
  * another from barrier to barrier. */
-#include "warp/machine.h"
+#include "warp/cluster.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -130,10 +130,12 @@ static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst
     return false;
 }
 
-static void leave(warp_frame *frame, uint32_t lanes)
+static void leave(warp_block *block, warp_frame *frame, uint32_t lanes)
 {
     frame->ready &= ~lanes;
     frame->live &= ~lanes;
+    if (block->cluster && !frame->depth)
+        warp_cluster_exit(block, frame, lanes);
 }
 
 /* Nobody can run, and lanes wait for lanes that never come: the hardware's older rule takes those that are there. */
@@ -234,7 +236,7 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
                 warp_stop(block, frame, inst, "a thread that ends inside a function that is called is not supported");
                 return false;
             }
-            leave(frame, lanes);
+            leave(block, frame, lanes);
             set_pc(frame, group & ~lanes, pc + 1);
             if (lanes)
                 return true;
@@ -248,6 +250,17 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
             set_pc(frame, group, pc + 1);
             if (lanes)
                 warp_arrive(block, frame, inst, lanes);
+            return !block->stop;
+        case WARP_CLUSTER:
+            if (frame->depth || !block->cluster) {
+                warp_stop(block, frame, inst,
+                          "a barrier of the cluster in a function that is called, not inlined, is "
+                          "not supported");
+                return false;
+            }
+            set_pc(frame, group, pc + 1);
+            if (lanes)
+                warp_cluster_barrier(block, frame, inst, lanes);
             return !block->stop;
         case WARP_MEMBERS:
         case WARP_CONVERGE:
@@ -307,6 +320,25 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
+static uint64_t cluster_value(const warp_block *block, warp_special special)
+{
+    static const uint32_t none[3] = {1, 1, 1};
+    const warp_cluster *c = block->cluster;
+    const uint32_t *shape = c ? c->shape : none, *grid = block->launch->grid;
+    if (special >= WARP_CLUSTER_CTAID_X && special <= WARP_CLUSTER_CTAID_Z)
+        return block->id[special - WARP_CLUSTER_CTAID_X] % shape[special - WARP_CLUSTER_CTAID_X];
+    if (special >= WARP_CLUSTER_NCTAID_X && special <= WARP_CLUSTER_NCTAID_Z)
+        return shape[special - WARP_CLUSTER_NCTAID_X];
+    if (special >= WARP_CLUSTERID_X && special <= WARP_CLUSTERID_Z)
+        return block->id[special - WARP_CLUSTERID_X] / shape[special - WARP_CLUSTERID_X];
+    if (special >= WARP_NCLUSTERID_X && special <= WARP_NCLUSTERID_Z)
+        return grid[special - WARP_NCLUSTERID_X] / shape[special - WARP_NCLUSTERID_X];
+    return special == WARP_CLUSTER_RANK   ? block->rank
+           : special == WARP_CLUSTER_SIZE ? shape[0] * shape[1] * shape[2]
+           : c && c->is_explicit          ? UINT32_MAX /* a predicate */
+                                          : 0;
+}
+
 static uint64_t special_value(const warp_block *block, const warp_frame *frame, warp_special special, uint32_t lane)
 {
     const smp_warp_launch *launch = block->launch;
@@ -364,6 +396,8 @@ static uint64_t special_value(const warp_block *block, const warp_frame *frame, 
         return launch->grid_memory >> 32;
     case WARP_CLOCK:
         return block->instructions;
+    default:
+        return cluster_value(block, special);
     }
     return 0;
 }
@@ -415,6 +449,8 @@ void warp_begin_block(warp_block *block, uint64_t index)
         memset(frame, 0, sizeof *frame);
         frame->code = block->code;
         frame->warp = w;
+        frame->clustered = block->cluster != NULL;
+        frame->rank = block->rank;
         frame->rows = block->register_file + (size_t)w * block->code->register_bytes;
         frame->local = block->local_file + (size_t)w * WARP_LANES * block->code->local_bytes;
         frame->live = frame->ready = count >= WARP_LANES ? WARP_ALL : (UINT32_C(1) << count) - 1;
@@ -424,8 +460,10 @@ void warp_begin_block(warp_block *block, uint64_t index)
 
 bool warp_step_block(warp_block *block, bool *spins)
 {
-    bool moved = false, waits = false;
+    bool moved = false, waits = false, held = false;
     *spins = false;
+    if (block->cluster)
+        warp_cluster_wake(block);
     for (uint32_t w = 0; w < block->warps && !block->stop; w++) {
         warp_frame *frame = &block->frames[w];
         if (frame->ready || frame->at_members) {
@@ -434,11 +472,12 @@ bool warp_step_block(warp_block *block, bool *spins)
             *spins = *spins || frame->ready;
         }
         waits = waits || frame->at_barrier;
+        held = held || frame->at_cluster;
     }
     if (block->stop)
         return false;
     moved = warp_release_barriers(block) || moved;
-    if (!moved && waits)
+    if (!moved && waits && !held)
         warp_report_deadlock(block);
     return moved;
 }

@@ -30,6 +30,7 @@ typedef struct warp_inst warp_inst;
 typedef struct warp_code warp_code;
 typedef struct warp_frame warp_frame;
 typedef struct warp_block warp_block;
+typedef struct warp_cluster warp_cluster; /* cluster.h */
 
 typedef void warp_execute(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
 typedef void warp_alu(void *d, const void *a, const void *b, const void *c);
@@ -43,7 +44,8 @@ typedef enum warp_flow {
     WARP_JUMP_TO,  /* each lane goes where the row s[0] says, in bytes of code */
     WARP_EXIT,     /* threads end */
     WARP_RETURN,   /* lanes leave the function; in a kernel: end */
-    WARP_BARRIER
+    WARP_BARRIER,
+    WARP_CLUSTER /* a barrier of the cluster: mode 0 arrives, 1 waits */
 } warp_flow;
 
 typedef enum warp_space { WARP_GENERIC, WARP_GLOBAL, WARP_SHARED, WARP_LOCAL, WARP_CONST, WARP_PARAM } warp_space;
@@ -128,7 +130,22 @@ typedef enum warp_special {
     WARP_DYNAMIC_BASE, /* where dynamic shared memory begins */
     WARP_ENV_1,        /* %envreg1 and 2: the address of the memory of a grid's barrier */
     WARP_ENV_2,
-    WARP_CLOCK /* read when it is asked for */
+    WARP_CLUSTER_CTAID_X, /* the block in its cluster */
+    WARP_CLUSTER_CTAID_Y,
+    WARP_CLUSTER_CTAID_Z,
+    WARP_CLUSTER_NCTAID_X,
+    WARP_CLUSTER_NCTAID_Y,
+    WARP_CLUSTER_NCTAID_Z,
+    WARP_CLUSTERID_X, /* the cluster in the grid */
+    WARP_CLUSTERID_Y,
+    WARP_CLUSTERID_Z,
+    WARP_NCLUSTERID_X,
+    WARP_NCLUSTERID_Y,
+    WARP_NCLUSTERID_Z,
+    WARP_CLUSTER_RANK,
+    WARP_CLUSTER_SIZE,
+    WARP_IS_CLUSTER, /* the launch or the kernel says how large clusters are */
+    WARP_CLOCK       /* read when it is asked for */
 } warp_special;
 
 typedef struct warp_special_row {
@@ -179,6 +196,8 @@ struct warp_code {
     bool entry;
     bool counts_only;      /* races and uninitialised reads are not looked for */
     uint32_t architecture; /* that it is compiled for: 90 */
+    uint32_t cluster[3];   /* blocks of a cluster, as the kernel wants them; 0: as the launch says, or none */
+    bool in_clusters;      /* it has instructions of clusters */
     uint32_t param_base;   /* SASS: where parameters lie in constant bank 0; 0: PTX */
     uint32_t first_local;  /* SASS: the stack pointer at the beginning */
     warp_bank banks[WARP_BANKS];
@@ -239,12 +258,17 @@ struct warp_frame {
     uint32_t carry; /* of PTX: a bit a lane */
     uint32_t depth; /* 0: the kernel */
     const struct warp_frame *caller;
+    uint32_t at_cluster, cluster_arrived; /* lanes that wait at the cluster's barrier, that have arrived there */
+    uint8_t cluster_phase[WARP_LANES];    /* at which */
+    bool clustered;
+    uint32_t rank; /* of the block in its cluster */
     uint32_t warp;
     uint32_t turn; /* __syncwarp calls so far in this interval: orders accesses of the warp */
     uint8_t barrier[WARP_LANES];
 };
 
 typedef struct warp_count {
+    bool far;         /* other blocks' shared memory, too */
     uint64_t skipped; /* runs in which no lane's guard held */
     uint64_t instructions, lanes, wavefronts, ideal, packed, conflicts, sectors, sectors_ideal;
     uint8_t seen_space; /* bit WARP_SHARED, WARP_GLOBAL */
@@ -294,6 +318,8 @@ struct warp_block {
     uint32_t threads, warps;
     uint64_t index; /* of the block in the grid */
     uint32_t id[3];
+    warp_cluster *cluster; /* null: there are none */
+    uint32_t rank, cluster_phase;
     warp_frame frames[WARP_MOST_WARPS];
     unsigned char *register_file, *local_file, *shared;
     uint32_t shared_size, dynamic_base;
@@ -400,6 +426,7 @@ bool warp_tell_apart(smp_warp_module *module);
 
 /* Constant banks of a launch (banks.c). */
 smp_code warp_open_banks(warp_block *block, smp_error *err);
+void warp_put_cluster(const warp_block *block); /* the shape of the cluster */
 void warp_close_banks(warp_block *block);
 void warp_fill_bank_rows(const warp_block *block, warp_frame *frame);
 void warp_free_bank(warp_bank *bank);
@@ -408,6 +435,11 @@ void warp_free_bank(warp_bank *bank);
 void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
 bool warp_release_barriers(warp_block *block);
 void warp_report_deadlock(warp_block *block);
+
+/* Barriers of a cluster (cluster.c): lanes arrive or wait; they end; those of a phase that is over go on. */
+void warp_cluster_barrier(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
+void warp_cluster_exit(warp_block *block, const warp_frame *frame, uint32_t lanes);
+void warp_cluster_wake(warp_block *block);
 
 /* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
 smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);

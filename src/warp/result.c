@@ -26,6 +26,7 @@ static void add_row(smp_warp_row *to, const smp_warp_row *from)
 {
     to->instructions += from->instructions;
     to->skipped += from->skipped;
+    to->far = to->far || from->far;
     to->lanes += from->lanes;
     to->wavefronts += from->wavefronts;
     to->ideal += from->ideal;
@@ -62,6 +63,7 @@ static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_spa
     row.op = op_of(block, c, index, space);
     row.width = (uint32_t)inst->width * (inst->vec ? inst->vec : 1);
     row.skipped = c->skipped;
+    row.far = c->far;
     if (block->launch->each_instruction) {
         row.place = (uint32_t)(inst - block->code->insts);
         row.repeats = inst->repeats;

@@ -3,7 +3,7 @@
  * lies between them or, within a warp, a __syncwarp. */
 #include <string.h>
 
-#include "warp/machine.h"
+#include "warp/cluster.h"
 
 /* The cost of an access, from the last one of this instruction where the lanes lie alike: all its addresses moved by
  * the same number of words only turn the banks. */
@@ -121,7 +121,7 @@ static inline void note_read(warp_granule *g, const warp_touch *now)
 
 static void check_read(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
-    if (interval_of(&g->write) < block->first_interval) {
+    if (interval_of(&g->write) < block->first_interval && !warp_written_far(block, granule)) {
         char place[120];
         place_text(block, granule << block->granule_shift, place, sizeof place);
         warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
@@ -145,7 +145,7 @@ static void check_write(warp_block *block, warp_granule *g, const warp_touch *no
 
 static void check_update(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
-    if (interval_of(&g->write) < block->first_interval) {
+    if (interval_of(&g->write) < block->first_interval && !warp_written_far(block, granule)) {
         char place[120];
         place_text(block, granule << block->granule_shift, place, sizeof place);
         warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
@@ -220,8 +220,11 @@ void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *in
                        uint32_t bytes, warp_touching how)
 {
     const warp_access access = {.how = how, .width = bytes};
-    if (bytes && !block->code->counts_only)
-        check_lane(block, frame, inst, lane, offset, &access);
+    if (!bytes || block->code->counts_only)
+        return;
+    if (block->cluster)
+        warp_check_near(block, frame, inst, lane, offset, &access);
+    check_lane(block, frame, inst, lane, offset, &access);
 }
 
 /* ------------------------------------------------------------------------------------------------ accesses */
@@ -280,6 +283,9 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
     warp_count_shared(block, inst->index, banks);
     if (block->code->counts_only)
         return lanes;
+    if (block->cluster)
+        WARP_ACTIVE_LANES(lanes)
+    warp_check_near(block, frame, inst, l, offset[l], access);
     if (access->how == WARP_READS && access->width <= UINT32_C(1) << block->granule_shift)
         check_reads(block, frame, inst, lanes, offset);
     else

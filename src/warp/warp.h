@@ -88,6 +88,8 @@ const char *smp_warp_kernel_name(const smp_warp_kernel *kernel); /* in the sourc
 size_t smp_warp_kernel_params(const smp_warp_kernel *kernel, const smp_warp_param **params);
 uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel); /* bytes of static shared memory */
 uint32_t smp_warp_kernel_arch(const smp_warp_kernel *kernel);   /* that it is compiled for: 90; 0: not known */
+/* The blocks of a cluster that it wants (__cluster_dims__). False: it leaves that to its launches. */
+bool smp_warp_kernel_cluster(const smp_warp_kernel *kernel, uint32_t shape[3]);
 uint32_t smp_warp_kernel_param_bytes(const smp_warp_kernel *kernel);
 const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null: it can run */
 
@@ -110,6 +112,7 @@ void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t 
 typedef struct smp_warp_launch {
     const smp_warp_kernel *kernel;
     uint32_t grid[3], block[3];
+    uint32_t cluster[3];     /* blocks of a cluster; 0: as the kernel says, or none */
     uint32_t dynamic_shared; /* bytes */
     const void *params;      /* smp_warp_kernel_param_bytes of them */
     smp_warp_memory *memory;
@@ -143,6 +146,7 @@ typedef struct smp_warp_row {
     smp_bank_op worst_op;
     char array[64];       /* the shared array where that is known, else "" */
     uint64_t skipped;     /* of SASS: warp instructions of which no lane took part */
+    bool far;             /* other blocks' shared memory too, of which no wavefronts are told */
     uint32_t place;       /* with each_instruction: its number in the kernel */
     bool repeats;         /* the same: in a loop that waits for others, so that how often is a matter of timing */
     char instruction[80]; /* SASS, with each_instruction; else "" */

@@ -286,6 +286,8 @@ static const struct {
     {"cvta", ptx_decode_memory},
     {"cp", ptx_decode_memory},
     {"isspacep", ptx_decode_memory},
+    {"mapa", ptx_decode_memory},
+    {"getctarank", ptx_decode_memory},
     {"mbarrier", ptx_decode_mbarrier},
     {"bar", ptx_decode_warp},
     {"barrier", ptx_decode_warp},

@@ -5,8 +5,8 @@
 
 static const char hints[] = "volatile weak relaxed acquire release acq_rel cta gpu sys cluster nc ca cg cs lu cv wb wt "
                             "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate "
-                            "L2::64B L2::128B L2::256B v2 v4 v8 global shared shared::cta local const param "
-                            "param::entry param::func unified";
+                            "L2::64B L2::128B L2::256B v2 v4 v8 global shared shared::cta shared::cluster local "
+                            "const param param::entry param::func unified";
 
 static bool wrong(ptx_parser *parser, const ptx_statement *s, const char *what)
 {
@@ -20,9 +20,11 @@ static warp_space space_of(const ptx_statement *s)
     static const struct {
         const char *word;
         warp_space space;
-    } spaces[] = {{"global", WARP_GLOBAL},      {"shared", WARP_SHARED},    {"shared::cta", WARP_SHARED},
-                  {"local", WARP_LOCAL},        {"const", WARP_CONST},      {"param", WARP_PARAM},
-                  {"param::entry", WARP_PARAM}, {"param::func", WARP_PARAM}};
+    } spaces[] = {{"global", WARP_GLOBAL},      {"shared", WARP_SHARED},
+                  {"shared::cta", WARP_SHARED}, {"shared::cluster", WARP_SHARED},
+                  {"local", WARP_LOCAL},        {"const", WARP_CONST},
+                  {"param", WARP_PARAM},        {"param::entry", WARP_PARAM},
+                  {"param::func", WARP_PARAM}};
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
         if (ptx_has(s, spaces[i].word))
             return spaces[i].space;
@@ -116,8 +118,8 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
             operation = i;
     snprintf(
         known, sizeof known,
-        "add min max and or xor exch cas inc dec global shared shared::cta relaxed acquire release acq_rel cta gpu "
-        "sys cluster noftz");
+        "add min max and or xor exch cas inc dec global shared shared::cta shared::cluster relaxed acquire release "
+        "acq_rel cta gpu sys cluster noftz");
     if (!ptx_only(parser, s, known) || !set_type(parser, s, inst))
         return false;
     if (operation < 0)
@@ -205,8 +207,9 @@ static bool decode_window(ptx_parser *parser, const ptx_statement *s, warp_inst 
 
 static bool decode_is_space(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
-    if (!ptx_only(parser, s, "global shared shared::cta local const param") || s->operand_count != 2)
+    if (!ptx_only(parser, s, "global shared shared::cta shared::cluster local const param") || s->operand_count != 2)
         return wrong(parser, s, "this form");
+    inst->mode = ptx_has(s, "shared") || ptx_has(s, "shared::cta");
     inst->space = (uint8_t)space_of(s);
     inst->d[0] = ptx_row(parser, s->operands[0], 'p');
     inst->s[0] = ptx_row(parser, s->operands[1], 'd');
@@ -214,8 +217,27 @@ static bool decode_is_space(ptx_parser *parser, const ptx_statement *s, warp_ins
     return true;
 }
 
+/* mapa.u64 d, a, rank: generic addresses; mapa.shared::cluster.u32. getctarank.u64 d, a */
+static bool decode_rank(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    const bool maps = s->words[0][0] == 'm';
+    if (!ptx_only(parser, s, "shared::cluster") || s->operand_count != 2 + maps)
+        return wrong(parser, s, "this form");
+    inst->address_wide = ptx_size_of(ptx_type_of(s->words[s->word_count - 1])) == 8;
+    const char of_address = inst->address_wide ? 'd' : 'w';
+    inst->d[0] = ptx_row(parser, s->operands[0], maps ? of_address : 'w');
+    inst->s[0] = ptx_row(parser, s->operands[1], of_address);
+    inst->s[1] = maps ? ptx_row(parser, s->operands[2], 'w') : 0;
+    inst->sources = (uint8_t)(1 + maps);
+    inst->execute = maps ? ptx_run_map_rank : ptx_run_rank_of;
+    parser->code->in_clusters = true;
+    return true;
+}
+
 bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
+    if (!strcmp(s->words[0], "mapa") || !strcmp(s->words[0], "getctarank"))
+        return decode_rank(parser, s, inst);
     if (!strcmp(s->words[0], "cvta"))
         return decode_window(parser, s, inst);
     if (!strcmp(s->words[0], "isspacep"))

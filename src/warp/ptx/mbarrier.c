@@ -2,6 +2,7 @@
  * when all that are expected have. The 64 bits are of this machine's own making, as they are of each GPU's. */
 #include <string.h>
 
+#include "warp/cluster.h"
 #include "warp/ptx/execute.h"
 
 enum {
@@ -164,6 +165,7 @@ static void settle(warp_block *block, barrier *b)
     b->phase = (b->phase + 1) & 7;
     b->pending = b->expected;
     block->interval++;
+    warp_cluster_order(block);
 }
 
 static void arrive(warp_block *block, const warp_frame *frame, const warp_inst *inst, barrier *b, uint32_t count,
@@ -246,10 +248,9 @@ static void complete(warp_block *block, const warp_frame *frame, const warp_inst
     memcpy(block->shared + offset, &bits, sizeof bits);
 }
 
-static void run_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset)
+static void run_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, unsigned char *at)
 {
     uint64_t bits;
-    unsigned char *at = block->shared + offset;
     memcpy(&bits, at, sizeof bits);
     if (inst->mode == INIT) {
         const uint32_t most = UINT32_C(1) << COUNT_BITS, word = warp_words(frame, inst->s[1])[lane];
@@ -293,9 +294,16 @@ void ptx_run_mbarrier(warp_block *block, warp_frame *frame, const warp_inst *ins
     ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
     WARP_ACTIVE_LANES(lanes)
     {
-        const uint64_t offset = address[l] & ~WARP_WINDOW_MASK;
+        uint64_t offset = address[l] & ~WARP_WINDOW_MASK;
+        unsigned char *memory = block->shared;
+        const uint64_t rank = offset >> WARP_RANK_SHIFT;
+        if (block->cluster && rank && rank <= block->cluster->size &&
+            (inst->mode == EXPECT || inst->mode == COMPLETE || inst->mode == ARRIVE)) { /* another block's */
+            memory = warp_memory_of(block, (uint32_t)rank - 1);
+            offset &= WARP_PLACE_MASK;
+        }
         if (!block->stop && inside(block, frame, inst, l, offset, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier"))
-            run_lane(block, frame, inst, l, offset);
+            run_lane(block, frame, inst, l, memory + offset);
     }
 }
 

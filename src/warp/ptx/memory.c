@@ -1,6 +1,7 @@
 /* Accesses to memory: addresses, what the machine counts and checks of them, then the bytes. */
 #include <string.h>
 
+#include "warp/cluster.h"
 #include "warp/ptx/execute.h"
 #include "warp/ptx/half.h"
 
@@ -33,6 +34,15 @@ unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset
     return frame->local + (size_t)lane * frame->code->local_bytes + (size_t)offset;
 }
 
+/* In clusters the hardware has a block's rank in the upper bits, of its own addresses too. */
+static uint32_t place_of(const warp_frame *frame, uint32_t address)
+{
+    if (!frame->clustered)
+        return address;
+    const uint32_t rank = address >> WARP_RANK_SHIFT, place = address & WARP_PLACE_MASK;
+    return rank == frame->rank ? place : place | (rank + 1) << WARP_RANK_SHIFT;
+}
+
 /* SASS: a row of low words, one of high words behind it, a uniform row and a constant. Addresses of shared memory are
  * of 32 bits and begin at `bias`, also in their window. */
 static void addresses_of_parts(const warp_frame *frame, const warp_inst *inst, uint32_t row, uint32_t add,
@@ -49,14 +59,14 @@ static void addresses_of_parts(const warp_frame *frame, const warp_inst *inst, u
     }
     if (space == WARP_SHARED)
         for (int l = 0; l < WARP_LANES; l++)
-            address[l] = (uint32_t)(address[l] - inst->bias);
+            address[l] = place_of(frame, (uint32_t)(address[l] - inst->bias));
     else if (space == WARP_LOCAL)
         for (int l = 0; l < WARP_LANES; l++)
             address[l] = (uint32_t)address[l];
     else if (space == WARP_GENERIC)
         for (int l = 0; l < WARP_LANES; l++)
             if (ptx_space_of(address[l]) == WARP_SHARED)
-                address[l] = WARP_SHARED_WINDOW | (uint32_t)(address[l] - inst->bias);
+                address[l] = WARP_SHARED_WINDOW | place_of(frame, (uint32_t)(address[l] - inst->bias));
 }
 
 void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
@@ -149,6 +159,28 @@ static uint32_t shared_offset(const warp_inst *inst, uint64_t address)
     return outside ? UINT32_MAX : (uint32_t)address;
 }
 
+/* Shared memory of the blocks of a cluster, each block's apart. */
+static void access_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                           const uint32_t offset[WARP_LANES], const warp_access *access, bool load)
+{
+    while (lanes) {
+        uint32_t rank;
+        const uint32_t same = warp_same_member(block, lanes, offset, &rank);
+        const bool own = rank == UINT32_MAX;
+        unsigned char *memory = warp_memory_of(block, rank);
+        const uint32_t done = own ? warp_touch_shared(block, frame, inst, same, offset, access)
+                                  : warp_touch_far(block, frame, inst, same, rank, offset, access);
+        WARP_ACTIVE_LANES(done)
+        {
+            if (load)
+                load_bytes(frame, inst, l, memory + (offset[l] & WARP_PLACE_MASK));
+            else
+                store_bytes(frame, inst, l, memory + (offset[l] & WARP_PLACE_MASK));
+        }
+        lanes &= ~same;
+    }
+}
+
 /* One access of lanes that all mean the same space. */
 static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
                          const uint64_t address[WARP_LANES], bool load)
@@ -170,6 +202,10 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
             WARP_ACTIVE_LANES(lanes)
             store_bytes(frame, inst, l, written[l]);
             access.bytes = (const unsigned char(*)[WARP_ACCESS_BYTES])written;
+        }
+        if (block->cluster) {
+            access_members(block, frame, inst, lanes, offset, &access, load);
+            return;
         }
         lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
         if (load && bytes == 4 && inst->width == 4 && !inst->source_wide && inst->d[0] != WARP_NO_ROW) {
@@ -365,12 +401,17 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
             warp_stop(block, frame, inst, "an atomic operation on memory that threads do not share");
             return;
         }
-        done = space == WARP_SHARED ? warp_touch_shared(block, frame, inst, same, offset, &access)
-                                    : warp_touch_global(block, frame, inst, same, address, &access);
+        uint32_t rank = UINT32_MAX;
+        if (space == WARP_SHARED && block->cluster)
+            same = warp_same_member(block, same, offset, &rank);
+        unsigned char *shared = warp_memory_of(block, rank);
+        done = space == WARP_GLOBAL ? warp_touch_global(block, frame, inst, same, address, &access)
+               : rank == UINT32_MAX ? warp_touch_shared(block, frame, inst, same, offset, &access)
+                                    : warp_touch_far(block, frame, inst, same, rank, offset, &access);
         WARP_ACTIVE_LANES(done)
         {
             unsigned char *at =
-                space == WARP_SHARED ? block->shared + offset[l] : (unsigned char *)(uintptr_t)address[l];
+                space == WARP_SHARED ? shared + (offset[l] & WARP_PLACE_MASK) : (unsigned char *)(uintptr_t)address[l];
             const bool wide = inst->width == 8;
             uint64_t old = 0;
             memcpy(&old, at, inst->width);
@@ -462,6 +503,40 @@ void ptx_run_is_space(warp_block *block, warp_frame *frame, const warp_inst *ins
     uint32_t mask = 0;
     (void)block;
     for (int l = 0; l < WARP_LANES; l++)
-        mask |= (uint32_t)(ptx_space_of(from[l]) == (warp_space)inst->space) << l;
+        mask |= (uint32_t)(ptx_space_of(from[l]) == (warp_space)inst->space &&
+                           !(inst->mode && from[l] >> WARP_RANK_SHIFT & UINT8_MAX)) /* shared::cta: the own */
+                << l;
     ptx_blend(frame, inst->d[0], 'p', &mask, lanes);
+}
+
+/* mapa: the same place in another block of the cluster. */
+void ptx_run_map_rank(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { MOST_RANK = 254 };
+    const uint32_t *rank = warp_words(frame, inst->s[1]);
+    const uint64_t field = (uint64_t)UINT8_MAX << WARP_RANK_SHIFT;
+    uint64_t result[WARP_LANES];
+    uint32_t low[WARP_LANES];
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const uint64_t from = inst->address_wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
+        const uint64_t code = rank[l] == frame->rank ? 0 : (rank[l] < MOST_RANK ? rank[l] : MOST_RANK) + 1;
+        result[l] = (from & ~field) | code << WARP_RANK_SHIFT;
+        low[l] = (uint32_t)result[l];
+    }
+    ptx_blend(frame, inst->d[0], inst->address_wide ? 'd' : 'w', inst->address_wide ? (void *)result : (void *)low,
+              lanes);
+}
+
+/* getctarank: of the block whose shared memory it is. */
+void ptx_run_rank_of(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint32_t result[WARP_LANES];
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const uint64_t from = inst->address_wide ? warp_longs(frame, inst->s[0])[l] : warp_words(frame, inst->s[0])[l];
+        const uint32_t code = (uint32_t)(from >> WARP_RANK_SHIFT) & UINT8_MAX;
+        result[l] = code ? code - 1 : frame->rank;
+    }
+    ptx_blend(frame, inst->d[0], 'w', result, lanes);
 }

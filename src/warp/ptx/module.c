@@ -260,6 +260,20 @@ static warp_code *new_code(ptx_parser *parser, bool entry)
     return &kernel->code;
 }
 
+/* .reqnctapercluster 4, 1, 1 among the words before a body */
+static void read_cluster(const ptx_parser *parser, warp_code *code)
+{
+    static const char word[] = ".reqnctapercluster";
+    const char *at = parser->text + parser->at, *end = at + strcspn(at, "{;");
+    const char *found = strstr(at, word);
+    if (!found || found >= end)
+        return;
+    const int count =
+        sscanf(found + sizeof word - 1, "%u , %u , %u", &code->cluster[0], &code->cluster[1], &code->cluster[2]);
+    for (int i = count > 0 ? count : 0; i < 3; i++)
+        code->cluster[i] = 1;
+}
+
 static void read_function(ptx_parser *parser, bool entry)
 {
     char name[64];
@@ -295,6 +309,7 @@ static void read_function(ptx_parser *parser, bool entry)
     ptx_skip_blanks(parser);
     if (parser->at < parser->length && parser->text[parser->at] == '(')
         read_params(parser, false);
+    read_cluster(parser, code);
     while (parser->at < parser->length && !strchr("{;", parser->text[parser->at]))
         parser->at++; /* .maxntid and its like */
     if (parser->failed)

@@ -27,6 +27,15 @@ static bool decode_barrier(ptx_parser *parser, const ptx_statement *s, warp_inst
 {
     enum { WAIT, ARRIVE, POPC };
     static const char *const reductions[] = {"popc", "and", "or"};
+    if (ptx_has(s, "cluster")) {
+        inst->flow = WARP_CLUSTER;
+        inst->execute = ptx_run_nothing;
+        inst->mode = ptx_has(s, "wait");
+        parser->code->in_clusters = true;
+        return (ptx_only(parser, s, "cluster arrive wait release relaxed acquire aligned") && !s->operand_count &&
+                ptx_has(s, "arrive") != ptx_has(s, "wait")) ||
+               ptx_wrong_form(parser, s);
+    }
     if (!ptx_only(parser, s, "warp sync arrive red popc and or cta aligned"))
         return false;
     if (ptx_has(s, "warp")) {

@@ -9,7 +9,7 @@
 #include "warp/sass/sass.h"
 
 /* Attributes and the format of those with a payload. */
-enum { WITH_PAYLOAD = 4, PARAM_BANK = 0x0a, FRAME_SIZE = 0x11, STACK_SIZE = 0x12, PARAM_INFO = 0x17 };
+enum { WITH_PAYLOAD = 4, PARAM_BANK = 0x0a, FRAME_SIZE = 0x11, STACK_SIZE = 0x12, PARAM_INFO = 0x17, CLUSTER = 0x3d };
 enum { RESERVED_SHARED = 0x400, LOCAL_ALIGNMENT = 16, MOST_LOCAL = 1 << 20 };
 
 typedef struct cubin {
@@ -160,6 +160,8 @@ static smp_code read_info(cubin *c, const Elf64_Shdr *section, warp_code *code)
         if (code && attribute == PARAM_BANK && size >= 8) {
             code->param_base = words[1] & 0xffff;
             code->param_bytes = words[1] >> 16;
+        } else if (code && attribute == CLUSTER && size >= sizeof code->cluster) {
+            memcpy(code->cluster, at, sizeof code->cluster);
         } else if (code && attribute == PARAM_INFO && size >= 12) {
             if (add_param(c, code, at))
                 return c->err->code;

@@ -353,7 +353,7 @@ static const struct {
                 {"SR_LEMASK", WARP_MASK_LE, false, 0},
                 {"SR_GTMASK", WARP_MASK_GT, false, 0},
                 {"SR_GEMASK", WARP_MASK_GE, false, 0},
-                {"SR_CgaCtaId", WARP_TID_X, true, 0},
+                {"SR_CgaCtaId", WARP_CLUSTER_RANK, false, 0},
                 {"SR_SWINHI", WARP_TID_X, true, (uint32_t)(WARP_SHARED_WINDOW >> 32)},
                 {"SR_CLOCKLO", WARP_CLOCK, false, 0},
                 {"SR_GLOBALTIMERLO", WARP_CLOCK, false, 0},
@@ -374,6 +374,18 @@ static uint32_t special_row(sass_parser *parser, warp_special special)
 }
 
 /* S2R to, SR_TID.X; CS2R to, SR_CLOCKLO: of 64 bits but for .32 */
+/* UCGABAR_ARV, UCGABAR_WAIT: the cluster's barrier */
+static bool decode_cluster(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    (void)op;
+    inst->flow = WARP_CLUSTER;
+    inst->mode = !strcmp(line->words[0], "UCGABAR_WAIT");
+    parser->code->in_clusters = true;
+    if (parser->architecture != 90)
+        return sass_refuse(parser, line, "clusters of this architecture");
+    return !line->count || sass_refuse(parser, line, "this form");
+}
+
 static bool decode_special(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     op->to = line->count == 2 ? sass_to(parser, &line->operands[0]) : WARP_NO_ROW;
@@ -428,6 +440,8 @@ const sass_decoder_row sass_flow_decoders[] = {
     {"S2R", decode_special, ""},
     {"S2UR", decode_special, ""},
     {"CS2R", decode_special, "32"},
+    {"UCGABAR_ARV", decode_cluster, ""},
+    {"UCGABAR_WAIT", decode_cluster, ""},
     {"NOP", decode_nothing, ""},
     {"YIELD", decode_nothing, ""},
     {"NANOSLEEP", decode_nothing, ""},

@@ -304,6 +304,8 @@ static void settle(sass_parser *parser, const smp_warp_module *ptx)
         const bool reserves = parser->architecture >= FIRST && code->shared_bytes >= RESERVED;
         code->architecture = parser->architecture;
         if (twin)
+            memcpy(code->cluster, twin->code.cluster, sizeof code->cluster);
+        if (twin)
             code->param_bytes = twin->code.param_bytes;
         code->shared_bytes = twin ? twin->code.shared_bytes : code->shared_bytes - (reserves ? RESERVED : 0);
         if (twin && twin->code.array_count == 1 && /* of several, ptxas may choose another order */
