@@ -213,9 +213,11 @@ count_programs() {
         n=$((n + 1))
         [ $((n % $2)) -eq 0 ] || continue
         run=$work/programs/$(basename "$file" .cu)$which
+        arch=sm_90
+        ! grep -q wgmma "$file" || arch=sm_90a
         # shellcheck disable=SC2086
-        XDG_CACHE_HOME=$work/cache timeout 140 "$build/smempipe" kernel "$file" --device cuda --json -- $which \
-            > "$run.json" 2> "$run.err"
+        XDG_CACHE_HOME=$work/cache timeout 140 "$build/smempipe" kernel "$file" --device cuda --arch $arch --json \
+            -- $which > "$run.json" 2> "$run.err"
         echo $? > "$run.status"
     done
 }

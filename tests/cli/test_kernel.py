@@ -333,28 +333,6 @@ int main()
                 self.assertIn(words, done.stdout + done.stderr)
                 self.assertNotIn(absent, done.stdout + done.stderr)
 
-    def test_blocks_of_a_cluster_reach_each_other(self):
-        program = os.path.join(LAB, "runtime", "cluster.cu")
-        environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name}
-        done = self.smp("kernel", program, "--json", env=environment)
-        self.assertIn("cluster: PASS", done.stderr)
-        kernels = [k for k in json.loads(done.stdout)["kernels"] if k["blocks_run"]]
-        self.assertEqual(len(kernels), 7)
-        for kernel in kernels:
-            self.assertEqual((kernel["code"], kernel["differing_bytes"], kernel["findings"], kernel["notes"]),
-                             ("sass" if NVDISASM else "ptx", 0, [], None), kernel["kernel"])  # fmt: skip
-        for name, status, words in (
-            ("r", 0, "of block 1 of the cluster, writes byte 0 of block 1's shared memory without a barrier of the"),
-            ("b", 0, "reads 4 bytes at byte 636 of shared memory of block 0 of the cluster, of which it has 512"),
-            ("u", 0, "reads byte 384 of shared memory of block 0 of the cluster, which nobody has written (128 times)"),
-            ("k", 0, "accesses shared memory of block 2 of the cluster, which has 2 blocks"),
-            ("e", 0, "accesses shared memory of block 1 of the cluster, which may have ended"),
-            ("h", 1, "the cluster's barrier waits for 128 threads and only 64 arrive: it hangs"),
-        ):
-            with self.subTest(name):
-                done = self.smp("kernel", program, "--code", "ptx", "--", name, env=environment, status=status)
-                self.assertIn(words, done.stdout + done.stderr)
-
     def test_a_source_without_main_and_a_second_file_say_what_to_type(self):
         self.write("a.cu", "// main is elsewhere\n__global__ void f(int *x) { x[0] = 1; }\n")
         error = self.smp("kernel", "a.cu", status=2).stderr

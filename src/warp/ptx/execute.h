@@ -35,13 +35,22 @@ enum {
     PTX_MBARRIER_PENDING
 };
 warp_execute ptx_run_mbarrier, ptx_run_bulk;
+/* Whether bytes of the block's shared memory are there, at a multiple; a finding if not. what: that is there. */
+bool ptx_is_inside(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
+                   uint32_t bytes, uint32_t multiple, const char *what);
+/* Bytes of a copy have arrived at an mbarrier. */
+void ptx_complete_bytes(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane,
+                        uint64_t offset, uint32_t bytes);
+
+/* tensor.c */
+warp_execute ptx_run_tensor;
 
 /* warp.c; modes of shuffles, votes, matches and reductions are in the order of their decoders' lists */
 warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_run_active, ptx_run_sync, ptx_run_elect;
 
 /* convert.c, matrix.c, call.c */
 warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix,
-    ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix, ptx_run_call;
+    ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix, ptx_run_call, ptx_run_wgmma;
 
 /* Of ptx_run_mma: inst->type and from_type are the elements of a and b, mode is what sums are, width the depth of the
  * product; s[0], s[8], s[16] begin a, b, c. */

@@ -109,6 +109,8 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
  * cp.async.bulk.global.shared::cta.bulk_group [to], [from], bytes */
 bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
+    if (ptx_has(s, "tensor"))
+        return ptx_decode_tensor(parser, s, inst);
     if (ptx_has(s, "commit_group") || ptx_has(s, "wait_group")) {
         inst->execute = ptx_run_nothing; /* copies are done when they are issued */
         return ptx_only(parser, s, "async bulk commit_group wait_group read");
@@ -142,7 +144,7 @@ bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
 /* ------------------------------------------------------------------------------------------------ running */
 
 /* Whether bytes of shared memory are there, a finding if not. */
-static bool inside(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
+bool ptx_is_inside(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
                    uint32_t bytes, uint32_t multiple, const char *what)
 {
     const bool fits = offset <= block->shared_size && bytes <= block->shared_size - offset;
@@ -233,8 +235,8 @@ static bool is_made(warp_block *block, const warp_frame *frame, const warp_inst 
 }
 
 /* Bytes of a copy have arrived. */
-static void complete(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
-                     uint32_t bytes)
+void ptx_complete_bytes(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane,
+                        uint64_t offset, uint32_t bytes)
 {
     uint64_t bits;
     memcpy(&bits, block->shared + offset, sizeof bits);
@@ -302,7 +304,8 @@ void ptx_run_mbarrier(warp_block *block, warp_frame *frame, const warp_inst *ins
             memory = warp_memory_of(block, (uint32_t)rank - 1);
             offset &= WARP_PLACE_MASK;
         }
-        if (!block->stop && inside(block, frame, inst, l, offset, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier"))
+        if (!block->stop &&
+            ptx_is_inside(block, frame, inst, l, offset, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier"))
             run_lane(block, frame, inst, l, memory + offset);
     }
 }
@@ -324,7 +327,7 @@ void ptx_run_bulk(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     {
         const uint32_t bytes = warp_words(frame, inst->s[2])[l] * unit;
         const uint64_t offset = shared[l] & ~WARP_WINDOW_MASK, barrier_at = at[l] & ~WARP_WINDOW_MASK;
-        if (!inside(block, frame, inst, l, offset, bytes, LEAST, "copies"))
+        if (!ptx_is_inside(block, frame, inst, l, offset, bytes, LEAST, "copies"))
             continue;
         if (global[l] % LEAST || bytes % LEAST) {
             warp_fault(block, SMP_WARP_MISALIGNED, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
@@ -343,9 +346,9 @@ void ptx_run_bulk(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         unsigned char *memory = (unsigned char *)(uintptr_t)global[l];
         if (!inst->mode)
             memcpy(memory, block->shared + offset, bytes);
-        else if (inside(block, frame, inst, l, barrier_at, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier")) {
+        else if (ptx_is_inside(block, frame, inst, l, barrier_at, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier")) {
             memcpy(block->shared + offset, memory, bytes);
-            complete(block, frame, inst, l, barrier_at, bytes);
+            ptx_complete_bytes(block, frame, inst, l, barrier_at, bytes);
         }
     }
 }

@@ -165,8 +165,10 @@ bool ptx_decode_carry(ptx_parser *parser, const ptx_statement *s, warp_inst *ins
 bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_warp(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+bool ptx_decode_wgmma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_matrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+bool ptx_decode_tensor(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 void ptx_mark_unused(warp_code *code);
 void ptx_link_calls(struct smp_warp_module *module); /* once all functions are read */

@@ -1,0 +1,61 @@
+"""smempipe kernel: what sm_90 has beyond earlier architectures, by programs of tests/lab/runtime: clusters of blocks,
+tensor maps, products of four warps."""
+import json
+import os
+import shutil
+import tempfile
+import unittest
+
+from harness import ROOT, SANITIZED, CliCase
+
+LAB = os.path.join(ROOT, "tests", "lab")
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
+
+
+@unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer, which must come first in a program")
+class Hopper(CliCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.cache = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.cache.cleanup)
+
+    def test_blocks_of_a_cluster_reach_each_other(self):
+        program = os.path.join(LAB, "runtime", "cluster.cu")
+        environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name}
+        done = self.smp("kernel", program, "--json", env=environment)
+        self.assertIn("cluster: PASS", done.stderr)
+        kernels = [k for k in json.loads(done.stdout)["kernels"] if k["blocks_run"]]
+        self.assertEqual(len(kernels), 7)
+        for kernel in kernels:
+            self.assertEqual((kernel["code"], kernel["differing_bytes"], kernel["findings"], kernel["notes"]),
+                             ("sass" if NVDISASM else "ptx", 0, [], None), kernel["kernel"])  # fmt: skip
+        for name, status, words in (
+            ("r", 0, "of block 1 of the cluster, writes byte 0 of block 1's shared memory without a barrier of the"),
+            ("b", 0, "reads 4 bytes at byte 636 of shared memory of block 0 of the cluster, of which it has 512"),
+            ("u", 0, "reads byte 384 of shared memory of block 0 of the cluster, which nobody has written (128 times)"),
+            ("k", 0, "accesses shared memory of block 2 of the cluster, which has 2 blocks"),
+            ("e", 0, "accesses shared memory of block 1 of the cluster, which may have ended"),
+            ("h", 1, "the cluster's barrier waits for 128 threads and only 64 arrive: it hangs"),
+        ):
+            with self.subTest(name):
+                done = self.smp("kernel", program, "--code", "ptx", "--", name, env=environment, status=status)
+                self.assertIn(words, done.stdout + done.stderr)
+
+    def test_tiles_come_by_tensor_maps_and_are_multiplied_by_four_warps(self):
+        program = os.path.join(LAB, "runtime", "hopper_gemm.cu")
+        environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name}
+        for arguments, said in (((), "hopper_gemm: PASS"), (("--", "twice"), "the map is asked for twice its rows")):
+            done = self.smp("kernel", program, "--arch", "sm_90a", "--code", "ptx", "--json", *arguments,
+                            env=environment)  # fmt: skip
+            self.assertIn(said, done.stderr)
+            for kernel in json.loads(done.stdout)["kernels"]:
+                kinds = {f["kind"] for f in kernel["findings"]}
+                self.assertEqual(kinds, {"bounds"} if arguments else set(), kernel["kernel"])
+        done = self.smp("kernel", program, "--arch", "sm_90a", "--code", "ptx", "--", "narrow", env=environment)
+        self.assertIn("cuTensorMapEncodeTiled: a box that is narrower than its swizzle is not supported", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
