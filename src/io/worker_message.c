@@ -124,8 +124,17 @@ static void pass_coding(smp_wire *w, smp_jpeg_coding *coding)
     pass(w, coding->across, sizeof coding->across);
     pass(w, coding->down, sizeof coding->down);
     pass(w, &coding->progressive, sizeof coding->progressive);
-    bool good =
-        (coding->components == 0 || coding->components == 1 || coding->components == 3) && coding->progressive <= 1;
+    pass(w, &coding->codes, sizeof coding->codes);
+    pass(w, coding->dc_bits, sizeof coding->dc_bits);
+    pass(w, coding->ac_bits, sizeof coding->ac_bits);
+    bool good = (coding->components == 0 || coding->components == 1 || coding->components == 3) &&
+                coding->progressive <= 1 && coding->codes <= 1;
+    for (int i = 0; i < 2; i++) { /* lengths that codes of a JPEG cannot have would be shifts beyond a word */
+        for (int k = 0; k < SMP_JPEG_DC_CODES; k++)
+            good = good && coding->dc_bits[i][k] <= 16;
+        for (int k = 0; k < 256; k++)
+            good = good && coding->ac_bits[i][k] <= 16;
+    }
     for (int i = 0; good && i < coding->components; i++)
         for (int k = 0; k < 64; k++)
             good = good && coding->steps[i][k]; /* a step of 0 would divide by it */

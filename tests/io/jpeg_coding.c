@@ -221,6 +221,49 @@ static void a_jpeg_refuses_to_be_lossless(void **context)
     free_picture(&p);
 }
 
+/* Bytes of the first code tables, which say how many codes have 1 to 16 bits, and their symbols. */
+static void codes_of(const char *name, uint8_t *counts)
+{
+    size_t size;
+    uint8_t *file = load(in_folder(name), &size);
+    const uint8_t *table = find_marker(file, size, 0xC4);
+    assert_non_null(table);
+    memcpy(counts, table + 1, 16);
+    free(file);
+}
+
+/* Tables of its own, here one that gives every class of differences 4 bits, count when the next file is made; the usual
+ * ones stay the usual ones. A quality that is asked for is another picture. */
+static void a_jpeg_of_one_with_codes_of_its_own_has_similar_ones(void **context)
+{
+    (void)context;
+    smp_write_options plain = smp_write_options_default(), asked = plain;
+    static const uint8_t usual[16] = {0, 1, 5, 1, 1, 1, 1, 1, 1};
+    uint8_t counts[16];
+    smp_meta meta = {0};
+    picture p = make_picture(77, 65, 3, false, SMP_U8);
+    asked.jpeg_quality = 50;
+    write_jpeg("a.jpg", &p, NULL, plain);
+    write_again("a.jpg", "b.jpg", plain);
+    codes_of("b.jpg", counts);
+    assert_memory_equal(counts, usual, sizeof counts);
+    meta.jpeg = (smp_jpeg_coding){.components = 3, .across = {1, 1, 1}, .down = {1, 1, 1}, .codes = 1};
+    memset(meta.jpeg.steps, 3, sizeof meta.jpeg.steps);
+    memset(meta.jpeg.dc_bits, 4, sizeof meta.jpeg.dc_bits);
+    meta.jpeg.ac_bits[0][0] = meta.jpeg.ac_bits[1][0] = 1; /* all other symbols are missing */
+    write_jpeg("c.jpg", &p, &meta, plain);
+    codes_of("c.jpg", counts);
+    assert_memory_not_equal(counts, usual, sizeof counts);
+    assert_int_equal(counts[0], 0);
+    meta.jpeg.codes = 0;
+    write_jpeg("d.jpg", &p, &meta, plain);
+    assert_true(difference("c.jpg", "d.jpg") == 0);
+    write_again("c.jpg", "b.jpg", asked);
+    codes_of("b.jpg", counts);
+    assert_memory_equal(counts, usual, sizeof counts);
+    free_picture(&p);
+}
+
 SMP_SUITE(jpeg_coding)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +272,7 @@ SMP_SUITE(jpeg_coding)
         cmocka_unit_test(gray_and_colour_are_coded_for_what_they_are),
         cmocka_unit_test(progressive_files_have_the_same_samples),
         cmocka_unit_test(a_jpeg_of_a_progressive_one_is_progressive),
+        cmocka_unit_test(a_jpeg_of_one_with_codes_of_its_own_has_similar_ones),
         cmocka_unit_test(a_jpeg_refuses_to_be_lossless),
     };
     return cmocka_run_group_tests_name("jpeg_coding", tests, make_folder, remove_folder);

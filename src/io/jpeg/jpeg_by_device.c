@@ -19,6 +19,18 @@ typedef struct asked {
     bool created, serves;
 } asked;
 
+/* False for a table of more symbols than a picture of 8 bits has. */
+static bool take_codes(const JHUFF_TBL *from, smp_jpeg_huffman *to)
+{
+    int count = 0;
+    for (int length = 1; length <= 16; length++)
+        count += to->counts[length - 1] = from->bits[length];
+    if (count > (int)sizeof to->symbols)
+        return false;
+    memcpy(to->symbols, from->huffval, (size_t)count);
+    return true;
+}
+
 /* Lets libjpeg set itself up as for writing, and takes what it would do. */
 static void ask(void *context)
 {
@@ -55,6 +67,9 @@ static void ask(void *context)
             p->steps[c][i] = (uint8_t)table->quantval[i];
         }
     }
+    for (int i = 0; i < 2; i++)
+        if (!take_codes(jpeg->dc_huff_tbl_ptrs[i], &p->dc[i]) || !take_codes(jpeg->ac_huff_tbl_ptrs[i], &p->ac[i]))
+            return;
     for (int c = jpeg->num_components; c < 3; c++)
         memset(p->steps[c], 1, sizeof p->steps[c]);
     a->serves = true;

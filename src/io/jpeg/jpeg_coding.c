@@ -31,6 +31,7 @@ void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_co
         coding->down[i] = (uint8_t)component->v_samp_factor;
     }
     coding->components = usual ? components : 0;
+    smp_jpeg_keep_codes(jpeg, coding);
 }
 
 /* Both chroma planes at full, half or a quarter of the resolution; others are made by cameras and rarely read well. */
@@ -105,5 +106,7 @@ void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_opti
         break;
     }
     if (smp_jpeg_wants_progressive(options, coding))
-        jpeg_simple_progression(jpeg);
+        jpeg_simple_progression(jpeg); /* makes its codes for the picture */
+    else if (again)
+        smp_jpeg_put_codes(jpeg, coding);
 }

@@ -76,6 +76,8 @@ void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_sou
 /* Keeps how the picture is coded, after its header was read; and says how one is to be coded, after jpeg_set_defaults:
  * so as the input was, unless a quality is asked for (then its scans alone). In jpeg_coding.c. */
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding);
+void smp_jpeg_keep_codes(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding); /* in jpeg_codes.c */
+void smp_jpeg_put_codes(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding);    /* the same */
 bool smp_jpeg_wants_progressive(const smp_write_options *options, const smp_jpeg_coding *coding);
 void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
                          const smp_jpeg_coding *coding);

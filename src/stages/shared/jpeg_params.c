@@ -14,19 +14,15 @@ static const uint8_t usual_steps[2][SMP_JPEG_BLOCK] = {
      99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99},
 };
 
-/* K.3 to K.6: how many codes have 1, 2, ... 16 bits, and their symbols in order. */
-typedef struct huffman {
-    uint8_t counts[16], symbols[162];
-} huffman;
-
-static const huffman dc_codes[2] = {
+/* K.3 to K.6. */
+static const smp_jpeg_huffman dc_codes[2] = {
     {{0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0},
      {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b}},
     {{0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0},
      {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b}},
 };
 
-static const huffman ac_codes[2] = {
+static const smp_jpeg_huffman ac_codes[2] = {
     {{0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125},
      {0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21, 0x31, 0x41, 0x06, 0x13, 0x51, 0x61, 0x07, 0x22, 0x71,
       0x14, 0x32, 0x81, 0x91, 0xa1, 0x08, 0x23, 0x42, 0xb1, 0xc1, 0x15, 0x52, 0xd1, 0xf0, 0x24, 0x33, 0x62, 0x72,
@@ -76,7 +72,7 @@ static uint32_t reciprocal(uint32_t divisor)
 }
 
 /* Codes of one length follow each other, the first of a longer one is twice what would follow (T.81, annex C). */
-static void fill_codes(const huffman *h, uint32_t *codes)
+static void fill_codes(const smp_jpeg_huffman *h, uint32_t *codes)
 {
     uint32_t code = 0;
     for (uint32_t length = 1, at = 0; length <= 16; length++, code <<= 1)
@@ -105,8 +101,8 @@ void smp_jpeg_fill_tables(const smp_jpeg_params *params, smp_jpeg_tables *tables
             tables->divide[c][i] = reciprocal(step * 8u); /* the transform's scale */
         }
     for (int i = 0; i < 2; i++) {
-        fill_codes(&dc_codes[i], tables->dc[i]);
-        fill_codes(&ac_codes[i], tables->ac[i]);
+        fill_codes(params->own ? &params->dc[i] : &dc_codes[i], tables->dc[i]);
+        fill_codes(params->own ? &params->ac[i] : &ac_codes[i], tables->ac[i]);
     }
     smp_jpeg_fill_places(tables->place);
 }
@@ -131,5 +127,6 @@ int64_t smp_jpeg_scan_row_count(const void *head, const smp_shape *rows)
 bool smp_jpeg_params_equal(const smp_jpeg_params *a, const smp_jpeg_params *b)
 {
     return a->quality == b->quality && a->sampling == b->sampling && a->restart == b->restart && a->own == b->own &&
-           (!a->own || !memcmp(a->steps, b->steps, sizeof a->steps));
+           (!a->own || (!memcmp(a->steps, b->steps, sizeof a->steps) && !memcmp(a->dc, b->dc, sizeof a->dc) &&
+                        !memcmp(a->ac, b->ac, sizeof a->ac)));
 }

@@ -16,12 +16,18 @@
 /* The resolution of colour. */
 enum { SMP_JPEG_FULL, SMP_JPEG_HALF_ACROSS, SMP_JPEG_HALF_BOTH, SMP_JPEG_HALF_DOWN };
 
+/* A table of Huffman codes: how many have 1, 2, ... 16 bits, and their symbols in order. */
+typedef struct smp_jpeg_huffman {
+    uint8_t counts[16], symbols[162];
+} smp_jpeg_huffman;
+
 typedef struct smp_jpeg_params {
     int64_t quality; /* 1..100: libjpeg's tables of that quality; where `own` is not set */
     int sampling;    /* SMP_JPEG_FULL and so on */
     int64_t restart; /* MCUs between restart markers; 0: none */
     bool own;        /* steps of quantisation of each component are given, in natural order */
     uint8_t steps[3][SMP_JPEG_BLOCK];
+    smp_jpeg_huffman dc[2], ac[2]; /* with `own`: codes of luma and chroma, of every symbol */
 } smp_jpeg_params;
 
 bool smp_jpeg_params_equal(const smp_jpeg_params *a, const smp_jpeg_params *b);
