@@ -1,8 +1,9 @@
 /* color on the CPU. tiled makes the three channels of a pixel at once, since most of the work is for all of them, in
  * one vectorised loop a kind; bytes become planes of bytes first, and are rounded a plane at a time. Bound by
  * arithmetic: Lab takes six powers a pixel, three where bytes become light by a table.
- * Processor ns a pixel of u8x3, AVX2, and OpenCV's: HSV 2.3, 2.1; YCbCr 1.3, 0.95; from HSV 2.1, 2.3; from YCbCr 1.2,
- * 0.9; Lab 7.6, 6.3; from Lab 9.1, 8.6. The rest is the definition: f32 fractions; OpenCV has integers and tables. */
+ * Processor ns a pixel of u8x3, AVX2, and OpenCV's: HSV 1.0, 1.1; YCbCr 0.73, 0.53; from HSV 1.25, 1.1; from YCbCr
+ * 0.66, 0.5; and Lab 1.2, from Lab 1.05 times OpenCV's. The rest is the definition: f32 fractions; OpenCV has integers
+ * and tables. */
 #include "elementwise/color_space.h"
 SMP_PIXEL_CPU_NAIVE(color_space, io->in.channels)
 
@@ -134,6 +135,67 @@ SMP_INLINE int round_plane(uint8_t *restrict to, const float *restrict from, int
     return clipped;
 }
 
+#ifdef __AVX2__
+enum { COLOR_WORDS = 8 };
+
+/* v / divisor, as fraction_of(): right for 255 and 6, of all 2^23 significands of v. */
+SMP_INLINE __m256 color_over(__m256 v, float divisor)
+{
+    const __m256 reciprocal = _mm256_set1_ps(1.f / divisor), about = _mm256_mul_ps(v, reciprocal);
+    return _mm256_fmadd_ps(_mm256_fnmadd_ps(about, _mm256_set1_ps(divisor), v), reciprocal, about);
+}
+
+/* smp_to_hsv of eight pixels, from bytes to code values. */
+SMP_INLINE void eight_to_hsv(const uint8_t *const part[3], __m256 to[3])
+{
+    const __m256 zero = _mm256_setzero_ps(), one = _mm256_set1_ps(1.f), white = _mm256_set1_ps(255.f);
+    __m256 v[3];
+#pragma GCC unroll 3
+    for (int c = 0; c < 3; c++) {
+        const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)part[c]);
+        v[c] = color_over(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes)), 255.f);
+    }
+    const __m256 r = v[0], g = v[1], b = v[2];
+    const __m256 most = _mm256_max_ps(_mm256_max_ps(g, b), r), least = _mm256_min_ps(_mm256_min_ps(g, b), r);
+    const __m256 span = _mm256_sub_ps(most, least), red = _mm256_cmp_ps(most, r, _CMP_EQ_OQ);
+    const __m256 green = _mm256_cmp_ps(most, g, _CMP_EQ_OQ), gray = _mm256_cmp_ps(span, zero, _CMP_EQ_OQ);
+    const __m256 others = _mm256_blendv_ps(_mm256_set1_ps(4.f), _mm256_set1_ps(2.f), green);
+    const __m256 apart =
+        _mm256_blendv_ps(_mm256_blendv_ps(_mm256_sub_ps(r, g), _mm256_sub_ps(b, r), green), _mm256_sub_ps(g, b), red);
+    const __m256 part_of = _mm256_div_ps(apart, _mm256_blendv_ps(span, one, gray));
+    const __m256 hue = color_over(_mm256_add_ps(_mm256_andnot_ps(red, others), part_of), 6.f);
+    const __m256 turned = _mm256_blendv_ps(hue, _mm256_add_ps(hue, one), _mm256_cmp_ps(hue, zero, _CMP_LT_OQ));
+    const __m256 black = _mm256_cmp_ps(most, zero, _CMP_EQ_OQ);
+    const __m256 full = _mm256_andnot_ps(black, _mm256_div_ps(span, _mm256_blendv_ps(most, one, black)));
+    to[0] = _mm256_mul_ps(_mm256_andnot_ps(gray, turned), white);
+    to[1] = _mm256_mul_ps(full, white);
+    to[2] = _mm256_mul_ps(most, white);
+}
+
+/* Planes of bytes to planes of bytes, without floats between in memory: 1.36 -> 0.97 ns a pixel. Whole groups of
+ * COLOR_LANES pixels; how many pixels they are. */
+SMP_INLINE int64_t hsv_of_planes(uint8_t (*restrict made)[SMP_BLOCK], uint8_t (*restrict part)[SMP_BLOCK], int64_t n)
+{
+    int64_t i = 0;
+    for (; i + COLOR_LANES <= n; i += COLOR_LANES) {
+        __m256 v[2][3];
+#pragma GCC unroll 2
+        for (int h = 0; h < 2; h++) {
+            const int64_t at = i + COLOR_WORDS * h;
+            eight_to_hsv((const uint8_t *const[3]){part[0] + at, part[1] + at, part[2] + at}, v[h]);
+        }
+#pragma GCC unroll 3
+        for (int c = 0; c < 3; c++) {
+            const __m256i both = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0][c]), _mm256_cvtps_epi32(v[1][c])),
+                          line = _mm256_permute4x64_epi64(both, 0xd8);
+            _mm_store_si128((__m128i *)(void *)(made[c] + i),
+                            _mm_packus_epi16(_mm256_castsi256_si128(line), _mm256_extracti128_si256(line, 1)));
+        }
+    }
+    return i;
+}
+#endif
+
 /* n <= SMP_BLOCK pixels of three bytes. They are parted and joined as bytes, a quarter of the work of floats. light:
  * the values of bytes in linear light, where the kind is SMP_TO_LAB. Gives how many samples are clipped. */
 SMP_INLINE int bytes_of(uint8_t *restrict to, const uint8_t *restrict from, int64_t n, const int32_t kind,
@@ -142,14 +204,19 @@ SMP_INLINE int bytes_of(uint8_t *restrict to, const uint8_t *restrict from, int6
     uint8_t part[3][SMP_BLOCK] __attribute__((aligned(64))), made[3][SMP_BLOCK] __attribute__((aligned(64)));
     float value[3][SMP_BLOCK] __attribute__((aligned(64)));
     int clipped = 0;
+    int64_t done = 0;
     if (kind == SMP_TO_LAB) {
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < 3; c++)
                 value[c][i] = light[from[3 * i + c]];
     } else {
         part_bytes(part, from, n);
+#ifdef __AVX2__
+        if (kind == SMP_TO_HSV)
+            done = hsv_of_planes(made, part, n);
+#endif
         for (int c = 0; c < 3; c++)
-            for (int64_t i = 0; i < n; i++)
+            for (int64_t i = done; i < n; i++)
                 value[c][i] = fraction_of(part[c][i]);
     }
     if (kind == SMP_TO_LAB || kind == SMP_FROM_LAB)
@@ -165,13 +232,13 @@ SMP_INLINE int bytes_of(uint8_t *restrict to, const uint8_t *restrict from, int6
                 clipped += smp_clips(x, 255.f) + smp_clips(y, 255.f) + smp_clips(z, 255.f);
         }
     else {
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = done; i < n; i++) {
             const smp_colour v = smp_color_space_fractions(kind, value[0][i], value[1][i], value[2][i]);
             for (int c = 0; c < 3; c++)
                 value[c][i] = v.v[c] * 255.f;
         }
         for (int c = 0; c < 3; c++)
-            clipped += round_plane(made[c], value[c], n, kind != SMP_TO_HSV);
+            clipped += round_plane(made[c] + done, value[c] + done, n - done, kind != SMP_TO_HSV);
     }
     join_bytes(to, made, n);
     return clipped;
