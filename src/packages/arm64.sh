@@ -34,7 +34,7 @@ user=$work/arm64/user
 chroot "$user" bash -euc '
     dpkg --add-architecture arm64
     apt-get -q update
-    apt-get -qy install --no-install-recommends qemu-user-static' > "$out/arm64-try.log" 2>&1 ||
+    apt-get -qy install --no-install-recommends qemu-user-static libc6:arm64' > "$out/arm64-try.log" 2>&1 ||
     fail_with_log "$out/arm64-try.log"
 list_files "$user" > "$work/arm64/before"
 mkdir "$user/tmp/try"
