@@ -101,7 +101,8 @@ smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int6
         return code;
     const smp_shape *shape = &smp_reader_media(reader)->shape;
     if (shape->kind != SMP_IMAGE) {
-        smp_fail(err, SMP_E_DECODE, "is no picture");
+        smp_fail(err, SMP_E_DECODE, "is a sound, and no picture");
+        smp_hint(err, "info --levels draws its peaks; run spectrogram makes a picture of it");
         code = smp_at(err, "%s", path);
         goto end;
     }

@@ -116,7 +116,9 @@ class Show(CliCase):
     def test_sizes_and_mistakes(self):
         text = self.smp("show", SAMPLES / "chelsea.png", "--as", "kitty", "--width", "45").stdout
         self.assertIn("s=45,v=30,", text)
-        self.assertIn("no picture", self.smp("show", SAMPLES / "chirp.wav", status=3).stderr)
+        sound = self.smp("show", SAMPLES / "chirp.wav", status=3).stderr
+        self.assertIn("a sound, and no picture", sound)
+        self.assertIn("info --levels", sound)
         both = self.smp("show", "none.png", SAMPLES / "chelsea.png", "--as", "kitty", status=3)
         self.assertIn("none.png", both.stderr)
         self.assertIn("\033_G", both.stdout)
