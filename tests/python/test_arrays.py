@@ -1,7 +1,9 @@
 """smempipe over NumPy arrays, against NumPy and scipy.ndimage: any shape, any strides, any channels."""
+import gc
 import math
 import pickle
 import threading
+import weakref
 
 import hypothesis.extra.numpy as arrays
 import numpy as np
@@ -204,6 +206,29 @@ def test_hints_name_no_option_of_the_command(tmp_path):
             smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "in2.npy", **options)
             smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "in2.npy", **options)
         assert words in caught.value.hint and "--" not in str(caught.value)
+
+
+def test_numbers_are_not_cut(tmp_path):
+    np.save(tmp_path / "in.npy", np.zeros((4, 4), np.uint8))
+    for options in ({"max_pixels": -1}, {"quality": 2 ** 32 + 5}, {"page": 2 ** 64 + 1}, {"page": -1}):
+        with pytest.raises(ValueError):
+            smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "out.png", **options)
+    for options in ({"quality": "90"}, {"max_pixels": 1e6}):
+        with pytest.raises(TypeError):
+            smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "out.png", **options)
+    with pytest.raises(TypeError):
+        smempipe.Device("cpu", "2")
+
+
+def test_a_failing_callback_leaves_nothing_behind(tmp_path):
+    np.save(tmp_path / "in.npy", np.zeros((4, 4), np.uint8))
+    pipeline = smempipe.Pipeline("invert")
+    freed = weakref.ref(pipeline)
+    with pytest.raises(ZeroDivisionError):
+        pipeline.run_file(tmp_path / "in.npy", tmp_path / "out.npy", progress=lambda done, all: 1 / 0)
+    del pipeline
+    gc.collect()
+    assert freed() is None
 
 
 def test_measuring_nothing_is_a_mistake():

@@ -14,6 +14,7 @@ they are copied to the host. `smempipe stages` in a shell lists the stages; the 
 language`.
 """
 import ctypes
+import operator
 import os
 import threading
 from ctypes import byref, c_char_p
@@ -51,13 +52,21 @@ def _utf8(text):
     return encoded
 
 
+def _whole(name, value, bits, least=None):
+    """A whole number of so many bits; ctypes would take what is left of a larger one."""
+    value = operator.index(value)
+    if not (-2 ** bits if least is None else least) <= value < 2 ** bits:
+        raise ValueError(f"{name}={value} is too large" if value > 0 else f"{name}={value} is below 0")
+    return value
+
+
 class Device:
     """What runs pipelines: "cpu", "cuda", "cuda:1", "auto" or "simt" (an emulator of a GPU). threads: of the CPU; 0:
     one a core. A device does one run at a time; threads that are to run side by side have a device each."""
 
     def __init__(self, name="cpu", threads=0):
         self._handle = _c.HANDLE()
-        _c.call("device_open", _utf8(name), threads, byref(self._handle))
+        _c.call("device_open", _utf8(name), _whole("threads", threads, 31), byref(self._handle))
         self.spec = name
         self.is_gpu = name.split(":")[0] in ("cuda", "simt")
         self.name = _c.text_of(_c.lib.smempipe_device_name(self._handle))
@@ -65,9 +74,9 @@ class Device:
     def __repr__(self):
         return f"<smempipe.Device {self.spec}: {self.name}>"
 
-    def __del__(self):
+    def __del__(self, close=_c.lib.smempipe_device_close):  # at the end of the program the module may be gone
         if getattr(self, "_handle", None):
-            _c.lib.smempipe_device_close(self._handle)
+            close(self._handle)
 
 
 _lock = threading.Lock()
@@ -235,8 +244,8 @@ class _Plan:
         self.handle = _c.HANDLE()
         _c.call("plan_make", pipeline, byref(shape), int(measure), byref(self.handle))
 
-    def __del__(self):
-        _c.lib.smempipe_plan_free(self.handle)
+    def __del__(self, free=_c.lib.smempipe_plan_free):
+        free(self.handle)
 
 
 _MOST_PLANS = 16  # that a pipeline keeps: a program works on few shapes
@@ -264,9 +273,9 @@ class Pipeline:
     def __reduce__(self):
         return _again, (self.text, self.file, self.settings)
 
-    def __del__(self):
+    def __del__(self, free=_c.lib.smempipe_pipeline_free):
         if getattr(self, "_handle", None):
-            _c.lib.smempipe_pipeline_free(self._handle)
+            free(self._handle)
 
     def run(self, array, *, rate=None, alpha=False, device=None, out=None):
         """The output for an array. alpha: the last channel is alpha. out: an array to write into, of the right shape
@@ -300,8 +309,9 @@ class Pipeline:
                 failed.append(why)
                 return 1
 
-        options = _c.FileOptions(force=force, strip=strip, quality=quality, lossless=lossless, page=page,
-                                 max_pixels=max_pixels)
+        options = _c.FileOptions(force=bool(force), strip=bool(strip), quality=_whole("quality", quality, 31),
+                                 lossless=bool(lossless), page=_whole("page", page, 63),
+                                 max_pixels=_whole("max_pixels", max_pixels, 64, 0))
         if progress:
             options.progress = _c.PROGRESS(step)
         result = _c.HANDLE()
@@ -310,7 +320,7 @@ class Pipeline:
                     None if target is None else _encode(target), byref(options), byref(result))
             return _findings(result)
         except Error as why:
-            raise (failed[0] if failed else why) from None
+            raise (failed.pop() if failed else why) from None  # kept, it would hold itself by way of the callback
         finally:
             _c.lib.smempipe_result_free(result)
 

@@ -145,9 +145,9 @@ class DeviceArray:
     def __repr__(self):
         return f"<smempipe.DeviceArray {self.shape} {self.dtype} on {self.device.spec}>"
 
-    def __del__(self):
+    def __del__(self, release=_c.lib.smempipe_device_release):
         if getattr(self, "_memory", None) and self.device._handle:
-            _c.lib.smempipe_device_release(self.device._handle, self._memory)
+            release(self.device._handle, self._memory)
 
     @property
     def __cuda_array_interface__(self):
