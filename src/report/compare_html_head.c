@@ -56,6 +56,22 @@ static void put_banks_sentence(FILE *to, const smp_compare *compare, const smp_c
     }
 }
 
+/* An earlier step in which the same line of the same variants conflicts as often; null: none. A pipeline that measures
+ * several times would say the same of each. */
+static const smp_compare_step *told_before(const smp_compare *compare, const smp_compare_step *step,
+                                           const smp_compare_finding *found)
+{
+    for (const smp_compare_step *other = compare->steps; found->site && other < step; other++) {
+        const smp_compare_finding before = smp_compare_find(compare, other);
+        if (before.site && !strcmp(before.site->where, found->site->where) &&
+            !strcmp(before.of->name, found->of->name) && !strcmp(before.least->name, found->least->name) &&
+            before.site->count.wavefronts == found->site->count.wavefronts &&
+            smp_compare_conflicts(&before.site->count) == smp_compare_conflicts(&found->site->count))
+            return other;
+    }
+    return NULL;
+}
+
 static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_compare_step *step)
 {
     const smp_compare_finding found = smp_compare_find(compare, step);
@@ -81,7 +97,11 @@ static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_co
     } else {
         fputs("not timed.", to);
     }
-    put_banks_sentence(to, compare, &found);
+    const smp_compare_step *before = told_before(compare, step, &found);
+    if (before)
+        fprintf(to, " Its banks are as in step %d.", before->number);
+    else
+        put_banks_sentence(to, compare, &found);
     fputs("</li>\n", to);
 }
 

@@ -110,6 +110,15 @@ class Page(CliCase):
         told = sum(int(n) for n in re.findall(r"<summary>(\d+) (?:more with|with|without) conflict", text))
         self.assertEqual(told + text.count("<details open>"), text.count('<svg class="bank-map"'))
 
+    def test_the_same_conflicts_are_told_once(self):
+        self.small_png("square.png", 64, 64)
+        text = self.smp("compare", "-e", "transpose", "-e", "transpose", "square.png", "--device", "cpu", "--html", "-",
+                        "--time-limit", "0", "--repeat", "1").stdout
+        first, second = re.findall(r"<li value=\"\d\">(.*?)</li>", text[:text.index("<h2>")])
+        self.assertIn("-way conflict", first)
+        self.assertNotIn("-way conflict", second)
+        self.assertIn("Its banks are as in step 1.", second)
+
     def test_names_of_strangers_stay_text(self):
         self.small_png("<b>&.png")
         text = self.smp("compare", "-e", "invert", "<b>&.png", "--device", "cpu", "--html", "-", "--time-limit", "0",
