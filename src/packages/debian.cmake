@@ -39,8 +39,8 @@ License: Expat
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
   configure_file(${sources}/CHANGELOG.md ${doc}/NEWS COPYONLY)
-  # What its programs need (SPDX), where there is Python to find it out; not of another architecture.
-  if(SMP_PYTHON AND NOT CMAKE_CROSSCOMPILING AND NOT component STREQUAL "development")
+  # What its programs need (SPDX), where there is Python to find it out.
+  if(SMP_PYTHON AND NOT component STREQUAL "development")
     execute_process(COMMAND ${SMP_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/bundle.py --sbom ${doc}/smempipe.spdx.json ${root}
       COMMAND_ERROR_IS_FATAL ANY)
   endif()
