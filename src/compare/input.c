@@ -153,12 +153,15 @@ static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, wh
                             .probe_context = (void *)(uintptr_t)&run->limits,
                             .plain_storage = run->plain_storage,
                             .fuse = smp_run_fuses(run)};
-    if (media->meta.icc.size) {
-        ask.input.icc = media->meta.icc.data;
-        ask.input.icc_size = media->meta.icc.size;
-    }
+    smp_blob made;
+    const smp_blob icc = smp_meta_profile(&media->meta, &media->shape, &made);
+    ask.input.icc = icc.data;
+    ask.input.icc_size = icc.size;
     code = read_picture(out->reader, &out->shape, &out->view, err);
-    return code ? code : smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->plan, err);
+    if (!code)
+        code = smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->plan, err);
+    smp_free(made.data);
+    return code;
 }
 
 static void whole_input_close(whole_input *input)

@@ -109,6 +109,10 @@ void smp_meta_free(smp_meta *meta);
 /* Copies; false: out of memory, and *to is then empty. */
 bool smp_meta_copy(smp_meta *to, const smp_meta *from);
 
+/* Its colour profile: its own ICC profile or, of integer samples, one made of cICP, gAMA and cHRM (*made, which the
+ * caller frees). No data: there is none, and the picture is sRGB as far as anybody knows. */
+smp_blob smp_meta_profile(const smp_meta *meta, const smp_shape *shape, smp_blob *made);
+
 /* What a pipeline did to a picture, as far as metadata depends on it. */
 typedef struct smp_change {
     bool changed;          /* samples moved or have other values */

@@ -171,6 +171,7 @@ static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *
                           .access = SMP_POINT,
                           .exactness = second->work.exactness,
                           .clips = second->work.clips,
+                          .makes_srgb = first->work.makes_srgb || second->work.makes_srgb,
                           .kernel_size = sizeof chain,
                           .ops = first->work.ops + second->work.ops};
     memcpy(work.kernel, &chain, sizeof chain);

@@ -86,12 +86,12 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     smp_change change = {.width = sink->shape.width, .height = sink->shape.height, .dpi = sink->dpi};
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
+        change.srgb |= step->work.makes_srgb;
         if (smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count))
             continue;
         bool moves = step->work.exactness == SMP_MOVE;
         change.changed = true;
         change.toned |= !moves;
-        change.srgb |= step->work.makes_srgb;
         change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
     if (step->path) /* samples of another file */
@@ -99,19 +99,35 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     return change;
 }
 
+/* Whether a file of this name has no place for what a picture's metadata say of its colours; *what: the profile. */
+static bool loses_colours(const smp_meta *meta, const char *path, const smp_write_options *options, const char **what)
+{
+    static const char *const bare_of_gamma[] = {"JPEG", "TIFF", "WebP", "AVIF"};
+    bool loses = options->strip || smp_writer_bare(path, options->format);
+    *what = meta->icc.size ? "profile" : meta->has_cicp ? "cICP" : meta->has_chrm ? "gAMA and cHRM" : "gAMA";
+    if (meta->icc.size || (meta->has_cicp && !options->strip)) /* else the writer tells of cICP */
+        return loses && meta->icc.size;
+    for (size_t i = 0; i < sizeof bare_of_gamma / sizeof *bare_of_gamma; i++)
+        loses = loses || smp_writer_is(path, options->format, bare_of_gamma[i]);
+    return loses;
+}
+
 /* Colours that are not sRGB's, in a file that cannot say so. */
 static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char *path, const smp_write_options *options,
                          smp_notes *notes)
 {
     smp_icc icc;
-    const bool bare = smp_writer_bare(path, options->format), gray = sink->shape.channels - sink->shape.alpha == 1;
-    if (!meta->icc.size || !(options->strip || bare) || smp_icc_read(meta->icc.data, meta->icc.size, &icc) ||
-        icc.gray != gray || smp_icc_is_srgb(&icc))
-        return;
-    smp_note(notes,
-             "the picture's colours are not sRGB, and %s their profile: programs will show wrong colours; `profile "
-             "srgb` as the first stage converts them (-e 'profile srgb')",
-             options->strip ? "--strip drops" : "the format has no place for");
+    smp_blob made;
+    const char *what;
+    const bool gray = sink->shape.channels - sink->shape.alpha == 1;
+    const smp_blob profile = smp_meta_profile(meta, &sink->shape, &made);
+    if (profile.size && loses_colours(meta, path, options, &what) && !smp_icc_read(profile.data, profile.size, &icc) &&
+        icc.gray == gray && !smp_icc_is_srgb(&icc))
+        smp_note(notes,
+                 "the picture's colours are not sRGB, and %s their %s: programs will show wrong colours; `profile "
+                 "srgb` as the first stage converts them (-e 'profile srgb')",
+                 options->strip ? "--strip drops" : "the format has no place for", what);
+    smp_free(made.data);
 }
 
 smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,

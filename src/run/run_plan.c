@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "io/jpeg/jpeg_by_device.h"
 #include "run/file_source.h"
@@ -92,10 +93,10 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         .found = looks->found,
         .found_count = looks->count,
     };
-    if (media->meta.icc.size) {
-        ask.input.icc = media->meta.icc.data;
-        ask.input.icc_size = media->meta.icc.size;
-    }
+    smp_blob made;
+    const smp_blob icc = smp_meta_profile(&media->meta, &media->shape, &made);
+    ask.input.icc = icc.data;
+    ask.input.icc_size = icc.size;
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
@@ -105,6 +106,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
     if (request->cache && request->diags) /* one of many */
         smp_diags_found_with(request->diags, known, request->input);
     pthread_mutex_unlock(&planning);
+    smp_free(made.data);
     if (!code && (code = check_sizes(*plan, &request->limits, err))) {
         smp_plan_free(*plan);
         *plan = NULL;

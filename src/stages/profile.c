@@ -47,7 +47,7 @@ static smp_code fill_table(const smp_icc *icc, int colours, smp_node_plan *work,
         return smp_fail_memory(err, "curves", work->table_size);
     for (int c = 0; c < colours; c++)
         for (int i = 0; i <= k->entries; i++)
-            *to++ = (float)smp_icc_light(&icc->curves[c], fmin(1, (double)i / (k->entries - 1)));
+            *to++ = (float)smp_icc_light_of(icc, c, fmin(1, (double)i / (k->entries - 1)));
     return SMP_OK;
 }
 
@@ -111,6 +111,8 @@ static smp_code find_profile(const params *p, const smp_shape *in, smp_icc *icc,
     if (!fault || p->unusable == UNUSABLE_SRGB)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "the picture's colour profile %s", fault);
+    if (colours == 1)
+        return smp_hint(err, "unusable=srgb takes the gray for sRGB's; or leave 'profile' out");
     return smp_hint(err, "write the colours by hand, as in `profile from=display-p3`, or leave 'profile' out");
 }
 
@@ -163,7 +165,8 @@ const smp_stage smp_stage_profile = {
         "Wide-gamut photographs (Display P3, Adobe RGB) look pale where programs ignore their profile: this makes sRGB "
         "of them. The ICC profile's three curves become tables of 4096 entries (8 bits: 256), its colorants, relative "
         "to D50, a matrix to linear sRGB; what lies outside sRGB is clamped, then encoded (IEC 61966-2-1). Gray "
-        "profiles have one curve. The file that is written has no profile, and is sRGB. A picture that is sRGB already "
+        "profiles have one curve, of light or of lightness (CIE L*). The file that is written has no profile, and is "
+        "sRGB. A picture that is sRGB already "
         "stays as it is.\n"
         "Of profiles with tables of colours (scanners; A2B0, A2B1) a grid of 33 x 33 x 33 colours of sRGB is made, "
         "with the black point compensated (ISO 18619), and between its points tetrahedra. CMYK is sRGB already: files "

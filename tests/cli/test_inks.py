@@ -1,4 +1,4 @@
-"""CMYK, which becomes sRGB where it is read: by its profile as Little CMS has it, and what is said where it has none."""
+"""CMYK, which becomes sRGB where it is read: by its profile as Little CMS has it; what is said where it has none."""
 import io
 import struct
 import unittest

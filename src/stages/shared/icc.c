@@ -119,12 +119,15 @@ const char *smp_icc_read(const void *data, size_t size, smp_icc *to)
     const char *fault = read_head(&profile, false, to);
     if (fault || to->tables[SMP_ICC_PERCEPTUAL].data)
         return fault;
-    if (to->lab)
-        return "has no tables of colours";
     if (to->gray) {
         const bytes tone = find(&profile, "kTRC");
-        return read_curve(&tone, &to->curves[0]) ? NULL : "has no curve";
+        if (read_curve(&tone, &to->curves[0]))
+            return NULL;
+        return find(&profile, "A2B0").data ? "is of gray by tables, and by a curve alone is supported"
+                                           : "is of gray, and its curve is missing or damaged";
     }
+    if (to->lab)
+        return "has no tables of colours";
     for (int c = 0; c < 3; c++) {
         const bytes colour = find(&profile, colours[c]), tone = find(&profile, tones[c]);
         if (!is_type(&colour, "XYZ ", 20) || !read_curve(&tone, &to->curves[c]))
@@ -172,6 +175,15 @@ double smp_icc_light(const smp_icc_curve *curve, double value)
     return light > 0 ? light < 1 ? light : 1 : 0; /* NaN is 0 */
 }
 
+double smp_icc_light_of(const smp_icc *icc, int colour, double value)
+{
+    const double v = smp_icc_light(&icc->curves[colour], value);
+    if (!icc->gray || !icc->lab)
+        return v;
+    const double f = (100 * v + 16) / 116; /* v is a lightness */
+    return f > 24. / 116 ? f * f * f : 108. / 841 * (f - 16. / 116);
+}
+
 /* The inverse of sRGB's colorants (IEC 61966-2-1, adapted by Bradford). */
 void smp_icc_srgb_of_xyz(double inverse[9])
 {
@@ -214,11 +226,53 @@ bool smp_icc_is_srgb(const smp_icc *icc)
             return false;
     for (int c = 0; c < (icc->gray ? 1 : 3); c++)
         for (int i = 0; i <= 255; i++) {
-            const double x = i / 255., v = smp_icc_light(&icc->curves[c], x);
+            const double x = i / 255., v = smp_icc_light_of(icc, c, x);
             if (fabs(smp_icc_encoded(v) - x) > near / 2)
                 return false;
         }
     return true;
+}
+
+bool smp_icc_same(const smp_icc *a, const smp_icc *b)
+{
+    static const double near = 2e-3;
+    if (a->tables[SMP_ICC_PERCEPTUAL].data || b->tables[SMP_ICC_PERCEPTUAL].data || a->gray != b->gray)
+        return false;
+    for (int i = 0; i < 9 && !a->gray; i++)
+        if (fabs(a->colorants[i] - b->colorants[i]) > near)
+            return false;
+    for (int c = 0; c < (a->gray ? 1 : 3); c++)
+        for (int i = 0; i <= 255; i++)
+            if (fabs(smp_icc_encoded(smp_icc_light_of(a, c, i / 255.)) -
+                     smp_icc_encoded(smp_icc_light_of(b, c, i / 255.))) > near / 2)
+                return false;
+    return true;
+}
+
+void smp_icc_name(const void *data, size_t size, char name[64])
+{
+    enum { MOST = 63, OLD = 12, RECORD = 16, RECORDS = 28 };
+    const bytes profile = {data, size};
+    name[0] = '\0';
+    if (size < HEADER + 4 || word(profile.data + HEADER) > MOST_TAGS ||
+        word(profile.data + HEADER) > (size - HEADER - 4) / TAG)
+        return;
+    const bytes tag = find(&profile, "desc");
+    size_t at = OLD, step = 1, end = tag.size; /* ASCII; else UTF-16 of the first record */
+    if (is_type(&tag, "mluc", RECORDS)) {
+        const uint32_t length = word(tag.data + RECORD + 4), begin = word(tag.data + RECORD + 8);
+        if (begin > tag.size || length > tag.size - begin)
+            return;
+        at = begin + 1;
+        step = 2;
+        end = begin + length;
+    } else if (!is_type(&tag, "desc", OLD))
+        return;
+    size_t n = 0;
+    for (; at < end && n < MOST && tag.data[at]; at += step)
+        if (tag.data[at] >= ' ' && tag.data[at] < 127 && (step == 1 || !tag.data[at - 1]))
+            name[n++] = (char)tag.data[at];
+    name[n] = '\0';
 }
 
 #define SRGB                                                                                                           \
@@ -229,6 +283,8 @@ bool smp_icc_is_srgb(const smp_icc *icc)
     {                                                                                                                  \
         .kind = 0, .values = { g }                                                                                     \
     }
+const smp_icc smp_icc_srgb = {.colorants = {.43604, .38512, .14305, .22249, .71690, .06061, .01392, .09706, .71393},
+                              .curves = {SRGB, SRGB, SRGB}};
 const smp_icc smp_icc_display_p3 = {
     .colorants = {.51512, .29198, .15710, .24120, .69225, .06657, -.00105, .04189, .78407},
     .curves = {SRGB, SRGB, SRGB}};
