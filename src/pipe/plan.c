@@ -8,23 +8,24 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "pipe/catalog.h"
+#include "pipe/colours.h"
 #include "pipe/fuse.h"
 #include "pipe/phases.h"
 #include "pipe/storage.h"
-#include "stages/shared/jpeg_params.h"
 
 typedef struct planner {
     const smp_plan_request *request;
     smp_diags *diags;
     smp_plan *plan;
-    int *step_of;      /* the step that computes a node's picture */
-    double *dpi_of;    /* the resolution that stages up to a node ask for; 0: none */
-    int *step_of_file; /* the step that reads a file, or SMP_STEP_NONE */
-    int origin;        /* the step that `@input` means */
-    int *converted;    /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
+    int *step_of;       /* the step that computes a node's picture */
+    double *dpi_of;     /* the resolution that stages up to a node ask for; 0: none */
+    int *step_of_file;  /* the step that reads a file, or SMP_STEP_NONE */
+    void **icc_of_file; /* its profile, from smp_alloc */
+    int origin;         /* the step that `@input` means */
+    int *converted;     /* step * SMP_ROLES + role: an existing conversion of that step, or SMP_STEP_NONE */
     size_t converted_capacity;
     const smp_jpeg_params *coding; /* of the step that is being inserted */
+    bool to_srgb;                  /* it encodes light of a picture without an encoding of its own */
     smp_error *err;
 } planner;
 
@@ -129,7 +130,7 @@ static int insert(planner *p, smp_role role, int from, int64_t value)
     else if (role == SMP_ROLE_RATE)
         ((smp_rate_params *)params)->rate = (double)value;
     else if (role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED)
-        ((smp_light_params *)params)->curve = fmax(0, p->plan->steps[from].out.curve);
+        ((smp_light_params *)params)->curve = p->to_srgb ? 0 : fmax(0, p->plan->steps[from].out.curve);
     if (work_out(p, index, stage, params, from, SMP_STEP_NONE))
         return SMP_STEP_NONE;
     smp_step *step = &p->plan->steps[index];
@@ -214,6 +215,7 @@ static smp_code file_picture(planner *p, int number, int *index)
     }
     if (code)
         return code;
+    p->icc_of_file[number] = (void *)(uintptr_t)shape.icc;
     smp_step *source = add_step(p, index);
     if (!source)
         return p->err->code;
@@ -252,19 +254,21 @@ static void warn(planner *p, const smp_node *node, const char *format, const cha
         smp_diags_add(p->diags, SMP_WARNING, node->span, format, label);
 }
 
-static smp_code check_kind(planner *p, const smp_node *node, const smp_shape *in)
+/* Two pictures whose values mean other colours are computed on as they are. */
+static void warn_of_colours(planner *p, const smp_node *node, int input, int second)
 {
-    if (node->stage->encoded && node->light == SMP_LIGHT_LINEAR) {
-        smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on encoded values, and here is linear light", node->stage->name);
-        return smp_hint(p->err, "write 'light encoded' before it");
-    }
-    if (node->stage->domain & in->kind)
-        return SMP_OK;
-    const char *other = smp_meant_for(in->kind, node->stage->name);
-    smp_fail(p->err, SMP_E_PIPE, "stage '%s' works on %s, but its input is %s", node->stage->name,
-             node->stage->domain == SMP_IMAGE ? "pictures" : "sound", in->kind == SMP_IMAGE ? "a picture" : "sound");
-    return smp_hint(p->err, "for %s: %s", in->kind == SMP_IMAGE ? "pictures" : "sound",
-                    other ? other : "`smempipe stages` lists them");
+    char name[64], other[64];
+    const smp_shape *in = &p->plan->steps[input].out, *by = &p->plan->steps[second].out;
+    if (!p->diags || warned(p, node) || second_is(node->stage, SMP_P_WEIGHTS) ||
+        !smp_colours_differ(in, by, name, other))
+        return;
+    smp_diag *diag = smp_diags_add(p->diags, SMP_WARNING, node->span,
+                                   "'%s' takes the values of its second picture as they are, but its colours are %s "
+                                   "and the picture's are %s",
+                                   node->stage->name, other, name);
+    smp_diag_note(p->diags, diag,
+                  "make both sRGB first: `profile srgb` in front, and smempipe convert OTHER.png "
+                  "OTHER-srgb.png -e 'profile srgb'");
 }
 
 static smp_code add_node(planner *p, int number)
@@ -280,13 +284,15 @@ static smp_code add_node(planner *p, int number)
         probe.found = found->data;
         probe.found_size = found->size;
     }
-    smp_code code = blame(p, node, check_kind(p, node, &probe.out));
+    smp_code code = blame(p, node, smp_check_kind(node, &probe.out, p->err));
     if (!code && node->second <= SMP_NODE_FILE)
         code = file_picture(p, SMP_NODE_FILE - node->second, &second);
     else
         second = picture_of(p, node->second);
     if (code)
         return code;
+    if (second >= 0)
+        warn_of_colours(p, node, input, second);
 
     void *params = smp_alloc(stage->params_size ? stage->params_size : 1);
     if (!params)
@@ -382,6 +388,21 @@ static smp_code add_node(planner *p, int number)
 
 /* ---------------------------------------------------------------------------------------------- sinks */
 
+/* Light for a file of integers, as sRGB encodes it. */
+static int light_encoded(planner *p, int step)
+{
+    if (!smp_step_is_light(p->plan, &p->request->input, step))
+        return step;
+    p->to_srgb = true;
+    step = insert(p, SMP_ROLE_ENCODED, step, 0);
+    p->to_srgb = false;
+    if (step >= 0) {
+        p->plan->steps[step].out.curve = p->plan->steps[step].work.out.curve = SMP_CURVE_SRGB;
+        p->plan->steps[step].work.makes_srgb = true;
+    }
+    return step;
+}
+
 static smp_code add_sink(planner *p, int node, int save, const char *path)
 {
     int step = in_state(p, picture_of(p, node), false, false);
@@ -402,6 +423,8 @@ static smp_code add_sink(planner *p, int node, int save, const char *path)
         if (code)
             return code;
     }
+    if (shape.format != SMP_F32 && (step = light_encoded(p, step)) < 0)
+        return p->err ? p->err->code : SMP_E_PROCESS;
     const bool drops_bits =
         shape.format == SMP_U8 && p->plan->steps[step].out.format == SMP_U16 && p->request->input.format == SMP_U16;
     bool drops_alpha = p->plan->steps[step].out.alpha && !shape.alpha;
@@ -444,18 +467,6 @@ static smp_code store_sinks(planner *p)
     return SMP_OK;
 }
 
-/* The step that codes the same picture alike for an earlier sink; or SMP_STEP_NONE. */
-static int coded_before(const smp_plan *plan, size_t sink, const smp_jpeg_params *coding)
-{
-    for (size_t i = 0; i < sink; i++) {
-        const smp_step *step = &plan->steps[plan->sinks[i].step];
-        if (plan->sinks[i].coded && step->input == plan->sinks[sink].step &&
-            smp_jpeg_params_equal(step->params, coding))
-            return plan->sinks[i].step;
-    }
-    return SMP_STEP_NONE;
-}
-
 /* Steps that code what goes to files, where they should. */
 static smp_code code_sinks(planner *p)
 {
@@ -467,7 +478,7 @@ static smp_code code_sinks(planner *p)
         if (!p->request->codes || !p->request->codes(p->request->codes_context, sink->path, &sink->shape, &coding))
             continue;
         p->coding = &coding;
-        int step = coded_before(plan, i, &coding);
+        int step = smp_plan_coded_before(plan, i, &coding);
         if (step < 0)
             step = insert(p, SMP_ROLE_JPEG_ENCODE, sink->step, 0);
         if (step < 0)
@@ -521,7 +532,8 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
     p.step_of = smp_alloc_array(program->node_count + 1, sizeof *p.step_of);
     p.dpi_of = smp_alloc_array(program->node_count + 1, sizeof *p.dpi_of);
     p.step_of_file = smp_alloc_array(program->file_count + 1, sizeof *p.step_of_file);
-    if (!p.plan || !p.step_of || !p.dpi_of || !p.step_of_file) {
+    p.icc_of_file = smp_alloc_array(program->file_count + 1, sizeof *p.icc_of_file);
+    if (!p.plan || !p.step_of || !p.dpi_of || !p.step_of_file || !p.icc_of_file) {
         code = smp_fail_memory(p.err, "the plan", sizeof *p.plan);
         goto done;
     }
@@ -560,6 +572,9 @@ smp_code smp_plan_make(const smp_plan_request *request, smp_diags *diags, smp_pl
         code = finish_plan(&p);
 
 done:
+    for (size_t i = 0; p.icc_of_file && i < program->file_count; i++)
+        smp_free(p.icc_of_file[i]);
+    smp_free(p.icc_of_file);
     smp_free(p.step_of);
     smp_free(p.dpi_of);
     smp_free(p.step_of_file);

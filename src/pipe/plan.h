@@ -82,7 +82,8 @@ typedef smp_code smp_accepts(void *context, const char *path, const smp_shape *s
 struct smp_jpeg_params;
 typedef bool smp_codes(void *context, const char *path, const smp_shape *shape, struct smp_jpeg_params *params);
 
-/* The shape and EXIF orientation of a file that the program names, from its header. */
+/* The shape and EXIF orientation of a file that the program names, from its header. shape->icc is from smp_alloc, and
+ * the planner frees it. */
 typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
 
 /* What the reduction of a node found that looks at its input (smp_findings.found). */

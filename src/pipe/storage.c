@@ -70,3 +70,14 @@ void smp_plan_clipping(smp_plan *plan)
             step->work.clips = step->work.clips || plan->steps[step->input].work.clips;
     }
 }
+
+int smp_plan_coded_before(const smp_plan *plan, size_t sink, const smp_jpeg_params *coding)
+{
+    for (size_t i = 0; i < sink; i++) {
+        const smp_step *step = &plan->steps[plan->sinks[i].step];
+        if (plan->sinks[i].coded && step->input == plan->sinks[sink].step &&
+            smp_jpeg_params_equal(step->params, coding))
+            return plan->sinks[i].step;
+    }
+    return SMP_STEP_NONE;
+}

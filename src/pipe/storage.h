@@ -3,11 +3,15 @@
 #define SMP_PIPE_STORAGE_H
 
 #include "pipe/plan.h"
+#include "stages/shared/jpeg_params.h"
 
 /* Sets each step's storage. plain: f32 on every edge. The arrays are scratch, an entry a step. */
 void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *integers);
 
 /* Sets work.clips: whether values outside 0..white can reach a step's store, so that clamping is worth counting. */
 void smp_plan_clipping(smp_plan *plan);
+
+/* The step that codes the same picture alike for an earlier sink; or SMP_STEP_NONE. */
+int smp_plan_coded_before(const smp_plan *plan, size_t sink, const smp_jpeg_params *coding);
 
 #endif

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/alloc.h"
 #include "base/checked.h"
+#include "io/format.h"
 
 static smp_code open_regular(const char *path, const smp_limits *limits, smp_reader **reader, smp_error *err)
 {
@@ -34,6 +36,12 @@ smp_code smp_file_probe(void *context, const char *path, smp_shape *shape, int *
     if (!code) {
         *shape = smp_reader_media(reader)->shape;
         *orientation = smp_reader_media(reader)->orientation;
+        smp_blob made;
+        const smp_blob icc = smp_meta_profile(&smp_reader_media(reader)->meta, shape, &made);
+        if (icc.size && !made.data && !smp_blob_set(&made, icc.data, icc.size))
+            code = smp_fail_memory(err, "an ICC profile", icc.size);
+        shape->icc = made.data;
+        shape->icc_size = made.size;
     }
     smp_reader_close(reader);
     return code;

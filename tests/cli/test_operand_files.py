@@ -3,7 +3,11 @@ import os
 import time
 import unittest
 
+import numpy as np
+from PIL import Image
+
 from harness import CliCase, png_bytes, png_header
+from test_profile import ADOBE, GAMMA, SRGB, icc
 
 PLUS = "add by=\"dark.png\"\n"
 
@@ -48,6 +52,24 @@ class OperandFiles(CliCase):
             self.smp("run", "-q", "-e", "gaussian 1px", "-e", 'subtract by="dark.png"', "in.png", f"{i}.pgm", *options)
             outputs.add((self.folder / f"{i}.pgm").read_bytes())
         self.assertEqual(len(outputs), 1)
+
+    def test_other_colours_are_told(self):
+        x = np.arange(40, dtype=np.uint8)
+        rgb = np.ascontiguousarray(np.broadcast_to(np.stack([x * 4, 255 - x, x], -1), (30, 40, 3)))
+        for name, profile in (("a.png", None), ("srgb.png", icc(SRGB)), ("p3.png", icc()), ("p3.tif", icc()),
+                              ("adobe.png", icc(ADOBE, GAMMA))):
+            Image.fromarray(rgb).save(self.folder / name, icc_profile=profile)
+        stages = ('join "{}"', 'overlay "{}"', 'blend "{}"', 'add "{}"', 'match "{}"')
+        for stage in stages:
+            for first, other, told in (("a.png", "p3.png", True), ("p3.png", "a.png", True),
+                                       ("p3.png", "adobe.png", True), ("a.png", "srgb.png", False),
+                                       ("p3.png", "p3.tif", False)):
+                said = self.smp("run", "-f", "-e", stage.format(other), first, "out.tif").stderr
+                self.assertEqual("its colours are" in said, told, (stage, first, other, said))
+        said = self.smp("run", "-f", "-e", "profile srgb", "-e", 'add "p3.png"', "adobe.png", "out.tif").stderr
+        self.assertIn("and the picture's are sRGB", said)
+        said = self.smp("run", "-f", "-e", "profile srgb", "-e", 'add "a.png"', "adobe.png", "out.tif").stderr
+        self.assertNotIn("its colours are", said)
 
     def test_what_is_wrong_with_a_file_is_told_at_its_name(self):
         self.gray("in.png", 100)
