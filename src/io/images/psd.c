@@ -319,6 +319,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     state->row = (size_t)(((uint64_t)media->shape.width * (uint64_t)state->bits + 7) / 8);
     media->shape.channels = (colours == 4 || state->mode == MODE_INDEXED ? 3 : colours) + (media->shape.alpha ? 1 : 0);
     media->bits = state->bits;
+    if (state->bits == 32 && !media->meta.icc.size) /* light, as Photoshop keeps 32 bits */
+        media->meta.gamma = 1;
     const bool selections = channels > (uint32_t)state->planes;
     snprintf(media->detail, sizeof media->detail, "merged picture, %s%s%s%s", mode_name((uint32_t)state->mode),
              smp_inks_profiled(state->inks) ? " to sRGB by its profile" : "", state->runs ? ", runs" : "",
