@@ -86,6 +86,7 @@ struct smp_writer {
     smp_jpeg_coding jpeg;      /* of the input, if it was a JPEG */
     smp_png_coding png;        /* of the input, if it was a PNG of few bits */
     smp_video video;           /* of the input, if it was a video */
+    bool lossless;             /* the input was a WebP that lost nothing */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;

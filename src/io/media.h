@@ -101,6 +101,7 @@ typedef struct smp_meta {
     smp_sound sound;
     smp_jpeg_coding jpeg;
     smp_png_coding png;
+    bool lossless; /* it was a WebP that lost nothing; writers of WebP keep that unless a quality is asked for */
     smp_video video;
 } smp_meta;
 

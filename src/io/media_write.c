@@ -228,7 +228,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->shape = *shape;
     writer->options = options ? *options : smp_write_options_default();
     if (meta)
-        writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->png = meta->png, writer->video = meta->video;
+        writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->png = meta->png, writer->video = meta->video,
+        writer->lossless = meta->lossless;
     if (writer->options.sound_type)
         writer->sound.type = writer->options.sound_type;
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);

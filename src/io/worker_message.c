@@ -186,6 +186,7 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass_coding(w, &meta->jpeg);
     pass_int(w, &meta->png.bits);
     pass_bool(w, &meta->png.palette);
+    pass_bool(w, &meta->lossless);
     pass_video(w, &meta->video);
     pass_texts(w, meta);
 }

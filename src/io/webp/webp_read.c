@@ -110,8 +110,13 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
     media->bits = 8;
+    media->meta.lossless = webp->lossless;
+    char moving[48] = "";
+    if (webp->moving)
+        snprintf(moving, sizeof moving, ", animation of %lld picture%s", (long long)webp->frames,
+                 webp->frames == 1 ? "" : "s");
     snprintf(media->detail, sizeof media->detail, "%s%s%s", webp->lossless ? "lossless" : "lossy",
-             webp->alpha ? ", alpha" : "", webp->moving ? ", animation" : "");
+             webp->alpha ? ", alpha" : "", moving);
     code = smp_check_picture(&reader->limits, webp->width, webp->height, memory_of(webp, media->shape.channels), err);
     if (!code)
         code = open_decoder(reader, media->shape.channels, err);

@@ -58,16 +58,21 @@ static int take_bytes(const uint8_t *data, size_t size, const WebPPicture *pictu
     return 1;
 }
 
-static bool configure(webp_writer *state, const smp_shape *shape, const smp_write_options *options)
+static bool is_lossless(const smp_writer *writer)
+{
+    return writer->options.lossless || (writer->lossless && writer->options.quality <= 0);
+}
+
+static bool configure(webp_writer *state, const smp_shape *shape, const smp_write_options *options, bool lossless)
 {
     WebPConfig *config = &state->config;
     WebPPicture *picture = &state->picture;
     if (!WebPConfigInit(config) || !WebPPictureInit(picture))
         return false;
-    config->lossless = options->lossless;
-    config->quality = (float)(options->lossless ? EFFORT : options->quality > 0 ? options->quality : DEFAULT_QUALITY);
+    config->lossless = lossless;
+    config->quality = (float)(lossless ? EFFORT : options->quality > 0 ? options->quality : DEFAULT_QUALITY);
     config->method = METHOD;
-    config->exact = options->lossless;
+    config->exact = lossless;
     config->thread_level = options->threads != 1;
     picture->use_argb = 1;
     picture->width = (int)shape->width;
@@ -81,11 +86,11 @@ smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error
 {
     const smp_shape *shape = &writer->shape;
     const uint64_t pixels = (uint64_t)shape->width * (uint64_t)shape->height;
-    const uint64_t held = pixels * (writer->options.lossless ? LOSSLESS_HELD : LOSSY_HELD);
+    const uint64_t held = pixels * (is_lossless(writer) ? LOSSLESS_HELD : LOSSY_HELD);
     webp_writer *state = writer->state = smp_alloc(sizeof *state);
     if (!state)
         return smp_fail_memory(err, "a WebP", sizeof *state);
-    if (!configure(state, shape, &writer->options))
+    if (!configure(state, shape, &writer->options, is_lossless(writer)))
         return smp_fail(err, SMP_E_PROCESS, "this libwebp is older than the one that smempipe was built with");
     state->pixels = smp_alloc_array((size_t)pixels, sizeof *state->pixels);
     if (!state->pixels || !smp_alloc_borrow(held))
