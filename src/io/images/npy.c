@@ -22,6 +22,7 @@ typedef struct npy {
     char descr[32];
     const smp_npy_type *type;
     bool fortran, swap;
+    bool rounded; /* which was told */
     int64_t dims[3];
     int dim_count;
     uint8_t *whole; /* Fortran order: the whole array, as in the file */
@@ -158,7 +159,9 @@ static smp_code take_shape(const npy *array, smp_media *media, smp_error *err)
     if (array->dim_count == 3 && (array->dims[2] < 1 || array->dims[2] > SMP_MAX_CHANNELS)) {
         smp_fail(err, SMP_E_DECODE, "the array has %lld channels, its last dimension; 1 to %d can be read",
                  (long long)array->dims[2], SMP_MAX_CHANNELS);
-        return smp_hint(err, "channels come last: numpy.moveaxis(a, 0, -1) puts a first dimension there");
+        const bool first = array->dims[0] >= 1 && array->dims[0] <= SMP_MAX_CHANNELS;
+        return smp_hint(err, "channels come last: numpy.moveaxis(a, 0, -1) puts a first dimension there%s",
+                        first ? " (--layout chw is for outputs)" : "");
     }
     shape->channels = array->dim_count == 3 ? (int)array->dims[2] : 1;
     shape->alpha = false;
@@ -287,14 +290,15 @@ static smp_code fail_sample(const smp_reader *reader, int64_t y, size_t index, s
     const size_t channels = (size_t)reader->media.shape.channels;
     char text[64];
     smp_npy_print(array->type, array->line + index * (size_t)array->type->bytes, text, sizeof text);
-    smp_fail(err, SMP_E_DECODE, "the %s at row %lld, column %zu, channel %zu is %s, which no float32 holds exactly",
-             array->type->name, (long long)y, index / channels, index % channels, text);
+    smp_fail(err, SMP_E_DECODE, "the %s at row %lld, column %zu, channel %zu is %s, which no float32 holds%s",
+             array->type->name, (long long)y, index / channels, index % channels, text,
+             array->type->code[0] == 'f' ? "" : " exactly");
     return smp_hint(err, "%s", array->type->advice);
 }
 
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
-    const npy *array = reader->state;
+    npy *array = reader->state;
     const smp_shape *shape = &reader->media.shape;
     const size_t row = file_row(array, shape), count = (size_t)shape->width * (size_t)shape->channels;
     if (!array->fortran && !array->swap && !array->line && stride == (int64_t)row) /* as it is: in one call */
@@ -316,6 +320,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
         size_t done = array->type->convert(at, out, count);
         if (done < count)
             return fail_sample(reader, y, done, err);
+        if (!array->rounded && (array->rounded = smp_npy_rounded(array->type, at, out, count)))
+            smp_note(&reader->notes, "numbers of %s are rounded to float32", array->type->name);
     }
     return SMP_OK;
 }

@@ -1,5 +1,6 @@
 /* Sample types of NumPy arrays: see npy_types.h. Booleans become 0 and full scale, like a mask. All other numbers keep
- * their value: types without a format of their own become float32. */
+ * their value: types without a format of their own become float32. Integers do so where that is exact, and
+ * float64 is rounded: a label must not become its neighbour, and a float is nearly always a measured value. */
 #include "io/images/npy_types.h"
 
 #include <inttypes.h>
@@ -74,13 +75,24 @@ static size_t convert_f8(const void *from, void *to, size_t count)
     float *out = to;
     for (size_t i = 0; i < count; i++) {
         out[i] = (float)in[i];
-        if ((double)out[i] != in[i] && !isnan(in[i]))
+        if (isinf(out[i]) && !isinf(in[i]))
             return i;
     }
     return count;
 }
 
-static const char ROUNDS[] = "to round it, save a.astype(numpy.float32)";
+/* Without a branch in the loop: it is asked of every row until the first that is. */
+bool smp_npy_rounded(const smp_npy_type *type, const void *from, const void *to, size_t count)
+{
+    const double *in = from;
+    const float *out = to;
+    bool rounded = false;
+    for (size_t i = 0; type->convert == convert_f8 && i < count; i++)
+        rounded |= (double)out[i] != in[i] && in[i] == in[i]; /* NaN is no number to round */
+    return rounded;
+}
+
+static const char BEYOND[] = "float32 goes up to 3.4e38: divide the values, then save a.astype(numpy.float32)";
 static const char WIDE[] = "save values up to 65535 as a.astype(numpy.uint16), which is exact, or divide them first";
 
 static const smp_npy_type types[] = {
@@ -89,7 +101,7 @@ static const smp_npy_type types[] = {
     {"i1", "int8", 1, SMP_F32, convert_i1, NULL},    {"i2", "int16", 2, SMP_F32, convert_i2, NULL},
     {"i4", "int32", 4, SMP_F32, convert_i4, WIDE},   {"i8", "int64", 8, SMP_F32, convert_i8, WIDE},
     {"u4", "uint32", 4, SMP_F32, convert_u4, WIDE},  {"u8", "uint64", 8, SMP_F32, convert_u8, WIDE},
-    {"f2", "float16", 2, SMP_F32, convert_f2, NULL}, {"f8", "float64", 8, SMP_F32, convert_f8, ROUNDS},
+    {"f2", "float16", 2, SMP_F32, convert_f2, NULL}, {"f8", "float64", 8, SMP_F32, convert_f8, BEYOND},
 };
 
 /* Other types that NumPy writes, with advice how to convert them. */
