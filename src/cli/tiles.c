@@ -1,4 +1,5 @@
 /* smempipe tiles: a picture cut into files. Rows are read once; the tiles of a row of tiles are open at once. */
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,11 +54,14 @@ typedef struct tiling {
     const tiles_settings *settings;
     smp_reader *reader;
     const smp_media *media;
+    smp_shape shape, held; /* of the upright picture, and as tiles hold it */
+    uint8_t *whole;        /* all of a picture that its EXIF turns, as it is stored; else null */
     int64_t step, across, down, digits;
     char *stem;
     const char *ext;
-    uint8_t *row;
-    band *bands; /* that share rows, */
+    uint8_t *row;  /* upright, */
+    uint8_t *kept; /* and as tiles hold it; the same memory where that is the same */
+    band *bands;   /* that share rows, */
     int64_t band_count;
 } tiling;
 
@@ -115,14 +119,39 @@ static smp_code check_names(const tiling *t, smp_error *err)
     return code;
 }
 
+/* What the tiles' format makes of the samples; *held differs from the picture in alpha at most. */
+static smp_code check_format(tiling *t, smp_error *err)
+{
+    char *path = tile_path(t, 0, 0);
+    smp_shape shape = t->shape;
+    shape.width = smp_min_i64(t->settings->size, shape.width);
+    shape.height = smp_min_i64(t->settings->size, shape.height);
+    smp_code code = path ? smp_writer_shape(path, &shape, &t->held, err) : smp_fail_memory(err, "a path", 100);
+    const int lost = shape.alpha && !t->held.alpha;
+    if (!code && (t->held.format != shape.format || t->held.channels != shape.channels - lost)) {
+        const bool bits = t->held.format != shape.format;
+        smp_fail(err, SMP_E_WRITE, "the picture has %s, and the format of the tiles holds %s",
+                 !bits                     ? "channels of its own kind"
+                 : shape.format == SMP_F32 ? "floats"
+                                           : "16 bits a sample",
+                 !bits                       ? "others"
+                 : t->held.format == SMP_U16 ? "16 bits a sample"
+                                             : "8");
+        smp_hint(err, bits ? "--to tif holds them; smempipe convert IN 8.png -e 'depth 8bit' makes a picture of 8 bits"
+                           : "--to npy holds them");
+        code = smp_at(err, "%s", path);
+    }
+    smp_free(path);
+    return code;
+}
+
 static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
 {
-    const smp_shape *whole = &t->media->shape;
     const char *const inputs[] = {t->settings->in, NULL};
     smp_write_options write = smp_write_options_default();
-    smp_shape shape = *whole, held;
+    smp_shape shape = t->held;
     smp_meta meta;
-    shape.width = smp_min_i64(t->settings->size, whole->width - x * t->step);
+    shape.width = smp_min_i64(t->settings->size, t->shape.width - x * t->step);
     shape.height = b->to - b->from;
     const smp_change change = {.changed = true, .width = shape.width, .height = shape.height};
     char *path = tile_path(t, x, b->number);
@@ -135,29 +164,90 @@ static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
     write.force = t->settings->common.force;
     write.inputs = inputs;
     write.threads = 1;
-    smp_code code = smp_writer_shape(path, &shape, &held, err);
-    if (!code && (held.format != shape.format || held.channels != shape.channels)) {
-        smp_fail(err, SMP_E_WRITE, "the format of the tiles does not hold these samples");
-        smp_hint(err, "--to png, or tif for floats");
-        code = smp_at(err, "%s", path);
-    }
-    if (!code)
-        code = smp_writer_open(path, &shape, &meta, &write, &b->writers[x], err);
+    smp_code code = smp_writer_open(path, &shape, &meta, &write, &b->writers[x], err);
     smp_meta_free(&meta);
     smp_free(path);
     return code;
 }
 
+/* ------------------------------------------------------------------------------------------------ rows */
+
+/* Row y of the upright picture, of one that is stored turned. EXIF 2.3, orientation: 1 to 4 keep rows, 5 to 8 make
+ * columns of them; where row 0 and column 0 are, is what they differ in. */
+static void turned_row(const tiling *t, int64_t y)
+{
+    const smp_shape *stored = &t->media->shape;
+    const int o = t->media->orientation;
+    const bool turned = o >= 5, from_right = o == 2 || o == 3 || o == 7 || o == 8,
+               from_below = o == 3 || o == 4 || o == 6 || o == 7;
+    const size_t pixel = (size_t)(stored->channels * smp_sample_size((int)stored->format));
+    for (int64_t x = 0; x < t->shape.width; x++) {
+        const int64_t column = turned ? y : x, row = turned ? x : y;
+        const int64_t at = (from_below ? stored->height - 1 - row : row) * stored->width +
+                           (from_right ? stored->width - 1 - column : column);
+        memcpy(t->row + (size_t)x * pixel, t->whole + (size_t)at * pixel, pixel);
+    }
+}
+
+/* Colour on black: the stage premultiply, rounded to nearest, ties to even. */
+#define LAY_ON_BLACK(type, full)                                                                                       \
+    do {                                                                                                               \
+        const type *from = (const type *)(const void *)t->row;                                                         \
+        type *to = (type *)(void *)t->kept;                                                                            \
+        for (int64_t x = 0; x < t->shape.width; x++, from += n, to += n - 1)                                           \
+            for (int c = 0; c < n - 1; c++)                                                                            \
+                to[c] = (type)lrintf((float)from[c] * (float)from[n - 1] / (full));                                    \
+    } while (0)
+
+static void flatten(const tiling *t)
+{
+    const int n = t->shape.channels;
+    if (t->shape.format == SMP_U8)
+        LAY_ON_BLACK(uint8_t, UINT8_MAX);
+    else
+        LAY_ON_BLACK(uint16_t, UINT16_MAX);
+}
+
+static smp_code next_row(tiling *t, int64_t y, int64_t stride, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    if (t->whole)
+        turned_row(t, y);
+    else
+        code = smp_reader_rows(t->reader, t->row, stride, 1, err);
+    if (!code && t->kept != t->row)
+        flatten(t);
+    return code;
+}
+
+/* Memory for rows; of a picture that is turned, all of it. */
+static smp_code begin_rows(tiling *t, int64_t stride, smp_error *err)
+{
+    const smp_shape *stored = &t->media->shape;
+    const uint64_t pixel = (uint64_t)(stored->channels * smp_sample_size((int)stored->format)),
+                   row = pixel * (uint64_t)stored->width;
+    if (!(t->row = smp_alloc((size_t)stride)))
+        return smp_fail_memory(err, "a row", (uint64_t)stride);
+    t->kept = t->row;
+    if (t->held.channels != t->shape.channels && !(t->kept = smp_alloc((size_t)stride)))
+        return smp_fail_memory(err, "a row", (uint64_t)stride);
+    if (t->media->orientation <= 1)
+        return SMP_OK;
+    if (!(t->whole = smp_alloc_array((size_t)stored->height, (size_t)row)))
+        return smp_fail_memory(err, "a picture that its EXIF turns", row * (uint64_t)stored->height);
+    return smp_reader_rows(t->reader, t->whole, (int64_t)row, stored->height, err);
+}
+
 /* Gives row y of the picture to a band that has it; begins and ends the band. */
 static smp_code feed(tiling *t, band *b, int64_t y, smp_error *err)
 {
-    const size_t pixel = (size_t)(t->media->shape.channels * smp_sample_size((int)t->media->shape.format));
+    const size_t pixel = (size_t)(t->held.channels * smp_sample_size((int)t->held.format));
     smp_code code = SMP_OK;
     for (int64_t x = 0; !code && x < t->across; x++) {
         if (y == b->from)
             code = open_tile(t, b, x, err);
         if (!code)
-            code = smp_writer_rows(b->writers[x], t->row + (size_t)(x * t->step) * pixel, 0, 1, err);
+            code = smp_writer_rows(b->writers[x], t->kept + (size_t)(x * t->step) * pixel, 0, 1, err);
         if (!code && y + 1 == b->to) {
             smp_writer *done = b->writers[x];
             b->writers[x] = NULL;
@@ -167,17 +257,17 @@ static smp_code feed(tiling *t, band *b, int64_t y, smp_error *err)
     if (!code && y + 1 == b->to) {
         b->number += t->band_count;
         b->from = b->number * t->step;
-        b->to = b->number < t->down ? smp_min_i64(b->from + t->settings->size, t->media->shape.height) : 0;
+        b->to = b->number < t->down ? smp_min_i64(b->from + t->settings->size, t->shape.height) : 0;
     }
     return code;
 }
 
 static smp_code cut(tiling *t, smp_error *err)
 {
-    const smp_shape *shape = &t->media->shape;
+    const smp_shape *shape = &t->shape;
     const int64_t stride = shape->width * shape->channels * smp_sample_size((int)shape->format);
     smp_progress progress;
-    smp_code code = (t->row = smp_alloc((size_t)stride)) ? SMP_OK : smp_fail_memory(err, "a row", (uint64_t)stride);
+    smp_code code = begin_rows(t, stride, err);
     if (!code && !(t->bands = smp_alloc_array((size_t)t->band_count, sizeof *t->bands)))
         code = smp_fail_memory(err, "tiles", (uint64_t)t->band_count);
     for (int64_t i = 0; !code && i < t->band_count; i++) {
@@ -190,7 +280,7 @@ static smp_code cut(tiling *t, smp_error *err)
     }
     smp_progress_begin(&progress, &t->settings->common, t->settings->in);
     for (int64_t y = 0; !code && y < shape->height; y++) {
-        code = smp_reader_rows(t->reader, t->row, stride, 1, err);
+        code = next_row(t, y, stride, err);
         for (int64_t i = 0; !code && i < t->band_count; i++)
             if (y >= t->bands[i].from && y < t->bands[i].to)
                 code = feed(t, &t->bands[i], y, err);
@@ -203,19 +293,23 @@ static smp_code cut(tiling *t, smp_error *err)
         smp_free(t->bands[i].writers);
     }
     smp_free(t->bands);
+    if (t->kept != t->row)
+        smp_free(t->kept);
     smp_free(t->row);
+    smp_free(t->whole);
     return code;
 }
 
 static smp_code plan_tiles(tiling *t, smp_error *err)
 {
     const tiles_settings *s = t->settings;
-    const smp_shape *shape = &t->media->shape;
+    const smp_shape *shape = &t->shape;
+    t->shape = t->media->shape;
     if (shape->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_USAGE, "tiles are of pictures, and this is sound");
-    if (t->media->orientation > 1) {
-        smp_fail(err, SMP_E_USAGE, "the picture is turned by its EXIF, and tiles are cut as it is stored");
-        return smp_hint(err, "make it upright first: smempipe convert %.100s upright.png", s->in);
+    if (t->media->orientation >= 5) {
+        t->shape.width = t->media->shape.height;
+        t->shape.height = t->media->shape.width;
     }
     t->step = s->size - s->overlap;
     t->across = count_of(shape->width, s->size, t->step);
@@ -235,7 +329,8 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
              : last[stem] && (smp_writer_kind(last) & SMP_IMAGE) ? last + stem + 1
                                                                  : "png";
     t->stem = strcmp(s->in, "-") ? smp_strndup(last, stem) : smp_strdup("tile");
-    return t->stem ? check_names(t, err) : smp_fail_memory(err, "a name", stem);
+    smp_code code = t->stem ? check_format(t, err) : smp_fail_memory(err, "a name", stem);
+    return code ? code : check_names(t, err);
 }
 
 static smp_code check_settings(const tiles_settings *s, smp_error *err)
@@ -277,6 +372,12 @@ static smp_code tiles(void *given, smp_error *err)
         code = cut(&t, err);
     if (!code) {
         smp_cli_notes(&s->common, s->in, false, smp_reader_notes(t.reader));
+        smp_notes said = {.count = 0};
+        if (t.held.channels != t.shape.channels)
+            smp_note(&said,
+                     "the tiles' format has no transparency: colour is laid on black (--to png, tif or webp keeps "
+                     "it)");
+        smp_cli_notes(&s->common, s->folder, false, &said);
         if (!s->common.quiet)
             printf("%lld x %lld tiles in %s\n", (long long)t.across, (long long)t.down, s->folder);
     }
@@ -290,7 +391,8 @@ const smp_command smp_command_tiles = {
     .name = "tiles",
     .help = "a picture cut into files of equal size",
     .about = "For networks, viewers and machines that take no large pictures. Samples stay as they are. The picture is "
-             "read once, in memory for a row of tiles. Tiles that were complete when an error came are left.",
+             "read once, in memory for a row of tiles (all of it where its EXIF turns it). Tiles that were complete "
+             "when an error came are left.",
     .settings_size = sizeof(tiles_settings),
     .one_input = true,
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_SOUNDS,

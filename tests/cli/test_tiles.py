@@ -2,6 +2,7 @@
 import unittest
 
 import numpy as np
+from PIL import Image, ImageOps
 
 from harness import SAMPLES, CliCase
 
@@ -48,6 +49,23 @@ class Tiles(CliCase):
             self.assertIn(says, self.smp("tiles", SAMPLES / "chelsea.png", *options, status=2).stderr)
         self.assertIn("sound", self.smp("tiles", SAMPLES / "chirp.wav", "-o", "o", status=2).stderr)
         self.assertFalse((self.folder / "o").exists())
+
+    def test_turned_and_transparent_pictures_are_as_converted(self):
+        rgba = np.random.default_rng(4).integers(0, 256, (21, 34, 4), np.uint8)
+        exif = Image.Exif()
+        for orientation in range(1, 9):
+            exif[0x0112] = orientation
+            Image.fromarray(rgba).save(self.folder / "in.png", exif=exif)
+            with Image.open(self.folder / "in.png") as stored:
+                want = np.asarray(ImageOps.exif_transpose(stored))
+            done = self.smp("tiles", "in.png", "-f", "-o", "out", "--size", "34", "--to", "npy")
+            self.assertEqual(done.stderr, "")
+            self.assertTrue(np.array_equal(np.load(self.folder / "out/in-0-0.npy"), want), orientation)
+        self.assertIn("no transparency", self.smp("tiles", "in.png", "-o", "out", "--size", "34", "--to", "ppm").stderr)
+        self.smp("convert", "in.png", "want.ppm")
+        self.smp("diff", "want.ppm", "out/in-0-0.ppm")
+        Image.fromarray(rgba[..., 0].astype(np.uint16) * 257).save(self.folder / "deep.png")
+        self.assertIn("16 bits", self.smp("tiles", "deep.png", "-o", "out", "--to", "jpg", status=4).stderr)
 
 
 if __name__ == "__main__":
