@@ -232,6 +232,18 @@ static void check_profile(smp_reader *reader)
     *icc = (smp_blob){.size = 0};
 }
 
+static smp_code fail_page(const smp_reader *reader, smp_error *err)
+{
+    const smp_file_format *format = reader->format;
+    const bool moving = format->kind != SMP_AUDIO && !format->read_next;
+    smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds %s", (long long)reader->limits.page, format->name,
+             format->read_next ? "no pages, but may hold several pictures"
+             : moving          ? "one, and of an animation the first alone is read"
+                               : "one");
+    return format->read_next ? smp_hint(err, "smempipe convert --frames IN 'frame-%%d.png' writes each of them")
+                             : SMP_E_DECODE;
+}
+
 /* Takes over the opened source; closes it on failure. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err)
@@ -262,17 +274,19 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->media.file_format = format->name;
     reader->media.shape.kind = format->kind;
     if (limits->page > 1 && !format->pages) {
-        code =
-            smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds one", (long long)limits->page, format->name);
+        code = fail_page(reader, err);
         goto fail;
     }
     if (limits->frames && !format->read_next) {
         smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
-                 format->kind == SMP_AUDIO ? "a sound" : "one, or pages");
-        code = smp_hint(err, format->kind == SMP_AUDIO
-                                 ? SMP_VIDEO_HINT
-                                 : "leave it out; 'smempipe batch' takes many files, --raw says what a stream without "
-                                   "a header holds");
+                 format->kind == SMP_AUDIO ? "a sound"
+                 : format->pages           ? "one, or pages"
+                                           : "one, and of an animation the first alone is read");
+        code = smp_hint(err, format->kind == SMP_AUDIO ? SMP_VIDEO_HINT
+                             : format->pages
+                                 ? "leave it out; --page N reads a page, batch --pages all all of them"
+                                 : "leave it out; a GIF gives all its pictures, 'smempipe batch' takes many files, "
+                                   "--raw says what a stream without a header holds");
         goto fail;
     }
     code = format->read_open(reader, err);

@@ -130,7 +130,7 @@ class Formats(CliCase):
         for name, digest, detail in (
             ("lossless-alpha.webp", "f8e5fb50d198", "lossless, alpha"),
             ("lossy.webp", "f0633641923f", "lossy"),
-            ("anim.webp", "d2f4ebe645b1", "lossless, animation"),
+            ("anim.webp", "d2f4ebe645b1", "lossless, animation of 2 pictures"),
         ):
             self.assertEqual(self.digest(DATA / name), digest, name)
             self.assertEqual(self.info(DATA / name)["detail"], detail)
@@ -140,6 +140,23 @@ class Formats(CliCase):
         self.smp("info", DATA / "lossy.webp", "--max-pixels", "3000", status=6)
         piped = self.smp("run", "-e", "stats", "-", "p.npy", input=(DATA / "lossy.webp").read_bytes(), text=False)
         self.assertEqual(piped.returncode, 0)
+
+    def test_webps_that_lose_nothing_stay_so(self):
+        self.needs("WebP", "written")
+        self.smp("convert", DATA / "lossless-alpha.webp", "a.webp")
+        self.assertEqual(self.digest("a.webp"), self.digest(DATA / "lossless-alpha.webp"))
+        self.smp("convert", DATA / "lossless-alpha.webp", "b.webp", "-e", "flip vertical", "--strip")
+        self.assertIn("lossless", self.info("b.webp")["detail"])
+        self.smp("convert", DATA / "lossless-alpha.webp", "c.webp", "--quality", "80")
+        self.assertIn("lossy", self.info("c.webp")["detail"])
+        self.smp("convert", DATA / "lossy.webp", "d.webp")
+        self.assertIn("lossy", self.info("d.webp")["detail"])
+
+    def test_animations_of_which_one_picture_is_read(self):
+        self.needs("WebP")
+        words = "a WebP holds one, and of an animation the first alone is read"
+        self.assertIn(words, self.smp("convert", DATA / "anim.webp", "o.png", "--page", "2", status=3).stderr)
+        self.assertIn(words, self.smp("convert", DATA / "anim.webp", "f-%d.png", "--frames", status=2).stderr)
 
     def test_webps_are_written(self):
         self.needs("WebP", "written")

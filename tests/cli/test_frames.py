@@ -187,6 +187,12 @@ class Frames(CliCase):
         self.assertIn("exists", self.smp("run", "-e", "invert", "--frames", "v.y4m", "f-%03d.png", status=4).stderr)
         self.assertIn("there is no page 6", self.smp("info", "v.y4m", "--page", "6", status=3).stderr)
 
+    def test_an_animation_has_no_pages(self):
+        pictures = [PIL.Image.fromarray(np.full((4, 5, 3), 60 * i, np.uint8)) for i in range(4)]
+        pictures[0].save(self.folder / "an.gif", save_all=True, append_images=pictures[1:])
+        self.assertIn("animation of 4 pictures", self.smp("info", "an.gif").stdout)
+        self.assertIn("--frames", self.smp("convert", "an.gif", "o.png", "--page", "3", status=3).stderr)
+
     def test_what_cannot_be_streams_is_said(self):
         self.write("v.y4m", y4m(self.video()))
         self.small_png()

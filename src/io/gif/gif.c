@@ -93,8 +93,11 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
     media->bits = 8;
-    snprintf(media->detail, sizeof media->detail, "palette%s%s", gif->transparent >= 0 ? ", transparent colour" : "",
-             gif->interlaced ? ", interlaced" : "");
+    char moving[48] = "";
+    if (gif->pictures > 1)
+        snprintf(moving, sizeof moving, ", animation of %lld pictures", (long long)gif->pictures);
+    snprintf(media->detail, sizeof media->detail, "palette%s%s%s", gif->transparent >= 0 ? ", transparent colour" : "",
+             gif->interlaced ? ", interlaced" : "", moving);
     code = take_memory(reader, state, err);
     if (code)
         return code;

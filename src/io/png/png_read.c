@@ -142,9 +142,14 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
         meta->has_cicp |= keep_chunk(chunk, "cICP", meta->cicp, sizeof meta->cicp);
         meta->has_mdcv |= keep_chunk(chunk, "mDCV", meta->mdcv, sizeof meta->mdcv);
         meta->has_clli |= keep_chunk(chunk, "cLLI", meta->clli, sizeof meta->clli);
-        if (keep_chunk(chunk, "acTL", frames, sizeof frames) && smp_get_be(frames, 4) > 1)
+        if (keep_chunk(chunk, "acTL", frames, sizeof frames) && smp_get_be(frames, 4) > 1) {
+            char *detail = state->reader->media.detail;
+            const size_t used = strlen(detail);
+            snprintf(detail + used, sizeof state->reader->media.detail - used, ", animation of %u pictures",
+                     smp_get_be(frames, 4));
             smp_note(state->base.notes, "the file is an animation of %u pictures; only the first is read",
                      smp_get_be(frames, 4));
+        }
     }
 }
 
