@@ -191,6 +191,39 @@ class UnusualPictures(CliCase):
         self.assertIn("1 file done", done.stderr)
         self.assertEqual(len(json.loads((self.folder / "lines").read_text())["input_notes"]), 2)
 
+    def test_channels_that_are_no_colours(self):
+        """2 to 8 samples of gray without alpha, as microscopes and satellites write them: all are read, and written."""
+        def tiff(array, planar, extra):
+            height, width, samples = array.shape
+            data = (array.transpose(2, 0, 1) if planar else array).tobytes()
+            bits, kind = 8 * array.itemsize, 3 if array.dtype.kind == "f" else 1
+            planes = samples if planar else 1
+            at, values, entries = 8 + len(data), b"", []
+            for tag, numbers in ((256, [width]), (257, [height]), (258, [bits] * samples), (259, [1]), (262, [1]),
+                                 (273, [8 + i * len(data) // planes for i in range(planes)]), (277, [samples]),
+                                 (278, [height]), (279, [len(data) // planes] * planes), (284, [2 if planar else 1]),
+                                 (338, extra), (339, [kind] * samples)):
+                body = struct.pack(f"<{len(numbers)}I", *numbers)
+                if numbers:
+                    place = body if len(body) == 4 else struct.pack("<I", at + len(values))
+                    values += b"" if len(body) == 4 else body
+                    entries.append(struct.pack("<HHI", tag, 4, len(numbers)) + place)
+            directory = struct.pack("<H", len(entries)) + b"".join(entries) + bytes(4)
+            return b"II*\0" + struct.pack("<I", at + len(values)) + data + values + directory
+
+        rng = np.random.default_rng(8)
+        for samples, dtype, planar, said in ((2, np.uint8, False, False), (4, np.uint16, True, True),
+                                             (5, np.float32, False, True), (8, np.uint8, True, False)):
+            array = (rng.random((9, 14, samples)) * (1 if dtype == np.float32 else 200)).astype(dtype)
+            self.write("in.tif", tiff(array, planar, [0] * (samples - 1) if said else []))
+            self.assertIn(f"{samples} channels", self.smp("info", "in.tif").stdout)
+            for names in (("in.tif", "out.npy"), ("in.tif", "out.tif"), ("out.tif", "out.npy")):
+                self.assertEqual(self.smp("convert", "-f", *names).stderr, "")
+            self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), array), (samples, planar))
+        self.assertIn(".npy", self.smp("convert", "in.tif", "o.png", status=4).stderr)
+        self.write("alpha.tif", tiff(array[..., :2], False, [2]))
+        self.assertIn("the last is alpha", self.smp("info", "alpha.tif").stdout)
+
     def test_texts_that_inflate_without_end_take_little_time(self):
         text = zlib.compress(bytes(50 << 20), 1)
         texts = b"".join(chunk(b"zTXt", b"k%d\0\0" % i + text) for i in range(60))

@@ -172,6 +172,8 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
         page->alpha = extra == 1 || extra == 2;
         page->premultiplied = extra == 1;
     }
+    if (page->photometric == TIFF_BLACK_IS_ZERO && !page->alpha && page->samples <= SMP_MAX_CHANNELS)
+        page->colours = page->samples; /* channels of any meaning */
     return check_bits(page, bits, kind, err);
 }
 

@@ -41,6 +41,9 @@ static void describe(smp_reader *reader, const tiff_reader *state)
              state->tiff.big ? ", BigTIFF" : "", pages);
     if (page->is_float && page->bits != 32)
         smp_note(&reader->notes, "floats of %d bits are read as floats of 32", page->bits);
+    if (page->photometric == TIFF_BLACK_IS_ZERO && page->colours > 1)
+        snprintf(media->detail + strlen(media->detail), sizeof media->detail - strlen(media->detail), ", %d channels",
+                 page->colours);
     const int others = page->samples - page->colours - (page->alpha ? 1 : 0);
     if (others > 0)
         smp_note(&reader->notes, "%d sample%s of each pixel %s left out: the TIFF does not say what %s", others,

@@ -32,7 +32,7 @@ smp_code smp_tiff_samples_open(smp_tiff_samples *samples, const smp_tiff *tiff, 
     shape->kind = SMP_IMAGE;
     shape->width = page->width;
     shape->height = page->height;
-    shape->channels = page->photometric == TIFF_PALETTE_COLOUR || page->colours == 4 ? 3 : page->colours;
+    shape->channels = page->photometric == TIFF_PALETTE_COLOUR || page->photometric == TIFF_INK ? 3 : page->colours;
     shape->channels += page->alpha ? 1 : 0;
     shape->alpha = page->alpha;
     shape->format = page->is_float ? SMP_F32 : page->bits == 16 ? SMP_U16 : SMP_U8;

@@ -38,11 +38,17 @@ typedef struct tiff_writer {
     smp_tiff_tags tags, exif, gps;
 } tiff_writer;
 
+/* Channels that are no colours: gray, and further samples whose meaning is not said. */
+static bool is_of_channels(const smp_shape *shape)
+{
+    return !shape->alpha && shape->channels != 1 && shape->channels != 3;
+}
+
 smp_code smp_tiff_write_shape(const char *extension, smp_shape *shape, smp_error *err)
 {
     (void)extension;
     if (shape->width <= LARGEST_SIDE / 64 && shape->height <= LARGEST_SIDE)
-        return smp_check_colour("TIFF", shape, err);
+        return is_of_channels(shape) ? SMP_OK : smp_check_colour("TIFF", shape, err);
     return smp_fail(err, SMP_E_WRITE, "%lld x %lld pixels are too many for a TIFF", (long long)shape->width,
                     (long long)shape->height);
 }
@@ -89,14 +95,17 @@ static bool put_picture(tiff_writer *state, const smp_write_options *options)
     static const uint64_t codes[] = {
         [SMP_TIFF_DEFLATE] = 8, [SMP_TIFF_LZW] = 5, [SMP_TIFF_NONE] = 1, [SMP_TIFF_ZSTD] = 50000};
     const smp_shape *shape = &state->shape;
-    const uint64_t bits = 8 * (uint64_t)smp_sample_size((int)shape->format), each[] = {bits, bits, bits, bits};
-    static const uint64_t floats[] = {3, 3, 3, 3};
+    static const uint64_t floats[SMP_MAX_CHANNELS] = {3, 3, 3, 3, 3, 3, 3, 3}, unsaid[SMP_MAX_CHANNELS] = {0};
+    const bool channels = is_of_channels(shape);
     const uint64_t samples = (uint64_t)shape->channels;
+    uint64_t each[SMP_MAX_CHANNELS];
+    for (int c = 0; c < SMP_MAX_CHANNELS; c++)
+        each[c] = 8 * (uint64_t)smp_sample_size((int)shape->format);
     return put_number(state, TIFF_WIDTH, TYPE_LONG, (uint64_t)shape->width) &&
            put_number(state, TIFF_HEIGHT, TYPE_LONG, (uint64_t)shape->height) &&
            smp_tiff_tags_numbers(&state->tags, TIFF_BITS, TYPE_SHORT, samples, each) &&
            put_number(state, TIFF_COMPRESSION, TYPE_SHORT, codes[options->tiff_compression]) &&
-           put_number(state, TIFF_PHOTOMETRIC, TYPE_SHORT, samples >= 3 ? TIFF_RGB : TIFF_BLACK_IS_ZERO) &&
+           put_number(state, TIFF_PHOTOMETRIC, TYPE_SHORT, samples >= 3 && !channels ? TIFF_RGB : TIFF_BLACK_IS_ZERO) &&
            put_number(state, TIFF_SAMPLES, TYPE_SHORT, samples) &&
            (state->tile ? put_number(state, TIFF_TILE_WIDTH, TYPE_LONG, (uint64_t)state->tile) &&
                               put_number(state, TIFF_TILE_HEIGHT, TYPE_LONG, (uint64_t)state->tile)
@@ -105,6 +114,7 @@ static bool put_picture(tiff_writer *state, const smp_write_options *options)
            (options->tiff_compression == SMP_TIFF_NONE ||
             put_number(state, TIFF_PREDICTOR, TYPE_SHORT, shape->format == SMP_F32 ? 3 : 2)) &&
            (!shape->alpha || put_number(state, TIFF_EXTRA, TYPE_SHORT, 2)) &&
+           (!channels || smp_tiff_tags_numbers(&state->tags, TIFF_EXTRA, TYPE_SHORT, samples - 1, unsaid)) &&
            (shape->format != SMP_F32 ||
             smp_tiff_tags_numbers(&state->tags, TIFF_SAMPLE_FORMAT, TYPE_SHORT, samples, floats));
 }
