@@ -144,6 +144,18 @@ class Profile(CliCase):
         self.put("deep.png", gray.astype(np.uint16) * 257, icc(None, POINTS, b"GRAY"))
         self.near(self.made("deep.png"), exact(gray.astype(np.uint16) * 257, None, POINTS), 3, "16 bits")
 
+    def test_gray_of_lightness_and_gray_by_tables(self):
+        gray = np.arange(0, 250, 5, dtype=np.uint8).reshape(5, 10)
+        line = b"curv" + bytes(8)
+        self.put("l.tif", gray, icc(None, line, b"GRAY", b"Lab "))
+        f = (gray / 2.55 + 16) / 116
+        want = encoded(np.where(f > 24 / 116, f ** 3, 108 / 841 * (f - 16 / 116))) * 255
+        self.near(self.made("l.tif"), want, 0.502, "CIE L*")
+        self.put("t.tif", gray, icc(None, space=b"GRAY", connection=b"Lab ", tables=[(b"A2B0", lut(b"mft1"))]))
+        said = self.smp("run", "-e", "profile", "t.tif", "o.png", status=2).stderr
+        self.assertIn("is of gray by tables", said)
+        self.assertNotIn("display-p3", said)
+
     def test_tables_of_colours_are_little_cms(self):
         array = np.random.default_rng(5).integers(0, 256, (40, 71, 3), np.uint8)
         srgb, picture = ImageCms.createProfile("sRGB"), Image.fromarray(array)
