@@ -186,11 +186,16 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
 {
     const char *format = writer->format->name;
     char what[100] = "";
-    if (meta->has_cicp && writer->format != &smp_format_png)
+    if (meta->has_cicp && writer->format != &smp_format_png) {
+        smp_blob made;
+        const smp_blob profile = smp_meta_profile(meta, &writer->shape, &made);
         smp_note(&writer->notes,
                  "the colours are of primaries %d and transfer %d (cICP), which a %s cannot say: they will be taken "
-                 "for sRGB",
-                 meta->cicp[0], meta->cicp[1], format);
+                 "for sRGB%s",
+                 meta->cicp[0], meta->cicp[1], format,
+                 profile.size ? "; `profile srgb` as the first stage converts them" : "");
+        smp_free(made.data);
+    }
     const struct {
         bool lost;
         const char *name;

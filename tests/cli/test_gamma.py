@@ -48,6 +48,15 @@ class Gamma(CliCase):
         self.gray(gama(1 / 2.2))
         self.assertEqual(self.smp("convert", "-f", "in.png", "a.jpg").stderr, "")
 
+    def test_a_lost_cicp_is_told(self):
+        for transfer, convertible in ((13, True), (8, True), (16, False)):
+            self.colours(chunk(b"cICP", bytes((12, transfer, 0, 1))))
+            said = self.smp("convert", "-f", "in.png", "a.jpg").stderr
+            self.assertIn("primaries 12", said)
+            self.assertEqual("`profile srgb`" in said, convertible, transfer)
+        self.colours(chunk(b"cICP", bytes((12, 13, 0, 1))))
+        self.assertIn("drops their cICP", self.smp("convert", "-f", "in.png", "a.png", "--strip").stderr)
+
     def test_profile_uses_gamma_and_primaries(self):
         self.gray(gama(1 / 1.8))
         self.near(self.made("in.png", "-e", "profile missing=error")[0], 255 * encoded((RAMP / 255) ** 1.8))
