@@ -55,8 +55,12 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
         smp_fail(err, SMP_E_WRITE, "a %s cannot hold %d channels of which none is alpha", format, shape->channels);
     else
         smp_fail(err, SMP_E_WRITE, "a %s cannot hold %d channels", format, shape->channels);
-    return smp_hint(err, "write a .npy file, which holds up to %d channels of any meaning, or reduce them to 1 or 3",
-                    SMP_MAX_CHANNELS);
+    char first[2 * SMP_MAX_CHANNELS + 1] = "1";
+    for (int c = 1; c < shape->channels; c++)
+        strcat(first, " 0");
+    return smp_hint(err,
+                    "a .tif or .npy file holds up to %d channels of any meaning; 'matrix [%s]' takes the first alone",
+                    SMP_MAX_CHANNELS, first);
 }
 
 /* The format and extension of a file name; as: the extension that standard output is written by, null: none. */

@@ -220,7 +220,9 @@ class UnusualPictures(CliCase):
             for names in (("in.tif", "out.npy"), ("in.tif", "out.tif"), ("out.tif", "out.npy")):
                 self.assertEqual(self.smp("convert", "-f", *names).stderr, "")
             self.assertTrue(np.array_equal(np.load(self.folder / "out.npy"), array), (samples, planar))
-        self.assertIn(".npy", self.smp("convert", "in.tif", "o.png", status=4).stderr)
+        self.assertIn("matrix [1 0 0 0 0 0 0 0]", self.smp("convert", "in.tif", "o.png", status=4).stderr)
+        self.smp("convert", "in.tif", "o.png", "-e", "matrix [1 0 0 0 0 0 0 0]")
+        self.assertTrue(np.array_equal(cv2.imread(str(self.folder / "o.png"), -1), array[..., 0]))
         self.write("alpha.tif", tiff(array[..., :2], False, [2]))
         self.assertIn("the last is alpha", self.smp("info", "alpha.tif").stdout)
 

@@ -87,7 +87,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     shape->channels = 3;
     shape->format = SMP_F32;
-    media->bits = 8; /* of each mantissa; the exponent is shared */
+    media->bits = 8;       /* of each mantissa; the exponent is shared */
     media->meta.gamma = 1; /* values are light */
     snprintf(media->detail, sizeof media->detail, "shared exponent");
     uint64_t bytes = (uint64_t)shape->width * PIXEL;
