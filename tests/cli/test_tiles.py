@@ -5,6 +5,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from harness import SAMPLES, CliCase
+from test_profile import icc
 
 
 class Tiles(CliCase):
@@ -64,6 +65,9 @@ class Tiles(CliCase):
         self.assertIn("no transparency", self.smp("tiles", "in.png", "-o", "out", "--size", "34", "--to", "ppm").stderr)
         self.smp("convert", "in.png", "want.ppm")
         self.smp("diff", "want.ppm", "out/in-0-0.ppm")
+        Image.fromarray(rgba[..., :3]).save(self.folder / "p3.png", icc_profile=icc())
+        said = self.smp("tiles", "p3.png", "-o", "out", "--size", "17", "--to", "ppm").stderr
+        self.assertEqual(said.count("the ICC profile"), 1)
         Image.fromarray(rgba[..., 0].astype(np.uint16) * 257).save(self.folder / "deep.png")
         self.assertIn("16 bits", self.smp("tiles", "deep.png", "-o", "out", "--to", "jpg", status=4).stderr)
 
