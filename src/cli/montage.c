@@ -38,7 +38,7 @@ static const smp_option options[] = {
     {"labels", 0, SMP_O_CHOICE, offsetof(montage_settings, labels), .fallback = "name", .argument = "KIND",
      .choices = label_words, .help = "below each picture: the file's name, its stem (without extension), or none"},
     {"background", 0, SMP_O_STRING, offsetof(montage_settings, background), .fallback = "white", .argument = "COLOUR",
-     .help = "white, black, gray, or in hexadecimal #rrggbb; also behind what is transparent"},
+     .help = "a colour: white, gray, navy, ..., or in hexadecimal #rrggbb; also behind what is transparent"},
     {"quality", 0, SMP_O_INT, offsetof(montage_settings, write.quality), .fallback = "0", .argument = "N", .min = 1,
      .max = 100, .help = "of pages in formats that lose some: 1 to 100; 90 unless said, WebP 80, AVIF 60",
      .flags = SMP_O_SILENT},
@@ -291,7 +291,7 @@ static smp_code check_settings(const montage_settings *s, smp_montage *look, smp
     }
     if (!smp_montage_colour(s->background, look->ground)) {
         smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --background", s->background);
-        return smp_hint(err, "it takes white, black, gray, or a colour as '#ffeedd'");
+        return smp_hint(err, "it takes white, black, gray, red, navy and other names of CSS, or a colour as '#ffeedd'");
     }
     look->gap = s->gap;
     look->labels = s->labels != LABEL_NONE;

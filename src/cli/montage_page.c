@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/font.h"
+#include "pipe/color.h"
 
 enum {
     LABEL_ABOVE = 3, /* dots between a picture and its label */
@@ -13,35 +14,14 @@ enum {
     SMALL_CELL = 320 /* px: up to this width a dot of the font is a pixel */
 };
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 bool smp_montage_colour(const char *text, uint8_t colour[3])
 {
-    static const struct {
-        const char *name;
-        uint8_t level;
-    } names[] = {{"white", 255}, {"black", 0}, {"gray", 128}, {"grey", 128}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!strcmp(text, names[i].name)) {
-            memset(colour, names[i].level, 3);
-            return true;
-        }
-    const size_t length = strlen(text);
-    if (text[0] != '#' || (length != 4 && length != 7))
+    double values[SMP_COLOR_VALUES];
+    const int count = smp_color_read(text, strlen(text), values);
+    if (count != 1 && count != 3)
         return false;
-    for (size_t i = 0; i < 3; i++) {
-        const int high = hex_digit(text[length == 4 ? 1 + i : 1 + 2 * i]),
-                  low = hex_digit(text[length == 4 ? 1 + i : 2 + 2 * i]);
-        if (high < 0 || low < 0)
-            return false;
-        colour[i] = (uint8_t)(16 * high + low);
-    }
+    for (int i = 0; i < 3; i++)
+        colour[i] = (uint8_t)(values[count == 1 ? 0 : i] * 255 + 0.5);
     return true;
 }
 

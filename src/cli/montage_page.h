@@ -23,7 +23,7 @@ typedef struct smp_montage_page {
     int64_t stride; /* bytes */
 } smp_montage_page;
 
-/* White, black, gray, or #rgb and #rrggbb in hexadecimal. */
+/* A colour as stages take it (pipe/color.h), without alpha. */
 bool smp_montage_colour(const char *text, uint8_t colour[3]);
 
 /* Ink that is read on the ground, and a font's scale that suits the cells. */

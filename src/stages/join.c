@@ -2,6 +2,7 @@
 #include "geometry/join.h"
 
 #include "base/checked.h"
+#include "stages/shared/fill.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
@@ -52,7 +53,7 @@ static smp_code check_channels(const smp_shape *in, const smp_shape *by, smp_err
     if (others == 1 || others == colours)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot lie beside one of %d", others, colours);
-    return colours == 1 ? smp_hint(err, "make this one colour first: matrix [1; 1; 1]")
+    return colours == 1 ? smp_hint(err, "write `color rgb` before it")
                         : smp_hint(err, "the second needs as many colours as the first, or one for all");
 }
 
@@ -62,11 +63,9 @@ static smp_code plan_fill(const join_params *p, const smp_shape *in, bool linear
 {
     const int colours = in->channels - in->alpha, values = p->fill.cols;
     const float white = smp_white(in->format);
-    if (values != 1 && values != colours && values != in->channels) {
-        smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d channels%s", values, in->channels,
-                 in->alpha ? ", one of them alpha" : "");
-        return smp_hint(err, "one value serves all colours");
-    }
+    const smp_code code = smp_check_fill(&p->fill, in, err);
+    if (code)
+        return code;
     *whole = !linear;
     for (int c = 0; c < in->channels; c++) {
         const bool left_out = values == 1 ? c >= colours : c >= values;
@@ -134,7 +133,7 @@ const smp_stage smp_stage_join = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"append stitch hconcat hstack beside", "join by=@name"},
+    .aliases = (const smp_alias[]){{"append splice stitch hconcat hstack beside", "join by=@name"},
                                    {"vconcat vstack", "join by=@name side=below"},
                                    {0}},
 };

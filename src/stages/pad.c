@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "stages/shared/anchor.h"
+#include "stages/shared/fill.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
@@ -118,11 +119,9 @@ static smp_code plan_fill(const pad_params *p, const smp_shape *in, bool linear,
     *plain = true;
     if (p->edge != SMP_CONSTANT)
         return SMP_OK;
-    if (values != 1 && values != colours && values != in->channels) {
-        smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d channels%s", values, in->channels,
-                 in->alpha ? ", one of them alpha" : "");
-        return smp_hint(err, "one value serves all colours");
-    }
+    const smp_code code = smp_check_fill(&p->fill, in, err);
+    if (code)
+        return code;
     for (int c = 0; c < in->channels; c++) {
         const bool left_out = values == 1 ? c >= colours : c >= values;
         const double v = left_out ? 1 : p->fill.values[values == 1 ? 0 : c];

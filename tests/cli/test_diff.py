@@ -46,7 +46,8 @@ class Diff(CliCase):
         psnr = 20 * np.log10(255 / 10)
         self.assertEqual(self.smp("diff", "--psnr", "a.png", "b.png").stdout, f"{psnr:.4f}\n")
         similar = self.smp("diff", "--ssim", "a.png", "b.png").stdout
-        for option, limit, status in (("psnr", psnr - .01, 0), ("psnr", psnr + .01, 7), ("ssim", float(similar) - .01, 0),
+        for option, limit, status in (("psnr", psnr - .01, 0), ("psnr", psnr + .01, 7),
+                                      ("ssim", float(similar) - .01, 0),
                                       ("ssim", float(similar) + .001, 7)):
             self.smp("diff", f"--{option}={limit}", "a.png", "b.png", status=status)
         for limits, status in ((("--psnr", "--max-abs=9"), 7), (("--psnr", "--max-abs=10"), 0),
@@ -61,7 +62,8 @@ class Diff(CliCase):
         for option, name in (("--psnr", "PSNR"), ("--ssim", "structural similarity"), ("--psnr=40", "PSNR")):
             done = self.smp("diff", option, "a.png", "b.png", status=7)
             self.assertEqual(done.stdout, "")
-            self.assertIn(f"a.png: error: differs from b.png: size 20x12 against 12x20; there is no {name}", done.stderr)
+            self.assertIn(f"a.png: error: differs from b.png: size 20x12 against 12x20; there is no {name}",
+                          done.stderr)
             self.assertEqual(self.smp("diff", "-q", option, "a.png", "b.png", status=7).stderr, "")
         self.assertIn("size 20x12 against 12x20", self.smp("diff", "a.png", "b.png", status=7).stdout)
         values = np.ones((12, 20), np.float32)

@@ -59,6 +59,14 @@ class Montage(CliCase):
         self.assertEqual(cells[2][0, 15].tolist(), [10, 20, 30])
         self.assertEqual(cells[2][0, 4].tolist(), [105, 10, 15])  # 128 of 255
 
+    def test_backgrounds_have_the_names_of_other_colours(self):
+        self.put("in/a.png", np.full((80, 20), 7, np.uint8))
+        for name, colour in (("green", (0, 128, 0)), ("#0f8", (0, 255, 136)), ("grey", (128, 128, 128))):
+            _, page = self.sheet("in", "--background", name, "--labels", "none", "-f")
+            self.assertEqual(tuple(page[0, 0]), colour)
+        for wrong in ("greenish", "#ff000080"):
+            self.assertIn("names of CSS", self.smp("montage", "in", "-o", "x.png", "--background", wrong, status=2).stderr)
+
     def test_a_full_page_is_followed_by_another(self):
         self.colours(12)
         done = self.smp("montage", "in", "-o", "s/out.png", "--columns", "5", "--rows", "1", "--cell", "40", "--gap",

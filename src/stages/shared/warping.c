@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stages/shared/fill.h"
 #include "stages/shared/launch_shapes.h"
 
 bool smp_warp_is_identity(const smp_matrix *m)
@@ -167,11 +168,9 @@ static smp_code plan_fill(const smp_warp_params *p, const smp_shape *in, smp_war
     *plain = true;
     if (p->edge != SMP_CONSTANT)
         return SMP_OK;
-    if (values != 1 && values != colours && values != in->channels) {
-        smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d channels%s", values, in->channels,
-                 in->alpha ? ", one of them alpha" : "");
-        return smp_hint(err, "one value serves all colours");
-    }
+    const smp_code code = smp_check_fill(&p->fill, in, err);
+    if (code)
+        return code;
     if (in->alpha && values == in->channels)
         alpha = p->fill.values[colours];
     for (int c = 0; c < colours; c++)
