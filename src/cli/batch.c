@@ -335,6 +335,8 @@ smp_code smp_cli_batch(smp_batch_settings *settings, smp_error *err)
     if (!code && settings->skip_level)
         code = smp_batch_level_measure(settings, &level, err);
     settings->level = settings->skip_level ? &level : NULL;
+    if (!code && settings->many.inputs.count)
+        settings->many.plan.base.input = smp_name_kind(settings->many.inputs.items[0]);
     if (!code)
         code = smp_cli_with_program(&settings->many.plan.base, settings->many.pipe, run_program, settings, err);
     smp_batch_level_free(&level);

@@ -40,6 +40,7 @@ typedef struct smp_pipeline_settings {
     smp_strings settings;    /* --set name=value */
     smp_strings readable;    /* --allow-read */
     int diagnostics;         /* index into text, json */
+    smp_kind input;          /* what is read, by its name; none: not known */
 } smp_pipeline_settings;
 
 extern const smp_option smp_pipeline_options[];

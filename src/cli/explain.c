@@ -391,6 +391,8 @@ static smp_code explain(void *given, smp_error *err)
         code = check_svg(settings, err);
     if (!code && settings->in)
         code = smp_cli_check_input(settings->pipe, settings->in, err);
+    if (settings->in)
+        settings->plan.base.input = smp_name_kind(settings->in);
     return code ? code : smp_cli_with_program(&settings->plan.base, settings->pipe, explain_either, settings, err);
 }
 

@@ -419,6 +419,8 @@ static smp_code measure(void *given, smp_error *err)
         code = smp_many_open(&settings->many, err);
     for (size_t i = 0; !code && !settings->merge && i < settings->many.inputs.count; i++)
         code = smp_cli_check_input(settings->many.pipe, settings->many.inputs.items[i], err);
+    if (!code && settings->many.inputs.count)
+        settings->many.plan.base.input = smp_name_kind(settings->many.inputs.items[0]);
     if (!code)
         code = settings->merge
                    ? smp_measure_merge(settings, err)

@@ -136,6 +136,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     diags->pipelines = (const char *const *)shipped.names;
     diags->pipeline_count = shipped.count;
     diags->is_option = smp_cli_is_write_option;
+    diags->input = settings->input;
     diags->lines_name = settings->stages_from;
     if (!code)
         code = parse_pipe(settings, path, &shipped, &may, pairs, diags, out, err);

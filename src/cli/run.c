@@ -254,6 +254,7 @@ smp_code smp_cli_run(smp_run_settings *settings, smp_error *err)
     if (code)
         return code;
     smp_cli_look_near(settings->in);
+    settings->plan.base.input = smp_name_kind(settings->in);
     const bool there = !access(settings->out, F_OK);
     code = smp_cli_with_program(&settings->plan.base, settings->pipe, run_program, settings, err);
     if (code == SMP_E_READ && there && !strcmp(err->where, settings->in) && access(settings->in, F_OK) != 0)

@@ -123,9 +123,24 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
 bool smp_bind_default(smp_arena *arena, const smp_stage *stage, const smp_param *param, smp_argument *argument,
                       smp_error *err);
 
-/* unknown.c: reports an unknown stage, and suggests one: by what other tools call it, or by the nearest spelling of
- * either. False: out of memory. */
-bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement);
+/* place.c: the arguments of a statement so far. */
+typedef struct smp_placed {
+    const smp_ast_arg *before; /* the argument before this one, or null */
+    const smp_ast_arg *main;   /* the first without a name, or null */
+    bool positional;           /* one of them had no name */
+    uint64_t named;            /* bits of parameters that were suggested for others */
+} smp_placed;
+
+size_t smp_param_count(const smp_stage *stage);
+/* The parameter that an argument is for; null after reporting that there is none. */
+const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_ast_arg *arg,
+                             smp_placed *so_far);
+/* As many values without names as other tools write here: one message names them all. False: they are not so. */
+bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage);
+
+/* unknown.c: reports an unknown stage, and suggests one for what it is given: by what other tools call it, or by the
+ * nearest spelling of either. False: out of memory. */
+bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_kind kind);
 
 /* amount.c: what does the same as another tool's stage with these numbers: `volume 2`, `pow 2.2`, `modulate 100,150`.
  * Null: no such stage. */

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "stages/stage.h"
 
 /* A place in a source text: byte offsets into the text of `source` (an index into smp_diags.sources). */
 typedef struct smp_span {
@@ -47,6 +48,7 @@ typedef struct smp_diags {
         *pipelines; /* names of pipelines that are installed, for suggestions; the caller's; may be null */
     size_t pipeline_count;
     bool (*is_option)(const char *name); /* whether the command line has it, for suggestions; may be null */
+    smp_kind input;                      /* what is read, by its name, for suggestions; none: not known */
     const char *lines_name;              /* the source of smp_program_parse_lines; the caller's; null: "-e" */
 } smp_diags;
 

@@ -101,6 +101,26 @@ static bool mend_comma(const char *text, char plain[MOST])
     return is_number(plain);
 }
 
+/* `threshold otsu`, `noise gaussian`: a word that another parameter of the stage takes. */
+static bool mend_choice(smp_builder *b, const smp_stage *stage, const smp_param *param, const char *word,
+                        smp_diag *diag)
+{
+    for (const smp_param *row = stage->params; row && row->name; row++)
+        for (const char *const *choice = row->choices; row != param && choice && *choice; choice++) {
+            if (strcmp(*choice, word) != 0)
+                continue;
+            /* the example begins with a value for the parameter that is required */
+            const char *example = param->flags & SMP_P_REQUIRED ? stage->example : NULL;
+            const size_t name = strlen(stage->name), given = example ? strcspn(example + name + 1, " ") : 0;
+            if (given)
+                smp_diag_fix(b->diags, diag, "write %.*s %s=%s", (int)(name + 1 + given), example, row->name, word);
+            else
+                smp_diag_fix(b->diags, diag, "write %s=%s", row->name, word);
+            return true;
+        }
+    return false;
+}
+
 void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *param, const smp_value *value,
                     smp_diag *diag)
 {
@@ -109,6 +129,10 @@ void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *par
     const bool word = value->kind == SMP_VALUE_WORD;
     if (!word && value->kind != SMP_VALUE_STRING)
         return;
+    if (word && mend_choice(b, stage, param, value->text, diag))
+        return;
+    if (word && param->type == SMP_T_MATRIX && (!strcmp(value->text, "none") || !strcmp(value->text, "transparent")))
+        smp_diag_fix(b->diags, diag, "write %s=#0000, and `alpha opaque` before the stage", param->name);
     if (word && smp_names_stage(value->text, value->length))
         smp_diag_fix(b->diags, diag, "%s", smp_own_line(b, value->span.source));
     else if (word && value->text[0] == '-' && value->text[strspn(value->text, "-")]) {
@@ -131,17 +155,19 @@ void smp_mend_value(smp_builder *b, const smp_stage *stage, const smp_param *par
 
 bool smp_mend_stage(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
 {
-    static const char *const comments[] = {"//", "--", "/*", "%", "REM", "rem"};
+    static const char *const comments[] = {"//", "--", "/*", "%"};
     static const char suffix[] = ".pipe";
     const char *name = statement->name;
     const size_t length = strlen(name);
     char plain[MOST];
     const char *odd = make_plain(name, length, plain);
+    bool comment = !strcmp(name, "REM") || !strcmp(name, "rem");
     for (size_t i = 0; i < sizeof comments / sizeof comments[0]; i++)
-        if (!strncmp(name, comments[i], strlen(comments[i]))) {
-            smp_diag_fix(b->diags, diag, "a comment begins with #");
-            return true;
-        }
+        comment |= !strncmp(name, comments[i], strlen(comments[i]));
+    if (comment) {
+        smp_diag_fix(b->diags, diag, "a comment begins with #");
+        return true;
+    }
     if (length >= sizeof suffix && !strcmp(name + length - (sizeof suffix - 1), suffix)) {
         smp_diag_fix(b->diags, diag, "a pipeline: smempipe run %s IN OUT, or in a pipeline include \"%s\"", plain,
                      plain);
@@ -160,6 +186,8 @@ bool smp_mend_stage(smp_builder *b, const smp_ast_statement *statement, smp_diag
     for (char *at = rest; *at; at++)
         *at = strchr(",;", *at) ? ' ' : *at;
     rest += strspn(rest, " .");
+    if (rest[0] == '-' && !is_number(rest)) /* "equalize-histogram" is another name */
+        return false;
     smp_diag_fix(b->diags, diag, "%s%swrite %.*s%s%s", odd ? odd : "", odd ? ": " : "", (int)letters, plain,
                  *rest ? " " : "", rest);
     return true;

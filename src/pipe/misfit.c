@@ -52,9 +52,17 @@ static bool same_but_case(const char *word, const char *text, size_t length)
     return strlen(word) == length && smp_edit_distance(word, length, text, length) == 0;
 }
 
-/* The unit that an unknown one is probably meant for, null: none. MHz is no typing mistake of kHz. */
+/* The unit that an unknown one is probably meant for, of those that the parameter takes, or the same in other letters;
+ * null: none. MHz is no typing mistake of kHz. */
 static const char *nearest_unit(const smp_param *param, const char *text, size_t length)
 {
+    enum { MOST = 32 };
+    const char *fit[MOST];
+    size_t count = 0;
+    smp_quantity one;
+    for (size_t i = 0; i < smp_unit_word_count && count < MOST; i++)
+        if (smp_unit_apply(smp_unit_words[i], strlen(smp_unit_words[i]), 1, &one) && one.unit == param->unit)
+            fit[count++] = smp_unit_words[i];
     for (size_t i = 0; i < smp_unit_word_count; i++)
         if (same_but_case(smp_unit_words[i], text, length))
             return smp_unit_words[i];
@@ -63,7 +71,27 @@ static const char *nearest_unit(const smp_param *param, const char *text, size_t
     for (size_t i = 0; i < smp_unit_word_count; i++)
         if (same_but_case(smp_unit_words[i], text + 1, length - 1))
             return NULL;
-    return smp_nearest(text, length, smp_unit_words, smp_unit_word_count);
+    return smp_nearest(text, length, fit, count);
+}
+
+/* Lengths on paper: pixels at a usual resolution; 0: it is none. */
+static double paper_pixels(const char *text, size_t length)
+{
+    static const struct {
+        const char *name;
+        double inches;
+    } units[] = {{"in", 1}, {"inch", 1}, {"cm", 1 / 2.54}, {"mm", 1 / 25.4}, {"pt", 1 / 72.}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (same_but_case(units[i].name, text, length))
+            return units[i].inches * 300;
+    return 0;
+}
+
+/* "5x5" */
+static bool is_square(const smp_value *value, size_t number)
+{
+    return number < SMP_SHOWN && value->length == 2 * number + 1 && value->text[number] == 'x' &&
+           !memcmp(value->text, value->text + number + 1, number);
 }
 
 /* Reports a bare word in the place of a number. */
@@ -117,11 +145,18 @@ void smp_value_not_a_number(smp_check *check, const smp_param *param, const smp_
     }
     smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "unknown unit '%s' in '%s'",
                                    smp_shown(unit, rest, length), shown);
-    const char *near = nearest_unit(param, rest, length);
-    if (near && !value->param)
+    const double pixels = param->unit == SMP_UNIT_PX ? paper_pixels(rest, length) : 0;
+    const char *near = pixels > 0 ? NULL : nearest_unit(param, rest, length);
+    if (is_square(value, unit_at) && !value->param)
+        smp_diag_fix(check->diags, diag, "write %.*s: one value serves both directions", (int)unit_at, value->text);
+    else if (near && !value->param)
         smp_diag_fix(check->diags, diag, "did you mean '%.*s%s'?", (int)(unit_at < SMP_SHOWN ? unit_at : SMP_SHOWN),
                      shown, near);
-    if (param->unit == SMP_UNIT_NONE)
+    double paper;
+    size_t used;
+    if (pixels > 0 && smp_number_read(value->text, value->length, &paper, &used) == SMP_NUMBER_OK)
+        smp_diag_note(check->diags, diag, "lengths are in px: at 300 dpi, %s is %.4gpx", shown, paper * pixels);
+    else if (param->unit == SMP_UNIT_NONE)
         smp_diag_note(check->diags, diag, "'%s' is a plain number", param->name);
     else
         smp_diag_note(check->diags, diag, "'%s' is %s; without a unit it is in %s", param->name,

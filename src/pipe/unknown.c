@@ -46,7 +46,22 @@ static const char *by_value(const smp_ast_statement *statement)
     return NULL;
 }
 
-bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
+enum { SHORT = 3, BOTH = 2 * SMP_INSTEAD }; /* bytes: of a name that is another with one edit; of two texts */
+
+/* The text that is said of another tool's name, by the kind that the stage is given: a picture is not merged as sounds
+ * are. Where that is not known, both. */
+static const char *for_kind(const char *name, const char *say, smp_kind kind, char text[BOTH])
+{
+    const char *picture = smp_meant_for(SMP_IMAGE, name), *sound = smp_meant_for(SMP_AUDIO, name);
+    if (!picture || !sound || !strcmp(picture, sound))
+        return say;
+    if (kind == SMP_IMAGE || kind == SMP_AUDIO)
+        return kind == SMP_IMAGE ? picture : sound;
+    snprintf(text, BOTH, "%s (of pictures), %s (of sound)", picture, sound);
+    return text;
+}
+
+bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_kind kind)
 {
     char shown[SMP_SHOWN];
     size_t length = strlen(statement->name), count = 0, others = 0, stages = smp_catalog_count();
@@ -59,7 +74,11 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     if (!diag || (!aliased && known_otherwise(b, statement, diag)))
         return true;
     static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
-    const size_t most = sizeof keywords / sizeof keywords[0] + stages + others;
+    static const struct {
+        const char *name, *say;
+    } statements[] = {{"linear", "light linear"}, {"linear_light", "light linear"}, {"linearize", "light linear"}};
+    const size_t more = sizeof statements / sizeof statements[0];
+    const size_t most = sizeof keywords / sizeof keywords[0] + more + stages + others;
     const char **names = smp_alloc_array(most, sizeof *names), **say = smp_alloc_array(most, sizeof *say);
     smp_other_name *texts = smp_alloc_array(others + 1, sizeof *texts);
     if (!names || !say || !texts) {
@@ -73,6 +92,10 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
             names[count++] = smp_catalog_at(i)->name;
     memcpy(names + count, keywords, sizeof keywords);
     count += sizeof keywords / sizeof keywords[0];
+    for (size_t i = 0; i < more; i++) {
+        names[count] = statements[i].name;
+        say[count++] = statements[i].say;
+    }
     others = 0;
     for (size_t i = 0; i < stages; i++)
         for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other);) {
@@ -84,16 +107,17 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement)
     for (size_t i = 0; near && i < count; i++) {
         if (names[i] != near)
             continue;
-        /* Other tools' names match at one edit only: at two, "median" would suggest "mean". */
-        if (say[i] && smp_edit_distance(statement->name, length, near, strlen(near)) > 1)
+        /* Other tools' names match at one edit only: at two, "median" would suggest "mean", and "log" at one "logo". */
+        const size_t edits = smp_edit_distance(statement->name, length, near, strlen(near));
+        if (say[i] && (edits > 1 || (edits && length <= SHORT)))
             near = NULL;
         else if (say[i] && !same_name(near, statement->name))
             smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
         else if (say[i]) {
-            char amount[SMP_INSTEAD];
+            char amount[SMP_INSTEAD], both[BOTH];
             const char *same = smp_same_amount(near, statement, amount), *chosen = same ? same : by_value(statement);
             smp_diag_fix(b->diags, diag, strncmp(say[i], "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
-                         chosen ? chosen : say[i]);
+                         chosen ? chosen : for_kind(near, say[i], kind, both));
         } else
             smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
         break;

@@ -36,6 +36,13 @@ static bool instead(const char *value, char *text, size_t size)
     int used = 0;
     if (smp_ratio_instead(value, text, size))
         return true;
+    for (const char *const *word = smp_anchors; *word; word++) {
+        const bool american = !strcmp(value, "center") && !strcmp(*word, "centre");
+        if (strcmp(*word, "auto") != 0 && (american || !strcmp(*word, value))) {
+            snprintf(text, size, "write anchor=%s, and width= and height=", *word);
+            return true;
+        }
+    }
     if (value[strspn(value, digits)] == '%' && !value[strspn(value, digits) + 1]) {
         snprintf(text, size, "write width=%.20s height=%.20s", value, value);
         return true;

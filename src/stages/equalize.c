@@ -107,5 +107,7 @@ const smp_stage smp_stage_equalize = {
     .finish = finish,
     .variants = smp_equalize_variants,
     .reducers = smp_count_variants,
-    .aliases = (const smp_alias[]){{"equalise histeq hist_equal", "equalize"}, {"equalizehist", "equalize each"}, {0}},
+    .aliases = (const smp_alias[]){{"equalise equalize_histogram equalize_hist histeq hist_equal", "equalize"},
+                                   {"equalizehist", "equalize each"},
+                                   {0}},
 };

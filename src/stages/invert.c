@@ -20,5 +20,5 @@ const smp_stage smp_stage_invert = {
     .keeps_alpha = true,
     .plan = plan,
     .variants = smp_invert_variants,
-    .aliases = (const smp_alias[]){{"negate negative", "invert"}, {0}},
+    .aliases = (const smp_alias[]){{"negate negative not bitwise_not", "invert"}, {0}},
 };

@@ -90,7 +90,7 @@ const smp_stage smp_stage_overlay = {
     .plan = plan,
     .variants = smp_overlay_variants,
     .aliases = (const smp_alias[]){{"watermark", "overlay by=\"logo.png\" anchor=bottom-right opacity=50%"},
-                                   {"composite over alpha_composite", "overlay by=@name"},
+                                   {"composite merge over alpha_composite", "overlay by=@name"},
                                    {"logo", "overlay by=\"logo.png\" anchor=bottom-right"},
                                    {"stamp", "overlay by=\"stamp.png\" x=10 y=10"},
                                    {0}},

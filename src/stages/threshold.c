@@ -1,5 +1,7 @@
 /* threshold: black below a level, white from it on; the level is given or found by Otsu's method. */
 #include <float.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "stages/shared/counting.h"
 #include "stages/shared/elementwise.h"
@@ -29,6 +31,14 @@ static smp_code check(const void *given, smp_error *err)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "method=otsu finds the level itself");
     return smp_hint(err, "leave out the value, or method=otsu");
+}
+
+static bool instead(const char *value, char *text, size_t size)
+{
+    const bool found = !strcmp(value, "auto");
+    if (found)
+        snprintf(text, size, "write method=otsu");
+    return found;
 }
 
 static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -116,6 +126,7 @@ const smp_stage smp_stage_threshold = {
     .params = table,
     .params_size = sizeof(params),
     .check = check,
+    .instead = instead,
     .plan = plan,
     .finish = finish,
     .variants = smp_threshold_variants,

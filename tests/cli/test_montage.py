@@ -65,7 +65,8 @@ class Montage(CliCase):
             _, page = self.sheet("in", "--background", name, "--labels", "none", "-f")
             self.assertEqual(tuple(page[0, 0]), colour)
         for wrong in ("greenish", "#ff000080"):
-            self.assertIn("names of CSS", self.smp("montage", "in", "-o", "x.png", "--background", wrong, status=2).stderr)
+            told = self.smp("montage", "in", "-o", "x.png", "--background", wrong, status=2).stderr
+            self.assertIn("names of CSS", told)
 
     def test_a_full_page_is_followed_by_another(self):
         self.colours(12)

@@ -39,9 +39,59 @@ class OtherTools(CliCase):
         v = self.picture.astype(float)
         for stage in ("auto-level", "autolevel", "auto_level"):  # ImageMagick: all channels together, nothing clipped
             self.close(self.made(stage), (v - v.min()) / (v.max() - v.min()) * 255, stage)
-        self.close(self.made("autocontrast"), np.asarray(ImageOps.autocontrast(Image.fromarray(self.picture))).astype(float),
+        pillow = np.asarray(ImageOps.autocontrast(Image.fromarray(self.picture))).astype(float)
+        self.close(self.made("autocontrast"), pillow,
                    "Pillow's")
         self.assertEqual(self.suggested("autolevels"), ["levels auto per=channel"])  # GIMP, Photoshop
+
+    def test_one_value_serves_both_directions(self):
+        for stage, text in (("clahe 8 8", "clahe 8"), ("median 5 5", "median 5"), ("box 3 3", "box 3"),
+                            ("dilate 3px 3px", "dilate 3px")):
+            self.assertRegex(self.said(stage), rf"\^~* write {text}: one value serves")
+            self.smp("run", "-f", "-e", text, "in.png", "out.png")
+        self.assertIn("write 5: one value serves", self.said("median 5x5"))
+        self.assertNotIn("write fill", self.said("median 5 7"))  # which it does not take
+
+    def test_words_are_of_the_parameter_that_takes_them(self):
+        for stage, text in (("threshold otsu", "method=otsu"), ("threshold auto", "method=otsu"),
+                            ("noise gaussian", "noise 4% kind=gaussian"), ("clahe each", "channel=each")):
+            (said,) = self.suggested(stage)
+            self.assertEqual(said, text)
+            name = stage.split()[0]
+            self.smp("run", "-f", "-e", said if said.startswith(name) else f"{name} {said}", "in.png", "out.png")
+        self.assertIn("write anchor=centre, and width=", self.said("crop center"))
+
+    def test_names_without_a_like_have_no_hint(self):
+        self.assertEqual(self.suggested("not"), ["invert"])
+        self.assertEqual(self.suggested("linear"), ["light linear"])
+        self.assertEqual(self.suggested("equalize-histogram"), ["equalize"])
+        for stage, wrong in (("log", "logo"), ("removelogo", "comment"), ("gaussian 1cm", "did you mean")):
+            self.assertNotIn(wrong, self.said(stage).split(":", 3)[-1].replace(stage, ""))
+        self.assertIn("at 300 dpi, 1cm is 118.1px", self.said("gaussian 1cm"))
+
+    def test_transparent_colours(self):
+        for word in ("none", "transparent"):
+            self.assertIn("write fill=#0000, and `alpha opaque` before the stage", self.said(f"pad 10 fill={word}"))
+        self.smp("run", "-f", "-e", "alpha opaque", "-e", "pad 10 fill=#0000", "in.png", "out.png")
+        made = np.asarray(Image.open(self.folder / "out.png"))
+        self.assertEqual((made.shape, made[0, 0, 3], made[20, 20, 3]), ((60, 80, 4), 0, 255))
+
+    def test_colours_on_gray_say_color_rgb(self):
+        for stage in ("pad 20 fill=red", "warp 5 fill=red", "join \"in.png\" fill=red"):
+            self.assertIn("write `color rgb` before it", self.said(stage, name="gray.png"), stage)
+            self.smp("run", "-f", "-e", "color rgb", "-e", stage, "gray.png", "out.png")
+
+    def test_stages_are_of_the_kind_that_is_read(self):
+        self.write("a.wav", b"")
+        for stage, picture, sound in (("merge", "overlay by=@name", "mix by=\"right.wav\" how=beside"),
+                                      ("splice", "join by=@name", "append by=\"next.wav\" crossfade=10ms")):
+            self.assertEqual(self.suggested(stage), [picture])
+            self.assertEqual(self.suggested(stage, name="a.wav"), [sound])
+            told = self.smp("check", "-e", stage, status=2)
+            self.assertIn(f"{picture} (of pictures), {sound} (of sound)", told.stdout + told.stderr)
+        self.assertIn("for pictures: join by=@name", self.said("append"))
+        self.assertIn("for pictures: blend by=@name opacity=50%", self.said("mix"))
+        self.assertIn("needs 'by'", self.said("append", name="a.wav"))
 
     def test_numbers_are_those_given(self):
         v = self.picture / 255.
@@ -53,7 +103,8 @@ class OtherTools(CliCase):
         for stage, text in (("pow 2.2", "gamma {1/2.2}"), ("power 0.45", "gamma {1/0.45}"), ("pow", "gamma {1/2.2}"),
                             ("exposure 0.5", "multiply 1.41421"), ("modulate 100,150", "saturate 1.5"),
                             ("modulate 100,150,80", "saturate 1.5 hue=-36deg"),
-                            ("modulate 110 90", "multiply 1.1, then saturate 0.9"), ("modulate 100,100,100", "saturate 1"),
+                            ("modulate 110 90", "multiply 1.1, then saturate 0.9"),
+                            ("modulate 100,100,100", "saturate 1"),
                             ("saturation 130", "saturate 130%"), ("saturation 0.7", "saturate 0.7"),
                             ("hue 90", "saturate hue=90deg"), ("volume 2", "gain 6.02dB")):
             self.assertEqual(", then ".join(self.suggested(stage)), text, stage)
