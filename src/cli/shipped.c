@@ -230,6 +230,13 @@ static size_t pipe_behind(const smp_strings *words, size_t at)
     return 0;
 }
 
+/* Whether `compare` is given two files, and no pipeline. */
+static bool is_comparison(const smp_command *command, const smp_strings *words, size_t at)
+{
+    return !strcmp(command->name, "compare") && words->count - at == 2 &&
+           smp_name_kind(words->items[at]) != SMP_KIND_NONE && smp_name_kind(words->items[at + 1]) != SMP_KIND_NONE;
+}
+
 smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words, size_t at, smp_error *err)
 {
     const char *word = words->items[at];
@@ -251,6 +258,9 @@ smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words
         }
         smp_cli_words(rest, sizeof rest, (char *const *)(uintptr_t)(words->items + at), (int)(words->count - at));
         smp_fail(err, SMP_E_USAGE, "the pipeline is missing: '%s' is a %s", word, kind_words(folder, kind));
+        if (is_comparison(command, words, at)) /* of two files, as other programs have it */
+            return smp_hint(err, "to compare two files: smempipe diff%s; %s times the kernels of a pipeline", rest,
+                            command->name);
         return fail_no_pipeline(command, rest, words->count - at == 1, kind, err);
     }
     if (!stage || stage->internal || access(word, F_OK) == 0 || smp_is_shipped(word))

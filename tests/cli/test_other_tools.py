@@ -69,6 +69,11 @@ class OtherTools(CliCase):
             self.assertNotIn(wrong, self.said(stage).split(":", 3)[-1].replace(stage, ""))
         self.assertIn("at 300 dpi, 1cm is 118.1px", self.said("gaussian 1cm"))
 
+    def test_two_files_are_compared_by_diff(self):
+        told = self.smp("compare", "in.png", "gray.png", status=2).stderr
+        self.assertIn("hint: to compare two files: smempipe diff in.png gray.png;", told)
+        self.assertNotIn("diff", self.smp("compare", "in.png", status=2).stderr)
+
     def test_transparent_colours(self):
         for word in ("none", "transparent"):
             self.assertIn("write fill=#0000, and `alpha opaque` before the stage", self.said(f"pad 10 fill={word}"))
