@@ -14,10 +14,14 @@ static const uint8_t glyphs[COUNT][SMP_FONT_HEIGHT] = {
 };
 static const uint8_t missing[SMP_FONT_HEIGHT] = {0, 0xf8, 0x88, 0x88, 0x88, 0x88, 0x88, 0xf8, 0, 0};
 
+bool smp_font_has(uint32_t code)
+{
+    return code >= FIRST && code < FIRST + COUNT && !(code > 0x7e && code < 0xa0);
+}
+
 const uint8_t *smp_font_glyph(uint32_t code)
 {
-    const int has = code >= FIRST && code < FIRST + COUNT && !(code > 0x7e && code < 0xa0);
-    return has ? glyphs[code - FIRST] : missing;
+    return smp_font_has(code) ? glyphs[code - FIRST] : missing;
 }
 
 uint32_t smp_font_next(const char **text)

@@ -2,6 +2,7 @@
 #ifndef SMP_BASE_FONT_H
 #define SMP_BASE_FONT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,8 @@ enum { SMP_FONT_WIDTH = 6, SMP_FONT_HEIGHT = 10, SMP_FONT_BASE = 8 };
 /* The rows of a character's glyph from the top; the highest bit is the leftmost dot. A character that the font lacks
  * has a frame. */
 const uint8_t *smp_font_glyph(uint32_t code);
+
+bool smp_font_has(uint32_t code);
 
 /* The next character of UTF-8 text, which moves behind it; 0 at the end. A byte that begins no valid sequence is a
  * character that the font lacks. */

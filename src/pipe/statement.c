@@ -210,6 +210,13 @@ static bool save(smp_builder *b, smp_scope *scope, const smp_ast_statement *stat
             }
             return true;
         }
+    const char *place = strstr(value->text, "{stem}") ? "{stem}" : strstr(value->text, "{name}") ? "{name}" : NULL;
+    if (place) {
+        smp_diag *diag =
+            smp_diags_add(b->diags, SMP_WARNING, value->span, "%s is a part of the name as it stands", place);
+        smp_diag_note(b->diags, diag,
+                      "a batch puts its outputs' names in front: of a.png, 'save' of \"g.png\" is a-g.png");
+    }
     smp_save item = {.node = scope->current, .span = statement->span};
     item.path = smp_arena_strndup(&b->owned->arena, value->text, value->length);
     if (!item.path || !smp_grow(&program->saves, &program->save_capacity, program->save_count + 1, sizeof item))

@@ -1,15 +1,21 @@
 /* text: words on a picture, in the built-in font. */
 #include "elementwise/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/font.h"
+#include "base/utf8.h"
 #include "stages/shared/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
-enum { MOST_CHARACTERS = 1000, AUTO_LINES = 25 }; /* a line is 1/25 of the picture's height unless size is given */
+enum {
+    MOST_CHARACTERS = 1000,
+    FIRST_SHOWN = 0xa0,
+    AUTO_LINES = 25
+}; /* a line is 1/25 of the picture's height unless size is given */
 
 typedef struct params {
     const char *text;
@@ -102,6 +108,33 @@ static smp_code check_color(const smp_matrix *color, const char *name, int colou
                         : smp_hint(err, "give one value for all colours, or one for each of three");
 }
 
+/* Says which characters are frames, and that a place for a name is none. */
+static void remark(const char *text, char *to, size_t size)
+{
+    enum { MOST = 8 };
+    uint32_t told[MOST], code;
+    size_t count = 0, used = 0;
+    const char *at = text, *begin = text;
+    for (; (code = smp_font_next(&at)) != 0; begin = at) {
+        bool before = smp_font_has(code);
+        for (size_t i = 0; i < count; i++)
+            before |= told[i] == code;
+        if (before || count == MOST)
+            continue;
+        told[count++] = code;
+        const bool shown = code != SMP_UTF8_INVALID && code >= FIRST_SHOWN;
+        used += (size_t)snprintf(to + used, size - used, "%s", count > 1 ? ", " : "the font lacks ");
+        used += (size_t)(shown ? snprintf(to + used, size - used, "%.*s", (int)(at - begin), begin)
+                               : snprintf(to + used, size - used, "U+%04X", (unsigned)(uint8_t)*begin));
+    }
+    if (count)
+        used += (size_t)snprintf(to + used, size - used, ": frames stand for them");
+    const char *place = strstr(text, "{stem}") ? "{stem}" : strstr(text, "{name}") ? "{name}" : NULL;
+    if (place)
+        snprintf(to + used, size - used, "%s%s is written as it stands, without a file's name", count ? "; " : "",
+                 place);
+}
+
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     const params *p = given;
@@ -120,7 +153,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     work->nothing =
         p->opacity == 0 || k->x >= in->width || k->y >= in->height || k->x + k->width <= 0 || k->y + k->height <= 0;
     work->ops = in->alpha ? 8 : 4;
-    return work->nothing ? SMP_OK : draw_dots(p, k, work, err);
+    if (work->nothing)
+        return SMP_OK;
+    remark(p->text, work->remark, sizeof work->remark);
+    return draw_dots(p, k, work, err);
 }
 
 static const smp_variant variants[] = {

@@ -383,6 +383,23 @@ class Messages(CliCase):
             self.assertEqual(process.wait(timeout=30), 2)
             self.assertEqual(b"\x1b[" in seen, wanted, variables)
 
+    def test_what_a_text_cannot_show_is_told(self):
+        self.small_png("a.png", width=120, height=60)
+        told = self.smp("run", "-e", 'text "A\u20acB\u65e5 \u20ac\u00e9" size=10px', "a.png", "b.png").stderr
+        self.assertIn("warning: the font lacks \u20ac, \u65e5: frames stand for them", told)
+        told = self.smp("run", "-f", "-e", 'text "\u20ac{stem}"', "a.png", "b.png").stderr
+        self.assertIn("frames stand for them; {stem} is written as it stands", told)
+        self.assertEqual(self.smp("run", "-f", "-e", 'text "caf\u00e9 {1}"', "a.png", "b.png").stderr, "")
+
+    def test_a_place_for_a_name_in_save_is_told(self):
+        self.small_png("a.png")
+        told = self.smp("run", "-e", 'save "{stem}-g.png"', "-e", "gray", "a.png", "b.png").stderr
+        self.assertIn("warning: {stem} is a part of the name as it stands", told)
+        self.assertIn("{stem}-g.png", self.files())
+        self.assertIn("of a.png, 'save' of \"g.png\" is a-g.png", told)
+        self.smp("batch", "-e", 'save "g.png"', "-e", "gray", "a.png", "-o", "out")
+        self.assertIn("out/a-g.png", self.files())
+
 
 if __name__ == "__main__":
     unittest.main()
