@@ -152,7 +152,9 @@ smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_err
         if (access(file->path, R_OK) == 0)
             continue;
         smp_fail(err, SMP_E_READ, "cannot read '%.200s': %s", file->path, strerror(errno));
-        smp_diags_add(diags, SMP_ERROR, file->span, "%s", err->message);
+        smp_diag *diag = smp_diags_add(diags, SMP_ERROR, file->span, "%s", err->message);
+        if (file->setting)
+            smp_diag_fix(diags, diag, "give --set %s=FILE", file->setting);
         return SMP_E_READ;
     }
     return SMP_OK;

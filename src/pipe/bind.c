@@ -52,7 +52,8 @@ static bool bind_file(smp_builder *b, const smp_scope *scope, const smp_value *v
     if (at == program->file_count) {
         if (!smp_grow(&program->files, &program->file_capacity, at + 1, sizeof *program->files))
             return false;
-        program->files[program->file_count++] = (smp_operand_file){.path = path, .span = value->span, .source = source};
+        program->files[program->file_count++] = (smp_operand_file){
+            .path = path, .span = value->span, .source = source, .setting = smp_scope_default(scope, value)};
     }
     *number = at;
     *where = program->files[at].path;

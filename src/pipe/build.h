@@ -111,6 +111,8 @@ const smp_value *smp_scope_value(const smp_scope *scope, const char *text, size_
 /* The kind of a node's output, or of the input, as far as it is known; and setting an unknown one. */
 smp_kind smp_kind_of(const smp_builder *b, int node);
 void smp_kind_note(smp_builder *b, int node, smp_kind kind);
+/* The parameter of the pipeline whose default a value is, which --set would give; null: none. */
+const char *smp_scope_default(const smp_scope *scope, const smp_value *value);
 void smp_scope_finish(smp_builder *b, smp_scope *scope); /* warns about unused names, frees */
 
 /* declare.c */

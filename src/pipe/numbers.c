@@ -91,6 +91,9 @@ bool smp_load_numbers(smp_builder *b, const smp_scope *scope, smp_value *value)
     bool memory = code != SMP_E_MEMORY;
     if (code) {
         smp_diag *diag = memory ? smp_diags_add(b->diags, SMP_ERROR, value->span, "cannot read '%s'", shown) : NULL;
+        const char *setting = smp_scope_default(scope, value);
+        if (setting)
+            smp_diag_fix(b->diags, diag, "give --set %s=FILE", setting);
         if (err.message[0])
             smp_diag_note(b->diags, diag, "%s", err.message);
         value->kind = SMP_VALUE_BAD;

@@ -210,7 +210,9 @@ static smp_code file_picture(planner *p, int number, int *index)
     if (code && code != SMP_E_MEMORY && p->diags) {
         smp_diag *diag =
             smp_diags_add(p->diags, SMP_ERROR, file->span, "cannot read '%.200s': %s", file->path, p->err->message);
-        if (p->err->hint[0])
+        if (file->setting)
+            smp_diag_fix(p->diags, diag, "give --set %s=FILE", file->setting);
+        else if (p->err->hint[0])
             smp_diag_note(p->diags, diag, "%s", p->err->hint);
     }
     if (code)

@@ -39,8 +39,9 @@ typedef struct smp_save { /* save "thumb.png" */
 typedef struct smp_operand_file { /* with="weights.npy" */
     const char *path; /* relative to the working directory; the text's own paths are relative to its folder */
     smp_span span;
-    int source;   /* the text that the path was written in: of a parameter's value, where that was given */
-    bool foreign; /* of kernels (stages/foreign.h), no picture */
+    int source;          /* the text that the path was written in: of a parameter's value, where that was given */
+    bool foreign;        /* of kernels (stages/foreign.h), no picture */
+    const char *setting; /* the parameter whose default it is, which --set would give; null: none */
 } smp_operand_file;
 
 typedef struct smp_public_param { /* a `param` statement, for help */

@@ -256,6 +256,16 @@ bool smp_resolve(smp_builder *b, smp_scope *scope, const smp_ast_value *from, sm
     return true;
 }
 
+const char *smp_scope_default(const smp_scope *scope, const smp_value *value)
+{
+    if (!value->param || scope->outer)
+        return NULL;
+    for (size_t i = 0; i < scope->given_count; i++)
+        if (!strcmp(scope->givens[i].name, value->param))
+            return NULL;
+    return value->param;
+}
+
 void smp_scope_finish(smp_builder *b, smp_scope *scope)
 {
     /* After an error an unused name may be used where the mistake is. */

@@ -400,6 +400,16 @@ class Messages(CliCase):
         self.smp("batch", "-e", 'save "g.png"', "-e", "gray", "a.png", "-o", "out")
         self.assertIn("out/a-g.png", self.files())
 
+    def test_a_default_file_that_is_missing_says_how_to_give_one(self):
+        self.small_png("a.png")
+        self.write("numbers.pipe", 'smempipe 1\nkind image\nparam k = "k.txt"\nconvolve $k\n')
+        for pipe, name, status in (("watermark", "mark", (2, 3)), ("numbers.pipe", "k", 2)):
+            for command in (("run", pipe, "a.png", "b.png"), ("batch", pipe, "a.png", "-o", "out")):
+                self.assertIn(f" give --set {name}=FILE", self.smp(*command, status=status).stderr, command)
+                given = self.smp(*command, "--set", f"{name}=other.png", status=status).stderr
+                self.assertNotIn("--set", given)
+                self.assertIn("cannot read 'other.png'", given)
+
 
 if __name__ == "__main__":
     unittest.main()
