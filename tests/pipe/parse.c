@@ -330,6 +330,29 @@ static void every_stages_defaults_and_example_hold(void **state)
     pipe_setup(state);
 }
 
+/* What is suggested for other tools' names is taken: a statement, or two with "then" between them. */
+static void every_suggestion_for_other_tools_is_taken(void **state)
+{
+    (void)state;
+    smp_pipe_catalog = NULL;
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_alias *row = smp_stage_at(i)->aliases;
+        for (; row && row->names; row++) {
+            char text[300];
+            const bool tap = strstr(row->say, "@name") != NULL, words = !strncmp(row->say, "nothing: ", 9);
+            if (words || !strchr(row->say, ' ')) /* the stage's name alone */
+                continue;
+            snprintf(text, sizeof text, "%s%s\n", tap ? "invert -> @name\nfrom @input\n" : "", row->say);
+            pipe_case c = pipe_parse(text);
+            if (c.code)
+                pipe_show(&c);
+            assert_int_equal(c.code, SMP_OK);
+            pipe_done(&c);
+        }
+    }
+    pipe_setup(state);
+}
+
 SMP_SUITE(parse)
 {
     const struct CMUnitTest tests[] = {
@@ -347,6 +370,7 @@ SMP_SUITE(parse)
         cmocka_unit_test(default_params_need_no_program),
         cmocka_unit_test(a_wrong_default_is_named),
         cmocka_unit_test(every_stages_defaults_and_example_hold),
+        cmocka_unit_test(every_suggestion_for_other_tools_is_taken),
     };
     return cmocka_run_group_tests_name("parse", tests, pipe_setup, pipe_teardown);
 }
