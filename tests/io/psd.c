@@ -144,8 +144,12 @@ static void psd_modes_that_are_not_read_are_named(void **context)
     static const struct {
         uint32_t channels, bits, mode, coding;
         const char *says;
-    } cases[] = {{3, 8, 9, 0, "Lab"},       {4, 8, 7, 0, "multichannel"}, {3, 8, 5, 0, "unknown"},
-                 {3, 1, 3, 0, "1 bits"},    {1, 16, 2, 0, "indexed"},     {2, 8, 3, 0, "2 channels"},
+    } cases[] = {{3, 8, 9, 0, "Lab"},
+                 {4, 8, 7, 0, "multichannel"},
+                 {3, 8, 5, 0, "unknown"},
+                 {3, 1, 3, 0, "1 bits"},
+                 {1, 16, 2, 0, "indexed"},
+                 {2, 8, 3, 0, "2 channels"},
                  {3, 8, 3, 2, "unsupported compression"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         psd_file file = begin_psd(cases[i].channels, cases[i].bits, cases[i].mode, "", 0, cases[i].coding);

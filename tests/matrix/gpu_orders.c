@@ -31,9 +31,8 @@ static const struct { /* files whose kernels no pipeline runs */
              {"denoise_count", "looks at a sound before its plan is made (tests/oracle/test_mel.py)"},
              {"brightness", "runs before the plan is complete (tests/oracle/test_found.py)"},
              {"content", "runs before the plan is complete (tests/oracle/test_found.py)"}};
-enum { APART = sizeof apart / sizeof apart[0] };
 enum { SEEN = 4096, FILES = 32 /* of a subject */, SHARE = 2 /* inputs of each kernel */ };
-enum { SHAPES = SMP_FORMATS * PIXELS * ALL_MODES };
+enum { APART = sizeof apart / sizeof apart[0], SHAPES = SMP_FORMATS * PIXELS * ALL_MODES };
 /* Which of the orders (gpu_case.h) whole pictures and strips take. */
 enum { WHOLE_ORDERS = 3, STRIP_ORDERS = GPU_ORDERS - WHOLE_ORDERS };
 
