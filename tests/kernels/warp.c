@@ -182,7 +182,7 @@ static void refuses_what_is_no_transform(void **state)
         {"warp matrix=[1 0 0; 0 1 0; 1 0 0]", "the matrix is singular"},
         {"warp matrix=[0 0 1; 0 1 0; 1 0 0]", "the horizon on the first output pixel"},
         {"warp matrix=[1e-9 0 1; 0 1e-9 0]", "pixels beyond the picture"},
-        {"warp 5 fill=[1 0]", "fill has 2 values, and the picture 1 channels"},
+        {"warp 5 fill=[1 0]", "fill has 2 values, and the picture 1 channel"},
         {"warp 361", "must be -360 to 360"},
     };
     const smp_shape shape = case_shape(5, 4, 1, SMP_U8);
