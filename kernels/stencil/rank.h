@@ -85,6 +85,20 @@ SMP_HOST_DEVICE uint32_t smp_rank_shared(const smp_rank *r, int channels)
 /* GPU, bytes: a block is a warp, a lane a column of samples, so many rows down; its histogram has its own bank. */
 enum { SMP_RANK_LANES = 32, SMP_RANK_ROWS = 64 };
 
+/* GPU, median_warp.cu: rows of a band with its halo. Instructions bind, and rows of halo are sorted twice. */
+enum { SMP_MEDIAN_BAND = 64 };
+
+/* GPU: whether the kernels of median_warp.cu, one warp a strip, take this launch: a side of 3, and 5 of bytes of
+ * up to three channels. The border value must be zero; offsets in a row have 32 bits. */
+SMP_HOST_DEVICE int smp_rank_warp(const smp_rank *r, const smp_io *io)
+{
+    const int channels = io->in.channels, format = io->in.format;
+    return smp_rank_network(r) && smp_rows_aligned(io) && format == io->out.format &&
+           (format == SMP_U8 || (format == SMP_U16 && r->window.size == 3)) &&
+           (channels == 1 || channels == 3 || (channels == 4 && r->window.size == 3)) &&
+           (r->window.edge != SMP_CONSTANT || r->window.fill == 0.f) && io->in.width * channels <= 1 << 30;
+}
+
 SMP_CPU_DECLARE(rank_naive);
 SMP_CPU_DECLARE(rank_tiled);
 #ifdef SMP_ISA

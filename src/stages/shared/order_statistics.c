@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/warp_strip_launch.h"
 #include "stages/shared/window_plan.h"
 
 void smp_rank_plan(const smp_rank_params *p, double percentile, smp_node_plan *work)
@@ -55,6 +56,18 @@ static const char *private(const smp_io *io, const void *kernel, smp_grid *grid)
     return "rank_private";
 }
 
+static const char *warp(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    static const char *const names[][4] = {{"median_warp3_1", NULL, "median_warp3_3", "median_warp3_4"},
+                                           {"median_warp5_1", NULL, "median_warp5_3", NULL}};
+    const smp_rank *r = kernel;
+    const smp_bands bands = {.most = SMP_MEDIAN_BAND - r->window.size + 1, .halo = r->window.size - 1};
+    if (!smp_rank_warp(r, io))
+        return NULL;
+    smp_strip_grid(io, SMP_STRIP_BYTES / smp_sample_size(io->in.format), &bands, grid);
+    return names[r->window.size / 2 - 1][io->in.channels - 1];
+}
+
 const smp_variant smp_rank_variants[] = {
     {.name = "naive",
      .help = "every sample of every window anew",
@@ -66,6 +79,12 @@ const smp_variant smp_rank_variants[] = {
     {.name = "private",
      .help = "GPU, bytes: a histogram a lane that moves down with the rows, each in a bank of its own",
      .launches = {SMP_LAUNCH_AS(rank_tiled, .decide = private)},
+     .scratch = bytes},
+    {.name = "warp",
+     .help =
+         "GPU, no fill outside: medians of 3 of 8 and 16 bits with 1, 3 or 4 channels, and of 5 of 8 bits with 1 or 3; "
+         "one warp walks down a strip, two samples a word. Others and CPU as before",
+     .launches = {SMP_LAUNCH_AS(rank_tiled, .decide = warp)},
      .scratch = bytes},
     {0},
 };
