@@ -385,22 +385,17 @@ static void check_candidate(input *c, smp_program *program, const smp_shape *str
  * what is special for matrices is there. */
 static void check_subject(const subject *s)
 {
-    enum {
-        MOST = 420 * SHAPES,
-        PATIENCE = 4000,
-        SHARE_OF_ALL = 2 /* inputs in a row that bring nothing new, or a part of all */
-    };
+    enum { MOST = 420 * SHAPES, PATIENCE = 4000 /* inputs in a row that bring nothing new, or half of all */ };
     int64_t all = SHAPES;
     for (int k = 0; k < s->word_count; k++)
         all *= word_levels(s->words[k]);
-    const int64_t stride = input_stride(all), patience = all / SHARE_OF_ALL > PATIENCE ? all / SHARE_OF_ALL : PATIENCE;
+    const int64_t stride = input_stride(all), patience = all / 2 > PATIENCE ? all / 2 : PATIENCE;
     const bool product = s->operand && operand_of(s->stage)->flags & SMP_P_ANYSIZE; /* times itself turned */
     const int64_t *wide_size = product ? wide_product : wide;
     if (state.stage != s->stage) /* what subjects before reached of its files, this one may too */
         state.file_count = 0;
     state.stage = s->stage;
-    int64_t idle = 0;
-    for (int64_t i = 0; i < SHARE * all && i < MOST && state.wanting && idle < patience; i++) {
+    for (int64_t i = 0, idle = 0; i < SHARE * all && i < MOST && state.wanting && idle < patience; i++) {
         if (i >= SHAPES && (idle == 0 || i % SHAPES == 0) && files_are_done())
             break;
         int levels[MAX_WORDS];
