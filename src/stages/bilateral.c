@@ -61,8 +61,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 static bool fits(const smp_io *io, const void *kernel, int copies, smp_grid *grid)
 {
     static const smp_tiles shape = {SMP_BILATERAL_ACROSS, SMP_BILATERAL_DOWN, SMP_BILATERAL_ACROSS, SMP_BILATERAL_DOWN};
-    smp_io pixels = *io;
-    pixels.out.channels = 1;
+    const smp_io pixels = smp_grid_over(io, io->out.width, io->out.rows, 1);
     const int64_t bytes = smp_bilateral_shared(kernel, &io->in, copies);
     smp_grid_sample_tiles(&pixels, &shape, grid);
     grid->shared_bytes = (unsigned)bytes;

@@ -113,19 +113,15 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 
 static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_io words = *io;
-    words.out.channels = 1;
-    words.out.width = smp_bits_words(io->in.width);
+    const smp_io words = smp_grid_over(io, smp_bits_words(io->in.width), io->out.rows, 1);
     smp_geometry_samples(&words, kernel, grid);
 }
 
 static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     static const smp_tiles shape = {SMP_CANNY_ACROSS, SMP_CANNY_DOWN, SMP_CANNY_ACROSS, SMP_CANNY_DOWN};
-    smp_io pixels = *io;
+    const smp_io pixels = smp_grid_over(io, smp_bits_words(io->in.width) * SMP_BITS_WORD, io->out.rows, 1);
     (void)kernel;
-    pixels.out.channels = 1;
-    pixels.out.width = smp_bits_words(io->in.width) * SMP_BITS_WORD;
     smp_grid_sample_tiles(&pixels, &shape, grid);
 }
 

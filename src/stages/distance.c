@@ -75,9 +75,8 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 
 static void blocks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_io blocks = *io;
-    blocks.out.channels = 1;
-    blocks.out.rows = (io->out.rows + SMP_DISTANCE_ROWS - 1) / SMP_DISTANCE_ROWS;
+    const int64_t rows = (io->out.rows + SMP_DISTANCE_ROWS - 1) / SMP_DISTANCE_ROWS;
+    const smp_io blocks = smp_grid_over(io, io->out.width, rows, 1);
     smp_geometry_samples(&blocks, kernel, grid);
 }
 

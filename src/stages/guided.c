@@ -68,9 +68,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 static bool tiles(const smp_io *io, const void *kernel, int64_t width, int channels, smp_grid *grid)
 {
     static const smp_tiles shape = {SMP_GUIDED_ACROSS, SMP_GUIDED_DOWN, SMP_GUIDED_ACROSS, SMP_GUIDED_DOWN};
-    smp_io picture = *io;
-    picture.out.width = width;
-    picture.out.channels = channels;
+    const smp_io picture = smp_grid_over(io, width, io->out.rows, channels);
     smp_grid_sample_tiles(&picture, &shape, grid);
     grid->shared_bytes = smp_guided_bytes(kernel);
     return grid->shared_bytes <= SMP_GUIDED_SHARED;
@@ -88,8 +86,7 @@ static const char *apply_tiled(const smp_io *io, const void *kernel, smp_grid *g
 
 static void fit_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_io picture = *io;
-    picture.out.width = io->in.width;
+    const smp_io picture = smp_grid_over(io, io->in.width, io->out.rows, io->out.channels);
     smp_geometry_samples(&picture, kernel, grid);
 }
 

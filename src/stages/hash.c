@@ -127,9 +127,7 @@ static void rows_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 static void numbers_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const smp_hash *k = kernel;
-    smp_io numbers = *io;
-    numbers.out.width = k->across;
-    numbers.out.channels = 1;
+    const smp_io numbers = smp_grid_over(io, k->across, io->out.rows, 1);
     smp_geometry_samples(&numbers, kernel, grid);
 }
 

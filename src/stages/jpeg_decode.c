@@ -101,16 +101,13 @@ static void idct_geometry(const smp_io *io, const void *params, smp_grid *grid)
 
 static void pixels_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
-    smp_io pixels = *io;
-    pixels.out.channels = 1;
+    const smp_io pixels = smp_grid_over(io, io->out.width, io->out.rows, 1);
     smp_geometry_samples(&pixels, params, grid);
 }
 
 static void fours_geometry(const smp_io *io, const void *params, smp_grid *grid)
 {
-    smp_io fours = *io;
-    fours.out.channels = 1;
-    fours.out.width = (io->out.width + 3) / 4;
+    const smp_io fours = smp_grid_over(io, (io->out.width + 3) / 4, io->out.rows, 1);
     smp_geometry_samples(&fours, params, grid);
 }
 

@@ -54,8 +54,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 static void naive(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_io pieces = *io;
-    pieces.out.rows = (io->out.rows + SMP_LOCAL_DOWN - 1) / SMP_LOCAL_DOWN;
+    const int64_t rows = (io->out.rows + SMP_LOCAL_DOWN - 1) / SMP_LOCAL_DOWN;
+    const smp_io pieces = smp_grid_over(io, io->out.width, rows, io->out.channels);
     smp_geometry_samples(&pieces, kernel, grid);
 }
 

@@ -86,9 +86,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 static void places_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const smp_template *k = kernel;
-    smp_io places = *io;
-    places.out.width = k->across;
-    places.out.channels = 1;
+    const smp_io places = smp_grid_over(io, k->across, io->out.rows, 1);
     smp_geometry_samples(&places, kernel, grid);
 }
 
@@ -98,9 +96,7 @@ static const char *tiled(const smp_io *io, const void *kernel, smp_grid *grid)
     enum { SHARED = 48 * 1024 };
     const smp_template *k = kernel;
     const int64_t bytes = (smp_template_line(k) + k->width * k->colours) * (int64_t)sizeof(float);
-    smp_io places = *io;
-    places.out.width = k->across;
-    places.out.channels = 1;
+    const smp_io places = smp_grid_over(io, k->across, io->out.rows, 1);
     smp_grid_sample_tiles(&places, &shape, grid);
     grid->shared_bytes = bytes <= SHARED ? (unsigned)bytes : 0;
     return bytes <= SHARED ? "template_scores_tiled" : NULL;

@@ -35,8 +35,7 @@ static void share_out(int64_t n, int threads, int64_t resident, int64_t counters
 
 void smp_geometry_count_each(const smp_io *io, const void *params, smp_grid *grid)
 {
-    smp_io pixels = *io;
-    pixels.out.channels = 1;
+    const smp_io pixels = smp_grid_over(io, io->out.width, io->out.rows, 1);
     smp_geometry_samples(&pixels, params, grid);
 }
 

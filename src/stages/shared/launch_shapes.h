@@ -14,6 +14,17 @@ static inline int64_t smp_grid_most(const smp_grid *grid)
     return grid->blocks_most ? grid->blocks_most : SMP_GRID_MOST;
 }
 
+/* The same views with an output of another size: a grid over what is no sample of the output, such as its pixels (one
+ * channel) or words of bits. */
+static inline smp_io smp_grid_over(const smp_io *io, int64_t width, int64_t rows, int32_t channels)
+{
+    smp_io over = *io;
+    over.out.width = width;
+    over.out.rows = rows;
+    over.out.channels = channels;
+    return over;
+}
+
 /* For kernels that stride over the samples of a row (x) and over rows (y): blocks of 256 threads, as wide as the row up
  * to 256, so that narrow pictures and sound use their threads on several rows. */
 void smp_geometry_samples(const smp_io *io, const void *params, smp_grid *grid);

@@ -273,8 +273,7 @@ static const char *tile(const smp_io *io, const void *kernel, smp_grid *grid, in
 {
     static const smp_tiles tiles = {SMP_WARP_ACROSS, SMP_WARP_DOWN, SMP_WARP_ACROSS, SMP_WARP_DOWN / 2};
     const smp_warp *warp = kernel;
-    smp_io pixels = *io;
-    pixels.out.channels = 1;
+    const smp_io pixels = smp_grid_over(io, io->out.width, io->out.rows, 1);
     if (!warp->words[padded])
         return NULL;
     smp_grid_sample_tiles(&pixels, &tiles, grid);
