@@ -554,9 +554,7 @@ static void read_close(smp_reader *reader)
 
 const smp_file_format smp_format_av = {
     .name = "M4A and video",
-    .extensions = (const char *const[]){"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
-                                        "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
-                                        "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta", NULL},
+    .extensions = smp_av_extensions,
     .kind = SMP_AUDIO,
     .sniff = smp_av_sniff,
     .read_open = read_open,

@@ -8,14 +8,15 @@
 #include <string.h>
 #include <strings.h>
 
+const char *const smp_av_extensions[] = {"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
+                                         "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
+                                         "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta", NULL};
+
 bool smp_av_name(const char *path)
 {
-    static const char *const known[] = {"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
-                                        "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
-                                        "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta"};
     const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof known / sizeof known[0]; i++)
-        if (!strcasecmp(dot + 1, known[i]))
+    for (size_t i = 0; dot && smp_av_extensions[i]; i++)
+        if (!strcasecmp(dot + 1, smp_av_extensions[i]))
             return true;
     return false;
 }

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether a file of that name may need them. */
+/* Endings of names of files that may need them, and whether a name has one. */
+extern const char *const smp_av_extensions[];
 bool smp_av_name(const char *path);
 
 /* Whether a file that begins so needs them. */
