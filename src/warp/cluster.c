@@ -158,9 +158,9 @@ static void check(warp_block *block, const warp_far_touch *now, uint32_t of, uin
     const bool both_atomic = now->atomic && f->write.atomic;
     if (unordered(&f->write, now, of) && !both_atomic && !same_value)
         race(block, &f->write, f->write.atomic ? "updates" : "writes", is, now, of, granule);
-    else if (how != WARP_READS && unordered(&f->read, now, of))
+    else if (how != WARP_READS && unordered(&f->read, now, of) && !(now->atomic && f->read.atomic))
         race(block, &f->read, "reads", is, now, of, granule);
-    else if (how != WARP_READS && unordered(&f->other, now, of))
+    else if (how != WARP_READS && unordered(&f->other, now, of) && !(now->atomic && f->other.atomic))
         race(block, &f->other, "reads", is, now, of, granule);
     if (how != WARP_READS)
         f->write = *now;
@@ -189,7 +189,7 @@ static bool writes_same(const unsigned char *there, const warp_access *access, u
 static void check_lane(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t of,
                        uint32_t offset, const warp_access *access)
 {
-    const warp_far_touch now = touch_of(block, frame, inst, lane, access->how == WARP_UPDATES);
+    const warp_far_touch now = touch_of(block, frame, inst, lane, access->how == WARP_UPDATES || inst->orderly);
     const bool same = writes_same(block->cluster->members[of].shared + offset, access, lane);
     const uint32_t last = (offset + access->width - 1) >> block->granule_shift;
     for (uint32_t at = offset >> block->granule_shift; at <= last; at++)

@@ -77,8 +77,10 @@ struct warp_inst {
     bool parts;         /* 64 bits are two rows of words (SASS); addresses are such a row, with `add` added */
     bool columns;       /* matrices: column by column, or transposed */
     bool result_unused; /* atomics */
-    bool spins;         /* an atomic that is repeated until it succeeds */
-    bool repeats;       /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
+    bool orderly;  /* PTX: a load or store that races with no atomic one, being one itself, or tried again by a swap */
+    bool acquires; /* PTX: what others released before is seen after it */
+    bool spins;    /* an atomic that is repeated until it succeeds */
+    bool repeats;  /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
     uint32_t d[WARP_DESTS];
     uint32_t s[WARP_SOURCES];
     uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */

@@ -126,7 +126,7 @@ static void check_read(warp_block *block, warp_granule *g, const warp_touch *now
         place_text(block, granule << block->granule_shift, place, sizeof place);
         warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
                    "reads %s, which the block has not written", place);
-    } else if (unordered(&g->write, now->stamp))
+    } else if (unordered(&g->write, now->stamp) && !(now->atomic && g->write.atomic))
         race(block, &g->write, g->write.atomic ? "updates" : "writes", "reads", now->inst, thread_of(now), granule);
     note_read(g, now);
 }
@@ -136,9 +136,9 @@ static void check_write(warp_block *block, warp_granule *g, const warp_touch *no
     const char *is = now->atomic ? "updates" : "writes";
     if (unordered(&g->write, now->stamp) && !(now->atomic && g->write.atomic) && !same_value)
         race(block, &g->write, g->write.atomic ? "updates" : "writes", is, now->inst, thread_of(now), granule);
-    else if (unordered(&g->read, now->stamp))
+    else if (unordered(&g->read, now->stamp) && !(now->atomic && g->read.atomic))
         race(block, &g->read, "reads", is, now->inst, thread_of(now), granule);
-    else if (unordered(&g->other, now->stamp))
+    else if (unordered(&g->other, now->stamp) && !(now->atomic && g->other.atomic))
         race(block, &g->other, "reads", is, now->inst, thread_of(now), granule);
     g->write = *now;
 }
@@ -173,7 +173,7 @@ static bool writes_same(const warp_block *block, const warp_access *access, uint
 static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                         const uint32_t offset[WARP_LANES])
 {
-    warp_touch now = {0, inst->index, false};
+    warp_touch now = {0, inst->index, inst->orderly};
     const uint64_t stamp = (uint64_t)block->interval << 32 | (uint64_t)frame->turn << 16;
     WARP_ACTIVE_LANES(lanes)
     {
@@ -191,7 +191,7 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
                        const warp_access *access)
 {
     const warp_touch now = {(uint64_t)block->interval << 32 | (uint64_t)frame->turn << 16 | warp_thread(frame, lane),
-                            inst->index, access->how == WARP_UPDATES};
+                            inst->index, access->how == WARP_UPDATES || inst->orderly};
     const uint32_t last = (offset + access->width - 1) >> block->granule_shift;
     for (uint32_t at = offset >> block->granule_shift; at <= last; at++) {
         warp_granule *g = &block->granules[at];

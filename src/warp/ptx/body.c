@@ -214,6 +214,7 @@ static void finish(ptx_parser *parser)
         end->guard = WARP_NO_ROW;
     }
     ptx_mark_unused(code);
+    ptx_mark_tried(code);
     code->local_bytes = (code->local_bytes + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;
     if (parser->jump_count)
         ptx_refuse(parser, parser->jumps[0].label.at, "a jump to the unknown label '%.*s'",

@@ -69,6 +69,8 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
     if (s->operand_count != 2)
         return wrong(parser, s, "this number of operands");
     inst->space = (uint8_t)space_of(s);
+    inst->acquires = ptx_has(s, "acquire");
+    inst->orderly = ptx_has(s, "relaxed") || ptx_has(s, "acquire") || ptx_has(s, "release");
     inst->vec = ptx_has(s, "v2") ? 2 : ptx_has(s, "v4") ? 4 : ptx_has(s, "v8") ? 8 : 1;
     ptx_memory_address(parser, s->operands[load], inst, 0, &inst->offset);
     const ptx_text values = s->operands[load ? 0 : 1];
@@ -134,6 +136,7 @@ static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst 
         return wrong(parser, s, "this number of operands");
     const char row_class = inst->width == 8 ? 'd' : 'w';
     inst->mode = (uint8_t)operation;
+    inst->acquires = ptx_has(s, "acquire") || ptx_has(s, "acq_rel");
     inst->space = (uint8_t)space_of(s);
     inst->d[0] = WARP_NO_ROW;
     if (result && !ptx_is(s->operands[0], "_"))
@@ -247,6 +250,20 @@ bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *in
     if (!strcmp(s->words[0], "atom") || !strcmp(s->words[0], "red"))
         return decode_atomic(parser, s, inst);
     return decode_access(parser, s, inst);
+}
+
+/* old = *p, before a loop of atomicCAS(p, old, ...): a swap tells whether it was changed meanwhile. */
+void ptx_mark_tried(warp_code *code)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        warp_inst *load = &code->insts[i];
+        for (size_t k = 0; k < code->count && load->execute == ptx_run_load && !load->orderly; k++) {
+            const warp_inst *swap = &code->insts[k];
+            const bool same = swap->s[0] == load->s[0] && swap->offset == load->offset && swap->space == load->space;
+            load->orderly = swap->execute == ptx_run_atomic && swap->mode == PTX_ATOM_SWAP &&
+                            swap->width == load->width && (same || (load->vec == 1 && swap->s[1] == load->d[0]));
+        }
+    }
 }
 
 /* Results of atomics that nothing reads: a counter's equal addresses merge (bank.h). Registers of other kernels do not

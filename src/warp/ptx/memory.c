@@ -126,6 +126,15 @@ static void store_bytes(const warp_frame *frame, const warp_inst *inst, uint32_t
     }
 }
 
+/* An acquire in shared memory orders what was done before it and after it, as a barrier of the block does: mistakes
+ * that other threads make are not found, and none is told that is not there. */
+static void acquire(warp_block *block, const warp_inst *inst)
+{
+    block->interval += inst->acquires;
+    if (inst->acquires)
+        warp_cluster_order(block);
+}
+
 /* Whether a lane's bytes lie in its local memory. */
 static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
                          uint32_t bytes)
@@ -203,6 +212,7 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
             store_bytes(frame, inst, l, written[l]);
             access.bytes = (const unsigned char(*)[WARP_ACCESS_BYTES])written;
         }
+        acquire(block, inst);
         if (block->cluster) {
             access_members(block, frame, inst, lanes, offset, &access, load);
             return;
@@ -402,6 +412,8 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
             return;
         }
         uint32_t rank = UINT32_MAX;
+        if (space == WARP_SHARED)
+            acquire(block, inst);
         if (space == WARP_SHARED && block->cluster)
             same = warp_same_member(block, same, offset, &rank);
         unsigned char *shared = warp_memory_of(block, rank);

@@ -171,6 +171,7 @@ bool ptx_decode_mbarrier(ptx_parser *parser, const ptx_statement *s, warp_inst *
 bool ptx_decode_tensor(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 bool ptx_decode_bulk(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
 void ptx_mark_unused(warp_code *code);
+void ptx_mark_tried(warp_code *code);                /* loads of what a swap follows */
 void ptx_link_calls(struct smp_warp_module *module); /* once all functions are read */
 /* The address of a function that may come later in the text; 0: no memory. */
 uint64_t ptx_function_pointer(ptx_parser *parser, ptx_text name);

@@ -17,6 +17,23 @@ static void set_modes(const sass_line *line, sass_op *op)
     op->rounding = sass_has(line, "RM") ? 1 : sass_has(line, "RP") ? 2 : sass_has(line, "RZ") ? 3 : 0;
 }
 
+/* FMUL.D4: a fourth of the product, here of the factor that is a number. */
+static bool scale_product(sass_parser *parser, const sass_line *line, sass_op *op)
+{
+    static const struct {
+        const char *word;
+        float by;
+    } scales[] = {{"D2", .5f}, {"D4", .25f}, {"D8", .125f}, {"M2", 2}, {"M4", 4}, {"M8", 8}};
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        if (!sass_has(line, scales[i].word))
+            continue;
+        if (line->operands[2].kind != SASS_NUMBER)
+            return sass_refuse(parser, line, "a scaled product of registers");
+        op->source[1] = sass_constant(parser, warp_float_bits((float)line->operands[2].real * scales[i].by), 0);
+    }
+    return true;
+}
+
 static bool decode_arithmetic(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     const char *name = line->words[0];
@@ -28,7 +45,7 @@ static bool decode_arithmetic(sass_parser *parser, const sass_line *line, warp_i
     for (int i = 0; i < sources; i++)
         if (!sass_source(parser, line, op, i, 1 + i, 1, true))
             return false;
-    return true;
+    return scale_product(parser, line, op);
 }
 
 static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
@@ -190,8 +207,15 @@ static bool decode_to_integer(sass_parser *parser, const sass_line *line, warp_i
     op->flush = sass_has(line, "FTZ");
     op->wide = sass_has(line, "F64");
     inst->execute = sass_run_to_integer;
-    if (op->lut < 32 || sass_has(line, "F16"))
+    if (op->lut < 32)
         return sass_refuse(parser, line, "an integer of this width");
+    if ((op->high = sass_has(line, "F16"))) {
+        if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 1, 1, false))
+            return false;
+        op->change[0] = (uint16_t)((line->operands[1].absolute ? SASS_ABS_HALVES : 0) |
+                                   (line->operands[1].negate ? SASS_NEGATE_HALVES : 0));
+        return true;
+    }
     return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->wide ? 2 : 1, true);
 }
 
@@ -329,7 +353,7 @@ static bool decode_doubles(sass_parser *parser, const sass_line *line, warp_inst
 #define TESTS     "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR FTZ"
 const sass_decoder_row sass_float_decoders[] = {
     {"FADD", decode_arithmetic, ROUNDINGS},
-    {"FMUL", decode_arithmetic, ROUNDINGS},
+    {"FMUL", decode_arithmetic, ROUNDINGS " D2 D4 D8 M2 M4 M8"},
     {"FFMA", decode_arithmetic, ROUNDINGS},
     {"FMNMX", decode_minmax, "FTZ NAN"},
     {"FMNMX3", decode_minmax3, "FTZ NAN"},
@@ -341,7 +365,7 @@ const sass_decoder_row sass_float_decoders[] = {
     {"I2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
     {"UI2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
     {"I2FP", decode_from_integer, "F32 U32 S32 RN RM RP RZ"},
-    {"F2I", decode_to_integer, "FTZ U32 S32 U64 S64 F64 F32 TRUNC FLOOR CEIL NTZ"},
+    {"F2I", decode_to_integer, "FTZ U32 S32 U64 S64 F64 F32 F16 TRUNC FLOOR CEIL NTZ"},
     {"F2F", decode_convert, "F16 F32 F64 BF16 FTZ RN"},
     {"FRND", decode_round, "FTZ F64 F32 FLOOR CEIL TRUNC"},
     {"HADD2", decode_halves, "F32 SAT BF16_V2"},

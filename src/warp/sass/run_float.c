@@ -173,8 +173,10 @@ void sass_run_to_integer(warp_block *block, warp_frame *frame, const warp_inst *
         a = sass_take(frame, op, 0, room);
     WARP_ACTIVE_LANES(lanes)
     {
-        double v = op->wide ? warp_bits_double(from[l]) : (double)warp_bits_float(a[l]);
-        if (op->flush && !op->wide && !(a[l] & 0x7f800000))
+        double v = op->wide   ? warp_bits_double(from[l])
+                   : op->high ? (double)warp_half_float(a[l] & 0xffff)
+                              : (double)warp_bits_float(a[l]);
+        if (op->flush && !op->wide && !op->high && !(a[l] & 0x7f800000))
             v = 0;
         wide[l] = to_integer(op, in_direction(op->rounding, v));
         r[l] = (uint32_t)wide[l];

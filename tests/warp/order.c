@@ -1,0 +1,92 @@
+/* Which accesses of shared memory are ordered or need no order: atomics, loads that a swap tries again, acquires. */
+#include <string.h>
+
+#include "suite.h"
+
+#include "warp/warp.h"
+
+enum { THREADS = 64 };
+
+/* A kernel of 64 threads, of which thread 0 makes s and flag 0 before a barrier. */
+static const char frame[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry op()\n{\n.reg .b32 %%r<8>; .reg .pred %%p<3>;\n"
+    ".shared .align 8 .b32 s[128];\n.shared .align 8 .b32 flag;\nmov.u32 %%r0, %%tid.x; mov.u32 %%r1, 0;\n"
+    "shl.b32 %%r2, %%r0, 2; mov.u32 %%r3, s; add.u32 %%r2, %%r2, %%r3; st.shared.u32 [%%r2], %%r1;\n"
+    "setp.eq.u32 %%p0, %%r0, 0; @%%p0 st.shared.u32 [flag], %%r1; bar.sync 0;\n%s\nret;\n}\n";
+
+static size_t races_of(const char *body)
+{
+    char text[2048];
+    smp_error err = {0};
+    smp_warp_memory *memory;
+    smp_warp_module *module;
+    smp_warp_result result;
+    size_t races = 0;
+    snprintf(text, sizeof text, frame, body);
+    assert_int_equal(smp_warp_memory_open(&memory, &err), SMP_OK);
+    assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), memory, &module, &err), SMP_OK);
+    const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(module, 0),
+                                    .grid = {1, 1, 1},
+                                    .block = {THREADS, 1, 1},
+                                    .params = "",
+                                    .memory = memory};
+    const smp_code code = smp_warp_run(&launch, &result, &err);
+    if (code)
+        fail_msg("%s: %s", body, err.message);
+    for (size_t i = 0; i < result.finding_count; i++)
+        races += result.findings[i].fault == SMP_WARP_RACE;
+    smp_warp_result_free(&result);
+    smp_warp_module_free(module);
+    smp_warp_memory_close(memory);
+    return races;
+}
+
+static void atomics_race_with_plain_accesses_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        bool races;
+    } cases[] = {
+        {"atom.shared.add.u32 %r4, [s], 1;", false},
+        {"atom.shared.add.u32 %r4, [s], 1; ld.shared.u32 %r5, [s];", true},
+        {"atom.shared.add.u32 %r4, [s], 1; ld.relaxed.cta.shared.u32 %r5, [s];", false},
+        {"atom.shared.add.u32 %r4, [s], 1; ld.volatile.shared.u32 %r5, [s];", true},
+        {"st.relaxed.cta.shared.u32 [s], %r0; ld.relaxed.cta.shared.u32 %r5, [s];", false},
+        {"st.relaxed.cta.shared.u32 [s], %r0; ld.shared.u32 %r5, [s];", true},
+        /* max by a swap, as the programming guide has it */
+        {"ld.shared.u32 %r4, [s];\nagain:\nmax.u32 %r5, %r4, %r0; mov.u32 %r6, %r4;\n"
+         "atom.shared.cas.b32 %r4, [s], %r6, %r5; setp.ne.u32 %p1, %r4, %r6; @%p1 bra again;",
+         false},
+        {"ld.shared.u32 %r4, [s];\nagain:\nmax.u32 %r5, %r4, %r0; mov.u32 %r6, %r4;\n"
+         "atom.shared.cas.b32 %r4, [s], %r6, %r5; setp.ne.u32 %p1, %r4, %r6; @%p1 bra again;\nst.shared.u32 [s], %r0;",
+         true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if ((races_of(cases[i].body) != 0) != cases[i].races)
+            fail_msg("%s %s", cases[i].body, cases[i].races ? "is a race" : "is no race");
+}
+
+/* Each thread writes, counts itself, waits until all are counted, and reads what another has written. */
+static void an_acquire_sees_what_was_released(void **state)
+{
+    (void)state;
+    static const char body[] = "add.u32 %%r5, %%r0, 7; st.shared.u32 [%%r2], %%r5;\n"
+                               "atom%s.shared.add.u32 %%r4, [flag], 1;\nwait:\nld.%s.cta.shared.u32 %%r4, [flag];\n"
+                               "setp.lt.u32 %%p1, %%r4, 64; @%%p1 bra wait;\n"
+                               "xor.b32 %%r6, %%r2, 128; ld.shared.u32 %%r5, [%%r6];";
+    char text[512];
+    snprintf(text, sizeof text, body, ".release.cta", "acquire");
+    assert_int_equal(races_of(text), 0);
+    snprintf(text, sizeof text, body, "", "relaxed");
+    assert_int_not_equal(races_of(text), 0);
+}
+
+SMP_SUITE(warp_order)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(atomics_race_with_plain_accesses_alone),
+        cmocka_unit_test(an_acquire_sees_what_was_released),
+    };
+    return cmocka_run_group_tests_name("warp_order", tests, NULL, NULL);
+}
