@@ -122,7 +122,8 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     const int values = counts ? 0 : mode == PTX_ATOM_SWAP || mode == PTX_ATOM_SWAPPED ? 2 : 1;
     if (mode < 0 || at < 0 || line->count != at + 1 + values || at > 2)
         return sass_refuse(parser, line, "an atomic of this form");
-    if (at == 2 && line->operands[0].number != SASS_PT)
+    const bool asks = at == 2 && line->operands[0].number != SASS_PT;
+    if (asks && (is_shared || is_global))
         return sass_refuse(parser, line, "an atomic with a predicate");
     inst->mode = (uint8_t)mode;
     inst->type = (uint8_t)(sass_has(line, "F64")     ? PTX_F64
@@ -157,8 +158,20 @@ static bool decode_atomic(sass_parser *parser, const sass_line *line, warp_inst 
     inst->result_unused = counts;
     inst->spins = sass_has(line, "SPIN");
     inst->kind = WARP_UPDATES_MEMORY;
-    inst->execute = tells ? sass_run_swap : ptx_run_atomic;
+    inst->execute = tells ? sass_run_swap : asks ? sass_run_global_atomic : ptx_run_atomic;
+    op->pred_to[0] = asks ? sass_predicate_to(parser, &line->operands[0]) : op->pred_to[0];
     return sass_set_address(parser, line, at, is_shared ? WARP_SHARED : is_global ? WARP_GLOBAL : WARP_GENERIC, inst);
+}
+
+/* QSPC.E.S p, RZ, address: whether it is of shared memory */
+static bool decode_query(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    if (line->count != 3 || !sass_is_predicate(&line->operands[0]) || line->operands[1].number != SASS_RZ ||
+        !sass_has(line, "S"))
+        return sass_refuse(parser, line, "this form");
+    op->pred_to[0] = sass_predicate_to(parser, &line->operands[0]);
+    inst->execute = sass_run_query;
+    return sass_set_address(parser, line, 2, WARP_GENERIC, inst);
 }
 
 /* LDC, ULDC, LDCU: of a fixed place a copy, of one that registers tell a look-up */
@@ -326,6 +339,7 @@ const sass_decoder_row sass_memory_decoders[] = {
     {"RED", decode_atomic, CACHES " ADD MIN MAX AND OR XOR INC DEC F32 F64 F16x2 S32 S64 64 RN FTZ"},
     {"REDG", decode_atomic, CACHES " ADD MIN MAX AND OR XOR INC DEC F32 F64 F16x2 S32 S64 64 RN FTZ"},
     {"ATOMS", decode_atomic, "ADD MIN MAX AND OR XOR EXCH CAS INC DEC POPC 32 CAST SPIN S32 64"},
+    {"QSPC", decode_query, "E S"},
     {"LDC", decode_bank, "64 U8 S8 U16 S16"},
     {"ULDC", decode_bank, "64 U8 S8 U16 S16"},
     {"LDCU", decode_bank, "64 128 U8 S8 U16 S16"},

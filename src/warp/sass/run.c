@@ -176,6 +176,34 @@ void sass_run_swap(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     sass_put_pred(frame, op, 0, holds, lanes);
 }
 
+/* The lanes whose generic address is of that space. */
+static uint32_t lanes_in(const warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space)
+{
+    uint64_t address[WARP_LANES];
+    uint32_t in = 0;
+    ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
+    WARP_ACTIVE_LANES(lanes)
+    in |= (uint32_t)(ptx_space_of(address[l]) == space) << l;
+    return in;
+}
+
+/* ATOM with a predicate: whether it was done. It is for global memory; others take another way. */
+void sass_run_global_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t done = lanes_in(frame, inst, lanes, WARP_GLOBAL);
+    if (done)
+        ptx_run_atomic(block, frame, inst, done);
+    sass_put_pred(frame, op, 0, done, lanes);
+}
+
+void sass_run_query(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    (void)block;
+    sass_put_pred(frame, op, 0, lanes_in(frame, inst, lanes, WARP_SHARED), lanes);
+}
+
 void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const sass_op *op = inst->extra;

@@ -224,7 +224,7 @@ warp_execute sass_run_nothing, sass_run_enter, sass_run_break, sass_run_special,
     sass_run_convert, sass_run_round, sass_run_check_division, sass_run_pack_halves, sass_run_widen_half,
     sass_run_elect, sass_run_mask, sass_run_here, sass_run_half_compare, sass_run_dot, sass_run_difference,
     sass_run_minmax, sass_run_minmax3, sass_run_add_long, sass_run_swap, sass_run_double_product, sass_run_part,
-    sass_run_join;
+    sass_run_join, sass_run_global_atomic, sass_run_query;
 
 /* ------------------------------------------------------------------------------------------------ cubin.c */
 
