@@ -100,9 +100,7 @@ SMP_PIXEL_VARIANTS(palette);
 
 static void runs_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_io runs = *io;
-    runs.out.channels = 1;
-    runs.out.width = (io->in.width + SMP_PALETTE_RUN - 1) / SMP_PALETTE_RUN;
+    const smp_io runs = smp_grid_over(io, (io->in.width + SMP_PALETTE_RUN - 1) / SMP_PALETTE_RUN, io->out.rows, 1);
     smp_geometry_samples(&runs, kernel, grid);
 }
 

@@ -295,8 +295,7 @@ static const char *gather(const smp_io *io, const void *kernel, smp_grid *grid)
     static const smp_tiles tiles = {32, SMP_WARP_GATHER, 32, SMP_WARP_GATHER_THREADS};
     const smp_warp *warp = kernel;
     const int channels = io->in.channels;
-    smp_io pixels = *io;
-    pixels.out.channels = 1;
+    const smp_io pixels = smp_grid_over(io, io->out.width, io->out.rows, 1);
     if (warp->filter != SMP_WARP_BILINEAR || io->in.format != io->out.format || io->in.format == SMP_U16 ||
         !(channels == 1 || channels == 3 || channels == 4) || !smp_rows_aligned(io) || io->in.width > INT32_MAX ||
         io->in.height > INT32_MAX)
