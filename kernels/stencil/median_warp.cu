@@ -106,9 +106,11 @@ template <typename T, int C> struct median_row3 {
 #pragma unroll
         for (int k = 0; k < SPAN; k++) {
             const unsigned a = rows[0][k], b = rows[1][k], c = now[k];
-            low[k] = median_least(a, b, c);
-            high[k] = median_most(a, b, c);
-            middle[k] = a ^ b ^ c ^ low[k] ^ high[k];
+            const unsigned least = median_least(a, b, c), most = median_most(a, b, c);
+            const unsigned between = a ^ b ^ c ^ least ^ most;
+            low[k] = least;
+            middle[k] = between;
+            high[k] = most;
             rows[turn][k] = c;
         }
     }
