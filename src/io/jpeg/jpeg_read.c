@@ -335,15 +335,16 @@ static bool lacks_scans(const struct jpeg_decompress_struct *jpeg)
     return lacks;
 }
 
-/* What a file that is cut short lacks. In the first scan that is rows; the others refine them, or hold colours. */
-static void tell_cut(jpeg_reader *state)
+/* What a file that is cut short lacks. lacks: of lacks_scans. In the first scan that is rows; the others refine them,
+ * or hold colours. */
+static void tell_cut(jpeg_reader *state, bool lacks)
 {
     const smp_jpeg_cut *cut = &state->base.cut;
     const struct jpeg_decompress_struct *jpeg = &state->jpeg;
     const int shrink = state->reader->limits.shrink, block = DCTSIZE / (shrink > 1 ? shrink : 1);
     const int64_t all = jpeg->output_height, first = cut->row * jpeg->max_v_samp_factor * block;
     state->told = true;
-    if (cut->lacking ? cut->scan > 1 : lacks_scans(jpeg))
+    if (cut->lacking ? cut->scan > 1 : lacks)
         smp_note(state->base.notes,
                  "the file is cut short %s scan %d of its picture: what there is of it is read, and detail or colour "
                  "is missing",
@@ -366,7 +367,7 @@ static void read_rows(void *context)
             cmyk_to_rgb(state, row);
     }
     if (state->base.cut.reached && !state->told && (state->base.cut.lacking || lacks_scans(&state->jpeg)))
-        tell_cut(state);
+        tell_cut(state, lacks_scans(&state->jpeg));
 }
 
 smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -409,10 +410,11 @@ static void read_end(void *context)
         if (!state->jpeg.comp_info[i].quant_table)
             check(state,
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
+    const bool lacks = lacks_scans(&state->jpeg); /* finishing frees what tells */
     jpeg_finish_decompress(&state->jpeg);
     if (state->base.cut.reached) {
         if (!state->told)
-            tell_cut(state);
+            tell_cut(state, lacks);
     } else if (state->markers.pictures < 2 && is_followed(state))
         note_next(state);
 }
