@@ -9,6 +9,7 @@
 #include "batch/outputs.h"
 #include "cli/outputs.h"
 #include "io/output.h"
+#include "io/upright.h"
 
 typedef struct tiles_settings {
     smp_common common;
@@ -55,7 +56,7 @@ typedef struct tiling {
     smp_reader *reader;
     const smp_media *media;
     smp_shape shape, held; /* of the upright picture, and as tiles hold it */
-    uint8_t *whole;        /* all of a picture that its EXIF turns, as it is stored; else null */
+    void *whole;           /* all of a picture that its EXIF turns, upright; else null */
     int64_t step, across, down, digits;
     char *stem;
     const char *ext;
@@ -172,23 +173,6 @@ static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-/* Row y of the upright picture, of one that is stored turned. EXIF 2.3, orientation: 1 to 4 keep rows, 5 to 8 make
- * columns of them; where row 0 and column 0 are, is what they differ in. */
-static void turned_row(const tiling *t, int64_t y)
-{
-    const smp_shape *stored = &t->media->shape;
-    const int o = t->media->orientation;
-    const bool turned = o >= 5, from_right = o == 2 || o == 3 || o == 7 || o == 8,
-               from_below = o == 3 || o == 4 || o == 6 || o == 7;
-    const size_t pixel = (size_t)(stored->channels * smp_sample_size((int)stored->format));
-    for (int64_t x = 0; x < t->shape.width; x++) {
-        const int64_t column = turned ? y : x, row = turned ? x : y;
-        const int64_t at = (from_below ? stored->height - 1 - row : row) * stored->width +
-                           (from_right ? stored->width - 1 - column : column);
-        memcpy(t->row + (size_t)x * pixel, t->whole + (size_t)at * pixel, pixel);
-    }
-}
-
 /* Colour on black: the stage premultiply, rounded to nearest, ties to even. */
 #define LAY_ON_BLACK(type, full)                                                                                       \
     do {                                                                                                               \
@@ -212,7 +196,7 @@ static smp_code next_row(tiling *t, int64_t y, int64_t stride, smp_error *err)
 {
     smp_code code = SMP_OK;
     if (t->whole)
-        turned_row(t, y);
+        memcpy(t->row, (const uint8_t *)t->whole + (size_t)(y * stride), (size_t)stride);
     else
         code = smp_reader_rows(t->reader, t->row, stride, 1, err);
     if (!code && t->kept != t->row)
@@ -223,19 +207,12 @@ static smp_code next_row(tiling *t, int64_t y, int64_t stride, smp_error *err)
 /* Memory for rows; of a picture that is turned, all of it. */
 static smp_code begin_rows(tiling *t, int64_t stride, smp_error *err)
 {
-    const smp_shape *stored = &t->media->shape;
-    const uint64_t pixel = (uint64_t)(stored->channels * smp_sample_size((int)stored->format)),
-                   row = pixel * (uint64_t)stored->width;
     if (!(t->row = smp_alloc((size_t)stride)))
         return smp_fail_memory(err, "a row", (uint64_t)stride);
     t->kept = t->row;
     if (t->held.channels != t->shape.channels && !(t->kept = smp_alloc((size_t)stride)))
         return smp_fail_memory(err, "a row", (uint64_t)stride);
-    if (t->media->orientation <= 1)
-        return SMP_OK;
-    if (!(t->whole = smp_alloc_array((size_t)stored->height, (size_t)row)))
-        return smp_fail_memory(err, "a picture that its EXIF turns", row * (uint64_t)stored->height);
-    return smp_reader_rows(t->reader, t->whole, (int64_t)row, stored->height, err);
+    return t->media->orientation > 1 ? smp_upright_read(t->reader, &t->whole, err) : SMP_OK;
 }
 
 /* Gives row y of the picture to a band that has it; begins and ends the band. */
@@ -306,13 +283,9 @@ static smp_code plan_tiles(tiling *t, smp_error *err)
 {
     const tiles_settings *s = t->settings;
     const smp_shape *shape = &t->shape;
-    t->shape = t->media->shape;
+    t->shape = smp_upright_shape(t->media);
     if (shape->kind != SMP_IMAGE)
         return smp_fail(err, SMP_E_USAGE, "tiles are of pictures, and this is sound");
-    if (t->media->orientation >= 5) {
-        t->shape.width = t->media->shape.height;
-        t->shape.height = t->media->shape.width;
-    }
     t->step = s->size - s->overlap;
     t->across = count_of(shape->width, s->size, t->step);
     t->down = count_of(shape->height, s->size, t->step);
