@@ -31,7 +31,7 @@ static bool sniff(const uint8_t *head, size_t size)
 static double get_extended(const uint8_t *at)
 {
     int exponent = (int)(smp_get_be(at, 2) & 0x7FFF) - 16383 - 63;
-    uint64_t mantissa = (uint64_t)smp_get_be(at + 2, 4) << 32 | smp_get_be(at + 6, 4);
+    uint64_t mantissa = smp_get_bytes(at + 2, 8, true);
     return at[0] & 0x80 ? -1. : ldexp((double)mantissa, exponent);
 }
 

@@ -35,11 +35,6 @@ static bool sniff(const uint8_t *head, size_t size)
     return size >= BEGIN && memcmp(head, "caff\0\1", 6) == 0 && !smp_av_sniff(head, size);
 }
 
-static uint64_t get_64(const uint8_t *at)
-{
-    return (uint64_t)smp_get_be(at, 4) << 32 | smp_get_be(at + 4, 4);
-}
-
 /* The texts' keys. */
 static const struct {
     const char *caf, *key;
@@ -54,7 +49,7 @@ static smp_code take_format(header *h, smp_source *source, uint64_t at, uint64_t
     uint8_t f[DESC];
     if (h->has_format || size < DESC || !smp_sound_look(source, at, f, DESC))
         return smp_fail(err, SMP_E_DECODE, "the CAF is damaged: its format is incomplete or there twice");
-    const uint64_t rate = get_64(f);
+    const uint64_t rate = smp_get_bytes(f, 8, true);
     memcpy(&h->rate, &rate, sizeof h->rate);
     memcpy(h->kind, f + 8, 4);
     h->has_format = true;
@@ -134,7 +129,7 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
                      h->has_format ? "samples" : "format");
             return smp_hint(err, "copy or download it again");
         }
-        const uint64_t size = get_64(chunk + 4), body = at + HEAD;
+        const uint64_t size = smp_get_bytes(chunk + 4, 8, true), body = at + HEAD;
         const bool data = memcmp(chunk, "data", 4) == 0 && !h->has_data;
         if (data)
             code = take_data(h, source, body, size, err);

@@ -81,8 +81,7 @@ static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, si
         }
         if (serial == link->serial)
             next = number + 1;
-        const int64_t granule = (int64_t)((uint64_t)smp_get_le(b + SMP_OGG_GRANULE_AT + 4, 4) << 32 |
-                                          smp_get_le(b + SMP_OGG_GRANULE_AT, 4));
+        const int64_t granule = (int64_t)smp_get_bytes(b + SMP_OGG_GRANULE_AT, 8, false);
         if (serial == link->serial && granule > 0) /* -1: no packet ends on this page */
             link->granule = granule;
         at += size;

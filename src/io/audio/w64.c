@@ -31,11 +31,6 @@ static bool sniff(const uint8_t *head, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-static uint64_t get_size(const uint8_t *at)
-{
-    return smp_get_le(at, 4) | (uint64_t)smp_get_le(at + 4, 4) << 32;
-}
-
 /* Walks the chunks to the samples. What may follow them is not used. */
 static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
 {
@@ -49,7 +44,7 @@ static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
             code = smp_check_size(source, at + HEAD, err);
             return code ? code : smp_source_ended(source, err);
         }
-        const uint64_t size = get_size(chunk + NAME), body = at + HEAD;
+        const uint64_t size = smp_get_bytes(chunk + NAME, 8, false), body = at + HEAD;
         if (is_named(chunk, "data")) {
             if (!h->has_format)
                 return smp_fail(err, SMP_E_DECODE, "the W64 is damaged: samples come before their format");
@@ -80,7 +75,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK)
         code = smp_wav_open(reader, &h, "W64", err);
     if (code == SMP_OK && h.size_known && smp_sound_look(&reader->source, NAME, size, sizeof size))
-        smp_sound_note_behind(reader, smp_max_u64(h.data_at + h.data_size, get_size(size)));
+        smp_sound_note_behind(reader, smp_max_u64(h.data_at + h.data_size, smp_get_bytes(size, 8, false)));
     return code;
 }
 

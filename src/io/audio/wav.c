@@ -257,8 +257,8 @@ static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *
         if (memcmp(chunk, "fmt ", 4) == 0 && !h->has_data)
             code = smp_wav_format(h, source, body, size, err);
         else if (memcmp(chunk, "ds64", 4) == 0 && h->rf64 && size >= 24 && smp_sound_look(source, body, sizes, 24)) {
-            const uint64_t riff = smp_get_le(sizes, 4) | (uint64_t)smp_get_le(sizes + 4, 4) << 32;
-            h->long_size = smp_get_le(sizes + 8, 4) | (uint64_t)smp_get_le(sizes + 12, 4) << 32;
+            const uint64_t riff = smp_get_bytes(sizes, 8, false);
+            h->long_size = smp_get_bytes(sizes + 8, 8, false);
             h->end = riff && riff < UINT64_MAX - 8 ? riff + 8 : 0;
         } else if (memcmp(chunk, "LIST", 4) == 0 && !take_info(h, reader, body, size))
             code = smp_fail_memory(err, "tags", size);

@@ -56,11 +56,6 @@ static uint32_t take_type(cursor *c, unsigned flags, int shift)
     return take(c, bytes[flags >> shift & 3]);
 }
 
-static uint64_t get_64(const uint8_t *at)
-{
-    return smp_get_le(at, 4) | (uint64_t)smp_get_le(at + 4, 4) << 32;
-}
-
 /* ------------------------------------------------------------------------------------------------ the header */
 
 /* False: the file does not say where its packets are. */
@@ -75,7 +70,7 @@ static bool read_header(asf *a, const uint8_t *head, size_t size)
     static const uint8_t data[] = {0x36, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11,
                                    0xA6, 0xD9, 0x00, 0xAA, 0x00, 0x62, 0xCE, 0x6C};
     enum { LEAST_AT = 92, MOST_AT = 96, NUMBER_AT = 72, TYPE_AT = 24, COUNT_AT = 40, OBJECT = 100, NAME = 16 };
-    const uint64_t header = size > 24 ? get_64(head + NAME) : 0;
+    const uint64_t header = size > 24 ? smp_get_bytes(head + NAME, 8, false) : 0;
     uint8_t begin[DATA_HEAD];
     if (header > size || header < OBJECT)
         return false;
@@ -88,7 +83,7 @@ static bool read_header(asf *a, const uint8_t *head, size_t size)
         return false;
     a->at = header + DATA_HEAD;
     a->size = smp_get_le(file + MOST_AT, 4);
-    a->count = get_64(begin + COUNT_AT);
+    a->count = smp_get_bytes(begin + COUNT_AT, 8, false);
     return a->size && a->size <= MOST_PACKET;
 }
 

@@ -20,7 +20,7 @@ static uint64_t asf_size(const smp_source *source)
     const uint8_t *at = smp_source_look(source, 0, head, size) ? memmem(head, size, properties, 16) : NULL;
     if (!at || (size_t)(head + size - at) < SIZE_AT + 8)
         return 0;
-    return smp_get_le(at + SIZE_AT, 4) | (uint64_t)smp_get_le(at + SIZE_AT + 4, 4) << 32;
+    return smp_get_bytes(at + SIZE_AT, 8, false);
 }
 
 /* The same of an AVI: of its first list, which others follow where it is longer than 1 GB. */
@@ -42,7 +42,7 @@ static uint64_t mov_size(const smp_source *source)
         uint64_t size = smp_get_be(head, 4);
         const bool counts = !memcmp(head + 4, "mdat", 4) || !memcmp(head + 4, "moof", 4);
         if (size == 1 && source->size - at >= LONG_HEAD && smp_source_look(source, at, head, LONG_HEAD))
-            size = (uint64_t)smp_get_be(head + HEAD, 4) << 32 | smp_get_be(head + HEAD + 4, 4);
+            size = smp_get_bytes(head + HEAD, 8, true);
         if (size < HEAD) /* up to the end, or no box */
             break;
         if (size > source->size - at)
@@ -60,7 +60,7 @@ static uint64_t caf_size(const smp_source *source)
     uint8_t head[HEAD];
     uint64_t at = BEGIN;
     for (int i = 0; i < MOST_CHUNKS && smp_source_look(source, at, head, HEAD); i++) {
-        const uint64_t size = (uint64_t)smp_get_be(head + 4, 4) << 32 | smp_get_be(head + 8, 4), body = at + HEAD;
+        const uint64_t size = smp_get_bytes(head + 4, 8, true), body = at + HEAD;
         if (size > INT64_MAX) /* up to the end */
             return 0;
         if (!memcmp(head, "data", 4) || size > source->size - body)
