@@ -89,6 +89,10 @@ class Inks(CliCase):
             self.assertTrue(np.array_equal(np.asarray(Image.open(self.folder / "out.png")),
                                            (k[..., :3] * k[..., 3:] + 127) // 255))
 
+    def test_a_profile_of_a_psd_that_is_too_large_is_told(self):
+        self.write("in.psd", psd(inks(), bytes(5 << 20)))
+        self.assertIn("the ICC profile is left out: it has 5242880 bytes", self.smp("info", "in.psd").stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -109,7 +109,10 @@ static smp_code keep_profile(smp_reader *reader, uint64_t at, uint64_t end, smp_
         at += 4;
         if (bytes > end || at > end - bytes)
             break;
-        if (smp_get_be(head + 4, 2) == PROFILE && bytes && bytes <= MOST_PROFILE && !icc->size) {
+        const bool profile = smp_get_be(head + 4, 2) == PROFILE && bytes && !icc->size;
+        if (profile && bytes > MOST_PROFILE)
+            smp_note(&reader->notes, "the ICC profile is left out: it has %llu bytes", (unsigned long long)bytes);
+        else if (profile) {
             if (!(icc->data = smp_alloc_raw((size_t)bytes)))
                 return smp_fail_memory(err, "an ICC profile", bytes);
             icc->size = (size_t)bytes;
