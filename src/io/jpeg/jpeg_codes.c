@@ -22,13 +22,6 @@ static void lengths_of(const JHUFF_TBL *table, int symbols, uint8_t *lengths)
                 lengths[table->huffval[at]] = (uint8_t)length;
 }
 
-/* The usual tables (T.81, annex K), as libjpeg has them. */
-static void usual_lengths(const struct jpeg_compress_struct *jpeg, int chroma, uint8_t *dc, uint8_t *ac)
-{
-    lengths_of(jpeg->dc_huff_tbl_ptrs[chroma], SMP_JPEG_DC_CODES, dc);
-    lengths_of(jpeg->ac_huff_tbl_ptrs[chroma], SYMBOLS, ac);
-}
-
 void smp_jpeg_keep_codes(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding)
 {
     if (!coding->components || jpeg->progressive_mode || jpeg->arith_code ||
@@ -117,20 +110,22 @@ static void make_table(JHUFF_TBL *table, const uint8_t *own, int symbols)
     table->sent_table = FALSE;
 }
 
+/* Whether the input's codes are the usual ones (T.81, annex K), as libjpeg has them. */
+static bool are_usual(const struct jpeg_compress_struct *jpeg, int chroma, const smp_jpeg_coding *coding)
+{
+    uint8_t dc[SMP_JPEG_DC_CODES], ac[SYMBOLS];
+    lengths_of(jpeg->dc_huff_tbl_ptrs[chroma], SMP_JPEG_DC_CODES, dc);
+    lengths_of(jpeg->ac_huff_tbl_ptrs[chroma], SYMBOLS, ac);
+    return !memcmp(dc, coding->dc_bits[chroma], sizeof dc) && !memcmp(ac, coding->ac_bits[chroma], sizeof ac);
+}
+
 void smp_jpeg_put_codes(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding)
 {
     const int tables = jpeg->num_components > 1 ? 2 : 1;
-    bool usual = !coding->codes;
-    if (!usual) {
-        usual = true;
-        for (int chroma = 0; chroma < tables; chroma++) {
-            uint8_t dc[SMP_JPEG_DC_CODES], ac[SYMBOLS];
-            usual_lengths(jpeg, chroma, dc, ac);
-            usual = usual && !memcmp(dc, coding->dc_bits[chroma], sizeof dc) &&
-                    !memcmp(ac, coding->ac_bits[chroma], sizeof ac);
-        }
-    }
-    for (int chroma = 0; chroma < tables && !usual; chroma++) {
+    bool usual = true;
+    for (int chroma = 0; chroma < tables; chroma++)
+        usual = usual && are_usual(jpeg, chroma, coding);
+    for (int chroma = 0; chroma < tables && coding->codes && !usual; chroma++) {
         make_table(jpeg->dc_huff_tbl_ptrs[chroma], coding->dc_bits[chroma], SMP_JPEG_DC_CODES);
         make_table(jpeg->ac_huff_tbl_ptrs[chroma], coding->ac_bits[chroma], SYMBOLS);
     }

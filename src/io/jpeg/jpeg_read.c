@@ -366,8 +366,9 @@ static void read_rows(void *context)
         if (state->cmyk)
             cmyk_to_rgb(state, row);
     }
-    if (state->base.cut.reached && !state->told && (state->base.cut.lacking || lacks_scans(&state->jpeg)))
-        tell_cut(state, lacks_scans(&state->jpeg));
+    const bool asked = state->base.cut.reached && !state->told, lacks = asked && lacks_scans(&state->jpeg);
+    if (lacks || (asked && state->base.cut.lacking))
+        tell_cut(state, lacks);
 }
 
 smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -405,9 +406,9 @@ static void note_next(jpeg_reader *state)
 static void read_end(void *context)
 {
     jpeg_reader *state = context;
-    for (int i = 0; !state->base.cut.reached && i < state->jpeg.num_components;
-         i++) /* set by the first scan with this component */
-        if (!state->jpeg.comp_info[i].quant_table)
+    const int components = state->base.cut.reached ? 0 : state->jpeg.num_components;
+    for (int i = 0; i < components; i++)
+        if (!state->jpeg.comp_info[i].quant_table) /* set by the first scan with this component */
             check(state,
                   smp_fail(state->base.err, SMP_E_DECODE, "the JPEG is damaged: component %d is missing", i + 1));
     const bool lacks = lacks_scans(&state->jpeg); /* finishing frees what tells */
