@@ -411,9 +411,8 @@ static smp_code diff(void *given, smp_error *err)
     for (int i = 0; i < 2; i++)
         smp_cli_notes(&settings->common, sides[i].path, false, smp_reader_notes(sides[i].reader));
     const double psnr = psnr_of(&d);
-    bool same = !d.mismatch[0] && (end || !d.beyond);
-    if (end) /* beside --max-abs, both hold */
-        same = psnr >= least && (settings->max_abs <= 0 || !d.beyond);
+    bool same = end ? psnr >= least && (settings->max_abs <= 0 || !d.beyond) /* beside --max-abs, both hold */
+                    : !d.mismatch[0] && !d.beyond;
     if (settings->json)
         put_json(settings, &d, same);
     else if (settings->psnr) {
