@@ -57,6 +57,8 @@ static const struct {
     const char *option, *here;
 } words[] = {
     {"; --raw s16lex2:44100 reads samples without a header", ""},
+    {", or read what there is of it with --no-verify", ""},
+    {", or read it all the same with --no-verify", ""},
     {"--max-pixels", "max_pixels"},
     {"--max-file", "max_file"},
     {"--force", "force=1"},
@@ -81,7 +83,8 @@ static void translate(const smp_error *err, char *to, size_t size)
         size_t i = 0, count = sizeof words / sizeof *words, length = 1;
         for (; i < count; i++) {
             length = strlen(words[i].option);
-            if (!strncmp(at, words[i].option, length) && !in_word(at[length]) && (at == hint || !in_word(at[-1])))
+            const bool begins = at == hint || !in_word(words[i].option[0]) || !in_word(at[-1]);
+            if (begins && !strncmp(at, words[i].option, length) && !in_word(at[length]))
                 break;
         }
         if (i == count) {

@@ -206,6 +206,12 @@ def test_hints_name_no_option_of_the_command(tmp_path):
             smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "in2.npy", **options)
             smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "in2.npy", **options)
         assert words in caught.value.hint and "--" not in str(caught.value)
+    smempipe.run_file("invert", tmp_path / "in.npy", tmp_path / "in.png")
+    whole = (tmp_path / "in.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(whole[:-14])
+    with pytest.raises(smempipe.Error) as caught:
+        smempipe.run_file("invert", tmp_path / "cut.png", tmp_path / "out.png")
+    assert caught.value.hint == "copy or download it again"
 
 
 def test_numbers_are_not_cut(tmp_path):
