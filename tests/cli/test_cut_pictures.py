@@ -42,8 +42,9 @@ class CutPictures(CliCase):
 
     def test_the_end_alone_is_missing(self):
         png = png_bytes([row.tobytes() for row in PICTURE], 80)
+        told = png[:-12] + chunk(b"tEXt", b"Comment\0a word") + png[-12:]
         for name, data, ends in (("a.jpg", jpeg(), (2, 1)), ("p.jpg", jpeg(progressive=True), (2,)),
-                                 ("a.png", png, (12, 11, 4, 1, 16))):
+                                 ("a.png", png, (12, 11, 4, 1, 16)), ("t.png", told, (14, 20))):
             whole = self.whole(name, data)
             for lost in ends:
                 self.refused(name, data[:-lost])

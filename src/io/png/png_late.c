@@ -153,7 +153,7 @@ static uint64_t last_alike(const smp_source *source, uint64_t position, const ui
     return position;
 }
 
-/* Stops silently at invalid chunks: reading the picture will report them. */
+/* Stops silently at invalid chunks, and at one that is cut short: reading the picture will report them. */
 static int find_chunks(const smp_source *source, span *chunks)
 {
     static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
@@ -166,7 +166,7 @@ static int find_chunks(const smp_source *source, span *chunks)
         if (others > MOST_CHUNKS) /* reading the picture will report them */
             break;
         const uint64_t size = smp_get_be(frame, 4);
-        if (memcmp(frame + 4, "IEND", 4) == 0)
+        if (memcmp(frame + 4, "IEND", 4) == 0 || size + FRAME > source->size - position)
             break;
         if (memcmp(frame + 4, "IDAT", 4) == 0) {
             behind = true;
