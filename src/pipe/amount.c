@@ -64,8 +64,10 @@ static bool volume(const amounts *a, char *text)
     const bool level = q->unit == SMP_UNIT_DB;
     if (!level && !((is_plain(q) || is_share(q)) && q->value > 0))
         return false;
-    snprintf(text, SMP_INSTEAD, "gain %.3gdB", level ? q->value : 20 * log10(q->value));
-    return true;
+    static const double most = 200; /* dB */
+    const double gain = level ? q->value : 20 * log10(q->value);
+    snprintf(text, SMP_INSTEAD, "gain %.3gdB", gain);
+    return fabs(gain) <= most;
 }
 
 /* In percent; false: more than there is. */
@@ -89,9 +91,10 @@ static bool contrast(const amounts *a, char *text)
     double percent;
     if (!percent_of(a->of, &percent))
         return false;
+    static const double most = 1000; /* % of white */
     const double half = 50 / (is_factor(a->of) ? percent : 1 + percent / 100);
     snprintf(text, SMP_INSTEAD, "levels black=%.4g%% white=%.4g%%", 50 - half, 50 + half);
-    return true;
+    return 50 + half <= most;
 }
 
 /* out = in ^ x, where the stage has out = in ^ (1 / g). */
@@ -138,7 +141,8 @@ static bool modulate(const amounts *a, char *text)
 static bool saturation(const amounts *a, char *text)
 {
     const double value = a->of[0].value;
-    if (!is_factor(a->of) && !is_share(a->of) && !(is_plain(a->of) && value >= 0 && value <= 1000))
+    const bool plain = is_factor(a->of) || (is_plain(a->of) && value >= 0 && value <= 1000);
+    if (!plain && !(is_share(a->of) && value >= 0 && value <= 100))
         return false;
     snprintf(text, SMP_INSTEAD, is_plain(a->of) && !is_factor(a->of) && value != 0 ? "saturate %s%%" : "saturate %s",
              a->shown);

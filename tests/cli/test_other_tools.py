@@ -116,6 +116,12 @@ class OtherTools(CliCase):
             if "gain" not in text:
                 self.made(stage)
 
+    def test_numbers_that_no_stage_takes_are_not_suggested(self):
+        for stage in ("contrast -99", "contrast 0.01", "saturation -50%", "saturation 20000%"):
+            self.made(stage)
+        for stage, number in (("volume 500dB", "500"), ("volume 1e-30", "600")):
+            self.assertNotIn(number, " ".join(self.suggested(stage)), stage)
+
 
 if __name__ == "__main__":
     unittest.main()
