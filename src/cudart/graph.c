@@ -37,6 +37,7 @@ typedef struct node {
     kernel_params kernel; /* its arguments point into `bytes` */
     unsigned char *bytes;
     bool together;
+    lab_dim3 cluster; /* all 0: as the kernel says */
     lab_copy_3d copy;
     set_params set;
     host_params host;
@@ -112,6 +113,7 @@ static int copy_nodes(graph *to, const graph *from)
             return lab_error(LAB_OUT_OF_MEMORY);
         n->number = given->number;
         n->together = given->together;
+        n->cluster = given->cluster;
         n->copy = given->copy;
         n->set = given->set;
         n->host = given->host;
@@ -145,7 +147,7 @@ static int run(const node *n)
     switch (n->kind) {
     case KERNEL_NODE:
         return lab_launch(n->kernel.function, n->kernel.grid, n->kernel.block, n->kernel.arguments, n->kernel.shared,
-                          n->together);
+                          n->together, &n->cluster);
     case COPY_NODE:
         return cudaMemcpy3D(&n->copy);
     case SET_NODE:
@@ -348,7 +350,7 @@ LAB_API int cudaLaunchHostFunc(void *stream, host_function *function, void *data
 
 /* Work on any stream is taken: others join a capture by events. */
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
-                        size_t shared, bool together, int *error)
+                        size_t shared, bool together, const lab_dim3 *cluster, int *error)
 {
     LAB_ALONE;
     if (!captured || !stream)
@@ -356,8 +358,10 @@ bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_d
     node *n = add(captured, KERNEL_NODE);
     const kernel_params params = {function, grid, block, (unsigned)shared, arguments, NULL};
     *error = n ? take_kernel(n, &params) : lab_error(LAB_OUT_OF_MEMORY);
-    if (n)
+    if (n) {
         n->together = together;
+        n->cluster = *cluster;
+    }
     return true;
 }
 

@@ -292,7 +292,7 @@ static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, vo
 {
     LAB_ALONE;
     int error;
-    if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, &error))
+    if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, cluster, &error))
         return error;
     lab_enter();
     error = launch(function, grid, block, arguments, shared, together, cluster);
@@ -300,9 +300,10 @@ static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, vo
     return error;
 }
 
-int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together)
+int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+               const lab_dim3 *cluster)
 {
-    return locked_launch(function, grid, block, arguments, shared, NULL, together, &no_cluster);
+    return locked_launch(function, grid, block, arguments, shared, NULL, together, cluster);
 }
 
 LAB_API int cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,

@@ -70,10 +70,12 @@ void lab_noticed(void);
 enum { LAB_PROCESSORS = 132 };
 int lab_resident_blocks(const smp_warp_kernel *kernel, int threads, size_t shared, int *blocks);
 
-/* Runs a kernel. While a stream is captured, work on streams becomes nodes of a graph instead: then these give true. */
-int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together);
+/* Runs a kernel. cluster: its blocks, all 0 as the kernel says. While a stream is captured, work on streams becomes
+ * nodes of a graph instead: then these give true. */
+int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+               const lab_dim3 *cluster);
 bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
-                        size_t shared, bool together, int *error);
+                        size_t shared, bool together, const lab_dim3 *cluster, int *error);
 bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
 bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error);
 

@@ -107,7 +107,7 @@ __global__ void __cluster_dims__(2, 1, 1) wrong(int *out, int which)
         cluster.sync();
 }
 
-static cudaError_t launch_histogram(int size, int *out, const int *in)
+static cudaError_t launch_histogram(int size, int *out, const int *in, cudaStream_t stream)
 {
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
@@ -117,6 +117,7 @@ static cudaError_t launch_histogram(int size, int *out, const int *in)
     config.gridDim = 8;
     config.blockDim = 128;
     config.dynamicSmemBytes = BINS / size * sizeof(int);
+    config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
     int most = 0;
@@ -140,11 +141,25 @@ int main(int count, char **arguments)
     }
     for (int size = 1; size <= 8; size *= 2) {
         cudaMemset(out, 0, sizeof back);
-        failed += launch_histogram(size, out, in) != cudaSuccess;
+        failed += launch_histogram(size, out, in, nullptr) != cudaSuccess;
         cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost);
         for (int i = 0; i < BINS; i++)
             failed += back[i] != expected[i];
     }
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t run;
+    cudaMemset(out, 0, sizeof back);
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    failed += launch_histogram(4, out, in, stream) != cudaSuccess;
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&run, graph, 0);
+    cudaGraphLaunch(run, stream);
+    cudaStreamSynchronize(stream);
+    cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < BINS; i++)
+        failed += back[i] != expected[i];
     ring<<<4, LANES>>>(out, in);
     cudaMemcpy(back, out, sizeof back, cudaMemcpyDeviceToHost);
     for (int b = 0; b < 4; b++) // what its right neighbour read of the block after that
