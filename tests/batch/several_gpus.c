@@ -33,7 +33,7 @@ static struct {
 
 static _Thread_local int current = -1;
 static char contexts[GPUS];
-static CUcontext real_context;
+static _Atomic(CUcontext) real_context;
 
 /* Waits until the other devices have finished their files. */
 static void wait_for_others(void)
@@ -115,8 +115,12 @@ static CUresult retain(CUcontext *context, CUdevice device)
     }
     if (device == fake.late)
         wait_for_others();
+    CUcontext real;
+    const CUresult result = fake_cuDevicePrimaryCtxRetain(&real, 0);
+    if (result == CUDA_SUCCESS) /* others are at work in it */
+        real_context = real;
     *context = (CUcontext)(void *)&contexts[device];
-    return fake_cuDevicePrimaryCtxRetain(&real_context, 0);
+    return result;
 }
 
 static CUresult release(CUdevice device)
