@@ -152,9 +152,10 @@ static bool decode_convergence(sass_parser *parser, const sass_line *line, warp_
     op->to = inst->s[0] = row;
     if (!strcmp(line->words[0], "BSSY"))
         inst->execute = sass_run_enter;
-    else if (!strcmp(line->words[0], "BSYNC"))
-        inst->flow = WARP_CONVERGE, inst->execute = sass_run_join;
-    else {
+    else if (!strcmp(line->words[0], "BSYNC")) {
+        inst->flow = WARP_CONVERGE;
+        inst->execute = sass_run_join;
+    } else {
         inst->execute = sass_run_break;
         if (line->count == 2 && sass_is_predicate(&line->operands[0])) {
             if (inst->guard != WARP_NO_ROW)
@@ -373,7 +374,6 @@ static uint32_t special_row(sass_parser *parser, warp_special special)
     return row;
 }
 
-/* S2R to, SR_TID.X; CS2R to, SR_CLOCKLO: of 64 bits but for .32 */
 /* UCGABAR_ARV, UCGABAR_WAIT: the cluster's barrier */
 static bool decode_cluster(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
@@ -386,6 +386,7 @@ static bool decode_cluster(sass_parser *parser, const sass_line *line, warp_inst
     return !line->count || sass_refuse(parser, line, "this form");
 }
 
+/* S2R to, SR_TID.X; CS2R to, SR_CLOCKLO: of 64 bits but for .32 */
 static bool decode_special(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     op->to = line->count == 2 ? sass_to(parser, &line->operands[0]) : WARP_NO_ROW;

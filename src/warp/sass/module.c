@@ -121,28 +121,35 @@ static void link_jumps(sass_parser *parser)
     }
 }
 
-/* Where the function begins that an instruction is in: functions that are called begin where a call leads. */
-static uint32_t function_of(const sass_parser *parser, uint32_t inst)
+/* A call, from the function that begins at one instruction to the one that begins at another. */
+typedef struct call {
+    uint32_t at, from, to;
+    bool seen;
+} call;
+
+/* Functions that are called begin where a call leads. */
+static call *find_calls(const sass_parser *parser, size_t *count)
 {
-    uint32_t begin = 0;
-    for (uint32_t i = 0; i < parser->line_count; i++) {
-        const uint32_t target = parser->code->insts[i].target;
-        if (!strcmp(parser->lines[i].words[0], "CALL") && target <= inst && target > begin)
-            begin = target;
-    }
-    return begin;
+    call *calls = smp_alloc_array((size_t)parser->line_count + 1, sizeof *calls);
+    *count = 0;
+    for (uint32_t i = 0; calls && i < parser->line_count; i++)
+        if (!strcmp(parser->lines[i].words[0], "CALL"))
+            calls[(*count)++] = (call){.at = i, .to = parser->code->insts[i].target};
+    for (size_t i = 0; i < *count; i++)
+        for (size_t k = 0; k < *count; k++)
+            if (calls[k].to <= calls[i].at && calls[k].to > calls[i].from)
+                calls[i].from = calls[k].to;
+    return calls;
 }
 
-/* Whether calls lead from a function to another; depth: of the calls so far. */
-static bool calls_lead_to(const sass_parser *parser, uint32_t from, uint32_t to, uint32_t depth)
+/* Whether calls that were not seen lead from a function to another. */
+static bool calls_lead_to(const sass_parser *parser, call *calls, size_t count, uint32_t from, uint32_t to)
 {
-    enum { MOST = 24 }; /* deeper, it calls itself somewhere */
-    for (uint32_t i = from; i < parser->line_count; i++) {
-        if (strcmp(parser->lines[i].words[0], "CALL") != 0 || sass_has(&parser->lines[i], "ABS") ||
-            function_of(parser, i) != from)
+    for (size_t i = 0; i < count; i++) {
+        if (calls[i].seen || calls[i].from != from || sass_has(&parser->lines[calls[i].at], "ABS"))
             continue;
-        const uint32_t target = parser->code->insts[i].target;
-        if (target == to || depth == MOST || calls_lead_to(parser, target, to, depth + 1))
+        calls[i].seen = true;
+        if (calls[i].to == to || calls_lead_to(parser, calls, count, calls[i].to, to))
             return true;
     }
     return false;
@@ -151,16 +158,21 @@ static bool calls_lead_to(const sass_parser *parser, uint32_t from, uint32_t to,
 /* The text does not tell how much stack a function takes that calls itself. */
 static void refuse_recursion(sass_parser *parser)
 {
-    for (uint32_t i = 0; i < parser->line_count && !parser->code->problem.code; i++) {
-        const sass_line *line = &parser->lines[i];
-        const uint32_t target = parser->code->insts[i].target;
-        bool had = false;
-        for (uint32_t k = 0; k < i && !had; k++)
-            had = !strcmp(parser->lines[k].words[0], "CALL") && parser->code->insts[k].target == target;
-        if (!had && !strcmp(line->words[0], "CALL") && line->count == 1 && line->operands[0].kind == SASS_LABEL &&
-            calls_lead_to(parser, target, target, 0))
+    size_t count;
+    call *calls = find_calls(parser, &count);
+    if (!calls) {
+        parser->failed = true;
+        smp_fail_memory(&parser->error, "calls", parser->line_count * sizeof *calls);
+    }
+    for (size_t i = 0; i < count && !parser->code->problem.code; i++) {
+        const sass_line *line = &parser->lines[calls[i].at];
+        for (size_t k = 0; k < count; k++)
+            calls[k].seen = false;
+        if (line->count == 1 && line->operands[0].kind == SASS_LABEL &&
+            calls_lead_to(parser, calls, count, calls[i].to, calls[i].to))
             sass_refuse(parser, line, "a function that calls itself");
     }
+    smp_free(calls);
 }
 
 /* Whether it reads what other threads change: a swap that is tried again, a load that others are ordered by, an
