@@ -264,9 +264,9 @@ static warp_code *new_code(ptx_parser *parser, bool entry)
 static void read_cluster(const ptx_parser *parser, warp_code *code)
 {
     static const char word[] = ".reqnctapercluster";
-    const char *at = parser->text + parser->at, *end = at + strcspn(at, "{;");
-    const char *found = strstr(at, word);
-    if (!found || found >= end)
+    const char *at = parser->text + parser->at;
+    const char *found = memmem(at, strcspn(at, "{;"), word, sizeof word - 1);
+    if (!found)
         return;
     const int count =
         sscanf(found + sizeof word - 1, "%u , %u , %u", &code->cluster[0], &code->cluster[1], &code->cluster[2]);
