@@ -116,8 +116,11 @@ fail:
     return code;
 }
 
-smp_code cuda_timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err)
+smp_code cuda_timing_begin(cuda_device *gpu, const smp_cost *cost, cuda_timing **out, smp_error *err)
 {
+    *out = NULL;
+    if (!cost)
+        return SMP_OK;
     cuda_timing *timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
     smp_code code = resolve(gpu, timing, false, err);
     if (code)
@@ -126,7 +129,19 @@ smp_code cuda_timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err)
         CUDA_TRY(gpu, cuEventCreate, &timing->start, CU_EVENT_DEFAULT);
     if (!timing->stop)
         CUDA_TRY(gpu, cuEventCreate, &timing->stop, CU_EVENT_DEFAULT);
+    CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
     *out = timing;
+fail:
+    return code;
+}
+
+smp_code cuda_timing_end(cuda_device *gpu, cuda_timing *timing, smp_cost *cost, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    if (!timing)
+        return SMP_OK;
+    CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
+    timing->cost = cost;
 fail:
     return code;
 }
@@ -176,12 +191,10 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     smp_code code = cuda_enter(gpu, err);
     if (!code && !launch->foreign)
         code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
-    if (!code && cost)
-        code = cuda_timing_slot(gpu, &timing, err);
+    if (!code)
+        code = cuda_timing_begin(gpu, cost, &timing, err);
     if (code)
         return code;
-    if (timing)
-        CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
     if (launch->foreign)
         code = cuda_foreign(gpu, launch->foreign, io, err);
     else {
@@ -190,10 +203,8 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
         CUDA_TRY(gpu, cuLaunchKernel, function->function, grid.grid[0], grid.grid[1], grid.grid[2], grid.block[0],
                  grid.block[1], grid.block[2], grid.shared_bytes, gpu->stream, params, NULL);
     }
-    if (!code && timing) {
-        CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
-        timing->cost = cost;
-    }
+    if (!code)
+        code = cuda_timing_end(gpu, timing, cost, err);
 fail:
     return code;
 }

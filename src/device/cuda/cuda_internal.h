@@ -119,8 +119,10 @@ void cuda_unmark(smp_device *device, smp_mark *mark);
 smp_code cuda_pinned_open(cuda_device *gpu, smp_error *err);
 void cuda_pinned_close(cuda_device *gpu);
 
-/* A free pair of events; waits for the oldest launch if there is none. */
-smp_code cuda_timing_slot(cuda_device *gpu, cuda_timing **out, smp_error *err);
+/* Around work that is queued, whose time is added to *cost: a pair of events; waits for the oldest work if none is
+ * free. cost null: *out is too, and nothing is timed. */
+smp_code cuda_timing_begin(cuda_device *gpu, const smp_cost *cost, cuda_timing **out, smp_error *err);
+smp_code cuda_timing_end(cuda_device *gpu, cuda_timing *timing, smp_cost *cost, smp_error *err);
 
 /* Function, grid and block of a launch for these views, checked against the device's limits; opts into dynamic shared
  * memory. *kernel: the function's name without formats. */

@@ -254,19 +254,14 @@ smp_code cuda_send(smp_device *device, const smp_rows_sent *rows, smp_cost *cost
         return code;
     if (!*mark)
         code = take_mark(gpu, mark, err);
-    if (!code && cost)
-        code = cuda_timing_slot(gpu, &timing, err);
+    if (!code)
+        code = cuda_timing_begin(gpu, cost, &timing, err);
+    if (!code)
+        code = queue(gpu, rows, err);
     if (code)
         return code;
-    if (timing)
-        CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
-    if ((code = queue(gpu, rows, err)))
-        return code;
     CUDA_TRY(gpu, cuEventRecord, (*mark)->event, gpu->stream);
-    if (timing) {
-        CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
-        timing->cost = cost;
-    }
+    code = cuda_timing_end(gpu, timing, cost, err);
 fail:
     return code;
 }
