@@ -13,9 +13,9 @@
 
 enum {
     MOST_CHARACTERS = 1000,
-    FIRST_SHOWN = 0xa0,
-    AUTO_LINES = 25
-}; /* a line is 1/25 of the picture's height unless size is given */
+    FIRST_SHOWN = 0xa0, /* in remarks; those before control a terminal */
+    AUTO_LINES = 25     /* a line is 1/25 of the picture's height unless size is given */
+};
 
 typedef struct params {
     const char *text;
@@ -122,10 +122,11 @@ static void remark(const char *text, char *to, size_t size)
         if (before || count == MOST)
             continue;
         told[count++] = code;
-        const bool shown = code != SMP_UTF8_INVALID && code >= FIRST_SHOWN;
+        const unsigned number = code == SMP_UTF8_INVALID ? (uint8_t)*begin : code;
         used += (size_t)snprintf(to + used, size - used, "%s", count > 1 ? ", " : "the font lacks ");
-        used += (size_t)(shown ? snprintf(to + used, size - used, "%.*s", (int)(at - begin), begin)
-                               : snprintf(to + used, size - used, "U+%04X", (unsigned)(uint8_t)*begin));
+        used += (size_t)(number == code && code >= FIRST_SHOWN
+                             ? snprintf(to + used, size - used, "%.*s", (int)(at - begin), begin)
+                             : snprintf(to + used, size - used, "U+%04X", number));
     }
     if (count)
         used += (size_t)snprintf(to + used, size - used, ": frames stand for them");

@@ -389,6 +389,8 @@ class Messages(CliCase):
         self.assertIn("warning: the font lacks \u20ac, \u65e5: frames stand for them", told)
         told = self.smp("run", "-f", "-e", 'text "\u20ac{stem}"', "a.png", "b.png").stderr
         self.assertIn("frames stand for them; {stem} is written as it stands", told)
+        told = self.smp("run", "-f", "-e", 'text "A\u0085"', "a.png", "b.png").stderr  # is two bytes
+        self.assertIn("the font lacks U+0085: frames stand", told)
         self.assertEqual(self.smp("run", "-f", "-e", 'text "caf\u00e9 {1}"', "a.png", "b.png").stderr, "")
 
     def test_a_place_for_a_name_in_save_is_told(self):
