@@ -1,7 +1,7 @@
 /* CUPTI, NVIDIA's library of performance counters, opened at first use: it is not linked. Built only where its headers
  * are found (CUDA toolkit 12.6 or later). cupti_load.c opens it and names its errors, cupti_target.c opens a device.
- * cupti_sass.c and cupti_range.c are the two sources, cupti_lines.c finds source lines, cupti_check.c checks metric
- * names without a GPU, cupti_proof.c counts on one. */
+ * cupti_sass.c and cupti_range.c are the two sources, cupti_records.c fetches what the first counts, cupti_lines.c
+ * finds source lines, cupti_check.c checks metric names without a GPU, cupti_proof.c counts on one. */
 #ifndef SMP_COUNTERS_CUPTI_H
 #define SMP_COUNTERS_CUPTI_H
 
@@ -83,6 +83,17 @@ enum {
     CUPTI_SASS_METRICS
 };
 extern const char *const cupti_sass_names[CUPTI_SASS_METRICS];
+
+/* Counts of SASS metrics since they were asked for last, an item an instruction of a kernel; `values` of each, of which
+ * those that mean nothing have the metricId UINT64_MAX. After a failure there is nothing to close. */
+typedef struct cupti_records {
+    CUpti_SassMetrics_Data *items;
+    CUpti_SassMetrics_InstanceValue *room;
+    size_t count, values, instances;
+} cupti_records;
+smp_code cupti_records_open(const cupti_api *api, CUcontext context, size_t metrics, cupti_records *records,
+                            smp_error *err);
+void cupti_records_close(cupti_records *records);
 
 /* SASS metrics stay configured from their first use to the end of the process, or until this function removes them for
  * good. It does so when the range profiler cannot work beside them. */

@@ -210,42 +210,13 @@ static void trace_instructions(const instructions *all, size_t records, size_t i
 /* Fetches the counts since the last fetch. */
 static smp_code fetch(sass_source *sass, instructions *all, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    const cupti_api *api = sass->target.api;
-    CUpti_SassMetrics_Data *records = NULL;
-    CUpti_SassMetrics_InstanceValue *room = NULL;
-    CUpti_SassMetricsGetDataProperties_Params have = {
-        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = session.context};
-    CUPTI_TRY(api, cuptiSassMetricsGetDataProperties, (&have));
-    size_t count = have.numOfPatchedInstructionRecords;
-    size_t values = have.numOfInstances * session.metrics; /* enough however CUPTI counts instances */
-    if (count && values) {
-        records = smp_alloc_array(count, sizeof *records);
-        room = smp_alloc_array(count * values, sizeof *room);
-        if (!records || !room) {
-            code = smp_fail_memory(err, "counted instructions", count * values * sizeof *room);
-            goto fail;
-        }
-        for (size_t i = 0; i < count * values; i++)
-            room[i].metricId = UINT64_MAX;
-        for (size_t i = 0; i < count; i++) {
-            records[i].structSize = sizeof *records;
-            records[i].pInstanceValues = room + i * values;
-        }
-        CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
-                                                   .ctx = session.context,
-                                                   .numOfPatchedInstructionRecords = count,
-                                                   .numOfInstances = have.numOfInstances,
-                                                   .pMetricsData = records};
-        CUPTI_TRY(api, cuptiSassMetricsFlushData, (&flush));
-        for (size_t i = 0; !code && i < count; i++)
-            code = add_record(all, &records[i], values, err);
-    }
-    if (trace_level() > 1)
-        trace_instructions(all, count, have.numOfInstances);
-fail:
-    smp_free(records);
-    smp_free(room);
+    cupti_records records;
+    smp_code code = cupti_records_open(sass->target.api, session.context, session.metrics, &records, err);
+    for (size_t i = 0; !code && i < records.count; i++)
+        code = add_record(all, &records.items[i], records.values, err);
+    if (!code && trace_level() > 1)
+        trace_instructions(all, records.count, records.instances);
+    cupti_records_close(&records);
     return code;
 }
 

@@ -172,48 +172,20 @@ static smp_code add_record(const CUpti_SassMetrics_Data *record, size_t values, 
 /* Names are CUPTI's until it is disabled. */
 static smp_code fetch(FILE *to, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    const cupti_api *api = now.api;
-    CUpti_SassMetrics_Data *records = NULL;
-    CUpti_SassMetrics_InstanceValue *room = NULL;
+    cupti_records records;
     row *rows = NULL;
-    size_t row_count = 0, row_capacity = 0;
-    CUpti_SassMetricsGetDataProperties_Params have = {
-        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = now.context};
-    CUPTI_TRY(api, cuptiSassMetricsGetDataProperties, (&have));
-    const size_t count = have.numOfPatchedInstructionRecords, values = have.numOfInstances * METRICS;
-    if (!count || !values)
-        return SMP_OK;
-    records = smp_alloc_array(count, sizeof *records);
-    room = smp_alloc_array(count * values, sizeof *room);
-    if (!records || !room) {
-        code = smp_fail_memory(err, "counted instructions", count * values * sizeof *room);
-        goto fail;
-    }
-    for (size_t i = 0; i < count * values; i++)
-        room[i].metricId = UINT64_MAX;
-    for (size_t i = 0; i < count; i++) {
-        records[i].structSize = sizeof *records;
-        records[i].pInstanceValues = room + i * values;
-    }
-    CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
-                                               .ctx = now.context,
-                                               .numOfPatchedInstructionRecords = count,
-                                               .numOfInstances = have.numOfInstances,
-                                               .pMetricsData = records};
-    CUPTI_TRY(api, cuptiSassMetricsFlushData, (&flush));
-    for (size_t i = 0; !code && i < count; i++)
-        code = add_record(&records[i], values, &rows, &row_count, &row_capacity, err);
-    for (size_t i = 0; !code && i < row_count; i++) {
+    size_t count = 0, capacity = 0;
+    smp_code code = cupti_records_open(now.api, now.context, METRICS, &records, err);
+    for (size_t i = 0; !code && i < records.count; i++)
+        code = add_record(&records.items[i], records.values, &rows, &count, &capacity, err);
+    for (size_t i = 0; !code && i < count; i++) {
         fprintf(to, SMP_GPU_ROW "\t%s\t%u", rows[i].kernel, rows[i].pc);
         for (int m = 0; m < METRICS; m++)
             fprintf(to, "\t%llu", (unsigned long long)rows[i].value[m]);
         fputc('\n', to);
     }
-fail:
     smp_free(rows);
-    smp_free(records);
-    smp_free(room);
+    cupti_records_close(&records);
     return code;
 }
 
