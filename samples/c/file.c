@@ -11,9 +11,12 @@ static void check(smempipe_code code, smempipe_error **error)
     smempipe_problem problem;
     if (!code)
         return;
-    for (size_t i = 0; !smempipe_error_get(*error, i, &problem); i++)
-        fprintf(stderr, "%s:%d:%d: %s (%s)\n", problem.file ? problem.file : "", problem.line, problem.column,
-                problem.message, problem.hint ? problem.hint : "no hint");
+    for (size_t i = 0; !smempipe_error_get(*error, i, &problem); i++) {
+        fprintf(stderr, "%s:", problem.file ? problem.file : "");
+        if (problem.line) /* of a text; else it is about a file */
+            fprintf(stderr, "%d:%d:", problem.line, problem.column);
+        fprintf(stderr, " %s (%s)\n", problem.message, problem.hint ? problem.hint : "no hint");
+    }
     smempipe_error_free(*error);
     exit(EXIT_FAILURE);
 }

@@ -49,8 +49,8 @@ const smp_option smp_common_options[] = {
      .help = "inputs have no header: pictures as in u8x3:1920x1080 (u8, u16le, u16be, f32le), sounds as in "
              "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le, alaw, mulaw); @BYTES behind it passes bytes over"},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
-     .help = "read what there is of a JPEG, PNG, WAV, video, M4A or other file of FFmpeg's that is cut short, with a "
-             "warning, and do not check the MD5 that a FLAC keeps of its samples",
+     .help = "read what there is of a JPEG, PNG, WAV, W64, AIFF, CAF, video, M4A or other file of FFmpeg's that is cut "
+             "short, with a warning, and do not check the MD5 that a FLAC keeps of its samples",
      .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6, .help = "longest time that decoding a file may take; 0: by its size", .flags = SMP_O_INPUTS},

@@ -251,6 +251,18 @@ class SoundDamage(CliCase):
         self.assertIn("its header says 2000 bytes of samples, and it has 1899: what there is of it is read", told)
         np.testing.assert_array_equal(np.load(self.folder / "o.npy").ravel() * 32768, np.arange(949))
 
+    def test_a_cut_aiff_or_caf_is_read_as_far_as_it_goes_when_asked(self):
+        self.write("a.wav", wav(struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16), 1000,
+                                np.arange(1000, dtype="<i2").tobytes()))
+        for name in ("a.aiff", "a.caf"):
+            self.smp("convert", "a.wav", name)
+            whole = (self.folder / name).read_bytes()
+            self.write(name, whole[:-101])
+            self.assertIn("there is of it with --no-verify", self.smp("convert", name, "o.npy", status=3).stderr)
+            told = self.smp("convert", "--no-verify", "-f", name, "o.npy").stderr
+            self.assertIn("its header says 2000 bytes of samples, and it has 1899: what there is of it is read", told)
+            np.testing.assert_array_equal(np.load(self.folder / "o.npy").ravel() * 32768, np.arange(949))
+
     def test_bytes_around_an_mp3_are_left_out(self):
         whole = (DATA / "xing.mp3").read_bytes()
         whole = whole[whole.index(b"\xFF"):]  # without its tag

@@ -16,6 +16,14 @@ ROUNDED = r"sound is read as 32-bit float: (\d+) of (\d+) samples were rounded t
 
 
 class Told(CliCase):
+    def test_speakers_that_a_format_does_not_name_are_told(self):
+        head = struct.pack("<HHIIHHHHI", 0xFFFE, 6, 8000, 96000, 12, 16, 22, 16, 0x3F)
+        self.write("a.wav", b"RIFF" + struct.pack("<I", 60 + 240) + b"WAVEfmt " + struct.pack("<I", 40) + head +
+                   bytes.fromhex("0100000000001000800000aa00389b71") + b"data" + struct.pack("<I", 240) + bytes(240))
+        self.assertIn("its channels are L R C LFE BL BR is told by their order alone: an AIFF names no speakers",
+                      self.smp("convert", "a.wav", "a.aiff").stderr)
+        self.assertEqual(self.smp("convert", "a.wav", "a.caf").stderr, "")
+
     def wav(self, name, samples, tag, rate=8000):
         samples = np.atleast_2d(samples.T).T
         channels, size = samples.shape[1], samples.itemsize

@@ -81,6 +81,18 @@ class Tags(CliCase):
         self.assertIn(b"image/png", data[:at])
         return data[at:at + len(COVER)]
 
+    def test_names_that_ffmpeg_gives_a_caf_are_known(self):
+        body = struct.pack(">I", 3) + b"comment\0Hello\0date\x002021\0track\x003\0"
+        desc = struct.pack(">d4sIIIII", 8000, b"lpcm", 0, 2, 1, 1, 16)
+        chunks = ((b"desc", desc), (b"info", body), (b"data", bytes(4 + 200)))
+        self.write("a.caf", b"caff\0\1\0\0" + b"".join(name + struct.pack(">Q", len(data)) + data
+                                                       for name, data in chunks))
+        self.assertEqual(self.smp("convert", "a.caf", "a.wav").stderr, "")
+        self.assertIn(b"Hello", (self.folder / "a.wav").read_bytes())
+        told = self.smp("info", "a.wav").stdout
+        for name in ("Comment", "Date", "TrackNumber"):
+            self.assertIn(name, told)
+
     def test_every_pair_carries_tags_and_cover(self):
         want = {key.upper(): value for key, value in TAGS.items()}
         for first in self.extensions:

@@ -129,8 +129,8 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
                 return SMP_OK;
             code = smp_source_spool(source, err);
         }
-        if (code == SMP_OK && (data || !h->has_data) && !h->open_end)
-            code = smp_check_size(source, end, err);
+        if (code == SMP_OK && (data ? !reader->limits.no_verify : !h->has_data) && !h->open_end)
+            code = smp_sound_hint_cut(smp_check_size(source, end, err), err);
         if (code != SMP_OK)
             return code;
         at = end + (size & 1);
@@ -196,7 +196,15 @@ static smp_code find_frames(header *h, smp_reader *reader, uint64_t frame, smp_e
         h->frames = h->data_size / frame;
         return SMP_OK;
     }
+    const uint64_t said = h->data_size;
+    smp_code code = smp_sound_take_cut(reader, h->data_at, &h->data_size, frame, err);
+    if (code)
+        return code;
     const uint64_t have = h->data_size / frame;
+    if (h->data_size < said) {
+        h->frames = smp_min_u64(h->frames, have);
+        return SMP_OK;
+    }
     if (h->frames > have)
         return smp_fail(err, SMP_E_DECODE, "the AIFF is damaged: its %llu frames take %llu bytes, but it has %llu",
                         (unsigned long long)h->frames, (unsigned long long)(h->frames * frame),
@@ -223,7 +231,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code == SMP_OK)
         code = smp_sound_header(reader, (int64_t)h.frames, h.channels, h.rate, type, err);
     if (code == SMP_OK)
-        code = smp_check_size(&reader->source, h.data_at + h.data_size, err);
+        code = smp_sound_hint_cut(smp_check_size(&reader->source, h.data_at + h.data_size, err), err);
     if (code != SMP_OK)
         return code;
     smp_sound_note_behind(reader, smp_max_u64(h.end, h.data_at + h.data_size));
@@ -316,7 +324,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_bytes_add(&out, type == SMP_SOUND_F32 ? "fl32\0\0" : "fl64\0\0", 6); /* and an empty name */
     put_texts(&out, meta);
     smp_sound_note_lost(writer, meta, holds, false);
-    smp_sound_note_speakers(writer);
+    smp_sound_note_speakers(writer, true);
     smp_sound_note_type(writer, type);
     smp_bytes_add(&out, "SSND", 4);
     smp_bytes_be(&out, data + 8, 4);

@@ -77,6 +77,7 @@ static bool take_texts(smp_reader *reader, uint64_t at, uint64_t size)
             i += length + 1;
             for (int k = 0; k < KEYS; k++)
                 key = strcmp(key, keys[k].caf) == 0 ? keys[k].key : key;
+            key = smp_sound_key_of(key); /* ffmpeg writes names of its own */
             if (length)
                 memory = smp_sound_add_tag(reader, key, value, length);
         }
@@ -148,8 +149,8 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
             code = smp_source_spool(source, err);
         if (code == SMP_OK && !data)
             code = take_chunk(h, reader, chunk, body, size, err);
-        if (code == SMP_OK && (data || !h->has_data))
-            code = smp_check_size(source, body + size, err);
+        if (code == SMP_OK && (data ? !reader->limits.no_verify : !h->has_data))
+            code = smp_sound_hint_cut(smp_check_size(source, body + size, err), err);
         if (code != SMP_OK)
             return code;
         at = body + size;
@@ -200,8 +201,10 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         h.data_size = source->size > h.data_at ? source->size - h.data_at : 0;
         h.data_size -= h.data_size % h.packet;
     }
+    if (code == SMP_OK && !h.open_end)
+        code = smp_sound_take_cut(reader, h.data_at, &h.data_size, h.packet, err);
     if (code == SMP_OK)
-        code = smp_check_size(source, h.data_at + h.data_size, err);
+        code = smp_sound_hint_cut(smp_check_size(source, h.data_at + h.data_size, err), err);
     if (code == SMP_OK && h.data_size % h.packet)
         code =
             smp_fail(err, SMP_E_DECODE, "the CAF is damaged: its %llu bytes of samples are no whole number of frames",

@@ -287,7 +287,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
             if (m->at == m->have && m->ended) {
                 smp_fail(err, SMP_E_DECODE, "the MP3 is truncated or damaged after frame %lld of %lld",
                          (long long)(reader->next_row + y), (long long)reader->media.shape.height);
-                return smp_hint_damaged(err);
+                return smp_sound_hint_saved(err);
             }
         }
         const int64_t n = smp_min_i64(rows - y, m->have - m->at);

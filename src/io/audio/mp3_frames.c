@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "io/audio/sound.h"
 #include "io/bytes.h"
 #include "io/format.h"
 
@@ -163,7 +164,7 @@ static smp_code pass_over(smp_source *source, smp_mp3_chain *chain, bool *end, s
     if (gap < MOST_GAP || left > MOST_GAP) {
         smp_fail(err, SMP_E_DECODE, "the MP3 is damaged: at byte %llu, after %lld frames, no frame begins",
                  (unsigned long long)at, (long long)chain->frames);
-        return smp_hint(err, "copy or download it again; ffmpeg -i IN.mp3 OUT.flac saves what can be read");
+        return smp_sound_hint_saved(err);
     }
     smp_note(notes, "%llu bytes behind the MP3's last frame are left out", (unsigned long long)left);
     *end = true;
@@ -177,7 +178,7 @@ static smp_code cut(const smp_mp3_chain *chain, int64_t promised, smp_error *err
                  (long long)promised, (long long)chain->frames);
     else
         smp_fail(err, SMP_E_DECODE, "the MP3 ends within frame %lld: it is truncated", (long long)chain->frames);
-    return smp_hint_damaged(err);
+    return smp_sound_hint_saved(err);
 }
 
 /* Whether so many bytes in front of the first frame are worth a word: a tag may be filled up with zeros. */

@@ -28,7 +28,7 @@ static uint64_t find_page(smp_source *source, uint64_t at)
 static smp_code fail_damaged(uint64_t at, const char *what, smp_error *err)
 {
     smp_fail(err, SMP_E_DECODE, "the OGG is damaged: the page at byte %llu %s", (unsigned long long)at, what);
-    return smp_hint(err, "copy or download it again; ffmpeg -i IN OUT.wav saves what can be read");
+    return smp_sound_hint_saved(err);
 }
 
 static smp_code check_page(smp_source *source, uint64_t at, size_t size, uint8_t *page, smp_error *err)
@@ -130,5 +130,5 @@ smp_code smp_ogg_check_end(smp_source *source, smp_error *err)
     if (whole)
         return SMP_OK;
     smp_fail(err, SMP_E_DECODE, "the OGG is truncated: its last page is not the end of the stream");
-    return smp_hint_damaged(err);
+    return smp_sound_hint_saved(err);
 }

@@ -89,7 +89,7 @@ static smp_code count_frames(smp_reader *reader, smp_sndfile *s, smp_error *err)
         return code;
     if (!said && !found) {
         smp_fail(err, SMP_E_DECODE, "the FLAC does not say how long it is, and does not end with a whole block");
-        return smp_hint(err, "copy or download it again; ffmpeg -i IN.flac OUT.flac saves what can be read");
+        return smp_sound_hint_saved(err);
     }
     if (found <= said)
         return SMP_OK;
@@ -406,7 +406,7 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
         if (got < n || number) {
             smp_fail(err, SMP_E_DECODE, "the %s is truncated or damaged after frame %lld of %lld", reader->format->name,
                      (long long)(reader->next_row + y + (got > 0 ? got : 0)), (long long)reader->media.shape.height);
-            return smp_hint_damaged(err);
+            return smp_sound_hint_saved(err);
         }
         s->left -= n;
         if (s->verify)

@@ -303,7 +303,7 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
         smp_sound_note_type(writer, s->bits == 8 ? SMP_SOUND_S8 : s->bits == 16 ? SMP_SOUND_S16 : SMP_SOUND_S24);
     s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;
     if (ogg)
-        smp_sound_note_speakers(writer);
+        smp_sound_note_speakers(writer, false);
     s->code = take_meta(writer, s, writer->options.strip || !smp_sound_tagged(meta) ? NULL : meta, err);
     if (s->code != SMP_OK)
         return s->code;

@@ -334,12 +334,16 @@ uint32_t smp_sound_unusual(const smp_writer *writer)
     return channels > 2 && smp_sound_mask_fits(mask, channels) && mask != smp_usual_speakers(channels) ? mask : 0;
 }
 
-void smp_sound_note_speakers(smp_writer *writer)
+void smp_sound_note_speakers(smp_writer *writer, bool nameless)
 {
     char had[80] = "", has[80] = "";
     const uint32_t mask = smp_sound_unusual(writer);
     put_speakers(had, sizeof had, mask);
     put_speakers(has, sizeof has, smp_usual_speakers(writer->shape.channels));
+    if (!mask && nameless && writer->shape.channels > 2 &&
+        smp_sound_mask_fits(writer->sound.mask, writer->shape.channels) && *has)
+        smp_note(&writer->notes, "that its channels are%s is told by their order alone: %s %s names no speakers", has,
+                 smp_article(writer->format->name), writer->format->name);
     if (mask)
         smp_note(&writer->notes, "the speakers%s become%s: %s %s cannot say otherwise", had, has,
                  smp_article(writer->format->name), writer->format->name);

@@ -56,7 +56,7 @@ bool smp_sound_mask_fits(uint32_t mask, int channels);
 /* The places of more than two speakers where they are not the usual ones of so many; 0: they are. The note of a format
  * that cannot say so. */
 uint32_t smp_sound_unusual(const smp_writer *writer);
-void smp_sound_note_speakers(smp_writer *writer);
+void smp_sound_note_speakers(smp_writer *writer, bool nameless); /* nameless: it names no speakers at all */
 
 /* For write_shape: requires sound with a rate and 1 to `most` channels. */
 smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err);
@@ -107,6 +107,14 @@ void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact);
 /* Notes that bytes from `at` on are not read. Tags of other programs, cut chunks and what fills a file up are short,
  * and are not told. */
 void smp_sound_note_behind(smp_reader *reader, uint64_t at);
+
+/* The hint of an error about a coded sound that is cut or damaged; about samples that are cut, where it is one. */
+smp_code smp_sound_hint_saved(smp_error *err);
+smp_code smp_sound_hint_cut(smp_code code, smp_error *err);
+
+/* With --no-verify: *size bytes of samples from `at` on become what there is of them, in whole frames of `frame` bytes,
+ * and a note says so. */
+smp_code smp_sound_take_cut(smp_reader *reader, uint64_t at, uint64_t *size, uint64_t frame, smp_error *err);
 
 /* Notes that a format writes samples as `type`, where it does not hold the kind that the input had. */
 void smp_sound_note_type(smp_writer *writer, int type);

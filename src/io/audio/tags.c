@@ -41,8 +41,7 @@ bool smp_sound_add_cover(smp_reader *reader, const char *type, size_t type_lengt
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* The key of a name in a Vorbis comment. ffmpeg writes comments as DESCRIPTION. */
-static const char *key_of(const char *name)
+const char *smp_sound_key_of(const char *name)
 {
     static const char *const others[][2] = {
         {"DESCRIPTION", "Comment"}, {"ENCODER", "Software"}, {"YEAR", "Date"}, {"TRACK", "TrackNumber"}};
@@ -126,7 +125,7 @@ bool smp_sound_take_comments(smp_reader *reader, const uint8_t *data, size_t siz
         else if (strcasecmp(name, SMP_FLAC_SPEAKERS) == 0)
             take_speakers(reader, equals + 1, rest);
         else if (rest)
-            memory = smp_sound_add_tag(reader, key_of(name), equals + 1, rest);
+            memory = smp_sound_add_tag(reader, smp_sound_key_of(name), equals + 1, rest);
     }
     return memory;
 }

@@ -25,6 +25,9 @@ smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_
  */
 #define SMP_FLAC_SPEAKERS "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
 
+/* The key of a name as Vorbis comments and ffmpeg have them, "DESCRIPTION" or "track"; any other name is its own. */
+const char *smp_sound_key_of(const char *name);
+
 /* Whether there is anything to write. */
 bool smp_sound_tagged(const smp_meta *meta);
 

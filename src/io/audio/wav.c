@@ -218,11 +218,6 @@ static void look_behind(left_out *left, smp_source *source, uint64_t at)
         left->behind = source->size - at;
 }
 
-static smp_code hint_no_verify(smp_code code, smp_error *err)
-{
-    return code == SMP_E_DECODE ? smp_hint_no_verify(err) : code;
-}
-
 /* Damage after the samples does not make them unreadable. */
 static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *err)
 {
@@ -273,7 +268,7 @@ static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *
             if ((code = smp_source_spool(source, err)) == SMP_OK) {
                 if (reader->limits.no_verify && end > source->size)
                     return SMP_OK;
-                code = hint_no_verify(smp_check_size(source, end, err), err);
+                code = smp_sound_hint_cut(smp_check_size(source, end, err), err);
             }
         }
         if (code != SMP_OK)
@@ -386,7 +381,7 @@ static smp_code check_size(smp_wav *h, const smp_source *source, smp_error *err)
 smp_code smp_wav_check(smp_wav *h, smp_reader *reader, smp_error *err)
 {
     const smp_code code = reader->limits.no_verify ? take_rest(reader, h, err) : SMP_OK;
-    return code ? code : hint_no_verify(check_size(h, &reader->source, err), err);
+    return code ? code : smp_sound_hint_cut(check_size(h, &reader->source, err), err);
 }
 
 smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp_error *err)
