@@ -278,6 +278,19 @@ class Runtime(CliCase):
         return self.smp("kernel", os.path.join(LAB, "runtime", "mistakes.cu"), "--code", "ptx", "--", name,
                         env=environment, status=status)  # fmt: skip
 
+    def test_lines_are_those_of_the_file_that_was_given(self):
+        """What was compiled of a file elsewhere names that one, which may be gone."""
+        text = "__global__ void f(int *p)\n{\n    *p = 7;\n}\n"
+        for folder in ("a", "b"):
+            (self.folder / folder).mkdir()
+            (self.folder / folder / "f.cu").write_text(text)
+            told = subprocess.run([PROGRAM, "kernel", "f.cu", "--code", "ptx", "--only", "f", "--grid", "1", "--block",
+                                   "1", "--args", "p=i32[1]"], cwd=self.folder / folder, text=True,
+                                  capture_output=True, check=True,
+                                  env={**os.environ, "XDG_CACHE_HOME": self.cache.name}).stdout  # fmt: skip
+            self.assertRegex(told, r"\n +3  \*p = 7; +global store")
+            shutil.rmtree(self.folder / folder)
+
     def test_each_is_answered_as_a_gpu_answers(self):
         for name, status, words in (
             ("shared", 0, ("49152: no error\n49156: invalid argument\n232452: invalid argument\nasked: no error",

@@ -171,7 +171,9 @@ static void hash_file(hashed *h, const smp_compile_settings *settings, const cha
         return;
     }
     h->count++;
-    smp_sha256_add(&h->hash, path, strlen(path) + 1);
+    char *whole = realpath(path, NULL); /* which the lines of what is compiled name */
+    smp_sha256_add(&h->hash, whole ? whole : path, strlen(whole ? whole : path) + 1);
+    free(whole);
     while (fgets(line, sizeof line, file)) {
         smp_sha256_add(&h->hash, line, strlen(line));
         const char *at = line + strspn(line, " \t");
