@@ -12,7 +12,7 @@
 #include "run/runner.h"
 
 /* Plans point into the program, so that they keep it. Diagnostics of later calls are collected apart, in a copy of the
- * sources (smp_api_sources), since threads share the pipeline. */
+ * sources (smp_diags_take_sources), since threads share the pipeline. */
 struct smempipe_pipeline {
     atomic_int users; /* the caller's handle, and plans */
     smp_program *program;
@@ -39,10 +39,6 @@ smempipe_code smp_api_fail(smempipe_error **out, const smp_error *err, const smp
 
 /* The caller's mistake. */
 smempipe_code smp_api_wrong(smempipe_error **out, const char *format, ...) SMP_PRINTF(2, 3);
-
-/* Copies the sources of a pipeline's text, so that spans of its nodes can be located and mistakes be added. False: out
- * of memory. smp_diags_free frees them. */
-bool smp_api_sources(const smp_diags *from, smp_diags *to);
 
 /* A shape as the caller gave it, checked; and the other way round. */
 smp_code smp_api_shape(const smempipe_shape *from, smp_shape *to, smp_error *err);

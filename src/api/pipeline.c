@@ -24,20 +24,6 @@ void smempipe_free(void *memory)
 
 /* ------------------------------------------------------------------------------------------------ pipelines */
 
-bool smp_api_sources(const smp_diags *from, smp_diags *to)
-{
-    *to = (smp_diags){.sources = NULL};
-    for (size_t i = 0; i < from->source_count; i++) {
-        const smp_diag_source *source = &from->sources[i];
-        const int index = smp_diags_add_source(to, source->name, source->text, source->length);
-        if (index < 0)
-            return false;
-        to->sources[index].included = source->included;
-        to->sources[index].from = source->from;
-    }
-    return true;
-}
-
 /* Names and values in turn, ended by a null. */
 static smp_code take_settings(const char *const *pairs, smp_setting **out, size_t *count, smp_error *err)
 {
@@ -292,7 +278,7 @@ smempipe_code smempipe_plan_make(const smempipe_pipeline *pipeline, const smempi
         return smp_api_wrong(error, "a null where a pipeline, a shape and a place for the plan belong");
     *out = NULL;
     smempipe_plan *made = smp_alloc(sizeof *made);
-    if (!made || !smp_api_sources(&pipeline->diags, &diags)) {
+    if (!made || !smp_diags_take_sources(&diags, &pipeline->diags)) {
         smp_fail_memory(&err, "a plan", sizeof *made);
         goto fail;
     }

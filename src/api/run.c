@@ -236,7 +236,7 @@ smempipe_code smempipe_run(const smempipe_pipeline *pipeline, smempipe_device *d
         code = smp_fail(&err, SMP_E_USAGE, "memory of a device is for smempipe_plan_run");
     if (!code)
         code = smp_api_shape(&in->shape, &shape, &err);
-    if (!code && !smp_api_sources(&pipeline->diags, &diags))
+    if (!code && !smp_diags_take_sources(&diags, &pipeline->diags))
         code = smp_fail_memory(&err, "a plan", pipeline->diags.source_count);
     if (!code) {
         pthread_mutex_lock(&device->lock);
@@ -283,7 +283,7 @@ smempipe_code smempipe_run_file(const smempipe_pipeline *pipeline, smempipe_devi
         return smp_api_wrong(error, "'-' is no file: the library leaves standard input and output to the program");
     if (check_options(options, &err))
         return smp_api_fail(error, &err, NULL);
-    if (!smp_api_sources(&pipeline->diags, &diags)) {
+    if (!smp_diags_take_sources(&diags, &pipeline->diags)) {
         smp_fail_memory(&err, "a run", pipeline->diags.source_count);
         smp_diags_free(&diags);
         return smp_api_fail(error, &err, NULL);

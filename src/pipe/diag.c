@@ -57,6 +57,20 @@ int smp_diags_add_source(smp_diags *diags, const char *name, const char *text, s
     return (int)diags->source_count++;
 }
 
+bool smp_diags_take_sources(smp_diags *to, const smp_diags *from)
+{
+    *to = (smp_diags){0};
+    for (size_t i = 0; i < from->source_count; i++) {
+        const smp_diag_source *source = &from->sources[i];
+        const int index = smp_diags_add_source(to, source->name, source->text, source->length);
+        if (index < 0)
+            return false;
+        to->sources[index].included = source->included;
+        to->sources[index].from = source->from;
+    }
+    return true;
+}
+
 static bool said_already(const smp_diags *diags, const smp_diag *item)
 {
     for (size_t i = 0; i < diags->count; i++) {

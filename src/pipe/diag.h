@@ -57,6 +57,10 @@ void smp_diags_free(smp_diags *diags);
 /* Copies name and text. Returns the index, or -1: out of memory. */
 int smp_diags_add_source(smp_diags *diags, const char *name, const char *text, size_t length);
 
+/* *to has copies of the sources alone, so that places of the same texts can be told there. False: out of memory;
+ * smp_diags_free frees them in either case. */
+bool smp_diags_take_sources(smp_diags *to, const smp_diags *from);
+
 /* Adds a diagnostic. Returns it for smp_diag_fix and smp_diag_note, which accept null; valid until the next call. Null:
  * past the maximum, or the same message for the same place exists. */
 smp_diag *smp_diags_add(smp_diags *diags, smp_severity severity, smp_span span, const char *format, ...)

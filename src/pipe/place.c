@@ -86,15 +86,12 @@ static bool may_be_for(const smp_ast_value *value, const smp_param *param)
 /* Whether the parameter takes the value; what it says of it is dropped. */
 static bool takes(smp_builder *b, const smp_stage *stage, const smp_param *param, const smp_ast_value *written)
 {
-    smp_diags diags = {0};
+    smp_diags diags;
     smp_check check = {.diags = &diags, .arena = &b->owned->arena, .all = stage->params};
     smp_builder aside = {.owned = b->owned, .diags = &diags};
     smp_value value;
     smp_field field;
-    smp_ast_value alone = *written;
-    const int source = smp_diags_add_source(&diags, "", "", 0); /* what is said needs a place */
-    alone.span = (smp_span){.source = source};
-    const bool right = source >= 0 && smp_resolve(&aside, NULL, &alone, &value) &&
+    const bool right = smp_diags_take_sources(&diags, b->diags) && smp_resolve(&aside, NULL, written, &value) &&
                        smp_value_bind(&check, param, &value, &field) != SMP_BOUND_WRONG;
     smp_diags_free(&diags);
     return right;

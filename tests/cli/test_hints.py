@@ -53,6 +53,7 @@ class Hints(CliCase):
             (("run", "-e", "colorspace HSV", "a.png", "b.png"), "calls this: color hsv"),
             (("run", "-e", "colorspace gray", "a.png", "b.png"), "calls this: gray"),
             (("run", "-e", "white-balance", "a.png", "b.png"), "stage 'white-balance'\n"),
+            (("run", "-e", "pad 10 [{1/2} {1} {0}]", "a.png", "b.png"), "write fill=[{1/2} {1} {0}]"),
             (("run", "-e", "roll 3 2", "a.png", "b.png"), "calls this: warp matrix=[1 0 30; 0 1 20] edge=wrap"),
             (("run", "-e", 'blend by="less.png"', "a.png", "c.png"), "--resize '33x21!'"),
             (("run", "-e", 'alpha set by="less.png"', "a.png", "c.png"), "--resize '33x21!'"),
