@@ -382,6 +382,7 @@ static void end(smp_comparison *c)
         if (c->runs)
             smp_step_close(&c->runs[i]);
     }
+    smp_count_close(c->sass);
     smp_model_close(c->model);
     smp_device_close(c->cpu);
     smp_flush_close(c->flush);

@@ -246,9 +246,10 @@ static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp
 {
     smp_compare_step *report = trial->report;
     const smp_variant *list = smp_step_variants(trial->step);
-    smp_count_source *source = NULL;
+    const bool kept = trial->c->request->default_only && kind == SMP_COUNT_SASS;
+    smp_count_source *source = kept ? trial->c->sass : NULL;
     smp_error why = {.code = SMP_OK};
-    if (smp_count_open(kind, trial->c->device, &source, &why)) { /* without this source the model remains */
+    if (!source && smp_count_open(kind, trial->c->device, &source, &why)) { /* without this source the model remains */
         note_missing(trial, kind, &why);
         return SMP_OK;
     }
@@ -266,7 +267,10 @@ static smp_code count_measured(smp_trial *trial, const smp_counted *counted, smp
         if (!code && kind == SMP_COUNT_SASS && is_of_this_gpu(trial, variant, &report->variants[i]))
             compare_with_model(&report->variants[i]);
     }
-    smp_count_close(source);
+    if (kept)
+        trial->c->sass = source;
+    else
+        smp_count_close(source);
     return code;
 }
 
@@ -304,8 +308,11 @@ smp_code smp_trial_count(smp_trial *trial, smp_error *err)
     bool measured = !strcmp(c->device->info.kind, "cuda") && c->request->measured;
     if (!code && measured)
         code = count_measured(trial, &counted, SMP_COUNT_SASS, err);
-    if (!code && measured && !(c->request->default_only && has_exact_counts(report)))
+    if (!code && measured && !(c->request->default_only && has_exact_counts(report))) {
+        smp_count_close(c->sass);
+        trial->c->sass = NULL;
         code = count_measured(trial, &counted, SMP_COUNT_HW, err);
+    }
     smp_counted_close(&counted);
     return code;
 }

@@ -25,6 +25,7 @@ typedef struct smp_comparison {
     smp_flush *flush;
     smp_device *cpu;                  /* runs naive as the definition, for other devices; null until needed */
     smp_model *model;                 /* null except while counting */
+    smp_count_source *sass;           /* of a run: kept from step to step, since opening it takes long; or null */
     double step_seconds;              /* for sampling one compared step */
     double count_seconds;             /* for tracing one compared step */
     double check_seconds;             /* for the runs of all steps that checks and few samples take */

@@ -65,6 +65,9 @@ typedef struct cupti_target {
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err);
 void cupti_target_close(cupti_target *target);
 
+/* Waits until no other process of this program counts, or lets others count. A target that is open has its turn. */
+void cupti_target_turn(cupti_target *target, bool wanted);
+
 /* Only one profiler can own the device's counters. Makes `owner` the owner, after the previous owner has released them.
  * owner null: nobody. */
 void cupti_claim(void *owner, void (*let_go)(void *owner));

@@ -7,7 +7,8 @@
  * counters' availability was queried before (cupti_target_open). Kernels that are loaded later may not be counted. A
  * record holds one metric of one instruction. So metrics are configured once and enabled for each measurement only, and
  * work with kernels that were not loaded before is refused. CUPTI reports no error with wrong counts: the source checks
- * itself on kernels with known counts (cupti_proof.c) and is not available when that fails. */
+ * itself on kernels with known counts (cupti_proof.c) and is not available when that fails. Where metrics are enabled
+ * for each measurement, other processes count in between: a source that waits for the model keeps nobody waiting. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +255,8 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
     sass_source *sass = (sass_source *)source;
     const way *how = &ways[session.way];
     instructions before = {.count = 0}, all = {.count = 0};
+    const bool had_turn = sass->target.turn;
+    cupti_target_turn(&sass->target, true);
     smp_code code = source->device->ops->sync(source->device, err);
     if (!code)
         code = enable(sass, err);
@@ -273,6 +276,7 @@ static smp_code measure(smp_count_source *source, smp_count_work *work, void *co
         smp_code off = disable(sass->target.api, code ? NULL : err);
         code = code ? code : off;
     }
+    cupti_target_turn(&sass->target, had_turn);
     if (!code && how->subtract)
         subtract(&all, &before);
     for (size_t i = 0; !code && i < all.count; i++)
@@ -352,6 +356,7 @@ smp_code smp_count_open_sass(smp_device *device, smp_count_source **out, smp_err
     if (!code)
         code = prove(sass, err);
     if (!code) {
+        cupti_target_turn(&sass->target, !ways[session.way].each);
         *out = &sass->base;
         return SMP_OK;
     }

@@ -61,6 +61,15 @@ static void give_turn(void)
     pthread_mutex_unlock(&turn_lock);
 }
 
+void cupti_target_turn(cupti_target *target, bool wanted)
+{
+    if (wanted && !target->turn)
+        take_turn();
+    if (!wanted && target->turn)
+        give_turn();
+    target->turn = wanted;
+}
+
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err)
 {
     *target = (cupti_target){.device = device, .handles = smp_cuda_handles_of(device)};
@@ -76,8 +85,7 @@ smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_t
                                                        .api = which};
     CUpti_Profiler_GetCounterAvailability_Params available = {
         .structSize = CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE, .ctx = target->handles.context};
-    take_turn();
-    target->turn = true;
+    cupti_target_turn(target, true);
     code = device->ops->sync(device, err); /* also makes the context current in this thread */
     if (code)
         goto fail;
@@ -113,9 +121,7 @@ void cupti_target_close(cupti_target *target)
 {
     smp_free(target->availability);
     target->availability = NULL;
-    if (target->turn)
-        give_turn();
-    target->turn = false;
+    cupti_target_turn(target, false);
 }
 
 void cupti_claim(void *owner, void (*let_go)(void *owner))
