@@ -32,7 +32,7 @@ smp_code smp_model_open(const smp_device_info *like, int threads, smp_model **ou
     if (!model)
         return smp_fail_memory(err, "the emulator", sizeof *model);
     smp_simt_set_threads(threads);
-    smp_own_count_launches();
+    smp_own_count_launches(false);
     smp_code code = smp_cuda_open(smp_driver_simt(), 0, &model->device, err);
     if (code) {
         smp_free(model);

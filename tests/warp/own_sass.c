@@ -175,7 +175,7 @@ static void adopted_memory_is_let_go(void **state)
 
 SMP_SUITE(own_sass)
 {
-    smp_own_count_launches();
+    smp_own_count_launches(true);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_can_be_executed), cmocka_unit_test(tensor_core_blurs_count_as_on_an_h100),
         cmocka_unit_test(sites_of_sass_have_lines),     cmocka_unit_test(what_has_no_sass_is_told),

@@ -7,7 +7,8 @@
 #include "device/simt/simt.h"
 #include "warp/own/own.h"
 
-static smp_warp_copy *after; /* what the SASS left, until the host's kernel has run */
+static bool count_all;
+static smp_warp_copy *after; /* what the SASS left, until the host's kernel has run; null: it did not run */
 
 static void adopt(void *context, void *data, size_t size)
 {
@@ -146,6 +147,10 @@ static bool begin(const smp_simt_seen *seen, smp_trace *trace, smp_trace_launch 
             note(trace, seen->kernel, unable);
         return false;
     }
+    if (!count_all && !smp_warp_kernel_shared(kernel) && !seen->dynamic_shared) {
+        to->architecture = smp_own_architecture();
+        return true;
+    }
     smp_simt_each_buffer(adopt, &fits);
     const smp_code code = fits ? count(kernel, seen, to, &err) : smp_fail_memory(&err, "buffers", 0);
     if (!code) {
@@ -166,6 +171,8 @@ static bool begin(const smp_simt_seen *seen, smp_trace *trace, smp_trace_launch 
 static void end(const smp_simt_seen *seen, smp_trace *trace)
 {
     char place[200];
+    if (!after)
+        return;
     const uint64_t bytes = smp_warp_copy_differs(smp_own_memory(), after, place, sizeof place);
     smp_warp_copy_free(after);
     after = NULL;
@@ -176,8 +183,9 @@ static void end(const smp_simt_seen *seen, smp_trace *trace)
                  seen->kernel, (unsigned long long)bytes, place);
 }
 
-void smp_own_count_launches(void)
+void smp_own_count_launches(bool all)
 {
+    count_all = all;
     static const smp_simt_observer observer = {begin, end};
     smp_simt_set_observer(&observer);
 }

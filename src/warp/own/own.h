@@ -7,8 +7,9 @@
 #include "counters/trace.h"
 #include "warp/warp.h"
 
-/* From now on, launches whose trace wants it (smp_trace.sass) are counted by their SASS. Once for the process. */
-void smp_own_count_launches(void);
+/* From now on, launches whose trace wants it (smp_trace.sass) are counted by their SASS. Once for the process. all:
+ * also those without shared memory, whose counts are 0, so that the bytes that their SASS leaves are checked. */
+void smp_own_count_launches(bool all);
 
 /* The shared-memory rows of a result become sites of a launch, and are added to its sums. False: no memory. */
 bool smp_own_take_result(smp_trace_launch *to, const smp_warp_result *result);
