@@ -5,11 +5,14 @@
  * Where the build has the kernels' SASS, the model is of that, and each kernel's SASS must leave the bytes that the
  * host's compiler's code leaves. SMP_COUNTS=formats: all formats in the emulator too; all: and sizes.
  * SMP_COUNTS_SECONDS bounds the time: on a GPU some stages of every format and size come first, whatever the time, and
- * then others of each, in as many rounds as there are formats and sizes. What there was no time for is said.
+ * then others of each, in as many rounds as there are formats and sizes. What there was no time for is said, also where
+ * SIGTERM ends it before; every 20 seconds, what was counted so far.
  * SMP_COUNTS_SITES=N shows the sites of the first N runs that use shared memory. */
 #include "suite.h"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,15 +40,16 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Modelling takes a hundred times as long as counting, and one process counts on a GPU at a time: so processes of one
- * thread, one a core, model first, each the next input that nobody has taken, into memory that all see. */
-enum { MOST_RUNS = 20000, MOST_WORKERS = 64 };
+ * thread, one a core, model, each the next run that nobody has taken, into memory that all see. Meanwhile this one
+ * counts what they have modelled, in the same order. */
+enum { MOST_RUNS = 20000, MOST_WORKERS = 64, TELL_SECONDS = 20 };
 typedef struct modelled {
     smp_counts counts; /* without sites */
     bool ready, wrong;
 } modelled;
 typedef struct shared_state {
     smp_device_info gpu;
-    size_t turn; /* the next input that nobody has taken */
+    size_t turn; /* the next run that nobody has taken */
     modelled runs[MOST_RUNS];
 } shared_state;
 
@@ -54,10 +58,13 @@ static struct state {
     smp_count_source *measured, *model;
     shared_state *shared;
     bool real, loading, modelling, whole, formats, first; /* first: round, which is done whatever the time */
-    size_t next, input, taken; /* runs and inputs so far: the same in each process; the input that this one models */
+    size_t next, taken;          /* runs so far: the same in each process; the one that this process models */
+    pid_t workers[MOST_WORKERS]; /* 0: it has ended */
+    int worker_count, failed;
     long runs, differ, none, shown, sass, instructions, wrong, late;
-    double until, measured_seconds, model_seconds;
+    double until, began, told, loading_seconds, measured_seconds, model_seconds; /* model: on a GPU, the waiting */
 } state;
+static volatile sig_atomic_t ended; /* no time is left */
 
 typedef struct work {
     const smp_plan *plan;
@@ -159,23 +166,71 @@ static void model_one(const work *w, modelled *to)
     const long wrong = state.wrong;
     count_work(state.model, state.emulator, w, false, &to->counts);
     to->wrong = state.wrong > wrong;
-    to->ready = true;
+    __atomic_store_n(&to->ready, true, __ATOMIC_RELEASE);
 }
 
-static void check_variant(const input *c, const smp_plan *plan, const picture *in, const char *variant)
+/* Waits for the process of a worker where it is wanted; else looks whether it has ended. */
+static bool workers_are_there(bool wait)
+{
+    bool any = false;
+    for (int k = 0; k < state.worker_count; k++) {
+        int status = 1;
+        const pid_t pid = state.workers[k] ? waitpid(state.workers[k], &status, wait ? 0 : WNOHANG) : -1;
+        if (state.workers[k] && pid) {
+            state.failed += pid != state.workers[k] || status != 0;
+            state.workers[k] = 0;
+        }
+        any = any || state.workers[k];
+    }
+    return any;
+}
+
+static void tell_so_far(void)
+{
+    if (smp_now() < state.told + TELL_SECONDS)
+        return;
+    state.told = smp_now();
+    print_message("so far: %.0f s: %ld runs, %ld differ, %ld wrong bytes; %.1f s loaded, %.1f s counted\n",
+                  state.told - state.began, state.runs, state.differ, state.wrong, state.loading_seconds,
+                  state.measured_seconds);
+    (void)fflush(NULL);
+}
+
+/* False: it was not modelled in time. */
+static bool wait_for_model(const modelled *run)
+{
+    const double start = smp_now();
+    bool there = true, ready;
+    while (!(ready = __atomic_load_n(&run->ready, __ATOMIC_ACQUIRE)) && there && !ended) {
+        there = workers_are_there(false); /* who has ended may have just made it ready */
+        tell_so_far();
+        if (there)
+            (void)usleep(1000);
+    }
+    state.model_seconds += smp_now() - start;
+    return ready || __atomic_load_n(&run->ready, __ATOMIC_ACQUIRE);
+}
+
+static void check_variant(const input *c, const smp_plan *plan, picture *in, const char *variant)
 {
     work w = {plan, in, variant, NULL};
     smp_counts model, measured;
     char text[200];
     const size_t run = state.loading ? 0 : state.next++;
-    if (state.modelling) {
-        assert_true(run < MOST_RUNS);
-        if (in->view.data)
-            model_one(&w, &state.shared->runs[run]);
+    if (state.loading && ended)
+        return;
+    assert_true(!state.shared || run < MOST_RUNS);
+    if (state.modelling && run != state.taken)
+        return;
+    if (state.real && !state.modelling && !state.loading && (ended || !wait_for_model(&state.shared->runs[run]))) {
+        state.late++;
         return;
     }
-    if (state.real && !state.loading && !state.shared->runs[run].ready) {
-        state.late++;
+    if (!in->view.data) /* few processes need it, and it takes as long as counting */
+        *in = input_picture(c);
+    if (state.modelling) {
+        model_one(&w, &state.shared->runs[run]);
+        state.taken = __atomic_fetch_add(&state.shared->turn, 1, __ATOMIC_RELAXED);
         return;
     }
     if (state.loading) {
@@ -183,6 +238,7 @@ static void check_variant(const input *c, const smp_plan *plan, const picture *i
         w.device = state.gpu;
         if (run_work(&w, &err))
             fail_msg("%s: %s", variant, err.message);
+        tell_so_far();
         return;
     }
     double start = smp_now();
@@ -202,6 +258,7 @@ static void check_variant(const input *c, const smp_plan *plan, const picture *i
         state.model_seconds += middle - start;
     state.measured_seconds += smp_now() - middle;
     state.runs++;
+    tell_so_far();
     state.none += !model.total.instructions;
     state.sass += model.architecture != 0;
     state.instructions += model.architecture && model.total.instructions != measured.total.instructions;
@@ -233,8 +290,7 @@ static void check_input(const input *c)
     if (program && plan_lines(program, &c->shape, mode_is_plain(c->mode), &plan)) {
         const char *names[MAX_NAMES];
         int count = variant_names(c->subject->stage, names);
-        const bool here = !state.modelling || state.input++ == state.taken;
-        picture in = here ? input_picture(c) : (picture){0};
+        picture in = {0};
         for (int i = 0; i < count && has_time(); i++) {
             bool all = true;
             each_kernel(plan, names[i], NULL, see_kernel, &all);
@@ -242,8 +298,6 @@ static void check_input(const input *c)
                 check_variant(c, plan, &in, names[i]);
         }
         picture_free(&in);
-        if (state.modelling && here)
-            state.taken = __atomic_fetch_add(&state.shared->turn, 1, __ATOMIC_RELAXED);
     }
     smp_plan_free(plan);
     smp_program_free(program);
@@ -298,11 +352,17 @@ static void the_model_is_right_for_every_variant(void **given)
     }
     for (int i = 0; i < most; i++)
         done += seen[i] > 0;
-    print_message("counts on %s: %ld runs of %d of %d kinds and sizes (%ld not modelled in time), %ld differ, %ld in "
-                  "instructions, "
-                  "%ld wrong bytes, %ld modelled by SASS, %ld use no shared memory; %.1f s counted, %.1f s modelled\n",
-                  state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.late, state.differ,
-                  state.instructions, state.wrong, state.sass, state.none, state.measured_seconds, state.model_seconds);
+    print_message(
+        "counts on %s: %ld runs of %d of %d kinds and sizes (%ld not modelled in time), %ld differ, %ld in "
+        "instructions, %ld wrong bytes, %ld modelled by SASS, %ld use no shared memory; %.1f s loaded, %.1f s "
+        "counted, %.1f s %s\n",
+        state.real ? state.gpu->info.name : "the emulator", state.runs, done, most, state.late, state.differ,
+        state.instructions, state.wrong, state.sass, state.none, state.loading_seconds, state.measured_seconds,
+        state.model_seconds, state.real ? "waited for the model" : "modelled");
+    if (ended)
+        fail_msg("ended before its time was up");
+    (void)workers_are_there(true);
+    assert_int_equal(state.failed, 0);
     assert_true(state.runs > state.none);
     assert_true(done == most || !state.real);
     assert_int_equal(state.differ, 0);
@@ -345,26 +405,22 @@ static _Noreturn void child(void)
 
 static void model_in_processes(void **given)
 {
-    pid_t pids[MOST_WORKERS];
     (void)given;
     if (!state.real)
         skip();
-    double start = smp_now();
-    const int workers = smp_pool_cores() < MOST_WORKERS ? smp_pool_cores() : MOST_WORKERS;
+    const int cores = smp_pool_cores() - 1; /* one counts */
+    const pid_t parent = getpid();
+    state.worker_count = cores < 1 ? 1 : cores < MOST_WORKERS ? cores : MOST_WORKERS;
     (void)fflush(NULL);
-    for (int k = 0; k < workers; k++) {
-        pids[k] = fork();
-        assert_true(pids[k] >= 0);
-        if (!pids[k])
+    for (int k = 0; k < state.worker_count; k++) {
+        state.workers[k] = fork();
+        assert_true(state.workers[k] >= 0);
+        if (!state.workers[k]) {
+            if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+                _exit(1);
             child();
+        }
     }
-    int failed = 0;
-    for (int k = 0; k < workers; k++) { /* all of them, before any assertion */
-        int status = 1;
-        failed += waitpid(pids[k], &status, 0) != pids[k] || status != 0;
-    }
-    assert_int_equal(failed, 0);
-    state.model_seconds = smp_now() - start;
 }
 
 static smp_code ask_gpu(const char *spec, smp_error *err)
@@ -402,6 +458,7 @@ static void load_kernels(void **given)
 {
     (void)given;
     smp_error err = {0};
+    const double start = smp_now();
     if (state.real) {
         if (ask_gpu(getenv("SMP_TEST_DEVICE"), &err))
             fail_msg("%s", err.message);
@@ -412,6 +469,7 @@ static void load_kernels(void **given)
     for (int kind = 0; state.real && kind < KINDS; kind++)
         check_kind(kind, 0, 0, 1);
     state.loading = false;
+    state.loading_seconds = smp_now() - start;
 }
 
 static int open_source(void **given)
@@ -426,6 +484,11 @@ static int open_source(void **given)
     return 0;
 }
 
+static void end_early(int signal)
+{
+    ended = signal;
+}
+
 SMP_SUITE(gpu_counts)
 {
     const char *spec = getenv("SMP_TEST_DEVICE"), *seconds = getenv("SMP_COUNTS_SECONDS");
@@ -433,11 +496,14 @@ SMP_SUITE(gpu_counts)
     const char *all = getenv("SMP_COUNTS");
     state.whole = state.real || (all && !strcmp(all, "all"));
     state.formats = all && !strcmp(all, "formats");
-    smp_own_count_launches();
-    state.until = smp_now() + (seconds ? atof(seconds) : 600);
+    smp_own_count_launches(!state.real);
+    state.began = state.told = smp_now();
+    state.until = state.began + (seconds ? atof(seconds) : 600);
     int status = state.real ? look_at_gpu(spec) : 0;
     if (status)
         return status;
+    if (state.real)
+        (void)signal(SIGTERM, end_early);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(model_in_processes),
         cmocka_unit_test(load_kernels),
