@@ -202,8 +202,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
         case WARP_JUMP: {
             if (inst->sources)
                 lanes &= second_condition(frame, inst);
-            if (inst->mode && lanes) /* all go if one does */
-                lanes = group;
+            if (inst->mode != WARP_EACH_GOES && lanes != group)
+                lanes = inst->mode == WARP_ANY_SENDS && lanes ? group : 0;
             const bool back = inst->target <= pc;
             if (lanes != group && lanes) {
                 set_pc(frame, group & ~lanes, pc + 1);

@@ -48,6 +48,9 @@ typedef enum warp_flow {
     WARP_CLUSTER /* a barrier of the cluster: mode 0 arrives, 1 waits */
 } warp_flow;
 
+/* Of a jump: each lane goes by its own guard, all go where one's holds, or all where everyone's does and else none. */
+enum { WARP_EACH_GOES, WARP_ANY_SENDS, WARP_ALL_GO };
+
 typedef enum warp_space { WARP_GENERIC, WARP_GLOBAL, WARP_SHARED, WARP_LOCAL, WARP_CONST, WARP_PARAM } warp_space;
 
 enum { WARP_DESTS = 8, WARP_SOURCES = 24 };

@@ -237,6 +237,27 @@ static void lanes_converge(void **state)
     assert_int_equal(compute(text, 0, 0, 0, 31), 0xfffffff2);
 }
 
+/* BRA.U is for whole warps: lanes that differ go on together, so that what is uniform is counted once. The slow way
+ * lies behind the end, as a division's does. */
+static void lanes_that_differ_pass_a_uniform_branch_together(void **state)
+{
+    (void)state;
+    static const char text[] = "UMOV UR4, URZ;ISETP.GE.U32.AND P0, PT, R0, %s, PT;MOV R4, RZ;\n"
+                               "@P0 BRA.U `(.L_over);BSSY B0, `(.L_over);@P0 BRA `(.L_join);BRA `(.L_slow);\n.L_join:\n"
+                               "BSYNC B0;\n.L_over:\nUIADD3 UR4, UR4, 0x1, URZ;IADD3 R4, R4, UR4, RZ;BRA `(.L_end);\n"
+                               ".L_slow:\nMOV R4, 0x10;BRA `(.L_join);\n.L_end:\nNOP";
+    static const struct {
+        const char *first; /* lane that jumps */
+        uint32_t low, high;
+    } cases[] = {{"0x10", 0x11, 1}, {"0x0", 1, 1}, {"0x20", 0x11, 0x11}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char own[1000];
+        snprintf(own, sizeof own, text, cases[i].first);
+        assert_int_equal(compute(own, 0, 0, 0, 3), cases[i].low);
+        assert_int_equal(compute(own, 0, 0, 0, 20), cases[i].high);
+    }
+}
+
 /* Half a warp each sums its lanes alone. */
 static void lanes_of_other_masks_reduce_apart(void **state)
 {
@@ -493,6 +514,7 @@ SMP_SUITE(sass)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_compute),
         cmocka_unit_test(lanes_converge),
+        cmocka_unit_test(lanes_that_differ_pass_a_uniform_branch_together),
         cmocka_unit_test(lanes_of_other_masks_reduce_apart),
         cmocka_unit_test(calls_return),
         cmocka_unit_test(conditional_copies_store_zeros),

@@ -32,8 +32,9 @@ static bool by_masks(sass_parser *parser, const sass_line *line, warp_inst *inst
     return false;
 }
 
-/* BRA {p,} label, under a guard or not. BRA.DIV UR4, label leaves for a slower way where lanes of UR4 are elsewhere,
- * and BRA.CONV UR4, label passes that way where none are: here they are waited for. */
+/* BRA {p,} label, under a guard or not. BRA.U goes where all lanes go, and passes with all where one does not: a branch
+ * of each lane follows. BRA.DIV UR4, label leaves for a slower way where lanes of UR4 are elsewhere, and BRA.CONV UR4,
+ * label passes that way where none are: here they are waited for. */
 static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
 {
     const sass_operand *last = line->count ? &line->operands[line->count - 1] : NULL;
@@ -58,7 +59,7 @@ static bool decode_branch(sass_parser *parser, const sass_line *line, warp_inst 
     } else if (line->count != 1)
         return sass_refuse(parser, line, "this form");
     inst->flow = WARP_JUMP;
-    inst->mode = sass_has(line, "ANY"); /* all go where one's guard holds */
+    inst->mode = sass_has(line, "ANY") ? WARP_ANY_SENDS : sass_has(line, "U") ? WARP_ALL_GO : WARP_EACH_GOES;
     return jump_to(parser, line, last);
 }
 
