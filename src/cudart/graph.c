@@ -30,9 +30,10 @@ typedef struct host_params {
     void *data;
 } host_params;
 
-/* Programs hold nodes by their address. A copy of a graph keeps the number of each, by which it is found again. */
+/* Programs hold nodes by their address. An executable graph's have the numbers of those that it was made of; a clone's
+ * have their own, and name the original's. */
 typedef struct node {
-    uint64_t number;
+    uint64_t number, original;
     node_kind kind;
     kernel_params kernel; /* its arguments point into `bytes` */
     unsigned char *bytes;
@@ -180,8 +181,23 @@ LAB_API int cudaGraphDestroy(graph *g)
 }
 LAB_API int cudaGraphClone(graph **out, const graph *from)
 {
-    const int error = new_graph(out);
-    return error ? error : copy_nodes(*out, from);
+    int error = new_graph(out);
+    error = error ? error : copy_nodes(*out, from);
+    LAB_ALONE;
+    for (size_t i = 0; !error && i < (*out)->count; i++) {
+        (*out)->nodes[i]->original = from->nodes[i]->number;
+        (*out)->nodes[i]->number = ++last_number;
+    }
+    return error;
+}
+LAB_API int cudaGraphNodeFindInClone(node **out, const node *original, const graph *clone)
+{
+    for (size_t i = 0; i < clone->count; i++)
+        if (clone->nodes[i]->original == original->number) {
+            *out = clone->nodes[i];
+            return LAB_SUCCESS;
+        }
+    return lab_error(LAB_INVALID_VALUE);
 }
 LAB_API int cudaGraphGetNodes(const graph *g, const node **nodes, size_t *count)
 {
@@ -248,8 +264,9 @@ LAB_API int cudaGraphAddMemcpyNode1D(node **out, graph *g, node *const *after, s
 
 LAB_API int cudaGraphInstantiate(graph **out, const graph *from, unsigned long long flags)
 {
+    const int error = new_graph(out);
     (void)flags;
-    return cudaGraphClone(out, from);
+    return error ? error : copy_nodes(*out, from);
 }
 LAB_API int cudaGraphInstantiateWithFlags(graph **out, const graph *from, unsigned long long flags)
 {

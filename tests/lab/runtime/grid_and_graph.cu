@@ -111,7 +111,7 @@ static int graphs()
     CHECK(!cudaGraphClone(&copy, graph));
     CHECK(!cudaGraphInstantiate(&run, copy, 0));
     arguments[1] = &ten;
-    CHECK(!cudaGraphExecKernelNodeSetParams(run, node, &params));
+    CHECK(!cudaGraphNodeFindInClone(&node, node, copy) && !cudaGraphExecKernelNodeSetParams(run, node, &params));
     CHECK(!cudaGraphLaunch(run, stream));
     cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);
     CHECK(host[0] == 17 && host[40] == 17 && calls == 1);
