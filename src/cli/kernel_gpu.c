@@ -13,7 +13,7 @@
 enum { COUNTS = 5, INST_BYTES = 16, LINE = 8192 };
 static const char *const count_names[COUNTS] = {"executions", "wavefronts", "ideal wavefronts", "sectors",
                                                 "ideal sectors"};
-static const char on_gpu[] = "on the GPU";
+static const char by_library[] = "on the GPU: ";
 
 /* One instruction of a kernel: what the model told and what the GPU counted. */
 typedef struct gpu_row {
@@ -126,7 +126,7 @@ static smp_code read_counts(FILE *from, const smp_warp_result *results, size_t c
     while (fgets(line, sizeof line, from)) {
         const size_t parts = cut(line, p, 8);
         if (!strcmp(p[0], SMP_GPU_ERROR)) {
-            smp_fail(err, SMP_E_DEVICE, "%s: %s", on_gpu, parts > 1 ? p[1] : "");
+            smp_fail(err, SMP_E_DEVICE, "%s%s", by_library, parts > 1 ? p[1] : "");
             return parts > 2 && p[2][0] ? smp_hint(err, "%s", p[2]) : err->code;
         }
         ended = ended || !strcmp(p[0], SMP_GPU_END);
@@ -150,33 +150,29 @@ static smp_code read_counts(FILE *from, const smp_warp_result *results, size_t c
     return smp_hint(err, "it must launch a kernel and end by exit() or from main");
 }
 
-static smp_code run_on_gpu(const smp_kernel_settings *settings, const char *program, const char *counts, smp_error *err)
+/* Runs the program on the GPU, with its counts to a file, or without counters where `counts` is null. */
+static smp_code run_on_gpu(const smp_kernel_settings *settings, const char *program, const char *counts, FILE *out,
+                           int *status, smp_error *err)
 {
     char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
     char *folder = smp_kernel_runtime_folder(), *own = strchr(program, '/') ? NULL : smp_asprintf("./%s", program);
     char *library = folder ? smp_asprintf("%s/libsmp_gpucounts.so", folder) : NULL;
     const char *preload = getenv("LD_PRELOAD");
     char *environment[4] = {
-        smp_asprintf(SMP_GPU_COUNTS "=%s", counts), smp_asprintf("CUDA_MODULE_LOADING=EAGER"),
+        smp_asprintf(SMP_GPU_COUNTS "=%s", counts ? counts : ""), smp_asprintf("CUDA_MODULE_LOADING=EAGER"),
         smp_asprintf("LD_PRELOAD=%s%s%s", library ? library : "", preload ? ":" : "", preload ? preload : ""), NULL};
-    FILE *nowhere = fopen("/dev/null", "w"); /* it has printed the same on the machine */
-    int status = 0;
     smp_code code = SMP_OK;
     if (!library || access(library, R_OK)) {
         smp_fail(err, SMP_E_DEVICE, "--device cuda needs libsmp_gpucounts.so beside libsmp_cudart.so");
         code = smp_hint(err, "a build where CUPTI's headers are (CUDA toolkit 12.6 or later) makes it");
-    } else if (!argv || !environment[0] || !environment[1] || !environment[2] || !nowhere)
+    } else if (!argv || !environment[0] || !environment[1] || !environment[2])
         code = smp_fail_memory(err, "a command", LINE);
     if (!code) {
         argv[0] = own ? own : (char *)(uintptr_t)program;
         for (size_t i = 0; i < settings->program_args.count; i++)
             argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
-        code = smp_compile_spawn(argv, environment, fileno(nowhere), &status, err);
+        code = smp_compile_spawn(argv, counts ? environment : NULL, fileno(out), status, err);
     }
-    if (!code && status)
-        code = smp_fail(err, SMP_E_DEVICE, "on the GPU the program ended with status %d", status);
-    if (nowhere)
-        fclose(nowhere);
     for (size_t i = 0; i < 3; i++)
         smp_free(environment[i]);
     smp_free(library);
@@ -184,6 +180,38 @@ static smp_code run_on_gpu(const smp_kernel_settings *settings, const char *prog
     smp_free(folder);
     smp_free(argv);
     return code;
+}
+
+/* The end of what was printed, in one line. */
+static void last_lines(FILE *printed, char *text, size_t size)
+{
+    fseek(printed, 0, SEEK_END);
+    const long all = ftell(printed), from = all < (long)size ? 0 : all - (long)size + 1;
+    fseek(printed, from, SEEK_SET);
+    size_t count = fread(text, 1, size - 1, printed);
+    while (count && (text[count - 1] == '\n' || text[count - 1] == ' '))
+        count--;
+    text[count] = 0;
+    for (char *at = text; *at; at++)
+        *at = *at == '\n' ? ';' : *at;
+}
+
+/* Adds to the error of a program that failed under the counters what it printed, and whether it fails without them. */
+static smp_code explain(const smp_kernel_settings *settings, const char *program, FILE *printed, int counted,
+                        smp_error *err)
+{
+    char text[140];
+    int alone = 0;
+    FILE *out = tmpfile();
+    smp_error ignored = {0};
+    last_lines(printed, text, sizeof text);
+    const bool ran = out && !run_on_gpu(settings, program, NULL, out, &alone, &ignored);
+    if (out)
+        fclose(out);
+    if (!ran)
+        return smp_hint(err, "it printed \"%s\"", text);
+    return smp_hint(err, "it printed \"%s\"; without counters it ends with status %d%s", text, alone,
+                    alone == counted ? " too" : "");
 }
 
 /* ------------------------------------------------------------------------------------------------ comparing */
@@ -278,13 +306,27 @@ smp_code smp_kernel_on_gpu(const smp_kernel_settings *settings, const char *prog
     smp_error told = {0};
     const int fd = mkstemp(path);
     FILE *from = fd >= 0 ? fdopen(fd, "r") : NULL;
+    FILE *printed = tmpfile(); /* the same as on the machine, if all is well */
+    int status = 0;
+    smp_code code = SMP_OK;
     *out = (smp_lab_gpu){.ran = false};
-    if (!from)
-        return smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
-    smp_code code = run_on_gpu(settings, program, path, err);
-    if (code == SMP_E_DEVICE && read_counts(from, results, 0, &rows, &told) &&
-        !strncmp(told.message, on_gpu, sizeof on_gpu - 1))
-        *err = told; /* the library knows more than a status tells */
+    if (!from || !printed)
+        code = smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
+    if (!code)
+        code = run_on_gpu(settings, program, path, printed, &status, err);
+    if (!code && read_counts(from, results, 0, &rows, &told) &&
+        (!status ||
+         !strncmp(told.message, by_library, sizeof by_library - 1))) { /* it knows more than a status tells */
+        *err = told;
+        code = told.code;
+    } else if (!code && status)
+        code = smp_fail(err, SMP_E_DEVICE, "on the GPU the program ended with status %d", status);
+    if (code && printed && (status || !err->hint[0]))
+        code = explain(settings, program, printed, status, err);
+    if (printed)
+        fclose(printed);
+    if (from)
+        rewind(from);
     for (size_t i = 0; i < count && !code; i++) {
         bool had = !results[i].blocks_run;
         for (size_t k = 0; k < i && !had; k++)
@@ -300,8 +342,10 @@ smp_code smp_kernel_on_gpu(const smp_kernel_settings *settings, const char *prog
     if (!code)
         compare(modules, &rows, out);
     out->ran = !code;
-    fclose(from);
-    unlink(path);
+    if (from)
+        fclose(from);
+    if (fd >= 0)
+        unlink(path);
     for (size_t i = 0; i < rows.count; i++)
         smp_free(rows.items[i].kernel);
     smp_free(rows.items);

@@ -36,6 +36,19 @@ int main()
 }
 """
 
+CHECKED = """#include <cstdio>
+__global__ void fill(int *p) { p[threadIdx.x] = 7; }
+int main()
+{
+    int *p, at[64];
+    cudaMalloc(&p, sizeof at);
+    fill<<<1, 64>>>(p);
+    cudaMemcpy(at, p, sizeof at, cudaMemcpyDeviceToHost);
+    printf("p[3] is %d\\n%s\\n", at[3], at[3] == 7 ? "PASS" : "FAIL");
+    return at[3] != 7;
+}
+"""
+
 
 def uses_this_runtime():
     text = subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout if NVCC else ""
@@ -104,6 +117,18 @@ class OnAGpu(CliCase):
         if not os.path.exists("/dev/nvidiactl"):
             self.assertIn("on the GPU: the program cannot use a GPU", self.smp(*arguments, status=5,
                                                                               env=self.environment).stderr)  # fmt: skip
+
+    def test_a_program_that_fails_on_the_gpu_is_told_apart_from_counting_that_fails(self):
+        with open(self.counts, "w"):
+            pass
+        with open(self.source, "w") as file:
+            file.write(CHECKED)
+        arguments = ("kernel", self.source, "--device", "cuda", "-q")
+        error = self.smp(*arguments, status=5, env=self.environment).stderr
+        self.assertIn("on the GPU the program ended with status 1", error)
+        self.assertIn('it printed "p[3] is 0;FAIL"; without counters it ends with status 1 too', error)
+        error = self.smp(*arguments, status=5, env={**self.environment, "FAKE_CUDA_FAILS": "1"}).stderr
+        self.assertIn("a kernel failed with cudaErrorIllegalAddress (700); _Z4fillPi was launched last", error)
 
     def test_what_does_not_go_with_it_is_said(self):
         for arguments, what in ((("--only", "twice", "--grid", "1", "--block", "1"), "--only"),

@@ -54,18 +54,54 @@ static void look_up(void *function, void *library, const char *name)
     memcpy(function, &symbol, sizeof symbol);
 }
 
-/* The functions of kernels, as the program registers them. */
-static const void **functions;
+/* The kernels, as the program registers them. Launches name them by the host's function, or by a handle. */
+typedef struct kernel_name {
+    const void *host;
+    const char *name;
+    bool is_handle;
+} kernel_name;
+static kernel_name *functions;
 static size_t function_count, function_capacity;
+static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
+static const char *last_launched = "none";
+
+static const char *name_of(const void *host)
+{
+    const char *name = "a kernel of another library";
+    pthread_mutex_lock(&naming);
+    for (size_t i = 0; i < function_count; i++)
+        if (functions[i].host == host)
+            name = functions[i].name;
+    pthread_mutex_unlock(&naming);
+    return name;
+}
+
+static void add_function(const void *host, const char *name, bool is_handle)
+{
+    pthread_mutex_lock(&naming);
+    if (smp_grow(&functions, &function_capacity, function_count + 1, sizeof *functions))
+        functions[function_count++] = (kernel_name){host, name, is_handle};
+    pthread_mutex_unlock(&naming);
+}
 
 API void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int limit, void *tid,
                                 void *bid, void *block, void *grid, int *warp)
 {
     void (*next)(void **, const char *, char *, const char *, int, void *, void *, void *, void *, int *);
     look_up(&next, RTLD_NEXT, "__cudaRegisterFunction");
-    if (smp_grow(&functions, &function_capacity, function_count + 1, sizeof *functions))
-        functions[function_count++] = host;
+    add_function(host, name, false);
     next(handle, host, device, name, limit, tid, bid, block, grid, warp);
+}
+
+API int __cudaGetKernel(const void **kernel, const void *host);
+API int __cudaGetKernel(const void **kernel, const void *host)
+{
+    int (*next)(const void **, const void *);
+    look_up(&next, RTLD_NEXT, "__cudaGetKernel");
+    const int error = next(kernel, host);
+    if (!error && *kernel != host)
+        add_function(*kernel, name_of(host), true);
+    return error;
 }
 
 static void load_kernels(void)
@@ -74,7 +110,8 @@ static void load_kernels(void)
     char room[1024]; /* cudaFuncAttributes, however long */
     look_up(&attributes, RTLD_NEXT, "cudaFuncGetAttributes");
     for (size_t i = 0; attributes && i < function_count; i++)
-        (void)attributes(room, functions[i]);
+        if (!functions[i].is_handle)
+            (void)attributes(room, functions[i].host);
 }
 
 /* ------------------------------------------------------------------------------------------------ beginning */
@@ -200,8 +237,13 @@ static void finish(void)
     look_up(&wait, RTLD_NEXT, "cudaDeviceSynchronize");
     if (!to)
         return;
-    if (wait)
-        (void)wait();
+    const int failed = wait && !now.err.code ? wait() : 0;
+    if (failed) {
+        const char *(*name)(int);
+        look_up(&name, RTLD_NEXT, "cudaGetErrorName");
+        smp_fail(&now.err, SMP_E_DEVICE, "a kernel failed with %s (%d); %s was launched last",
+                 name ? name(failed) : "an error", failed, last_launched);
+    }
     if (!now.err.code && now.enabled)
         (void)fetch(to, &now.err);
     if (now.err.code)
@@ -242,6 +284,7 @@ static void begin_once(void)
     {                                                                                                                  \
         int (*next)(const void *, shape, shape, void **, size_t, void *);                                              \
         begin_once();                                                                                                  \
+        last_launched = name_of(function);                                                                             \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
         return next(function, grid, block, arguments, shared, stream);                                                 \
     }
@@ -258,6 +301,7 @@ LAUNCH(cudaLaunchCooperativeKernel_ptsz)
     {                                                                                                                  \
         int (*next)(const void *, const void *, void **);                                                              \
         begin_once();                                                                                                  \
+        last_launched = name_of(function);                                                                             \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
         return next(config, function, arguments);                                                                      \
     }
@@ -270,6 +314,7 @@ LAUNCH_BY(cudaLaunchKernelExC_ptsz)
     {                                                                                                                  \
         int (*next)(void *, void *);                                                                                   \
         begin_once();                                                                                                  \
+        last_launched = "a graph";                                                                                     \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
         return next(graph, stream);                                                                                    \
     }

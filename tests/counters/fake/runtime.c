@@ -1,5 +1,5 @@
 /* A stand-in for CUDA's runtime library, for tests of `smempipe kernel --device cuda`: takes what a small program calls
- * and runs nothing. Its kernels count as the fake CUPTI says. */
+ * and runs nothing. Its kernels count as the fake CUPTI says. FAKE_CUDA_FAILS: kernels have failed when waited for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,16 @@ FAKE(cudaMalloc, (void **p, size_t size), *p = calloc(1, size))
 FAKE(cudaFree, (void *p), free(p))
 FAKE(cudaMemset, (void *p, int value, size_t size), memset(p, value, size))
 FAKE(cudaMemcpy, (void *to, const void *from, size_t size, int kind), (void)kind; memcpy(to, from, size))
-FAKE(cudaDeviceSynchronize, (void), )
+int cudaDeviceSynchronize(void);
+int cudaDeviceSynchronize(void)
+{
+    return getenv("FAKE_CUDA_FAILS") ? 700 : 0;
+}
+const char *cudaGetErrorName(int error);
+const char *cudaGetErrorName(int error)
+{
+    return error == 700 ? "cudaErrorIllegalAddress" : "cudaErrorUnknown";
+}
 FAKE(cudaGetDevice, (int *device), *device = 0)
 FAKE(cudaFuncGetAttributes, (void *out, const void *function), (void)out; (void)function)
 FAKE(__cudaPushCallConfiguration, (shape g, shape b, size_t s, void *stream), (void)g; (void)b; (void)s; (void)stream)
