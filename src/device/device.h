@@ -28,7 +28,8 @@ typedef struct smp_cost {
     double seconds;
 } smp_cost;
 
-typedef struct smp_mark smp_mark; /* a place in the order of a device's work */
+typedef struct smp_mark smp_mark; /* a place in the order of a device's work, or of what is sent one way beside it */
+typedef enum smp_order { SMP_WORK, SMP_UP, SMP_DOWN } smp_order;
 
 /* Rows of row_bytes on their way; strides are in bytes. */
 typedef struct smp_rows_sent {
@@ -36,6 +37,9 @@ typedef struct smp_rows_sent {
     void *to;
     const void *from;
     int64_t to_stride, from_stride, row_bytes, rows;
+    const smp_mark
+        *after; /* null: behind all work that was queued, and in front of what will be. Else beside it: behind
+                 * this mark, and what was sent that way before; work that needs the rows follows a mark */
 } smp_rows_sent;
 
 typedef struct smp_device_ops {
@@ -51,7 +55,7 @@ typedef struct smp_device_ops {
     /* Copies rows of row_bytes within device memory. They must not overlap. */
     smp_code (*copy)(smp_device *device, void *to, int64_t to_stride, const void *from, int64_t from_stride,
                      int64_t row_bytes, int64_t rows, smp_error *err);
-    /* The next five are a GPU's. Pinned memory of the host is kept for the next ask; null: there is no more. */
+    /* The next seven are a GPU's. Pinned memory of the host is kept for the next ask; null: there is no more. */
     void *(*pinned_alloc)(smp_device *device, size_t size);
     void (*pinned_free)(smp_device *device, void *memory);
     /* Pins memory of others, which they take away after smp_memory_goes() only (base/going.h). Nobody else sends from
@@ -63,6 +67,11 @@ typedef struct smp_device_ops {
     /* Waits until what was queued before a mark is done. Any thread may ask. */
     smp_code (*reach)(smp_device *device, const smp_mark *mark, smp_error *err);
     void (*unmark)(smp_device *device, smp_mark *mark);
+    /* Puts a mark behind the work that was queued so far, or behind what was sent up or down beside it: a new one where
+     * *mark is null. */
+    smp_code (*mark)(smp_device *device, smp_order order, smp_mark **mark, smp_error *err);
+    /* Work that is queued from now on waits for a mark; the host does not. */
+    smp_code (*follow)(smp_device *device, const smp_mark *mark, smp_error *err);
     /* Queues one launch of a variant over rows io->out.y0 .. +rows. For reductions io->result is the whole result in
      * device memory, of the kind that plan says. Adds the cost to *cost, which must live until sync: a GPU knows it
      * only then. */
@@ -70,7 +79,7 @@ typedef struct smp_device_ops {
                        const smp_node_plan *plan, smp_cost *cost, smp_error *err);
     /* Waits until a stream of somebody else's (a CUstream; null: the default one) has done what was queued. */
     smp_code (*wait)(smp_device *device, void *stream, smp_error *err);
-    /* Waits until all queued work is done and reports its errors. */
+    /* Waits until all queued work is done, and what was sent beside it, and reports their errors. */
     smp_code (*sync)(smp_device *device, smp_error *err);
     void (*close)(smp_device *device);
 } smp_device_ops;

@@ -42,6 +42,14 @@ bool smp_ring_wait_free(smp_ring *ring)
     return go;
 }
 
+bool smp_ring_is_free(smp_ring *ring)
+{
+    pthread_mutex_lock(&ring->lock);
+    bool is = ring->made - ring->used < ring->slots || ring->stop;
+    pthread_mutex_unlock(&ring->lock);
+    return is;
+}
+
 bool smp_ring_wait_filled(smp_ring *ring)
 {
     pthread_mutex_lock(&ring->lock);

@@ -23,6 +23,9 @@ void smp_ring_close(smp_ring *ring); /* when one thread is left */
 bool smp_ring_wait_free(smp_ring *ring);
 bool smp_ring_wait_filled(smp_ring *ring);
 
+/* Whether smp_ring_wait_free would return at once. */
+bool smp_ring_is_free(smp_ring *ring);
+
 void smp_ring_made(smp_ring *ring);
 void smp_ring_used(smp_ring *ring);
 

@@ -1,12 +1,11 @@
 /* The run of a plan: see runner.h. All memory is allocated before the first strip; strips allocate nothing. */
 #include "run/runner.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/clock.h"
+#include "run/bus.h"
 #include "run/file_source.h"
 #include "run/schedule.h"
 #include "run/step.h"
@@ -17,6 +16,7 @@ typedef struct step_state {     /* what one step owns or borrows while it runs *
     int64_t stride, base, rows; /* bytes; first row present; rows that fit */
     int64_t done;               /* rows computed so far */
     smp_file_source file;       /* of a source that the program names */
+    smp_dock *dock;             /* of a source: where its rows stop over; null: nowhere */
     int zero_copy_sink;         /* the sink whose memory this step writes directly, or -1 */
     bool borrowed; /* memory belongs to an endpoint (a sink's slot or view, a source's strip) or another frame */
 } step_state;
@@ -28,9 +28,8 @@ struct smp_runner {
     step_state *states;
     smp_rows *rows;
     int64_t strip_rows, strips_done, strips_all;
-    double upload_seconds, download_seconds; /* of copies that the host waits for */
-    smp_cost sent[2];                        /* of those that it does not wait for: down, up */
-    bool detours;                            /* some rows went through ordinary memory */
+    smp_dock **docks; /* of the plan's sinks; null: none */
+    smp_bus bus;
 };
 
 /* ---------------------------------------------------------------------------------------------- memory */
@@ -78,6 +77,11 @@ static smp_code begin_state(smp_runner *r, int index, smp_error *err)
     step_state *state = &r->states[index];
     const smp_step *step = &r->plan->steps[index];
     state->base = state->done = 0;
+    if (state->dock) {
+        smp_code code = smp_dock_begin(r->device, state->dock, err);
+        if (code)
+            return code;
+    }
     if (step->path) {
         smp_code code = smp_file_source_open(step, r->setup->limits, &state->file, err);
         return code ? code
@@ -100,15 +104,36 @@ static smp_code prepare_scratch(smp_runner *r, int index, int64_t most_rows, smp
     return smp_step_scratch(&r->states[index].run, input->storage, rows, err);
 }
 
+/* Docks for what a step sends in strips of most_rows. Pinned memory alone is worth them. */
+static smp_code prepare_docks(smp_runner *r, int index, int64_t most_rows, smp_error *err)
+{
+    const smp_plan *plan = r->plan;
+    const smp_step *step = &plan->steps[index];
+    step_state *state = &r->states[index];
+    const int64_t row_bytes = smp_row_bytes(&step->out, step->storage);
+    smp_code code = SMP_OK;
+    if (r->device->host_memory || !state->memory || smp_strip_count(plan, step->phase, r->strip_rows) < 2)
+        return SMP_OK;
+    if (step->job == SMP_JOB_SOURCE && !step->frame && (step->path || r->setup->source->stream))
+        code = smp_dock_open(r->device, 1, most_rows, state->stride, row_bytes, &state->dock, err);
+    for (size_t i = 0; !code && i < plan->sink_count; i++)
+        if (plan->sinks[i].step == index && !plan->sinks[i].coded && r->setup->sinks[i].stream)
+            code = smp_dock_open(r->device, 2, most_rows, state->stride, row_bytes, &r->docks[i], err);
+    return code;
+}
+
 static smp_code prepare(smp_runner *r, smp_error *err)
 {
     size_t count = r->plan->step_count;
+    r->bus.device = r->device;
+    r->docks = smp_alloc_array(r->plan->sink_count + 1, sizeof *r->docks);
     r->states = smp_alloc_array(count, sizeof *r->states);
     r->rows = smp_alloc_array(count, sizeof *r->rows);
     smp_window *windows = smp_alloc_array(count, sizeof *windows);
     int64_t *most = smp_alloc_array(count, sizeof *most);
-    smp_code code =
-        r->states && r->rows && windows && most ? SMP_OK : smp_fail_memory(err, "a run", count * sizeof *r->states);
+    smp_code code = r->states && r->rows && r->docks && windows && most
+                        ? SMP_OK
+                        : smp_fail_memory(err, "a run", count * sizeof *r->states);
     if (!code)
         code = smp_plan_windows(r->plan, r->strip_rows, windows, err);
     for (size_t i = 0; !code && i < count; i++)
@@ -124,6 +149,8 @@ static smp_code prepare(smp_runner *r, smp_error *err)
     }
     for (size_t i = 0; !code && i < count; i++)
         code = prepare_scratch(r, (int)i, most[i], err);
+    for (size_t i = 0; !code && i < count; i++)
+        code = prepare_docks(r, (int)i, most[i], err);
     smp_free(windows);
     smp_free(most);
     return code;
@@ -137,8 +164,13 @@ static void release(smp_runner *r)
         step_state *state = &r->states[i];
         if (!state->borrowed && state->memory)
             r->device->ops->free(r->device, state->memory);
+        smp_dock_close(r->device, state->dock);
         smp_step_close(&state->run);
     }
+    for (size_t i = 0; r->docks && i < r->plan->sink_count; i++)
+        smp_dock_close(r->device, r->docks[i]);
+    smp_free(r->docks);
+    r->docks = NULL;
     smp_free(r->states);
     smp_free(r->rows);
     r->states = NULL;
@@ -185,34 +217,14 @@ static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_er
     return code;
 }
 
-/* Copies rows of a step between its memory and an endpoint's. wait: they are there on return. */
-static smp_code move_rows(smp_runner *r, smp_endpoint *endpoint, const smp_rows_sent *rows, bool wait, smp_error *err)
+/* Towards sinks, of what stops over: as smp_dock_give has it. */
+static smp_code give(smp_runner *r, int wait, smp_error *err)
 {
-    const smp_device_ops *ops = r->device->ops;
-    smp_mark **mark = endpoint->stream && !wait ? smp_stream_mark(endpoint->stream) : NULL;
-    if (mark)
-        return ops->send(r->device, rows, &r->sent[rows->up], mark, err);
-    r->detours |= endpoint->stream && !wait;
-    double start = smp_now();
-    smp_code code = (endpoint->on_device ? ops->copy
-                     : rows->up          ? ops->copy_in
-                                : ops->copy_out)(r->device, rows->to, rows->to_stride, rows->from, rows->from_stride,
-                                                 rows->row_bytes, rows->rows, err);
-    *(rows->up ? &r->upload_seconds : &r->download_seconds) += smp_now() - start;
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < r->plan->sink_count; i++)
+        if (r->docks[i])
+            code = smp_dock_give(&r->bus, r->docks[i], &r->setup->sinks[i], wait, err);
     return code;
-}
-
-static smp_code skip_rows(smp_endpoint *endpoint, int64_t count, smp_error *err)
-{
-    const void *rows;
-    endpoint->at += count;
-    for (int64_t n; endpoint->stream && count > 0; count -= n) {
-        smp_code code = smp_stream_take(endpoint->stream, count, &rows, &n, err);
-        if (code)
-            return code;
-        smp_stream_took(endpoint->stream, n);
-    }
-    return SMP_OK;
 }
 
 static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need, smp_error *err)
@@ -225,9 +237,12 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
         state->stride = smp_stream_stride(endpoint->stream);
         return smp_stream_strip(endpoint->stream, &state->memory, err);
     }
-    smp_code skipped = skip_rows(endpoint, need->from - state->done, err); /* rows that no step reads */
+    smp_code skipped = smp_bus_skip(endpoint, need->from - state->done, err); /* rows that no step reads */
     if (skipped)
         return skipped;
+    const bool stop_over = state->dock && smp_stream_is_pinned(endpoint->stream);
+    smp_berth *berth = stop_over ? &state->dock->berths[0] : NULL;
+    char *first = berth ? berth->memory : (char *)state->memory + (need->from - state->base) * state->stride;
     for (int64_t y = need->from; y < need->to;) {
         const void *rows;
         int64_t count, stride;
@@ -241,23 +256,29 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
             count = need->to - y;
             stride = endpoint->view.stride;
         }
-        smp_code code = move_rows(r, endpoint,
-                                  &(smp_rows_sent){.up = true,
-                                                   .to = (char *)state->memory + (y - state->base) * state->stride,
-                                                   .to_stride = state->stride,
-                                                   .from = rows,
-                                                   .from_stride = stride,
-                                                   .row_bytes = smp_row_bytes(&step->out, step->storage),
-                                                   .rows = count},
-                                  false, err);
+        smp_code code = smp_bus_move(&r->bus, endpoint,
+                                     &(smp_rows_sent){.up = true,
+                                                      .to = first + (y - need->from) * state->stride,
+                                                      .to_stride = state->stride,
+                                                      .from = rows,
+                                                      .from_stride = stride,
+                                                      .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                      .rows = count,
+                                                      .after = berth ? berth->emptied : NULL},
+                                     false, err);
         if (code)
             return code;
         if (endpoint->stream)
             smp_stream_took(endpoint->stream, count);
         endpoint->at += count;
         y += count;
+        if ((code = give(r, 0, err)))
+            return code;
     }
-    return SMP_OK;
+    return berth ? smp_dock_land(r->device, state->dock,
+                                 (char *)state->memory + (need->from - state->base) * state->stride,
+                                 need->to - need->from, err)
+                 : SMP_OK;
 }
 
 /* Zero copy: points a step's output at the next rows of its sink. A slot is as high as a strip, so they all fit. */
@@ -282,11 +303,24 @@ static smp_code borrow_sink_rows(smp_runner *r, int index, const smp_rows *need,
     return SMP_OK;
 }
 
-static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *endpoint, const smp_rows *done,
-                             smp_error *err)
+/* What was computed follows what was computed before: that is given away now, or the writer could want for it. */
+static smp_code stop_over(smp_runner *r, int sink_step, smp_dock *dock, smp_endpoint *endpoint, const smp_rows *done,
+                          smp_error *err)
 {
+    const int64_t rows = done->to - done->from;
+    const smp_view from = view_of(r, sink_step, done->from, rows);
+    smp_code code = smp_dock_take(r->device, dock, from.data, done->from, rows, err);
+    return code ? code : smp_dock_give(&r->bus, dock, endpoint, 1, err);
+}
+
+static smp_code send_to_sink(smp_runner *r, size_t index, const smp_rows *done, smp_error *err)
+{
+    const smp_sink *sink = &r->plan->sinks[index];
+    smp_endpoint *endpoint = &r->setup->sinks[index];
     const smp_step *step = &r->plan->steps[sink->step];
     int64_t end = done->to;
+    if (r->docks[index] && smp_stream_is_pinned(endpoint->stream))
+        return stop_over(r, sink->step, r->docks[index], endpoint, done, err);
     int64_t (*filled_rows)(const void *first, const smp_shape *out) = sink->coded ? step->stage->filled_rows : NULL;
     if (filled_rows && done->from > 0)
         end = smp_min_i64(end, endpoint->last);
@@ -305,14 +339,14 @@ static smp_code send_to_sink(smp_runner *r, const smp_sink *sink, smp_endpoint *
             stride = endpoint->view.stride;
         }
         smp_view from = view_of(r, sink->step, y, count);
-        smp_code code = move_rows(r, endpoint,
-                                  &(smp_rows_sent){.to = rows,
-                                                   .to_stride = stride,
-                                                   .from = from.data,
-                                                   .from_stride = from.stride,
-                                                   .row_bytes = smp_row_bytes(&step->out, step->storage),
-                                                   .rows = count},
-                                  head, err);
+        smp_code code = smp_bus_move(&r->bus, endpoint,
+                                     &(smp_rows_sent){.to = rows,
+                                                      .to_stride = stride,
+                                                      .from = from.data,
+                                                      .from_stride = from.stride,
+                                                      .row_bytes = smp_row_bytes(&step->out, step->storage),
+                                                      .rows = count},
+                                     head, err);
         if (code)
             return code;
         if (head) {
@@ -368,8 +402,7 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
                 smp_stream_put(endpoint->stream, need->to - need->from);
         }
         for (size_t s = 0; s < plan->sink_count; s++)
-            if (plan->sinks[s].step == i && (int)s != state->zero_copy_sink &&
-                (code = send_to_sink(r, &plan->sinks[s], &r->setup->sinks[s], need, err)))
+            if (plan->sinks[s].step == i && (int)s != state->zero_copy_sink && (code = send_to_sink(r, s, need, err)))
                 return code;
     }
     *failed = SMP_STEP_NONE;
@@ -409,9 +442,9 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     report->strips = r->strips_done;
     report->device_seconds = 0;
     if (!r->device->host_memory) { /* the CPU's copies stay within its own memory */
-        report->upload_seconds = r->upload_seconds + r->sent[true].seconds;
-        report->download_seconds = r->download_seconds + r->sent[false].seconds;
-        report->detours = r->detours;
+        report->upload_seconds = r->bus.seconds[true] + r->bus.sent[true].seconds;
+        report->download_seconds = r->bus.seconds[false] + r->bus.sent[false].seconds;
+        report->detours = r->bus.detours;
     }
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
@@ -449,65 +482,6 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
     return SMP_OK;
 }
 
-/* Rows of a strip so that the rows of inputs many times as high, which a slot of a stream holds, stay within bounds. */
-static double most_shrunk_rows(const smp_plan *plan, double input_reach)
-{
-    enum { SLOT_BYTES = 64 << 20 };
-    double most = INFINITY;
-    for (size_t i = 0; i < plan->step_count; i++) {
-        const smp_step *step = &plan->steps[i];
-        if (step->strip_share > 1)
-            most = fmin(most, (SLOT_BYTES / (double)smp_row_bytes(&step->out, step->out.format) - input_reach) /
-                                  step->strip_share);
-    }
-    return fmax(1, most);
-}
-
-/* Strips are small, so that the rings of slots hold most of one: while the device sends one to the writer, the reader
- * fills the next. Tiles fill a GPU by being low, and compute their reach anew, so that strips are many times as high as
- * that. JPEGs that the device decodes or codes are few bytes for the rings, and pictures for the device. */
-static double gpu_strip_bytes(const smp_plan *plan, double reach_bytes)
-{
-    enum { GPU_STRIP_BYTES = 8 << 20, GPU_MOST_BYTES = 64 << 20, REACHES = 16 };
-    for (size_t i = 0; i < plan->sink_count; i++)
-        if (plan->sinks[i].coded)
-            return GPU_MOST_BYTES;
-    for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].stage && plan->steps[i].stage->role == SMP_ROLE_JPEG)
-            return GPU_MOST_BYTES;
-    return fmin(fmax(GPU_STRIP_BYTES, REACHES * reach_bytes), GPU_MOST_BYTES);
-}
-
-int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted)
-{
-    enum { STRIP_BYTES = 1 << 20, SHRINKING_BYTES = 8 << 20, MOST_BYTES = 256 << 20 };
-    if (wanted > 0)
-        return (wanted + plan->row_multiple - 1) / plan->row_multiple * plan->row_multiple;
-    const bool cpu = device && device->host_memory;
-    double widest = 1, reach = 0, input_reach = 0; /* bytes of a row of a strip; reach in rows of a strip, of inputs */
-    for (size_t i = 0; i < plan->step_count; i++) {
-        const smp_step *step = &plan->steps[i];
-        const double rows = (double)(step->reads.up + step->reads.down);
-        widest = fmax(widest, (double)smp_row_bytes(&step->out, step->out.format) * step->strip_share);
-        reach += rows / (step->strip_share * smp_row_map_ratio(&step->reads));
-        input_reach += rows;
-    }
-    double rows = STRIP_BYTES / widest;
-    if (device && !cpu)
-        rows = gpu_strip_bytes(plan, reach * widest) / widest;
-    /* every thread computes halo rows again: keep them a small part of a strip */
-    const double units = cpu ? (double)smp_max_i64(1, device->info.units) : 1;
-    rows = fmax(rows, fmin(3 * reach * units, MOST_BYTES / widest));
-    rows = fmax(rows, fmin(3 * input_reach * units, SHRINKING_BYTES / widest));
-    double multiple = (double)smp_max_i64(8, plan->row_multiple);
-    const double fitting = cpu ? most_shrunk_rows(plan, input_reach) : INFINITY;
-    if (ceil(rows / multiple) * multiple > fitting) {
-        rows = fitting;
-        multiple = (double)plan->row_multiple;
-    }
-    return (int64_t)(ceil(fmax(1, floor(rows)) / multiple) * multiple);
-}
-
 smp_code smp_runner_open(const smp_runner_setup *setup, smp_runner **out, smp_error *err)
 {
     smp_runner *r = *out = smp_alloc(sizeof *r);
@@ -537,6 +511,8 @@ static smp_code run_phase(smp_runner *r, int phase, int *failed_step, smp_error 
     for (int64_t k = 0; !code && k < strips; k++)
         code = run_strip(r, phase, k, failed_step, err);
     if (!code)
+        code = give(r, 2, err);
+    if (!code)
         code = r->device->ops->sync(r->device, err);
     for (size_t i = 0; !code && i < r->plan->step_count; i++)
         if (r->plan->steps[i].phase == phase && r->plan->steps[i].job == SMP_JOB_REDUCE) {
@@ -554,12 +530,12 @@ smp_code smp_runner_go(smp_runner *r, const smp_runner_setup *setup, smp_run_rep
     smp_code code = SMP_OK;
     r->setup = setup;
     r->strips_done = 0;
-    r->upload_seconds = r->download_seconds = 0;
-    r->sent[0] = r->sent[1] = (smp_cost){0};
-    r->detours = false;
+    r->bus = (smp_bus){.device = r->device};
     *failed_step = SMP_STEP_NONE;
     for (size_t i = 0; !code && i < r->plan->step_count; i++)
         code = begin_state(r, (int)i, err);
+    for (size_t i = 0; !code && i < r->plan->sink_count; i++)
+        code = r->docks[i] ? smp_dock_begin(r->device, r->docks[i], err) : SMP_OK;
     for (int phase = 0; !code && phase < r->plan->phases; phase++)
         code = run_phase(r, phase, failed_step, err);
     for (size_t i = 0; i < r->plan->step_count; i++)

@@ -367,6 +367,11 @@ smp_code smp_stream_room(smp_stream *s, int64_t want, int64_t together, void **r
     return SMP_OK;
 }
 
+bool smp_stream_has_room(smp_stream *s)
+{
+    return smp_ring_is_free(&s->ring);
+}
+
 void smp_stream_put(smp_stream *s, int64_t count)
 {
     s->at += count;
@@ -378,6 +383,11 @@ void smp_stream_put(smp_stream *s, int64_t count)
 smp_mark **smp_stream_mark(smp_stream *s)
 {
     return s->pinned_by ? &s->mark[(s->reader ? s->ring.used : s->ring.made) % s->ring.slots] : NULL;
+}
+
+bool smp_stream_is_pinned(const smp_stream *s)
+{
+    return s->pinned_by != NULL;
 }
 
 int64_t smp_stream_stride(const smp_stream *s)

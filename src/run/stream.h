@@ -34,6 +34,8 @@ smp_code smp_stream_write(smp_writer *writer, const smp_shape *shape, int64_t st
 /* The mark of the slot that take or room gave last, for the device's send; null: its memory is ordinary. */
 smp_mark **smp_stream_mark(smp_stream *stream);
 
+bool smp_stream_is_pinned(const smp_stream *stream);
+
 /* The next contiguous rows of a reading stream: at least 1, at most want. *rows points into a slot and stays valid
  * until smp_stream_took says how many were used. */
 smp_code smp_stream_take(smp_stream *stream, int64_t want, const void **rows, int64_t *count, smp_error *err);
@@ -44,6 +46,9 @@ void smp_stream_took(smp_stream *stream, int64_t count);
 smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, void **rows, int64_t *count,
                          smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
+
+/* Whether smp_stream_room would return at once, asked for any number of rows. */
+bool smp_stream_has_room(smp_stream *stream);
 
 /* Bytes of the slots of a stream of this shape. by_strips: as smp_stream_read_strips has them. Huge sizes give a large
  * number and no overflow. */

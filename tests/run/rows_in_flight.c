@@ -1,166 +1,22 @@
-/* Rows that a GPU is sent, and sends back, while the host does other things: on a driver whose copies begin as late as
- * the order of its stream allows, so that who does not wait for one finds stale bytes. What a run does without pinned
- * memory, and when a copy fails. */
+/* Rows that a GPU is sent, and sends back, while the host does other things: on a driver whose streams do their work as
+ * late, or as early, as their order allows, so that who does not wait for another finds stale bytes. What overlaps;
+ * what a run does without pinned memory, and when a call fails. */
 #include "suite.h"
 
-#include <pthread.h>
-
+#include "late_driver.h"
 #include "media_fixture.h"
 
 #include "device/cpu.h"
 #include "device/cuda/cuda.h"
-#include "device/simt/simt.h"
 #include "pipe/program.h"
 #include "report/report.h"
 #include "run/run.h"
 
-enum { WIDTH = 2048, HEIGHT = 1500 }; /* of bytes x 3: two strips, each of more slots than a ring has */
-
-/* ------------------------------------------------------------------------------------------------ a late driver */
-
-typedef struct late_copy {
-    bool up;
-    void *host;
-    CUdeviceptr device;
-    size_t size;
-} late_copy;
-
-enum { COPIES = 256, EVENTS = 1024 };
-
-static struct {
-    pthread_mutex_t lock;
-    late_copy copies[COPIES]; /* numbers done .. queued-1, modulo COPIES */
-    size_t done, queued;
-    struct {
-        CUevent event;
-        size_t behind; /* copies that are done when it is reached */
-    } events[EVENTS];
-    int most; /* in flight at once */
-    int sent, fails;
-} late = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static smp_driver kept; /* the emulator's functions */
-
-/* Does copies until so many are done. The lock is held. */
-static void do_copies(size_t until)
-{
-    for (; late.done < until; late.done++) {
-        const late_copy *c = &late.copies[late.done % COPIES];
-        if (c->up)
-            (void)kept.call.cuMemcpyHtoDAsync(c->device, c->host, c->size, NULL);
-        else
-            (void)kept.call.cuMemcpyDtoHAsync(c->host, c->device, c->size, NULL);
-    }
-}
-
-static void do_all(void)
-{
-    pthread_mutex_lock(&late.lock);
-    do_copies(late.queued);
-    pthread_mutex_unlock(&late.lock);
-}
-
-static CUresult queue(bool up, void *host, CUdeviceptr device, size_t size)
-{
-    pthread_mutex_lock(&late.lock);
-    if (late.queued - late.done == COPIES)
-        do_copies(late.done + 1);
-    late.copies[late.queued++ % COPIES] = (late_copy){up, host, device, size};
-    const int flying = (int)(late.queued - late.done);
-    late.most = flying > late.most ? flying : late.most;
-    const bool fails = !up && size > WIDTH && ++late.sent == late.fails;
-    pthread_mutex_unlock(&late.lock);
-    return fails ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
-}
-
-static CUresult late_up(CUdeviceptr to, const void *from, size_t size, CUstream stream)
-{
-    (void)stream;
-    return queue(true, (void *)(uintptr_t)from, to, size);
-}
-
-static CUresult late_down(void *to, CUdeviceptr from, size_t size, CUstream stream)
-{
-    (void)stream;
-    return queue(false, to, from, size);
-}
-
-static CUresult late_record(CUevent event, CUstream stream)
-{
-    pthread_mutex_lock(&late.lock);
-    int i = 0;
-    while (i < EVENTS - 1 && late.events[i].event && late.events[i].event != event)
-        i++;
-    late.events[i].event = event;
-    late.events[i].behind = late.queued;
-    pthread_mutex_unlock(&late.lock);
-    return kept.call.cuEventRecord(event, stream);
-}
-
-static CUresult late_reach(CUevent event)
-{
-    pthread_mutex_lock(&late.lock);
-    for (int i = 0; i < EVENTS; i++)
-        if (late.events[i].event == event)
-            do_copies(late.events[i].behind);
-    pthread_mutex_unlock(&late.lock);
-    return kept.call.cuEventSynchronize(event);
-}
-
-static CUresult late_launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                            unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **params,
-                            void **extra)
-{
-    do_all();
-    return kept.call.cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
-                                    params, extra);
-}
-
-static CUresult late_2d(const CUDA_MEMCPY2D *copy, CUstream stream)
-{
-    do_all();
-    return kept.call.cuMemcpy2DAsync(copy, stream);
-}
-
-static CUresult late_fill(CUdeviceptr to, unsigned char value, size_t size, CUstream stream)
-{
-    do_all();
-    return kept.call.cuMemsetD8Async(to, value, size, stream);
-}
-
-static CUresult late_free(CUdeviceptr memory)
-{
-    do_all();
-    return kept.call.cuMemFree(memory);
-}
-
-static void be_late(void)
-{
-    smp_driver *driver = smp_driver_simt();
-    late.done = late.queued = 0;
-    late.most = late.sent = late.fails = 0;
-    memset(late.events, 0, sizeof late.events);
-    kept.call = driver->call;
-    driver->call.cuMemcpyHtoDAsync = late_up;
-    driver->call.cuMemcpyDtoHAsync = late_down;
-    driver->call.cuEventRecord = late_record;
-    driver->call.cuEventSynchronize = late_reach;
-    driver->call.cuLaunchKernel = late_launch;
-    driver->call.cuMemcpy2DAsync = late_2d;
-    driver->call.cuMemsetD8Async = late_fill;
-    driver->call.cuMemFree = late_free;
-}
-
-static CUresult pin_nothing(void **memory, size_t size, unsigned flags)
-{
-    (void)size, (void)flags;
-    *memory = NULL;
-    return CUDA_ERROR_OUT_OF_MEMORY;
-}
+enum { WIDTH = 2048, HEIGHT = 1500, STRIP = 256, ROW = WIDTH * 3 }; /* bytes x 3: six strips of 1.5 slots */
 
 /* ------------------------------------------------------------------------------------------------ runs */
 
-static smp_code run(const char *out, bool gpu, smp_run_report *report, smp_error *err)
+static smp_code run(const char *out, bool gpu, int64_t strip_rows, smp_run_report *report, smp_error *err)
 {
     smp_device *device = NULL;
     smp_program *program = NULL;
@@ -176,7 +32,8 @@ static smp_code run(const char *out, bool gpu, smp_run_report *report, smp_error
                                      .output = in_folder(out),
                                      .limits = smp_limits_default(),
                                      .write = smp_write_options_default(),
-                                     .device = device};
+                                     .device = device,
+                                     .strip_rows = strip_rows};
     code = smp_run_file(&request, report, err);
     smp_device_close(device);
     smp_program_free(program);
@@ -199,7 +56,7 @@ static int begin(void **state)
     picture in = make_picture(WIDTH, HEIGHT, 3, false, SMP_U8);
     smp_error err = {0};
     smp_run_report report;
-    if (make_folder(state) || write_picture(in_folder("in.ppm"), &in, &err) || run("cpu.ppm", false, &report, &err))
+    if (make_folder(state) || write_picture(in_folder("in.ppm"), &in, &err) || run("cpu.ppm", false, 0, &report, &err))
         return 1;
     smp_run_report_free(&report);
     free_picture(&in);
@@ -209,25 +66,73 @@ static int begin(void **state)
 static int restore(void **state)
 {
     (void)state;
-    if (kept.call.cuInit)
-        smp_driver_simt()->call = kept.call;
+    late_end();
     unlink(in_folder("gpu.ppm"));
     return 0;
 }
 
-static void who_touches_rows_next_waits_for_copies_that_begin_late(void **state)
+static void who_touches_rows_next_waits_for_those_who_come_late(void **state)
+{
+    (void)state;
+    static const int64_t strips[] = {STRIP, 0, HEIGHT}; /* of six, two, and one of them */
+    for (size_t s = 0; s < sizeof strips / sizeof strips[0]; s++)
+        for (unsigned eager = 0; eager < 8; eager++) {
+            smp_error err = {0};
+            smp_run_report report;
+            const late_driver *late = late_begin(eager);
+            if (run("gpu.ppm", true, strips[s], &report, &err))
+                fail_msg("eager %u: %s", eager, err.message);
+            assert_true(report.strips == (s == 0 ? 6 : s == 1 ? 2 : 1));
+            assert_true(report.upload_seconds > 0 && report.download_seconds > 0);
+            assert_true(eager || late->most > 1); /* nobody waited for each */
+            assert_false(report.detours);
+            smp_run_report_free(&report);
+            assert_same_files("cpu.ppm", "gpu.ppm");
+            restore(NULL);
+        }
+}
+
+static int64_t strips_of(int64_t bytes)
+{
+    return (bytes + (int64_t)STRIP * ROW - 1) / ((int64_t)STRIP * ROW);
+}
+
+/* While strip k is computed, k+1 may come and k-1 may go. */
+static void strips_come_and_go_while_another_is_computed(void **state)
 {
     (void)state;
     smp_error err = {0};
     smp_run_report report;
-    be_late();
-    assert_ok(run("gpu.ppm", true, &report, &err));
-    assert_true(report.strips >= 2);
-    assert_true(report.upload_seconds > 0 && report.download_seconds > 0);
-    assert_true(late.most > 1); /* nobody waited for each */
-    assert_false(report.detours);
+    const late_driver *late = late_begin(0);
+    int64_t seen[LATE_KINDS] = {0};
+    assert_ok(run("gpu.ppm", true, STRIP, &report, &err));
     smp_run_report_free(&report);
-    assert_same_files("cpu.ppm", "gpu.ppm");
+    for (int i = 0; i < late->step_count; i++) {
+        const late_step *step = &late->steps[i];
+        if (step->kind == LATE_WORK) { /* bytes: its number, from 1 on */
+            assert_int_equal(strips_of(step->behind[LATE_UP]), step->bytes);
+            assert_true(strips_of(step->behind[LATE_DOWN]) <= (step->bytes > 2 ? step->bytes - 2 : 0));
+        } else if (step->kind == LATE_UP) {
+            const int64_t strip = strips_of(step->bytes);
+            assert_true(step->behind[LATE_WORK] <= (strip > 2 ? strip - 2 : 0));
+            assert_true(strips_of(step->behind[LATE_DOWN]) <= (strip > 3 ? strip - 3 : 0));
+        } else {
+            const int64_t strip = strips_of(step->bytes);
+            assert_int_equal(step->behind[LATE_WORK], strip);
+            assert_int_equal(strips_of(step->behind[LATE_UP]), strip);
+        }
+        seen[step->kind] = step->bytes;
+    }
+    assert_int_equal(seen[LATE_WORK], 6);
+    assert_int_equal(seen[LATE_UP], (int64_t)HEIGHT * ROW);
+    assert_int_equal(seen[LATE_DOWN], (int64_t)HEIGHT * ROW);
+}
+
+static CUresult pin_nothing(void **memory, size_t size, unsigned flags)
+{
+    (void)size, (void)flags;
+    *memory = NULL;
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static void without_pinned_memory_rows_make_a_detour_which_is_told(void **state)
@@ -237,9 +142,9 @@ static void without_pinned_memory_rows_make_a_detour_which_is_told(void **state)
     smp_run_report report;
     char *table = NULL;
     size_t size;
-    be_late();
+    (void)late_begin(0);
     smp_driver_simt()->call.cuMemHostAlloc = pin_nothing;
-    assert_ok(run("gpu.ppm", true, &report, &err));
+    assert_ok(run("gpu.ppm", true, 0, &report, &err));
     assert_same_files("cpu.ppm", "gpu.ppm");
     FILE *to = open_memstream(&table, &size);
     smp_report_table(to, &report, false);
@@ -252,22 +157,91 @@ static void without_pinned_memory_rows_make_a_detour_which_is_told(void **state)
 static void a_copy_that_fails_leaves_no_file(void **state)
 {
     (void)state;
+    for (int nth = 1; nth <= 5; nth += 2) {
+        smp_error err = {0};
+        smp_run_report report;
+        late_begin(0)->fails_down = nth;
+        assert_int_equal(run("gpu.ppm", true, STRIP, &report, &err), SMP_E_DEVICE);
+        assert_non_null(strstr(err.message, "cuMemcpyDtoHAsync"));
+        assert_int_not_equal(access(in_folder("gpu.ppm"), F_OK), 0);
+        smp_run_report_free(&report);
+        restore(NULL);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ the device alone */
+
+static void a_copy_without_a_mark_is_over_when_its_failure_is_told(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 16 };
     smp_error err = {0};
-    smp_run_report report;
-    be_late();
-    late.fails = 3;
-    assert_int_equal(run("gpu.ppm", true, &report, &err), SMP_E_DEVICE);
-    assert_non_null(strstr(err.message, "cuMemcpyDtoHAsync"));
-    assert_int_not_equal(access(in_folder("gpu.ppm"), F_OK), 0);
-    smp_run_report_free(&report);
+    smp_device *device;
+    void *there;
+    late_driver *late = late_begin(0);
+    assert_int_equal(smp_cuda_open(smp_driver_simt(), 0, &device, &err), SMP_OK);
+    assert_int_equal(device->ops->alloc(device, SIZE, &there, &err), SMP_OK);
+    unsigned char *host = device->ops->pinned_alloc(device, SIZE);
+    assert_non_null(host);
+    for (int beside = 0; beside < 2; beside++) {
+        smp_mark *mark = NULL, *after = NULL;
+        smp_rows_sent rows = {.up = true, .to = there, .from = host, .row_bytes = SIZE, .rows = 1};
+        int records = 1;
+        if (beside) {
+            assert_int_equal(device->ops->mark(device, SMP_WORK, &after, &err), SMP_OK);
+            rows.after = after;
+        }
+        late->fails_record += records + beside; /* the mark's own */
+        assert_int_equal(device->ops->send(device, &rows, NULL, &mark, &err), SMP_E_DEVICE);
+        assert_non_null(strstr(err.message, "cuEventRecord"));
+        assert_int_equal(late_left(), 0);
+        device->ops->unmark(device, mark);
+        device->ops->unmark(device, after);
+    }
+    device->ops->pinned_free(device, host);
+    device->ops->free(device, there);
+    smp_device_close(device);
+}
+
+/* One slot, sent from twice before it is waited for: at the border of two strips. */
+static void each_copy_is_timed_once_whoever_waits(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 16 };
+    smp_error err = {0};
+    smp_device *device;
+    void *there;
+    smp_mark *mark = NULL, *first = NULL;
+    smp_cost cost = {0};
+    (void)late_begin(0);
+    assert_int_equal(smp_cuda_open(smp_driver_simt(), 0, &device, &err), SMP_OK);
+    assert_int_equal(device->ops->alloc(device, SIZE, &there, &err), SMP_OK);
+    unsigned char *host = device->ops->pinned_alloc(device, SIZE);
+    const smp_rows_sent rows = {.up = true, .to = there, .from = host, .row_bytes = SIZE, .rows = 1};
+    assert_int_equal(device->ops->send(device, &rows, &cost, &mark, &err), SMP_OK);
+    first = mark;
+    assert_int_equal(device->ops->send(device, &rows, &cost, &mark, &err), SMP_OK);
+    assert_ptr_not_equal(mark, first); /* which has a time to tell */
+    assert_true(cost.seconds == 0);
+    assert_int_equal(device->ops->reach(device, mark, &err), SMP_OK);
+    assert_int_equal(late_left(), 0);
+    assert_int_equal(device->ops->sync(device, &err), SMP_OK);
+    assert_true(cost.seconds > 0);
+    device->ops->unmark(device, mark);
+    device->ops->pinned_free(device, host);
+    device->ops->free(device, there);
+    smp_device_close(device);
 }
 
 SMP_SUITE(rows_in_flight)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(who_touches_rows_next_waits_for_copies_that_begin_late, restore),
+        cmocka_unit_test_teardown(who_touches_rows_next_waits_for_those_who_come_late, restore),
+        cmocka_unit_test_teardown(strips_come_and_go_while_another_is_computed, restore),
         cmocka_unit_test_teardown(without_pinned_memory_rows_make_a_detour_which_is_told, restore),
         cmocka_unit_test_teardown(a_copy_that_fails_leaves_no_file, restore),
+        cmocka_unit_test_teardown(a_copy_without_a_mark_is_over_when_its_failure_is_told, restore),
+        cmocka_unit_test_teardown(each_copy_is_timed_once_whoever_waits, restore),
     };
     return cmocka_run_group_tests_name("rows_in_flight", tests, begin, remove_folder);
 }

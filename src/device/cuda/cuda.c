@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/numa.h"
 #include "device/cuda/cuda_internal.h"
 
@@ -209,17 +210,50 @@ fail:
     return code;
 }
 
+smp_code cuda_await(cuda_device *gpu, CUevent event, smp_error *err)
+{
+    static const double asked = 50e-6; /* seconds */
+    smp_code code = SMP_OK;
+    CUresult now = smp_cuEventQuery(gpu->driver, event);
+    for (double until = 0; now == CUDA_ERROR_NOT_READY; now = smp_cuEventQuery(gpu->driver, event)) {
+        const double time = smp_now();
+        if (until == 0)
+            until = time + asked;
+        else if (time > until)
+            break;
+    }
+    if (now != CUDA_SUCCESS)
+        CUDA_TRY(gpu, cuEventSynchronize, event);
+fail:
+    return code;
+}
+
+void cuda_drain(cuda_device *gpu)
+{
+    if (gpu->stream)
+        (void)smp_cuStreamSynchronize(gpu->driver, gpu->stream);
+    for (int i = 0; i < 2; i++)
+        if (gpu->ways[i].stream)
+            (void)smp_cuStreamSynchronize(gpu->driver, gpu->ways[i].stream);
+}
+
 static smp_code cuda_sync(smp_device *device, smp_error *err)
 {
     cuda_device *gpu = (cuda_device *)device;
     smp_code code = cuda_enter(gpu, err);
+    if (!code)
+        code = cuda_join_ways(gpu, err);
     if (code)
         goto fail;
     if (!gpu->waited)
         CUDA_TRY(gpu, cuEventCreate, &gpu->waited, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     CUDA_TRY(gpu, cuEventRecord, gpu->waited, gpu->stream);
-    CUDA_TRY(gpu, cuEventSynchronize, gpu->waited);
+    code = cuda_await(gpu, gpu->waited, err);
 fail:
+    if (code)
+        cuda_drain(gpu);
+    const smp_code marks = cuda_marks_resolve(gpu, code != SMP_OK, err);
+    code = code ? code : marks;
     for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
         if (code)
             gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may be gone */
@@ -248,8 +282,7 @@ static void cuda_close(smp_device *device)
         return;
     if (gpu->context) {
         (void)smp_cuCtxSetCurrent(gpu->driver, gpu->context);
-        if (gpu->stream)
-            (void)smp_cuStreamSynchronize(gpu->driver, gpu->stream);
+        cuda_drain(gpu);
         if (gpu->before_close)
             gpu->before_close();
         for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
@@ -260,6 +293,7 @@ static void cuda_close(smp_device *device)
         }
         if (gpu->waited)
             (void)smp_cuEventDestroy(gpu->driver, gpu->waited);
+        cuda_send_close(gpu);
         cuda_pinned_close(gpu);
         cuda_memory_close(gpu);
         cuda_kernels_close(gpu);
@@ -284,6 +318,8 @@ static const smp_device_ops operations = {
     .send = cuda_send,
     .reach = cuda_reach,
     .unmark = cuda_unmark,
+    .mark = cuda_mark,
+    .follow = cuda_follow,
     .wait = cuda_wait,
     .launch = cuda_launch,
     .sync = cuda_sync,

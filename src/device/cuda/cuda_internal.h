@@ -1,6 +1,6 @@
 /* Shared by the CUDA device's files: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies), cuda_pinned.c
- * (copies from where rows are decoded, and to where they are coded) and cuda_kernel.c (modules, functions, resources of
- * a launch). */
+ * (pinned memory), cuda_send.c (copies from where rows are decoded, and to where they are coded) and cuda_kernel.c
+ * (modules, functions, resources of a launch). */
 #ifndef SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 #define SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 
@@ -34,8 +34,19 @@ typedef struct cuda_pinned { /* host memory: borrowed, or kept for the next ask 
 
 struct smp_mark {
     CUevent event;
+    uint64_t number; /* of its latest record, among those of its device */
+    CUevent begin;   /* in front of the copy that it is behind; null until one is timed */
+    smp_cost *cost;  /* that copy's time is not read yet; null: it is */
     bool borrowed;
 };
+
+typedef struct cuda_way {   /* copies in one direction, which have a stream of their own */
+    CUstream stream;        /* null until the first */
+    CUevent end;            /* of them all, for sync */
+    bool busy;              /* some were queued since the last sync */
+    const smp_mark *behind; /* the mark that the stream waited for last, and its number then */
+    uint64_t behind_number;
+} cuda_way;
 
 typedef struct cuda_module {
     const void *file; /* an smp_kernel_file, or an smp_foreign_file */
@@ -60,9 +71,10 @@ typedef struct cuda_device {
     smp_device base;
     smp_driver *driver;
     CUdevice device;
-    CUcontext context; /* null until retained */
-    CUstream stream;
-    CUevent waited; /* null until the first wait; a thread that waits leaves its processor to decoders and encoders */
+    CUcontext context;          /* null until retained */
+    CUstream stream;            /* of all work but what is sent beside it */
+    cuda_way ways[2];           /* what is sent beside it: down, up */
+    CUevent waited;             /* null until the first wait */
     void (*before_close)(void); /* null: nobody */
     cuda_block *blocks;
     size_t block_count, block_capacity;
@@ -72,7 +84,8 @@ typedef struct cuda_device {
     size_t pinned_count, pinned_capacity;
     smp_mark **marks;
     size_t mark_count, mark_capacity;
-    bool counted; /* among the devices of its context */
+    uint64_t records; /* of marks */
+    bool counted;     /* among the devices of its context */
     cuda_module *modules;
     size_t module_count, module_capacity;
     cuda_function *functions;
@@ -115,6 +128,19 @@ bool cuda_pin(smp_device *device, void *memory, size_t size);
 smp_code cuda_send(smp_device *device, const smp_rows_sent *rows, smp_cost *cost, smp_mark **mark, smp_error *err);
 smp_code cuda_reach(smp_device *device, const smp_mark *mark, smp_error *err);
 void cuda_unmark(smp_device *device, smp_mark *mark);
+smp_code cuda_mark(smp_device *device, smp_order order, smp_mark **mark, smp_error *err);
+smp_code cuda_follow(smp_device *device, const smp_mark *mark, smp_error *err);
+/* Lets the stream of work wait for what was sent beside it, so that who waits for the one waits for all. */
+smp_code cuda_join_ways(cuda_device *gpu, smp_error *err);
+/* Adds up the times of copies, which are done; or forgets them, after a failure. */
+smp_code cuda_marks_resolve(cuda_device *gpu, bool failed, smp_error *err);
+/* Waits for an event. The driver wakes a thread that sleeps some 50 us late, so it is asked for as long before; then
+ * the thread leaves its processor to decoders and encoders. */
+smp_code cuda_await(cuda_device *gpu, CUevent event, smp_error *err);
+/* Frees marks and the streams of what is sent; the context must be current, and the streams drained. */
+void cuda_send_close(cuda_device *gpu);
+/* Waits for every stream, whatever fails: after a failure, so that nothing is at work on memory that is given back. */
+void cuda_drain(cuda_device *gpu);
 /* Counts the device among those of its context; at the end frees all that is pinned, with the context current. */
 smp_code cuda_pinned_open(cuda_device *gpu, smp_error *err);
 void cuda_pinned_close(cuda_device *gpu);

@@ -102,7 +102,10 @@ smp_code cuda_copy(smp_device *device, void *to, int64_t to_stride, const void *
     smp_code code = cuda_enter(gpu, err);
     if (code || row_bytes <= 0 || rows <= 0)
         return code;
-    CUDA_TRY(gpu, cuMemcpy2DAsync, &copy, gpu->stream);
+    if (to_stride == row_bytes && from_stride == row_bytes)
+        CUDA_TRY(gpu, cuMemcpyDtoDAsync, copy.dstDevice, copy.srcDevice, (size_t)(row_bytes * rows), gpu->stream);
+    else
+        CUDA_TRY(gpu, cuMemcpy2DAsync, &copy, gpu->stream);
 fail:
     return code;
 }
@@ -157,8 +160,8 @@ static smp_code ready(cuda_device *gpu, cuda_stage *stage, smp_error *err)
     if (!stage->done)
         CUDA_TRY(gpu, cuEventCreate, &stage->done, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     if (stage->busy) {
-        CUDA_TRY(gpu, cuEventSynchronize, stage->done);
-        stage->busy = false;
+        code = cuda_await(gpu, stage->done, err);
+        stage->busy = code != SMP_OK;
     }
 fail:
     return code;

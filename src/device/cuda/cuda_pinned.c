@@ -1,8 +1,6 @@
-/* Copies without a detour: between device memory and pinned memory of the host, where decoders leave rows and encoders
- * find them. Pinned memory is this device's own, kept for reuse, or that of others, which all devices of a GPU share.
- * Pinning takes about 0.3 ms a megabyte. */
+/* Pinned memory of the host, from which and to which copies need no detour: this device's own, kept for reuse, or that
+ * of others, which all devices of a GPU share. Pinning takes about 0.3 ms a megabyte. */
 #include <pthread.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -192,108 +190,10 @@ void cuda_pinned_free(smp_device *device, void *memory)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------ copies */
-
-static smp_code take_mark(cuda_device *gpu, smp_mark **out, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    for (size_t i = 0; i < gpu->mark_count; i++)
-        if (!gpu->marks[i]->borrowed) {
-            *out = gpu->marks[i];
-            (*out)->borrowed = true;
-            return SMP_OK;
-        }
-    smp_mark *mark = smp_alloc(sizeof *mark);
-    if (!mark || !smp_grow(&gpu->marks, &gpu->mark_capacity, gpu->mark_count + 1, sizeof(smp_mark *))) {
-        code = smp_fail_memory(err, "a mark", sizeof *mark);
-        goto fail;
-    }
-    CUDA_TRY(gpu, cuEventCreate, &mark->event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
-    mark->borrowed = true;
-    gpu->marks[gpu->mark_count++] = *out = mark;
-    return SMP_OK;
-fail:
-    smp_free(mark);
-    return code;
-}
-
-/* With equal strides the padding of rows goes along: one long copy is faster than many short ones. */
-static smp_code queue(cuda_device *gpu, const smp_rows_sent *rows, smp_error *err)
-{
-    smp_code code = SMP_OK;
-    const CUdeviceptr there = (CUdeviceptr)(uintptr_t)(rows->up ? rows->to : rows->from);
-    if (rows->to_stride == rows->from_stride || rows->rows == 1) {
-        const size_t size = (size_t)((rows->rows - 1) * rows->to_stride + rows->row_bytes);
-        if (rows->up)
-            CUDA_TRY(gpu, cuMemcpyHtoDAsync, there, rows->from, size, gpu->stream);
-        else
-            CUDA_TRY(gpu, cuMemcpyDtoHAsync, rows->to, there, size, gpu->stream);
-        return SMP_OK;
-    }
-    CUDA_MEMCPY2D copy = {.WidthInBytes = (size_t)rows->row_bytes,
-                          .Height = (size_t)rows->rows,
-                          .srcPitch = (size_t)rows->from_stride,
-                          .dstPitch = (size_t)rows->to_stride};
-    copy.srcMemoryType = rows->up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    copy.dstMemoryType = rows->up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    copy.srcHost = rows->up ? rows->from : NULL;
-    copy.dstHost = rows->up ? NULL : rows->to;
-    copy.srcDevice = rows->up ? 0 : there;
-    copy.dstDevice = rows->up ? there : 0;
-    CUDA_TRY(gpu, cuMemcpy2DAsync, &copy, gpu->stream);
-fail:
-    return code;
-}
-
-smp_code cuda_send(smp_device *device, const smp_rows_sent *rows, smp_cost *cost, smp_mark **mark, smp_error *err)
-{
-    cuda_device *gpu = (cuda_device *)device;
-    cuda_timing *timing = NULL;
-    smp_code code = cuda_enter(gpu, err);
-    if (code || rows->row_bytes <= 0 || rows->rows <= 0)
-        return code;
-    if (!*mark)
-        code = take_mark(gpu, mark, err);
-    if (!code)
-        code = cuda_timing_begin(gpu, cost, &timing, err);
-    if (!code)
-        code = queue(gpu, rows, err);
-    if (code)
-        return code;
-    CUDA_TRY(gpu, cuEventRecord, (*mark)->event, gpu->stream);
-    code = cuda_timing_end(gpu, timing, cost, err);
-fail:
-    return code;
-}
-
-smp_code cuda_reach(smp_device *device, const smp_mark *mark, smp_error *err)
-{
-    cuda_device *gpu = (cuda_device *)device;
-    if (!mark)
-        return SMP_OK;
-    smp_code code = cuda_enter(gpu, err);
-    if (!code)
-        CUDA_TRY(gpu, cuEventSynchronize, mark->event);
-fail:
-    return code;
-}
-
-void cuda_unmark(smp_device *device, smp_mark *mark)
-{
-    (void)device;
-    if (mark)
-        mark->borrowed = false;
-}
-
 void cuda_pinned_close(cuda_device *gpu)
 {
-    for (size_t i = 0; i < gpu->mark_count; i++) {
-        (void)smp_cuEventDestroy(gpu->driver, gpu->marks[i]->event);
-        smp_free(gpu->marks[i]);
-    }
     for (size_t i = 0; i < gpu->pinned_count; i++)
         (void)smp_cuMemFreeHost(gpu->driver, gpu->pinned[i].memory);
-    smp_free(gpu->marks);
     smp_free(gpu->pinned);
     if (gpu->counted)
         leave_context(gpu);

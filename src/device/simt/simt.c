@@ -108,6 +108,7 @@ static const result_name results[] = {
     {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
     {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CUDA_ERROR_NOT_READY, "CUDA_ERROR_NOT_READY", "device not ready"},
     {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "too many resources requested for launch"},
@@ -413,6 +414,11 @@ static CUresult simt_event_synchronize(CUevent event)
     return event ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+static CUresult simt_event_query(CUevent event)
+{
+    return simt_event_synchronize(event);
+}
+
 static CUresult simt_event_elapsed(float *milliseconds, CUevent start, CUevent stop)
 {
     NEED_CONTEXT();
@@ -534,6 +540,7 @@ static smp_driver simt_driver = {
             .cuEventDestroy = simt_event_destroy,
             .cuEventRecord = simt_event_record,
             .cuEventSynchronize = simt_event_synchronize,
+            .cuEventQuery = simt_event_query,
             .cuEventElapsedTime = simt_event_elapsed,
             .cuLaunchKernel = simt_launch_kernel,
         },
