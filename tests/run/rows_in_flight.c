@@ -6,6 +6,7 @@
 #include "late_driver.h"
 #include "media_fixture.h"
 
+#include "base/checked.h"
 #include "device/cpu.h"
 #include "device/cuda/cuda.h"
 #include "pipe/program.h"
@@ -97,7 +98,8 @@ static int64_t strips_of(int64_t bytes)
     return (bytes + (int64_t)STRIP * ROW - 1) / ((int64_t)STRIP * ROW);
 }
 
-/* While strip k is computed, k+1 may come and k-1 may go. */
+/* Of each strip the device first moves what came to where it computes, and last what it computed to where that goes
+ * from. So while strip k is computed, k+1 may come, and k-1 and k-2 may go. */
 static void strips_come_and_go_while_another_is_computed(void **state)
 {
     (void)state;
@@ -109,21 +111,29 @@ static void strips_come_and_go_while_another_is_computed(void **state)
     smp_run_report_free(&report);
     for (int i = 0; i < late->step_count; i++) {
         const late_step *step = &late->steps[i];
-        if (step->kind == LATE_WORK) { /* bytes: its number, from 1 on */
-            assert_int_equal(strips_of(step->behind[LATE_UP]), step->bytes);
-            assert_true(strips_of(step->behind[LATE_DOWN]) <= (step->bytes > 2 ? step->bytes - 2 : 0));
-        } else if (step->kind == LATE_UP) {
-            const int64_t strip = strips_of(step->bytes);
-            assert_true(step->behind[LATE_WORK] <= (strip > 2 ? strip - 2 : 0));
-            assert_true(strips_of(step->behind[LATE_DOWN]) <= (strip > 3 ? strip - 3 : 0));
-        } else {
-            const int64_t strip = strips_of(step->bytes);
-            assert_int_equal(step->behind[LATE_WORK], strip);
-            assert_int_equal(strips_of(step->behind[LATE_UP]), strip);
+        const int64_t *behind = step->behind, came = strips_of(behind[LATE_UP]), gone = strips_of(behind[LATE_DOWN]);
+        if (step->kind == LATE_UP) { /* of strip k: behind what moved k-1 on, and so behind the launch of k-2 */
+            const int64_t k = strips_of(step->count) - 1;
+            assert_int_equal(behind[LATE_WITHIN], smp_max_i64(2 * k - 1, 0));
+            assert_int_equal(behind[LATE_WORK], smp_max_i64(k - 1, 0));
+            assert_int_equal(gone, smp_max_i64(k - 3, 0));
+        } else if (step->kind == LATE_WORK) {
+            const int64_t k = step->count - 1;
+            assert_int_equal(came, k + 1);
+            assert_int_equal(gone, smp_max_i64(k - 2, 0));
+        } else if (step->kind == LATE_WITHIN && step->count % 2 == 0) { /* into what strip k-2 went from */
+            const int64_t k = step->count / 2 - 1;
+            assert_int_equal(behind[LATE_WORK], k + 1);
+            assert_int_equal(gone, smp_max_i64(k - 1, 0));
+        } else if (step->kind == LATE_DOWN) {
+            const int64_t k = strips_of(step->count) - 1;
+            assert_int_equal(behind[LATE_WITHIN], 2 * k + 2);
+            assert_int_equal(came, k + 1);
         }
-        seen[step->kind] = step->bytes;
+        seen[step->kind] = step->count;
     }
     assert_int_equal(seen[LATE_WORK], 6);
+    assert_int_equal(seen[LATE_WITHIN], 12);
     assert_int_equal(seen[LATE_UP], (int64_t)HEIGHT * ROW);
     assert_int_equal(seen[LATE_DOWN], (int64_t)HEIGHT * ROW);
 }
