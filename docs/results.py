@@ -171,7 +171,9 @@ def bench(report):
     bus = report.get("bus", {})
     rates += [(text_, bus.get(key)) for key, text_ in (
         ("up_pinned", "bus up, pinned memory"), ("down_pinned", "bus down, pinned memory"),
-        ("up_run", "bus up, as a run does it"), ("down_run", "bus down, as a run does it"))]
+        ("both_pinned", "bus both ways, pinned memory"),
+        ("up_run", "bus up, as a run does it"), ("down_run", "bus down, as a run does it"),
+        ("both_run", "bus both ways, as a run does it"))]
     if any(r for _, r in rates):
         text += table(["what", "GB/s", "quartiles", "of datasheet"], [[
             name,

@@ -72,7 +72,7 @@ static smp_code gpu_streams(const smp_bench_request *request, smp_bench_report *
     if (!code)
         code = measure_streams(request, device, 0, report, at, err);
     for (int i = 0; !code && i < SMP_BENCH_LINKS; i++)
-        code = smp_peak_link(device, i % 2 == 0, i >= 2, 0, &report->link[i], err);
+        code = smp_peak_link(device, (smp_link_way)(i % SMP_LINK_WAYS), i >= SMP_LINK_WAYS, 0, &report->link[i], err);
     return code ? code : step(at, err);
 }
 

@@ -20,7 +20,7 @@ void smp_bench_report_free(smp_bench_report *report)
 
 /* ------------------------------------------------------------------------------------------------ cells */
 
-enum { NAME = 30, CELL = 10 };
+enum { NAME = 31, CELL = 10 };
 
 static void put_text(FILE *to, const char *text, int columns)
 {
@@ -67,8 +67,9 @@ static void put_gpu_streams(FILE *to, const smp_bench_report *report, const smp_
     put_rate(to, "copy by a kernel", &stream->copy, copy, peak);
     put_rate(to, "read by a kernel", &stream->read, copy, peak);
     put_rate(to, "write by a kernel", &stream->write, copy, peak);
-    static const char *const names[SMP_BENCH_LINKS] = {"bus up, pinned memory", "bus down, pinned memory",
-                                                       "bus up, as a run does it", "bus down, as a run does it"};
+    static const char *const names[SMP_BENCH_LINKS] = {
+        "bus up, pinned memory",    "bus down, pinned memory",    "bus both ways, pinned memory",
+        "bus up, as a run does it", "bus down, as a run does it", "bus both ways, as a run does it"};
     for (int i = 0; i < SMP_BENCH_LINKS; i++)
         put_rate(to, names[i], &report->link[i], 0, 0);
 }

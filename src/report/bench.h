@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "report/rate.h"
 
-enum { SMP_BENCH_STREAMS = 16, SMP_BENCH_LINKS = 4 };
+enum { SMP_BENCH_STREAMS = 16, SMP_BENCH_LINKS = 6 };
 
 /* Streaming kernels with so many threads (CPU), or on the whole GPU (threads 0). */
 typedef struct smp_bench_stream {
@@ -40,7 +40,7 @@ typedef struct smp_bench_report {
     smp_rate driver_copy;         /* device to device, by a GPU's driver */
     smp_bench_stream streams[SMP_BENCH_STREAMS];
     size_t stream_count;
-    smp_rate link[SMP_BENCH_LINKS];            /* up, down with pinned memory; up, down as a run copies */
+    smp_rate link[SMP_BENCH_LINKS];            /* up, down, both at once with pinned memory; the same as a run copies */
     double launch_each, launch_waited;         /* seconds */
     char source_problem[SMP_COUNT_KINDS][512]; /* why a source is missing; "" */
     char source_hint[SMP_COUNT_KINDS][320];

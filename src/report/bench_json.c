@@ -58,10 +58,10 @@ static void put_streams(smp_json *json, const smp_bench_report *report)
     smp_json_end(json, ']');
     if (report->link[0].count) {
         smp_json_object(json, "bus");
-        put_rate(json, "up_pinned", &report->link[0]);
-        put_rate(json, "down_pinned", &report->link[1]);
-        put_rate(json, "up_run", &report->link[2]);
-        put_rate(json, "down_run", &report->link[3]);
+        static const char *const names[SMP_BENCH_LINKS] = {"up_pinned", "down_pinned", "both_pinned",
+                                                           "up_run",    "down_run",    "both_run"};
+        for (int i = 0; i < SMP_BENCH_LINKS; i++)
+            put_rate(json, names[i], &report->link[i]);
         smp_json_end(json, '}');
     }
     if (report->launch_each > 0) {

@@ -87,12 +87,14 @@ smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, s
     smp_code code = smp_rows_needed(plan, step, &rows, err);
     strip_rows = smp_phase_rows(plan, plan->steps[step].phase, strip_rows);
     return code ? code
-                : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows), device, out, err);
+                : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows, device), device,
+                                  out, err);
 }
 
-int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows)
+int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows, const smp_device *device)
 {
     enum { SLOT_BYTES = 1 << 19 };
+    const int64_t bytes = device && !device->host_memory ? SMP_GPU_SLOT_BYTES : SLOT_BYTES;
     int64_t row = shape->width * shape->channels * smp_sample_size((int)shape->format);
-    return smp_max_i64(1, smp_min_i64(strip_rows, smp_max_i64(1, SLOT_BYTES / row)));
+    return smp_max_i64(1, smp_min_i64(strip_rows, smp_max_i64(1, bytes / row)));
 }

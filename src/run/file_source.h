@@ -29,7 +29,7 @@ smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, s
                            smp_stream **out, smp_error *err);
 
 /* Rows in a slot of a source that is not read by strips: about 512 KB. Small slots let the reader run ahead in small
- * steps. */
-int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows);
+ * steps; those that a GPU is sent from are larger, for each copy over the bus takes some microseconds besides. */
+int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows, const smp_device *device);
 
 #endif

@@ -40,10 +40,11 @@ int64_t smp_memory_estimate_streams(const smp_plan *plan, const smp_device *devi
     for (size_t i = 0; i < plan->step_count; i++) {
         const smp_shape *shape = &plan->steps[i].out;
         const bool by_strips = smp_source_by_strips(plan, (int)i, device);
-        const int64_t rows = by_strips ? windows[i].shown
-                                       : smp_source_slot(shape, smp_phase_rows(plan, plan->steps[i].phase, strip_rows));
+        const int64_t rows =
+            by_strips ? windows[i].shown
+                      : smp_source_slot(shape, smp_phase_rows(plan, plan->steps[i].phase, strip_rows), device);
         if (plan->steps[i].job == SMP_JOB_SOURCE)
-            bytes += smp_stream_read_bytes(shape, rows, by_strips);
+            bytes += smp_stream_read_bytes(shape, rows, by_strips, device);
     }
     for (size_t i = 0; i < plan->sink_count; i++)
         bytes += smp_stream_write_bytes(&plan->sinks[i].rows, strip_rows, device);

@@ -155,7 +155,7 @@ smp_code smp_peak_copy(smp_device *device, size_t size, smp_rate *rate, smp_erro
     double began = smp_now();
     for (int pass = 0; !code && !enough(rate, began); pass++) {
         double seconds;
-        code = smp_cuda_time_copy(device, SMP_CUDA_WITHIN, out, in, size, &seconds, err);
+        code = smp_cuda_time_copy(device, out, in, size, &seconds, err);
         if (!code && pass >= WARM_UP)
             rate->seconds[rate->count++] = seconds;
     }
@@ -168,90 +168,98 @@ smp_code smp_peak_copy(smp_device *device, size_t size, smp_rate *rate, smp_erro
     return code;
 }
 
-/* A ring of slots as a run has it. */
-typedef struct ring {
-    void *slot[SMP_GPU_SLOTS];
+/* Copies in one direction: from or to slots that are used in turn, or one of all bytes. */
+typedef struct traffic {
+    bool up;
+    int slots;
+    size_t slot_bytes, at; /* at: bytes of this pass so far */
+    void *there, *slot[SMP_GPU_SLOTS];
     smp_mark *mark[SMP_GPU_SLOTS];
-} ring;
+    smp_cost cost;
+} traffic;
 
-static smp_code open_ring(smp_device *device, ring *r, smp_error *err)
+static smp_code open_traffic(smp_device *device, traffic *t, size_t size, smp_error *err)
 {
-    for (int i = 0; i < SMP_GPU_SLOTS; i++) {
-        if (!(r->slot[i] = device->ops->pinned_alloc(device, SMP_GPU_SLOT_BYTES)))
-            return smp_fail_memory(err, "pinned memory", SMP_GPU_SLOT_BYTES);
-        memset(r->slot[i], 0, SMP_GPU_SLOT_BYTES);
+    smp_code code = zeroed(device, size, &t->there, err);
+    for (int i = 0; !code && i < t->slots; i++) {
+        if (!(t->slot[i] = device->ops->pinned_alloc(device, t->slot_bytes)))
+            return smp_fail_memory(err, "pinned memory", t->slot_bytes);
+        memset(t->slot[i], 0, t->slot_bytes);
     }
-    return SMP_OK;
+    return code;
 }
 
-static void close_ring(smp_device *device, ring *r)
+static void close_traffic(smp_device *device, traffic *t)
 {
-    for (int i = 0; i < SMP_GPU_SLOTS; i++) {
-        device->ops->unmark(device, r->mark[i]);
-        device->ops->pinned_free(device, r->slot[i]);
+    for (int i = 0; i < t->slots; i++) {
+        device->ops->unmark(device, t->mark[i]);
+        device->ops->pinned_free(device, t->slot[i]);
     }
+    if (t->there)
+        device->ops->free(device, t->there);
 }
 
-/* One copy over the bus as a run makes it: slot by slot, each waited for before it is used again. */
-static smp_code sent_copy(smp_device *device, bool up, void *there, ring *r, size_t size, double *seconds,
-                          smp_error *err)
+/* Sends the next slot, when what it was used for before is done. */
+static smp_code send_next(smp_device *device, traffic *t, size_t size, const smp_mark *after, smp_error *err)
+{
+    const size_t slot = t->at / t->slot_bytes % (size_t)t->slots;
+    char *device_at = (char *)t->there + t->at;
+    const size_t n = (size_t)smp_min_u64(size - t->at, t->slot_bytes);
+    const smp_rows_sent part = {.up = t->up,
+                                .to = t->up ? device_at : t->slot[slot],
+                                .from = t->up ? t->slot[slot] : device_at,
+                                .row_bytes = (int64_t)n,
+                                .rows = 1,
+                                .after = after};
+    t->at += n;
+    const smp_code code = device->ops->reach(device, t->mark[slot], err);
+    return code ? code : device->ops->send(device, &part, &t->cost, &t->mark[slot], err);
+}
+
+/* Copies in all directions, beside the work, as a run makes them. */
+static smp_code pass_over(smp_device *device, traffic *ways, int count, size_t size, const smp_mark *after,
+                          double *seconds, smp_error *err)
 {
     smp_code code = SMP_OK;
-    smp_cost cost = {0};
-    double began = smp_now();
-    for (size_t at = 0, n; !code && at < size; at += n) {
-        const size_t slot = at / SMP_GPU_SLOT_BYTES % SMP_GPU_SLOTS;
-        char *device_at = (char *)there + at;
-        n = (size_t)smp_min_u64(size - at, SMP_GPU_SLOT_BYTES);
-        const smp_rows_sent part = {.up = up,
-                                    .to = up ? device_at : r->slot[slot],
-                                    .from = up ? r->slot[slot] : device_at,
-                                    .row_bytes = (int64_t)n,
-                                    .rows = 1};
-        code = device->ops->reach(device, r->mark[slot], err);
-        if (!code)
-            code = device->ops->send(device, &part, &cost, &r->mark[slot], err);
-    }
-    const smp_code waited = device->ops->sync(device, code ? NULL : err); /* cost is on this stack */
+    const double began = smp_now();
+    for (int i = 0; i < count; i++)
+        ways[i].at = 0;
+    while (!code && ways[0].at < size)
+        for (int i = 0; !code && i < count; i++)
+            code = send_next(device, &ways[i], size, after, err);
+    const smp_code waited = device->ops->sync(device, code ? NULL : err);
     *seconds = smp_now() - began;
     return code ? code : waited;
 }
 
-smp_code smp_peak_link(smp_device *device, bool up, bool in_slots, size_t size, smp_rate *rate, smp_error *err)
+smp_code smp_peak_link(smp_device *device, smp_link_way way, bool in_slots, size_t size, smp_rate *rate, smp_error *err)
 {
     *rate = (smp_rate){0};
     if (device->host_memory)
         return SMP_OK;
     if (!size)
         size = is_gpu(device) ? 256 << 20 : 1 << 20;
-    void *there = NULL, *here = NULL;
-    ring slots = {.mark = {NULL}};
-    smp_code code = zeroed(device, size, &there, err);
-    if (!code && in_slots)
-        code = open_ring(device, &slots, err);
-    else if (!code)
-        code = smp_cuda_pinned_alloc(device, size, &here, err);
-    if (here)
-        memset(here, 0, size);
+    const int count = way == SMP_LINK_BOTH ? 2 : 1;
+    traffic ways[2] = {{.up = way != SMP_LINK_DOWN}, {.up = false}};
+    smp_mark *after = NULL;
+    smp_code code = device->ops->mark(device, SMP_WORK, &after, err);
+    for (int i = 0; i < count; i++) {
+        ways[i].slots = in_slots ? SMP_GPU_SLOTS : 1;
+        ways[i].slot_bytes = in_slots ? SMP_GPU_SLOT_BYTES : size;
+        code = code ? code : open_traffic(device, &ways[i], size, err);
+    }
     double began = smp_now();
     for (int pass = 0; !code && !enough(rate, began); pass++) {
         double seconds;
-        if (in_slots)
-            code = sent_copy(device, up, there, &slots, size, &seconds, err);
-        else
-            code = smp_cuda_time_copy(device, up ? SMP_CUDA_UP : SMP_CUDA_DOWN, up ? there : here, up ? here : there,
-                                      size, &seconds, err);
+        code = pass_over(device, ways, count, size, after, &seconds, err);
         if (!code && pass >= WARM_UP)
             rate->seconds[rate->count++] = seconds;
     }
-    rate->bytes = (double)size;
+    rate->bytes = count * (double)size;
     smp_rate_settle(rate);
-    if (in_slots)
-        close_ring(device, &slots);
-    else
-        smp_cuda_pinned_free(device, here);
-    if (there)
-        device->ops->free(device, there);
+    for (int i = 0; i < count; i++)
+        close_traffic(device, &ways[i]);
+    device->ops->unmark(device, after);
     return code;
 }
 

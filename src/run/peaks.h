@@ -20,10 +20,12 @@ smp_code smp_peak_stream(smp_device *device, smp_stream_op op, size_t size, smp_
 smp_code smp_peak_touch(smp_device *device, void *buffer, size_t size, void *sums, smp_error *err);
 size_t smp_peak_sums(size_t size);
 
-/* Host to device (up) or device to host over the bus, from and to pinned memory: in one copy, or in_slots: through the
- * ring of slots that a run has between device and codec, which here take no time themselves. A device that shares the
- * host's memory has no bus: rate->bytes is 0. */
-smp_code smp_peak_link(smp_device *device, bool up, bool in_slots, size_t size, smp_rate *rate, smp_error *err);
+/* Host to device (up), device to host (down), or both at once, whose bytes are added up: over the bus, from and to
+ * pinned memory, in one copy; or in_slots: through the rings of slots that a run has between device and codecs, which
+ * here take no time themselves. A device that shares the host's memory has no bus: rate->bytes is 0. */
+typedef enum smp_link_way { SMP_LINK_UP, SMP_LINK_DOWN, SMP_LINK_BOTH, SMP_LINK_WAYS } smp_link_way;
+smp_code smp_peak_link(smp_device *device, smp_link_way way, bool in_slots, size_t size, smp_rate *rate,
+                       smp_error *err);
 
 /* Seconds that an empty launch takes: *each in a long row of launches, *waited with a sync after each. */
 smp_code smp_peak_launch(smp_device *device, double *each, double *waited, smp_error *err);

@@ -164,9 +164,14 @@ static int64_t bytes_of(const smp_shape *shape, int64_t slot_rows, int slots)
     return fits ? smp_min_i64(bytes, most) : most;
 }
 
-int64_t smp_stream_read_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips)
+static int read_slots(const smp_device *device)
 {
-    return bytes_of(shape, slot_rows, by_strips ? STRIP_SLOTS : SMALL_SLOTS);
+    return device && !device->host_memory ? SMP_GPU_SLOTS : SMALL_SLOTS;
+}
+
+int64_t smp_stream_read_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips, const smp_device *device)
+{
+    return bytes_of(shape, slot_rows, by_strips ? STRIP_SLOTS : read_slots(device));
 }
 
 /* The rows of a writer's slot, and how many slots. Where rows are computed on in slots, a strip must fit. */
@@ -259,7 +264,7 @@ static smp_stream *make(const smp_shape *shape, int64_t slot_rows, int slots, sm
 smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_device *device, smp_stream **out,
                          smp_error *err)
 {
-    smp_stream *s = make(smp_media_rows(smp_reader_media(reader)), slot_rows, SMALL_SLOTS, out, err);
+    smp_stream *s = make(smp_media_rows(smp_reader_media(reader)), slot_rows, read_slots(device), out, err);
     if (!s)
         return SMP_E_MEMORY;
     s->reader = reader;

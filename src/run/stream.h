@@ -11,7 +11,7 @@
 
 typedef struct smp_stream smp_stream;
 
-enum { SMP_GPU_SLOTS = 4, SMP_GPU_SLOT_BYTES = 1 << 20 }; /* towards a writer, of what a GPU computed */
+enum { SMP_GPU_SLOTS = 4, SMP_GPU_SLOT_BYTES = 1 << 20 }; /* between a codec and a GPU */
 
 /* Starts a thread that reads the first `rows` of reader's rows in slots of slot_rows. The reader stays the caller's and
  * must outlive the stream, as must the device (null: rows are not sent). */
@@ -52,7 +52,7 @@ bool smp_stream_has_room(smp_stream *stream);
 
 /* Bytes of the slots of a stream of this shape. by_strips: as smp_stream_read_strips has them. Huge sizes give a large
  * number and no overflow. */
-int64_t smp_stream_read_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips);
+int64_t smp_stream_read_bytes(const smp_shape *shape, int64_t slot_rows, bool by_strips, const smp_device *device);
 int64_t smp_stream_write_bytes(const smp_shape *shape, int64_t strip_rows, const smp_device *device);
 
 /* The stride of rows in slots, in bytes. */

@@ -125,9 +125,10 @@ static void rates_are_measured_on_every_device(void **state)
         double each, waited;
         assert_int_equal(smp_peak_launch(devices[d], &each, &waited, &err), SMP_OK);
         assert_true(each > 0 && waited > 0);
-        for (int way = 0; way < 4; way++) {
-            assert_int_equal(smp_peak_link(devices[d], way & 1, way & 2, 1 << 17, &rate, &err), SMP_OK);
-            assert_int_equal(rate.bytes, d == 0 ? 0 : 1 << 17); /* a CPU has no bus to its own memory */
+        for (int i = 0; i < 2 * SMP_LINK_WAYS; i++) {
+            const smp_link_way way = (smp_link_way)(i % SMP_LINK_WAYS);
+            assert_int_equal(smp_peak_link(devices[d], way, i >= SMP_LINK_WAYS, 1 << 17, &rate, &err), SMP_OK);
+            assert_int_equal(rate.bytes, d == 0 ? 0 : way == SMP_LINK_BOTH ? 2 << 17 : 1 << 17); /* a CPU has no bus */
         }
     }
 }

@@ -47,12 +47,8 @@ void smp_cuda_before_close(smp_device *device, void (*fn)(void));
 /* The number of kernels that were launched or asked about so far. They stay loaded. */
 size_t smp_cuda_kernel_count(smp_device *device);
 
-/* Runs one copy of size bytes and measures its time on the device, by events. Host memory is pinned
- * (smp_cuda_pinned_alloc), device memory is from the device's alloc. */
-typedef enum smp_cuda_way { SMP_CUDA_WITHIN, SMP_CUDA_UP, SMP_CUDA_DOWN } smp_cuda_way;
-smp_code smp_cuda_time_copy(smp_device *device, smp_cuda_way way, void *to, const void *from, size_t size,
-                            double *seconds, smp_error *err);
-smp_code smp_cuda_pinned_alloc(smp_device *device, size_t size, void **out, smp_error *err);
-void smp_cuda_pinned_free(smp_device *device, void *memory);
+/* Runs one copy of size bytes of device memory and measures its time on the device, by events. */
+smp_code smp_cuda_time_copy(smp_device *device, void *to, const void *from, size_t size, double *seconds,
+                            smp_error *err);
 
 #endif
