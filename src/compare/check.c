@@ -103,16 +103,14 @@ static void digest_free(digest *d)
 static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d, smp_error *err)
 {
     const smp_step *step = trial->step;
-    int64_t size = (int64_t)run->work.result_size;
+    void *result = NULL;
     d->work = trial->target->step->work;
     d->work.table = smp_alloc(d->work.table_size ? d->work.table_size : 1);
-    void *result = smp_alloc(run->work.result_size);
-    smp_code code =
-        d->work.table && result ? SMP_OK : smp_fail_memory(err, "results", run->work.result_size + d->work.table_size);
+    smp_code code = d->work.table ? SMP_OK : smp_fail_memory(err, "results", d->work.table_size);
     if (!code && trial->target->step->work.table) /* else finish() fills it in */
         memcpy(d->work.table, trial->target->step->work.table, d->work.table_size);
     if (!code)
-        code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+        code = smp_step_result(run, &result, err);
     if (!code && step->stage->finish)
         code = step->stage->finish(step->params, &step->in, result, &d->work, &d->findings, err);
     smp_free(result);

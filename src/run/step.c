@@ -219,7 +219,7 @@ smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_
         return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
     smp_code code = device->ops->alloc(device, bytes, &run->scratch, err);
     run->scratch_rows = code ? 0 : rows;
-    return code;
+    return code == SMP_E_DEVICE_MEMORY && run->work.more_at ? SMP_OK : code;
 }
 
 smp_code smp_step_reset(smp_step_run *run, smp_error *err)
@@ -242,6 +242,7 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
     smp_free(run->partial);
     run->partial = NULL;
     run->begun = false;
+    run->through = 0;
     run->work = run->step->work;
     run->work.table = table;
     if (table && run->step->work.table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
@@ -308,9 +309,13 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
     smp_device *device = run->device;
     const smp_variant *variant = smp_step_serving(run->step, run->variant, device, in, out, second, run->work.kernel);
     run->ran = variant;
+    if (out->y0 == 0)
+        run->through = 0;
+    run->through = run->through == out->y0 ? out->y0 + out->rows : -1;
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
         const smp_launch *launch = &variant->launches[i];
-        if (!smp_launch_runs(launch, !device->host_memory) || (launch->once && run->begun && out->y0 > 0))
+        if (!smp_launch_runs(launch, !device->host_memory) || (launch->once && run->begun && out->y0 > 0) ||
+            (launch->last && run->through != out->height))
             continue;
         smp_io io = smp_step_views(run->step, launch, in, out, second, run->scratch);
         io.table = run->table;
@@ -326,13 +331,31 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
 
 /* ------------------------------------------------------------------------------------------------ results */
 
+static smp_code bring(const smp_step_run *run, void *to, const void *from, size_t size, smp_error *err)
+{
+    const int64_t bytes = (int64_t)size;
+    return size ? run->device->ops->copy_out(run->device, to, bytes, from, bytes, bytes, 1, err) : SMP_OK;
+}
+
+smp_code smp_step_result(const smp_step_run *run, void **result, smp_error *err)
+{
+    const size_t size = run->work.result_size, at = run->work.more_at;
+    uint64_t more = 0;
+    size_t whole = 0;
+    *result = NULL;
+    smp_code code = at ? bring(run, &more, (const char *)run->result + at, sizeof more, err) : SMP_OK;
+    if (code)
+        return code;
+    if (!smp_add_size(size, (size_t)more, &whole) || !(*result = smp_alloc_raw(whole)))
+        return smp_fail_memory(err, "results", size + more);
+    code = bring(run, *result, run->result, size, err);
+    return code ? code : bring(run, (char *)*result + size, run->scratch, (size_t)more, err);
+}
+
 smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err)
 {
-    int64_t size = (int64_t)run->work.result_size;
-    void *result = smp_alloc(run->work.result_size);
-    if (!result)
-        return smp_fail_memory(err, "results", run->work.result_size);
-    smp_code code = run->device->ops->copy_out(run->device, result, size, run->result, size, size, 1, err);
+    void *result;
+    smp_code code = smp_step_result(run, &result, err);
     const double start = smp_now();
     if (!code && target != run && target->work.table_size && !target->work.table &&
         !(target->work.table = smp_alloc(target->work.table_size)))

@@ -18,6 +18,7 @@ typedef struct smp_step_run {
     void *scratch;
     int64_t scratch_rows;
     bool begun;            /* launches that run once have run for this picture */
+    int64_t through;       /* rows of this picture that were launched in order from the first on; -1: others were */
     smp_findings findings; /* of a finished reduction */
     bool wants_partial;    /* set by the caller: also keep the result in the form that merges over files */
     void *partial;         /* that form; null: not wanted, or the stage has none */
@@ -81,7 +82,7 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
                        const smp_variant *variant, smp_error *err);
 
 /* Makes sure that the variant has scratch memory for `rows` rows of its input. from: the format of the input's samples
- * in memory. */
+ * in memory. A reduction that can do without (smp_node_plan.more_at) gets none where the device has too little. */
 smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_error *err);
 
 /* Queues the variant's launches for out.rows rows. second: rows of the second input, data null without one. The scratch
@@ -94,6 +95,9 @@ smp_code smp_step_reset(smp_step_run *run, smp_error *err);
 
 /* Prepares for another picture of the same shape: forgets the cost, the findings and what a reduction changed. */
 smp_code smp_step_again(smp_step_run *run, smp_error *err);
+
+/* Copies a reduction's result to the host: an allocation of the caller's. */
+smp_code smp_step_result(const smp_step_run *run, void **result, smp_error *err);
 
 /* Copies a finished reduction to the host and lets the stage evaluate it. Findings go to run, table and kernel
  * parameters to `target`: the run of the step that waits for them, or run itself. */

@@ -136,7 +136,7 @@ typedef enum smp_result_kind {
 } smp_result_kind;
 
 enum { SMP_KERNEL_PARAMS = 2048 }; /* bytes: the largest kernel parameter struct */
-enum { SMP_MAX_LAUNCHES = 8 };     /* of a variant */
+enum { SMP_MAX_LAUNCHES = 9 };     /* of a variant */
 enum { SMP_ROW_MAP_MOST = 1 << 30 };
 
 /* What plan() works out for one node; zeroed before the call. */
@@ -178,6 +178,10 @@ typedef struct smp_node_plan {
     size_t result_size; /* bytes */
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     size_t second_at;   /* where that of launches from SMP_SECOND begins, bytes, a multiple of 64 */
+    size_t more_at;     /* SMP_RESULT_CHUNKS: where a uint64_t says how many bytes from the beginning of the scratch
+                           picture finish() and partial() find behind the result: what has no size that is known before.
+                           0: there is none. Where a device has no memory for the scratch picture, launches get it with
+                           null data, and do without */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
     int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */
@@ -269,6 +273,8 @@ typedef struct smp_launch {
     smp_decide_fn *decide;
     bool once; /* of a stage that needs its whole input and has `between`, or from SMP_SECOND: runs before the first
                   strip alone */
+    bool last; /* of a reduction with `between`: runs once all rows are through the launches before it, from the first
+                  on, and not where only some of a picture's rows are launched */
     /* CPU: how many things threads share out, where it is not the rows that the launch writes; the kernel gets numbers
      * of things in place of rows. May be null. */
     int64_t (*items)(const smp_io *io, const void *params);
