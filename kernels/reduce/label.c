@@ -14,10 +14,12 @@ SMP_INLINE void word_of(const smp_io *io, const smp_label *p, const void *row, i
     ((uint32_t *)io->result)[y * smp_bits_words(width) + x / SMP_BITS_WORD] = word;
 }
 
-/* The words of row y from pixel x on, also those behind the width. */
+/* The words of row y from pixel x on, also those behind the width. Nothing is joined here. */
 SMP_INLINE void words_from(const smp_io *io, const smp_label *p, int64_t y, int64_t x)
 {
     const void *row = smp_row(&io->in, y);
+    if (y == 0)
+        *(uint64_t *)(void *)((char *)io->result + p->head_at) = 0;
     for (; x < smp_bits_words(io->in.width) * SMP_BITS_WORD; x += SMP_BITS_WORD)
         word_of(io, p, row, y, x);
 }

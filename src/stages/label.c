@@ -42,31 +42,71 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
+static int64_t whole_lines(int64_t bytes)
+{
+    enum { LINE = 64 };
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Places in the result and, for GPUs, in the scratch picture, whose rows have the slots of a row of words. What does
+ * not fit the kernels' numbers is joined by the host. */
+static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_plan *work)
+{
+    enum { PER_RECORD = 8 /* pixels: components are seldom as many */, LEAST = 64 };
+    const int64_t words = smp_bits_words(in->width), row = words * SMP_LABEL_RUNS * (int64_t)sizeof(uint32_t);
+    size_t bits, pixels, slots, all;
+    if (in->width > INT32_MAX - 128 || !smp_mul_size((size_t)words * sizeof(uint32_t), (size_t)in->height, &bits) ||
+        !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels) ||
+        !smp_mul_size((size_t)row, (size_t)in->height, &slots) || !smp_mul_size(slots, LEAST, &all))
+        return false;
+    k->joins = slots / sizeof(uint32_t) < (size_t)INT32_MAX - SMP_LABEL_THREADS * SMP_LABEL_RUNS;
+    k->chooses = p->min_area > 1 || !isnan(p->max_area);
+    k->tabulate = p->output == LABELS || (p->output == MASK && k->chooses);
+    k->least_area = (int64_t)ceil(p->min_area);
+    k->most_area = isnan(p->max_area) ? INT64_MAX : (int64_t)p->max_area;
+    k->head_at = (int64_t)bits;
+    k->room = in->width * in->height / PER_RECORD + LEAST;
+    k->table_at = sizeof(smp_label_head);
+    k->records_at = whole_lines(k->table_at + (!k->tabulate          ? 0
+                                               : p->output == LABELS ? (int64_t)pixels
+                                                                     : (int64_t)bits));
+    k->raw_at = whole_lines(k->records_at + k->room * (int64_t)sizeof(smp_label_record));
+    k->counts_at = whole_lines(k->raw_at + k->room * (int64_t)sizeof(uint32_t));
+    k->slots_at = whole_lines(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
+    k->scratch_end = k->slots_at + (int64_t)slots;
+    work->between = (smp_shape){.kind = SMP_IMAGE,
+                                .width = words * SMP_LABEL_RUNS,
+                                .height = k->joins ? (k->scratch_end + row - 1) / row : 1,
+                                .channels = 1,
+                                .format = SMP_F32};
+    work->result = SMP_RESULT_CHUNKS;
+    work->result_size = bits + sizeof(uint64_t);
+    work->more_at = bits;
+    work->table_size = p->output == INPUT ? 0 : p->output == LABELS ? pixels : bits;
+    return true;
+}
+
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
     const params *p = given;
     smp_label *k = SMP_PLAN_KERNEL(work, smp_label);
     const double level = p->level * (double)smp_white(in->format);
-    size_t bits, pixels;
     const smp_code code =
         smp_one_channel(in, "label", "write 'gray' before it, or 'local-threshold' and then 'gray'", err);
     if (code)
         return code;
-    if (in->width > INT32_MAX - 128 ||
-        !smp_mul_size((size_t)smp_bits_words(in->width) * sizeof(uint32_t), (size_t)in->height, &bits) ||
-        !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels))
+    *k = (smp_label){
+        .level = (float)level, .least = (int32_t)ceil(level), .numbers = p->output == LABELS, .near = p->connectivity};
+    if (!place(p, in, k, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be labelled");
-    *k = (smp_label){.level = (float)level, .least = (int32_t)ceil(level), .numbers = p->output == LABELS};
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = bits;
+    work->row_unit = SMP_LABEL_DOWN;
     work->ops = 1;
     if (p->output == INPUT) {
         work->access = SMP_REDUCE;
         return SMP_OK;
     }
     work->exactness = SMP_INTEGER;
-    work->table_size = p->output == LABELS ? pixels : bits;
     if (p->output == LABELS) {
         work->out.format = SMP_U16;
         work->out.channels = 1;
@@ -77,6 +117,52 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 /* ------------------------------------------------------------------------------------------------ results */
+
+/* What a reduction's result holds: by the device, or joined here by runs. */
+typedef struct labelled {
+    const char *table;    /* by the device; null: it made none */
+    smp_components found; /* its runs are there only where the device did not join */
+    bool by_device;
+} labelled;
+
+static smp_code take_records(const smp_label_record *from, uint64_t count, smp_components *found, smp_error *err)
+{
+    found->parts = smp_alloc_array((size_t)count + 1, sizeof *found->parts);
+    if (!found->parts)
+        return smp_fail_memory(err, "components", count * sizeof *found->parts);
+    found->count = (size_t)count;
+    for (size_t i = 0; i < found->count; i++)
+        found->parts[i] = (smp_component){.area = (int64_t)from[i].area,
+                                          .left = from[i].left,
+                                          .top = from[i].top,
+                                          .right = from[i].right,
+                                          .bottom = from[i].bottom,
+                                          .sum_x = (int64_t)from[i].sum_x,
+                                          .sum_y = (int64_t)from[i].sum_y};
+    return SMP_OK;
+}
+
+static const smp_label *kernel_of(const smp_node_plan *work)
+{
+    return (const smp_label *)(const void *)work->kernel;
+}
+
+/* Free found.found also after a failure. */
+static smp_code take(const params *p, const smp_shape *in, const smp_label *k, const void *result, labelled *found,
+                     smp_error *err)
+{
+    const char *at = (const char *)result + k->head_at;
+    uint64_t more, count;
+    *found = (labelled){.table = NULL};
+    memcpy(&more, at, sizeof more);
+    if (!more)
+        return smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found->found, err);
+    at += sizeof more;
+    memcpy(&count, at, sizeof count);
+    found->by_device = true;
+    found->table = k->tabulate ? at + k->table_at : NULL;
+    return take_records((const smp_label_record *)(const void *)(at + k->records_at), count, &found->found, err);
+}
 
 /* Leaves out what is too small or too large and numbers the others from 1 on: *number has an entry a component, 0 of
  * what is left out. Components move together. */
@@ -153,8 +239,8 @@ static smp_code report_each(const smp_components *found, smp_findings *findings,
 }
 
 /* The table of the second pass: bits of what was kept, or numbers. */
-static void fill_table(const params *p, const smp_shape *in, const smp_components *found, const uint32_t *number,
-                       void *to)
+static void fill_from_runs(const params *p, const smp_shape *in, const smp_components *found, const uint32_t *number,
+                           void *to)
 {
     const int64_t words = smp_bits_words(in->width);
     for (int64_t y = 0; y < in->height; y++)
@@ -172,46 +258,48 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_findings *findings, smp_error *err)
 {
     const params *p = given;
-    smp_components found;
+    labelled found;
     uint32_t *number = NULL;
-    smp_code code = smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found, err);
+    smp_code code = take(p, in, kernel_of(work), result, &found, err);
+    smp_components *parts = &found.found;
     if (!code)
-        code = choose(p, &found, &number, err);
-    if (!code && p->output == LABELS && found.count > UINT16_MAX) {
-        smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", found.count);
+        code = choose(p, parts, &number, err);
+    if (!code && p->output == LABELS && parts->count > UINT16_MAX) {
+        smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", parts->count);
         code = smp_hint(err, "leave small ones out with min-area=, or write output=mask");
     }
     if (!code && p->output != INPUT && work->table) {
-        memset(work->table, 0, work->table_size);
-        fill_table(p, in, &found, number, work->table);
+        if (found.by_device) /* without a choice the mask is the bit plane */
+            memcpy(work->table, found.table ? found.table : result, work->table_size);
+        else
+            fill_from_runs(p, in, parts, number, memset(work->table, 0, work->table_size));
     }
-    const totals t = totals_of(&found);
+    const totals t = totals_of(parts);
     if (!code)
         code = report(&t, findings, err);
     if (!code)
-        code = report_each(&found, findings, err);
+        code = report_each(parts, findings, err);
     smp_free(number);
-    smp_components_free(&found);
+    smp_components_free(parts);
     return code;
 }
 
 static smp_code partial(const void *given, const smp_shape *in, const smp_node_plan *work, const void *result,
                         void **out, smp_error *err)
 {
-    (void)work;
     const params *p = given;
-    smp_components found;
+    labelled found;
     uint32_t *number = NULL;
     totals *t = *out = smp_alloc(sizeof *t);
     if (!t)
         return smp_fail_memory(err, "results", sizeof *t);
-    smp_code code = smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found, err);
+    smp_code code = take(p, in, kernel_of(work), result, &found, err);
     if (!code)
-        code = choose(p, &found, &number, err);
+        code = choose(p, &found.found, &number, err);
     if (!code)
-        *t = totals_of(&found);
+        *t = totals_of(&found.found);
     smp_free(number);
-    smp_components_free(&found);
+    smp_components_free(&found.found);
     return code;
 }
 
@@ -245,31 +333,82 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+/* The picture is the input, or the one behind launches from the scratch picture. */
+static int64_t words_of(const smp_view *picture, int64_t rows)
 {
-    smp_io words = *io;
-    words.out.channels = 1;
-    words.out.width = smp_bits_words(io->in.width);
-    smp_geometry_samples(&words, kernel, grid);
+    return smp_bits_words(picture->width) * rows;
+}
+static int64_t tiles_of(const smp_view *picture, int64_t rows)
+{
+    return (smp_bits_words(picture->width) + SMP_LABEL_ACROSS - 1) / SMP_LABEL_ACROSS *
+           ((rows + SMP_LABEL_DOWN - 1) / SMP_LABEL_DOWN);
 }
 
-static void ballots_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+static void strip_words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    static const smp_tiles rows = {SMP_BLOCK_THREADS, 1, SMP_BLOCK_THREADS, 1};
-    smp_io pixels = *io;
     (void)kernel;
-    pixels.out.channels = 1;
-    pixels.out.width = smp_bits_words(io->in.width) * SMP_BITS_WORD;
-    smp_grid_sample_tiles(&pixels, &rows, grid);
+    smp_grid_striding_line(words_of(&io->in, io->second.rows), SMP_LABEL_BLOCK, SMP_LABEL_BLOCK, grid);
 }
+static void strip_tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    smp_grid_striding_line(tiles_of(&io->in, io->second.rows), 1, SMP_LABEL_THREADS, grid);
+}
+static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    smp_grid_striding_line(words_of(&io->second, io->second.height), SMP_LABEL_BLOCK, SMP_LABEL_BLOCK, grid);
+}
+static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)kernel;
+    smp_grid_striding_line(tiles_of(&io->second, io->second.height), 1, SMP_LABEL_THREADS, grid);
+}
+static void word_chunks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const int64_t words = words_of(&io->second, io->second.height);
+    (void)kernel;
+    smp_grid_striding_line(words, smp_label_chunk(words), SMP_LABEL_BLOCK, grid);
+}
+/* As many chunks as there can be: how many records there are only the device knows. */
+static void record_chunks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const int64_t room = ((const smp_label *)kernel)->room;
+    (void)io;
+    smp_grid_striding_line(room, smp_label_chunk(room), SMP_LABEL_BLOCK, grid);
+}
+
+/* Of a GPU alone: the first launch, and those that follow when all rows are there. */
+#define JOIN(name, shape)                                                                                              \
+    {                                                                                                                  \
+        .from = SMP_IN, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape                                            \
+    }
+#define THEN(name, shape)                                                                                              \
+    {                                                                                                                  \
+        .from = SMP_SCRATCH, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape, .last = true                         \
+    }
+#define NUMBER THEN(label_flatten, word_chunks_geometry), THEN(label_number, word_chunks_geometry)
+#define FILL_IN                                                                                                        \
+    THEN(label_keep, record_chunks_geometry), THEN(label_keep_number, record_chunks_geometry),                         \
+        THEN(label_tabulate, words_geometry)
 
 static const smp_variant reducers[] = {
     {.name = "naive",
-     .help = "pixel by pixel; on GPUs 32 pixels a thread",
-     .launches = {SMP_LAUNCH(label_bits_naive, .geometry = words_geometry)}},
+     .help = "pixel by pixel; on GPUs runs are joined and measured in global memory",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_naive)},
+                  JOIN(label_join_naive, strip_words_geometry),
+                  THEN(label_seams_naive, words_geometry),
+                  NUMBER,
+                  THEN(label_measure_naive, words_geometry),
+                  FILL_IN}},
     {.name = "tiled",
-     .help = "32 pixels in vectors; on GPUs a pixel a lane, and a ballot makes the bits",
-     .launches = {SMP_LAUNCH(label_bits_tiled, .geometry = ballots_geometry)}},
+     .help = "32 pixels in vectors; on GPUs tiles are joined and measured in shared memory, then their borders",
+     .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_tiled)},
+                  JOIN(label_join_tiled, strip_tiles_geometry),
+                  THEN(label_seams_tiled, words_geometry),
+                  NUMBER,
+                  THEN(label_measure_tiled, tiles_geometry),
+                  FILL_IN}},
     {0},
 };
 

@@ -1,0 +1,216 @@
+/* label on GPUs: the bit plane, and which of its runs belong together.
+ *   naive  a thread a word: its 32 pixels one after the other. Every run is joined with those beside and above it in
+ *          global memory.
+ *   tiled  a warp makes 32 words: a pixel a lane, so that lanes read side by side, and a ballot. Then a tile of 128 x
+ * 32 pixels is joined in shared memory, a thread a word, and across the tiles' borders in global memory. Slot k of word
+ * t lies at k * 128 + t: lanes that look at the same slot of their words meet different banks.
+ *
+ * Union-find by atomic minima (Playne and Hawick 2018, "A New Algorithm for Parallel Connected-Component Labelling on
+ * GPUs"): a root is hung below a smaller one of its component; who finds that it was no root any more goes on with what
+ * was above it. Most runs begin below a neighbour instead of being joined with it (Komura 2015). Roots are the smallest
+ * of their component in the end, whoever came first. */
+#include "reduce/label_slots.cuh"
+
+#include "reduce/bits.cuh"
+
+/* Where the rows are those of a picture's beginning: nothing is told yet. */
+SMP_DEVICE void label_begin(const smp_io &io, const smp_label &p)
+{
+    if (io.second.y0 == 0 && blockIdx.x == 0 && threadIdx.x == 0)
+        *label_head(io, p) = 0;
+}
+
+/* Geometry: SMP_LABEL_BLOCK threads over the words of io.second's rows. */
+template <typename IN, typename> SMP_DEVICE void label_join_naive(const smp_io &io, const smp_label &p)
+{
+    const label_slots all(io.out, io.in, p);
+    const int64_t begin = io.second.y0 * all.words, end = begin + io.second.rows * all.words;
+    const bool joins = p.joins && io.out.data;
+    label_begin(io, p);
+    for (int64_t w = begin + (int64_t)blockIdx.x * blockDim.x + threadIdx.x; w < end;
+         w += (int64_t)gridDim.x * blockDim.x) {
+        const int64_t y = w / all.words, x = (w - y * all.words) * SMP_BITS_WORD;
+        uint32_t word = 0;
+        for (int i = 0; i < SMP_BITS_WORD && x + i < io.in.width; i++)
+            word |= (uint32_t)smp_label_foreground(&p, &io.in, smp_row(&io.in, y), x + i) << i;
+        static_cast<uint32_t *>(io.result)[w] = word;
+        for (int k = 0; joins && k < label_runs(word); k++)
+            all.slots[all.of(w, k)] = all.of(w, k);
+    }
+}
+#define LABEL_JOIN(name)                                                                                               \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, smp_label)                                                         \
+    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, smp_label)                                                       \
+    SMP_KERNEL_PAIR_(name, f32, float, f32, float, smp_label)
+LABEL_JOIN(label_join_naive)
+
+/* ------------------------------------------------------------------------------------------------ tiles */
+
+struct label_tile {
+    uint32_t words[SMP_LABEL_THREADS];
+    uint32_t slots[SMP_LABEL_RUNS * SMP_LABEL_THREADS];
+};
+
+SMP_DEVICE uint32_t label_local(int word, int run)
+{
+    return (uint32_t)(word * SMP_LABEL_RUNS + run);
+}
+SMP_DEVICE int label_place(uint32_t local)
+{
+    return (int)(local % SMP_LABEL_RUNS * SMP_LABEL_THREADS + local / SMP_LABEL_RUNS);
+}
+
+/* While others join, slots are read by atomics too. */
+SMP_DEVICE uint32_t label_tile_root(label_tile &tile, uint32_t local)
+{
+    for (;;) {
+        const uint32_t next = atomicMin(&tile.slots[label_place(local)], 0xffffffffu);
+        if (next == local)
+            return local;
+        local = next;
+    }
+}
+SMP_DEVICE void label_tile_unite(label_tile &tile, uint32_t a, uint32_t b)
+{
+    a = label_tile_root(tile, a);
+    b = label_tile_root(tile, b);
+    while (a != b) {
+        const uint32_t high = a > b ? a : b, low = a > b ? b : a;
+        const uint32_t old = atomicMin(&tile.slots[label_place(high)], low);
+        a = old == high ? low : old;
+        b = low;
+    }
+}
+
+/* Word t and its neighbours in the tile. */
+SMP_DEVICE label_words label_tile_words(const label_tile &tile, int t)
+{
+    const int column = t % SMP_LABEL_ACROSS;
+    const bool above = t >= SMP_LABEL_ACROSS, left = column > 0, right = column + 1 < SMP_LABEL_ACROSS;
+    label_words w;
+    w.here = tile.words[t];
+    w.left = left ? tile.words[t - 1] : 0;
+    w.right = right ? tile.words[t + 1] : 0;
+    w.above = above ? tile.words[t - SMP_LABEL_ACROSS] : 0;
+    w.above_left = above && left ? tile.words[t - SMP_LABEL_ACROSS - 1] : 0;
+    w.above_right = above && right ? tile.words[t - SMP_LABEL_ACROSS + 1] : 0;
+    return w;
+}
+
+/* Geometry: a block a tile of io.second's rows. */
+template <typename IN, typename> SMP_DEVICE void label_join_tiled(const smp_io &io, const smp_label &p)
+{
+    SMP_SHARED(label_tile, tile);
+    const label_slots all(io.out, io.in, p);
+    const int64_t across = (all.words + SMP_LABEL_ACROSS - 1) / SMP_LABEL_ACROSS;
+    const int64_t tiles = across * ((io.second.rows + SMP_LABEL_DOWN - 1) / SMP_LABEL_DOWN);
+    const int t = (int)threadIdx.x, lane = t % 32;
+    label_begin(io, p);
+    for (int64_t n = blockIdx.x; n < tiles; n += gridDim.x) {
+        const int64_t top = io.second.y0 + n / across * SMP_LABEL_DOWN, first = n % across * SMP_LABEL_ACROSS;
+        const int64_t end = io.second.y0 + io.second.rows;
+        uint32_t word = 0;
+        for (int i = 0; i < 32; i++) { /* word i of the warp's */
+            const int at = t - lane + i;
+            const int64_t y = top + at / SMP_LABEL_ACROSS;
+            const int64_t x = (first + at % SMP_LABEL_ACROSS) * SMP_BITS_WORD + lane;
+            const bool set = y < end && x < io.in.width && smp_label_foreground(&p, &io.in, smp_row(&io.in, y), x);
+            const uint32_t made = __ballot_sync(0xffffffffu, set);
+            word = lane == i ? made : word;
+        }
+        const int64_t y = top + t / SMP_LABEL_ACROSS, column = first + t % SMP_LABEL_ACROSS;
+        const bool inside = y < end && column < all.words;
+        if (inside)
+            static_cast<uint32_t *>(io.result)[y * all.words + column] = word;
+        if (!p.joins || !io.out.data)
+            continue;
+        tile.words[t] = word;
+        __syncthreads();
+        const label_words w = label_tile_words(tile, t);
+        for (unsigned starts = label_starts(word), k = 0; starts; starts &= starts - 1, k++) {
+            const label_touched up = label_above(label_run(word, starts & (0u - starts)), w.above, p.near);
+            uint32_t below = label_local(t, (int)k);
+            if (k == 0 && label_joins_left(w))
+                below = label_local(t - 1, label_runs(w.left) - 1);
+            else if (up.from <= up.to)
+                below = label_local(t - SMP_LABEL_ACROSS, up.from);
+            smp_converge();
+            tile.slots[label_place(label_local(t, (int)k))] = below;
+        }
+        __syncthreads();
+        for (unsigned starts = label_starts(word), k = 0; starts; starts &= starts - 1, k++) {
+            const label_touched up = label_above(label_run(word, starts & (0u - starts)), w.above, p.near);
+            const bool left = k == 0 && label_joins_left(w); /* it is below its left neighbour, else the first above */
+            for (int j = up.from + (left ? 0 : 1); j <= up.to; j++)
+                label_tile_unite(tile, label_local(t, (int)k), label_local(t - SMP_LABEL_ACROSS, j));
+        }
+        if (label_joins_above_left(w, p.near))
+            label_tile_unite(tile, label_local(t, 0),
+                             label_local(t - SMP_LABEL_ACROSS - 1, label_runs(w.above_left) - 1));
+        if (label_joins_above_right(w, p.near))
+            label_tile_unite(tile, label_local(t, label_runs(word) - 1), label_local(t - SMP_LABEL_ACROSS + 1, 0));
+        __syncthreads();
+        for (int k = 0; inside && k < label_runs(word); k++) {
+            const uint32_t mine = label_local(t, k), slot = all.of(y * all.words + column, k);
+            uint32_t root = mine, next = tile.slots[label_place(mine)];
+            while (next != root) {
+                root = next;
+                next = tile.slots[label_place(root)];
+            }
+            all.slots[slot] = root == mine ? slot : LABEL_LOCAL + root;
+        }
+        __syncthreads();
+    }
+}
+LABEL_JOIN(label_join_tiled)
+
+/* ------------------------------------------------------------------------------------------------ across tiles */
+
+/* Joins what word `at` touches that is not in its tile. TILED false: there are no tiles. */
+template <bool TILED> SMP_DEVICE void label_seam(const label_slots &all, const uint32_t *bits, int64_t at, int near)
+{
+    const int64_t y = at / all.words, x = at - y * all.words;
+    const bool top = !TILED || y % SMP_LABEL_DOWN == 0, begins = !TILED || x % SMP_LABEL_ACROSS == 0;
+    const bool ends = !TILED || x % SMP_LABEL_ACROSS == SMP_LABEL_ACROSS - 1;
+    label_words w = {0, 0, 0, 0, 0, 0};
+    if (top || begins || ends)
+        w.here = bits[at];
+    if (!w.here)
+        return;
+    const int64_t above = at - all.words;
+    w.left = x > 0 ? bits[at - 1] : 0;
+    w.right = x + 1 < all.words ? bits[at + 1] : 0;
+    w.above = y > 0 ? bits[above] : 0;
+    w.above_left = y > 0 && x > 0 ? bits[above - 1] : 0;
+    w.above_right = y > 0 && x + 1 < all.words ? bits[above + 1] : 0;
+    if (begins && label_joins_left(w))
+        all.unite(all.in_tile(at, 0), all.in_tile(at - 1, label_runs(w.left) - 1));
+    for (unsigned starts = top ? label_starts(w.here) : 0, k = 0; starts; starts &= starts - 1, k++) {
+        const label_touched up = label_above(label_run(w.here, starts & (0u - starts)), w.above, near);
+        for (int j = up.from; j <= up.to; j++)
+            all.unite(all.in_tile(at, (int)k), all.in_tile(above, j));
+    }
+    if ((top || begins) && label_joins_above_left(w, near))
+        all.unite(all.in_tile(at, 0), all.in_tile(above - 1, label_runs(w.above_left) - 1));
+    if ((top || ends) && label_joins_above_right(w, near))
+        all.unite(all.in_tile(at, label_runs(w.here) - 1), all.in_tile(above + 1, 0));
+}
+
+/* Geometry of the rest: SMP_LABEL_BLOCK threads over the picture's words. io.second: the picture. */
+template <bool TILED> SMP_DEVICE void label_seams(const smp_io &io, const smp_label &p)
+{
+    const label_slots all(io.out, io.second, p);
+    const int64_t end = p.joins && io.out.data ? all.words * all.height : 0;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < end; at += (int64_t)gridDim.x * blockDim.x)
+        label_seam<TILED>(all, static_cast<const uint32_t *>(io.result), at, p.near);
+}
+template <typename, typename> SMP_DEVICE void label_seams_naive(const smp_io &io, const smp_label &p)
+{
+    label_seams<false>(io, p);
+}
+SMP_KERNEL_PAIR_(label_seams_naive, f32, float, f32, float, smp_label)
+template <typename, typename> SMP_DEVICE void label_seams_tiled(const smp_io &io, const smp_label &p)
+{
+    label_seams<true>(io, p);
+}
+SMP_KERNEL_PAIR_(label_seams_tiled, f32, float, f32, float, smp_label)
