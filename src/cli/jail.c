@@ -1,5 +1,6 @@
 /* What run and batch confine themselves to before they touch an input: see io/jail.h. */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "cli/outputs.h"
 #include "cli/team.h"
 #include "io/jail.h"
+#include "io/library.h"
 
 /* A GPU's driver opens what it likes, when it likes. */
 static bool may_use_gpu(const char *device)
@@ -19,9 +21,16 @@ static bool may_use_gpu(const char *device)
 
 static smp_jail *begin(const smp_common *common, const smp_program *program)
 {
+    char own[PATH_MAX], libraries[PATH_MAX + 32];
     smp_jail *jail = common->no_sandbox || may_use_gpu(common->device) ? NULL : smp_jail_begin();
     for (size_t i = 0; jail && i < program->file_count; i++)
         smp_jail_allow(jail, program->files[i].path, false);
+    if (jail && smp_program_folder(own)) { /* which may have its libraries beside it, for decoders that begin later */
+        snprintf(libraries, sizeof libraries, "%s/../lib/smempipe", own);
+        smp_jail_allow(jail, libraries, false);
+    }
+    for (size_t i = 0; jail && i < program->save_count; i++) /* now, since they may lie elsewhere */
+        smp_libraries_open(smp_libraries_of_name(program->saves[i].path));
     return jail;
 }
 

@@ -14,15 +14,13 @@
 #include "cli/shipped.h"
 #include "cli/team.h"
 #include "cli/topics.h"
-#include "io/av/av_library.h"
+#include "io/format.h"
 #include "io/raw/raw_spec.h"
-#include "io/source.h"
 #include "io/worker.h"
 #include "pipe/diag.h"
 
 enum { COLOR_AUTO = 0, COLOR_NEVER = 2 }; /* of --color */
 enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
-enum { STDIN_HEAD = 512 /* bytes */, STDIN_WAIT = 3 /* seconds that a pipe may take to begin */ };
 
 /* Files opened later must not land on descriptors 0 to 2 that the caller closed. What takes their place is open the
  * wrong way round, so that using it fails as the closed one would. */
@@ -136,34 +134,30 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
     return code;
 }
 
-/* Whether an argument names a file that FFmpeg's libraries read, also within a stage: `append by="talk.m4a"`. */
-static bool names_av(const char *argument)
+/* What the files need that an argument names, also within a stage: `append by="talk.m4a"`, `--to avif`. */
+static unsigned libraries_of(const char *argument)
 {
+    unsigned libraries = smp_libraries_of_name(argument);
     for (const char *dot = strchr(argument, '.'); dot; dot = strchr(dot + 1, '.')) {
         char end[8] = ".";
         for (size_t i = 1; i < sizeof end - 1 && isalnum((unsigned char)dot[i]); i++)
             end[i] = dot[i];
-        if (smp_av_name(end))
-            return true;
+        libraries |= smp_libraries_of_name(end);
     }
-    return false;
-}
-
-static bool stdin_is_av(void)
-{
-    uint8_t head[STDIN_HEAD];
-    return smp_av_sniff(head, smp_stdin_begins(head, sizeof head, STDIN_WAIT));
+    return libraries;
 }
 
 /* What a confined decoder could not open itself, where it is known that a file needs it: for other files (worker.c)
  * there are decoders that begin with it. */
 static void open_libraries(int argc, char **argv)
 {
+    uint8_t head[SMP_SNIFF];
+    unsigned libraries = 0;
     for (int i = 0; i < argc; i++)
-        if (names_av(argv[i]) || (!strcmp(argv[i], "-") && stdin_is_av())) {
-            (void)smp_av_load();
-            return;
-        }
+        libraries |= strcmp(argv[i], "-")
+                         ? libraries_of(argv[i])
+                         : smp_libraries_of_head(head, smp_source_begins(STDIN_FILENO, head, SMP_SNIFF));
+    smp_libraries_open(libraries);
 }
 
 /* The ranks of a team say once what all of them would say. */

@@ -14,13 +14,30 @@ static const smp_file_format *const formats[] = {
 
 enum { WIDTH = 100, EXTENSIONS = 38 /* columns: of a line, and in front of the extensions */ };
 
+/* Libraries that are opened while the program runs are not on every machine. */
+static bool is_here(const smp_file_format *format)
+{
+    smp_libraries_open(format->library);
+    return (smp_libraries_opened() & format->library) == format->library;
+}
+
+static bool is_read(const smp_file_format *format)
+{
+    return format->sniff && is_here(format);
+}
+
+static bool is_written(const smp_file_format *format)
+{
+    return format->write_shape && is_here(format);
+}
+
 void smp_formats_brief(FILE *to)
 {
     static const char *const uses[] = {"not here: ", "read only: ", "written only: ", "read and written: "};
     for (int use = 3; use >= 0; use--) {
         const char *before = uses[use];
         for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-            if ((formats[i]->sniff ? 1 : 0) + (formats[i]->write_shape ? 2 : 0) == use) {
+            if ((is_read(formats[i]) ? 1 : 0) + (is_written(formats[i]) ? 2 : 0) == use) {
                 fprintf(to, "%s%s", before, formats[i]->name);
                 before = ", ";
             }
@@ -35,10 +52,8 @@ void smp_topic_formats(FILE *to)
     fprintf(to, "  %-12s  %-12s  %-7s  %s\n", "format", "", "holds", "extensions");
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         const smp_file_format *format = formats[i];
-        const char *use = !format->write_shape && !format->sniff ? "not here"
-                          : !format->write_shape                 ? "read"
-                          : !format->sniff                       ? "written"
-                                                                 : "read, written";
+        const bool read = is_read(format), written = is_written(format);
+        const char *use = read && written ? "read, written" : read ? "read" : written ? "written" : "not here";
         const char *kind = format->kind == SMP_IMAGE ? "image" : format->kind == SMP_AUDIO ? "audio" : "both";
         int at = fprintf(to, "  %-12s  %-13s  %-6s ", format->name, use, kind);
         for (const char *const *extension = format->extensions; *extension; extension++) {
@@ -51,7 +66,8 @@ void smp_topic_formats(FILE *to)
     fputc('\n', to);
     smp_text_wrap(
         to,
-        "What is 'not here', or is written only, needs a library that this build is without; README.md lists them.\n"
+        "What is 'not here', or is written only, needs a library that this build, or this machine, is without; "
+        "README.md lists them.\n"
         "\n"
         "8 and 16 bits stay as they are; a JPEG holds 8 bits and no alpha (colour is laid on black), WebP, AVIF and "
         "QOI 8 bits. NPY holds NumPy "

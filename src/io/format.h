@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "io/library.h"
 #include "io/media.h"
 #include "io/output.h"
 #include "io/source.h"
@@ -25,6 +26,7 @@ typedef struct smp_file_format {
     bool arrays;                   /* has the options `planes` and `half` */
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
     bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
+    smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
     bool pages;                    /* a file may hold several pictures, of which smp_limits.page chooses */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */

@@ -12,7 +12,6 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/processor.h"
-#include "io/av/av_library.h"
 #include "io/format.h"
 #include "io/worker_process.h"
 
@@ -358,22 +357,23 @@ void *smp_reader_shared(smp_reader *reader, size_t size)
     return p->worker->map;
 }
 
-/* Whether FFmpeg's libraries read it, by what it begins with behind tags; of a pipe, by its name. */
-static bool needs_av(const smp_reader *reader, const smp_source *source)
+/* The libraries that it needs, by what it begins with behind tags; of a pipe, by its name too. */
+static unsigned libraries_for(const smp_reader *reader, const smp_source *source)
 {
     uint8_t head[SMP_SNIFF];
     off_t at = 0;
     if (!source->seekable)
-        return smp_av_name(reader->name);
+        return smp_libraries_of_name(reader->name) |
+               smp_libraries_of_head(head, smp_source_begins(source->fd, head, sizeof head));
     for (int i = 0; i <= SMP_MOST_ID3; i++) {
         const ssize_t got = pread(source->fd, head, sizeof head, at);
         const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;
         const uint64_t tag = got > 0 && !format ? smp_id3_size(head, (size_t)got) : 0;
         if (!tag)
-            return format == &smp_format_av;
+            return format ? format->library : 0;
         at += (off_t)tag;
     }
-    return false;
+    return 0;
 }
 
 static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp_error *err)
@@ -384,7 +384,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     if (!p)
         return smp_fail_memory(err, "a reader", sizeof *p);
     p->input = source->size;
-    smp_code code = smp_worker_take(needs_av(reader, source), &p->worker, err);
+    smp_code code = smp_worker_take(libraries_for(reader, source), &p->worker, err);
     if (code)
         return code;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/av/av_library.h"
 #include "io/format.h"
+#include "io/library.h"
 #include "io/worker_message.h"
 
 void (*smp_decoder_hook)(int input);
@@ -229,11 +229,10 @@ typedef struct nursery {
     uint64_t memory;
 } nursery;
 
-static int begin(nursery *n, int channel, int arena, bool av)
+static int begin(nursery *n, int channel, int arena, unsigned libraries)
 {
     const pid_t self = getpid();
-    if (av)
-        (void)smp_av_load(); /* who opens a file says when they are not there */
+    smp_libraries_open(libraries);
     if (!smp_grow(&n->pids, &n->capacity, n->count + 1, sizeof *n->pids))
         return -ENOMEM;
     const pid_t pid = fork();
@@ -278,7 +277,7 @@ _Noreturn void smp_nursery(int parent, int asks, uint64_t memory)
         if (ask.end)
             answer.value = end(&n, ask.end);
         else if (descriptors == 2)
-            answer.value = begin(&n, SMP_FD_CHANNEL + 1, SMP_FD_CHANNEL + 2, ask.av);
+            answer.value = begin(&n, SMP_FD_CHANNEL + 1, SMP_FD_CHANNEL + 2, ask.libraries);
         for (int i = 0; i < descriptors; i++)
             close(SMP_FD_CHANNEL + 1 + i);
         if (!smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, NULL, 0, NULL, 0))

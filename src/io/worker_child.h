@@ -8,8 +8,8 @@
 /* What the program asks the nursery: a decoder with the two descriptors that come along (its channel, its arena), or
  * the end of one. The answer: the decoder's id, or what waitpid(2) said of it; -errno when that failed. */
 typedef struct smp_nursery_ask {
-    int end; /* this decoder; 0: begin one */
-    bool av; /* open FFmpeg's libraries before: a decoder cannot */
+    int end;            /* this decoder; 0: begin one */
+    unsigned libraries; /* open these before: a decoder cannot */
 } smp_nursery_ask;
 
 typedef struct smp_nursery_answer {

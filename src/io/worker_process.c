@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/going.h"
-#include "io/av/av_library.h"
+#include "io/library.h"
 #include "io/source.h"
 #include "io/worker.h"
 #include "io/worker_child.h"
@@ -134,7 +134,7 @@ smp_code smp_worker_start(uint64_t max_memory, smp_error *err)
         return fail_start(number, err);
     }
     first->own = true;
-    first->av = smp_av_loaded();
+    first->libraries = smp_libraries_opened();
     first->pid = pid;
     state.idle = first;
     state.runs = true;
@@ -234,26 +234,25 @@ static bool greet(smp_worker *w)
            (smp_message_receive(w->channel, &w->hello, sizeof w->hello, 0, NULL) == SMP_RECEIVED && w->hello.pid > 0);
 }
 
-/* One without the libraries, where they are not needed, leaves those with them to others. */
-static smp_worker *take_idle(bool av)
+/* Of those that have the libraries, one without others comes first. */
+static smp_worker *take_idle(unsigned libraries)
 {
-    smp_worker **at = &state.idle;
+    smp_worker **found = NULL;
     pthread_mutex_lock(&state.lock);
-    while (*at && (*at)->av != av)
-        at = &(*at)->next;
-    if (!*at && !av)
-        at = &state.idle;
-    smp_worker *w = *at;
+    for (smp_worker **at = &state.idle; *at && (!found || (*found)->libraries != libraries); at = &(*at)->next)
+        if (((*at)->libraries & libraries) == libraries && (!found || (*at)->libraries == libraries))
+            found = at;
+    smp_worker *w = found ? *found : NULL;
     if (w)
-        *at = w->next;
+        *found = w->next;
     pthread_mutex_unlock(&state.lock);
     return w;
 }
 
-smp_code smp_worker_take(bool av, smp_worker **out, smp_error *err)
+smp_code smp_worker_take(unsigned libraries, smp_worker **out, smp_error *err)
 {
     *out = NULL;
-    for (smp_worker *idle; (idle = take_idle(av));) {
+    for (smp_worker *idle; (idle = take_idle(libraries));) {
         if (greet(idle) && !died(idle)) {
             *out = idle;
             return SMP_OK;
@@ -268,14 +267,14 @@ smp_code smp_worker_take(bool av, smp_worker **out, smp_error *err)
     if (code)
         return code;
     const int ends[] = {other, w->arena};
-    const int pid = ask_nursery(&(smp_nursery_ask){.av = av}, ends, 2);
+    const int pid = ask_nursery(&(smp_nursery_ask){.libraries = libraries}, ends, 2);
     close(other);
     if (pid <= 0) {
         free_worker(w);
         return fail_start(-pid, err);
     }
     w->pid = pid;
-    w->av = av || smp_av_loaded();
+    w->libraries = libraries | smp_libraries_opened();
     if (!greet(w)) {
         smp_worker_end(w);
         return fail_start(EPIPE, err);
@@ -301,7 +300,7 @@ void smp_worker_give_back(smp_worker *w)
 smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
 {
     smp_worker *w;
-    smp_code code = smp_worker_take(false, &w, err);
+    smp_code code = smp_worker_take(0, &w, err);
     if (code)
         return code;
     smp_confinement_text(&w->hello.confinement, text, size);

@@ -17,7 +17,7 @@ typedef struct smp_worker {
     struct smp_worker *next; /* while idle */
     int channel, arena;      /* descriptors */
     bool own;                /* a child of this process, and not of the nursery */
-    bool av;                 /* has FFmpeg's libraries */
+    unsigned libraries;      /* that it has opened */
     pid_t pid;
     smp_hello hello;    /* pid 0: not heard yet */
     unsigned char *map; /* of the arena, null: none */
@@ -27,9 +27,9 @@ typedef struct smp_worker {
     smp_bound_set seconds, addresses;
 } smp_worker;
 
-/* An idle decoder, or a new one; av: one that has FFmpeg's libraries, where they are there. Any thread; the caller has
+/* An idle decoder, or a new one; libraries: that it has opened, where they are there. Any thread; the caller has
  * it alone until it gives it back or ends it. */
-smp_code smp_worker_take(bool av, smp_worker **out, smp_error *err);
+smp_code smp_worker_take(unsigned libraries, smp_worker **out, smp_error *err);
 
 /* Keeps it for the next reader. Large shared memory goes back to the system. */
 void smp_worker_give_back(smp_worker *w);

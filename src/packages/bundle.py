@@ -26,6 +26,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What every Linux has, in a version that must fit its kernel and loader.
 SYSTEM = re.compile(r"^(ld-linux|libc\.so|libm\.so|libdl\.so|libpthread\.so|librt\.so|libresolv\.so|linux-vdso|"
                     r"libstdc\+\+\.so|libgcc_s\.so)")
+# What is opened while the program runs and belongs to it, which ldd does not see. (FFmpeg's libraries do not.)
+OPENED = ("libheif.so.1",)
 
 README = """bin/smempipe runs where it lies; `bin/smempipe help` begins. licences/ has the licence of each library in
 lib/smempipe/needed, smempipe.spdx.json their list. smempipe itself is under the MIT licence (licences/smempipe).
@@ -55,6 +57,11 @@ def architecture(path):
         return int.from_bytes(file.read(20)[18:], "little")
 
 
+def opened_by(paths):
+    """Those of OPENED whose names the files hold."""
+    return [name for name in OPENED if any(name.encode() + b"\0" in path.read_bytes() for path in paths)]
+
+
 def walk(paths):
     """What ldd tells, without running anything: for programs of another architecture."""
     found, seek = {}, list(paths)
@@ -64,7 +71,7 @@ def walk(paths):
         own = re.search(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", told)
         own = own[1].replace("$ORIGIN", str(path.resolve().parent)).split(":") if own else []
         triplet = TRIPLETS[architecture(path)]
-        for name in re.findall(r"\(NEEDED\).*\[(.*)\]", told):
+        for name in re.findall(r"\(NEEDED\).*\[(.*)\]", told) + (opened_by([path]) if path in paths else []):
             if name in found or SYSTEM.match(name) or "smempipe" in name:
                 continue
             folders = [*own, f"/lib/{triplet}", f"/usr/lib/{triplet}", *(str(each.parent) for each in paths)]
@@ -81,7 +88,12 @@ def needs(paths):
     found = {}
     if any(TRIPLETS.get(architecture(path), "").split("-")[0] != os.uname().machine for path in paths):
         return walk(paths)
-    for line in run("ldd", *map(str, paths)).splitlines():
+    for name in opened_by(paths):
+        lies = re.search(rf"(?m)^\s*{re.escape(name)} .* => (\S+)$", run("ldconfig", "-p"))
+        if not lies:
+            raise SystemExit(f"{name} => not found, which smempipe opens")
+        found[name] = pathlib.Path(lies[1])
+    for line in run("ldd", *map(str, paths), *map(str, found.values())).splitlines():
         at = re.match(r"\s*(\S+) => (\S+)", line)
         if "not found" in line and "smempipe" not in line:
             raise SystemExit(line.strip())

@@ -48,7 +48,12 @@ set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/src/packages/debian_scripts.cma
 set(CPACK_DEBIAN_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-if(AV_FOUND) # opened while the program runs, so dpkg-shlibdeps does not see it
+# What is opened while the program runs, dpkg-shlibdeps does not see.
+if(HEIF_FOUND AND NOT SMP_LINK_HEIF)
+  set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_DEPENDS "libheif1 (>= ${HEIF_VERSION})")
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libheif1 (>= ${HEIF_VERSION})")
+endif()
+if(AV_FOUND)
   string(REGEX MATCH "^[0-9]+" av_major "${AV_libavformat_VERSION}")
   set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS libavformat${av_major})
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS libavformat${av_major})

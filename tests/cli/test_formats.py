@@ -2,7 +2,9 @@
 hostile headers do."""
 import hashlib
 import json
+import os
 import struct
+import subprocess
 import unittest
 
 import cv2
@@ -188,6 +190,42 @@ class Formats(CliCase):
             large[at : at + 8] = struct.pack(">II", 100000, 100000)
             self.write("large.bin", bytes(large))
             self.smp("run", "-e", "invert", "large.bin", "o.png", status=6)
+
+    def test_libheif_is_opened_where_a_file_needs_it(self):
+        """A file is known by its content: under another name, in a pipe, among others of a batch."""
+        self.needs("HEIC")
+        photo = (DATA / "photo.heic").read_bytes()
+        self.smp("run", "-e", "invert", DATA / "photo.heic", "want.png")
+        (self.folder / "in").mkdir()
+        self.write("in/photo.jpg", photo)
+        self.small_png("in/other.png")
+        self.smp("run", "-e", "invert", "in/photo.jpg", "named.png")
+        self.smp("run", "-e", "invert", "-", "stdin.png", input=photo, text=False)
+        self.smp("batch", "-e", "invert", "in", "-o", "out", "--to", "png")
+        os.mkfifo(self.folder / "pipe")
+        writer = subprocess.Popen(["cp", self.folder / "in/photo.jpg", self.folder / "pipe"])
+        self.smp("run", "-e", "invert", "pipe", "piped.png")
+        writer.wait()
+        for name in ("named.png", "stdin.png", "out/photo.png", "piped.png"):
+            self.assertEqual((self.folder / name).read_bytes(), (self.folder / "want.png").read_bytes(), name)
+
+    def test_a_machine_without_libheif(self):
+        """What stands in its place here is no library. Everything else is as before."""
+        self.needs("HEIC")
+        (self.folder / "none").mkdir()
+        self.write("none/libheif.so.1", b"no library")
+        without = {"env": dict(os.environ, LD_LIBRARY_PATH=str(self.folder / "none"))}
+        self.small_png()
+        self.smp("run", "-e", "invert", "in.png", "o.png", **without)
+        told = self.smp("--version", "-v", **without).stdout
+        self.assertIn("not here: AVIF, HEIC\n", told)
+        self.write("photo.jpg", (DATA / "photo.heic").read_bytes())
+        for arguments, status in ((("photo.jpg", "p.png"), 3), (("in.png", "p.avif"), 4)):
+            done = self.smp("run", "-e", "invert", *arguments, status=status, **without)
+            self.assertEqual(done.stderr.count("error"), 1)
+            self.assertIn("libheif, which HEIC and AVIF need, cannot be opened", done.stderr)
+            self.assertIn("apt-get install libheif1", done.stderr)
+        self.assertEqual([name for name in self.files() if name.startswith("p.")], [])
 
     def test_avif_is_written(self):
         self.needs("AVIF", "written")

@@ -556,6 +556,7 @@ const smp_file_format smp_format_av = {
     .name = "M4A and video",
     .extensions = smp_av_extensions,
     .kind = SMP_AUDIO,
+    .library = SMP_LIBRARY_AV,
     .sniff = smp_av_sniff,
     .read_open = read_open,
     .read_rows = read_rows,

@@ -1,53 +1,31 @@
 /* FFmpeg's libraries, opened while the program runs: see av_library.h. */
 #include "io/av/av_library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
+
+#include "io/library.h"
 
 const char *const smp_av_extensions[] = {"m4a",  "m4b", "mp4", "m4v", "mov", "3gp", "aac",  "mkv", "mka",
                                          "webm", "avi", "wma", "wmv", "asf", "flv", "mpeg", "mpg", "ts",
                                          "ac3",  "amr", "au",  "snd", "sph", "wv",  "ape",  "tta", NULL};
 
-bool smp_av_name(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && smp_av_extensions[i]; i++)
-        if (!strcasecmp(dot + 1, smp_av_extensions[i]))
-            return true;
-    return false;
-}
-
 #ifdef SMP_HAVE_AV
 
 smp_av smp_av_functions;
 
-static void *open_library(const char *name, int major)
-{
-    char file[64];
-    snprintf(file, sizeof file, "lib%s.so.%d", name, major);
-    return dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-}
-
 static bool loaded;
+
+#define FILE_OF(name, major) "lib" name ".so." AV_STRINGIFY(major)
 
 static void load(void)
 {
-    void *avformat = open_library("avformat", LIBAVFORMAT_VERSION_MAJOR),
-         *avcodec = open_library("avcodec", LIBAVCODEC_VERSION_MAJOR),
-         *avutil = open_library("avutil", LIBAVUTIL_VERSION_MAJOR);
+    void *avformat = smp_library_open(FILE_OF("avformat", LIBAVFORMAT_VERSION_MAJOR)),
+         *avcodec = smp_library_open(FILE_OF("avcodec", LIBAVCODEC_VERSION_MAJOR)),
+         *avutil = smp_library_open(FILE_OF("avutil", LIBAVUTIL_VERSION_MAJOR));
     if (!avformat || !avcodec || !avutil)
         return;
     bool all = true;
-#define TAKE(library, function)                                                                                        \
-    {                                                                                                                  \
-        void *found = dlsym(library, #function);                                                                       \
-        all = all && found;                                                                                            \
-        memcpy(&smp_av_functions.function, &found, sizeof found);                                                      \
-    }
+#define TAKE(library, function) all = smp_library_function(library, #function, &smp_av_functions.function) && all;
     SMP_AV_FUNCTIONS(TAKE)
 #undef TAKE
     loaded = all;

@@ -1,5 +1,4 @@
-/* FFmpeg's libraries, opened while the program runs and only where a file may need them: they bring two hundred others,
- * which would slow every start. */
+/* FFmpeg's libraries, opened while the program runs: see io/library.h. */
 #ifndef SMP_IO_AV_AV_LIBRARY_H
 #define SMP_IO_AV_AV_LIBRARY_H
 
@@ -7,9 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Endings of names of files that may need them, and whether a name has one. */
+/* Endings of names of files that may need them. */
 extern const char *const smp_av_extensions[];
-bool smp_av_name(const char *path);
 
 /* Whether a file that begins so needs them. */
 bool smp_av_sniff(const uint8_t *head, size_t size);
@@ -17,8 +15,7 @@ bool smp_av_sniff(const uint8_t *head, size_t size);
 /* FFmpeg's name for the kind of file that begins so; null: none that is read with them. */
 const char *smp_av_kind(const uint8_t *head, size_t size);
 
-/* Opens them once. False: they are not there, or this build is without. A confined process cannot open them: who starts
- * one calls this before. */
+/* Opens them once. False: they are not there, or this build is without. */
 bool smp_av_load(void);
 bool smp_av_loaded(void);
 

@@ -6,9 +6,10 @@
 
 #include <string.h>
 
-#include <libheif/heif.h>
-
 #include "base/alloc.h"
+#include "io/heif/heif_library.h"
+
+static const smp_heif_functions *const lib = &smp_heif_library;
 
 enum { DEFAULT_QUALITY = 60, SPEED = 8, THREADS = 4, MOST_SIDE = 65536 };
 enum { HELD = 27 /* bytes a pixel that the library holds, measured */ };
@@ -29,7 +30,10 @@ typedef struct avif_writer {
 smp_code smp_avif_write_shape(const char *extension, smp_shape *shape, smp_error *err)
 {
     (void)extension;
-    if (!heif_have_encoder_for_format(heif_compression_AV1)) {
+    const smp_code code = smp_heif_need(SMP_E_WRITE, err);
+    if (code)
+        return code;
+    if (!lib->heif_have_encoder_for_format(heif_compression_AV1)) {
         smp_fail(err, SMP_E_WRITE, "AVIF cannot be written: libheif has no encoder of AV1 here");
         return smp_hint(err, "install one (libheif-plugin-aomenc), or write a .webp");
     }
@@ -52,18 +56,18 @@ static smp_code check(struct heif_error why, smp_error *err)
 static smp_code open_encoder(avif_writer *state, smp_error *err)
 {
     const smp_write_options *options = &state->writer->options;
-    state->context = heif_context_alloc();
+    state->context = lib->heif_context_alloc();
     if (!state->context)
         return smp_fail_memory(err, "an AVIF", 0);
     smp_code code =
-        check(heif_context_get_encoder_for_format(state->context, heif_compression_AV1, &state->encoder), err);
+        check(lib->heif_context_get_encoder_for_format(state->context, heif_compression_AV1, &state->encoder), err);
     if (!code)
-        code = check(
-            heif_encoder_set_lossy_quality(state->encoder, options->quality > 0 ? options->quality : DEFAULT_QUALITY),
-            err);
+        code = check(lib->heif_encoder_set_lossy_quality(state->encoder,
+                                                         options->quality > 0 ? options->quality : DEFAULT_QUALITY),
+                     err);
     if (!code) { /* not every encoder has them */
-        (void)heif_encoder_set_parameter_integer(state->encoder, "speed", SPEED);
-        (void)heif_encoder_set_parameter_integer(state->encoder, "threads", THREADS);
+        (void)lib->heif_encoder_set_parameter_integer(state->encoder, "speed", SPEED);
+        (void)lib->heif_encoder_set_parameter_integer(state->encoder, "threads", THREADS);
     }
     return code;
 }
@@ -73,15 +77,15 @@ static smp_code open_image(avif_writer *state, const smp_shape *shape, smp_error
     const bool gray = shape->channels == 1;
     const enum heif_channel channel = gray ? heif_channel_Y : heif_channel_interleaved;
     const int width = (int)shape->width, height = (int)shape->height;
-    smp_code code = check(heif_image_create(width, height, gray ? heif_colorspace_monochrome : heif_colorspace_RGB,
-                                            gray           ? heif_chroma_monochrome
-                                            : shape->alpha ? heif_chroma_interleaved_RGBA
-                                                           : heif_chroma_interleaved_RGB,
-                                            &state->image),
+    smp_code code = check(lib->heif_image_create(width, height, gray ? heif_colorspace_monochrome : heif_colorspace_RGB,
+                                                 gray           ? heif_chroma_monochrome
+                                                 : shape->alpha ? heif_chroma_interleaved_RGBA
+                                                                : heif_chroma_interleaved_RGB,
+                                                 &state->image),
                           err);
     if (!code)
-        code = check(heif_image_add_plane(state->image, channel, width, height, 8), err);
-    if (!code && !(state->samples = heif_image_get_plane(state->image, channel, &state->stride)))
+        code = check(lib->heif_image_add_plane(state->image, channel, width, height, 8), err);
+    if (!code && !(state->samples = lib->heif_image_get_plane(state->image, channel, &state->stride)))
         code = smp_fail_memory(err, "an AVIF", 0);
     return code;
 }
@@ -91,7 +95,7 @@ static smp_code keep_meta(avif_writer *state, const smp_meta *meta, smp_error *e
     smp_writer *writer = state->writer;
     if (meta->icc.size && smp_icc_fits(&meta->icc, writer->shape.channels <= 2 ? 1 : 3)) {
         smp_code code =
-            check(heif_image_set_raw_color_profile(state->image, "prof", meta->icc.data, meta->icc.size), err);
+            check(lib->heif_image_set_raw_color_profile(state->image, "prof", meta->icc.data, meta->icc.size), err);
         if (code)
             return code;
     }
@@ -154,19 +158,21 @@ smp_code smp_avif_write_end(smp_writer *writer, smp_error *err)
     avif_writer *state = writer->state;
     struct heif_image_handle *handle = NULL;
     struct heif_writer callbacks = {.writer_api_version = 1, .write = take_bytes};
-    smp_code code = check(heif_context_encode_image(state->context, state->image, state->encoder, NULL, &handle), err);
+    smp_code code =
+        check(lib->heif_context_encode_image(state->context, state->image, state->encoder, NULL, &handle), err);
     if (!code && state->exif.size)
-        code =
-            check(heif_context_add_exif_metadata(state->context, handle, state->exif.data, (int)state->exif.size), err);
+        code = check(
+            lib->heif_context_add_exif_metadata(state->context, handle, state->exif.data, (int)state->exif.size), err);
     if (!code && state->xmp.size)
-        code = check(heif_context_add_XMP_metadata(state->context, handle, state->xmp.data, (int)state->xmp.size), err);
+        code = check(lib->heif_context_add_XMP_metadata(state->context, handle, state->xmp.data, (int)state->xmp.size),
+                     err);
     state->err = err;
     if (!code) {
-        const struct heif_error why = heif_context_write(state->context, &callbacks, state);
+        const struct heif_error why = lib->heif_context_write(state->context, &callbacks, state);
         code = state->code ? state->code : check(why, err);
     }
     if (handle)
-        heif_image_handle_release(handle);
+        lib->heif_image_handle_release(handle);
     return code;
 }
 
@@ -175,11 +181,11 @@ void smp_avif_write_close(smp_writer *writer)
     avif_writer *state = writer->state;
     smp_alloc_elsewhere(state->borrowed, 0, 0, 0);
     if (state->image)
-        heif_image_release(state->image);
+        lib->heif_image_release(state->image);
     if (state->encoder)
-        heif_encoder_release(state->encoder);
+        lib->heif_encoder_release(state->encoder);
     if (state->context)
-        heif_context_free(state->context);
+        lib->heif_context_free(state->context);
     smp_free(state->exif.data);
     smp_free(state->xmp.data);
     smp_free(state);

@@ -41,6 +41,7 @@ const smp_file_format smp_format_heic = {
     .extensions = heic_extensions,
     .kind = SMP_IMAGE,
 #ifdef SMP_HAVE_HEIF
+    .library = SMP_LIBRARY_HEIF,
     .sniff = sniff_heic,
     .read_open = smp_heif_read_open,
     .read_rows = smp_heif_read_rows,
@@ -53,6 +54,7 @@ const smp_file_format smp_format_avif = {
     .extensions = avif_extensions,
     .kind = SMP_IMAGE,
 #ifdef SMP_HAVE_HEIF
+    .library = SMP_LIBRARY_HEIF,
     .sniff = sniff_avif,
     .read_open = smp_heif_read_open,
     .read_rows = smp_heif_read_rows,

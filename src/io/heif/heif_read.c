@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <libheif/heif.h>
-
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/alpha.h"
 #include "io/bytes.h"
+#include "io/heif/heif_library.h"
+
+static const smp_heif_functions *const lib = &smp_heif_library;
 
 enum { HELD = 12 /* bytes a pixel that the library holds, for samples of up to 8 bits */ };
 enum { PADDING = 64 /* pixels: coded blocks reach past a picture's sides, and the library's limit is exclusive */ };
@@ -100,9 +101,9 @@ static smp_code fail_library(const char *name, struct heif_error why, smp_error 
 
 static bool keep_block(const heif_state *state, heif_item_id id, smp_reader *reader)
 {
-    const char *type = heif_image_handle_get_metadata_type(state->handle, id);
-    const char *content = heif_image_handle_get_metadata_content_type(state->handle, id);
-    const size_t size = heif_image_handle_get_metadata_size(state->handle, id);
+    const char *type = lib->heif_image_handle_get_metadata_type(state->handle, id);
+    const char *content = lib->heif_image_handle_get_metadata_content_type(state->handle, id);
+    const size_t size = lib->heif_image_handle_get_metadata_size(state->handle, id);
     const bool exif = type && strcmp(type, "Exif") == 0;
     const bool xmp = type && strcmp(type, "mime") == 0 && content && strcmp(content, "application/rdf+xml") == 0;
     smp_meta *meta = &reader->media.meta;
@@ -116,7 +117,7 @@ static bool keep_block(const heif_state *state, heif_item_id id, smp_reader *rea
     if (!data)
         return false;
     bool done = true;
-    if (heif_image_handle_get_metadata(state->handle, id, data).code == heif_error_Ok) {
+    if (lib->heif_image_handle_get_metadata(state->handle, id, data).code == heif_error_Ok) {
         /* EXIF begins with the distance to its TIFF structure, from behind these four bytes. */
         const uint64_t skip = exif && size > 4 ? 4 + (uint64_t)smp_get_be(data, 4) : 0;
         if (exif && skip >= 4 && skip < size && !meta->exif.size)
@@ -131,16 +132,16 @@ static bool keep_block(const heif_state *state, heif_item_id id, smp_reader *rea
 /* A profile, or numbers where they say other colours than sRGB. */
 static bool keep_colours(const heif_state *state, smp_meta *meta)
 {
-    const size_t size = heif_image_handle_get_raw_color_profile_size(state->handle);
+    const size_t size = lib->heif_image_handle_get_raw_color_profile_size(state->handle);
     struct heif_color_profile_nclx *nclx = NULL;
     if (size && size <= KEPT_BYTES) {
         meta->icc.data = smp_alloc_raw(size);
         meta->icc.size = meta->icc.data ? size : 0;
-        if (meta->icc.data && heif_image_handle_get_raw_color_profile(state->handle, meta->icc.data).code)
+        if (meta->icc.data && lib->heif_image_handle_get_raw_color_profile(state->handle, meta->icc.data).code)
             memset(meta->icc.data, 0, size);
         return meta->icc.data != NULL;
     }
-    if (heif_image_handle_get_nclx_color_profile(state->handle, &nclx).code || !nclx)
+    if (lib->heif_image_handle_get_nclx_color_profile(state->handle, &nclx).code || !nclx)
         return true;
     const int primaries = (int)nclx->color_primaries, transfer = (int)nclx->transfer_characteristics;
     const bool usual_primaries = primaries == SRGB_PRIMARIES || primaries == UNSPECIFIED;
@@ -153,7 +154,7 @@ static bool keep_colours(const heif_state *state, smp_meta *meta)
         meta->cicp[2] = 0; /* RGB */
         meta->cicp[3] = 1; /* of full range */
     }
-    heif_nclx_color_profile_free(nclx);
+    lib->heif_nclx_color_profile_free(nclx);
     return true;
 }
 
@@ -162,7 +163,7 @@ static smp_code keep_metadata(const heif_state *state, smp_reader *reader, smp_e
     enum { MOST = 16 };
     heif_item_id ids[MOST];
     smp_meta *meta = &reader->media.meta;
-    const int count = heif_image_handle_get_list_of_metadata_block_IDs(state->handle, NULL, ids, MOST);
+    const int count = lib->heif_image_handle_get_list_of_metadata_block_IDs(state->handle, NULL, ids, MOST);
     bool done = keep_colours(state, meta);
     for (int i = 0; i < count && i < MOST && done; i++)
         done = keep_block(state, ids[i], reader);
@@ -179,16 +180,19 @@ static smp_code keep_metadata(const heif_state *state, smp_reader *reader, smp_e
 static smp_code open_library(heif_state *state, smp_reader *reader, smp_error *err)
 {
     const char *name = reader->media.file_format;
+    const smp_code code = smp_heif_need(SMP_E_READ, err);
+    if (code)
+        return code;
     state->input.source = &reader->source;
-    state->context = heif_context_alloc();
+    state->context = lib->heif_context_alloc();
     if (!state->context)
         return smp_fail_memory(err, name, 0);
-    heif_context_set_max_decoding_threads(state->context, 0);
+    lib->heif_context_set_max_decoding_threads(state->context, 0);
     const int64_t side = smp_max_i64(state->heif.width, state->heif.height);
-    heif_context_set_maximum_image_size_limit(state->context, (int)smp_min_i64(side + PADDING, INT32_MAX));
-    struct heif_error why = heif_context_read_from_reader(state->context, &callbacks, &state->input, NULL);
+    lib->heif_context_set_maximum_image_size_limit(state->context, (int)smp_min_i64(side + PADDING, INT32_MAX));
+    struct heif_error why = lib->heif_context_read_from_reader(state->context, &callbacks, &state->input, NULL);
     if (why.code == heif_error_Ok)
-        why = heif_context_get_primary_image_handle(state->context, &state->handle);
+        why = lib->heif_context_get_primary_image_handle(state->context, &state->handle);
     return why.code == heif_error_Ok ? SMP_OK : fail_library(name, why, err);
 }
 
@@ -216,17 +220,17 @@ smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
         code = open_library(state, reader, err);
     if (code)
         return code;
-    state->bits = heif_image_handle_get_luma_bits_per_pixel(state->handle);
-    state->premultiplied = heif_image_handle_is_premultiplied_alpha(state->handle) != 0;
-    media->shape.width = heif_image_handle_get_width(state->handle);
-    media->shape.height = heif_image_handle_get_height(state->handle);
-    media->shape.alpha = heif_image_handle_has_alpha_channel(state->handle) != 0;
+    state->bits = lib->heif_image_handle_get_luma_bits_per_pixel(state->handle);
+    state->premultiplied = lib->heif_image_handle_is_premultiplied_alpha(state->handle) != 0;
+    media->shape.width = lib->heif_image_handle_get_width(state->handle);
+    media->shape.height = lib->heif_image_handle_get_height(state->handle);
+    media->shape.alpha = lib->heif_image_handle_has_alpha_channel(state->handle) != 0;
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = state->bits > 8 ? SMP_U16 : SMP_U8;
     media->bits = state->bits > 0 ? state->bits : 8;
     snprintf(media->detail, sizeof media->detail, "%s", media->shape.alpha ? "RGBA" : "RGB");
     code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, memory, err);
-    const int others = heif_context_get_number_of_top_level_images(state->context) - 1;
+    const int others = lib->heif_context_get_number_of_top_level_images(state->context) - 1;
     if (others > 0)
         smp_note(&reader->notes, "the file holds %d pictures; only the primary one is read", others + 1);
     return code ? code : keep_metadata(state, reader, err);
@@ -241,20 +245,21 @@ static smp_code decode(heif_state *state, const smp_reader *reader, smp_error *e
     const enum heif_chroma chroma =
         deep ? (shape->alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE)
              : (shape->alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB);
-    struct heif_decoding_options *options = heif_decoding_options_alloc();
+    struct heif_decoding_options *options = lib->heif_decoding_options_alloc();
     if (!options)
         return smp_fail_memory(err, reader->media.file_format, 0);
     if (options->version >= 3)
         options->strict_decoding = 1;
-    const struct heif_error why = heif_decode_image(state->handle, &state->image, heif_colorspace_RGB, chroma, options);
-    heif_decoding_options_free(options);
+    const struct heif_error why =
+        lib->heif_decode_image(state->handle, &state->image, heif_colorspace_RGB, chroma, options);
+    lib->heif_decoding_options_free(options);
     if (why.code != heif_error_Ok)
         return fail_library(reader->media.file_format, why, err);
-    state->samples = heif_image_get_plane_readonly(state->image, heif_channel_interleaved, &state->stride);
-    state->bits = heif_image_get_bits_per_pixel_range(state->image, heif_channel_interleaved);
+    state->samples = lib->heif_image_get_plane_readonly(state->image, heif_channel_interleaved, &state->stride);
+    state->bits = lib->heif_image_get_bits_per_pixel_range(state->image, heif_channel_interleaved);
     if (!state->samples || state->stride < smp_row_bytes(shape) || state->bits < 1 || state->bits > (deep ? 16 : 8) ||
-        heif_image_get_width(state->image, heif_channel_interleaved) != shape->width ||
-        heif_image_get_height(state->image, heif_channel_interleaved) != shape->height)
+        lib->heif_image_get_width(state->image, heif_channel_interleaved) != shape->width ||
+        lib->heif_image_get_height(state->image, heif_channel_interleaved) != shape->height)
         return smp_fail(err, SMP_E_DECODE, "the %s is damaged: its picture has another size than its boxes say",
                         reader->media.file_format);
     return SMP_OK;
@@ -307,11 +312,11 @@ void smp_heif_read_close(smp_reader *reader)
 {
     heif_state *state = reader->state;
     if (state->image)
-        heif_image_release(state->image);
+        lib->heif_image_release(state->image);
     if (state->handle)
-        heif_image_handle_release(state->handle);
+        lib->heif_image_handle_release(state->handle);
     if (state->context)
-        heif_context_free(state->context);
+        lib->heif_context_free(state->context);
     smp_free(state);
 }
 

@@ -1,0 +1,27 @@
+/* Libraries of others that are opened while the program runs, and only where a file may need them: they bring others
+ * along (FFmpeg's two hundred, libheif four coders), for which every start would wait. */
+#ifndef SMP_IO_LIBRARY_H
+#define SMP_IO_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bits of a set. smp_file_format.library says which one a format needs. */
+typedef enum smp_library { SMP_LIBRARY_AV = 1, SMP_LIBRARY_HEIF = 2 } smp_library;
+
+/* What a file may need: by the ending of its name, an extension alone too; by its first bytes. */
+unsigned smp_libraries_of_name(const char *path);
+unsigned smp_libraries_of_head(const uint8_t *head, size_t size);
+
+/* Opens each once. One that is not there is passed over: who reads or writes the file says so. A confined process
+ * cannot open any: who starts one calls this before. Threads may call it at once. */
+void smp_libraries_open(unsigned libraries);
+unsigned smp_libraries_opened(void);
+
+/* For who opens one. file: its name, as libNAME.so.1; null: it is not there. */
+void *smp_library_open(const char *file);
+/* Stores the function's address in *to, a pointer to a function. False: the library has none of this name. */
+bool smp_library_function(void *library, const char *name, void *to);
+
+#endif
