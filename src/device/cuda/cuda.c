@@ -210,17 +210,18 @@ fail:
     return code;
 }
 
+/* Not so often that threads which share a context keep its lock from those that queue work. */
 smp_code cuda_await(cuda_device *gpu, CUevent event, smp_error *err)
 {
-    static const double asked = 50e-6; /* seconds */
+    static const double asked = 50e-6, pause = 2e-6; /* seconds */
     smp_code code = SMP_OK;
     CUresult now = smp_cuEventQuery(gpu->driver, event);
-    for (double until = 0; now == CUDA_ERROR_NOT_READY; now = smp_cuEventQuery(gpu->driver, event)) {
-        const double time = smp_now();
-        if (until == 0)
-            until = time + asked;
-        else if (time > until)
-            break;
+    const double until = now == CUDA_ERROR_NOT_READY ? smp_now() + asked : 0;
+    for (double time = until - asked; now == CUDA_ERROR_NOT_READY && time < until;
+         now = smp_cuEventQuery(gpu->driver, event)) {
+        const double next = time + pause;
+        while (time < next)
+            time = smp_now();
     }
     if (now != CUDA_SUCCESS)
         CUDA_TRY(gpu, cuEventSynchronize, event);
