@@ -111,16 +111,10 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     return code;
 }
 
-static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
-{
-    const smp_io words = smp_grid_over(io, smp_bits_words(io->in.width), io->out.rows, 1);
-    smp_geometry_samples(&words, kernel, grid);
-}
-
 static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     static const smp_tiles shape = {SMP_CANNY_ACROSS, SMP_CANNY_DOWN, SMP_CANNY_ACROSS, SMP_CANNY_DOWN};
-    const smp_io pixels = smp_grid_over(io, smp_bits_words(io->in.width) * SMP_BITS_WORD, io->out.rows, 1);
+    const smp_io pixels = smp_grid_over_bits(io);
     (void)kernel;
     smp_grid_sample_tiles(&pixels, &shape, grid);
 }
@@ -128,7 +122,7 @@ static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "the gradients of all neighbours anew for every pixel",
-     .launches = {SMP_LAUNCH(canny_naive, .geometry = words_geometry)}},
+     .launches = {SMP_LAUNCH(canny_naive, .geometry = smp_geometry_bit_words)}},
     {.name = "tiled",
      .help = "gradients once, rows in cache; on GPUs a tile in shared memory",
      .launches = {SMP_LAUNCH(canny_tiled, .geometry = tiles_geometry)},

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "stages/shared/launch_shapes.h"
 
 static uint64_t word_at(const char *row, int64_t k)
 {
@@ -157,4 +158,15 @@ void smp_bits_set(uint32_t *words, int64_t from, int64_t to)
         words[from / SMP_BITS_WORD] |= (n == SMP_BITS_WORD ? UINT32_MAX : (1u << n) - 1) << bit;
         from += n;
     }
+}
+
+void smp_geometry_bit_words(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    const smp_io words = smp_grid_over(io, smp_bits_words(io->in.width), io->out.rows, 1);
+    smp_geometry_samples(&words, kernel, grid);
+}
+
+smp_io smp_grid_over_bits(const smp_io *io)
+{
+    return smp_grid_over(io, smp_bits_words(io->in.width) * SMP_BITS_WORD, io->out.rows, 1);
 }

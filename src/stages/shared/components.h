@@ -30,6 +30,10 @@ smp_code smp_components_find(const void *bits, int64_t width, int64_t height, in
                              smp_error *err);
 void smp_components_free(smp_components *found);
 
+/* Grids of kernels that make a plane: a thread a word; and the pixels of its words, one channel, for other tiles. */
+void smp_geometry_bit_words(const smp_io *io, const void *kernel, smp_grid *grid);
+smp_io smp_grid_over_bits(const smp_io *io);
+
 /* Sets the bits of columns from .. to-1 of a row that begins at `words`. */
 void smp_bits_set(uint32_t *words, int64_t from, int64_t to);
 
