@@ -177,10 +177,7 @@ static smp_code choose_type(const header *h, int *type, bool *big, smp_error *er
         return SMP_OK;
     if (plain || swapped)
         return smp_fail(err, SMP_E_DECODE, "the AIFF's samples have %u bits, which is not supported", h->bits);
-    char kind[5] = {0};
-    for (int i = 0; i < 4; i++)
-        kind[i] = h->kind[i] >= 32 && h->kind[i] < 127 ? h->kind[i] : '?';
-    smp_fail(err, SMP_E_DECODE, "the AIFF-C's samples are of kind '%s', which is not supported", kind);
+    smp_sound_fail_kind("AIFF-C", h->kind, err);
     return smp_hint(err, "make a plain AIFF of it: ffmpeg -i IN.aifc OUT.aiff");
 }
 
@@ -247,18 +244,6 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return smp_sound_can_write("AIFF", shape, SMP_MAX_CHANNELS, err);
 }
 
-static int type_to_write(const smp_sound *sound)
-{
-    switch (sound->type) {
-    case SMP_SOUND_U8:
-        return SMP_SOUND_S8;
-    case SMP_SOUND_NONE:
-        return SMP_SOUND_F32;
-    default:
-        return smp_sound_coded(sound->type) ? SMP_SOUND_S16 : sound->type;
-    }
-}
-
 static void put_extended(smp_bytes *out, double value)
 {
     int exponent;
@@ -292,7 +277,7 @@ static bool holds(const struct smp_text *text)
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = type_to_write(&writer->sound), channels = writer->shape.channels;
+    const int type = smp_sound_signed_type(&writer->sound, false), channels = writer->shape.channels;
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
     const uint64_t frames = (uint64_t)writer->shape.height;
     const uint64_t data = frames * (uint64_t)(channels * smp_sound_bits(type) / 8), pad = data & 1;

@@ -178,12 +178,8 @@ static smp_code choose_type(const header *h, int *type, smp_error *err)
     if (plain)
         smp_fail(err, SMP_E_DECODE, "the CAF's samples have %u bits in %u bytes, which is not supported", h->bits,
                  bytes);
-    else {
-        char kind[5] = {0};
-        for (int i = 0; i < 4; i++)
-            kind[i] = h->kind[i] >= 32 && h->kind[i] < 127 ? h->kind[i] : '?';
-        smp_fail(err, SMP_E_DECODE, "the CAF's samples are of kind '%s', which is not supported", kind);
-    }
+    else
+        smp_sound_fail_kind("CAF", h->kind, err);
     return smp_hint(err, "make a plain WAV of it: ffmpeg -i IN.caf -c:a pcm_s16le OUT.wav");
 }
 
@@ -227,18 +223,6 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return smp_sound_can_write("CAF", shape, SMP_MAX_CHANNELS, err);
 }
 
-static int type_to_write(const smp_sound *sound)
-{
-    switch (sound->type) {
-    case SMP_SOUND_U8:
-        return SMP_SOUND_S8;
-    case SMP_SOUND_NONE:
-        return SMP_SOUND_F32;
-    default:
-        return smp_sound_bits(sound->type) ? sound->type : SMP_SOUND_S16;
-    }
-}
-
 static void put_head(smp_bytes *out, const char *name, uint64_t size)
 {
     smp_bytes_add(out, name, 4);
@@ -271,7 +255,7 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
 /* Samples have the highest byte first. */
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = type_to_write(&writer->sound), channels = writer->shape.channels;
+    const int type = smp_sound_signed_type(&writer->sound, true), channels = writer->shape.channels;
     const int bits = smp_sound_bits(type), frame = channels * bits / 8;
     const uint32_t usual = smp_usual_speakers(channels);
     const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;

@@ -16,6 +16,25 @@ int smp_sound_bits(int type);
 /* Whether the samples are of a code that loses some (Vorbis, MPEG, mu-law); 16 bits hold what is left of them. */
 bool smp_sound_coded(int type);
 
+/* The type that a format without unsigned bytes writes for a sound. laws: it has mu-law and A-law. */
+static inline int smp_sound_signed_type(const smp_sound *sound, bool laws)
+{
+    if (sound->type == SMP_SOUND_U8)
+        return SMP_SOUND_S8;
+    if (sound->type == SMP_SOUND_NONE)
+        return SMP_SOUND_F32;
+    return smp_sound_coded(sound->type) && !(laws && smp_sound_bits(sound->type)) ? SMP_SOUND_S16 : sound->type;
+}
+
+/* The error that a format has no samples of the kind that four letters of its header name. */
+static inline smp_code smp_sound_fail_kind(const char *format, const char *kind, smp_error *err)
+{
+    char shown[5] = {0};
+    for (int i = 0; i < 4; i++)
+        shown[i] = kind[i] >= 32 && kind[i] < 127 ? kind[i] : '?';
+    return smp_fail(err, SMP_E_DECODE, "the %s's samples are of kind '%s', which is not supported", format, shown);
+}
+
 /* Samples that f32 does not hold: whole numbers of 32 bits, and doubles. */
 typedef struct smp_inexact {
     uint64_t rounded;  /* to its 24 bits */
