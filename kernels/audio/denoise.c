@@ -53,13 +53,6 @@ SMP_CPU_KERNEL(denoise_count_lanes)
         }
 }
 
-/* Samples y .. y+n-1 of a channel, of their sums. */
-SMP_INLINE void put_samples(const smp_io *io, const smp_denoise *p, int c, const float *sums, int64_t y, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        ((float *)smp_row(&io->out, y + i))[c] = smp_stft_sample(&p->f, io->table, p->frames, p->gain, sums[i], y + i);
-}
-
 SMP_CPU_KERNEL(denoise_one)
 {
     const smp_denoise *p = params;
@@ -89,7 +82,7 @@ SMP_CPU_KERNEL(denoise_one)
                 const float *x = smp_frames_back_one(&p->f, io->table, spectrum, a, b);
                 smp_frames_add(&p->f, io->table, sums, y, y + n, t, x, 1);
             }
-            put_samples(io, p, c, sums, y, n);
+            smp_stft_put(io, &p->f, p->frames, p->gain, c, sums, y, n);
         }
 }
 
@@ -130,6 +123,6 @@ SMP_CPU_KERNEL(denoise_lanes)
                 for (int64_t lane = 0; lane < LANES && t + lane < end; lane++)
                     smp_frames_add(&p->f, io->table, sums, y, y + n, t + lane, (const float *)x + lane, LANES);
             }
-            put_samples(io, p, c, sums, y, n);
+            smp_stft_put(io, &p->f, p->frames, p->gain, c, sums, y, n);
         }
 }

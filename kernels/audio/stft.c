@@ -45,13 +45,6 @@ SMP_CPU_KERNEL(stft_lanes)
         }
 }
 
-/* Samples y .. y+n-1 of a channel, of their sums. */
-SMP_INLINE void put_samples(const smp_io *io, const smp_stft *p, int c, const float *sums, int64_t y, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-        ((float *)smp_row(&io->out, y + i))[c] = smp_stft_sample(&p->f, io->table, p->frames, p->gain, sums[i], y + i);
-}
-
 SMP_CPU_KERNEL(istft_one)
 {
     const smp_stft *p = params;
@@ -72,7 +65,7 @@ SMP_CPU_KERNEL(istft_one)
                 const float *x = smp_frames_back_one(&p->f, io->table, spectrum, a, b);
                 smp_frames_add(&p->f, io->table, sums, y, y + n, t, x, 1);
             }
-            put_samples(io, p, c, sums, y, n);
+            smp_stft_put(io, &p->f, p->frames, p->gain, c, sums, y, n);
         }
 }
 
@@ -104,6 +97,6 @@ SMP_CPU_KERNEL(istft_lanes)
                 for (int64_t lane = 0; lane < frames; lane++)
                     smp_frames_add(&p->f, io->table, sums, y, y + n, t + lane, (const float *)x + lane, LANES);
             }
-            put_samples(io, p, c, sums, y, n);
+            smp_stft_put(io, &p->f, p->frames, p->gain, c, sums, y, n);
         }
 }

@@ -4,7 +4,7 @@
  *   padded  a number more after every sixteen: the transform's passes meet more banks. */
 #include "audio/stft.h"
 
-#include "audio/frames.cuh"
+#include "audio/overlap.cuh"
 
 /* Geometry: a block for each row (x) and channel of the sound (y). */
 template <typename MEMORY>
@@ -23,45 +23,24 @@ SMP_DEVICE void stft_rows(const smp_io &io, const smp_stft &p, smp_number *share
     }
 }
 
-/* Geometry: a block for each `size` samples (x) and channel (y); dynamic shared memory for their sums too. */
 template <typename MEMORY>
 SMP_DEVICE void istft_samples(const smp_io &io, const smp_stft &p, smp_number *shared, int numbers)
 {
     const MEMORY a = {shared}, b = {shared + numbers};
-    float *const sums = reinterpret_cast<float *>(shared + 2 * numbers);
-    const float *const table = static_cast<const float *>(io.table);
-    const int me = (int)threadIdx.x, threads = (int)blockDim.x, c = (int)blockIdx.y, channels = io.out.channels;
-    const int64_t last = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + (int64_t)blockIdx.x * p.f.size; y < last; y += (int64_t)gridDim.x * p.f.size) {
-        const int n = (int)min((int64_t)p.f.size, last - y);
-        int64_t t, end;
-        for (int i = me; i < n; i += threads)
-            sums[i] = 0.f;
-        smp_stft_holding(&p.f, p.frames, y, y + n, &t, &end);
-        for (; t < end; t++) {
-            const float *const from = smp_in<float>(io.in, t) + 2 * c;
-            const int at = (int)(smp_frames_first(&p.f, t) - y); /* of the frame among the samples */
-            __syncthreads();                                     /* all threads are done with the frame before */
-            const bool other = smp_frames_back(
-                p.f, table,
-                [=](int k) {
-                    smp_number v;
-                    v.v[0] = from[2 * k * channels], v.v[1] = from[2 * k * channels + 1];
-                    return v;
-                },
-                a, b);
-            const MEMORY z = other ? b : a;
-            for (int i = me; i < n; i += threads) {
-                smp_converge();
-                if (i >= at && i < at + p.f.size)
-                    sums[i] = sums[i] + smp_frames_sample_of(z, i - at) * table[i - at];
-            }
-        }
-        for (int i = me; i < n; i += threads) { /* a thread's own sums */
-            smp_converge();
-            smp_out<float>(io.out, y + i)[c] = smp_stft_sample(&p.f, table, p.frames, p.gain, sums[i], y + i);
-        }
-    }
+    const int c = (int)blockIdx.y, channels = io.out.channels;
+    smp_overlap_add(io, p.f, p.frames, p.gain, reinterpret_cast<float *>(shared + 2 * numbers), [&](int64_t t) {
+        const float *const from = smp_in<float>(io.in, t) + 2 * c;
+        __syncthreads(); /* all threads are done with the frame before */
+        const bool other = smp_frames_back(
+            p.f, static_cast<const float *>(io.table),
+            [=](int k) {
+                smp_number v;
+                v.v[0] = from[2 * k * channels], v.v[1] = from[2 * k * channels + 1];
+                return v;
+            },
+            a, b);
+        return other ? b : a;
+    });
 }
 
 #define STFT(name, body, MEMORY, numbers)                                                                              \

@@ -46,6 +46,15 @@ SMP_HOST_DEVICE float smp_stft_sample(const smp_frames *f, const float *window, 
     return smp_one_nan(squares > SMP_STFT_LEAST ? sum / squares * gain : 0.f);
 }
 
+/* Samples y .. y+n-1 of a channel, of their sums. */
+SMP_HOST_DEVICE void smp_stft_put(const smp_io *io, const smp_frames *f, int64_t frames, float gain, int channel,
+                                  const float *sums, int64_t y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        ((float *)smp_row(&io->out, y + i))[channel] =
+            smp_stft_sample(f, (const float *)io->table, frames, gain, sums[i], y + i);
+}
+
 /* CPU scratch: of up to 16 lanes samples, both memories of a transform and a spectrum; the sums of some frames. */
 enum { SMP_STFT_SUMS = 4 /* times `size` samples are made at a time */ };
 SMP_HOST_DEVICE size_t smp_stft_scratch(const smp_frames *f)

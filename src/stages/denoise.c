@@ -135,16 +135,15 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                        .gain = (float)(0.5 / (double)size),
                        .least = (float)pow(10, -p->amount / 20)};
     work->reach_up = work->reach_down = smp_min_i64(size, in->height);
-    const size_t numbers = (size_t)k->f.bins + 1, own = (size_t)smp_frames_floats(&k->f);
+    const size_t numbers = (size_t)k->f.bins + 1;
     const size_t all = looks(p) && !work->found ? 0 : numbers * (size_t)in->channels;
-    work->table_size = (own + all) * sizeof(float);
-    float *to_table = work->table = smp_alloc(work->table_size);
-    if (!to_table)
-        return smp_fail_memory(err, "the table of a transform", work->table_size);
-    smp_framing_fill(&k->f, SMP_HANN, to_table);
+    const smp_code code = smp_framing_table(&k->f, SMP_HANN, all, work, err);
+    if (code)
+        return code;
+    float *thresholds = (float *)work->table + smp_frames_floats(&k->f);
     for (size_t i = 0; i < all; i++)
-        to_table[own + i] = work->found ? ((const float *)work->found)[i]
-                                        : (float)(power_of(&k->f) * pow(10, (p->noise + p->threshold) / 10));
+        thresholds[i] = work->found ? ((const float *)work->found)[i]
+                                    : (float)(power_of(&k->f) * pow(10, (p->noise + p->threshold) / 10));
     if (all) {
         work->ops = 40 * log2((double)size);
         return SMP_OK;
@@ -193,22 +192,16 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
     return smp_grid_fits(grid, &known) ? "denoise_padded" : NULL;
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
-{
-    (void)io;
-    return smp_stft_scratch(&((const smp_denoise *)kernel)->f);
-}
-
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
      .launches = {SMP_LAUNCH_AS(denoise_count_one, .cuda = "denoise_count_naive", .geometry = count_geometry,
                                 .counts = true)},
-     .scratch = scratch},
+     .scratch = smp_framing_scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
      .launches = {SMP_LAUNCH_AS(denoise_count_lanes, .counts = true, .decide = count_padded)},
-     .scratch = scratch},
+     .scratch = smp_framing_scratch},
     {0},
 };
 
@@ -216,11 +209,11 @@ static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
      .launches = {SMP_LAUNCH_AS(denoise_one, .cuda = "denoise_naive", .geometry = naive_geometry)},
-     .scratch = scratch},
+     .scratch = smp_framing_scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
      .launches = {SMP_LAUNCH_AS(denoise_lanes, .decide = padded_kernel)},
-     .scratch = scratch},
+     .scratch = smp_framing_scratch},
     {0},
 };
 

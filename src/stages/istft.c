@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/launch.h"
 #include "stages/shared/framing.h"
@@ -65,12 +64,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     work->rows_den = p->hop;
     work->reach_up = work->reach_down = smp_min_i64(size / 2 / p->hop + 2, in->height);
     work->ops = 10 * log2((double)size) * (double)size / (double)p->hop;
-    work->table_size = (size_t)smp_frames_floats(&k->f) * sizeof(float);
-    work->table = smp_alloc(work->table_size);
-    if (!work->table)
-        return smp_fail_memory(err, "the table of a transform", work->table_size);
-    smp_framing_fill(&k->f, p->window, work->table);
-    return SMP_OK;
+    return smp_framing_table(&k->f, p->window, 0, work, err);
 }
 
 static void geometry(const smp_io *io, const smp_stft *k, int64_t numbers, smp_grid *grid)
@@ -91,21 +85,15 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
     return smp_grid_fits(grid, &known) ? "istft_padded" : NULL;
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
-{
-    (void)io;
-    return smp_stft_scratch(&((const smp_stft *)kernel)->f);
-}
-
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
      .launches = {SMP_LAUNCH_AS(istft_one, .cuda = "istft_naive", .geometry = naive_geometry)},
-     .scratch = scratch},
+     .scratch = smp_framing_scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
      .launches = {SMP_LAUNCH_AS(istft_lanes, .decide = padded_kernel)},
-     .scratch = scratch},
+     .scratch = smp_framing_scratch},
     {0},
 };
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/alloc.h"
 #include "stages/launch.h"
 #include "stages/shared/framing.h"
 
@@ -46,12 +45,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         .kind = SMP_IMAGE, .width = k->f.bins + 1, .channels = 2 * in->channels, .format = SMP_F32, .curve = 1};
     smp_framing_rows(&k->f, in, work);
     work->ops = 5 * log2((double)p->size);
-    work->table_size = (size_t)smp_frames_floats(&k->f) * sizeof(float);
-    work->table = smp_alloc(work->table_size);
-    if (!work->table)
-        return smp_fail_memory(err, "the table of a transform", work->table_size);
-    smp_framing_fill(&k->f, p->window, work->table);
-    return SMP_OK;
+    return smp_framing_table(&k->f, p->window, 0, work, err);
 }
 
 static void geometry(const smp_io *io, const smp_stft *k, int64_t numbers, smp_grid *grid)
@@ -72,21 +66,15 @@ static const char *padded_kernel(const smp_io *io, const void *kernel, smp_grid 
     return smp_grid_fits(grid, &known) ? "stft_padded" : NULL;
 }
 
-static size_t scratch(const smp_io *io, const void *kernel)
-{
-    (void)io;
-    return smp_stft_scratch(&((const smp_stft *)kernel)->f);
-}
-
 static const smp_variant variants[] = {
     {.name = "naive",
      .help = SMP_FRAMING_NAIVE,
      .launches = {SMP_LAUNCH_AS(stft_one, .cuda = "stft_naive", .geometry = naive_geometry)},
-     .scratch = scratch},
+     .scratch = smp_framing_scratch},
     {.name = "padded",
      .help = SMP_FRAMING_PADDED,
      .launches = {SMP_LAUNCH_AS(stft_lanes, .decide = padded_kernel)},
-     .scratch = scratch,
+     .scratch = smp_framing_scratch,
      .band = SMP_FRAMING_BAND},
     {0},
 };

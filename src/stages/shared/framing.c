@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "audio/stft.h"
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/fourier.h"
 #include "stages/shared/launch_shapes.h"
@@ -63,6 +65,22 @@ void smp_framing_fill(const smp_frames *f, int window, float *table)
 
 /* Mirrored at an end, a frame reads one sample more than half its size; the last frame is around the sample behind the
  * last one. */
+smp_code smp_framing_table(const smp_frames *f, int window, size_t more, smp_node_plan *work, smp_error *err)
+{
+    work->table_size = ((size_t)smp_frames_floats(f) + more) * sizeof(float);
+    work->table = smp_alloc(work->table_size);
+    if (!work->table)
+        return smp_fail_memory(err, "the table of a transform", work->table_size);
+    smp_framing_fill(f, window, work->table);
+    return SMP_OK;
+}
+
+size_t smp_framing_scratch(const smp_io *io, const void *kernel)
+{
+    (void)io;
+    return smp_stft_scratch(kernel);
+}
+
 void smp_framing_rows(const smp_frames *f, const smp_shape *in, smp_node_plan *work)
 {
     work->out.height = in->height / f->hop + 1;

@@ -19,6 +19,12 @@ smp_frames smp_framing(int64_t size, int64_t hop, int edge);
 /* smp_frames_floats(f) floats. */
 void smp_framing_fill(const smp_frames *f, int window, float *table);
 
+/* Makes work->table: the frames' own, and room for `more` floats behind it. */
+smp_code smp_framing_table(const smp_frames *f, int window, size_t more, smp_node_plan *work, smp_error *err);
+
+/* smp_variant.scratch of kernels whose parameters begin with smp_frames: smp_stft_scratch. */
+size_t smp_framing_scratch(const smp_io *io, const void *kernel);
+
 /* An output row for each frame of a sound, which streams: sets height, rows and reach. */
 void smp_framing_rows(const smp_frames *f, const smp_shape *in, smp_node_plan *work);
 
