@@ -39,7 +39,7 @@ for program in smempipe tests/unit_tests; do
     [ -x "$build/$program" ] || { echo "$build/$program is not there: build it first" >&2; exit 2; }
 done
 work=$(mktemp -d) || exit 2
-stages= counting= telling=
+counting=
 trap 'rm -rf "$work"' EXIT
 trap cut_off INT TERM
 exec 3>&1
@@ -57,10 +57,11 @@ wanted() {
 # A signal: what the counts know so far is told.
 cut_off() {
     trap '' INT TERM
-    if [ -n "$stages" ]; then
-        # shellcheck disable=SC2086
-        kill $stages $telling $counting 2> /dev/null
-        wait $stages
+    jobs -p > "$work/jobs"
+    # shellcheck disable=SC2046
+    kill $(cat "$work/jobs") 2> /dev/null
+    if [ -n "$counting" ]; then
+        wait
         status=130
         end_counts > /dev/null
         say "$(printf '%-10s CUT OFF: %s' counts "$(cat "$work/detail")")" >&3
@@ -190,15 +191,16 @@ counts_so_far() {
 counts() {
     limit=${SMP_COUNTS_SECONDS:-150}
     mkdir -p "$work/counted"
+    : > "$work/counts.stages"
+    counting=yes pipelines=
     SMP_COUNTS_SECONDS=$limit SMP_TEST_DEVICE=$device \
-        "$build/tests/unit_tests" gpu_counts > "$work/counts.stages" 2>&1 &
+        "$build/tests/unit_tests" gpu_counts > "$work/counts.stages" 2>&1 3>&- &
     stages=$!
-    workers=$(nproc 2> /dev/null || echo 1) k=0 over=
+    workers=$(nproc 2> /dev/null || echo 1) k=0
     [ "$workers" -le 16 ] || workers=16
-    counting=
     while [ $k -lt "$workers" ]; do
-        count_pipelines < /dev/null &
-        counting="$counting $!"
+        count_pipelines < /dev/null 3>&- &
+        pipelines="$pipelines $!"
         k=$((k + 1))
     done
     counts_so_far >&3 2> /dev/null &
@@ -208,9 +210,9 @@ counts() {
     wait $stages
     status=$?
     # shellcheck disable=SC2086
-    wait $counting
+    wait $pipelines
     kill $telling $clock 2> /dev/null
-    stages= telling=
+    counting=
     end_counts
 }
 
