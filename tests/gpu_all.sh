@@ -182,7 +182,7 @@ folders 150
 for which in transpose histogram stencil5 stencil15 matmul reduction bench; do
     ladder 60 $which
 done
-check 150 counts
+check 200 counts
 for part in memcheck initcheck synccheck; do
     check 150 $part
 done
