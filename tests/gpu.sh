@@ -226,8 +226,10 @@ end_counts() {
     sum_pipelines loud
     {
         grep -h '^counts on' "$work/counts.stages" || grep -h '^so far' "$work/counts.stages" | tail -n 1
+        grep -h '^skipped' "$work/counts.stages" && status=1
         echo "; $said"
-    } | tr -d '\n' > "$work/detail"
+    } > "$work/counted/said"
+    tr -d '\n' < "$work/counted/said" > "$work/detail"
     [ $status -eq 0 ] && [ $((differ + unsure + missed)) -eq 0 ] && [ $agree -gt 0 ]
 }
 

@@ -36,6 +36,10 @@ typedef struct cupti_api {
 /* Opens the library once in a process. Without it: SMP_E_DEVICE, with the paths that were tried. Static storage. */
 smp_code cupti_load(const cupti_api **out, smp_error *err);
 
+/* Waits until no other process that counts by this library has its turn: the GPU's counters serve one at a time. The
+ * turn ends with the descriptor; negative: the library's file cannot be locked, and CUPTI says who is in the way. */
+int cupti_lock(const cupti_api *api);
+
 /* Turns a result into SMP_E_DEVICE with its name and a hint. what: the function. */
 smp_code cupti_fail(const cupti_api *api, const char *what, CUptiResult result, smp_error *err);
 

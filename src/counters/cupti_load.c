@@ -2,11 +2,15 @@
 #include "counters/cupti.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------------ the library */
 
@@ -96,6 +100,18 @@ smp_code cupti_load(const cupti_api **out, smp_error *err)
     }
     *out = &the_api;
     return SMP_OK;
+}
+
+int cupti_lock(const cupti_api *api)
+{
+    Dl_info file;
+    if (!dladdr((void *)(uintptr_t)api->cuptiProfilerInitialize, &file) || !file.dli_fname)
+        return -1;
+    const int fd = open(file.dli_fname, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            break;
+    return fd;
 }
 
 /* ------------------------------------------------------------------------------------------------ errors */

@@ -1,10 +1,7 @@
 /* What both of CUPTI's profilers need of a device: its chip's name, the permission to count, and its turn. */
 #include "counters/cupti.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -37,17 +34,14 @@ static smp_code check_supported(const CUpti_Profiler_DeviceSupported_Params *s, 
     return SMP_OK;
 }
 
-/* A GPU's counters serve one process at a time: others of this program wait for their turn. The lock is the program's
- * own file, which all of them see; where it cannot be locked, CUPTI says who is in the way. */
 static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER;
 static int turn = -1, turn_targets;
 
-static void take_turn(void)
+static void take_turn(const cupti_api *api)
 {
     pthread_mutex_lock(&turn_lock);
-    if (!turn_targets++ && (turn = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) >= 0)
-        while (flock(turn, LOCK_EX) != 0 && errno == EINTR)
-            ;
+    if (!turn_targets++)
+        turn = cupti_lock(api);
     pthread_mutex_unlock(&turn_lock);
 }
 
@@ -64,7 +58,7 @@ static void give_turn(void)
 void cupti_target_turn(cupti_target *target, bool wanted)
 {
     if (wanted && !target->turn)
-        take_turn();
+        take_turn(target->api);
     if (!wanted && target->turn)
         give_turn();
     target->turn = wanted;

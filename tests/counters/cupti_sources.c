@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cmocka.h>
 
 #include "suite.h"
@@ -127,6 +131,37 @@ static void open_sources_take_turns(void **state)
     smp_count_close(hw);
 }
 
+/* Whether another process would have to wait, whatever its program. */
+static bool library_is_locked(void)
+{
+    const int fd = open(SMP_FAKE_CUPTI "/libcupti.so", O_RDONLY);
+    assert_true(fd >= 0);
+    const bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0;
+    close(fd);
+    return locked;
+}
+
+static smp_code look_at_lock(void *context, smp_error *err)
+{
+    (void)err;
+    *(bool *)context = library_is_locked();
+    return SMP_OK;
+}
+
+static void who_counts_locks_the_library_for_other_programs(void **state)
+{
+    (void)state;
+    bool locked = false;
+    smp_counts counts = {0};
+    smp_error err;
+    smp_count_source *hw = open_source(SMP_COUNT_HW);
+    assert_int_equal(smp_count_measure(hw, look_at_lock, &locked, &counts, &err), SMP_OK);
+    assert_true(locked);
+    smp_counts_free(&counts);
+    smp_count_close(hw);
+    assert_false(library_is_locked());
+}
+
 static void sass_knows_the_sites(void **state)
 {
     (void)state;
@@ -214,6 +249,7 @@ SMP_SUITE(cupti_sources)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_source_counts_again_and_again),
         cmocka_unit_test(open_sources_take_turns),
+        cmocka_unit_test(who_counts_locks_the_library_for_other_programs),
         cmocka_unit_test(sass_knows_the_sites),
         cmocka_unit_test(failing_work_leaves_the_sources_usable),
         cmocka_unit_test(missing_rights_are_one_line_with_the_remedy),

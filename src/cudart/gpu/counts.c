@@ -116,16 +116,6 @@ static void load_kernels(void)
 
 /* ------------------------------------------------------------------------------------------------ beginning */
 
-/* A GPU's counters serve one process at a time: others wait for their turn at this library's file, until this process
- * is gone. */
-static void take_turn(void)
-{
-    Dl_info own;
-    FILE *file = dladdr(metrics, &own) && own.dli_fname ? fopen(own.dli_fname, "re") : NULL;
-    if (file)
-        (void)flock(fileno(file), LOCK_EX);
-}
-
 static smp_code find_context(smp_error *err)
 {
     int (*first)(void *), (*device)(int *), (*context)(CUcontext *);
@@ -261,11 +251,11 @@ static void finish(void)
 
 static void begin(void)
 {
-    take_turn();
     smp_code code = find_context(&now.err);
     if (!code)
         code = cupti_load(&now.api, &now.err);
     if (!code) {
+        (void)cupti_lock(now.api); /* until this process is gone */
         load_kernels();
         (void)configure(&now.err);
     }
