@@ -5,10 +5,14 @@
  * 32 pixels is joined in shared memory, a thread a word, and across the tiles' borders in global memory. Slot k of word
  * t lies at k * 128 + t: lanes that look at the same slot of their words meet different banks.
  *
- * Union-find by atomic minima (Playne and Hawick 2018, "A New Algorithm for Parallel Connected-Component Labelling on
- * GPUs"): a root is hung below a smaller one of its component; who finds that it was no root any more goes on with what
- * was above it. Most runs begin below a neighbour instead of being joined with it (Komura 2015). Roots are the smallest
- * of their component in the end, whoever came first. */
+ * In global memory, union-find by atomic minima (Playne and Hawick 2018, "A New Algorithm for Parallel Connected-
+ * Component Labelling on GPUs"): a root is hung below a smaller one of its component; who finds that it was no root any
+ * more goes on with what was above it. What hangs where meanwhile depends on who comes first, so that these kernels are
+ * `unordered`; roots are the smallest of their component in the end.
+ * In a tile, rounds (Hawick, Leist and Playne 2010): all look for their roots, then all hang the larger of two roots
+ * that touch below the smaller, until none do. Barriers part what is read from what is written, so that accesses, and
+ * what they cost, do not depend on the order of threads. Most runs begin below a neighbour (Komura 2015): few are left
+ * to join. */
 #include "reduce/label_slots.cuh"
 
 #include "reduce/bits.cuh"
@@ -48,7 +52,9 @@ LABEL_JOIN(label_join_naive)
 
 struct label_tile {
     uint32_t words[SMP_LABEL_THREADS];
-    uint32_t slots[SMP_LABEL_RUNS * SMP_LABEL_THREADS];
+    uint32_t below[SMP_LABEL_RUNS * SMP_LABEL_THREADS]; /* of a slot: one of its component, not above its own */
+    uint16_t roots[SMP_LABEL_RUNS * SMP_LABEL_THREADS]; /* the last of those, as far as this round knew */
+    uint32_t changed;                                   /* the last round in which components were joined */
 };
 
 SMP_DEVICE uint32_t label_local(int word, int run)
@@ -60,26 +66,14 @@ SMP_DEVICE int label_place(uint32_t local)
     return (int)(local % SMP_LABEL_RUNS * SMP_LABEL_THREADS + local / SMP_LABEL_RUNS);
 }
 
-/* While others join, slots are read by atomics too. */
-SMP_DEVICE uint32_t label_tile_root(label_tile &tile, uint32_t local)
+/* Hangs the larger of two roots below the smaller, where slots a and b have different ones. */
+SMP_DEVICE bool label_tile_unite(label_tile &tile, uint32_t a, uint32_t b)
 {
-    for (;;) {
-        const uint32_t next = atomicMin(&tile.slots[label_place(local)], 0xffffffffu);
-        if (next == local)
-            return local;
-        local = next;
-    }
-}
-SMP_DEVICE void label_tile_unite(label_tile &tile, uint32_t a, uint32_t b)
-{
-    a = label_tile_root(tile, a);
-    b = label_tile_root(tile, b);
-    while (a != b) {
-        const uint32_t high = a > b ? a : b, low = a > b ? b : a;
-        const uint32_t old = atomicMin(&tile.slots[label_place(high)], low);
-        a = old == high ? low : old;
-        b = low;
-    }
+    smp_converge();
+    const uint32_t x = tile.roots[label_place(a)], y = tile.roots[label_place(b)];
+    if (x != y)
+        atomicMin(&tile.below[label_place(x > y ? x : y)], x > y ? y : x);
+    return x != y;
 }
 
 /* Word t and its neighbours in the tile. */
@@ -95,6 +89,63 @@ SMP_DEVICE label_words label_tile_words(const label_tile &tile, int t)
     w.above_left = above && left ? tile.words[t - SMP_LABEL_ACROSS - 1] : 0;
     w.above_right = above && right ? tile.words[t - SMP_LABEL_ACROSS + 1] : 0;
     return w;
+}
+
+/* Where word t's runs hang at first: below the left neighbour, else the first that they touch above. */
+SMP_DEVICE void label_tile_begin(label_tile &tile, const label_words &w, int t, int near)
+{
+    for (unsigned starts = label_starts(w.here), k = 0; starts; starts &= starts - 1, k++) {
+        const label_touched up = label_above(label_run(w.here, starts & (0u - starts)), w.above, near);
+        uint32_t below = label_local(t, (int)k);
+        if (k == 0 && label_joins_left(w))
+            below = label_local(t - 1, label_runs(w.left) - 1);
+        else if (up.from <= up.to)
+            below = label_local(t - SMP_LABEL_ACROSS, up.from);
+        smp_converge();
+        tile.below[label_place(label_local(t, (int)k))] = below;
+    }
+}
+
+/* Looks for the roots of word t's slots. */
+SMP_DEVICE void label_tile_look(label_tile &tile, int t, int runs)
+{
+    for (int k = 0; k < runs; k++) {
+        uint32_t root = label_local(t, k);
+        for (;;) {
+            smp_converge();
+            const uint32_t next = tile.below[label_place(root)];
+            if (next == root)
+                break;
+            root = next;
+        }
+        smp_converge();
+        tile.roots[label_place(label_local(t, k))] = (uint16_t)root;
+    }
+}
+
+/* Joins what word t's runs touch beyond that, by their roots; true: some were different. Slots that are no roots are
+ * left hanging below their roots: nobody else writes or reads them meanwhile. */
+SMP_DEVICE bool label_tile_join(label_tile &tile, const label_words &w, int t, int near)
+{
+    bool some = false;
+    for (unsigned starts = label_starts(w.here), k = 0; starts; starts &= starts - 1, k++) {
+        const label_touched up = label_above(label_run(w.here, starts & (0u - starts)), w.above, near);
+        const uint32_t mine = label_local(t, (int)k);
+        const bool left = k == 0 && label_joins_left(w);
+        smp_converge();
+        const uint32_t root = tile.roots[label_place(mine)];
+        if (root != mine)
+            tile.below[label_place(mine)] = root;
+        for (int j = up.from + (left ? 0 : 1); j <= up.to; j++)
+            some |= label_tile_unite(tile, mine, label_local(t - SMP_LABEL_ACROSS, j));
+    }
+    if (label_joins_above_left(w, near))
+        some |= label_tile_unite(tile, label_local(t, 0),
+                                 label_local(t - SMP_LABEL_ACROSS - 1, label_runs(w.above_left) - 1));
+    if (label_joins_above_right(w, near))
+        some |=
+            label_tile_unite(tile, label_local(t, label_runs(w.here) - 1), label_local(t - SMP_LABEL_ACROSS + 1, 0));
+    return some;
 }
 
 /* Geometry: a block a tile of io.second's rows. */
@@ -125,38 +176,25 @@ template <typename IN, typename> SMP_DEVICE void label_join_tiled(const smp_io &
         if (!p.joins || !io.out.data)
             continue;
         tile.words[t] = word;
+        if (t == 0)
+            tile.changed = 0;
         __syncthreads();
         const label_words w = label_tile_words(tile, t);
-        for (unsigned starts = label_starts(word), k = 0; starts; starts &= starts - 1, k++) {
-            const label_touched up = label_above(label_run(word, starts & (0u - starts)), w.above, p.near);
-            uint32_t below = label_local(t, (int)k);
-            if (k == 0 && label_joins_left(w))
-                below = label_local(t - 1, label_runs(w.left) - 1);
-            else if (up.from <= up.to)
-                below = label_local(t - SMP_LABEL_ACROSS, up.from);
-            smp_converge();
-            tile.slots[label_place(label_local(t, (int)k))] = below;
+        const int runs = label_runs(word);
+        label_tile_begin(tile, w, t, p.near);
+        for (uint32_t round = 1, changed = 1; changed; round++) {
+            __syncthreads();
+            label_tile_look(tile, t, runs);
+            __syncthreads();
+            if (label_tile_join(tile, w, t, p.near))
+                atomicMax(&tile.changed, round);
+            __syncthreads();
+            changed = tile.changed == round;
         }
-        __syncthreads();
-        for (unsigned starts = label_starts(word), k = 0; starts; starts &= starts - 1, k++) {
-            const label_touched up = label_above(label_run(word, starts & (0u - starts)), w.above, p.near);
-            const bool left = k == 0 && label_joins_left(w); /* it is below its left neighbour, else the first above */
-            for (int j = up.from + (left ? 0 : 1); j <= up.to; j++)
-                label_tile_unite(tile, label_local(t, (int)k), label_local(t - SMP_LABEL_ACROSS, j));
-        }
-        if (label_joins_above_left(w, p.near))
-            label_tile_unite(tile, label_local(t, 0),
-                             label_local(t - SMP_LABEL_ACROSS - 1, label_runs(w.above_left) - 1));
-        if (label_joins_above_right(w, p.near))
-            label_tile_unite(tile, label_local(t, label_runs(word) - 1), label_local(t - SMP_LABEL_ACROSS + 1, 0));
-        __syncthreads();
-        for (int k = 0; inside && k < label_runs(word); k++) {
+        for (int k = 0; inside && k < runs; k++) {
             const uint32_t mine = label_local(t, k), slot = all.of(y * all.words + column, k);
-            uint32_t root = mine, next = tile.slots[label_place(mine)];
-            while (next != root) {
-                root = next;
-                next = tile.slots[label_place(root)];
-            }
+            smp_converge();
+            const uint32_t root = tile.roots[label_place(mine)];
             all.slots[slot] = root == mine ? slot : LABEL_LOCAL + root;
         }
         __syncthreads();
@@ -204,13 +242,13 @@ template <bool TILED> SMP_DEVICE void label_seams(const smp_io &io, const smp_la
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < end; at += (int64_t)gridDim.x * blockDim.x)
         label_seam<TILED>(all, static_cast<const uint32_t *>(io.result), at, p.near);
 }
-template <typename, typename> SMP_DEVICE void label_seams_naive(const smp_io &io, const smp_label &p)
+template <typename, typename> SMP_DEVICE void label_seams_unordered_naive(const smp_io &io, const smp_label &p)
 {
     label_seams<false>(io, p);
 }
-SMP_KERNEL_PAIR_(label_seams_naive, f32, float, f32, float, smp_label)
-template <typename, typename> SMP_DEVICE void label_seams_tiled(const smp_io &io, const smp_label &p)
+SMP_KERNEL_PAIR_(label_seams_unordered_naive, f32, float, f32, float, smp_label)
+template <typename, typename> SMP_DEVICE void label_seams_unordered_tiled(const smp_io &io, const smp_label &p)
 {
     label_seams<true>(io, p);
 }
-SMP_KERNEL_PAIR_(label_seams_tiled, f32, float, f32, float, smp_label)
+SMP_KERNEL_PAIR_(label_seams_unordered_tiled, f32, float, f32, float, smp_label)

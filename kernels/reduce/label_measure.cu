@@ -334,11 +334,12 @@ template <typename, typename> SMP_DEVICE void label_tabulate(const smp_io &io, c
         const unsigned word = static_cast<const uint32_t *>(io.result)[at];
         const int64_t y = at / all.words, x = (at - y * all.words) * SMP_BITS_WORD;
         uint16_t *const to = label_at<uint16_t>(io.out, p.table_at) + y * width + x;
-        unsigned kept = 0;
         for (int i = 0; p.numbers && i < SMP_BITS_WORD && x + i < width; i++)
             if (!(word >> i & 1))
                 to[i] = 0;
-        for (unsigned starts = label_starts(word), k = 0; starts; starts &= starts - 1, k++) {
+        const bool all_kept = !p.numbers && !p.chooses;
+        unsigned kept = all_kept ? word : 0;
+        for (unsigned starts = all_kept ? 0 : label_starts(word), k = 0; starts; starts &= starts - 1, k++) {
             const unsigned run = label_run(word, starts & (0u - starts));
             const uint32_t component = all.number(at, (int)k), number = p.chooses ? raw[component] : component + 1;
             kept |= number ? run : 0u;

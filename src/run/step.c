@@ -348,8 +348,10 @@ smp_code smp_step_result(const smp_step_run *run, void **result, smp_error *err)
         return code;
     if (!smp_add_size(size, (size_t)more, &whole) || !(*result = smp_alloc_raw(whole)))
         return smp_fail_memory(err, "results", size + more);
-    code = bring(run, *result, run->result, size, err);
-    return code ? code : bring(run, (char *)*result + size, run->scratch, (size_t)more, err);
+    if (!more)
+        return bring(run, *result, run->result, size, err);
+    memcpy((char *)*result + at, &more, sizeof more);
+    return bring(run, (char *)*result + size, run->scratch, (size_t)more, err);
 }
 
 smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err)

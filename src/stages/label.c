@@ -59,17 +59,16 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
         !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels) ||
         !smp_mul_size((size_t)row, (size_t)in->height, &slots) || !smp_mul_size(slots, LEAST, &all))
         return false;
+    work->table_size = p->output == INPUT ? 0 : p->output == LABELS ? pixels : bits;
     k->joins = slots / sizeof(uint32_t) < (size_t)INT32_MAX - SMP_LABEL_THREADS * SMP_LABEL_RUNS;
     k->chooses = p->min_area > 1 || !isnan(p->max_area);
-    k->tabulate = p->output == LABELS || (p->output == MASK && k->chooses);
+    k->tabulate = p->output != INPUT;
     k->least_area = (int64_t)ceil(p->min_area);
     k->most_area = isnan(p->max_area) ? INT64_MAX : (int64_t)p->max_area;
     k->head_at = (int64_t)bits;
     k->room = in->width * in->height / PER_RECORD + LEAST;
     k->table_at = sizeof(smp_label_head);
-    k->records_at = whole_lines(k->table_at + (!k->tabulate          ? 0
-                                               : p->output == LABELS ? (int64_t)pixels
-                                                                     : (int64_t)bits));
+    k->records_at = whole_lines(k->table_at + (int64_t)work->table_size);
     k->raw_at = whole_lines(k->records_at + k->room * (int64_t)sizeof(smp_label_record));
     k->counts_at = whole_lines(k->raw_at + k->room * (int64_t)sizeof(uint32_t));
     k->slots_at = whole_lines(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
@@ -82,7 +81,6 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = bits + sizeof(uint64_t);
     work->more_at = bits;
-    work->table_size = p->output == INPUT ? 0 : p->output == LABELS ? pixels : bits;
     return true;
 }
 
@@ -121,8 +119,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 /* What a reduction's result holds: by the device, or joined here by runs. */
 typedef struct labelled {
     const char *table;    /* by the device; null: it made none */
-    smp_components found; /* its runs are there only where the device did not join */
-    bool by_device;
+    smp_components found; /* without runs where the device joined */
 } labelled;
 
 static smp_code take_records(const smp_label_record *from, uint64_t count, smp_components *found, smp_error *err)
@@ -159,7 +156,6 @@ static smp_code take(const params *p, const smp_shape *in, const smp_label *k, c
         return smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found->found, err);
     at += sizeof more;
     memcpy(&count, at, sizeof count);
-    found->by_device = true;
     found->table = k->tabulate ? at + k->table_at : NULL;
     return take_records((const smp_label_record *)(const void *)(at + k->records_at), count, &found->found, err);
 }
@@ -269,8 +265,8 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
         code = smp_hint(err, "leave small ones out with min-area=, or write output=mask");
     }
     if (!code && p->output != INPUT && work->table) {
-        if (found.by_device) /* without a choice the mask is the bit plane */
-            memcpy(work->table, found.table ? found.table : result, work->table_size);
+        if (found.table)
+            memcpy(work->table, found.table, work->table_size);
         else
             fill_from_runs(p, in, parts, number, memset(work->table, 0, work->table_size));
     }
@@ -397,7 +393,7 @@ static const smp_variant reducers[] = {
      .help = "pixel by pixel; on GPUs runs are joined and measured in global memory",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_naive)},
                   JOIN(label_join_naive, strip_words_geometry),
-                  THEN(label_seams_naive, words_geometry),
+                  THEN(label_seams_unordered_naive, words_geometry),
                   NUMBER,
                   THEN(label_measure_naive, words_geometry),
                   FILL_IN}},
@@ -405,7 +401,7 @@ static const smp_variant reducers[] = {
      .help = "32 pixels in vectors; on GPUs tiles are joined and measured in shared memory, then their borders",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_tiled)},
                   JOIN(label_join_tiled, strip_tiles_geometry),
-                  THEN(label_seams_tiled, words_geometry),
+                  THEN(label_seams_unordered_tiled, words_geometry),
                   NUMBER,
                   THEN(label_measure_tiled, tiles_geometry),
                   FILL_IN}},

@@ -179,9 +179,9 @@ typedef struct smp_node_plan {
     size_t counts_at;   /* SMP_RESULT_CHUNKS_COUNTS: where the counts begin, bytes, a multiple of 64 */
     size_t second_at;   /* where that of launches from SMP_SECOND begins, bytes, a multiple of 64 */
     size_t more_at;     /* SMP_RESULT_CHUNKS: where a uint64_t says how many bytes from the beginning of the scratch
-                           picture finish() and partial() find behind the result: what has no size that is known before.
-                           0: there is none. Where a device has no memory for the scratch picture, launches get it with
-                           null data, and do without */
+                           picture finish() and partial() find behind the result: what has no size that is known
+                           before. Then nothing else of the result is there. 0: there is none. Where a device has no
+                           memory for the scratch picture, launches get it with null data, and do without */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
     int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */

@@ -250,11 +250,29 @@ static void little_device_memory_means_smaller_strips(void **state)
     smp_program_free(j.program);
 }
 
+/* label's union-find takes 44 KB here. */
+static void what_has_no_room_on_the_device_is_joined_by_the_host(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"gray", "label min-area=3px"};
+    job j = job_of(lines, 2, 64);
+    size_t size;
+    smp_error err = {.code = SMP_OK};
+    write_input();
+    assert_int_equal(run_within(&j, 1 << 20, &err), SMP_OK);
+    uint8_t *want = load(in_folder("out.ppm"), &size);
+    assert_int_equal(run_within(&j, 40000, &err), SMP_OK);
+    assert_true(holds(in_folder("out.ppm"), want, size));
+    free(want);
+    smp_program_free(j.program);
+}
+
 SMP_SUITE(gpu_faults)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_driver_call_of_a_run_may_fail),
         cmocka_unit_test(little_device_memory_means_smaller_strips),
+        cmocka_unit_test(what_has_no_room_on_the_device_is_joined_by_the_host),
     };
     smp_simt_set_threads(1); /* hundreds of runs begin and end an emulator each */
     return cmocka_run_group_tests_name("gpu_faults", tests, make_folder, remove_folder);

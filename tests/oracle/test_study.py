@@ -170,6 +170,31 @@ class LocalThreshold(OracleCase):
 BITS = np.array([[int(v) for v in row] for row in "1101000 1001001 0010011 1000100 1011001".split()], np.uint8) * 255
 
 
+def spiral(size):
+    """A line one pixel wide that winds outwards; between its turns is one pixel."""
+    out = np.zeros((size, size), np.uint8)
+    y = x = size // 2
+    for side in range(2, size, 2):
+        for dy, dx in (((0, 1), (1, 0)) if side % 4 == 2 else ((0, -1), (-1, 0))):
+            for _ in range(side):
+                out[y, x] = 255
+                y, x = y + dy, x + dx
+    return out
+
+
+def shapes():
+    """Spirals, combs, diagonals, a checkerboard, noise: a picture of patches of 141 x 141 with a pixel between them."""
+    size = 141
+    rows, columns = np.indices((size, size))
+    comb = np.where((columns % 2 == 0) | (rows == size - 1), 255, 0)
+    rng = np.random.default_rng(33)
+    patches = [spiral(size), 255 - spiral(size), comb, comb[::-1], comb.T, comb.T[:, ::-1],
+               (rows + columns) % 5 // 4 * 255, (rows - columns) % 5 // 4 * 255, (rows + columns) % 2 * 255,
+               np.full((size, size), 255), *((rng.random((size, size)) < share) * 255 for share in (.1, .3, .5, .6, .9))]
+    return np.vstack([np.hstack([np.pad(p, ((0, 1), (0, 1))) for p in patches[at:at + 5]]) for at in (0, 5, 10)]).astype(
+        np.uint8)
+
+
 class Label(OracleCase):
     def test_vectors(self):
         for stage, rows in (
@@ -232,6 +257,31 @@ class Label(OracleCase):
         got = run(gray, "alpha opaque", "label 30%")
         self.same(got, np.dstack([(gray >= 76.5) * np.uint8(255), np.full_like(gray, 255)]))
         self.same(run(gray, "alpha opaque", "label 30% output=labels") > 0, gray >= 76.5)
+
+    def test_gpus_join_as_the_cpu_does(self):
+        """Shapes that wind through many tiles of 128 x 32 pixels, and noise; strips of one row of tiles."""
+        array = shapes()
+        for connectivity in (4, 8):
+            for choice in ("", " min-area=3 max-area=300"):
+                stage = f"label connectivity={connectivity}{choice} output="
+                want = {}
+                pictures = run_many(array, {o: [stage + o] for o in ("labels", "mask")}, "--device=cpu", report=want)
+                for variant, rows in (("naive", 0), ("tiled", 32)):
+                    got = {}
+                    options = ("--device=simt", f"--variant={variant}", f"--strip-rows={rows}")
+                    self.assertEqual(
+                        {o: a.tobytes() for o, a in run_many(array, {o: [stage + o] for o in pictures}, *options,
+                                                             report=got).items()},
+                        {o: a.tobytes() for o, a in pictures.items()}, f"{stage} {variant}")
+                    self.assertEqual([s.get("findings") for s in got["steps"]],
+                                     [s.get("findings") for s in want["steps"]], f"{stage} {variant}")
+
+    def test_more_components_than_a_gpu_keeps_are_the_hosts(self):
+        dots = np.zeros((70, 90), np.uint8)
+        dots[::2, ::2] = 255
+        for options in (("--device=cpu",), ("--device=simt",)):
+            self.assertEqual(run(dots, "label output=labels", options=options)[::2, ::2].ravel().tolist(),
+                             list(range(1, 35 * 45 + 1)))
 
     def test_what_it_refuses(self):
         with self.assertRaisesRegex(ProgramFailed, "gray"):
