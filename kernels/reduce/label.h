@@ -11,8 +11,8 @@
  *   records  smp_label_record [room]: by raw number, in raster order of first pixels
  *   raw      uint32_t [room]: the number of what is kept, 0 of the rest
  *   table    as io->table
- * The result is the bit plane, and at head_at how many bytes of the scratch picture the host gets: smp_label_head, the
- * table, and the records; 0 where the host joins (there is no room for so many components, or no scratch picture). */
+ * The result is the bit plane, and at head_at how many bytes of the scratch picture the host gets: smp_label_head and
+ * the records; 0 where the host joins (there is no room for so many components, or no scratch picture). */
 #ifndef SMP_KERNELS_REDUCE_LABEL_H
 #define SMP_KERNELS_REDUCE_LABEL_H
 
@@ -28,10 +28,9 @@ typedef struct smp_label {
     int32_t chooses;  /* some may be left out */
     int32_t tabulate; /* the table is wanted */
     int64_t least_area, most_area;
-    int64_t head_at;                                  /* in the result, bytes */
-    int64_t table_at, records_at;                     /* in the scratch picture, bytes; the records follow the table */
-    int64_t raw_at, counts_at, slots_at, scratch_end; /* the same */
-    int64_t room;                                     /* records */
+    int64_t head_at;                                                        /* in the result, bytes */
+    int64_t records_at, raw_at, counts_at, table_at, slots_at, scratch_end; /* in the scratch picture, bytes */
+    int64_t room;                                                           /* records */
 } smp_label;
 
 enum {

@@ -104,15 +104,19 @@ static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d
 {
     const smp_step *step = trial->step;
     void *result = NULL;
+    const void *table = NULL;
+    const int64_t size = (int64_t)trial->target->step->work.table_size;
     d->work = trial->target->step->work;
     d->work.table = smp_alloc(d->work.table_size ? d->work.table_size : 1);
     smp_code code = d->work.table ? SMP_OK : smp_fail_memory(err, "results", d->work.table_size);
     if (!code && trial->target->step->work.table) /* else finish() fills it in */
         memcpy(d->work.table, trial->target->step->work.table, d->work.table_size);
     if (!code)
-        code = smp_step_result(run, &result, err);
+        code = smp_step_result(run, &result, &table, err);
     if (!code && step->stage->finish)
         code = step->stage->finish(step->params, &step->in, result, &d->work, &d->findings, err);
+    if (!code && table)
+        code = run->device->ops->copy_out(run->device, d->work.table, size, table, size, size, 1, err);
     smp_free(result);
     return code;
 }

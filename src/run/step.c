@@ -331,18 +331,32 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
 
 /* ------------------------------------------------------------------------------------------------ results */
 
+/* The table is on the device already. In pieces: devices copy rows of less than 2 GB. */
+static smp_code copy_table(smp_step_run *run, const char *from, smp_error *err)
+{
+    enum { PIECE = 1 << 20 };
+    smp_device *device = run->device;
+    const int64_t size = (int64_t)run->work.table_size, whole = size / PIECE * PIECE, rest = size - whole;
+    smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table_size, &run->table, err);
+    if (!code)
+        code = device->ops->copy(device, run->table, PIECE, from, PIECE, PIECE, size / PIECE, err);
+    return code ? code
+                : device->ops->copy(device, (char *)run->table + whole, rest, from + whole, rest, rest, rest > 0, err);
+}
+
 static smp_code bring(const smp_step_run *run, void *to, const void *from, size_t size, smp_error *err)
 {
     const int64_t bytes = (int64_t)size;
     return size ? run->device->ops->copy_out(run->device, to, bytes, from, bytes, bytes, 1, err) : SMP_OK;
 }
 
-smp_code smp_step_result(const smp_step_run *run, void **result, smp_error *err)
+smp_code smp_step_result(const smp_step_run *run, void **result, const void **table, smp_error *err)
 {
     const size_t size = run->work.result_size, at = run->work.more_at;
     uint64_t more = 0;
     size_t whole = 0;
     *result = NULL;
+    *table = NULL;
     smp_code code = at ? bring(run, &more, (const char *)run->result + at, sizeof more, err) : SMP_OK;
     if (code)
         return code;
@@ -351,15 +365,18 @@ smp_code smp_step_result(const smp_step_run *run, void **result, smp_error *err)
     if (!more)
         return bring(run, *result, run->result, size, err);
     memcpy((char *)*result + at, &more, sizeof more);
+    if (run->work.table_at)
+        *table = (const char *)run->scratch + run->work.table_at;
     return bring(run, (char *)*result + size, run->scratch, (size_t)more, err);
 }
 
 smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err)
 {
     void *result;
-    smp_code code = smp_step_result(run, &result, err);
+    const void *table;
+    smp_code code = smp_step_result(run, &result, &table, err);
     const double start = smp_now();
-    if (!code && target != run && target->work.table_size && !target->work.table &&
+    if (!code && target != run && !table && target->work.table_size && !target->work.table &&
         !(target->work.table = smp_alloc(target->work.table_size)))
         code = smp_fail_memory(err, "a table", target->work.table_size);
     if (!code && run->wants_partial && run->step->stage->partial)
@@ -369,7 +386,7 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     run->result_seconds = smp_now() - start;
     smp_free(result);
     if (!code && target != run)
-        code = upload_table(target, err);
+        code = table ? copy_table(target, table, err) : upload_table(target, err);
     return code;
 }
 

@@ -96,8 +96,9 @@ smp_code smp_step_reset(smp_step_run *run, smp_error *err);
 /* Prepares for another picture of the same shape: forgets the cost, the findings and what a reduction changed. */
 smp_code smp_step_again(smp_step_run *run, smp_error *err);
 
-/* Copies a reduction's result to the host: an allocation of the caller's. */
-smp_code smp_step_result(const smp_step_run *run, void **result, smp_error *err);
+/* Copies a reduction's result to the host: an allocation of the caller's. *table: where the device has made the table;
+ * null: finish() makes it. */
+smp_code smp_step_result(const smp_step_run *run, void **result, const void **table, smp_error *err);
 
 /* Copies a finished reduction to the host and lets the stage evaluate it. Findings go to run, table and kernel
  * parameters to `target`: the run of the step that waits for them, or run itself. */

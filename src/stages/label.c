@@ -67,11 +67,11 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     k->most_area = isnan(p->max_area) ? INT64_MAX : (int64_t)p->max_area;
     k->head_at = (int64_t)bits;
     k->room = in->width * in->height / PER_RECORD + LEAST;
-    k->table_at = sizeof(smp_label_head);
-    k->records_at = whole_lines(k->table_at + (int64_t)work->table_size);
+    k->records_at = sizeof(smp_label_head);
     k->raw_at = whole_lines(k->records_at + k->room * (int64_t)sizeof(smp_label_record));
     k->counts_at = whole_lines(k->raw_at + k->room * (int64_t)sizeof(uint32_t));
-    k->slots_at = whole_lines(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
+    k->table_at = whole_lines(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
+    k->slots_at = whole_lines(k->table_at + (int64_t)work->table_size);
     k->scratch_end = k->slots_at + (int64_t)slots;
     work->between = (smp_shape){.kind = SMP_IMAGE,
                                 .width = words * SMP_LABEL_RUNS,
@@ -81,6 +81,7 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = bits + sizeof(uint64_t);
     work->more_at = bits;
+    work->table_at = k->tabulate ? (size_t)k->table_at : 0;
     return true;
 }
 
@@ -116,10 +117,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 /* ------------------------------------------------------------------------------------------------ results */
 
-/* What a reduction's result holds: by the device, or joined here by runs. */
+/* What a reduction's result holds: by the device, which has the table too, or joined here by runs. */
 typedef struct labelled {
-    const char *table;    /* by the device; null: it made none */
-    smp_components found; /* without runs where the device joined */
+    smp_components found;
+    bool by_device;
 } labelled;
 
 static smp_code take_records(const smp_label_record *from, uint64_t count, smp_components *found, smp_error *err)
@@ -150,13 +151,13 @@ static smp_code take(const params *p, const smp_shape *in, const smp_label *k, c
 {
     const char *at = (const char *)result + k->head_at;
     uint64_t more, count;
-    *found = (labelled){.table = NULL};
+    *found = (labelled){.by_device = false};
     memcpy(&more, at, sizeof more);
     if (!more)
         return smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found->found, err);
     at += sizeof more;
     memcpy(&count, at, sizeof count);
-    found->table = k->tabulate ? at + k->table_at : NULL;
+    found->by_device = true;
     return take_records((const smp_label_record *)(const void *)(at + k->records_at), count, &found->found, err);
 }
 
@@ -264,12 +265,8 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
         smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", parts->count);
         code = smp_hint(err, "leave small ones out with min-area=, or write output=mask");
     }
-    if (!code && p->output != INPUT && work->table) {
-        if (found.table)
-            memcpy(work->table, found.table, work->table_size);
-        else
-            fill_from_runs(p, in, parts, number, memset(work->table, 0, work->table_size));
-    }
+    if (!code && p->output != INPUT && work->table && !found.by_device)
+        fill_from_runs(p, in, parts, number, memset(work->table, 0, work->table_size));
     const totals t = totals_of(parts);
     if (!code)
         code = report(&t, findings, err);

@@ -182,6 +182,8 @@ typedef struct smp_node_plan {
                            picture finish() and partial() find behind the result: what has no size that is known
                            before. Then nothing else of the result is there. 0: there is none. Where a device has no
                            memory for the scratch picture, launches get it with null data, and do without */
+    size_t table_at;    /* with more_at: where in the scratch picture the table is then, which finish() does not make.
+                           0: finish() makes it */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
     int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */
