@@ -376,6 +376,7 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     const void *table;
     smp_code code = smp_step_result(run, &result, &table, err);
     const double start = smp_now();
+    run->work.threads = target->work.threads = run->device->host_memory ? run->device->info.units : 1;
     if (!code && target != run && !table && target->work.table_size && !target->work.table &&
         !(target->work.table = smp_alloc(target->work.table_size)))
         code = smp_fail_memory(err, "a table", target->work.table_size);

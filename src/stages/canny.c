@@ -93,7 +93,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     const int64_t words = smp_bits_words(in->width);
     const uint32_t *seeds = (const uint32_t *)result + in->height * words;
     smp_components found;
-    smp_code code = smp_components_find(result, in->width, in->height, 8, &found, err);
+    smp_code code = smp_components_find(result, in->width, in->height, 8, work->threads, &found, err);
     bool *kept = code ? NULL : smp_alloc_array(found.count + 1, sizeof *kept);
     if (!code && !kept)
         code = smp_fail_memory(err, "edges", found.count);

@@ -140,21 +140,18 @@ static smp_code take_records(const smp_label_record *from, uint64_t count, smp_c
     return SMP_OK;
 }
 
-static const smp_label *kernel_of(const smp_node_plan *work)
-{
-    return (const smp_label *)(const void *)work->kernel;
-}
-
 /* Free found.found also after a failure. */
-static smp_code take(const params *p, const smp_shape *in, const smp_label *k, const void *result, labelled *found,
-                     smp_error *err)
+static smp_code take(const params *p, const smp_shape *in, const smp_node_plan *work, const void *result,
+                     labelled *found, smp_error *err)
 {
+    const smp_label *k = (const smp_label *)(const void *)work->kernel;
     const char *at = (const char *)result + k->head_at;
     uint64_t more, count;
     *found = (labelled){.by_device = false};
     memcpy(&more, at, sizeof more);
     if (!more)
-        return smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, &found->found, err);
+        return smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, work->threads, &found->found,
+                                   err);
     at += sizeof more;
     memcpy(&count, at, sizeof count);
     found->by_device = true;
@@ -257,7 +254,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     const params *p = given;
     labelled found;
     uint32_t *number = NULL;
-    smp_code code = take(p, in, kernel_of(work), result, &found, err);
+    smp_code code = take(p, in, work, result, &found, err);
     smp_components *parts = &found.found;
     if (!code)
         code = choose(p, parts, &number, err);
@@ -286,7 +283,7 @@ static smp_code partial(const void *given, const smp_shape *in, const smp_node_p
     totals *t = *out = smp_alloc(sizeof *t);
     if (!t)
         return smp_fail_memory(err, "results", sizeof *t);
-    smp_code code = take(p, in, kernel_of(work), result, &found, err);
+    smp_code code = take(p, in, work, result, &found, err);
     if (!code)
         code = choose(p, &found.found, &number, err);
     if (!code)

@@ -185,6 +185,7 @@ typedef struct smp_node_plan {
     size_t table_at;    /* with more_at: where in the scratch picture the table is then, which finish() does not make.
                            0: finish() makes it */
     double ops;         /* arithmetic operations an output sample, for the roofline (an fma counts 2) */
+    int threads;        /* preset for finish() and partial(): that they may take; 0 is 1 */
     char outside[160];  /* by finish(): why samples outside the bins make its outcome wrong; empty: it is right */
     int32_t row_pieces; /* stencil: the table has so many smp_row_piece, which say the input row instead of rows_num */
     /* The shape of the output depends on what the input holds. plan() then sets `looks` and access SMP_ADJUST: the plan

@@ -276,6 +276,18 @@ class Label(OracleCase):
                     self.assertEqual([s.get("findings") for s in got["steps"]],
                                      [s.get("findings") for s in want["steps"]], f"{stage} {variant}")
 
+    def test_threads_share_rows(self):
+        array = np.tile(shapes(), (4, 3))  # enough for three threads
+        array[:, ::142] = 255  # lines from the top to the bottom
+        array = np.vstack([array, array[::-1]])[:, :-1]
+        results = []
+        for threads in (1, 2, 3, 5):
+            report = {}
+            got = run(array, "label connectivity=4 min-area=40px output=labels", report=report,
+                      options=("--device=cpu", f"--threads={threads}"))
+            results.append((got.tobytes(), [s.get("findings") for s in report["steps"]]))
+        self.assertTrue(all(result == results[0] for result in results[1:]))
+
     def test_more_components_than_a_gpu_keeps_are_the_hosts(self):
         dots = np.zeros((70, 90), np.uint8)
         dots[::2, ::2] = 255

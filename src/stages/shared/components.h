@@ -1,5 +1,6 @@
 /* Connected components of a bit plane (kernels/reduce/bits.h), by runs of set pixels in rows: a run is joined with
- * those that it touches in the row above, in a union-find whose roots are the first runs. */
+ * those that it touches in the row above, in a union-find whose roots are the first runs. Threads take bands of rows,
+ * whose components are then joined where bands meet. */
 #ifndef SMP_STAGES_SHARED_COMPONENTS_H
 #define SMP_STAGES_SHARED_COMPONENTS_H
 
@@ -25,9 +26,10 @@ typedef struct smp_components {
     size_t count;
 } smp_components;
 
-/* Finds them. connectivity: 4 or 8 neighbours. Free with smp_components_free, also after a failure. */
-smp_code smp_components_find(const void *bits, int64_t width, int64_t height, int connectivity, smp_components *found,
-                             smp_error *err);
+/* Finds them. connectivity: 4 or 8 neighbours. threads: at most so many share the rows; any give the same. Free with
+ * smp_components_free, also after a failure. */
+smp_code smp_components_find(const void *bits, int64_t width, int64_t height, int connectivity, int threads,
+                             smp_components *found, smp_error *err);
 void smp_components_free(smp_components *found);
 
 /* Grids of kernels that make a plane: a thread a word; and the pixels of its words, one channel, for other tiles. */
