@@ -40,13 +40,7 @@ SMP_INLINE void smp_frames_one(const smp_frames *f, const float *table, float *a
         return;
     }
     const float *z = smp_fft_one(&f->fft, w, a, b);
-    for (int k = 0, l = f->bins; k <= l; k++, l--) {
-        const int m = l % f->bins;
-        float kr = z[2 * k], ki = z[2 * k + 1], lr = z[2 * m], li = z[2 * m + 1];
-        smp_fft1_split(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-        spectrum[2 * l] = lr, spectrum[2 * l + 1] = li;
-        spectrum[2 * k] = kr, spectrum[2 * k + 1] = ki;
-    }
+    smp_fft1_halves(spectrum, z, f->bins, roots);
 }
 
 /* The same of consecutive frames from t on, one in each lane. plane: SMP_FFT_LANES * size floats; a, b, spectrum:
@@ -74,13 +68,7 @@ SMP_INLINE void smp_frames_lanes(const smp_frames *f, const float *table, const 
         return;
     }
     const smp_fft_vec *z = smp_fft_lanes(&f->fft, w, a, b);
-    for (int k = 0, l = f->bins; k <= l; k++, l--) {
-        const int m = l % f->bins;
-        smp_fft_vec kr = z[2 * k], ki = z[2 * k + 1], lr = z[2 * m], li = z[2 * m + 1];
-        smp_fftv_split(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-        spectrum[2 * l] = lr, spectrum[2 * l + 1] = li;
-        spectrum[2 * k] = kr, spectrum[2 * k + 1] = ki;
-    }
+    smp_fftv_halves(spectrum, z, f->bins, roots);
 }
 
 /* The samples, times 2 size, of a spectrum, which may lie in b; where they are, a or b: sample n at n ^ 1. The
@@ -89,14 +77,7 @@ SMP_INLINE const float *smp_frames_back_one(const smp_frames *f, const float *ta
                                             float *b)
 {
     const float *w = table + f->size, *roots = w + smp_fft_twiddles(&f->fft);
-    for (int k = 0, l = f->bins; k <= l; k++, l--) {
-        float kr = spectrum[2 * k], ki = k ? spectrum[2 * k + 1] : 0.f;
-        float lr = spectrum[2 * l], li = k ? spectrum[2 * l + 1] : 0.f;
-        smp_fft1_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-        if (k)
-            a[2 * l] = li, a[2 * l + 1] = lr;
-        a[2 * k] = ki, a[2 * k + 1] = kr;
-    }
+    smp_fft1_whole(a, spectrum, f->bins, roots, 0);
     return smp_fft_one(&f->fft, w, a, b);
 }
 
@@ -104,15 +85,7 @@ SMP_INLINE const smp_fft_vec *smp_frames_back_lanes(const smp_frames *f, const f
                                                     const smp_fft_vec *spectrum, smp_fft_vec *a, smp_fft_vec *b)
 {
     const float *w = table + f->size, *roots = w + smp_fft_twiddles(&f->fft);
-    const smp_fft_vec zero = {0};
-    for (int k = 0, l = f->bins; k <= l; k++, l--) {
-        smp_fft_vec kr = spectrum[2 * k], ki = k ? spectrum[2 * k + 1] : zero;
-        smp_fft_vec lr = spectrum[2 * l], li = k ? spectrum[2 * l + 1] : zero;
-        smp_fftv_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-        if (k)
-            a[2 * l] = li, a[2 * l + 1] = lr;
-        a[2 * k] = ki, a[2 * k + 1] = kr;
-    }
+    smp_fftv_whole(a, spectrum, f->bins, roots, 0);
     return smp_fft_lanes(&f->fft, w, a, b);
 }
 

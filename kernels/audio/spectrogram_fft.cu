@@ -90,7 +90,4 @@ SMP_DEVICE void spectrogram_paint(const smp_io &io, const smp_spectrogram_params
         }
     smp_count_clipped<OUT>(io, clipped);
 }
-SMP_KERNEL_PAIR_(spectrogram_paint, u8, uint8_t, u8, uint8_t, smp_spectrogram_params)
-SMP_KERNEL_PAIR_(spectrogram_paint, u8, uint8_t, f32, float, smp_spectrogram_params)
-SMP_KERNEL_PAIR_(spectrogram_paint, f32, float, u8, uint8_t, smp_spectrogram_params)
-SMP_KERNEL_PAIR_(spectrogram_paint, f32, float, f32, float, smp_spectrogram_params)
+SMP_KERNEL_BYTES_FLOATS(spectrogram_paint, smp_spectrogram_params)

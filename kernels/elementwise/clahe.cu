@@ -176,7 +176,4 @@ template <typename IN, typename OUT> SMP_DEVICE void clahe_tiled(const smp_io &i
     }
     smp_count_clipped<OUT>(io, clipped);
 }
-SMP_KERNEL_PAIR_(clahe_tiled, u8, uint8_t, u8, uint8_t, smp_clahe)
-SMP_KERNEL_PAIR_(clahe_tiled, u8, uint8_t, f32, float, smp_clahe)
-SMP_KERNEL_PAIR_(clahe_tiled, f32, float, u8, uint8_t, smp_clahe)
-SMP_KERNEL_PAIR_(clahe_tiled, f32, float, f32, float, smp_clahe)
+SMP_KERNEL_BYTES_FLOATS(clahe_tiled, smp_clahe)

@@ -153,21 +153,6 @@ struct gaussian_batch {
     float v[SMP_GAUSSIAN_BATCH][SMP_GAUSSIAN_COLUMNS];
 };
 
-/* Row pass results of picture row y at x .. x+3 (a multiple of 4). Columns have no left or right border. */
-SMP_DEVICE stencil_float4 gaussian_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
-{
-    const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
-    stencil_float4 four = stencil_float4_of(outside);
-    if (inside < 0)
-        return four;
-    const float *row = smp_in<float>(in, inside);
-    if (x + 4 <= n && (uintptr_t)row % 16 == 0)
-        return stencil_load4(row + x);
-    for (int i = 0; i < 4; i++)
-        four.v[i] = x + i < n ? row[x + i] : 0.f;
-    return four;
-}
-
 /* Brings picture rows first .. first + have - 1 of the tile at x0 into a batch, and zeros after `wanted` rows: only
  * sums that are not stored use them. */
 SMP_DEVICE void gaussian_bring(gaussian_batch &s, const smp_view &in, int64_t first, int64_t x0, int have, int wanted,
@@ -188,7 +173,7 @@ SMP_DEVICE void gaussian_bring(gaussian_batch &s, const smp_view &in, int64_t fi
     }
     for (int j = warp; j < have; j += WARPS)
         stencil_keep4(s.v[j] + lane,
-                      j < wanted ? gaussian_between(in, first + j, x0 + lane, edge, outside) : stencil_float4_of(0.f));
+                      j < wanted ? stencil_between(in, first + j, x0 + lane, edge, outside) : stencil_float4_of(0.f));
 }
 
 /* The weight of tap k of the column pass, from the top. */

@@ -46,6 +46,35 @@ SMP_INLINE void smp_fft_pass(const smp_fft_vec *restrict x, smp_fft_vec *restric
         }
 }
 
+/* A transform of n numbers that were 2 n real samples, one in front of the other, to the spectrum of these, numbers
+ * 0 .. n; and back, with real and imaginary parts exchanged. ends: whether the first and the last have imaginary parts,
+ * which else are taken for 0. */
+#define SMP_FFT_HALVES(NAME, T)                                                                                        \
+    SMP_INLINE void NAME##_halves(T *spectrum, const T *z, int64_t n, const float *roots)                              \
+    {                                                                                                                  \
+        for (int64_t k = 0, l = n; k <= l; k++, l--) {                                                                 \
+            const int64_t m = l == n ? 0 : l;                                                                          \
+            T kr = z[2 * k], ki = z[2 * k + 1], lr = z[2 * m], li = z[2 * m + 1];                                      \
+            NAME##_split(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);                                          \
+            spectrum[2 * l] = lr, spectrum[2 * l + 1] = li;                                                            \
+            spectrum[2 * k] = kr, spectrum[2 * k + 1] = ki;                                                            \
+        }                                                                                                              \
+    }                                                                                                                  \
+    SMP_INLINE void NAME##_whole(T *a, const T *spectrum, int64_t n, const float *roots, const int ends)               \
+    {                                                                                                                  \
+        const T zero = {0};                                                                                            \
+        for (int64_t k = 0, l = n; k <= l; k++, l--) {                                                                 \
+            T kr = spectrum[2 * k], ki = k || ends ? spectrum[2 * k + 1] : zero;                                       \
+            T lr = spectrum[2 * l], li = k || ends ? spectrum[2 * l + 1] : zero;                                       \
+            NAME##_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);                                          \
+            if (k)                                                                                                     \
+                a[2 * l] = li, a[2 * l + 1] = lr;                                                                      \
+            a[2 * k] = ki, a[2 * k + 1] = kr;                                                                          \
+        }                                                                                                              \
+    }
+SMP_FFT_HALVES(smp_fft1, float)
+SMP_FFT_HALVES(smp_fftv, smp_fft_vec)
+
 /* Transforms all lanes of `a`; b: as much memory. Returns where the result lies, a or b. */
 SMP_INLINE smp_fft_vec *smp_fft_lanes(const smp_fft *f, const float *w, smp_fft_vec *a, smp_fft_vec *b)
 {

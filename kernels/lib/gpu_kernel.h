@@ -178,6 +178,23 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
     SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)
 
+/* Where one side is always float: a result, or a scratch picture. */
+#define SMP_KERNEL_INTO_F32(name, type)                                                                                \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, type)                                                              \
+    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, type)                                                            \
+    SMP_KERNEL_PAIR_(name, f32, float, f32, float, type)
+#define SMP_KERNEL_FROM_F32(name, type)                                                                                \
+    SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
+    SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)                                                            \
+    SMP_KERNEL_PAIR_(name, f32, float, f32, float, type)
+
+/* The four pairs of bytes and floats. */
+#define SMP_KERNEL_BYTES_FLOATS(name, type)                                                                            \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, u8, uint8_t, type)                                                             \
+    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, type)                                                              \
+    SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
+    SMP_KERNEL_PAIR_(name, f32, float, f32, float, type)
+
 /* The two pairs of integers, for stages that change the depth. */
 #define SMP_KERNEL_DEPTHS(name, type)                                                                                  \
     SMP_KERNEL_PAIR_(name, u8, uint8_t, u16, uint16_t, type)                                                           \

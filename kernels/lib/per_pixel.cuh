@@ -214,13 +214,9 @@ SMP_DEVICE void smp_pixel_tiles(const smp_io &io, const OP &op)
     SMP_KERNEL_FORMATS(NAME##_tiled, TYPE)
 
 /* The same of a stage whose result is always float. */
-#define SMP_PIXEL_INTO_F32(name, TYPE)                                                                                 \
-    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, TYPE)                                                              \
-    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, TYPE)                                                            \
-    SMP_KERNEL_PAIR_(name, f32, float, f32, float, TYPE)
 #define SMP_PIXEL_GPU_F32(NAME, TYPE, SAME, WORDS, READS)                                                              \
     SMP_PIXEL_FUNCTIONS(NAME, TYPE, SAME, WORDS, READS)                                                                \
-    SMP_PIXEL_INTO_F32(NAME##_naive, TYPE)                                                                             \
-    SMP_PIXEL_INTO_F32(NAME##_tiled, TYPE)
+    SMP_KERNEL_INTO_F32(NAME##_naive, TYPE)                                                                            \
+    SMP_KERNEL_INTO_F32(NAME##_tiled, TYPE)
 
 #endif

@@ -92,12 +92,8 @@ SMP_CPU_KERNEL(fourier_rows_one)
         const float *z = smp_fft_one(&p->across, w, a, b);
         if (!p->halves)
             memcpy(to, z, (size_t)p->bins * 2 * sizeof *to);
-        for (int64_t k = 0, l = n; p->halves && k <= l; k++, l--) {
-            float kr = z[2 * k], ki = z[2 * k + 1], lr = z[2 * (l % n)], li = z[2 * (l % n) + 1];
-            smp_fft1_split(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-            to[2 * l] = lr, to[2 * l + 1] = li;
-            to[2 * k] = kr, to[2 * k + 1] = ki;
-        }
+        else
+            smp_fft1_halves(to, z, n, roots);
     }
 }
 
@@ -139,13 +135,8 @@ SMP_CPU_KERNEL(fourier_back_one)
     for (int64_t y = y0; y < y1; y++) {
         for (int c = 0; c < p->channels; c++) {
             const float *from = smp_fourier_number(&io->in, p, y, c, 0);
-            for (int64_t k = 0, l = n; p->halves && k <= l; k++, l--) {
-                float kr = from[2 * k], ki = from[2 * k + 1], lr = from[2 * l], li = from[2 * l + 1];
-                smp_fft1_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-                if (k)
-                    a[2 * l] = li, a[2 * l + 1] = lr;
-                a[2 * k] = ki, a[2 * k + 1] = kr;
-            }
+            if (p->halves)
+                smp_fft1_whole(a, from, n, roots, 1);
             for (int64_t k = 0; !p->halves && k < p->bins; k++) {
                 if (k)
                     a[2 * (n - k)] = -from[2 * k + 1], a[2 * (n - k) + 1] = from[2 * k];
@@ -208,13 +199,8 @@ SMP_CPU_KERNEL(fourier_rows_lanes)
             for (int64_t i = n - 1; !p->halves && i >= 0; i--)
                 a[2 * i] = a[i], a[2 * i + 1] = (smp_fft_vec){0};
             smp_fft_vec *z = smp_fft_lanes(&p->across, w, a, b), *done = z == a ? b : a;
-            for (int64_t k = 0, l = n; p->halves && k <= l; k++, l--) {
-                const int64_t m = l == n ? 0 : l;
-                smp_fft_vec kr = z[2 * k], ki = z[2 * k + 1], lr = z[2 * m], li = z[2 * m + 1];
-                smp_fftv_split(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-                done[2 * l] = lr, done[2 * l + 1] = li;
-                done[2 * k] = kr, done[2 * k + 1] = ki;
-            }
+            if (p->halves)
+                smp_fftv_halves(done, z, n, roots);
             const float *from = (const float *)(p->halves ? done : z);
             if (rows == LANES) {
                 smp_fft_scatter(smp_fourier_number(&io->out, p, y, c, 0), io->out.stride / (int64_t)sizeof(float), from,
@@ -344,14 +330,8 @@ SMP_CPU_KERNEL(fourier_back_lanes)
             for (int64_t lane = 0; rows < LANES && lane < LANES; lane++)
                 for (int64_t i = 0; i < 2 * (int64_t)p->bins; i++)
                     s[i * LANES + lane] = smp_fourier_number(&io->in, p, lane < rows ? y + lane : y, c, 0)[i];
-            for (int64_t k = 0, l = n; p->halves && k <= l; k++, l--) {
-                smp_fft_vec kr = spectrum[2 * k], ki = spectrum[2 * k + 1], lr = spectrum[2 * l],
-                            li = spectrum[2 * l + 1];
-                smp_fftv_merge(&kr, &ki, &lr, &li, roots[2 * k], roots[2 * k + 1]);
-                if (k)
-                    a[2 * l] = li, a[2 * l + 1] = lr;
-                a[2 * k] = ki, a[2 * k + 1] = kr;
-            }
+            if (p->halves)
+                smp_fftv_whole(a, spectrum, n, roots, 1);
             for (int64_t k = 0; !p->halves && k < p->bins; k++) {
                 if (k)
                     a[2 * (n - k)] = -spectrum[2 * k + 1], a[2 * (n - k) + 1] = spectrum[2 * k];

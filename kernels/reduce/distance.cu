@@ -22,11 +22,6 @@ template <typename T, typename> SMP_DEVICE void distance_blocks_naive(const smp_
 }
 SMP_KERNEL_SAME(distance_blocks_naive, smp_distance)
 
-#define DISTANCE_INTO_F32(name)                                                                                        \
-    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, smp_distance)                                                      \
-    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, smp_distance)                                                    \
-    SMP_KERNEL_PAIR_(name, f32, float, f32, float, smp_distance)
-
 template <typename IN, typename> SMP_DEVICE void distance_columns_naive(const smp_io &io, const smp_distance &p)
 {
     const int64_t end = io.out.y0 + io.out.rows;
@@ -35,7 +30,7 @@ template <typename IN, typename> SMP_DEVICE void distance_columns_naive(const sm
              x += (int64_t)gridDim.x * blockDim.x)
             smp_out<int32_t>(io.out, y)[x] = smp_distance_column(&p, &io, x, y);
 }
-DISTANCE_INTO_F32(distance_columns_naive)
+SMP_KERNEL_INTO_F32(distance_columns_naive, smp_distance)
 
 /* Geometry: as distance_blocks_naive. */
 template <typename IN, typename> SMP_DEVICE void distance_columns_tiled(const smp_io &io, const smp_distance &p)
@@ -60,7 +55,7 @@ template <typename IN, typename> SMP_DEVICE void distance_columns_tiled(const sm
         }
     }
 }
-DISTANCE_INTO_F32(distance_columns_tiled)
+SMP_KERNEL_INTO_F32(distance_columns_tiled, smp_distance)
 
 template <typename, typename> SMP_DEVICE void distance_rows_naive(const smp_io &io, const smp_distance &p)
 {

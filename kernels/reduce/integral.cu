@@ -93,11 +93,7 @@ template <typename IN, int PITCH, bool FINAL> SMP_DEVICE void integral_walk(cons
     {                                                                                                                  \
         integral_walk<IN, PITCH, true>(io, p);                                                                         \
     }                                                                                                                  \
-    INTEGRAL_INTO_F32(integral_##name)
-#define INTEGRAL_INTO_F32(name)                                                                                        \
-    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, smp_integral)                                                      \
-    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, smp_integral)                                                    \
-    SMP_KERNEL_PAIR_(name, f32, float, f32, float, smp_integral)
-INTEGRAL_INTO_F32(integral_naive)
+    SMP_KERNEL_INTO_F32(integral_##name, smp_integral)
+SMP_KERNEL_INTO_F32(integral_naive, smp_integral)
 INTEGRAL(tiled, SMP_INTEGRAL_ACROSS)
 INTEGRAL(padded, SMP_INTEGRAL_ACROSS + 1)

@@ -41,9 +41,7 @@ template <typename, typename> SMP_DEVICE void integral_words_clear(const smp_io 
         for (int64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
             integral_words(io.out, y)[i] = TOLD_NOTHING;
 }
-SMP_KERNEL_PAIR_(integral_words_clear, u8, uint8_t, f32, float, smp_integral)
-SMP_KERNEL_PAIR_(integral_words_clear, u16, uint16_t, f32, float, smp_integral)
-SMP_KERNEL_PAIR_(integral_words_clear, f32, float, f32, float, smp_integral)
+SMP_KERNEL_INTO_F32(integral_words_clear, smp_integral)
 
 /* Tells this tile's own sum, goes back over the tiles before, and tells the sum of all. Returns that of all before.
  * mine: this tile's word; those of tiles before lie before it. */
@@ -247,7 +245,5 @@ template <typename T> SMP_DEVICE void integral_look(const smp_io &io, const smp_
     }
 INTEGRAL_LOOK(integral_blocks)
 INTEGRAL_LOOK(integral)
-SMP_KERNEL_PAIR_(integral_blocks_lookback, f32, float, u8, uint8_t, smp_integral)
-SMP_KERNEL_PAIR_(integral_blocks_lookback, f32, float, u16, uint16_t, smp_integral)
-SMP_KERNEL_PAIR_(integral_blocks_lookback, f32, float, f32, float, smp_integral)
+SMP_KERNEL_FROM_F32(integral_blocks_lookback, smp_integral)
 SMP_KERNEL_PAIR_(integral_lookback, f32, float, f32, float, smp_integral)

@@ -114,9 +114,7 @@ template <typename IN, int PITCH, bool FINAL> SMP_DEVICE void integral_scan(cons
     {                                                                                                                  \
         integral_scan<IN, PITCH, true>(io, p);                                                                         \
     }                                                                                                                  \
-    SMP_KERNEL_PAIR_(integral_##name, u8, uint8_t, f32, float, smp_integral)                                           \
-    SMP_KERNEL_PAIR_(integral_##name, u16, uint16_t, f32, float, smp_integral)                                         \
-    SMP_KERNEL_PAIR_(integral_##name, f32, float, f32, float, smp_integral)
+    SMP_KERNEL_INTO_F32(integral_##name, smp_integral)
 INTEGRAL_SCAN(tree, SMP_INTEGRAL_ACROSS)
 INTEGRAL_SCAN(tree_padded, SMP_INTEGRAL_ACROSS + 1)
 INTEGRAL_SCAN(shuffle, 0)

@@ -63,6 +63,4 @@ template <typename IN, typename OUT> SMP_DEVICE void template_naive(const smp_io
              x += (int64_t)gridDim.x * blockDim.x)
             smp_out<float>(io.out, y)[x] = smp_template_pixel(&p, &io, x, y);
 }
-SMP_KERNEL_PAIR_(template_naive, u8, uint8_t, f32, float, smp_template)
-SMP_KERNEL_PAIR_(template_naive, u16, uint16_t, f32, float, smp_template)
-SMP_KERNEL_PAIR_(template_naive, f32, float, f32, float, smp_template)
+SMP_KERNEL_INTO_F32(template_naive, smp_template)

@@ -101,7 +101,4 @@ template <typename IN, typename OUT> SMP_DEVICE void bilateral_private(const smp
 {
     bilateral_tiles<IN, OUT, SMP_BILATERAL_COPIES>(io, p);
 }
-SMP_KERNEL_PAIR_(bilateral_private, u8, uint8_t, u8, uint8_t, smp_bilateral)
-SMP_KERNEL_PAIR_(bilateral_private, u8, uint8_t, f32, float, smp_bilateral)
-SMP_KERNEL_PAIR_(bilateral_private, f32, float, u8, uint8_t, smp_bilateral)
-SMP_KERNEL_PAIR_(bilateral_private, f32, float, f32, float, smp_bilateral)
+SMP_KERNEL_BYTES_FLOATS(bilateral_private, smp_bilateral)

@@ -78,21 +78,6 @@ SMP_DEVICE void box_add4(stencil_float4 &to, const stencil_float4 &a, const sten
         to.v[i] = a.v[i] + b.v[i];
 }
 
-/* Row sums of picture row y at x .. x+3. */
-SMP_DEVICE stencil_float4 box_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
-{
-    const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
-    stencil_float4 four = stencil_float4_of(outside);
-    if (inside < 0)
-        return four;
-    const float *row = smp_in<float>(in, inside);
-    if (x + 4 <= n && (uintptr_t)row % 16 == 0)
-        return stencil_load4(row + x);
-    for (int i = 0; i < 4; i++)
-        four.v[i] = x + i < n ? row[x + i] : 0.f;
-    return four;
-}
-
 enum { BOX_FLOAT4S = SMP_BOX_COLUMNS / 4 }; /* in a row of the tile */
 
 /* Column sums and means; grid: columns_grid() of src/stages/box.c. A thread has float4 t % 8 of rows t / 8 and t / 8
@@ -111,7 +96,7 @@ template <typename OUT> SMP_DEVICE void box_columns_tile(const smp_io &io, const
         stencil_float4 *from = shared, *to = shared + (SMP_BOX_DOWN + n - 1) * BOX_FLOAT4S, sum[2];
         sum[0] = sum[1] = stencil_float4_of(0.f);
         for (int i = t; i < have; i += lanes)
-            from[i] = box_between(io.in, top - smp_box_before(&box) + i / BOX_FLOAT4S, x, box.edge, outside);
+            from[i] = stencil_between(io.in, top - smp_box_before(&box) + i / BOX_FLOAT4S, x, box.edge, outside);
         for (int length = 1;; length *= 2) {
             __syncthreads();
             if (n & length) {

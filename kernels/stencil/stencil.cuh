@@ -11,16 +11,6 @@
 
 #include "stencil/stencil.h"
 
-/* Kernels of a template function name<IN, OUT>(io, p): INTO writes a scratch picture, FROM reads one. */
-#define SMP_KERNEL_INTO_F32(name, type)                                                                                \
-    SMP_KERNEL_PAIR_(name, u8, uint8_t, f32, float, type)                                                              \
-    SMP_KERNEL_PAIR_(name, u16, uint16_t, f32, float, type)                                                            \
-    SMP_KERNEL_PAIR_(name, f32, float, f32, float, type)
-#define SMP_KERNEL_FROM_F32(name, type)                                                                                \
-    SMP_KERNEL_PAIR_(name, f32, float, u8, uint8_t, type)                                                              \
-    SMP_KERNEL_PAIR_(name, f32, float, u16, uint16_t, type)                                                            \
-    SMP_KERNEL_PAIR_(name, f32, float, f32, float, type)
-
 typedef smp_pack<float, 4> stencil_float4;
 
 SMP_DEVICE stencil_float4 stencil_float4_of(float v)
@@ -115,6 +105,21 @@ template <typename IN> SMP_DEVICE stencil_float4 stencil_load4(const IN *from)
 SMP_DEVICE void stencil_keep4(float *to, const stencil_float4 &quad)
 {
     *reinterpret_cast<stencil_float4 *>(to) = quad;
+}
+
+/* Four results of a row pass: row y at x .. x+3 (a multiple of 4). Columns have no left or right border. */
+SMP_DEVICE stencil_float4 stencil_between(const smp_view &in, int64_t y, int64_t x, int edge, float outside)
+{
+    const int64_t n = stencil_samples(in), inside = stencil_border(y, in.height, edge);
+    stencil_float4 four = stencil_float4_of(outside);
+    if (inside < 0)
+        return four;
+    const float *row = smp_in<float>(in, inside);
+    if (x + 4 <= n && (uintptr_t)row % 16 == 0)
+        return stencil_load4(row + x);
+    for (int i = 0; i < 4; i++)
+        four.v[i] = x + i < n ? row[x + i] : 0.f;
+    return four;
 }
 
 /* Loads samples first .. first + count - 1 of picture row y into shared memory as code values. They may lie outside the
