@@ -1,8 +1,8 @@
 /* eq on the CPU.
- *   naive  leaf after leaf, channel after channel: the definition. Each operation waits for the one before: some 16
- *          cycles a sample.
- *   tiled  16 leaves or channels side by side in vectors of doubles. Turning samples into lanes and back costs as much
- *          as the recursion. */
+ *   naive  segment after segment, channel after channel: the definition. Each operation waits for the one before: some
+ *          16 cycles a sample.
+ *   tiled  16 segments or channels side by side in vectors of doubles. Turning samples into lanes and back costs as
+ *          much as the recursion. */
 #include "audio/eq.h"
 
 #include "audio/lanes.h"
@@ -11,12 +11,12 @@ SMP_CPU_KERNEL(eq_naive)
 {
     const smp_eq *p = params;
     smp_lane lane;
-    for (int64_t q = 0; smp_lane_of(&lane, &p->leaves, y0, y1, io->in.channels, q); q++) {
+    for (int64_t q = 0; smp_lane_of(&lane, &p->segments, y0, y1, io->in.channels, q); q++) {
         double z1 = 0, z2 = 0, o;
         for (int64_t y = lane.from; y < lane.to; y++) {
             const double x = y < 0 ? 0 : (double)((const float *)smp_row(&io->in, y))[lane.channel];
             SMP_BIQUAD_STEP(&p->filter, x, z1, z2, o);
-            if (y >= y0 && y >= lane.from + p->leaves.warm)
+            if (y >= y0 && y >= lane.from + p->segments.warm)
                 ((float *)smp_row(&io->out, y))[lane.channel] = smp_one_nan((float)o);
         }
     }
@@ -58,7 +58,7 @@ SMP_CPU_KERNEL(eq_tiled)
         int count = 0;
         int64_t longest = 0;
         smp_lanes z[2 * SMP_EQ_LANES / SMP_LANE_VECTOR] = {{0}};
-        while (count < SMP_EQ_LANES && smp_lane_of(&lanes[count], &p->leaves, y0, y1, io->in.channels, q + count)) {
+        while (count < SMP_EQ_LANES && smp_lane_of(&lanes[count], &p->segments, y0, y1, io->in.channels, q + count)) {
             const int64_t length = lanes[count].to - lanes[count].from;
             longest = length > longest ? length : longest;
             count++;
@@ -72,8 +72,8 @@ SMP_CPU_KERNEL(eq_tiled)
                 smp_lane_load(tile + k, &io->in, lanes[k].from + t, lanes[k].channel, SMP_EQ_TILE, SMP_EQ_LANES);
             filter(tile, &p->filter, z);
             for (int k = 0; k < count; k++) {
-                const int64_t leaf = lanes[k].from + p->leaves.warm;
-                put(&io->out, tile + k, lanes[k].from + t, leaf > y0 ? leaf : y0, lanes[k].to, lanes[k].channel);
+                const int64_t segment = lanes[k].from + p->segments.warm;
+                put(&io->out, tile + k, lanes[k].from + t, segment > y0 ? segment : y0, lanes[k].to, lanes[k].channel);
             }
         }
     }

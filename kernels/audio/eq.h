@@ -6,14 +6,14 @@
 #include "lib/exact_math.h"
 
 enum {
-    SMP_EQ_LANES = 16, /* CPU: recursions side by side, one of a leaf and channel each */
+    SMP_EQ_LANES = 16, /* CPU: recursions side by side, one of a segment and channel each */
     SMP_EQ_TILE = 64,  /* CPU: frames that are turned into lanes at a time */
     SMP_EQ_FRAMES = 32 /* GPU: the same, of a warp */
 };
 
 typedef struct smp_eq {
     smp_biquad filter;
-    smp_leaves leaves;
+    smp_segments segments;
 } smp_eq;
 
 /* CPU scratch: a tile of lanes. */

@@ -1,6 +1,6 @@
-/* Recursions side by side on a CPU: a vector's lane has a leaf and a channel of its own (biquad.h), since a recursion
- * by itself waits for each of its operations. Frames of the lanes lie apart in memory: a tile of them is turned, so
- * that one frame of all lanes is a vector. */
+/* Recursions side by side on a CPU: a vector's lane has a segment and a channel of its own (biquad.h), since a
+ * recursion by itself waits for each of its operations. Frames of the lanes lie apart in memory: a tile of them is
+ * turned, so that one frame of all lanes is a vector. */
 #ifndef SMP_KERNELS_AUDIO_LANES_H
 #define SMP_KERNELS_AUDIO_LANES_H
 
@@ -32,14 +32,14 @@ typedef struct smp_lane {
     int channel;
 } smp_lane;
 
-/* Lane `index` of those that compute rows y0 .. y1-1: leaves in order, the channels of a leaf side by side. False: past
- * the last. */
-SMP_INLINE int smp_lane_of(smp_lane *lane, const smp_leaves *l, int64_t y0, int64_t y1, int channels, int64_t index)
+/* Lane `index` of those that compute rows y0 .. y1-1: segments in order, the channels of a segment side by side. False:
+ * past the last. */
+SMP_INLINE int smp_lane_of(smp_lane *lane, const smp_segments *l, int64_t y0, int64_t y1, int channels, int64_t index)
 {
-    const int64_t start = (y0 / l->leaf + index / channels) * l->leaf;
+    const int64_t start = (y0 / l->length + index / channels) * l->length;
     lane->channel = (int)(index % channels);
     lane->from = start - l->warm;
-    lane->to = start + l->leaf < y1 ? start + l->leaf : y1;
+    lane->to = start + l->length < y1 ? start + l->length : y1;
     return start < y1;
 }
 

@@ -1,5 +1,5 @@
 /* limit, compress and gate on GPUs, in two launches.
- *   release  a thread follows the gains of a leaf of frames, from `back` frames before it on, and writes r to the
+ *   release  a thread follows the gains of a segment of frames, from `back` frames before it on, and writes r to the
  *            scratch picture's first channel; integers below 2^24 are exact in f32.
  *   naive    every frame takes its minima and its sum from device memory; a minimum anew where the least value left.
  *   tiled    a block brings r of its frames and of those around them into shared memory, makes each h once, then the
@@ -8,13 +8,13 @@
 
 #include "lib/gpu_kernel.h"
 
-/* Geometry: a thread a leaf of the frames that the second launch reads. io.second: its output. */
+/* Geometry: a thread a segment of the frames that the second launch reads. io.second: its output. */
 SMP_KERNEL(limit_release_f32_f32, smp_limit, io, p)
 {
     const int64_t from = max(io.second.y0 - p.ahead, (int64_t)0),
                   end = min(io.second.y0 + io.second.rows + p.ahead, io.in.height),
-                  first = from + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * SMP_LIMIT_LEAF,
-                  to = min(first + SMP_LIMIT_LEAF, end);
+                  first = from + ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * SMP_LIMIT_SEGMENT,
+                  to = min(first + SMP_LIMIT_SEGMENT, end);
     int32_t r = 0;
     if (first >= end)
         return;

@@ -15,11 +15,11 @@
 #include "lib/exact_math.h"
 
 enum {
-    SMP_LIMIT_DB = 65536,   /* a dB */
-    SMP_LIMIT_CHUNK = 4096, /* CPU: frames at a time */
-    SMP_LIMIT_LEAF = 16384, /* GPU: frames whose releases a thread follows */
-    SMP_LIMIT_TILE = 256,   /* GPU: frames that a block makes at a time */
-    SMP_LIMIT_BEHIND = 6    /* frames after a frame that its peaks between samples read */
+    SMP_LIMIT_DB = 65536,      /* a dB */
+    SMP_LIMIT_CHUNK = 4096,    /* CPU: frames at a time */
+    SMP_LIMIT_SEGMENT = 16384, /* GPU: frames whose releases a thread follows */
+    SMP_LIMIT_TILE = 256,      /* GPU: frames that a block makes at a time */
+    SMP_LIMIT_BEHIND = 6       /* frames after a frame that its peaks between samples read */
 };
 
 typedef struct smp_limit {

@@ -1,6 +1,6 @@
 /* loudness on the CPU.
- *   naive  leaf after leaf, channel after channel: the definition.
- *   tiled  eight leaves or channels side by side in vectors of doubles, filters, energies and peaks in one walk. The
+ *   naive  segment after segment, channel after channel: the definition.
+ *   tiled  eight segments or channels side by side in vectors of doubles, filters, energies and peaks in one walk. The
  *          values between frames are four fifths of the arithmetic. */
 #include "audio/loudness.h"
 
@@ -37,13 +37,13 @@ SMP_CPU_KERNEL(loudness_naive)
     const smp_view *in = &io->in;
     const int channels = in->channels;
     const int64_t first = smp_pieces_before(p, y0, in->height), end = smp_pieces_before(p, y1, in->height),
-                  each = p->leaves.leaf / p->piece, last = smp_pieces_before(p, in->height, in->height) - 1;
+                  each = p->segments.length / p->piece, last = smp_pieces_before(p, in->height, in->height) - 1;
     smp_loudness_piece *result = io->result;
-    for (int64_t leaf = first / each; leaf * each < end; leaf++)
+    for (int64_t segment = first / each; segment * each < end; segment++)
         for (int c = 0; c < channels; c++) {
             double z1 = 0, z2 = 0, z3 = 0, z4 = 0, o, v;
-            int64_t y = leaf * p->leaves.leaf - p->leaves.warm;
-            for (int64_t piece = leaf * each; piece < end && piece < (leaf + 1) * each; piece++) {
+            int64_t y = segment * p->segments.length - p->segments.warm;
+            for (int64_t piece = segment * each; piece < end && piece < (segment + 1) * each; piece++) {
                 double energy = 0, peak = 0;
                 for (; y < (piece + 1) * p->piece && y < in->height; y++) {
                     const double x = frame_at(in, y, c);
@@ -165,28 +165,28 @@ SMP_CPU_KERNEL(loudness_tiled)
     const smp_view *in = &io->in;
     const int channels = in->channels;
     const int64_t first = smp_pieces_before(p, y0, in->height), end = smp_pieces_before(p, y1, in->height),
-                  each = p->leaves.leaf / p->piece, last = smp_pieces_before(p, in->height, in->height) - 1,
-                  leaves = first < end ? (end + each - 1) / each - first / each : 0;
+                  each = p->segments.length / p->piece, last = smp_pieces_before(p, in->height, in->height) - 1,
+                  segments = first < end ? (end + each - 1) / each - first / each : 0;
     const tile t = {scratch, (smp_lanes(*)[VECTORS])(void *)((char *)scratch + sizeof(float[TILE][LANES]))};
     smp_loudness_piece *result = io->result;
-    for (int64_t q = 0; q < leaves * channels; q += LANES) {
-        const int count = (int)(leaves * channels - q < LANES ? leaves * channels - q : LANES);
+    for (int64_t q = 0; q < segments * channels; q += LANES) {
+        const int count = (int)(segments * channels - q < LANES ? segments * channels - q : LANES);
         const int64_t longest = end - (first / each + q / channels) * each;
         smp_lane lanes[LANES];
         smp_lanes z[4][VECTORS] = {{{0}}}, warming[VECTORS] = {{0}};
         for (int k = 0; k < count; k++) {
             lanes[k].channel = (int)((q + k) % channels);
-            lanes[k].from = (first / each + (q + k) / channels) * p->leaves.leaf - p->leaves.warm;
+            lanes[k].from = (first / each + (q + k) / channels) * p->segments.length - p->segments.warm;
         }
         __builtin_memset(scratch, 0, smp_loudness_scratch());
-        for (int64_t at = 0; at < p->leaves.warm; at += TILE) {
+        for (int64_t at = 0; at < p->segments.warm; at += TILE) {
             load(&t, in, lanes, count, at, TILE);
             filter(&t, p, z, warming, TILE);
             keep_last(&t, TILE);
         }
         for (int64_t j = 0; j < each && j < longest; j++) {
             smp_lanes energy[VECTORS] = {{0}}, peak[VECTORS] = {{0}};
-            one_piece(&t, io, p, lanes, count, p->leaves.warm + j * p->piece, z, energy, peak);
+            one_piece(&t, io, p, lanes, count, p->segments.warm + j * p->piece, z, energy, peak);
             for (int k = 0; k < count; k++) {
                 const int64_t piece = (first / each + (q + k) / channels) * each + j;
                 if (piece < first || piece >= end)

@@ -1,15 +1,15 @@
-/* loudness on GPUs: a thread has a leaf and a channel, as in eq.cu.
+/* loudness on GPUs: a thread has a segment and a channel, as in eq.cu.
  *   naive   every thread reads its own frames, those for the peaks twelve times.
- *   tiled   a warp brings 32 frames of each of its leaves into shared memory, where the 32 before stay. Lanes walk down
- *           a column: with rows of 64 frames, the leaves' frames lie in one bank.
+ *   tiled   a warp brings 32 frames of each of its segments into shared memory, where the 32 before stay. Lanes walk
+ *           down a column: with rows of 64 frames, the segments' frames lie in one bank.
  *   padded  a frame more in each row spreads a column over all banks. */
 #include "audio/loudness.h"
 
 #include "lib/gpu_kernel.h"
 
-/* What a launch writes, and where its leaves begin. */
+/* What a launch writes, and where its segments begin. */
 struct loudness_work {
-    int64_t first, end, each, last, leaf, leaves;
+    int64_t first, end, each, last, segment, segments;
 };
 
 SMP_DEVICE loudness_work loudness_of(const smp_io &io, const smp_loudness &p)
@@ -17,10 +17,10 @@ SMP_DEVICE loudness_work loudness_of(const smp_io &io, const smp_loudness &p)
     loudness_work w;
     w.first = smp_pieces_before(&p, io.out.y0, io.in.height);
     w.end = smp_pieces_before(&p, io.out.y0 + io.out.rows, io.in.height);
-    w.each = p.leaves.leaf / p.piece;
+    w.each = p.segments.length / p.piece;
     w.last = smp_pieces_before(&p, io.in.height, io.in.height) - 1;
-    w.leaf = w.first / w.each;
-    w.leaves = w.first < w.end ? (w.end + w.each - 1) / w.each - w.leaf : 0;
+    w.segment = w.first / w.each;
+    w.segments = w.first < w.end ? (w.end + w.each - 1) / w.each - w.segment : 0;
     return w;
 }
 
@@ -86,21 +86,21 @@ SMP_DEVICE void loudness_put(loudness_lane &lane, const smp_io &io, const smp_lo
     lane.energy = lane.peak = 0;
 }
 
-/* Geometry: a thread a leaf and channel. */
+/* Geometry: a thread a segment and channel. */
 SMP_KERNEL(loudness_naive_f32_f32, smp_loudness, io, p)
 {
     const loudness_work w = loudness_of(io, p);
     const int channels = io.in.channels;
     const int64_t q = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (q >= w.leaves * channels)
+    if (q >= w.segments * channels)
         return;
     const int channel = (int)(q % channels);
-    const int64_t leaf = w.leaf + q / channels, start = leaf * p.leaves.leaf;
+    const int64_t segment = w.segment + q / channels, start = segment * p.segments.length;
     loudness_lane lane = {};
-    for (int64_t y = start - p.leaves.warm; y < start; y++)
+    for (int64_t y = start - p.segments.warm; y < start; y++)
         loudness_frame(lane, p, loudness_at(io, y, channel));
     lane.energy = 0;
-    for (int64_t piece = leaf * w.each; piece < min(w.end, (leaf + 1) * w.each); piece++) {
+    for (int64_t piece = segment * w.each; piece < min(w.end, (segment + 1) * w.each); piece++) {
         for (int64_t y = piece * p.piece; y < (piece + 1) * p.piece; y++) {
             loudness_frame(lane, p, loudness_at(io, y, channel));
             loudness_peak_at(lane, io, p, y, channel);
@@ -109,7 +109,7 @@ SMP_KERNEL(loudness_naive_f32_f32, smp_loudness, io, p)
     }
 }
 
-/* Geometry: a block of one warp takes 32 / channels leaves. */
+/* Geometry: a block of one warp takes 32 / channels segments. */
 template <int PAD> SMP_DEVICE void loudness_blocks(const smp_io &io, const smp_loudness &p)
 {
     enum { FRAMES = SMP_LOUDNESS_FRAMES, RING = 2 * FRAMES, ROW = RING + PAD };
@@ -120,22 +120,24 @@ template <int PAD> SMP_DEVICE void loudness_blocks(const smp_io &io, const smp_l
     const loudness_work w = loudness_of(io, p);
     const int channels = io.in.channels, side = 32 / channels, me = (int)threadIdx.x;
     const int mine = me / channels, channel = me % channels;
-    const int64_t before = (int64_t)blockIdx.x * side, leaf = w.leaf + before, start = leaf * p.leaves.leaf;
-    if (before >= w.leaves) /* no piece begins in this strip */
+    const int64_t before = (int64_t)blockIdx.x * side, segment = w.segment + before,
+                  start = segment * p.segments.length;
+    if (before >= w.segments) /* no piece begins in this strip */
         return;
-    const int leaves = (int)min((int64_t)side, w.leaves - before);
-    const int64_t stop = min(p.leaves.leaf, w.end * p.piece - start); /* what the first leaf needs is the longest */
-    int64_t piece = (leaf + mine) * w.each, left = p.piece;
+    const int segments = (int)min((int64_t)side, w.segments - before);
+    const int64_t stop =
+        min(p.segments.length, w.end * p.piece - start); /* what the first segment needs is the longest */
+    int64_t piece = (segment + mine) * w.each, left = p.piece;
     loudness_lane lane = {};
-    for (int64_t at = -p.leaves.warm; at < stop; at += FRAMES) {
+    for (int64_t at = -p.segments.warm; at < stop; at += FRAMES) {
         const int half = (int)(at & FRAMES); /* the ring's half that these frames take */
-        for (int k = 0; k < leaves; k++)
+        for (int k = 0; k < segments; k++)
             for (int i = me; i < FRAMES * channels; i += 32)
                 s.v[(k * ROW + half) * channels + i] =
-                    loudness_at(io, start + k * p.leaves.leaf + at + i / channels, i % channels);
+                    loudness_at(io, start + k * p.segments.length + at + i / channels, i % channels);
         __syncwarp();
         const float *const row = &s.v[mine * ROW * channels + channel];
-        for (int i = 0; i < FRAMES && mine < leaves; i++) {
+        for (int i = 0; i < FRAMES && mine < segments; i++) {
             if (at + i == 0) /* what was added up while warming */
                 lane.energy = 0;
             float x[SMP_PEAK_TAPS];

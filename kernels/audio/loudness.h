@@ -1,13 +1,12 @@
 /* loudness: the energy of a sound as the ear weights it, and its peaks between the samples, piece by piece. Parameters,
  * records, kernels. Sources: ITU-R BS.1770-4, annexes 1 and 2; EBU Tech 3341 and 3342.
  *
- * The definition. A channel goes through two filters in a row (biquad.h, in double, not rounded between). A leaf is a
- * whole number of pieces. A record has, of a piece and channel:
- *   energy  the sum of squares of the filtered frames, in order, in double; of a piece that the sound's end cuts 0, or
- *           infinity where that sum is not finite, so that this is told
- *   peak    the largest magnitude of the frames and, with `phases`, of the values between them: frame y's are
- *           h[0] x[y] + h[1] x[y-1] + .. + h[11] x[y-11], in double, k ascending. The last piece also has those of the
- *           11 frames that follow the sound's end */
+ * The definition. A channel goes through two filters in a row (biquad.h, in double, not rounded between). A segment is
+ * a whole number of pieces. A record has, of a piece and channel: energy  the sum of squares of the filtered frames, in
+ * order, in double; of a piece that the sound's end cuts 0, or infinity where that sum is not finite, so that this is
+ * told peak    the largest magnitude of the frames and, with `phases`, of the values between them: frame y's are h[0]
+ * x[y] + h[1] x[y-1] + .. + h[11] x[y-11], in double, k ascending. The last piece also has those of the 11 frames that
+ * follow the sound's end */
 #ifndef SMP_KERNELS_AUDIO_LOUDNESS_H
 #define SMP_KERNELS_AUDIO_LOUDNESS_H
 
@@ -25,7 +24,7 @@ typedef struct smp_loudness {
     smp_gain_offset gain; /* of a stage that multiplies afterwards; its kernels see this member alone */
     smp_biquad shelf, high;
     int64_t piece; /* frames */
-    smp_leaves leaves;
+    smp_segments segments;
     int32_t phases; /* values for a frame: 0, 2 or 4 */
 } smp_loudness;
 

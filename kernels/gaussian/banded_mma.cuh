@@ -19,8 +19,8 @@
  * (The loader asks strip_rows for its pitch.) */
 template <int SIDE, int ROWS, int STAGES> struct strip_rows<uint8_t, SMP_BANDED_ACROSS, SIDE, ROWS, STAGES> {
     static constexpr int PIECE = 16, HALO = 2 * SIDE / PIECE;
-    static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO), BESIDE = 32 / SIDE_TURN;
-    static constexpr int LEAST = SMP_BANDED_ACROSS + (BESIDE + 1) * PIECE;
+    static constexpr int HALO_ROWS = strip_halves(ROWS, 32 / HALO), HALO_LANES = 32 / HALO_ROWS;
+    static constexpr int LEAST = SMP_BANDED_ACROSS + (HALO_LANES + 1) * PIECE;
     static constexpr int PITCH = (LEAST + 31) / 64 * 64 + 32, LEAD = 0;
     uint4 v[STAGES * ROWS * PITCH / PIECE];
 

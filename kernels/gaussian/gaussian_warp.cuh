@@ -257,7 +257,7 @@ SMP_DEVICE void gaussian_column_walk(const smp_io &io, const smp_gaussian &g, FI
             for (int i = 0; i < V; i++)
                 sum[j][i] = 0.f;
         int stage = 0, next = 0, row = -2 * R; /* the output row that is complete */
-        int late = loader_type::RING - R * loader_type::PITCH;
+        int outgoing = loader_type::RING - R * loader_type::PITCH;
         OUT *out = reinterpret_cast<OUT *>(static_cast<char *>(smp_row(&io.out, top)) - 2 * R * io.out.stride) + x;
         loader.begin(top - R, need, groups);
 #pragma unroll 1
@@ -302,7 +302,7 @@ SMP_DEVICE void gaussian_column_walk(const smp_io &io, const smp_gaussian &g, FI
                 if ((unsigned)row < (unsigned)made) { /* what waits in vain is not stored */
                     pack sharp = {};
                     if (FINISH::SHARP)
-                        sharp = *reinterpret_cast<const pack *>(own + late);
+                        sharp = *reinterpret_cast<const pack *>(own + outgoing);
                     const stored_pack result = finish(done, sharp, take);
                     if (take > V)
                         *reinterpret_cast<stored_pack *>(out) = result;
@@ -315,8 +315,8 @@ SMP_DEVICE void gaussian_column_walk(const smp_io &io, const smp_gaussian &g, FI
                 out = reinterpret_cast<OUT *>(reinterpret_cast<char *>(out) + io.out.stride);
                 row++;
                 if (FINISH::SHARP) {
-                    late += loader_type::PITCH;
-                    late = late == loader_type::RING ? 0 : late;
+                    outgoing += loader_type::PITCH;
+                    outgoing = outgoing == loader_type::RING ? 0 : outgoing;
                 }
             }
             stage = strip_next<loader_type>(stage);

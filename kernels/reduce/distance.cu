@@ -68,7 +68,7 @@ template <typename, typename> SMP_DEVICE void distance_rows_naive(const smp_io &
 SMP_KERNEL_PAIR_(distance_rows_naive, f32, float, f32, float, smp_distance)
 
 struct distance_line {
-    int32_t g[SMP_DISTANCE_ACROSS + 2 * SMP_DISTANCE_BESIDE];
+    int32_t g[SMP_DISTANCE_ACROSS + 2 * SMP_DISTANCE_HALO];
 };
 
 /* Geometry: blocks of SMP_DISTANCE_ACROSS threads along rows (x), over rows (y). */
@@ -80,23 +80,23 @@ template <typename, typename> SMP_DEVICE void distance_rows_tiled(const smp_io &
     for (int64_t y = io.out.y0 + blockIdx.y; y < end; y += gridDim.y) {
         const int64_t x0 = (int64_t)blockIdx.x * SMP_DISTANCE_ACROSS, x = x0 + t;
         const int32_t *const g = smp_in<int32_t>(io.in, y);
-        for (int k = t; k < SMP_DISTANCE_ACROSS + 2 * SMP_DISTANCE_BESIDE; k += SMP_DISTANCE_ACROSS) {
-            const int64_t from = x0 - SMP_DISTANCE_BESIDE + k;
+        for (int k = t; k < SMP_DISTANCE_ACROSS + 2 * SMP_DISTANCE_HALO; k += SMP_DISTANCE_ACROSS) {
+            const int64_t from = x0 - SMP_DISTANCE_HALO + k;
             line.g[k] = from >= 0 && from < width ? g[from] : SMP_DISTANCE_FAR;
         }
         __syncthreads();
         if (x < width) {
-            const int at = t + SMP_DISTANCE_BESIDE;
+            const int at = t + SMP_DISTANCE_HALO;
             int64_t best = smp_distance_by(p.metric, 0, line.g[at]);
             int aside = 1;
-            for (; aside <= SMP_DISTANCE_BESIDE && smp_distance_least(p.metric, aside) < best; aside++) {
+            for (; aside <= SMP_DISTANCE_HALO && smp_distance_least(p.metric, aside) < best; aside++) {
                 const int64_t left = smp_distance_by(p.metric, aside, line.g[at - aside]);
                 const int64_t right = smp_distance_by(p.metric, aside, line.g[at + aside]);
                 best = left < best ? left : best;
                 best = right < best ? right : best;
             }
-            smp_out<float>(io.out, y)[x] = aside > SMP_DISTANCE_BESIDE ? smp_distance_row(p.metric, g, x, width)
-                                                                       : smp_distance_result(p.metric, best);
+            smp_out<float>(io.out, y)[x] = aside > SMP_DISTANCE_HALO ? smp_distance_row(p.metric, g, x, width)
+                                                                     : smp_distance_result(p.metric, best);
         }
         __syncthreads();
     }

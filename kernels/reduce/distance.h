@@ -16,7 +16,7 @@ enum {
     SMP_DISTANCE_FAR = INT32_MAX, /* the same of a whole column */
     SMP_DISTANCE_SIDE = 30000,    /* px up to which squares of distances fit 32 bits */
     SMP_DISTANCE_ACROSS = 256,    /* GPU, tiled: pixels of a block, */
-    SMP_DISTANCE_BESIDE = 64      /* and of what lies beside them in shared memory */
+    SMP_DISTANCE_HALO = 64        /* and of what lies beside them in shared memory */
 };
 
 typedef enum smp_metric { SMP_METRIC_L2, SMP_METRIC_L1, SMP_METRIC_LINF } smp_metric;

@@ -36,11 +36,11 @@ template <int SIZE, int C> struct box_row {
         for (int k = 0; k < SPAN; k++)
             column[k] += pair(words, k);
     }
-    SMP_DEVICE_MEMBER void change(const unsigned *words, const unsigned *gone)
+    SMP_DEVICE_MEMBER void change(const unsigned *words, const unsigned *outgoing)
     {
 #pragma unroll
         for (int k = 0; k < SPAN; k++)
-            column[k] = column[k] + pair(words, k) - pair(gone, k);
+            column[k] = column[k] + pair(words, k) - pair(outgoing, k);
     }
     SMP_DEVICE_MEMBER strip_pack operator()() const
     {

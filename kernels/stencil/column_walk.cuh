@@ -29,16 +29,16 @@ SMP_DEVICE void strip_words(unsigned *words, int i, const smp_pack<unsigned, N> 
 }
 
 /* A lane makes 16 bytes of every output row, V samples, from PACKS such packs on either side beside its own: of these
- * words FIRST .. LAST. LATE: how many rows ago a row came that is wanted again, or 0. */
-template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int LATE_ROWS = 0, int FIRST_WORD = 0,
+ * words FIRST .. LAST. OUTGOING: how many rows ago a row came that is wanted again, or 0. */
+template <typename T, int CHANNELS, int SIDE_PACKS, int GROUP_ROWS, int OUTGOING_ROWS = 0, int FIRST_WORD = 0,
           int LAST_WORD = 8 * SIDE_PACKS + 3, int UNROLLED = 2>
 struct strip_walk {
     typedef T sample;
     static constexpr int C = CHANNELS, V = 16 / (int)sizeof(T), PACKS = SIDE_PACKS, ROWS = GROUP_ROWS;
-    static constexpr int LATE = LATE_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
-    static constexpr int UNROLL = UNROLLED;    /* rows, of short stencils */
-    static constexpr int AHEAD = LATE ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
-    static constexpr int STAGES = 1 + AHEAD + (LATE + ROWS - 1) / ROWS;
+    static constexpr int OUTGOING = OUTGOING_ROWS, FIRST = FIRST_WORD, LAST = LAST_WORD;
+    static constexpr int UNROLL = UNROLLED;        /* rows, of short stencils */
+    static constexpr int AHEAD = OUTGOING ? 1 : 2; /* groups under way: where many rows stay, more leave fewer warps */
+    static constexpr int STAGES = 1 + AHEAD + (OUTGOING + ROWS - 1) / ROWS;
     typedef strip_loader<T, C, 32 * V, PACKS * V, ROWS, STAGES> loader_type;
     typedef typename loader_type::rows_type rows_type;
 };
@@ -54,23 +54,23 @@ template <typename WALK> struct strip_window {
     }
 };
 
-/* What a row makes of its window: the output row that it completes, if it completes one. With LATE, the row that leaves
- * comes too, once there is one. */
+/* What a row makes of its window: the output row that it completes, if it completes one. With OUTGOING, the row that
+ * leaves comes too, once there is one. */
 template <typename WALK, typename ROW>
 SMP_DEVICE void strip_take(strip_pack &result, ROW &row, const strip_window<WALK> &window,
-                           const typename WALK::sample *late, int done, int made, int turn)
+                           const typename WALK::sample *outgoing, int done, int made, int turn)
 {
-    if constexpr (WALK::LATE > 0) {
+    if constexpr (WALK::OUTGOING > 0) {
         if (done > 0) {
-            const strip_window<WALK> gone(late);
-            row.change(window.words, gone.words);
+            const strip_window<WALK> old(outgoing);
+            row.change(window.words, old.words);
         } else {
             row.add(window.words);
         }
         if ((unsigned)done < (unsigned)made)
             result = row();
     } else {
-        (void)late;
+        (void)outgoing;
         row.add(window.words, turn);
         if ((unsigned)done < (unsigned)made)
             result = row();
@@ -96,8 +96,8 @@ template <typename ROW, typename T> SMP_DEVICE void strip_store(ROW &row, T *out
 /* Walks down the block's strip, band by band, for stencils of TALL rows, `up` of them above; beside: samples that
  * they reach to a side. After row.begin(), row.add(words) gets the window of each row in turn, and row() says what the
  * output row that it completes is, if one is; row.count(n) is called when that is stored, n samples of it;
- * ROW::sample(pack, i) is one of them. A walk with LATE calls row.change(words, gone) in place of add() where a row
- * came LATE = TALL rows ago. */
+ * ROW::sample(pack, i) is one of them. A walk with OUTGOING calls row.change(words, outgoing) in place of add() where a
+ * row came OUTGOING = TALL rows ago. */
 template <typename WALK, int TALL, typename ROW>
 SMP_DEVICE void column_walk(const smp_io &io, int edge, int up, int beside, typename WALK::rows_type &s, ROW &row)
 {
@@ -116,7 +116,7 @@ SMP_DEVICE void column_walk(const smp_io &io, int edge, int up, int beside, type
         const int made = place.rows, need = made + TALL - 1;
         const int groups = (need + ROWS - 1) / ROWS;
         int stage = 0, next = 0, done = 1 - TALL; /* the output row that is complete */
-        int late = loader_type::RING - WALK::LATE * loader_type::PITCH;
+        int outgoing = loader_type::RING - WALK::OUTGOING * loader_type::PITCH;
         T *out = reinterpret_cast<T *>(static_cast<char *>(smp_row(&io.out, top)) - (TALL - 1) * io.out.stride) + x;
         row.begin();
         loader.begin(top - up, need, groups);
@@ -128,14 +128,14 @@ SMP_DEVICE void column_walk(const smp_io &io, int edge, int up, int beside, type
             for (int q = 0; q < ROWS; q++) {
                 const T *const line = window + stage + q * loader_type::PITCH;
                 strip_pack result;
-                strip_take<WALK>(result, row, strip_window<WALK>(line), window + late, done, made, q & 1);
+                strip_take<WALK>(result, row, strip_window<WALK>(line), window + outgoing, done, made, q & 1);
                 if ((unsigned)done < (unsigned)made) /* what waits in vain is not stored */
                     strip_store(row, out, result, take);
                 out = reinterpret_cast<T *>(reinterpret_cast<char *>(out) + io.out.stride);
                 done++;
-                if (WALK::LATE > 0) {
-                    late += loader_type::PITCH;
-                    late = late == loader_type::RING ? 0 : late;
+                if (WALK::OUTGOING > 0) {
+                    outgoing += loader_type::PITCH;
+                    outgoing = outgoing == loader_type::RING ? 0 : outgoing;
                 }
             }
             stage = strip_next<loader_type>(stage);

@@ -46,17 +46,17 @@ SMP_DEVICE unsigned median_most(unsigned a, unsigned b, unsigned c)
 
 /* What words of a lane's row are, and its results. Word k holds samples k and k + HALF. */
 template <typename T, int C, int R> struct median_words {
-    static constexpr int V = 16 / (int)sizeof(T), HALF = V / 2, BESIDE = R * C, SPAN = HALF + 2 * BESIDE;
-    static constexpr int FIRST = (16 - BESIDE * (int)sizeof(T)) / 4; /* words of the window */
-    static constexpr int LAST = (31 + BESIDE * (int)sizeof(T)) / 4;
+    static constexpr int V = 16 / (int)sizeof(T), HALF = V / 2, REACH = R * C, SPAN = HALF + 2 * REACH;
+    static constexpr int FIRST = (16 - REACH * (int)sizeof(T)) / 4; /* words of the window */
+    static constexpr int LAST = (31 + REACH * (int)sizeof(T)) / 4;
     typedef strip_walk<T, C, 1, SMP_MEDIAN_WARP_ROWS, 0, FIRST, LAST, 2> walk;
-    static_assert(BESIDE * (int)sizeof(T) <= 16, "a pack beside the lane's own holds all that windows reach");
+    static_assert(REACH * (int)sizeof(T) <= 16, "a pack beside the lane's own holds all that windows reach");
 
     static SMP_DEVICE_MEMBER void spread(unsigned *to, const unsigned *words)
     {
 #pragma unroll
         for (int k = 0; k < SPAN; k++) {
-            const int low = 16 + (k - BESIDE) * (int)sizeof(T), high = low + 8, a = low & 3, b = (high & 3) + 4;
+            const int low = 16 + (k - REACH) * (int)sizeof(T), high = low + 8, a = low & 3, b = (high & 3) + 4;
             const unsigned pick = sizeof(T) == 1 ? (unsigned)(a * 0x11 + b * 0x1100)
                                                  : (unsigned)(a + (a + 1) * 0x10 + b * 0x100 + (b + 1) * 0x1000);
             to[k] = __byte_perm(words[low / 4], words[high / 4], pick);

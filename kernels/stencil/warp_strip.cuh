@@ -5,8 +5,8 @@
  * sides. Lanes for which no piece of halo is left copy another's to the row's end, where nobody reads: CUPTI counts a
  * copy under a predicate for lanes too that are switched off, and a branch costs more (docs/why.md). The common
  * group, whole rows inside the picture, costs three instructions a copy. In strips at the picture's left and right end,
- * what lies outside is made in shared memory from what has arrived (settle), so that they keep up with the others. The
- * ends of rows that wrap go sample by sample through the border rule. Rows begin at multiples of 16 bytes
+ * what lies outside is made in shared memory from what has arrived (apply_border), so that they keep up with the
+ * others. The ends of rows that wrap go sample by sample through the border rule. Rows begin at multiples of 16 bytes
  * (smp_rows_aligned); launches over others take the tiled kernels. Shared accesses: pieces lie side by side in a row;
  * only those of the halo, of several rows at a time, meet in banks, since rows lie at multiples of 128 bytes. */
 #ifndef SMP_KERNELS_STENCIL_WARP_STRIP_CUH
@@ -26,10 +26,10 @@ SMP_HOST_DEVICE constexpr int strip_halves(int n, int most)
  * elsewhere up to 16 (docs/banks.md, 8). */
 template <typename IN, int ACROSS, int SIDE, int ROWS, int STAGES> struct strip_rows {
     static constexpr int PIECE = 16 / (int)sizeof(IN), HALO = 2 * SIDE / PIECE; /* pieces of a row's halo */
-    static constexpr int SIDE_TURN = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
-    static constexpr int BESIDE = 32 / SIDE_TURN; /* lanes for a row's halo: the pieces past it are for nobody */
+    static constexpr int HALO_ROWS = strip_halves(ROWS, 32 / HALO);             /* rows of halo a copy */
+    static constexpr int HALO_LANES = 32 / HALO_ROWS; /* lanes for a row's halo: the pieces past it are for nobody */
     static constexpr int LINE = 8 * PIECE, LEAD = (LINE - SIDE % LINE) % LINE;
-    static constexpr int PITCH = (ACROSS + BESIDE * PIECE + LINE - 1) / LINE * LINE;
+    static constexpr int PITCH = (ACROSS + HALO_LANES * PIECE + LINE - 1) / LINE * LINE;
     alignas(128) uint4 v[(LEAD + STAGES * ROWS * PITCH) / PIECE];
 
     SMP_DEVICE_MEMBER IN *first() { return reinterpret_cast<IN *>(v) + LEAD; }
@@ -79,18 +79,18 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     static constexpr int PIECE = rows_type::PIECE, PITCH = rows_type::PITCH, GROUP = ROWS * PITCH,
                          RING = STAGES * GROUP;
     static constexpr int MIDDLE = ACROSS / PIECE, TURN = 32 / MIDDLE; /* pieces of a row, rows a copy of all lanes */
-    static constexpr int HALO = rows_type::HALO, SIDE_TURN = rows_type::SIDE_TURN, BESIDE = rows_type::BESIDE;
+    static constexpr int HALO = rows_type::HALO, HALO_ROWS = rows_type::HALO_ROWS, HALO_LANES = rows_type::HALO_LANES;
     static_assert(MIDDLE <= 32 && ROWS % TURN == 0 && HALO <= 32, "a row is one copy at most");
     const smp_view &in;
     const int edge, reach; /* samples beside a row's end that are read */
     const int n, x0;       /* samples of a row; the strip's first */
-    int x, row, side_x, side_row;
+    int x, row, halo_x, halo_row;
     bool whole;                 /* every piece is inside */
     bool pieces;                /* pieces come whole, or as much of them as exists; else by samples */
-    bool side;                  /* this lane brings a piece of halo; else it copies one more, for nobody: load() */
-    bool quick;                 /* of a band: whole, and its groups of rows all exist */
-    const IN *from, *side_from; /* of the next group, of quick ones */
-    IN *to, *side_to;
+    bool in_halo;               /* this lane brings a piece of halo; else it copies one more, for nobody: load() */
+    bool interior;              /* of a band: whole, and its groups of rows all exist */
+    const IN *from, *halo_from; /* of the next group, of interior ones */
+    IN *to, *halo_to;
     int64_t next; /* of others: the next group's first row, .. */
     int wanted;   /* .. and how many rows from there on are wanted */
 
@@ -102,11 +102,11 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         row = lane / MIDDLE;
         x = x0 + lane % MIDDLE * PIECE;
         to = first + row * PITCH + SIDE + lane % MIDDLE * PIECE;
-        const int beside = lane % BESIDE, piece = beside % HALO < HALO / 2 ? beside % HALO : beside % HALO + MIDDLE;
-        side = beside < HALO;
-        side_row = lane / BESIDE;
-        side_x = x0 - SIDE + piece * PIECE;
-        side_to = first + side_row * PITCH + (side ? piece : beside + MIDDLE) * PIECE;
+        const int beside = lane % HALO_LANES, piece = beside % HALO < HALO / 2 ? beside % HALO : beside % HALO + MIDDLE;
+        in_halo = beside < HALO;
+        halo_row = lane / HALO_LANES;
+        halo_x = x0 - SIDE + piece * PIECE;
+        halo_to = first + halo_row * PITCH + (in_halo ? piece : beside + MIDDLE) * PIECE;
         whole = x0 >= SIDE && x0 + ACROSS + SIDE <= n;
         pieces = whole || edge != SMP_WRAP;
     }
@@ -116,9 +116,9 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
         const int64_t present = top - in.y0;
         next = top;
         wanted = rows;
-        quick = whole && present >= 0 && present + groups * ROWS <= in.rows && in.stride >> 31 == 0;
+        interior = whole && present >= 0 && present + groups * ROWS <= in.rows && in.stride >> 31 == 0;
         from = smp_in<IN>(in, top + row) + x;
-        side_from = smp_in<IN>(in, top + side_row) + side_x;
+        halo_from = smp_in<IN>(in, top + halo_row) + halo_x;
     }
     /* For interior bands, whose strides have 31 bits. Computed anew, each address takes more instructions.
      */
@@ -220,11 +220,11 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     /* Starts bringing the next ROWS rows into the stage at `offset` samples. */
     SMP_DEVICE_MEMBER void load(int offset)
     {
-        if (quick) {
+        if (interior) {
 #pragma unroll
-            for (int i = 0; i < ROWS; i += SIDE_TURN) { /* by all lanes: a copy under a predicate would be miscounted */
-                smp_copy_async_along(side_to + offset + i * PITCH, side_from);
-                go_down(side_from, SIDE_TURN);
+            for (int i = 0; i < ROWS; i += HALO_ROWS) { /* by all lanes: a copy under a predicate would be miscounted */
+                smp_copy_async_along(halo_to + offset + i * PITCH, halo_from);
+                go_down(halo_from, HALO_ROWS);
             }
 #pragma unroll
             for (int i = 0; i < ROWS; i += TURN) {
@@ -243,22 +243,22 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
     SMP_DEVICE_MEMBER void load_edge(int offset) const
     {
 #pragma unroll 1
-        for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? TURN : SIDE_TURN) { /* the second ROWS are the halo's */
+        for (int i = 0; i < ROWS + ROWS; i += i < ROWS ? TURN : HALO_ROWS) { /* the second ROWS are the halo's */
             smp_converge();
             const bool middle = i < ROWS;
-            const int line = middle ? row + i : side_row + i - ROWS;
-            if (!middle && !side)
+            const int line = middle ? row + i : halo_row + i - ROWS;
+            if (!middle && !in_halo)
                 continue;
-            IN *const place = (middle ? to + i * PITCH : side_to + (i - ROWS) * PITCH) + offset;
+            IN *const place = (middle ? to + i * PITCH : halo_to + (i - ROWS) * PITCH) + offset;
             if (pieces) {
                 if (middle) /* apart, so that a trace can tell which accesses are one instruction */
                     copy(place, next + line, x, line < wanted);
                 else
-                    copy(place, next + line, side_x, line < wanted);
+                    copy(place, next + line, halo_x, line < wanted);
                 continue;
             }
             uint4 made = make_uint4(0, 0, 0, 0);
-            const IN *const source = piece(made, next + line, middle ? x : side_x, line < wanted);
+            const IN *const source = piece(made, next + line, middle ? x : halo_x, line < wanted);
             if (middle) {
                 if (source)
                     smp_copy_async<16>(place, source);
@@ -272,24 +272,24 @@ template <typename IN, int C, int ACROSS, int SIDE, int ROWS, int STAGES> struct
             }
         }
     }
-    /* Whether the rows that came need settle() before they are read, and a warp barrier after it. */
-    SMP_DEVICE_MEMBER bool unsettled() const
+    /* Whether the rows that came need apply_border() before they are read, and a warp barrier after it. */
+    SMP_DEVICE_MEMBER bool wants_border() const
     {
-        return !quick && pieces && !whole;
+        return !interior && pieces && !whole;
     }
     /* Makes what the border rule says beside the ends of the ROWS rows at `offset`; they have arrived. */
-    SMP_DEVICE_MEMBER void settle(int offset) const
+    SMP_DEVICE_MEMBER void apply_border(int offset) const
     {
         IN *const rows = rows_at(offset);
 #pragma unroll 1
         for (int j = (int)threadIdx.x; j < reach; j += 32) {
             if (x0 == 0)
-                settle_sample(rows, -1 - j);
-            settle_sample(rows, n + j);
+                border_sample(rows, -1 - j);
+            border_sample(rows, n + j);
         }
     }
     /* Sample i of each row, unless it stays zero, or it or what stands for it lies beyond the strip. */
-    SMP_DEVICE_MEMBER void settle_sample(IN *rows, int i) const
+    SMP_DEVICE_MEMBER void border_sample(IN *rows, int i) const
     {
         const int source = strip_border(i, n, C ? C : in.channels, edge), shift = SIDE - x0;
         if (source >= 0 && source + shift >= 0 && i + shift < ACROSS + 2 * SIDE)
@@ -320,8 +320,8 @@ SMP_DEVICE bool strip_turn(LOADER &loader, int k, int groups, int stage, int &ne
     next = strip_next<LOADER>(next);
     if (k < 0)
         return false;
-    if (loader.unsettled()) {
-        loader.settle(stage);
+    if (loader.wants_border()) {
+        loader.apply_border(stage);
         __syncwarp();
     }
     return true;

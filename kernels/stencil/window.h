@@ -132,11 +132,11 @@ static __attribute__((unused)) void window_store_float(const stencil_walk *walk,
                                                        float *row)
 {
     const window_walk *w = walk->context;
-    const int reals = walk->io->in.format == SMP_F32;
-    if (w->kind == SMP_WINDOW_ORDERED && reals)
+    const int floats = walk->io->in.format == SMP_F32;
+    if (w->kind == SMP_WINDOW_ORDERED && floats)
         for (int64_t i = 0; i < tile->lanes; i++)
             row[i] = smp_window_turn(row[i]);
-    stencil_store(walk->io, tile, y, row, w->kind == SMP_WINDOW_ORDERED && !reals);
+    stencil_store(walk->io, tile, y, row, w->kind == SMP_WINDOW_ORDERED && !floats);
 }
 
 /* The same for rows of integers, which stay as they are. Pixels from - .. to - 1 exist in the row. */

@@ -89,17 +89,17 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     eq->filter = design(p, in->rate);
     work->nothing = p->kind <= HIGHSHELF && p->gain == 0;
     work->ops = 9;
-    smp_code code = smp_leaves_of(&eq->filter, 1, &eq->leaves, err);
-    work->reach_up = smp_leaves_reach(&eq->leaves, in->height);
-    work->row_unit = SMP_BIQUAD_LEAF;
+    smp_code code = smp_segments_of(&eq->filter, 1, &eq->segments, err);
+    work->reach_up = smp_segments_reach(&eq->segments, in->height);
+    work->row_unit = SMP_BIQUAD_SEGMENT;
     work->clips = true;
     return code;
 }
 
 static int64_t lanes(const smp_io *io, const smp_eq *eq)
 {
-    const int64_t leaf = eq->leaves.leaf, end = io->out.y0 + io->out.rows;
-    return (end + leaf - 1) / leaf - io->out.y0 / leaf;
+    const int64_t segment = eq->segments.length, end = io->out.y0 + io->out.rows;
+    return (end + segment - 1) / segment - io->out.y0 / segment;
 }
 
 static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
@@ -122,19 +122,19 @@ static size_t scratch(const smp_io *io, const void *kernel)
 
 static const smp_variant variants[] = {
     {.name = "naive",
-     .help = "one leaf after the other; on GPUs a thread a leaf and channel, which reads its own frames",
+     .help = "one segment after the other; on GPUs a thread a segment and channel, which reads its own frames",
      .launches = {SMP_LAUNCH(eq_naive, .geometry = naive_geometry)},
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {.name = "tiled",
-     .help = "leaves and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
+     .help = "segments and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
      .launches = {SMP_LAUNCH(eq_tiled, .geometry = tiled_geometry)},
      .scratch = scratch,
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {.name = "padded",
      .help = "a frame more in each row of shared memory: no conflicts (GPU; on a CPU as tiled)",
      .launches = {SMP_LAUNCH_AS(eq_tiled, .cuda = "eq_padded", .geometry = tiled_geometry)},
      .scratch = scratch,
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {0},
 };
 
@@ -145,8 +145,8 @@ const smp_stage smp_stage_eq = {
         "One second-order filter by the formulas of the Audio EQ Cookbook (R. Bristow-Johnson), as equalizers of other "
         "programs have them; several in a row make a parametric equalizer. It delays different frequencies "
         "differently; `lowpass`, `highpass`, `bandpass` and `notch` are longer filters that do not. The recursion runs "
-        "in double (transposed direct form II) and is rounded to f32 once. The sound is cut into leaves of 16384 "
-        "frames or more, and every leaf is warmed up until what came before has faded to 2^-32, so that all devices "
+        "in double (transposed direct form II) and is rounded to f32 once. The sound is cut into segments of 16384 "
+        "frames or more, and every segment is warmed up until what came before has faded to 2^-32, so that all devices "
         "give the same bytes.",
     .example = "eq highpass freq=1kHz",
     .domain = SMP_AUDIO,

@@ -1,5 +1,5 @@
 /* eq: coefficients and samples against those of the cookbook and of scipy.signal.lfilter, every variant and device
- * against the definition with leaves short enough that there are many, what is refused, and what shared memory costs.
+ * against the definition with segments short enough that there are many, what is refused, and what shared memory costs.
  */
 #include "suite.h"
 
@@ -61,7 +61,7 @@ static void known_samples(void **state)
         const double found[5] = {eq->filter.b0, eq->filter.b1, eq->filter.b2, eq->filter.a1, eq->filter.a2};
         for (int k = 0; k < 5; k++)
             assert_true(fabs(found[k] - (k < 3 ? cases[i].b[k] : cases[i].a[k - 3])) < 6e-11);
-        assert_int_equal(eq->leaves.warm, 1024);
+        assert_int_equal(eq->segments.warm, 1024);
         assert_int_equal(plan.reach_up, 64); /* all of the sound */
         case_plan_free(&plan);
         picture in = picture_make(&c.in, SMP_F32), out;
@@ -76,8 +76,8 @@ static void known_samples(void **state)
     }
 }
 
-/* A sound longer than its leaves is as if it had none, to a half of the last bit. */
-static void leaves_do_not_show(void **state)
+/* A sound longer than its segments is as if it had none, to a half of the last bit. */
+static void segments_do_not_show(void **state)
 {
     (void)state;
     enum { FRAMES = 40000 };
@@ -89,7 +89,7 @@ static void leaves_do_not_show(void **state)
                            .out_storage = SMP_F32};
     smp_node_plan plan = case_plan(&c);
     const smp_biquad f = ((const smp_eq *)(const void *)plan.kernel)->filter;
-    assert_int_equal(((const smp_eq *)(const void *)plan.kernel)->leaves.warm, 6144);
+    assert_int_equal(((const smp_eq *)(const void *)plan.kernel)->segments.warm, 6144);
     case_plan_free(&plan);
     picture in = picture_make(&c.in, SMP_F32), out;
     picture_fill(&in, 3, CASE_REALS);
@@ -110,12 +110,12 @@ static smp_code plan_short(const void *params, const smp_shape *in, const smp_sh
                            smp_error *err)
 {
     smp_code code = smp_stage_eq.plan(params, in, by, plan, err);
-    ((smp_eq *)(void *)plan->kernel)->leaves = (smp_leaves){.leaf = 96, .warm = 64};
+    ((smp_eq *)(void *)plan->kernel)->segments = (smp_segments){.length = 96, .warm = 64};
     plan->reach_up = 64 + 96 - 1;
     return code;
 }
 
-static void many_leaves_give_the_same_on_every_device(void **state)
+static void many_segments_give_the_same_on_every_device(void **state)
 {
     (void)state;
     static const int64_t lengths[] = {1, 96, 97, 500, 1801, 700};
@@ -145,7 +145,7 @@ static void many_leaves_give_the_same_on_every_device(void **state)
 static void only_padding_avoids_conflicts(void **state)
 {
     (void)state;
-    for (int channels = 1; channels <= 3; channels++) { /* with one leaf there is nothing to turn */
+    for (int channels = 1; channels <= 3; channels++) { /* with one segment there is nothing to turn */
         const gpu_case c = {.lines = {"eq peak freq=4kHz gain=6dB q=0.5"},
                             .in = sound(16384 * 3 / 2, channels, 48000),
                             .values = CASE_REALS,
@@ -197,8 +197,8 @@ SMP_SUITE(eq)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_samples),
-        cmocka_unit_test(leaves_do_not_show),
-        cmocka_unit_test(many_leaves_give_the_same_on_every_device),
+        cmocka_unit_test(segments_do_not_show),
+        cmocka_unit_test(many_segments_give_the_same_on_every_device),
         cmocka_unit_test(only_padding_avoids_conflicts),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

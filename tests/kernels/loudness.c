@@ -1,5 +1,5 @@
 /* loudness and what normalize makes of it: the signals of EBU Tech 3341 and 3342, peaks between samples, speakers,
- * silence; every variant and device against the definition with leaves short enough that there are many. */
+ * silence; every variant and device against the definition with segments short enough that there are many. */
 #include "suite.h"
 
 #include "gpu_case.h"
@@ -270,14 +270,14 @@ static void blocks_without_number_are_rounded_alike(void **state)
 
 static int phases;
 
-/* Pieces of 48 frames, leaves of two, a warm-up of 64. */
+/* Pieces of 48 frames, segments of two, a warm-up of 64. */
 static smp_code plan_short(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *plan,
                            smp_error *err)
 {
     smp_code code = smp_stage_loudness.plan(params, in, by, plan, err);
     smp_loudness *p = (smp_loudness *)(void *)plan->kernel;
     p->piece = 48;
-    p->leaves = (smp_leaves){.leaf = 96, .warm = 64};
+    p->segments = (smp_segments){.length = 96, .warm = 64};
     p->phases = phases;
     plan->reach_up = 64 + 96 - 1;
     plan->result_size =
@@ -285,7 +285,7 @@ static smp_code plan_short(const void *params, const smp_shape *in, const smp_sh
     return code;
 }
 
-static void many_leaves_give_the_same_records(void **state)
+static void many_segments_give_the_same_records(void **state)
 {
     (void)state;
     static const int64_t lengths[] = {1, 47, 48, 9000, 8193, 4100};
@@ -394,7 +394,7 @@ SMP_SUITE(loudness)
         cmocka_unit_test(silence_and_what_is_no_number),
         cmocka_unit_test(files_together_are_one_sound),
         cmocka_unit_test(blocks_without_number_are_rounded_alike),
-        cmocka_unit_test(many_leaves_give_the_same_records),
+        cmocka_unit_test(many_segments_give_the_same_records),
         cmocka_unit_test(gpus_measure_the_same),
         cmocka_unit_test(normalize_reaches_a_loudness_below_its_ceiling),
         cmocka_unit_test(what_contradicts_itself_is_refused),

@@ -10,10 +10,10 @@ static double larger_pole(const smp_biquad *f)
     return inside < 0 ? sqrt(f->a2) : (fabs(f->a1) + sqrt(inside)) / 2;
 }
 
-smp_code smp_leaves_of(const smp_biquad *filters, int count, smp_leaves *leaves, smp_error *err)
+smp_code smp_segments_of(const smp_biquad *filters, int count, smp_segments *segments, smp_error *err)
 {
     enum { WHOLE = 1024, MOST = 1 << 22 /* frames */ };
-    *leaves = (smp_leaves){.leaf = SMP_BIQUAD_LEAF};
+    *segments = (smp_segments){.length = SMP_BIQUAD_SEGMENT};
     for (int i = 0; i < count; i++) {
         const double pole = larger_pole(&filters[i]);
         const double warm = pole > 0 ? ceil(-32 * log(2) / log(pole) / WHOLE) * WHOLE : 0;
@@ -21,8 +21,8 @@ smp_code smp_leaves_of(const smp_biquad *filters, int count, smp_leaves *leaves,
             smp_fail(err, SMP_E_PIPE, "the filter is too narrow for this rate: it rings for more than %d frames", MOST);
             return smp_hint(err, "give a higher freq= or a smaller q=");
         }
-        leaves->warm = smp_max_i64(leaves->warm, (int64_t)warm);
+        segments->warm = smp_max_i64(segments->warm, (int64_t)warm);
     }
-    leaves->leaf = smp_max_i64(leaves->leaf, leaves->warm);
+    segments->length = smp_max_i64(segments->length, segments->warm);
     return SMP_OK;
 }

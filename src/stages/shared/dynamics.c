@@ -51,7 +51,7 @@ smp_code smp_dynamics_plan(const smp_limit *given, double ahead, const char *nam
     k->bend = k->knee > 0 ? 1 / (2 * k->knee) : 0;
     work->reach_up = smp_min_i64((int64_t)k->ahead + k->back + SMP_PEAK_TAPS, in->height);
     work->reach_down = smp_min_i64((int64_t)k->ahead + SMP_LIMIT_BEHIND, in->height);
-    work->row_unit = SMP_BIQUAD_LEAF;
+    work->row_unit = SMP_BIQUAD_SEGMENT;
     work->ops = 2. * k->ahead;
     return make_table(k->ahead, work, err);
 }
@@ -59,8 +59,8 @@ smp_code smp_dynamics_plan(const smp_limit *given, double ahead, const char *nam
 static void release_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     enum { WARP = 32 };
-    const int64_t leaves = (io->second.rows + 2 * ((const smp_limit *)kernel)->ahead) / SMP_LIMIT_LEAF + 1;
-    smp_grid_line(leaves, WARP, WARP, grid);
+    const int64_t segments = (io->second.rows + 2 * ((const smp_limit *)kernel)->ahead) / SMP_LIMIT_SEGMENT + 1;
+    smp_grid_line(segments, WARP, WARP, grid);
 }
 
 static void frames_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
@@ -103,13 +103,13 @@ const smp_variant smp_dynamics_variants[3] = {
                   {.from = SMP_IN, .to = SMP_SCRATCH, .cuda = "limit_release", .geometry = release_geometry},
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "limit_naive", .geometry = frames_geometry}},
      .scratch = naive_scratch,
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {.name = "tiled",
      .help = "chunks in cache, minima of windows that double; on GPUs gains in shared memory, each minimum made once",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(limit_tiled)},
                   {.from = SMP_IN, .to = SMP_SCRATCH, .decide = release_if_tiled},
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "limit_tiled", .geometry = tiled_geometry}},
      .scratch = scratch,
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {0},
 };

@@ -15,21 +15,21 @@
 
 enum { WARP = 32 };
 
-static int64_t leaves(const smp_io *io, const smp_loudness *p)
+static int64_t segments(const smp_io *io, const smp_loudness *p)
 {
-    const int64_t each = p->leaves.leaf / p->piece, first = smp_pieces_before(p, io->out.y0, io->in.height),
+    const int64_t each = p->segments.length / p->piece, first = smp_pieces_before(p, io->out.y0, io->in.height),
                   end = smp_pieces_before(p, io->out.y0 + io->out.rows, io->in.height);
     return first < end ? (end + each - 1) / each - first / each : 0;
 }
 
 static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_grid_line(leaves(io, kernel) * io->in.channels, WARP, WARP, grid);
+    smp_grid_line(segments(io, kernel) * io->in.channels, WARP, WARP, grid);
 }
 
 static void tiled_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    smp_grid_line(leaves(io, kernel), WARP / io->in.channels, WARP, grid);
+    smp_grid_line(segments(io, kernel), WARP / io->in.channels, WARP, grid);
 }
 
 static size_t scratch(const smp_io *io, const void *kernel)
@@ -40,19 +40,19 @@ static size_t scratch(const smp_io *io, const void *kernel)
 
 const smp_variant smp_loudness_variants[] = {
     {.name = "naive",
-     .help = "one leaf after the other; on GPUs a thread a leaf and channel, which reads its own frames",
+     .help = "one segment after the other; on GPUs a thread a segment and channel, which reads its own frames",
      .launches = {SMP_LAUNCH(loudness_naive, .geometry = naive_geometry)},
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {.name = "tiled",
-     .help = "leaves and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
+     .help = "segments and channels side by side in vectors; on GPUs frames turned in shared memory, with conflicts",
      .launches = {SMP_LAUNCH(loudness_tiled, .geometry = tiled_geometry)},
      .scratch = scratch,
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {.name = "padded",
      .help = "a frame more in each row of shared memory: no conflicts (GPU; on a CPU as tiled)",
      .launches = {SMP_LAUNCH_AS(loudness_tiled, .cuda = "loudness_padded", .geometry = tiled_geometry)},
      .scratch = scratch,
-     .band = SMP_BIQUAD_LEAF},
+     .band = SMP_BIQUAD_SEGMENT},
     {0},
 };
 
@@ -88,14 +88,14 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
     }
     design(in->rate, &p->shelf, &p->high);
     const smp_biquad both[] = {p->shelf, p->high};
-    smp_code code = smp_leaves_of(both, 2, &p->leaves, err);
+    smp_code code = smp_segments_of(both, 2, &p->segments, err);
     if (code)
         return code;
     p->piece = (int64_t)floor((in->rate + 5) / 10);
-    p->leaves.leaf = (p->leaves.leaf + p->piece - 1) / p->piece * p->piece;
+    p->segments.length = (p->segments.length + p->piece - 1) / p->piece * p->piece;
     p->phases = in->rate < TWICE ? SMP_PEAK_PHASES : in->rate < NONE ? SMP_PEAK_PHASES / 2 : 0;
-    work->reach_up = smp_leaves_reach(&p->leaves, in->height);
-    work->row_unit = SMP_BIQUAD_LEAF;
+    work->reach_up = smp_segments_reach(&p->segments, in->height);
+    work->row_unit = SMP_BIQUAD_SEGMENT;
     work->result = SMP_RESULT_CHUNKS;
     if (!smp_mul_size((size_t)pieces(p, in), (size_t)in->channels * sizeof(smp_loudness_piece), &work->result_size))
         return smp_fail_memory(err, "the loudness of a sound", UINT64_MAX);
