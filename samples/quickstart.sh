@@ -18,4 +18,5 @@ echo "+ $program run pipelines/blur.pipe samples/chelsea.png $picture --force --
 echo
 echo "The blurred picture is $PWD/$picture"
 echo "The program is $PWD/$program; other pipelines are in $PWD/pipelines"
-[ $cuda = ON ] || echo "There is no NVIDIA GPU here, so it has no --device cuda: for one elsewhere, cmake --preset release -DSMP_CUDA=ON"
+[ $cuda = ON ] ||
+    echo "There is no NVIDIA GPU here, so no --device cuda: for one elsewhere, cmake --preset release -DSMP_CUDA=ON"

@@ -77,7 +77,7 @@ install_missing() {
         printf '  %-16s %s\n' "${missing_packages[i]}" "${missing_reasons[i]}"
     done
     if ! has apt-get >/dev/null; then
-        echo "There is no apt-get here: install the equivalent of these with your system's package manager, then run again." >&2
+        echo "There is no apt-get here: install these with your system's package manager, then run again." >&2
         return 1
     fi
     local as_root=(env)

@@ -331,7 +331,8 @@ pipelines() {
             [ -e "$pipe" ] && [ -e "$sample" ] || { echo "no pipelines/ or samples/ in $here"; return 1; }
             rm -f "$work/cpu.npy" "$work/cuda.npy"
             "$build/smempipe" run "$pipe" "$@" "$sample" "$work/cpu.npy" --device cpu 2> "$work/cpu.err"; on_cpu=$?
-            "$build/smempipe" run "$pipe" "$@" "$sample" "$work/cuda.npy" --device "$device" 2> "$work/cuda.err"; on_cuda=$?
+            "$build/smempipe" run "$pipe" "$@" "$sample" "$work/cuda.npy" --device "$device" 2> "$work/cuda.err"
+            on_cuda=$?
             case=$(basename "$pipe")\ on\ $(basename "$sample")
             if [ $on_cpu -ne $on_cuda ]; then
                 echo "$case: exit status $on_cpu on the CPU, $on_cuda on the GPU"
@@ -340,7 +341,8 @@ pipelines() {
             elif [ $on_cpu -ne 0 ]; then
                 [ $on_cpu -eq 2 ] || { cat "$work/cpu.err"; different=$((different + 1)); }
                 refused=$((refused + 1))
-            elif cmp -s "$work/cpu.npy" "$work/cuda.npy" && "$build/smempipe" diff "$work/cpu.npy" "$work/cuda.npy"; then
+            elif cmp -s "$work/cpu.npy" "$work/cuda.npy" &&
+                "$build/smempipe" diff "$work/cpu.npy" "$work/cuda.npy"; then
                 same=$((same + 1))
             else
                 echo "$case: different results"
@@ -366,11 +368,13 @@ sanitize() {
         [ $status -ne 0 ] || status=1
         grep -h '^=========\|FAILED\|error:' "$own" | head -n 30
     done
-    grep -h 'SUMMARY' "$work/$tool".[0-9]* | sed 's/^=* *//' | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 x /' | tr '\n' ' ' > "$work/detail"
+    grep -h 'SUMMARY' "$work/$tool".[0-9]* | sed 's/^=* *//' | sort | uniq -c |
+        sed 's/^ *\([0-9]*\) /\1 x /' | tr '\n' ' ' > "$work/detail"
     return $status
 }
 
-say "smempipe $("$build/smempipe" --version 2> /dev/null | head -n 1 | sed 's/^smempipe *//') on $device, $(date -u '+%Y-%m-%d %H:%M UTC')"
+version=$("$build/smempipe" --version 2> /dev/null | head -n 1 | sed 's/^smempipe *//')
+say "smempipe $version on $device, $(date -u '+%Y-%m-%d %H:%M UTC')"
 if command -v nvidia-smi > /dev/null; then
     nvidia-smi --query-gpu=name,driver_version,memory.total,compute_cap --format=csv,noheader > "$work/gpus"
     while read -r line; do say "GPU: $line"; done < "$work/gpus"

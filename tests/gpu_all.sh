@@ -4,19 +4,21 @@
 #
 #   tests/gpu_all.sh BUILD OUT [--seconds N] [--only PART]... [--name h100] [--device cuda:N] [--small]
 #
-# Parts in their order: matrix device (gpu.sh), peers (tests/bench/gpu_peers), pipelines, folders (whole jobs over folders,
-# gpu_folders.py; of several GPUs at once: gpu_host.py), then the ladders of gpu_results.py
-# transpose histogram stencil5 stencil15 matmul reduction bench, then counts memcheck initcheck synccheck racecheck (gpu.sh),
-# and limits (gpu_limits.py, of the peers of this run), where ncu is.
+# Parts in their order: matrix device (gpu.sh), peers (tests/bench/gpu_peers), pipelines, folders (whole jobs over
+# folders, gpu_folders.py; of several GPUs at once: gpu_host.py), then the ladders of gpu_results.py
+# transpose histogram stencil5 stencil15 matmul reduction bench, then counts memcheck initcheck synccheck racecheck
+# (gpu.sh), and limits (gpu_limits.py, of the peers of this run), where ncu is.
 # Leaves in OUT (nothing else, so that few files come back), each written anew as soon as there is more:
 #   NAME-gpu-tests.txt   what passed, a line a part
 #   NAME-peers.json      every row of tests/bench/gpu_peers; NAME-peers.txt: what it printed
-#   results.tgz          NAME-LADDER.json of tests/gpu_results.py, NAME-folders.json, NAME-limits.json: unpack into docs/results, then docs/results.py
+#   results.tgz          NAME-LADDER.json of tests/gpu_results.py, NAME-folders.json, NAME-limits.json: unpack into
+#                        docs/results, then docs/results.py
 #   log.txt              everything that was said
 # --seconds: when all shall be over, 570 unless given. --small: tiny sizes, to try this script (with --device simt too).
 # BUILD/lib, where there is one, holds shared libraries that the machine may lack. NPP and cuBLAS are looked for in the
 # folders of SMP_PEER_LIBS, in this Python's packages and where they are installed; a machine without NPP can be given
-# libnppc, libnppidei, libnppig, libnppif and libnppist out of PyPI's nvidia-npp. Exit status: 0 when all parts ran and passed.
+# libnppc, libnppidei, libnppig, libnppif and libnppist out of PyPI's nvidia-npp. Exit status: 0 when all parts ran and
+# passed.
 set -u
 
 usage() { sed -n '5p' "$0" | cut -c5- >&2; exit 2; }
@@ -56,7 +58,8 @@ wanted() {
     return 1
 }
 
-# limited SECONDS COMMAND...: runs it for so long at most, and no longer than there is; 124: not within it, 125: no time.
+# limited SECONDS COMMAND...: runs it for so long at most, and no longer than there is; 124: not within it, 125: no
+# time.
 limited() {
     limit=$1; shift
     [ "$(left)" -ge "$limit" ] || limit=$(left)
@@ -70,7 +73,8 @@ check() {
     wanted "$part" || return 0
     say "== gpu.sh, part $part [$(left) s left]"
     rm -f "$work/part"
-    limited "$most" sh "$here/tests/gpu.sh" "$build" --part "$part" --device "$device" --log "$work/part" > "$work/said" 2>&1
+    limited "$most" sh "$here/tests/gpu.sh" "$build" --part "$part" --device "$device" --log "$work/part" \
+        > "$work/said" 2>&1
     status=$?
     cat "$work/said" >> "$out/log.txt"
     [ -s "$tests" ] || { [ -f "$work/part" ] && grep -h '^smempipe\|^GPU' "$work/part" > "$tests"; }
@@ -88,7 +92,8 @@ check() {
 # A photograph for the rows that want one.
 photograph() {
     for sample in "$here"/samples/*.png "$here"/samples/*.jpg; do
-        "$build/smempipe" run -e 'flip horizontal' "$sample" "$work/photo.npy" --device cpu --force > /dev/null 2>&1 || continue
+        "$build/smempipe" run -e 'flip horizontal' "$sample" "$work/photo.npy" --device cpu --force \
+            > /dev/null 2>&1 || continue
         head -c 200 "$work/photo.npy" | grep -aq "'|u1'" && return 0
     done
     return 1
@@ -102,7 +107,8 @@ peers() {
     if command -v python3 > /dev/null; then
         found=$(python3 -c 'import glob, site, sysconfig
 folders = {sysconfig.get_paths()["purelib"], *site.getsitepackages()}
-print(":".join(path for folder in sorted(folders) for path in sorted(glob.glob(folder + "/nvidia/*/lib"))))' 2> /dev/null)
+print(":".join(path for folder in sorted(folders)
+               for path in sorted(glob.glob(folder + "/nvidia/*/lib"))))' 2> /dev/null)
         SMP_PEER_LIBS=${SMP_PEER_LIBS:-}${SMP_PEER_LIBS:+:}$found
         export SMP_PEER_LIBS
     fi
@@ -124,8 +130,8 @@ ladder() {
     say "== gpu_results.py, $which [$(left) s left]"
     command -v python3 > /dev/null || { say "there is no python3"; failed=1; return; }
     mkdir -p "$work/results"
-    limited "$most" python3 -B "$here/tests/gpu_results.py" "$build/smempipe" --out "$work/results" --name "$name" --device "$device" \
-        --time-limit 4 --only "$which" ${small:+--small} >> "$out/log.txt" 2>&1
+    limited "$most" python3 -B "$here/tests/gpu_results.py" "$build/smempipe" --out "$work/results" \
+        --name "$name" --device "$device" --time-limit 4 --only "$which" ${small:+--small} >> "$out/log.txt" 2>&1
     status=$?
     [ $status -eq 0 ] || { say "$which: status $status"; failed=1; }
     keep_results
@@ -145,7 +151,8 @@ folders() {
     tee -a "$out/log.txt" < "$work/said"
     [ $status -eq 0 ] || { say "folders: status $status"; failed=1; }
     if [ "$("$build/smempipe" devices | grep -c '^cuda')" -gt 1 ]; then
-        limited 60 python3 -B "$here/tests/gpu_host.py" "$build/smempipe" "$work/results/$name-host.json" > "$work/said" 2>&1
+        limited 60 python3 -B "$here/tests/gpu_host.py" "$build/smempipe" "$work/results/$name-host.json" \
+            > "$work/said" 2>&1
         status=$?
         tee -a "$out/log.txt" < "$work/said"
         [ $status -eq 0 ] || { say "host: status $status"; failed=1; }
@@ -164,8 +171,9 @@ limits() {
     mkdir -p "$work/results"
     most=$1
     [ "$(left)" -ge "$most" ] || most=$(left)
-    limited "$most" python3 -B "$here/tests/gpu_limits.py" "$build/tests/gpu_peers" "$out/$name-peers.json" "$work/results/$name-limits.json" \
-        --device "$device" --seconds $((most > 20 ? most - 10 : 1)) > "$work/said" 2>&1
+    limited "$most" python3 -B "$here/tests/gpu_limits.py" "$build/tests/gpu_peers" "$out/$name-peers.json" \
+        "$work/results/$name-limits.json" --device "$device" --seconds $((most > 20 ? most - 10 : 1)) \
+        > "$work/said" 2>&1
     status=$?
     tee -a "$out/log.txt" < "$work/said"
     [ $status -eq 0 ] || { say "limits: status $status"; failed=1; }

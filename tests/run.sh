@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every test, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over both.
+# Every test, from a fresh clone: installs what is missing, builds the release and the sanitizer build, runs ctest over
+# both.
 # Arguments go to ctest, for instance: tests/run.sh -R oracle; tests/run.sh -L fast
 # SMP_CLUSTER=0: without Slurm, Open MPI and GNU parallel, which the tests labelled cluster use where they are.
 # SMP_FUZZ_SECONDS=20: each fuzz target so long, not for a number of inputs. SMP_FUZZ=1: 20 s under libFuzzer too, given
@@ -20,7 +21,8 @@ else
 fi
 # Though no GPU be here; nvcc takes a fifth of the time for code that nobody runs.
 build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_CUDA_HURRY=max -DSMP_MPI=$mpi
-# Device code has no AddressSanitizer; the emulator runs it on the host. Nor have traced kernels: the release build's serve.
+# Device code has no AddressSanitizer; the emulator runs it on the host. Nor have traced kernels: the release
+# build's serve.
 build_preset asan -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF -DSMP_TRACE_FROM="$PWD/build/release"
 builds=(../release ../asan)
 if [ "${SMP_FUZZ:-0}" = 1 ]; then
