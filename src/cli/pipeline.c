@@ -123,6 +123,11 @@ static smp_code parse_pipe(const smp_pipeline_settings *settings, const char *pa
     return code;
 }
 
+static bool is_command(const char *name)
+{
+    return smp_command_find(name) != NULL;
+}
+
 smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, smp_diags *diags, smp_program **out,
                        smp_error *err)
 {
@@ -136,6 +141,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     diags->pipelines = (const char *const *)shipped.names;
     diags->pipeline_count = shipped.count;
     diags->is_option = smp_cli_is_write_option;
+    diags->is_command = is_command;
     diags->input = settings->input;
     diags->lines_name = settings->stages_from;
     if (!code)

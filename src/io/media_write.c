@@ -213,7 +213,7 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         if (parts[i].lost)
             snprintf(what + strlen(what), sizeof what - strlen(what), "%s%s", what[0] ? ", " : "", parts[i].name);
     if (what[0])
-        smp_note(&writer->notes, "left out, since a %s has no place for it: %s", format, what);
+        smp_note(&writer->notes, "left out, since the format %s has no place for it: %s", format, what);
 }
 
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,

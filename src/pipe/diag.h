@@ -48,6 +48,7 @@ typedef struct smp_diags {
         *pipelines; /* names of pipelines that are installed, for suggestions; the caller's; may be null */
     size_t pipeline_count;
     bool (*is_option)(const char *name); /* whether the command line has it, for suggestions; may be null */
+    bool (*is_command)(const char *name); /* the same for commands */
     smp_kind input;                      /* what is read, by its name, for suggestions; none: not known */
     const char *lines_name;              /* the source of smp_program_parse_lines; the caller's; null: "-e" */
 } smp_diags;

@@ -19,7 +19,12 @@ static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, 
     const bool option = b->diags->is_option && b->diags->is_option(statement->name);
     if (option)
         smp_diag_fix(b->diags, diag, "this is an option, not a stage: --%s", statement->name);
-    return option;
+    const bool command = !option && b->diags->is_command && b->diags->is_command(statement->name);
+    if (command) {
+        smp_diag_fix(b->diags, diag, "this is a command, not a stage");
+        smp_diag_note(b->diags, diag, "`smempipe %s -h` says what it takes", statement->name);
+    }
+    return option || command;
 }
 
 /* Whether names are the same but for what stands between their words. */

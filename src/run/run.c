@@ -121,8 +121,14 @@ static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char 
     const char *what;
     const bool gray = sink->shape.channels - sink->shape.alpha == 1;
     const smp_blob profile = smp_meta_profile(meta, &sink->shape, &made);
-    if (profile.size && loses_colours(meta, path, options, &what) && !smp_icc_read(profile.data, profile.size, &icc) &&
-        icc.gray == gray && !smp_icc_is_srgb(&icc))
+    const bool loses = loses_colours(meta, path, options, &what);
+    const bool known = profile.size && !smp_icc_read(profile.data, profile.size, &icc);
+    if (known && icc.gray != gray && !smp_icc_has_srgb_curves(&icc))
+        smp_note(notes,
+                 "the picture's colours are not sRGB, and their profile is of %s: it is left out, and programs will "
+                 "show wrong colours; `profile srgb` as the first stage converts them (-e 'profile srgb')",
+                 icc.gray ? "gray" : "colours");
+    else if (known && icc.gray == gray && loses && !smp_icc_is_srgb(&icc))
         smp_note(notes,
                  "the picture's colours are not sRGB, and %s their %s: programs will show wrong colours; `profile "
                  "srgb` as the first stage converts them (-e 'profile srgb')",
@@ -142,7 +148,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     if (sink->drops_alpha)
         smp_note(&report->output_notes,
                  "the file's format has no transparency: colour is laid on black (-e 'alpha flatten': on white)");
-    if (sink->drops_bits && !smp_writer_is(path, options->format, "JPEG")) /* of which everybody knows */
+    if (sink->drops_bits)
         smp_note(&report->output_notes, "the format holds 8 bits a sample, and the picture has 16: .png and .tif hold "
                                         "them (-e 'depth 8bit': not told)");
     smp_meta changed;

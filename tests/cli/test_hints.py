@@ -289,6 +289,7 @@ class Hints(CliCase):
             ("a.png", "pad 2px fill=[255]", "of a code value write 255cv"),
             ("a.png", "strip", "this is an option, not a stage: --strip"),
             ("a.png", "quality 50", "this is an option, not a stage: --quality"),
+            ("a.png", "tiles 512px", "this is a command, not a stage"),
             ("s.wav", "resample 44.1k", "did you mean '44.1kHz'?"),
             ("s.wav", "lowpass 1K", "did you mean '1kHz'?"),
             ("s.wav", "resample 10MHz", "unknown unit 'MHz'"),

@@ -37,6 +37,16 @@ class Losses(CliCase):
         self.picture("s.png", SRGB, PARAMETRIC)
         self.assertEqual(self.smp("convert", "s.png", "e.png", "--strip").stderr, "")
 
+    def test_a_profile_of_colours_that_gray_drops(self):
+        self.picture()
+        for stages in ("gray", "gray; posterise 4"):
+            done = self.smp("run", *sum((["-e", stage] for stage in stages.split("; ")), []), "a.png", "b.png", "-f")
+            self.assertIn("their profile is of colours: it is left out", done.stderr)
+        self.assertIn("profile srgb", self.smp("convert", "a.png", "b.y4m").stderr)
+        self.assertEqual(self.smp("run", "-e", "profile srgb", "-e", "gray", "a.png", "c.png").stderr, "")
+        self.picture("p3.png", ADOBE, PARAMETRIC)  # other colours, whose values mean the same levels
+        self.assertEqual(self.smp("run", "-e", "gray", "p3.png", "d.png").stderr, "")
+
     def test_web_and_montage_convert(self):
         rgb = self.picture()
         self.smp("convert", "a.png", "want.png", "-e", "profile srgb")
@@ -55,7 +65,8 @@ class Losses(CliCase):
 
     def test_depth(self):
         Image.fromarray(np.arange(0, 6000, 10, np.uint16).reshape(20, 30)).save(self.folder / "d.png")
-        self.assertIn("8 bits", self.smp("convert", "d.png", "d.bmp").stderr)
+        for name in "d.bmp", "d.jpg":
+            self.assertIn("8 bits", self.smp("convert", "d.png", name).stderr)
         self.assertEqual(self.smp("convert", "d.png", "d.tif").stderr, "")
         self.assertEqual(self.smp("run", "-e", "depth 8bit", "d.png", "e.bmp").stderr, "")
 

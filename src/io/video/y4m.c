@@ -437,6 +437,7 @@ const smp_file_format smp_format_y4m = {
     .kind = SMP_IMAGE,
     .iptc = true,
     .pages = true,
+    .bare = true,
     .sniff = sniff,
     .read_open = read_open,
     .read_rows = read_rows,

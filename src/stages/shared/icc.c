@@ -214,23 +214,31 @@ void smp_icc_matrix(const smp_icc *icc, float to[9])
         }
 }
 
+static const double near_srgb = 2e-3;
+
+bool smp_icc_has_srgb_curves(const smp_icc *icc)
+{
+    if (icc->tables[SMP_ICC_PERCEPTUAL].data)
+        return false;
+    for (int c = 0; c < (icc->gray ? 1 : 3); c++)
+        for (int i = 0; i <= 255; i++) {
+            const double x = i / 255., v = smp_icc_light_of(icc, c, x);
+            if (fabs(smp_icc_encoded(v) - x) > near_srgb / 2)
+                return false;
+        }
+    return true;
+}
+
 bool smp_icc_is_srgb(const smp_icc *icc)
 {
-    static const double near = 2e-3;
     float matrix[9];
     if (icc->tables[SMP_ICC_PERCEPTUAL].data)
         return false;
     smp_icc_matrix(icc, matrix);
     for (int i = 0; i < 9 && !icc->gray; i++)
-        if (fabs((double)matrix[i] - (i % 4 == 0)) > near)
+        if (fabs((double)matrix[i] - (i % 4 == 0)) > near_srgb)
             return false;
-    for (int c = 0; c < (icc->gray ? 1 : 3); c++)
-        for (int i = 0; i <= 255; i++) {
-            const double x = i / 255., v = smp_icc_light_of(icc, c, x);
-            if (fabs(smp_icc_encoded(v) - x) > near / 2)
-                return false;
-        }
-    return true;
+    return smp_icc_has_srgb_curves(icc);
 }
 
 bool smp_icc_same(const smp_icc *a, const smp_icc *b)

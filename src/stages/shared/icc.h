@@ -59,7 +59,8 @@ double smp_icc_encoded(double v);
 /* Of a profile without tables, to linear sRGB. */
 void smp_icc_matrix(const smp_icc *icc, float to[9]);
 
-/* Whether the colours are sRGB's, as far as 8 bits show. False where it has tables. */
+/* Whether the tone curves, or the colours as a whole, are sRGB's, as far as 8 bits show. False where it has tables. */
+bool smp_icc_has_srgb_curves(const smp_icc *icc);
 bool smp_icc_is_srgb(const smp_icc *icc);
 
 /* Known ones: sRGB, Display P3, Adobe RGB (1998). */
