@@ -270,13 +270,14 @@ LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
 
 /* ------------------------------------------------------------------------------------------------ waiting */
 
+/* These tell what a kernel did wrong. What the host did wrong is told by the call itself and cudaGetLastError. */
 LAB_API int cudaDeviceSynchronize(void)
 {
-    return lab_last_error(false);
+    return lab_broken();
 }
 LAB_API int cudaThreadSynchronize(void)
 {
-    return lab_last_error(false);
+    return lab_broken();
 }
 LAB_API int cudaGetLastError(void)
 {
@@ -291,7 +292,7 @@ LAB_API int cudaPeekAtLastError(void)
 LAB_API int cudaStreamSynchronize(void *stream)
 {
     (void)stream;
-    return lab_last_error(false);
+    return lab_broken();
 }
 
 static int create(void **out)
@@ -320,8 +321,11 @@ LAB_API int cudaStreamDestroy(void *stream)
     free(stream);
     return LAB_SUCCESS;
 }
+LAB_API int cudaStreamQuery(void *stream)
+{
+    return cudaStreamSynchronize(stream);
+}
 NOTHING(cudaStreamWaitEvent)
-NOTHING(cudaStreamQuery)
 NOTHING(cudaStreamAttachMemAsync)
 NOTHING(cudaStreamSetAttribute)
 NOTHING(cudaCtxResetPersistingL2Cache)
@@ -384,11 +388,13 @@ static const struct {
               {LAB_INVALID_DEVICE, "cudaErrorInvalidDevice", "invalid device ordinal"},
               {LAB_INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
               {LAB_ILLEGAL_ADDRESS, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
+              {LAB_ILLEGAL_INSTRUCTION, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
               {LAB_MISALIGNED_ADDRESS, "cudaErrorMisalignedAddress", "misaligned address"},
               {LAB_ASSERT, "cudaErrorAssert", "device-side assert triggered"},
               {LAB_LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"},
               {LAB_TOO_LARGE, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
-              {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"}};
+              {LAB_NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"},
+              {LAB_CLUSTER_SIZE, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};
 
 LAB_API const char *cudaGetErrorString(int error)
 {

@@ -20,7 +20,7 @@ int lab_error(int error)
     if (error)
         last_error = error;
     if (!sticky && (error == LAB_LAUNCH_FAILURE || error == LAB_ILLEGAL_ADDRESS || error == LAB_MISALIGNED_ADDRESS ||
-                    error == LAB_ASSERT))
+                    error == LAB_ILLEGAL_INSTRUCTION || error == LAB_ASSERT))
         sticky = error;
     return error;
 }
@@ -198,6 +198,18 @@ static int error_of(const smp_warp_result *r)
     return LAB_SUCCESS;
 }
 
+/* The error of a launch that cannot be. */
+static int refusal(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 block, const lab_dim3 *cluster)
+{
+    uint32_t size[3] = {cluster->x, cluster->y, cluster->z};
+    if ((uint64_t)block.x * block.y * block.z > SMP_WARP_MAX_THREADS)
+        return LAB_INVALID_VALUE;
+    if ((cluster->x || smp_warp_kernel_cluster(kernel, size)) &&
+        ((size[0] && grid.x % size[0]) || (size[1] && grid.y % size[1]) || (size[2] && grid.z % size[2])))
+        return LAB_CLUSTER_SIZE;
+    return LAB_INVALID_CONFIGURATION;
+}
+
 static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                   const lab_dim3 *cluster)
 {
@@ -280,7 +292,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     smp_free(bytes);
     return lab_error(illegal               ? illegal
                      : asserted            ? LAB_ASSERT
-                     : code == SMP_E_USAGE ? LAB_INVALID_CONFIGURATION
+                     : code == SMP_E_USAGE ? refusal(kernel, grid, block, cluster)
                      : code                ? LAB_LAUNCH_FAILURE
                                            : LAB_SUCCESS);
 }

@@ -296,6 +296,7 @@ class Runtime(CliCase):
             ("shared", 0, ("49152: no error\n49156: invalid argument\n232452: invalid argument\nasked: no error",
                            "refused, and the program asked for the error", "100000 bytes of shared memory")),
             ("unasked", 1, ("cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000)",)),
+            ("large", 0, ("no error, no error, invalid argument", "a block of 2048 x 1 x 1 threads cannot be")),
             ("device", 0, ("invalid device ordinal, invalid argument, invalid argument",)),
             ("null", 0, ("an illegal memory access was encountered, then an illegal memory", "the pointer is null",
                         "fill does not run, nor what follows")),

@@ -111,6 +111,8 @@ static int graphs()
     CHECK(!cudaGraphClone(&copy, graph));
     CHECK(!cudaGraphInstantiate(&run, copy, 0));
     arguments[1] = &ten;
+    CHECK(cudaGraphExecKernelNodeSetParams(run, node, &params) == cudaErrorInvalidValue); // of the original
+    CHECK(!cudaStreamSynchronize(stream) && !cudaDeviceSynchronize() && cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(!cudaGraphNodeFindInClone(&node, node, copy) && !cudaGraphExecKernelNodeSetParams(run, node, &params));
     CHECK(!cudaGraphLaunch(run, stream));
     cudaMemcpy(host, x, sizeof host, cudaMemcpyDeviceToHost);

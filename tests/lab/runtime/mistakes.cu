@@ -28,6 +28,11 @@ int main(int, char **arguments)
         cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 100000);
         fill<<<1, 32, 100000>>>(out);
         printf("asked: %s\n", last());
+    } else if (!strcmp(which, "large")) { // waiting tells what kernels did wrong alone
+        fill<<<1, 2048>>>(out);
+        const char *stream = cudaGetErrorString(cudaStreamSynchronize(nullptr));
+        const char *device = cudaGetErrorString(cudaDeviceSynchronize());
+        printf("%s, %s, %s\n", stream, device, last());
     } else if (!strcmp(which, "threads")) {
         std::vector<std::thread> threads;
         int wrong[4] = {0};
