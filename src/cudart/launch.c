@@ -192,6 +192,8 @@ static int error_of(const smp_warp_result *r)
 {
     if (r->illegal)
         return LAB_ILLEGAL_ADDRESS;
+    if (r->refused)
+        return LAB_ILLEGAL_INSTRUCTION;
     for (size_t i = 0; i < r->finding_count; i++)
         if (r->findings[i].fault == SMP_WARP_MISALIGNED)
             return LAB_MISALIGNED_ADDRESS;

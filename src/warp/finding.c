@@ -85,6 +85,7 @@ smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err
         sum->faults[sum->fault_count++] = *f;
     }
     sum->illegal = sum->illegal || more->illegal;
+    sum->refused = sum->refused || more->refused;
     sum->instructions += more->instructions;
     sum->lane_instructions += more->lane_instructions;
     if (more->stop && !sum->stop) {

@@ -342,7 +342,7 @@ struct warp_block {
     uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
     const unsigned char *banks[WARP_BANKS];
     uint32_t bank_sizes[WARP_BANKS];
-    bool illegal, asserted; /* as in smp_warp_result */
+    bool illegal, refused, asserted; /* as in smp_warp_result */
     bool stop;
     bool said; /* that a block takes long */
     smp_error error;

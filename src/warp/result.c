@@ -170,6 +170,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->instructions = block->instructions;
     result->lane_instructions = block->lane_instructions;
     result->illegal = block->illegal;
+    result->refused = block->refused;
     result->asserted = block->asserted;
     for (size_t i = 0; i < block->code->file_count; i++) {
         result->files[i] = smp_strdup(block->code->files[i] ? block->code->files[i] : "");

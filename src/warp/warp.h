@@ -202,6 +202,7 @@ typedef struct smp_warp_result {
     size_t finding_count;
     bool asserted; /* an assertion failed */
     bool illegal;  /* a finding is of an address that a GPU would not take: it would end the launch */
+    bool refused;  /* a finding is of an instruction that a GPU does not run: it would end the launch */
     bool stopped;  /* before its end: error says why */
     smp_error error;
     smp_warp_fit fit; /* the caller's to fill in */

@@ -53,6 +53,10 @@ class Hopper(CliCase):
             for kernel in json.loads(done.stdout)["kernels"]:
                 kinds = {f["kind"] for f in kernel["findings"]}
                 self.assertEqual(kinds, {"bounds"} if arguments else set(), kernel["kernel"])
+        done = self.smp("kernel", program, "--arch", "sm_90a", "--code", "ptx", "--", "outside", env=environment)
+        self.assertIn("boxes outside: cudaErrorIllegalInstruction", done.stdout)
+        self.assertIn("writes a tensor's box that begins at -8 in dimension 0: hardware writes none that begins before",
+                      done.stdout)
         done = self.smp("kernel", program, "--arch", "sm_90a", "--code", "ptx", "--", "narrow", env=environment)
         self.assertIn("cuTensorMapEncodeTiled: a box that is narrower than its swizzle is not supported", done.stderr)
 

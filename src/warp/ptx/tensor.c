@@ -130,12 +130,30 @@ static bool copy_row(warp_block *block, const warp_frame *frame, const warp_inst
     return true;
 }
 
+/* Hardware takes boxes to write only from the tensor's first elements on (CUDA C++ Programming Guide, tensor memory
+ * access: the corner of a box that is written has no negative index). */
+static bool is_taken(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t rank)
+{
+    for (uint32_t i = 0; i < rank && inst->mode == FROM_SHARED; i++) {
+        const int32_t at = (int32_t)warp_words(frame, inst->s[COORDINATES + i])[lane];
+        if (at >= 0)
+            continue;
+        block->refused = true;
+        warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
+                   "writes a tensor's box that begins at %d in dimension %u: hardware writes none that begins before 0",
+                   at, i);
+        return false;
+    }
+    return true;
+}
+
 static void copy_box(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane,
                      const warp_tensor_map *map, uint64_t offset, uint32_t bytes)
 {
     int64_t at[WARP_TENSOR_RANK];
     uint32_t step[WARP_TENSOR_RANK] = {0}, place = (uint32_t)offset;
-    if (!ptx_is_inside(block, frame, inst, lane, offset, bytes, ALIGNMENT, "a box of a tensor"))
+    if (!ptx_is_inside(block, frame, inst, lane, offset, bytes, ALIGNMENT, "a box of a tensor") ||
+        !is_taken(block, frame, inst, lane, map->rank))
         return;
     warp_check_shared(block, frame, inst, lane, (uint32_t)offset, bytes,
                       inst->mode == TO_SHARED ? WARP_WRITES : WARP_READS);
