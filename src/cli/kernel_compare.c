@@ -121,6 +121,8 @@ static smp_code run_program(const smp_kernel_settings *settings, const smp_kerne
 {
     smp_warp_result *results = NULL;
     size_t count = 0;
+    if ((settings->json || settings->csv) && !settings->common.quiet)
+        fprintf(stderr, "smempipe: %s runs on this machine, not on a GPU, and prints:\n", job->file);
     smp_code code = smp_kernel_program(settings, process, &results, &count, err);
     for (size_t i = 0; i < count; i++) {
         smp_kernel_left left = {0};
