@@ -57,6 +57,7 @@ typedef struct smp_lab_gpu {
     size_t repeated;          /* in loops that wait for others, which the GPU went through more or less often */
     size_t untold;            /* of a kind whose cost is not told here */
     size_t kernels, left_out; /* that were compared; that were not, since their SASS was not counted whole */
+    size_t in_graphs;         /* of left_out: the program fails where its graphs are counted */
     char differences[4000];   /* lines: the first of them */
 } smp_lab_gpu;
 void smp_lab_gpu_text(FILE *to, const smp_lab_gpu *gpu);

@@ -17,6 +17,10 @@ void smp_lab_gpu_text(FILE *to, const smp_lab_gpu *gpu)
     if (gpu->untold)
         fprintf(to, "  %zu of mbarriers, bulk copies and products of four warps, whose cost is not told here\n",
                 gpu->untold);
-    if (gpu->left_out)
-        fprintf(to, "  %zu kernels were not compared: their SASS was not counted whole\n", gpu->left_out);
+    if (gpu->left_out > gpu->in_graphs)
+        fprintf(to, "  %zu kernels were not compared: their SASS was not counted whole\n",
+                gpu->left_out - gpu->in_graphs);
+    if (gpu->in_graphs)
+        fprintf(to, "  %zu kernels were not compared: they are in graphs, and with these counted the program fails\n",
+                gpu->in_graphs);
 }

@@ -104,6 +104,7 @@ void smp_lab_json(FILE *to, const smp_lab_report *report)
         put_count(&json, "untold", report->gpu->untold);
         put_count(&json, "kernels", report->gpu->kernels);
         put_count(&json, "left_out", report->gpu->left_out);
+        put_count(&json, "left_out_in_graphs", report->gpu->in_graphs);
         smp_json_string(&json, "differences", report->gpu->differences);
         smp_json_end(&json, '}');
     }

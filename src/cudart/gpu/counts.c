@@ -1,6 +1,7 @@
 /* libsmp_gpucounts: preloaded into a CUDA program on a GPU (`smempipe kernel --device cuda`), it counts by CUPTI's SASS
  * metrics what each instruction of its kernels does to memory, from the first launch to the end, and writes it down.
- * Kernels are loaded before: CUPTI may not count those that are loaded later (counters/cupti_sass.c). */
+ * Kernels are loaded before: CUPTI may not count those that are loaded later (counters/cupti_sass.c). Graphs may be
+ * left out, since some do not survive being counted. */
 #define _GNU_SOURCE 1 /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -29,21 +30,24 @@ static const char *const metrics[] = {
 };
 enum { METRICS = sizeof metrics / sizeof metrics[0] };
 
+/* One instruction. */
+typedef struct row {
+    char *kernel; /* from smp_strdup, or that of the row before */
+    uint32_t pc;
+    uint64_t value[METRICS];
+} row;
+
 static struct {
     const cupti_api *api;
     CUcontext context;
     int device;
     uint64_t id[METRICS];
-    bool enabled, ended;
+    bool enabled, paused, ended, without_graphs;
+    _Atomic int captures; /* that have begun and not ended */
+    row *rows;
+    size_t row_count, row_capacity;
     smp_error err;
 } now;
-
-/* One instruction. */
-typedef struct row {
-    const char *kernel;
-    uint32_t pc;
-    uint64_t value[METRICS];
-} row;
 
 /* ------------------------------------------------------------------------------------------------ functions */
 
@@ -58,7 +62,7 @@ static void look_up(void *function, void *library, const char *name)
 typedef struct kernel_name {
     const void *host;
     const char *name;
-    bool is_handle;
+    bool is_handle, in_graph;
 } kernel_name;
 static kernel_name *functions;
 static size_t function_count, function_capacity;
@@ -80,7 +84,17 @@ static void add_function(const void *host, const char *name, bool is_handle)
 {
     pthread_mutex_lock(&naming);
     if (smp_grow(&functions, &function_capacity, function_count + 1, sizeof *functions))
-        functions[function_count++] = (kernel_name){host, name, is_handle};
+        functions[function_count++] = (kernel_name){.host = host, .name = name, .is_handle = is_handle};
+    pthread_mutex_unlock(&naming);
+}
+
+/* Null: all kernels. */
+static void mark_in_graph(const void *host)
+{
+    pthread_mutex_lock(&naming);
+    for (size_t i = 0; i < function_count; i++)
+        if (!host || functions[i].host == host)
+            functions[i].in_graph = true;
     pthread_mutex_unlock(&naming);
 }
 
@@ -130,6 +144,18 @@ static smp_code find_context(smp_error *err)
     return SMP_OK;
 }
 
+static smp_code enable(smp_error *err)
+{
+    smp_code code = SMP_OK;
+    const cupti_api *api = now.api;
+    CUpti_SassMetricsEnable_Params on = {
+        .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = now.context, .enableLazyPatching = 1};
+    CUPTI_TRY(api, cuptiSassMetricsEnable, (&on));
+    now.enabled = true;
+fail:
+    return code;
+}
+
 static smp_code configure(smp_error *err)
 {
     smp_code code = SMP_OK;
@@ -163,31 +189,29 @@ static smp_code configure(smp_error *err)
                                              .numOfMetricConfig = METRICS,
                                              .pConfigs = config,
                                              .deviceIndex = (uint32_t)now.device};
-    CUpti_SassMetricsEnable_Params on = {
-        .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = now.context, .enableLazyPatching = 1};
     CUPTI_TRY(api, cuptiSassMetricsSetConfig, (&set));
-    CUPTI_TRY(api, cuptiSassMetricsEnable, (&on));
-    now.enabled = true;
+    code = enable(err);
 fail:
     smp_free(image);
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ the end */
+/* ------------------------------------------------------------------------------------------------ counts */
 
-static smp_code add_record(const CUpti_SassMetrics_Data *record, size_t values, row **rows, size_t *count,
-                           size_t *capacity, smp_error *err)
+static smp_code add_record(const CUpti_SassMetrics_Data *record, size_t values, smp_error *err)
 {
     const char *kernel = record->functionName ? record->functionName : "?";
     row *at = NULL;
-    for (size_t i = *count; i-- > 0 && !at;) /* records of one instruction are mostly side by side */
-        if ((*rows)[i].pc == record->pcOffset && !strcmp((*rows)[i].kernel, kernel))
-            at = &(*rows)[i];
+    for (size_t i = now.row_count; i-- > 0 && !at;) /* records of one instruction are mostly side by side */
+        if (now.rows[i].pc == record->pcOffset && !strcmp(now.rows[i].kernel, kernel))
+            at = &now.rows[i];
     if (!at) {
-        if (!smp_grow(rows, capacity, *count + 1, sizeof **rows))
-            return smp_fail_memory(err, "counted instructions", sizeof **rows);
-        at = &(*rows)[(*count)++];
-        *at = (row){.kernel = kernel, .pc = record->pcOffset};
+        char *last = now.row_count ? now.rows[now.row_count - 1].kernel : NULL;
+        char *own = last && !strcmp(last, kernel) ? last : smp_strdup(kernel);
+        if (!own || !smp_grow(&now.rows, &now.row_capacity, now.row_count + 1, sizeof *now.rows))
+            return smp_fail_memory(err, "counted instructions", sizeof *now.rows);
+        at = &now.rows[now.row_count++];
+        *at = (row){.kernel = own, .pc = record->pcOffset};
     }
     for (size_t i = 0; i < values; i++)
         for (int m = 0; m < METRICS; m++)
@@ -196,61 +220,97 @@ static smp_code add_record(const CUpti_SassMetrics_Data *record, size_t values, 
     return SMP_OK;
 }
 
-/* Names are CUPTI's until it is disabled. */
-static smp_code fetch(FILE *to, smp_error *err)
+static void wait_for_kernels(smp_error *err)
+{
+    int (*wait)(void);
+    look_up(&wait, RTLD_NEXT, "cudaDeviceSynchronize");
+    const int failed = wait && !err->code ? wait() : 0;
+    if (failed) {
+        const char *(*name)(int);
+        look_up(&name, RTLD_NEXT, "cudaGetErrorName");
+        smp_fail(err, SMP_E_DEVICE, "a kernel failed with %s (%d); %s was launched last",
+                 name ? name(failed) : "an error", failed, last_launched);
+    }
+}
+
+/* Adds what was counted so far to the rows: after that, nothing is counted. */
+static void stop_counting(smp_error *err)
 {
     cupti_records records;
-    row *rows = NULL;
-    size_t count = 0, capacity = 0;
-    smp_code code = cupti_records_open(now.api, now.context, METRICS, &records, err);
-    for (size_t i = 0; !code && i < records.count; i++)
-        code = add_record(&records.items[i], records.values, &rows, &count, &capacity, err);
-    for (size_t i = 0; !code && i < count; i++) {
-        fprintf(to, SMP_GPU_ROW "\t%s\t%u", rows[i].kernel, rows[i].pc);
-        for (int m = 0; m < METRICS; m++)
-            fprintf(to, "\t%llu", (unsigned long long)rows[i].value[m]);
-        fputc('\n', to);
+    CUpti_SassMetricsDisable_Params off = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
+                                           .ctx = now.context};
+    if (!now.enabled)
+        return;
+    if (!err->code) {
+        smp_code code = cupti_records_open(now.api, now.context, METRICS, &records, err);
+        for (size_t i = 0; !code && i < records.count; i++)
+            code = add_record(&records.items[i], records.values, err);
+        cupti_records_close(&records);
     }
-    smp_free(rows);
-    cupti_records_close(&records);
-    return code;
+    (void)now.api->cuptiSassMetricsDisable(&off);
+    now.enabled = false;
+}
+
+/* While a graph is made or runs. Waiting would break what other threads capture. */
+static void pause_for_graph(void)
+{
+    if (!now.without_graphs || !now.enabled || now.captures)
+        return;
+    wait_for_kernels(&now.err);
+    stop_counting(&now.err);
+    now.paused = true;
+}
+
+static void go_on(void)
+{
+    if (!now.paused || now.captures)
+        return;
+    wait_for_kernels(&now.err);
+    now.paused = false;
+    if (!now.err.code)
+        (void)enable(&now.err);
+}
+
+/* ------------------------------------------------------------------------------------------------ the end */
+
+static void tell_graphs(FILE *to)
+{
+    for (size_t i = 0; i < function_count; i++)
+        if (functions[i].in_graph)
+            fprintf(to, SMP_GPU_GRAPH "\t%s\n", functions[i].name);
 }
 
 static void finish(void)
 {
     const char *path = getenv(SMP_GPU_COUNTS);
-    int (*wait)(void);
     if (now.ended)
         return;
     now.ended = true;
     FILE *to = path ? fopen(path, "w") : NULL;
-    look_up(&wait, RTLD_NEXT, "cudaDeviceSynchronize");
     if (!to)
         return;
-    const int failed = wait && !now.err.code ? wait() : 0;
-    if (failed) {
-        const char *(*name)(int);
-        look_up(&name, RTLD_NEXT, "cudaGetErrorName");
-        smp_fail(&now.err, SMP_E_DEVICE, "a kernel failed with %s (%d); %s was launched last",
-                 name ? name(failed) : "an error", failed, last_launched);
+    wait_for_kernels(&now.err);
+    stop_counting(&now.err);
+    for (size_t i = 0; !now.err.code && i < now.row_count; i++) {
+        fprintf(to, SMP_GPU_ROW "\t%s\t%u", now.rows[i].kernel, now.rows[i].pc);
+        for (int m = 0; m < METRICS; m++)
+            fprintf(to, "\t%llu", (unsigned long long)now.rows[i].value[m]);
+        fputc('\n', to);
     }
-    if (!now.err.code && now.enabled)
-        (void)fetch(to, &now.err);
+    tell_graphs(to);
     if (now.err.code)
         fprintf(to, SMP_GPU_ERROR "\t%s\t%s\n", now.err.message, now.err.hint);
     else
         fputs(SMP_GPU_END "\n", to);
     fclose(to);
-    CUpti_SassMetricsDisable_Params off = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
-                                           .ctx = now.context};
-    if (now.enabled)
-        (void)now.api->cuptiSassMetricsDisable(&off);
 }
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
 static void begin(void)
 {
+    const char *graphs = getenv(SMP_GPU_GRAPHS);
+    now.without_graphs = graphs && !strcmp(graphs, "off");
     smp_code code = find_context(&now.err);
     if (!code)
         code = cupti_load(&now.api, &now.err);
@@ -268,13 +328,21 @@ static void begin_once(void)
     pthread_once(&begun, begin);
 }
 
+/* What is launched while a stream is captured, on whatever stream, is taken for a part of a graph. */
+static void before_launch(const void *function)
+{
+    begin_once();
+    last_launched = name_of(function);
+    if (now.captures || now.paused)
+        mark_in_graph(function);
+}
+
 #define LAUNCH(name)                                                                                                   \
     API int name(const void *function, shape grid, shape block, void **arguments, size_t shared, void *stream);        \
     API int name(const void *function, shape grid, shape block, void **arguments, size_t shared, void *stream)         \
     {                                                                                                                  \
         int (*next)(const void *, shape, shape, void **, size_t, void *);                                              \
-        begin_once();                                                                                                  \
-        last_launched = name_of(function);                                                                             \
+        before_launch(function);                                                                                       \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
         return next(function, grid, block, arguments, shared, stream);                                                 \
     }
@@ -290,26 +358,69 @@ LAUNCH(cudaLaunchCooperativeKernel_ptsz)
     API int name(const void *config, const void *function, void **arguments)                                           \
     {                                                                                                                  \
         int (*next)(const void *, const void *, void **);                                                              \
-        begin_once();                                                                                                  \
-        last_launched = name_of(function);                                                                             \
+        before_launch(function);                                                                                       \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
         return next(config, function, arguments);                                                                      \
     }
 LAUNCH_BY(cudaLaunchKernelExC)
 LAUNCH_BY(cudaLaunchKernelExC_ptsz)
 
-#define LAUNCH_GRAPH(name)                                                                                             \
-    API int name(void *graph, void *stream);                                                                           \
-    API int name(void *graph, void *stream)                                                                            \
+/* ------------------------------------------------------------------------------------------------ graphs */
+
+/* A function of the runtime library during which graphs may not be counted. before, after: what else is done */
+#define WITHOUT_COUNTS(name, parameters, arguments, before, after)                                                     \
+    API int name parameters;                                                                                           \
+    API int name parameters                                                                                            \
     {                                                                                                                  \
-        int (*next)(void *, void *);                                                                                   \
+        int(*next) parameters;                                                                                         \
         begin_once();                                                                                                  \
-        last_launched = "a graph";                                                                                     \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
-        return next(graph, stream);                                                                                    \
+        pause_for_graph();                                                                                             \
+        before;                                                                                                        \
+        const int error = next arguments;                                                                              \
+        after;                                                                                                         \
+        go_on();                                                                                                       \
+        return error;                                                                                                  \
     }
-LAUNCH_GRAPH(cudaGraphLaunch)
-LAUNCH_GRAPH(cudaGraphLaunch_ptsz)
+#define GRAPH_LAUNCH(name)                                                                                             \
+    WITHOUT_COUNTS(name, (void *graph, void *stream), (graph, stream), last_launched = "a graph", (void)0)
+GRAPH_LAUNCH(cudaGraphLaunch)
+GRAPH_LAUNCH(cudaGraphLaunch_ptsz)
+
+#define MAKE(name, third)                                                                                              \
+    WITHOUT_COUNTS(name, (void **out, void *graph, third flags), (out, graph, flags), (void)0, (void)0)
+MAKE(cudaGraphInstantiate, unsigned long long)
+MAKE(cudaGraphInstantiateWithFlags, unsigned long long)
+MAKE(cudaGraphInstantiateWithParams, void *)
+
+#define CAPTURE(name) WITHOUT_COUNTS(name, (void *stream, int mode), (stream, mode), (void)0, now.captures += !error)
+CAPTURE(cudaStreamBeginCapture)
+CAPTURE(cudaStreamBeginCapture_ptsz)
+
+#define CAPTURE_TO(name)                                                                                               \
+    WITHOUT_COUNTS(name, (void *stream, void *graph, void *nodes, void *edges, size_t count, int mode),                \
+                   (stream, graph, nodes, edges, count, mode), (void)0, now.captures += !error)
+CAPTURE_TO(cudaStreamBeginCaptureToGraph)
+CAPTURE_TO(cudaStreamBeginCaptureToGraph_ptsz)
+
+#define END_CAPTURE(name)                                                                                              \
+    WITHOUT_COUNTS(name, (void *stream, void **graph), (stream, graph), (void)0, now.captures -= now.captures > 0)
+END_CAPTURE(cudaStreamEndCapture)
+END_CAPTURE(cudaStreamEndCapture_ptsz)
+
+/* cudaKernelNodeParams begins with the function. */
+#define NODE(name, parameters, arguments)                                                                              \
+    WITHOUT_COUNTS(name, parameters, arguments, mark_in_graph(given ? *given : NULL), (void)0)
+NODE(cudaGraphAddKernelNode, (void **node, void *graph, void *after, size_t count, const void *const *given),
+     (node, graph, after, count, given))
+NODE(cudaGraphKernelNodeSetParams, (void *node, const void *const *given), (node, given))
+NODE(cudaGraphExecKernelNodeSetParams, (void *run, void *node, const void *const *given), (run, node, given))
+/* Of several forms: any kernel may be the node's. CUDA 12's first one has five parameters. */
+#define ANY_NODE(name)                                                                                                 \
+    WITHOUT_COUNTS(name, (void **node, void *graph, void *after, void *a, void *b, void *c),                           \
+                   (node, graph, after, a, b, c), mark_in_graph(NULL), (void)0)
+ANY_NODE(cudaGraphAddNode)
+ANY_NODE(cudaGraphAddNode_v2)
 
 /* Destroys the context, and with it the counts. */
 API int cudaDeviceReset(void);

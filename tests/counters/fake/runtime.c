@@ -1,5 +1,6 @@
 /* A stand-in for CUDA's runtime library, for tests of `smempipe kernel --device cuda`: takes what a small program calls
- * and runs nothing. Its kernels count as the fake CUPTI says. FAKE_CUDA_FAILS: kernels have failed when waited for. */
+ * and runs nothing. Its kernels count as the fake CUPTI says. FAKE_CUDA_FAILS: kernels have failed when waited for, or,
+ * if it is "graphs", graphs that ran while the fake CUPTI counted (FAKE_CUPTI_ON, which it sets). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +20,19 @@ FAKE(cudaMalloc, (void **p, size_t size), *p = calloc(1, size))
 FAKE(cudaFree, (void *p), free(p))
 FAKE(cudaMemset, (void *p, int value, size_t size), memset(p, value, size))
 FAKE(cudaMemcpy, (void *to, const void *from, size_t size, int kind), (void)kind; memcpy(to, from, size))
+static int graph_failed;
 int cudaDeviceSynchronize(void);
 int cudaDeviceSynchronize(void)
 {
-    return getenv("FAKE_CUDA_FAILS") ? 700 : 0;
+    const char *fails = getenv("FAKE_CUDA_FAILS");
+    return !fails ? 0 : strcmp(fails, "graphs") != 0 || graph_failed ? 700 : 0;
 }
+FAKE(cudaStreamCreate, (void **stream), *stream = &graph_failed)
+FAKE(cudaStreamBeginCapture, (void *stream, int mode), (void)stream; (void)mode)
+FAKE(cudaStreamEndCapture, (void *stream, void **graph), *graph = stream)
+FAKE(cudaGraphInstantiate, (void **run, void *graph, unsigned long long flags), (void)flags; *run = graph)
+FAKE(cudaGraphLaunch, (void *run, void *stream), (void)run; (void)stream;
+     graph_failed = graph_failed || getenv("FAKE_CUPTI_ON"))
 const char *cudaGetErrorName(int error);
 const char *cudaGetErrorName(int error)
 {
