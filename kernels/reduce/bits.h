@@ -7,6 +7,12 @@
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
 
+/* Pixels that hang together, as GPUs (label.h) and the host measure them. */
+typedef struct smp_component {
+    uint64_t area, sum_x, sum_y;      /* pixels; sums of their coordinates: exact */
+    int32_t left, top, right, bottom; /* right, bottom: the last column and row */
+} smp_component;
+
 /* Sample i of row y of what bits_fill makes of the plane io->table; alpha passes. */
 SMP_HOST_DEVICE float smp_bits_sample(const smp_io *io, int64_t y, int64_t i)
 {

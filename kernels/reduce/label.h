@@ -8,7 +8,7 @@
  *            another of its component, smaller than its own, or its own: a root (union-find, whose representative is
  *            the smallest: any order of joining gives the same). See label_slots.cuh.
  *   counts   uint32_t [SMP_LABEL_CHUNKS]: of roots, or of components to keep, in the chunks of a launch
- *   records  smp_label_record [room]: by raw number, in raster order of first pixels
+ *   records  smp_component [room]: by raw number, in raster order of first pixels
  *   raw      uint32_t [room]: the number of what is kept, 0 of the rest
  *   table    as io->table
  * The result is the bit plane, and at head_at how many bytes of the scratch picture the host gets: smp_label_head and
@@ -46,11 +46,6 @@ typedef struct smp_label_head {
     uint64_t count; /* of components, before any is left out */
     uint64_t unused[7];
 } smp_label_head;
-
-typedef struct smp_label_record {
-    uint64_t area, sum_x, sum_y; /* pixels; sums of their coordinates */
-    int32_t left, top, right, bottom;
-} smp_label_record;
 
 /* Items of a chunk, of `items` in all: whole blocks of threads. */
 SMP_HOST_DEVICE int64_t smp_label_chunk(int64_t items)

@@ -74,9 +74,9 @@ template <typename, typename> SMP_DEVICE void label_flatten(const smp_io &io, co
 SMP_KERNEL_PAIR_(label_flatten, f32, float, f32, float, smp_label)
 
 /* A record that nothing was added to. A root is the component's first run, so that its row is the top. */
-SMP_DEVICE smp_label_record label_empty(int64_t y)
+SMP_DEVICE smp_component label_empty(int64_t y)
 {
-    smp_label_record record = {0, 0, 0, INT32_MAX, (int32_t)y, -1, (int32_t)y};
+    smp_component record = {0, 0, 0, INT32_MAX, (int32_t)y, -1, (int32_t)y};
     return record;
 }
 
@@ -100,15 +100,14 @@ template <typename, typename> SMP_DEVICE void label_number(const smp_io &io, con
                 if (roots >> k & 1) {
                     all.slots[all.of(at, k)] = LABEL_NUMBERED + number;
                     if (number < p.room)
-                        label_at<smp_label_record>(io.out, p.records_at)[number] = label_empty(at / all.words);
+                        label_at<smp_component>(io.out, p.records_at)[number] = label_empty(at / all.words);
                     number++;
                 }
             next += sum;
         }
         if ((c + 1) * chunk >= words && threadIdx.x == 0) {
             label_at<smp_label_head>(io.out, 0)->count = next;
-            *label_head(io, p) =
-                next <= p.room ? (uint64_t)p.records_at + next * (uint64_t)sizeof(smp_label_record) : 0u;
+            *label_head(io, p) = next <= p.room ? (uint64_t)p.records_at + next * (uint64_t)sizeof(smp_component) : 0u;
         }
     }
 }
@@ -144,7 +143,7 @@ SMP_DEVICE void label_part_join(label_part &a, const label_part &b)
 }
 
 /* Adds a part whose first pixel is at x, y. */
-SMP_DEVICE void label_record_add(smp_label_record *to, const label_part &part, int64_t x, int64_t y)
+SMP_DEVICE void label_record_add(smp_component *to, const label_part &part, int64_t x, int64_t y)
 {
     typedef unsigned long long whole;
     atomicAdd(reinterpret_cast<whole *>(&to->area), (whole)part.area);
@@ -160,7 +159,7 @@ template <typename, typename> SMP_DEVICE void label_measure_naive(const smp_io &
 {
     const label_slots all(io.out, io.second, p);
     const int64_t words = label_count(io, p) ? all.words * all.height : 0;
-    smp_label_record *const records = label_at<smp_label_record>(io.out, p.records_at);
+    smp_component *const records = label_at<smp_component>(io.out, p.records_at);
     for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < words;
          at += (int64_t)gridDim.x * blockDim.x) {
         const unsigned word = static_cast<const uint32_t *>(io.result)[at];
@@ -197,7 +196,7 @@ SMP_DEVICE label_place_of label_tile_place(const label_slots &all, int64_t tile,
 }
 
 /* Adds a part to what its root in the tile has: `local`, numbered `root`. */
-SMP_DEVICE void label_tile_add(label_tile_sums &s, const label_slots &all, smp_label_record *records, uint32_t local,
+SMP_DEVICE void label_tile_add(label_tile_sums &s, const label_slots &all, smp_component *records, uint32_t local,
                                uint32_t root, const label_part &part, const label_place_of &place)
 {
     if (root >= LABEL_KEPT) {
@@ -223,7 +222,7 @@ template <typename, typename> SMP_DEVICE void label_measure_tiled(const smp_io &
     const int64_t across = (all.words + SMP_LABEL_ACROSS - 1) / SMP_LABEL_ACROSS;
     const int64_t down = (all.height + SMP_LABEL_DOWN - 1) / SMP_LABEL_DOWN;
     const int64_t tiles = label_count(io, p) ? across * down : 0;
-    smp_label_record *const records = label_at<smp_label_record>(io.out, p.records_at);
+    smp_component *const records = label_at<smp_component>(io.out, p.records_at);
     const int t = (int)threadIdx.x;
     for (int64_t n = blockIdx.x; n < tiles; n += gridDim.x) {
         const label_place_of place = label_tile_place(all, n, across, t);
@@ -283,7 +282,7 @@ SMP_KERNEL_PAIR_(label_measure_tiled, f32, float, f32, float, smp_label)
 
 SMP_DEVICE bool label_keeps(const smp_io &io, const smp_label &p, int64_t i)
 {
-    const int64_t area = (int64_t)label_at<const smp_label_record>(io.out, p.records_at)[i].area;
+    const int64_t area = (int64_t)label_at<const smp_component>(io.out, p.records_at)[i].area;
     return area >= p.least_area && area <= p.most_area;
 }
 

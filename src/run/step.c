@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/pool.h"
 #include "stages/launch.h"
 
 /* ------------------------------------------------------------------------------------------------ shapes */
@@ -372,11 +373,13 @@ smp_code smp_step_result(const smp_step_run *run, void **result, const void **ta
 
 smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err)
 {
+    enum { BESIDE_A_GPU = 4 }; /* threads: others may decode, or feed it too */
     void *result;
     const void *table;
     smp_code code = smp_step_result(run, &result, &table, err);
     const double start = smp_now();
-    run->work.threads = target->work.threads = run->device->host_memory ? run->device->info.units : 1;
+    run->work.threads = target->work.threads =
+        run->device->host_memory ? run->device->info.units : (int)smp_min_i64(BESIDE_A_GPU, smp_pool_cores());
     if (!code && target != run && !table && target->work.table_size && !target->work.table &&
         !(target->work.table = smp_alloc(target->work.table_size)))
         code = smp_fail_memory(err, "a table", target->work.table_size);

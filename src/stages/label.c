@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/pool.h"
 #include "reduce/label.h"
 #include "stages/shared/components.h"
 #include "stages/shared/launch_shapes.h"
@@ -68,7 +69,7 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     k->head_at = (int64_t)bits;
     k->room = in->width * in->height / PER_RECORD + LEAST;
     k->records_at = sizeof(smp_label_head);
-    k->raw_at = whole_lines(k->records_at + k->room * (int64_t)sizeof(smp_label_record));
+    k->raw_at = whole_lines(k->records_at + k->room * (int64_t)sizeof(smp_component));
     k->counts_at = whole_lines(k->raw_at + k->room * (int64_t)sizeof(uint32_t));
     k->table_at = whole_lines(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
     k->slots_at = whole_lines(k->table_at + (int64_t)work->table_size);
@@ -119,26 +120,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 /* What a reduction's result holds: by the device, which has the table too, or joined here by runs. */
 typedef struct labelled {
-    smp_components found;
+    const smp_component *parts;
+    size_t count;
+    smp_components found; /* by the host; else empty */
     bool by_device;
 } labelled;
-
-static smp_code take_records(const smp_label_record *from, uint64_t count, smp_components *found, smp_error *err)
-{
-    found->parts = smp_alloc_array((size_t)count + 1, sizeof *found->parts);
-    if (!found->parts)
-        return smp_fail_memory(err, "components", count * sizeof *found->parts);
-    found->count = (size_t)count;
-    for (size_t i = 0; i < found->count; i++)
-        found->parts[i] = (smp_component){.area = (int64_t)from[i].area,
-                                          .left = from[i].left,
-                                          .top = from[i].top,
-                                          .right = from[i].right,
-                                          .bottom = from[i].bottom,
-                                          .sum_x = (int64_t)from[i].sum_x,
-                                          .sum_y = (int64_t)from[i].sum_y};
-    return SMP_OK;
-}
 
 /* Free found.found also after a failure. */
 static smp_code take(const params *p, const smp_shape *in, const smp_node_plan *work, const void *result,
@@ -146,36 +132,37 @@ static smp_code take(const params *p, const smp_shape *in, const smp_node_plan *
 {
     const smp_label *k = (const smp_label *)(const void *)work->kernel;
     const char *at = (const char *)result + k->head_at;
-    uint64_t more, count;
+    uint64_t more;
     *found = (labelled){.by_device = false};
     memcpy(&more, at, sizeof more);
-    if (!more)
-        return smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, work->threads, &found->found,
-                                   err);
-    at += sizeof more;
-    memcpy(&count, at, sizeof count);
-    found->by_device = true;
-    return take_records((const smp_label_record *)(const void *)(at + k->records_at), count, &found->found, err);
+    if (more) {
+        const smp_label_head *head = (const smp_label_head *)(const void *)(at + sizeof more);
+        found->parts = (const smp_component *)(const void *)(at + sizeof more + k->records_at);
+        found->count = (size_t)head->count;
+        found->by_device = true;
+        return SMP_OK;
+    }
+    const smp_code code =
+        smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, work->threads, &found->found, err);
+    found->parts = found->found.parts;
+    found->count = found->found.count;
+    return code;
 }
 
-/* Leaves out what is too small or too large and numbers the others from 1 on: *number has an entry a component, 0 of
- * what is left out. Components move together. */
-static smp_code choose(const params *p, smp_components *found, uint32_t **number, smp_error *err)
+/* Whether it is neither too small nor too large. */
+static bool keeps(const params *p, const smp_component *c)
 {
-    const double most = isnan(p->max_area) ? INFINITY : p->max_area;
-    *number = smp_alloc_array(found->count + 1, sizeof **number);
-    if (!*number)
-        return smp_fail_memory(err, "components", found->count * sizeof **number);
-    size_t kept = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const double area = (double)found->parts[i].area;
-        if (area < p->min_area || area > most)
-            continue;
-        found->parts[kept++] = found->parts[i];
-        (*number)[i] = (uint32_t)kept;
-    }
-    found->count = kept;
-    return SMP_OK;
+    const double area = (double)c->area;
+    return area >= p->min_area && !(area > p->max_area);
+}
+
+/* What is kept is numbered from 1 on: an entry a component, 0 of what is left out. Null: memory is short. */
+static uint32_t *numbers_of(const params *p, const labelled *found)
+{
+    uint32_t *number = smp_alloc_array(found->count + 1, sizeof *number), next = 0;
+    for (size_t i = 0; number && i < found->count; i++)
+        number[i] = keeps(p, &found->parts[i]) ? ++next : 0;
+    return number;
 }
 
 /* What smp_findings tell: also of several files together, where no component is told by itself. */
@@ -183,12 +170,55 @@ typedef struct totals {
     uint64_t count, foreground;
 } totals;
 
-static totals totals_of(const smp_components *found)
+enum { COLUMNS = 7, MOST_RANGES = 32 };
+
+/* Components that a thread lists. */
+typedef struct range {
+    size_t from, to, before; /* before: how many are kept of the ranges before it */
+    totals kept;
+} range;
+
+typedef struct listing {
+    const params *p;
+    const smp_component *parts;
+    range ranges[MOST_RANGES];
+    int count;
+    totals all;
+    double *columns[COLUMNS];
+} listing;
+
+static void count_range(void *context, int part)
 {
-    totals t = {.count = found->count};
-    for (size_t i = 0; i < found->count; i++)
-        t.foreground += (uint64_t)found->parts[i].area;
-    return t;
+    listing *l = context;
+    range *r = &l->ranges[part];
+    for (size_t i = r->from; i < r->to; i++)
+        if (keeps(l->p, &l->parts[i])) {
+            r->kept.count++;
+            r->kept.foreground += l->parts[i].area;
+        }
+}
+
+/* Begins with the threads' shares and what is kept. */
+static smp_code list_begin(listing *l, const params *p, const labelled *found, int threads, smp_pool **pool,
+                           smp_error *err)
+{
+    enum { WORTH = 1 << 14 }; /* components: that a thread begins for */
+    const int64_t most = smp_clamp_i64((int64_t)found->count / WORTH, 1, MOST_RANGES);
+    *l = (listing){.p = p, .parts = found->parts, .count = (int)smp_clamp_i64(threads, 1, most)};
+    const smp_code code = smp_pool_open(l->count, pool, err);
+    if (code)
+        return code;
+    for (int r = 0; r < l->count; r++) {
+        l->ranges[r].from = found->count * (size_t)r / (size_t)l->count;
+        l->ranges[r].to = found->count * ((size_t)r + 1) / (size_t)l->count;
+    }
+    smp_pool_run(*pool, l->count, count_range, l);
+    for (int r = 0; r < l->count; r++) {
+        l->ranges[r].before = (size_t)l->all.count;
+        l->all.count += l->ranges[r].kept.count;
+        l->all.foreground += l->ranges[r].kept.foreground;
+    }
+    return SMP_OK;
 }
 
 static smp_code report(const void *partial, smp_findings *findings, smp_error *err)
@@ -198,38 +228,46 @@ static smp_code report(const void *partial, smp_findings *findings, smp_error *e
     return code ? code : smp_findings_add(findings, "foreground", -1, (double)t->foreground, err);
 }
 
-static double value_of(const smp_component *c, int column)
+static void fill_range(void *context, int part)
 {
-    switch (column) {
-    case 0:
-        return (double)c->area;
-    case 1:
-        return (double)c->left;
-    case 2:
-        return (double)c->top;
-    case 3:
-        return (double)(c->right - c->left + 1);
-    case 4:
-        return (double)(c->bottom - c->top + 1);
-    case 5:
-        return (double)c->sum_x / (double)c->area;
-    default:
-        return (double)c->sum_y / (double)c->area;
+    const listing *l = context;
+    const range *r = &l->ranges[part];
+    double *const *to = l->columns;
+    size_t at = r->before;
+    for (size_t i = r->from; i < r->to; i++) {
+        const smp_component *c = &l->parts[i];
+        if (!keeps(l->p, c))
+            continue;
+        to[0][at] = (double)c->area;
+        to[1][at] = (double)c->left;
+        to[2][at] = (double)c->top;
+        to[3][at] = (double)(c->right - c->left + 1);
+        to[4][at] = (double)(c->bottom - c->top + 1);
+        to[5][at] = (double)c->sum_x / (double)c->area;
+        to[6][at] = (double)c->sum_y / (double)c->area;
+        at++;
     }
 }
 
-static smp_code report_each(const smp_components *found, smp_findings *findings, smp_error *err)
+/* The columns are the findings' at once: of millions of components a copy would take as long as all else. */
+static smp_code report_each(listing *l, smp_pool *pool, smp_findings *findings, smp_error *err)
 {
-    static const char *const columns[] = {"area", "left", "top", "width", "height", "x", "y"};
-    double *list = smp_alloc_array(found->count + 1, sizeof *list);
-    smp_code code = list ? SMP_OK : smp_fail_memory(err, "components", found->count * sizeof *list);
-    for (int column = 0; !code && found->count && column < (int)(sizeof columns / sizeof columns[0]); column++) {
-        for (size_t i = 0; i < found->count; i++)
-            list[i] = value_of(&found->parts[i], column);
-        code = smp_findings_add_values(findings, columns[column], list, found->count, err);
+    static const char *const names[COLUMNS] = {"area", "left", "top", "width", "height", "x", "y"};
+    const size_t count = (size_t)l->all.count;
+    for (int k = 0; count && k < COLUMNS; k++) {
+        const smp_code code = smp_findings_add(findings, names[k], -1, 0, err);
+        if (code)
+            return code;
+        smp_finding *column = &findings->items[findings->count - 1];
+        column->list = l->columns[k] = smp_alloc_raw(count * sizeof *column->list);
+        if (!column->list)
+            return smp_fail_memory(err, "components", count * sizeof *column->list);
+        column->list_len = count;
+        column->values = true;
     }
-    smp_free(list);
-    return code;
+    if (count)
+        smp_pool_run(pool, l->count, fill_range, l);
+    return SMP_OK;
 }
 
 /* The table of the second pass: bits of what was kept, or numbers. */
@@ -253,24 +291,31 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 {
     const params *p = given;
     labelled found;
+    listing l;
+    smp_pool *pool = NULL;
     uint32_t *number = NULL;
     smp_code code = take(p, in, work, result, &found, err);
-    smp_components *parts = &found.found;
     if (!code)
-        code = choose(p, parts, &number, err);
-    if (!code && p->output == LABELS && parts->count > UINT16_MAX) {
-        smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", parts->count);
+        code = list_begin(&l, p, &found, work->threads, &pool, err);
+    if (!code && p->output == LABELS && l.all.count > UINT16_MAX) {
+        smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", (size_t)l.all.count);
         code = smp_hint(err, "leave small ones out with min-area=, or write output=mask");
     }
-    if (!code && p->output != INPUT && work->table && !found.by_device)
-        fill_from_runs(p, in, parts, number, memset(work->table, 0, work->table_size));
-    const totals t = totals_of(parts);
+    if (!code && p->output != INPUT && work->table && !found.by_device) {
+        number = numbers_of(p, &found);
+        if (number)
+            fill_from_runs(p, in, &found.found, number, memset(work->table, 0, work->table_size));
+        else
+            code = smp_fail_memory(err, "components", found.count * sizeof *number);
+    }
     if (!code)
-        code = report(&t, findings, err);
+        code = report(&l.all, findings, err);
     if (!code)
-        code = report_each(parts, findings, err);
+        code = report_each(&l, pool, findings, err);
+    if (pool)
+        smp_pool_close(pool);
     smp_free(number);
-    smp_components_free(parts);
+    smp_components_free(&found.found);
     return code;
 }
 
@@ -279,16 +324,18 @@ static smp_code partial(const void *given, const smp_shape *in, const smp_node_p
 {
     const params *p = given;
     labelled found;
-    uint32_t *number = NULL;
+    listing l;
+    smp_pool *pool = NULL;
     totals *t = *out = smp_alloc(sizeof *t);
     if (!t)
         return smp_fail_memory(err, "results", sizeof *t);
     smp_code code = take(p, in, work, result, &found, err);
     if (!code)
-        code = choose(p, &found.found, &number, err);
+        code = list_begin(&l, p, &found, work->threads, &pool, err);
     if (!code)
-        *t = totals_of(&found.found);
-    smp_free(number);
+        *t = l.all;
+    if (pool)
+        smp_pool_close(pool);
     smp_components_free(&found.found);
     return code;
 }

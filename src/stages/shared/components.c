@@ -87,17 +87,26 @@ static void join_rows(smp_pixel_run *runs, size_t above, size_t here, size_t end
     }
 }
 
+static int32_t least(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+static int32_t most(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
 static void add_run(smp_component *part, const smp_pixel_run *run, int64_t y)
 {
     const int64_t n = run->to - run->from;
     if (!part->area)
-        *part = (smp_component){.left = run->from, .right = run->to - 1, .top = y};
-    part->area += n;
-    part->left = smp_min_i64(part->left, run->from);
-    part->right = smp_max_i64(part->right, run->to - 1);
-    part->bottom = y;
-    part->sum_x += (run->from + (int64_t)run->to - 1) * n / 2;
-    part->sum_y += y * n;
+        *part = (smp_component){.left = run->from, .right = run->to - 1, .top = (int32_t)y};
+    part->area += (uint64_t)n;
+    part->left = least(part->left, run->from);
+    part->right = most(part->right, run->to - 1);
+    part->bottom = (int32_t)y;
+    part->sum_x += (uint64_t)((run->from + (int64_t)run->to - 1) * n / 2);
+    part->sum_y += (uint64_t)(y * n);
 }
 
 /* ------------------------------------------------------------------------------------------------ bands */
@@ -198,10 +207,10 @@ static void join_seam(const search *s, int b)
 static void add_component(smp_component *to, const smp_component *more)
 {
     to->area += more->area;
-    to->left = smp_min_i64(to->left, more->left);
-    to->top = smp_min_i64(to->top, more->top);
-    to->right = smp_max_i64(to->right, more->right);
-    to->bottom = smp_max_i64(to->bottom, more->bottom);
+    to->left = least(to->left, more->left);
+    to->top = least(to->top, more->top);
+    to->right = most(to->right, more->right);
+    to->bottom = most(to->bottom, more->bottom);
     to->sum_x += more->sum_x;
     to->sum_y += more->sum_y;
 }
@@ -242,8 +251,8 @@ static smp_code join_bands(search *s, smp_error *err)
 static smp_code cut(search *s, int64_t height, int threads, smp_error *err)
 {
     enum { WORTH = 1 << 14 }; /* words of 64 bits */
-    const int64_t most = smp_max_i64(1, smp_min_i64(s->words * height / WORTH, height));
-    s->count = (int)smp_clamp_i64(threads, 1, most);
+    const int64_t worth = smp_max_i64(1, smp_min_i64(s->words * height / WORTH, height));
+    s->count = (int)smp_clamp_i64(threads, 1, worth);
     s->bands = smp_alloc_array((size_t)s->count, sizeof *s->bands);
     if (!s->bands)
         return smp_fail_memory(err, "bands of rows", (size_t)s->count * sizeof *s->bands);

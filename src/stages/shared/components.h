@@ -12,12 +12,6 @@ typedef struct smp_pixel_run {
     uint32_t part;    /* the component's number, from 0 */
 } smp_pixel_run;
 
-typedef struct smp_component {
-    int64_t area;
-    int64_t left, top, right, bottom; /* right, bottom: the last column and row */
-    int64_t sum_x, sum_y;             /* of its pixels' coordinates; exact */
-} smp_component;
-
 typedef struct smp_components {
     smp_pixel_run *runs; /* row by row */
     size_t run_count;
