@@ -273,7 +273,6 @@ template <typename, typename> SMP_DEVICE void label_measure_tiled(const smp_io &
             const label_part all_of_it = {s.area[i], s.sum_x[i], s.sum_y[i], s.left[i], s.right[i], s.bottom[i]};
             label_record_add(records + s.number[i], all_of_it, place.x, place.y);
         }
-        __syncthreads();
     }
 }
 SMP_KERNEL_PAIR_(label_measure_tiled, f32, float, f32, float, smp_label)
