@@ -3,6 +3,8 @@
  * what a run does without pinned memory, and when a call fails. */
 #include "suite.h"
 
+#include <math.h>
+
 #include "late_driver.h"
 #include "media_fixture.h"
 
@@ -12,6 +14,7 @@
 #include "pipe/program.h"
 #include "report/report.h"
 #include "run/run.h"
+#include "run/stream.h"
 
 enum { WIDTH = 2048, HEIGHT = 1500, STRIP = 256, ROW = WIDTH * 3 }; /* bytes x 3: six strips of 1.5 slots */
 
@@ -213,34 +216,66 @@ static void a_copy_without_a_mark_is_over_when_its_failure_is_told(void **state)
     smp_device_close(device);
 }
 
-/* One slot, sent from twice before it is waited for: at the border of two strips. */
-static void each_copy_is_timed_once_whoever_waits(void **state)
+/* Sends `count` copies of SENT bytes up from SMP_GPU_SLOTS slots in turn, beside the work; each waits for the copy that
+ * its slot was used for before, and every `dry`-th for all. */
+enum { SENT = 1 << 12 };
+static double seconds_of_copies(late_driver *late, int count, int dry, bool at_border, int *records)
 {
-    (void)state;
-    enum { SIZE = 1 << 16 };
     smp_error err = {0};
     smp_device *device;
     void *there;
-    smp_mark *mark = NULL, *first = NULL;
+    unsigned char *host;
+    smp_mark *marks[SMP_GPU_SLOTS] = {NULL}, *after = NULL;
     smp_cost cost = {0};
-    (void)late_begin(0);
+    late->by_bytes = true;
     assert_int_equal(smp_cuda_open(smp_driver_simt(), 0, &device, &err), SMP_OK);
-    assert_int_equal(device->ops->alloc(device, SIZE, &there, &err), SMP_OK);
-    unsigned char *host = device->ops->pinned_alloc(device, SIZE);
-    const smp_rows_sent rows = {.up = true, .to = there, .from = host, .row_bytes = SIZE, .rows = 1};
-    assert_int_equal(device->ops->send(device, &rows, &cost, &mark, &err), SMP_OK);
-    first = mark;
-    assert_int_equal(device->ops->send(device, &rows, &cost, &mark, &err), SMP_OK);
-    assert_ptr_not_equal(mark, first); /* which has a time to tell */
-    assert_true(cost.seconds == 0);
-    assert_int_equal(device->ops->reach(device, mark, &err), SMP_OK);
-    assert_int_equal(late_left(), 0);
+    assert_int_equal(device->ops->alloc(device, SENT, &there, &err), SMP_OK);
+    assert_non_null(host = device->ops->pinned_alloc(device, SENT));
+    assert_int_equal(device->ops->mark(device, SMP_WORK, &after, &err), SMP_OK);
+    const int before = late->records;
+    for (int i = 0; i < count; i++) {
+        smp_mark **mark = &marks[i % SMP_GPU_SLOTS];
+        const smp_rows_sent rows = {
+            .up = true, .to = there, .from = host, .row_bytes = SENT, .rows = 1, .after = after};
+        const int halves = at_border ? 2 : 1; /* of a slot that two strips share */
+        assert_int_equal(device->ops->reach(device, i % dry ? *mark : marks[(i + 3) % SMP_GPU_SLOTS], &err), SMP_OK);
+        for (int half = 0; half < halves; half++)
+            assert_int_equal(device->ops->send(device, &rows, &cost, mark, &err), SMP_OK);
+    }
+    *records = late->records - before;
     assert_int_equal(device->ops->sync(device, &err), SMP_OK);
-    assert_true(cost.seconds > 0);
-    device->ops->unmark(device, mark);
+    assert_int_equal(late_left(), 0);
+    for (int i = 0; i < SMP_GPU_SLOTS; i++)
+        device->ops->unmark(device, marks[i]);
+    device->ops->unmark(device, after);
     device->ops->pinned_free(device, host);
     device->ops->free(device, there);
     smp_device_close(device);
+    return cost.seconds;
+}
+
+static void copies_that_follow_on_each_other_have_one_event_each(void **state)
+{
+    (void)state;
+    int records;
+    (void)seconds_of_copies(late_begin(0), 64, 100, false, &records);
+    assert_in_range(records, 64, 64 + 6);
+}
+
+/* Also where copies are alone, where the bus runs dry behind some of them, and where a slot is sent from twice. */
+static void the_seconds_of_all_copies_add_up(void **state)
+{
+    (void)state;
+    for (unsigned eager = 0; eager < 8; eager += 7)
+        for (int dry = 1; dry <= 6; dry++)
+            for (int border = 0; border < 2; border++) {
+                int records, count = 300; /* more than may be timed at once */
+                const double want = count * (1.0 + border) * 1e-9 * SENT;
+                const double seconds = seconds_of_copies(late_begin(eager), count, dry, border, &records);
+                late_end();
+                if (fabs(seconds - want) > 1e-6 * want)
+                    fail_msg("eager %u, dry at each %d: %g s instead of %g", eager, dry, seconds, want);
+            }
 }
 
 SMP_SUITE(rows_in_flight)
@@ -251,7 +286,8 @@ SMP_SUITE(rows_in_flight)
         cmocka_unit_test_teardown(without_pinned_memory_rows_make_a_detour_which_is_told, restore),
         cmocka_unit_test_teardown(a_copy_that_fails_leaves_no_file, restore),
         cmocka_unit_test_teardown(a_copy_without_a_mark_is_over_when_its_failure_is_told, restore),
-        cmocka_unit_test_teardown(each_copy_is_timed_once_whoever_waits, restore),
+        cmocka_unit_test_teardown(copies_that_follow_on_each_other_have_one_event_each, restore),
+        cmocka_unit_test_teardown(the_seconds_of_all_copies_add_up, restore),
     };
     return cmocka_run_group_tests_name("rows_in_flight", tests, begin, remove_folder);
 }

@@ -99,49 +99,61 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 
 /* ------------------------------------------------------------------------------------------------ times */
 
-/* Adds the time of a launch, which is waited for unless it is known to be done. The slot is free afterwards, also on
- * failure. */
+/* Adds the time of a launch or of copies, which are waited for unless they are known to be done. The slot is free
+ * afterwards, also on failure. */
 static smp_code resolve(cuda_device *gpu, cuda_timing *timing, bool done, smp_error *err)
 {
     smp_code code = SMP_OK;
     smp_cost *cost = timing->cost;
-    timing->cost = NULL;
-    if (!cost)
-        return SMP_OK;
+    cuda_way *way = timing->way;
     float milliseconds = 0;
+    timing->cost = NULL;
+    if (cost && timing->unended)
+        cost->seconds += way->timed_bytes > 0 ? timing->bytes * way->timed_seconds / way->timed_bytes : 0;
+    if (!cost || timing->unended)
+        return SMP_OK;
     if (!done)
         CUDA_TRY(gpu, cuEventSynchronize, timing->stop);
     CUDA_TRY(gpu, cuEventElapsedTime, &milliseconds, timing->start, timing->stop);
     cost->seconds += (double)milliseconds * 1e-3;
+    if (way) {
+        way->timed_seconds += (double)milliseconds * 1e-3;
+        way->timed_bytes += timing->bytes;
+    }
 fail:
     return code;
 }
 
-smp_code cuda_timing_begin(cuda_device *gpu, const smp_cost *cost, cuda_timing **out, smp_error *err)
+smp_code cuda_timing_begin(cuda_device *gpu, CUstream stream, const smp_cost *cost, cuda_timing **out, smp_error *err)
 {
     *out = NULL;
     if (!cost)
         return SMP_OK;
-    cuda_timing *timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
+    cuda_timing *timing;
+    do
+        timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
+    while (timing->open);
     smp_code code = resolve(gpu, timing, false, err);
     if (code)
         return code;
+    timing->way = NULL;
+    timing->unended = false;
     if (!timing->start)
         CUDA_TRY(gpu, cuEventCreate, &timing->start, CU_EVENT_DEFAULT);
     if (!timing->stop)
         CUDA_TRY(gpu, cuEventCreate, &timing->stop, CU_EVENT_DEFAULT);
-    CUDA_TRY(gpu, cuEventRecord, timing->start, gpu->stream);
+    CUDA_TRY(gpu, cuEventRecord, timing->start, stream);
     *out = timing;
 fail:
     return code;
 }
 
-smp_code cuda_timing_end(cuda_device *gpu, cuda_timing *timing, smp_cost *cost, smp_error *err)
+smp_code cuda_timing_end(cuda_device *gpu, CUstream stream, cuda_timing *timing, smp_cost *cost, smp_error *err)
 {
     smp_code code = SMP_OK;
     if (!timing)
         return SMP_OK;
-    CUDA_TRY(gpu, cuEventRecord, timing->stop, gpu->stream);
+    CUDA_TRY(gpu, cuEventRecord, timing->stop, stream);
     timing->cost = cost;
 fail:
     return code;
@@ -193,7 +205,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (!code && !launch->foreign)
         code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
     if (!code)
-        code = cuda_timing_begin(gpu, cost, &timing, err);
+        code = cuda_timing_begin(gpu, gpu->stream, cost, &timing, err);
     if (code)
         return code;
     if (launch->foreign)
@@ -205,23 +217,27 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
                  grid.block[1], grid.block[2], grid.shared_bytes, gpu->stream, params, NULL);
     }
     if (!code)
-        code = cuda_timing_end(gpu, timing, cost, err);
+        code = cuda_timing_end(gpu, gpu->stream, timing, cost, err);
 fail:
     return code;
 }
 
 /* Not so often that threads which share a context keep its lock from those that queue work. */
-smp_code cuda_await(cuda_device *gpu, CUevent event, smp_error *err)
+smp_code cuda_await(cuda_device *gpu, CUevent event, bool wakes, smp_error *err)
 {
-    static const double asked = 50e-6, pause = 2e-6; /* seconds */
+    static const double asked = 50e-6, pause = 2e-6, longest = 1e-3; /* seconds */
     smp_code code = SMP_OK;
     CUresult now = smp_cuEventQuery(gpu->driver, event);
-    const double until = now == CUDA_ERROR_NOT_READY ? smp_now() + asked : 0;
-    for (double time = until - asked; now == CUDA_ERROR_NOT_READY && time < until;
-         now = smp_cuEventQuery(gpu->driver, event)) {
+    const double from = now == CUDA_ERROR_NOT_READY ? smp_now() : 0;
+    double time = from;
+    for (; now == CUDA_ERROR_NOT_READY && time < from + asked; now = smp_cuEventQuery(gpu->driver, event)) {
         const double next = time + pause;
         while (time < next)
             time = smp_now();
+    }
+    for (; now == CUDA_ERROR_NOT_READY && !wakes; now = smp_cuEventQuery(gpu->driver, event)) {
+        const double part = (smp_now() - from) / 4, sleep = part < longest ? part : longest;
+        nanosleep(&(struct timespec){.tv_nsec = (long)(sleep * 1e9)}, NULL);
     }
     if (now != CUDA_SUCCESS)
         CUDA_TRY(gpu, cuEventSynchronize, event);
@@ -249,18 +265,15 @@ static smp_code cuda_sync(smp_device *device, smp_error *err)
     if (!gpu->waited)
         CUDA_TRY(gpu, cuEventCreate, &gpu->waited, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     CUDA_TRY(gpu, cuEventRecord, gpu->waited, gpu->stream);
-    code = cuda_await(gpu, gpu->waited, err);
+    code = cuda_await(gpu, gpu->waited, true, err);
 fail:
     if (code)
         cuda_drain(gpu);
-    const smp_code marks = cuda_marks_resolve(gpu, code != SMP_OK, err);
-    code = code ? code : marks;
-    for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
-        if (code)
-            gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may be gone */
-        else
-            code = resolve(gpu, &gpu->timings[i], true, err);
-    }
+    for (unsigned i = 0; !code && i < CUDA_TIMINGS; i++)
+        code = resolve(gpu, &gpu->timings[i], true, err);
+    for (unsigned i = 0; code && i < CUDA_TIMINGS; i++)
+        gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may be gone */
+    cuda_spans_drop(gpu);
     gpu->timing_next = 0; /* the events that there are serve again */
     return code;
 }

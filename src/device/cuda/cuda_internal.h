@@ -10,7 +10,7 @@
 enum {
     CUDA_STAGES = 2,            /* pinned buffers for each direction: one is filled while the other is copied */
     CUDA_STAGE_BYTES = 1 << 20, /* of each: locking a page costs more than copying it */
-    CUDA_TIMINGS = 256          /* launches whose time was not read yet */
+    CUDA_TIMINGS = 256          /* launches, and copies, whose time was not read yet */
 };
 
 typedef struct cuda_block { /* device memory: allocated, or kept for the next alloc */
@@ -35,17 +35,31 @@ typedef struct cuda_pinned { /* host memory: borrowed, or kept for the next ask 
 struct smp_mark {
     CUevent event;
     uint64_t number; /* of its latest record, among those of its device */
-    CUevent begin;   /* in front of the copy that it is behind; null until one is timed */
-    smp_cost *cost;  /* that copy's time is not read yet; null: it is */
     bool borrowed;
 };
 
-typedef struct cuda_way {   /* copies in one direction, which have a stream of their own */
-    CUstream stream;        /* null until the first */
-    CUevent end;            /* of them all, for sync */
-    bool busy;              /* some were queued since the last sync */
-    const smp_mark *behind; /* the mark that the stream waited for last, and its number then */
-    uint64_t behind_number;
+typedef struct cuda_place { /* a mark as it was recorded once */
+    const smp_mark *mark;
+    uint64_t number;
+} cuda_place;
+
+typedef struct cuda_timing {
+    CUevent start, stop;
+    smp_cost *cost;       /* null: the slot is free */
+    struct cuda_way *way; /* of copies; null: a launch */
+    double bytes;         /* of copies */
+    bool open;            /* stop is not recorded yet */
+    bool unended;         /* nor will be: it takes as long as other copies that way */
+} cuda_timing;
+
+typedef struct cuda_way {              /* copies in one direction, which have a stream of their own */
+    CUstream stream;                   /* null until the first */
+    CUevent end;                       /* of them all, for sync */
+    bool busy;                         /* some were queued since the last sync */
+    cuda_place behind;                 /* what the stream waited for last */
+    cuda_place latest[2];              /* behind the latest copy, and behind the one before */
+    cuda_timing *span;                 /* of copies that follow on each other; null: none is open */
+    double timed_bytes, timed_seconds; /* since the last sync */
 } cuda_way;
 
 typedef struct cuda_module {
@@ -61,11 +75,6 @@ typedef struct cuda_function {
     CUfunction function;
     bool opted_in; /* to all shared memory that a block may have */
 } cuda_function;
-
-typedef struct cuda_timing {
-    CUevent start, stop;
-    smp_cost *cost; /* null: the slot is free */
-} cuda_timing;
 
 typedef struct cuda_device {
     smp_device base;
@@ -132,11 +141,12 @@ smp_code cuda_mark(smp_device *device, smp_order order, smp_mark **mark, smp_err
 smp_code cuda_follow(smp_device *device, const smp_mark *mark, smp_error *err);
 /* Lets the stream of work wait for what was sent beside it, so that who waits for the one waits for all. */
 smp_code cuda_join_ways(cuda_device *gpu, smp_error *err);
-/* Adds up the times of copies, which are done; or forgets them, after a failure. */
-smp_code cuda_marks_resolve(cuda_device *gpu, bool failed, smp_error *err);
+/* Nothing is timed any more: times mean nothing after a failure, and their owners may be gone. */
+void cuda_spans_drop(cuda_device *gpu);
 /* Waits for an event. The driver wakes a thread that sleeps some 50 us late, so it is asked for as long before; then
- * the thread leaves its processor to decoders and encoders. */
-smp_code cuda_await(cuda_device *gpu, CUevent event, smp_error *err);
+ * the thread leaves its processor to decoders and encoders. wakes: the event wakes who waits for it, which costs the
+ * stream 3 us; for others the thread sleeps a quarter of the time that it has waited, asks again, and so on. */
+smp_code cuda_await(cuda_device *gpu, CUevent event, bool wakes, smp_error *err);
 /* Frees marks and the streams of what is sent; the context must be current, and the streams drained. */
 void cuda_send_close(cuda_device *gpu);
 /* Waits for every stream, whatever fails: after a failure, so that nothing is at work on memory that is given back. */
@@ -145,10 +155,10 @@ void cuda_drain(cuda_device *gpu);
 smp_code cuda_pinned_open(cuda_device *gpu, smp_error *err);
 void cuda_pinned_close(cuda_device *gpu);
 
-/* Around work that is queued, whose time is added to *cost: a pair of events; waits for the oldest work if none is
- * free. cost null: *out is too, and nothing is timed. */
-smp_code cuda_timing_begin(cuda_device *gpu, const smp_cost *cost, cuda_timing **out, smp_error *err);
-smp_code cuda_timing_end(cuda_device *gpu, cuda_timing *timing, smp_cost *cost, smp_error *err);
+/* Around work that is queued in a stream, whose time is added to *cost: a pair of events; waits for the oldest work if
+ * none is free. cost null: *out is too, and nothing is timed. */
+smp_code cuda_timing_begin(cuda_device *gpu, CUstream stream, const smp_cost *cost, cuda_timing **out, smp_error *err);
+smp_code cuda_timing_end(cuda_device *gpu, CUstream stream, cuda_timing *timing, smp_cost *cost, smp_error *err);
 
 /* Function, grid and block of a launch for these views, checked against the device's limits; opts into dynamic shared
  * memory. *kernel: the function's name without formats. */

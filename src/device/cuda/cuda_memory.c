@@ -160,7 +160,7 @@ static smp_code ready(cuda_device *gpu, cuda_stage *stage, smp_error *err)
     if (!stage->done)
         CUDA_TRY(gpu, cuEventCreate, &stage->done, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
     if (stage->busy) {
-        code = cuda_await(gpu, stage->done, err);
+        code = cuda_await(gpu, stage->done, true, err);
         stage->busy = code != SMP_OK;
     }
 fail:
