@@ -44,8 +44,8 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
  * less), and about ten cores saturate a desktop's memory bus. A GPU is on PCIe 4 x16. A mid-range card's stages move
  * 500e9. The start time is that of a context on an H100; of four H200 the driver takes 0.9 s, whichever of them it is.
  */
-/* A core decodes and codes 180e6 bytes of PNGs a second; fewer beside a GPU, which it drives. */
-static const double codec_rate_thread = 180e6, codec_beside_gpu = 1.5;
+/* A core decodes and codes 180e6 bytes of PNGs a second; a tenth fewer beside a GPU, which it drives. */
+static const double codec_rate_thread = 180e6, codec_beside_gpu = 1.1;
 
 /* Operations a second: of a core with vectors of 8 floats (a blur of 20 px takes 0.75 s for 35e9), of a mid-range card.
  */

@@ -58,6 +58,21 @@ static void a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not(void **st
     assert_true(cpu < gpu); /* PNGs keep the processors busy */
 }
 
+/* 256 files on 32 processors and two H200: 46 files/s without a GPU, 56 with one while it works. */
+static void a_folder_of_pngs_that_are_blurred_goes_to_the_gpu(void **state)
+{
+    (void)state;
+    double cpu, gpu;
+    const double pixels = 256 * 24e6;
+    const smp_device_request blur = {.work_bytes = pixels * 3 * 8,
+                                     .transfer_bytes = pixels * 3 * 2,
+                                     .codec_bytes = pixels * 3 * 2,
+                                     .operations = pixels * 3 * 50,
+                                     .gpus = 2};
+    smp_device_times(&blur, 32, &cpu, &gpu);
+    assert_true(gpu < 0.9 * cpu);
+}
+
 static smp_device *open_device(const smp_device_request *request, char note[160])
 {
     smp_device *device = NULL;
@@ -133,6 +148,7 @@ SMP_SUITE(device_auto)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_work_never_pays_for_the_start),
         cmocka_unit_test(a_folder_of_jpegs_goes_to_the_gpu_and_one_of_pngs_does_not),
+        cmocka_unit_test(a_folder_of_pngs_that_are_blurred_goes_to_the_gpu),
         cmocka_unit_test(much_work_goes_to_the_gpu_and_more_cores_delay_that),
         cmocka_unit_test(the_choice_comes_with_its_reason),
         cmocka_unit_test(cuda_never_falls_back),
