@@ -124,16 +124,32 @@ fail:
     return code;
 }
 
+/* Whether a time can be told without waiting, and its events serve again. */
+static bool is_over(const cuda_device *gpu, const cuda_timing *timing)
+{
+    if (!timing->start || timing->open)
+        return false;
+    if (timing->cost && timing->unended)
+        return timing->way->timed_bytes > 0;
+    return !timing->cost || smp_cuEventQuery(gpu->driver, timing->stop) == CUDA_SUCCESS;
+}
+
 smp_code cuda_timing_begin(cuda_device *gpu, CUstream stream, const smp_cost *cost, cuda_timing **out, smp_error *err)
 {
     *out = NULL;
     if (!cost)
         return SMP_OK;
-    cuda_timing *timing;
-    do
-        timing = &gpu->timings[gpu->timing_next++ % CUDA_TIMINGS];
-    while (timing->open);
-    smp_code code = resolve(gpu, timing, false, err);
+    cuda_timing *timing = &gpu->timings[gpu->timing_next];
+    while (gpu->timing_count > 2 && timing->open) {
+        gpu->timing_next = (gpu->timing_next + 1) % gpu->timing_count;
+        timing = &gpu->timings[gpu->timing_next];
+    }
+    const bool over = is_over(gpu, timing);
+    if (!over && gpu->timing_count < CUDA_TIMINGS)
+        timing = &gpu->timings[gpu->timing_count++];
+    else
+        gpu->timing_next = (gpu->timing_next + 1) % gpu->timing_count;
+    smp_code code = resolve(gpu, timing, over, err);
     if (code)
         return code;
     timing->way = NULL;
@@ -269,12 +285,15 @@ static smp_code cuda_sync(smp_device *device, smp_error *err)
 fail:
     if (code)
         cuda_drain(gpu);
-    for (unsigned i = 0; !code && i < CUDA_TIMINGS; i++)
-        code = resolve(gpu, &gpu->timings[i], true, err);
-    for (unsigned i = 0; code && i < CUDA_TIMINGS; i++)
+    for (unsigned i = 0; !code && i < 2 * gpu->timing_count;
+         i++) { /* those without an end last: by the others' speed */
+        cuda_timing *timing = &gpu->timings[i % gpu->timing_count];
+        if (timing->unended == (i >= gpu->timing_count))
+            code = resolve(gpu, timing, true, err);
+    }
+    for (unsigned i = 0; code && i < gpu->timing_count; i++)
         gpu->timings[i].cost = NULL; /* after a failure times mean nothing, and their owners may be gone */
     cuda_spans_drop(gpu);
-    gpu->timing_next = 0; /* the events that there are serve again */
     return code;
 }
 
@@ -299,7 +318,7 @@ static void cuda_close(smp_device *device)
         cuda_drain(gpu);
         if (gpu->before_close)
             gpu->before_close();
-        for (unsigned i = 0; i < CUDA_TIMINGS; i++) {
+        for (unsigned i = 0; i < gpu->timing_count; i++) {
             if (gpu->timings[i].start)
                 (void)smp_cuEventDestroy(gpu->driver, gpu->timings[i].start);
             if (gpu->timings[i].stop)

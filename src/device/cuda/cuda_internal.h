@@ -100,8 +100,8 @@ typedef struct cuda_device {
     cuda_function *functions;
     size_t function_count, function_capacity;
     cuda_timing timings[CUDA_TIMINGS];
-    unsigned timing_next;
-    void *foreign_in, *foreign_out; /* pictures without gaps, for kernels that are not this program's */
+    unsigned timing_count, timing_next; /* those that were used; the one that was used longest ago, about */
+    void *foreign_in, *foreign_out;     /* pictures without gaps, for kernels that are not this program's */
     size_t foreign_in_size, foreign_out_size;
     int threads_per_unit, blocks_per_unit, registers_per_unit, shared_reserved, blocks_most;
 } cuda_device;
