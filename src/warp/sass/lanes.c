@@ -154,20 +154,22 @@ RUN(logic)
     sass_put(frame, op, r, lanes);
 }
 
-/* (c:a) is shifted. Without .W a shift is at most the width. */
+/* (c:a) is shifted. Without .W a shift is at most the width: by 64 of 64 bits leaves zeros or the sign. */
 RUN(shift)
 {
-    BEGIN TAKE(0, a) TAKE(1, b) TAKE(2, c) const uint32_t most = op->wide ? 63 : 32, mask = op->wide ? 63 : 31;
+    BEGIN TAKE(0, a) TAKE(1, b) TAKE(2, c) const uint32_t most = op->wide ? 64 : 32, mask = most - 1;
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         const uint32_t by = op->wrap ? b[l] & mask : b[l] < most ? b[l] : most;
         const uint64_t both = a[l] | (uint64_t)c[l] << 32;
         if (!op->submode) {
-            const uint64_t moved = both << by;
+            const uint64_t moved = by < 64 ? both << by : 0;
             r[l] = op->high ? (uint32_t)(moved >> 32) : (uint32_t)moved;
         } else if (op->high && !op->wide)
             r[l] = op->is_signed ? (uint32_t)((int32_t)c[l] >> (by < 31 ? by : 31)) : by < 32 ? c[l] >> by : 0;
         else {
-            const uint64_t moved = op->is_signed ? (uint64_t)((int64_t)both >> by) : both >> by;
+            const uint64_t moved = op->is_signed ? (uint64_t)((int64_t)both >> (by < 63 ? by : 63))
+                                   : by < 64     ? both >> by
+                                                 : 0;
             r[l] = op->high ? (uint32_t)(moved >> 32) : (uint32_t)moved;
         }
     }
