@@ -1,5 +1,5 @@
-/* Sums in several words: add.cc, addc, sub.cc, subc, mad.cc and madc. The carry of a lane is a bit of its frame; of a
- * subtraction it is the borrow. */
+/* Sums in several words: add.cc, addc, sub.cc, subc, mad.cc and madc. The carry of a lane is a bit of its frame; a
+ * subtraction adds the complement, so that it is set where nothing is borrowed (nvcc's divisions read it so by addc). */
 #include <string.h>
 
 #include "warp/ptx/execute.h"
@@ -56,17 +56,19 @@ void ptx_run_carry(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     WARP_ACTIVE_LANES(lanes)
     {
         uint64_t a = value_in(frame, inst, 0, l), b = value_in(frame, inst, 1, l);
-        const uint64_t in = inst->submode && frame->carry >> l & 1;
+        const bool subtracts = inst->mode == SUBTRACTS;
+        const uint64_t in = inst->submode && (frame->carry >> l & 1) != subtracts;
         if (inst->mode == MULTIPLIES) {
             a = product(a, b, wide, ptx_is_signed((ptx_type)inst->type), inst->columns);
             b = value_in(frame, inst, 2, l);
         }
-        const u128 all = inst->mode == SUBTRACTS ? (u128)a - b - in : (u128)a + b + in;
+        const u128 all = subtracts ? (u128)a - b - in : (u128)a + b + in;
+        const uint32_t out = (uint32_t)(all >> (wide ? 64 : 32) & 1) ^ subtracts;
         if (wide)
             warp_longs(frame, inst->d[0])[l] = (uint64_t)all;
         else
             warp_words(frame, inst->d[0])[l] = (uint32_t)all;
         if (inst->combine)
-            frame->carry = (frame->carry & ~(UINT32_C(1) << l)) | (uint32_t)(all >> (wide ? 64 : 32) & 1) << l;
+            frame->carry = (frame->carry & ~(UINT32_C(1) << l)) | out << l;
     }
 }
