@@ -78,7 +78,7 @@ struct warp_inst {
     uint8_t type, from_type;   /* the decoder's */
     bool address_wide, source_wide;
     bool parts;         /* 64 bits are two rows of words (SASS); addresses are such a row, with `add` added */
-    bool columns;       /* matrices: column by column, or transposed */
+    bool columns;       /* matrices: column by column, or transposed; cvt: the sign fills a word */
     bool result_unused; /* atomics */
     bool orderly;  /* PTX: a load or store that races with no atomic one, being one itself, or tried again by a swap */
     bool acquires; /* PTX: what others released before is seen after it */

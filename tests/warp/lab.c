@@ -159,6 +159,8 @@ static void instructions_compute_as_the_isa_says(void **state)
         {"szext.wrap.u32 %r4, %r1, %r2;", 0xf8, 36, 0, 8},
         {"add.cc.u32 %r5, %r1, %r2; addc.u32 %r4, %r3, 0;", 0xffffffff, 1, 7, 8},
         {"sub.cc.u32 %r5, %r1, %r2; subc.cc.u32 %r5, 0, 0; subc.u32 %r4, %r3, 0;", 0, 1, 7, 6},
+        {"sub.cc.u32 %r5, %r1, %r2; addc.u32 %r4, 0, 0;", 5, 5, 0, 1}, /* nothing is borrowed: a carry */
+        {"sub.cc.u32 %r5, %r1, %r2; addc.u32 %r4, 0, 0;", 4, 5, 0, 0},
         {"mad.lo.cc.u32 %r5, %r1, %r2, %r3; madc.hi.u32 %r4, %r1, %r2, 5;", 0xffffffff, 0xffffffff, 0xffffffff, 4},
         {"setp.gt.bf16 %p1, %r1, %r2; selp.u32 %r4, 1, 0, %p1;", 0x3f80, 0xc000, 0, 1},
         {"setp.gt.f16x2 %p1|%p2, %r1, %r2; selp.u32 %r4, 1, 0, %p1; @%p2 add.u32 %r4, %r4, 2;", 0x3c000000, 0x00003c00,
@@ -181,6 +183,12 @@ static void instructions_compute_as_the_isa_says(void **state)
         {"cvt.rzi.u32.f32 %r4, %r1;", 0xbf800000, 0, 0, 0},
         {"cvt.rni.s32.f32 %r4, %r1;", 0x40200000, 0, 0, 2},
         {"cvt.sat.s8.s32 %r4, %r1; and.b32 %r4, %r4, 255;", 1000, 0, 0, 127},
+        {"cvt.s16.u32 %r4, %r1;", 0x1f82a, 0, 0, 0xfffff82a}, /* fills a register of 32 bits */
+        {"cvt.u16.u32 %h1, %r1; cvt.s16.s8 %r4, %h1;", 0x193, 0, 0, 0xffffff93},
+        {"cvt.s8.s32 %r4, %r1;", 0x193, 0, 0, 0xffffff93},
+        {"cvt.u16.u32 %h1, %r1; mul.wide.u16 %r4, %h1, -32768;", 3, 0, 0, 0x18000},
+        {"mov.u16 %h1, -2; setp.lt.s16 %p1, %h1, -1; cvt.u32.u16 %r4, %h1; @%p1 shl.b32 %r4, %r4, 8;", 0, 0, 0,
+         0xfffe00},
         {"cvt.rz.f32.u32 %r4, %r1;", 0x01ffffff, 0, 0, 0x4bffffff},
         {"cvt.rn.f16.f32 %h1, %r1; cvt.u32.u16 %r4, %h1;", 0x3f801000, 0, 0, 0x3c00},
         {"mov.b32 {%h1, %h2}, %r1; mov.b32 %r4, {%h2, %h1};", 0x12345678, 0, 0, 0x56781234},

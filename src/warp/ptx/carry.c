@@ -1,5 +1,6 @@
 /* Sums in several words: add.cc, addc, sub.cc, subc, mad.cc and madc. The carry of a lane is a bit of its frame; a
- * subtraction adds the complement, so that it is set where nothing is borrowed (nvcc's divisions read it so by addc). */
+ * subtraction adds the complement, so that it is set where nothing is borrowed (nvcc's divisions read it so by addc).
+ */
 #include <string.h>
 
 #include "warp/ptx/execute.h"

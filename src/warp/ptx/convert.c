@@ -12,6 +12,13 @@
 enum { NO_ROUNDING, RN, RZ, RM, RP, RNI, RZI, RMI, RPI };
 static const char *const roundings[] = {"", "rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi"};
 
+/* A narrow integer with a sign fills a wider register with it. Registers of 16 and of 32 bits are both words here. */
+static bool fills_word(ptx_parser *parser, ptx_text operand, ptx_type to)
+{
+    const ptx_symbol *s = ptx_find(parser, ptx_trim(operand));
+    return s && s->kind == PTX_REGISTER && ptx_size_of(s->type) == 4 && ptx_is_signed(to) && ptx_size_of(to) < 4;
+}
+
 bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
 {
     if (ptx_has(s, "tf32")) {
@@ -33,7 +40,9 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
         const bool narrow = row->operands[1] == 'w' && s->operand_count == 2 &&
                             ptx_class(parser, s->operands[1]) == 'd' && ptx_find(parser, s->operands[1]);
         const bool widen = row->operands[0] == 'w' && ptx_class(parser, s->operands[0]) == 'd';
-        if (s->operand_count == 1 + sources && !narrow && !widen)
+        const ptx_type to = ptx_type_of(s->words[s->word_count > 2 ? s->word_count - 2 : 1]);
+        const bool fills = sources == 1 && fills_word(parser, s->operands[0], to);
+        if (s->operand_count == 1 + sources && !narrow && !widen && !fills)
             return ptx_decode_alu(parser, s, inst);
     }
     for (int i = 1; i < s->word_count; i++) {
@@ -60,6 +69,7 @@ bool ptx_decode_convert(ptx_parser *parser, const ptx_statement *s, warp_inst *i
     inst->saturate = ptx_has(s, "sat");
     inst->d_class = (uint8_t)ptx_class(parser, s->operands[0]);
     inst->d[0] = ptx_row(parser, s->operands[0], (char)inst->d_class);
+    inst->columns = fills_word(parser, s->operands[0], to);
     const bool is_register = ptx_find(parser, s->operands[1]) != NULL;
     inst->source_wide = is_register ? ptx_class(parser, s->operands[1]) == 'd' : ptx_size_of(from) == 8;
     inst->s[0] = ptx_row(parser, s->operands[1], inst->source_wide ? 'd' : 'w');
@@ -197,6 +207,8 @@ void ptx_run_convert(warp_block *block, warp_frame *frame, const warp_inst *inst
         /* narrow integers fill their register: with their sign where they have one */
         if (inst->d_class == 'd')
             warp_longs(frame, inst->d[0])[l] = ptx_is_float(to) ? value : (uint64_t)extend(value, to);
+        else if (inst->columns)
+            warp_words(frame, inst->d[0])[l] = (uint32_t)extend(value, to);
         else if (ptx_size_of(to) == 1 && ptx_is_signed(to))
             warp_words(frame, inst->d[0])[l] = (uint32_t)extend(value, to) & 0xffff;
         else

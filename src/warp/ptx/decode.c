@@ -334,6 +334,16 @@ static bool read_guard(ptx_parser *parser, ptx_text *statement, warp_inst *inst)
     return statement->size != 0;
 }
 
+/* Whether all numbers of an instruction have 16 bits. Addresses have more, and so has what mad.wide adds. */
+static bool is_narrow(const ptx_statement *s)
+{
+    const ptx_type type = ptx_type_of(s->words[s->word_count - 1]);
+    for (int i = 0; i < s->operand_count; i++)
+        if (memchr(s->operands[i].at, '[', s->operands[i].size))
+            return false;
+    return ptx_size_of(type) == 2 && !ptx_is_float(type) && (strcmp(s->words[0], "mad") != 0 || !ptx_has(s, "wide"));
+}
+
 void ptx_decode(ptx_parser *parser, ptx_text statement)
 {
     warp_code *code = parser->code;
@@ -368,6 +378,7 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
                    (int)(s.opcode.size < 80 ? s.opcode.size : 80), s.opcode.at);
         return;
     }
+    parser->narrow = is_narrow(&s);
     bool done = false;
     for (size_t i = 0; i < sizeof families / sizeof families[0] && !done; i++)
         if (!strcmp(families[i].name, s.words[0])) {
@@ -377,5 +388,6 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
         }
     if (!done && !ptx_decode_alu(parser, &s, inst))
         inst->execute = ptx_run_trap;
+    parser->narrow = false;
     code->count++;
 }

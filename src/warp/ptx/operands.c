@@ -167,7 +167,7 @@ uint32_t ptx_row(ptx_parser *parser, ptx_text operand, char row_class)
             const uint32_t row = ptx_constant(parser, value ? UINT32_MAX : 0, false);
             return row;
         }
-        return ptx_constant(parser, value, row_class == 'd');
+        return ptx_constant(parser, parser->narrow ? value & UINT16_MAX : value, row_class == 'd');
     }
     const char *plus = memchr(operand.at, '+', operand.size);
     if (plus) {

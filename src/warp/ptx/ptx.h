@@ -81,6 +81,7 @@ typedef struct ptx_parser {
     ptx_jump *jumps;
     size_t jump_count, jump_capacity;
     uint32_t mask_row; /* where the next predicate lies; a multiple of a row: nowhere yet */
+    bool narrow; /* the instruction that is read takes numbers of 16 bits, with zeros above as registers have them */
     bool failed;
     smp_error error;
 } ptx_parser;
