@@ -190,9 +190,10 @@ def shapes():
     rng = np.random.default_rng(33)
     patches = [spiral(size), 255 - spiral(size), comb, comb[::-1], comb.T, comb.T[:, ::-1],
                (rows + columns) % 5 // 4 * 255, (rows - columns) % 5 // 4 * 255, (rows + columns) % 2 * 255,
-               np.full((size, size), 255), *((rng.random((size, size)) < share) * 255 for share in (.1, .3, .5, .6, .9))]
-    return np.vstack([np.hstack([np.pad(p, ((0, 1), (0, 1))) for p in patches[at:at + 5]]) for at in (0, 5, 10)]).astype(
-        np.uint8)
+               np.full((size, size), 255)]
+    patches += [(rng.random((size, size)) < share) * 255 for share in (.1, .3, .5, .6, .9)]
+    bands = [np.hstack([np.pad(p, ((0, 1), (0, 1))) for p in patches[at:at + 5]]) for at in (0, 5, 10)]
+    return np.vstack(bands).astype(np.uint8)
 
 
 class Label(OracleCase):
