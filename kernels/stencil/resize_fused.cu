@@ -51,7 +51,7 @@ template <typename IN, int C> struct resize_unit {
         constexpr int each = 4 / (int)sizeof(IN);
         const int i = pixel * C + channel;
         const uint32_t bits = v[i / each] >> 32 / each * (i % each) % 32;
-        return sizeof(IN) == 1 ? smp_value((uint8_t)bits) : smp_from_bits(bits);
+        return sizeof(IN) == 1 ? (float)(bits & 255) : smp_from_bits(bits); /* of 32 bits: the quicker conversion */
     }
     /* To its place in the planes of a row. */
     SMP_DEVICE_MEMBER void keep(stencil_float4 *to, int plane) const
@@ -67,48 +67,57 @@ template <typename IN, int C> struct resize_unit {
     }
 };
 
-/* Rows y, y + 1 to shared memory, half a block each. What lies left or right of the picture becomes 0, what lies above
- * or below its next row: neither is used. inside: the block's columns are all there. */
-template <typename IN, int C, int Q, int L>
-SMP_DEVICE void resize_bring(const smp_io &io, int64_t y, int64_t left, bool inside, stencil_float4 *s)
-{
+/* The units of two rows that a thread brings: half a block a row. AHEAD: those of the next rows fit its registers while
+ * it computes. */
+template <typename IN, int C, int Q, int L> struct resize_units {
     typedef resize_shape<Q, L> shape;
-    constexpr int step = 32 * C / RESIZE_ROWS, times = (shape::units + step - 1) / step, size = 4 * C * (int)sizeof(IN);
-    constexpr int batch = sizeof(IN) == 1 ? 6 : 3;
+    static constexpr int step = 32 * C / RESIZE_ROWS, times = (shape::units + step - 1) / step;
+    static constexpr int size = 4 * C * (int)sizeof(IN);
+    static constexpr bool AHEAD = times * resize_unit<IN, C>::words <= 20;
+    static constexpr int batch = AHEAD ? times : sizeof(IN) == 1 ? 6 : 3;
     static_assert(step % shape::piece == 0, "units of a thread lie a constant apart");
-    const int lane = (int)(threadIdx.x + 32 * threadIdx.y), row = lane / step, unit = lane - row * step;
-    y += row;
-    y = y < 0 ? 0 : y < io.in.height ? y : io.in.height - 1;
-    const char *from = static_cast<const char *>(smp_row(&io.in, y)) + (left + 4 * unit) * C * (int64_t)sizeof(IN);
-    stencil_float4 *to = s + row * C * shape::plane + shape::at(unit);
-    if (inside) {
-#pragma unroll
-        for (int first = 0; first < times; first += batch) {
-            resize_unit<IN, C> units[batch];
+    resize_unit<IN, C> units[batch];
+    int row, unit;
+
+    SMP_DEVICE_MEMBER void begin()
+    {
+        const int lane = (int)(threadIdx.x + 32 * threadIdx.y);
+        row = lane / step;
+        unit = lane - row * step;
+    }
+    SMP_DEVICE_MEMBER bool has(int i) const { return (i + 1) * step <= shape::units || unit + i * step < shape::units; }
+    /* Units `first` on, of rows y and y + 1. What lies left or right of the picture becomes 0, what lies above or below
+     * its next row: neither is used. inside: the block's columns are all there. */
+    SMP_DEVICE_MEMBER void load(const smp_io &io, int64_t y, int64_t left, bool inside, int first)
+    {
+        y += row;
+        y = y < 0 ? 0 : y < io.in.height ? y : io.in.height - 1;
+        const int64_t at = (left + 4 * unit) * C * (int64_t)sizeof(IN);
+        const char *from = static_cast<const char *>(smp_row(&io.in, y)) + at;
+        if (inside) {
 #pragma unroll
             for (int b = 0; b < batch && first + b < times; b++)
-                if ((first + b + 1) * step <= shape::units || unit + (first + b) * step < shape::units)
+                if (has(first + b))
                     units[b].load(from + (first + b) * (step * size));
-#pragma unroll
-            for (int b = 0; b < batch && first + b < times; b++)
-                if ((first + b + 1) * step <= shape::units || unit + (first + b) * step < shape::units)
-                    units[b].keep(to + shape::at((first + b) * step), shape::plane);
+            return;
         }
-        return;
+        const int64_t bytes = stencil_samples(io.in) * (int64_t)sizeof(IN);
+#pragma unroll
+        for (int b = 0; b < batch && first + b < times; b++) {
+            const int64_t from_row = at + (first + b) * (step * size);
+            if (has(first + b))
+                units[b].load_until(from + (first + b) * (step * size), from_row < 0 ? 0 : bytes - from_row);
+        }
     }
-    const int64_t bytes = stencil_samples(io.in) * (int64_t)sizeof(IN);
-    int64_t at = (left + 4 * unit) * C * (int64_t)sizeof(IN);
-#pragma unroll 1
-    for (int u = unit; u < shape::units; u += step) {
-        resize_unit<IN, C> one;
-        smp_converge();
-        one.load_until(from, at < 0 ? 0 : bytes - at);
-        one.keep(to, shape::plane);
-        from += step * size;
-        at += step * size;
-        to += shape::at(step);
+    SMP_DEVICE_MEMBER void keep(stencil_float4 *s, int first) const
+    {
+        stencil_float4 *const to = s + row * C * shape::plane + shape::at(unit);
+#pragma unroll
+        for (int b = 0; b < batch && first + b < times; b++)
+            if (has(first + b))
+                units[b].keep(to + shape::at((first + b) * step), shape::plane);
     }
-}
+};
 
 /* A lane's results of the row pass, as if no border were near. s: its first unit. */
 template <int Q, int L>
@@ -132,40 +141,59 @@ SMP_DEVICE void resize_across(const smp_resize &p, const stencil_float4 *s, floa
     }
 }
 
-/* The same for one output beside a border, whose filter is cut off there. s: the plane; left: the pixel that it begins
- * with. */
-template <int Q, int L>
-SMP_DEVICE_COLD float resize_at_border(const smp_io &io, const smp_resize &p, const stencil_float4 *s, int64_t x,
-                                       int64_t left)
+/* Outputs whose filter is cut off, L / 2 at either end of a row: the one that lane j makes, counted from the block's
+ * first. */
+template <int L> SMP_DEVICE int64_t resize_cut(const smp_io &io, int j, int64_t x0)
 {
-    typedef resize_shape<Q, L> shape;
-    const smp_resize_taps taps = smp_resize_taps_of(&p.across, io.table, x);
-    const float *plane = reinterpret_cast<const float *>(s);
-    float v = 0.f;
-#pragma unroll 1
-    for (int k = 0; k < taps.count; k++) {
-        const int i = (int)(taps.first + k - left);
-        smp_converge();
-        v = fmaf(smp_resize_weight(taps.weight + k), plane[4 * shape::at(i / 4) + i % 4], v);
-    }
-    return v;
+    return (j < L / 2 ? j : io.out.width - L + j) - x0;
 }
 
-/* Replaces those of a lane's results that are so: sees each in turn, as an index at run time would need local memory.
- */
+/* Their weights to shared memory, so that no row waits for device memory: tap by tap, those of neighbouring lanes side
+ * by side. */
+template <int C, int Q, int L> SMP_DEVICE void resize_cut_weights(const smp_io &io, const smp_resize &p, float *to)
+{
+    typedef resize_shape<Q, L> shape;
+#pragma unroll 1
+    for (int i = (int)(threadIdx.x + 32 * threadIdx.y); i < shape::taps * L; i += 32 * C) {
+        const int64_t x = resize_cut<L>(io, i % L, 0);
+        const smp_resize_taps taps = smp_resize_taps_of(&p.across, io.table, x);
+        const int64_t k = x * Q - shape::before + i / L - taps.first;
+        smp_converge();
+        to[i] = k >= 0 && k < taps.count ? smp_resize_weight(taps.weight + k) : 0.f;
+    }
+}
+
+/* Replaces results by those of lanes 0 .. L - 1, which make one cut-off output each. s: the plane. */
 template <int Q, int L>
-SMP_DEVICE void resize_mend(const smp_io &io, const smp_resize &p, const stencil_float4 *s, int64_t x, int64_t left,
+SMP_DEVICE void resize_mend(const smp_io &io, const stencil_float4 *s, const float *weights, int64_t x0,
                             float (&v)[RESIZE_EACH])
 {
+    typedef resize_shape<Q, L> shape;
+    constexpr int some = shape::taps % 12 ? 4 : 12;
+    const float *plane = reinterpret_cast<const float *>(s);
+    const int lane = (int)threadIdx.x;
+    const int64_t mine = resize_cut<L>(io, lane, x0), before = (x0 + mine) * Q - shape::before;
+    float made = 0.f;
+    if (lane < L && mine >= 0 && mine < SMP_RESIZE_FUSED_ACROSS) {
+        const int from = (int)mine * Q + shape::from;
 #pragma unroll 1
-    for (int64_t at = x; at < x + RESIZE_EACH; at++) {
-        float next = v[0];
-        if (at < L / 2 || (at >= io.out.width - L / 2 && at < io.out.width))
-            next = resize_at_border<Q, L>(io, p, s, at, left);
+        for (int first = 0; first < shape::taps; first += some) {
+            smp_converge();
 #pragma unroll
-        for (int k = 0; k + 1 < RESIZE_EACH; k++)
-            v[k] = v[k + 1];
-        v[RESIZE_EACH - 1] = next;
+            for (int k = first; k < first + some; k++) {
+                const int i = from + k;
+                const float next = fmaf(weights[k * L + lane], plane[4 * shape::at(i / 4) + i % 4], made);
+                made = before + k >= 0 && before + k < io.in.width ? next : made;
+            }
+        }
+    }
+    const int64_t right = io.out.width - L / 2;
+#pragma unroll
+    for (int k = 0; k < RESIZE_EACH; k++) {
+        const int64_t x = x0 + RESIZE_EACH * lane + k;
+        const bool cut = x < L / 2 || (x >= right && x < io.out.width);
+        const float theirs = __shfl_sync(0xffffffffu, made, cut ? (int)(x < L / 2 ? x : x - right + L / 2) : 0);
+        v[k] = cut ? theirs : v[k];
     }
 }
 
@@ -216,17 +244,24 @@ template <typename T, int C, int Q, int L>
 SMP_DEVICE void resize_walk(const smp_io &io, const smp_resize &p, stencil_float4 *s, unsigned *clipped)
 {
     typedef resize_shape<Q, L> shape;
+    typedef resize_units<T, C, Q, L> brought;
     T *const made = reinterpret_cast<T *>(s + RESIZE_ROWS * C * shape::plane);
+    float *const cut = reinterpret_cast<float *>(made + SMP_RESIZE_FUSED_ACROSS * C);
     /* the strips with borders take longest and begin first */
     const unsigned strip = blockIdx.x == 1 ? gridDim.x - 1 : blockIdx.x ? blockIdx.x - 1 : 0;
     const int64_t x0 = (int64_t)strip * SMP_RESIZE_FUSED_ACROSS, left = x0 * Q - shape::lead;
-    const int64_t x = x0 + RESIZE_EACH * (int)threadIdx.x, end = io.out.y0 + io.out.rows;
-    const bool border = x < L / 2 || x + RESIZE_EACH > io.out.width - L / 2;
+    const int64_t end = io.out.y0 + io.out.rows;
     const bool inside = left >= 0 && left + 4 * shape::units <= io.in.width;
     const int64_t down = io.strips.tall;
+    brought rows;
+    rows.begin();
+    if (!inside)
+        resize_cut_weights<C, Q, L>(io, p, cut);
     for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * down; top < end; top += (int64_t)gridDim.y * down) {
         const int64_t below = top + down < end ? top + down : end;
         float sum[L][RESIZE_EACH] = {};
+        if (brought::AHEAD)
+            rows.load(io, top * Q - shape::before, left, inside, 0);
 #pragma unroll 1
         for (int64_t i = top; i < below + L - 1; i++) { /* i: the last output that begins with these rows */
             const float *weight = static_cast<const float *>(io.table) + p.fused.weights + i * (Q * L);
@@ -234,15 +269,22 @@ SMP_DEVICE void resize_walk(const smp_io &io, const smp_resize &p, stencil_float
 #pragma unroll 1
             for (int pair = 0; pair < Q; pair += RESIZE_ROWS, y += RESIZE_ROWS, weight += RESIZE_ROWS * L) {
                 __syncthreads();
-                resize_bring<T, C, Q, L>(io, y, left, inside, s);
+#pragma unroll
+                for (int first = 0; first < brought::times; first += brought::batch) {
+                    if (!brought::AHEAD)
+                        rows.load(io, y, left, inside, first);
+                    rows.keep(s, first);
+                }
                 __syncthreads();
+                if (brought::AHEAD)
+                    rows.load(io, y + RESIZE_ROWS, left, inside, 0);
 #pragma unroll
                 for (int r = 0; r < RESIZE_ROWS; r++) {
                     const stencil_float4 *plane = s + (r * C + (int)threadIdx.y) * shape::plane;
                     float v[RESIZE_EACH];
                     resize_across<Q, L>(p, plane + (shape::piece + 1) * (int)threadIdx.x, v);
-                    if (border)
-                        resize_mend<Q, L>(io, p, plane, x, left, v);
+                    if (!inside)
+                        resize_mend<Q, L>(io, plane, cut, x0, v);
                     if (y + r < 0 || y + r >= io.in.height) {
 #pragma unroll
                         for (int k = 0; k < RESIZE_EACH; k++)
@@ -286,7 +328,7 @@ template <typename T, int Q, int L> SMP_DEVICE void resize_fused(const smp_io &i
     smp_count_clipped<T>(io, clipped);
 }
 #define RESIZE_FUSED(Q, L, format, T)                                                                                  \
-    SMP_KERNEL_BOUNDS(128, 4, resize_fused##Q##_##L##_##format##_##format, smp_resize, io, p)                          \
+    SMP_KERNEL_BOUNDS(128, 3, resize_fused##Q##_##L##_##format##_##format, smp_resize, io, p)                          \
     {                                                                                                                  \
         resize_fused<T, Q, L>(io, p);                                                                                  \
     }

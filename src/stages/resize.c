@@ -458,9 +458,9 @@ static const char *fused(const smp_io *io, const void *kernel, smp_grid *grid)
     if (!ratio || !served || io->in.format != io->out.format || io->in.format == SMP_U16 || !smp_rows_aligned(io))
         return NULL;
     const int64_t strips = (io->out.width + SMP_RESIZE_FUSED_ACROSS - 1) / SMP_RESIZE_FUSED_ACROSS;
-    const int64_t wanted = (int64_t)grid->units * SMP_RESIZE_FUSED_WARPS / (strips * channels);
+    const int64_t bands = smp_max_i64((int64_t)grid->units * SMP_RESIZE_FUSED_WARPS / (strips * channels), 1);
     const int64_t down =
-        smp_clamp_i64(io->out.rows / smp_max_i64(wanted, 1), SMP_RESIZE_FUSED_LEAST, SMP_RESIZE_FUSED_DOWN);
+        smp_clamp_i64((io->out.rows + bands - 1) / bands, SMP_RESIZE_FUSED_LEAST, SMP_RESIZE_FUSED_DOWN);
     grid->strips.tall = (uint32_t)down;
     grid->grid[0] = (unsigned)strips;
     grid->grid[1] = (unsigned)smp_min_i64((io->out.rows + down - 1) / down, smp_grid_most(grid));
@@ -469,7 +469,8 @@ static const char *fused(const smp_io *io, const void *kernel, smp_grid *grid)
     grid->block[1] = (unsigned)channels;
     grid->block[2] = 1;
     grid->shared_bytes = (unsigned)(channels * (SMP_RESIZE_FUSED_ROWS * 16 * smp_resize_planes_of(ratio, lobes).pitch +
-                                                SMP_RESIZE_FUSED_ACROSS * smp_sample_size(io->out.format)));
+                                                SMP_RESIZE_FUSED_ACROSS * smp_sample_size(io->out.format)) +
+                                    ratio * lobes * lobes * (int)sizeof(float));
     return names[ratio == 4][lobes / 2 - 1];
 }
 
