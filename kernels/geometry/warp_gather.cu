@@ -23,7 +23,7 @@ template <int C> SMP_DEVICE void warp_pair(const uint8_t *row, int64_t i, float 
 #pragma unroll
     for (int k = 0; k < 2 * C; k++) {
         const uint32_t bytes = C == 4 ? w[k / 4] : __funnelshift_r(w[k / 4], w[k / 4 + 1], 8u * (unsigned)off);
-        v[k] = smp_value((uint8_t)(bytes >> 8 * (k % 4)));
+        v[k] = (float)(bytes >> 8 * (k % 4) & 255);
     }
 }
 template <int C> SMP_DEVICE void warp_pair(const float *row, int64_t i, float (&v)[2 * C])
@@ -51,28 +51,41 @@ SMP_DEVICE_COLD unsigned warp_beside(const smp_io &io, const smp_warp &p, int64_
     return clipped;
 }
 
-template <typename T, int C>
-SMP_DEVICE void warp_pixel(const smp_io &io, const smp_warp &p, const smp_warp_place &at, T *to, unsigned *clipped)
+/* Where the taps of a pixel lie: all in the picture, none of them, or some. */
+enum warp_where { WARP_INSIDE, WARP_FILLED, WARP_BESIDE };
+SMP_DEVICE warp_where warp_where_of(const smp_io &io, const smp_warp &p, const smp_warp_place &at)
 {
     const int32_t x = (int32_t)smp_warp_whole(at.x), y = (int32_t)smp_warp_whole(at.y);
     const int32_t width = (int32_t)io.in.width, height = (int32_t)io.in.height;
+    if (at.there && (uint32_t)x < (uint32_t)(width - 1) && (uint32_t)y < (uint32_t)(height - 1))
+        return WARP_INSIDE;
+    return !at.there || (p.edge == SMP_CONSTANT && (x < -1 || x >= width || y < -1 || y >= height)) ? WARP_FILLED
+                                                                                                    : WARP_BESIDE;
+}
+
+/* False: nothing was stored, the pixel is one for warp_beside(). */
+template <typename T, int C>
+SMP_DEVICE bool warp_pixel(const smp_io &io, const smp_warp &p, const smp_warp_place &at, T *to, unsigned *clipped)
+{
+    const warp_where where = warp_where_of(io, p, at);
     float v[C];
-    if (at.there && (uint32_t)x < (uint32_t)(width - 1) && (uint32_t)y < (uint32_t)(height - 1)) {
-        const char *row = static_cast<const char *>(io.in.data) + y * io.in.stride; /* all rows are there */
+    if (where == WARP_INSIDE) {
+        const int64_t x = smp_warp_whole(at.x);
+        const char *row = static_cast<const char *>(io.in.data) +
+                          (int32_t)smp_warp_whole(at.y) * io.in.stride; /* all rows are there */
         float upper[2 * C], lower[2 * C];
-        warp_pair<C>(reinterpret_cast<const T *>(row), (int64_t)x * C, upper);
-        warp_pair<C>(reinterpret_cast<const T *>(row + io.in.stride), (int64_t)x * C, lower);
+        warp_pair<C>(reinterpret_cast<const T *>(row), x * C, upper);
+        warp_pair<C>(reinterpret_cast<const T *>(row + io.in.stride), x * C, lower);
         const float fx = smp_warp_fraction(at.x), fy = smp_warp_fraction(at.y);
 #pragma unroll
         for (int c = 0; c < C; c++)
             v[c] = smp_one_nan(smp_warp_between(upper[c], upper[C + c], lower[c], lower[C + c], fx, fy));
-    } else if (!at.there || (p.edge == SMP_CONSTANT && (x < -1 || x >= width || y < -1 || y >= height))) {
+    } else if (where == WARP_FILLED) {
 #pragma unroll
         for (int c = 0; c < C; c++)
             v[c] = p.fill[c];
     } else {
-        *clipped += warp_beside<T>(io, p, at.x, at.y, to);
-        return;
+        return false;
     }
     typedef smp_pack<T, C == 4 ? 4 : 1> pack;
     constexpr int each = (int)(sizeof(pack) / sizeof(T));
@@ -84,6 +97,7 @@ SMP_DEVICE void warp_pixel(const smp_io &io, const smp_warp &p, const smp_warp_p
             some.v[j] = smp_point_rounded<T>(io, v[c + j], clipped);
         *reinterpret_cast<pack *>(to + c) = some;
     }
+    return true;
 }
 
 /* The place of an output pixel; without a branch where the transform is known to be affine. */
@@ -94,10 +108,13 @@ template <bool AFFINE> SMP_DEVICE smp_warp_place warp_place(const smp_warp &p, i
     return {p.affine[0] * x + p.affine[1] * y + p.affine[2], p.affine[3] * x + p.affine[4] * y + p.affine[5], 1};
 }
 
+/* A thread's pixels. beside: those alone that the walk before left to warp_beside(), in a walk of their own, since what
+ * lives across a call takes registers from all. Whether some are left to it. */
 template <typename T, int C, bool AFFINE>
-SMP_DEVICE void warp_columns(const smp_io &io, const smp_warp &p, unsigned *clipped)
+SMP_DEVICE bool warp_walk(const smp_io &io, const smp_warp &p, bool beside, unsigned *clipped)
 {
     const int64_t end = io.out.y0 + io.out.rows, x = (int64_t)blockIdx.x * 32 + threadIdx.x;
+    bool left = false;
     for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * SMP_WARP_GATHER; top < end && x < io.out.width;
          top += (int64_t)gridDim.y * SMP_WARP_GATHER) {
         int64_t y = top + threadIdx.y;
@@ -105,7 +122,12 @@ SMP_DEVICE void warp_columns(const smp_io &io, const smp_warp &p, unsigned *clip
         T *to = reinterpret_cast<T *>(static_cast<char *>(io.out.data) + (y - io.out.y0) * io.out.stride) + x * C;
 #pragma unroll 1
         for (int k = 0; k < WARP_GATHER_ROWS && y < end; k++) {
-            warp_pixel<T, C>(io, p, at, to, clipped);
+            if (!beside) {
+                left |= !warp_pixel<T, C>(io, p, at, to, clipped);
+            } else if (warp_where_of(io, p, at) == WARP_BESIDE) {
+                smp_converge();
+                *clipped += warp_beside<T>(io, p, at.x, at.y, to);
+            }
             y += SMP_WARP_GATHER_THREADS;
             to = reinterpret_cast<T *>(reinterpret_cast<char *>(to) + SMP_WARP_GATHER_THREADS * io.out.stride);
             if (AFFINE) {
@@ -116,6 +138,13 @@ SMP_DEVICE void warp_columns(const smp_io &io, const smp_warp &p, unsigned *clip
             }
         }
     }
+    return left;
+}
+template <typename T, int C, bool AFFINE>
+SMP_DEVICE void warp_columns(const smp_io &io, const smp_warp &p, unsigned *clipped)
+{
+    if (warp_walk<T, C, AFFINE>(io, p, false, clipped))
+        warp_walk<T, C, AFFINE>(io, p, true, clipped);
 }
 
 template <bool AFFINE, typename T> SMP_DEVICE void warp_gather(const smp_io &io, const smp_warp &p)
