@@ -103,6 +103,19 @@ static void look_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
                            grid);
 }
 
+static const char *integral_looks(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    look_geometry(io, kernel, grid);
+    return io->second.format == SMP_U8    ? "integral_lookback_u8"
+           : io->second.format == SMP_U16 ? "integral_lookback_u16"
+                                          : "integral_lookback_f32";
+}
+static const char *integral_blocks_looks(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    look_geometry(io, kernel, grid);
+    return "integral_blocks_lookback";
+}
+
 #define DECIDE(kernel)                                                                                                 \
     static const char *kernel##_by_tree(const smp_io *io, const void *kernel_, smp_grid *grid)                         \
     {                                                                                                                  \
@@ -141,10 +154,9 @@ DECIDE(integral)
                  kernel##_by_shuffle),                                                                                 \
             {.name = "lookback",                                                                                       \
              .help = "on GPUs, 8 and 16 bits: a warp a tile, sums of tiles to the left by decoupled look-back",        \
-             .launches =                                                                                               \
-                 {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(kernel##_tiled)},                                     \
-                  {.from = SMP_IN, .to = SMP_SCRATCH, .decide = clears},                                               \
-                  {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = #kernel "_lookback", .geometry = look_geometry}},       \
+             .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(kernel##_tiled)},                             \
+                          {.from = SMP_IN, .to = SMP_SCRATCH, .decide = clears},                                       \
+                          {.from = SMP_SCRATCH, .to = SMP_OUT, .decide = kernel##_looks}},                             \
              .scratch = smp_integral_scratch,                                                                          \
              .band = SMP_INTEGRAL_ROWS},                                                                               \
             {0},                                                                                                       \
