@@ -7,7 +7,8 @@
  *
  * 3: columns are sorted once for all windows that they lie in: the smallest, the middle and the largest of three rows.
  * The median of the nine is that of the largest smallest, the middle middle and the smallest largest one. The middle of
- * three whose least and largest are known is what is left of all three by exclusive or.
+ * three whose least and largest are known is what is left of their sum: multiplications by one, which are additions in
+ * another pipe than that of minima, by which this kernel is bound.
  * 5: columns are sorted once for five windows, then what a window needs of them: see median_of_13(). */
 #include "stencil/rank.h"
 
@@ -102,12 +103,14 @@ template <typename T, int C> struct median_row3 {
     SMP_DEVICE_MEMBER void add(const unsigned *words, int turn)
     {
         unsigned now[SPAN];
+        const unsigned one = blockDim.y; /* multiplies and adds, which nvcc cannot turn into what the full pipe does */
         words_type::spread(now, words);
 #pragma unroll
         for (int k = 0; k < SPAN; k++) {
             const unsigned a = rows[0][k], b = rows[1][k], c = now[k];
             const unsigned least = median_least(a, b, c), most = median_most(a, b, c);
-            const unsigned between = a ^ b ^ c ^ least ^ most;
+            const unsigned both = a * one + b, all = c * one + both, some = all * one - least;
+            const unsigned between = some * one - most;
             low[k] = least;
             middle[k] = between;
             high[k] = most;
