@@ -51,6 +51,16 @@ SMP_DEVICE_COLD unsigned warp_beside(const smp_io &io, const smp_warp &p, int64_
     return clipped;
 }
 
+/* A result, of bytes by its sum with 2^23 alone: what lies between bytes is none that clips, nor NaN. */
+template <typename T> SMP_DEVICE T warp_rounded(const smp_io &io, float v, unsigned *clipped)
+{
+#ifdef __CUDACC__
+    if (sizeof(T) == 1)
+        return (T)__float_as_uint(v + 8388608.f);
+#endif
+    return smp_point_rounded<T>(io, smp_one_nan(v), clipped);
+}
+
 /* Where the taps of a pixel lie: all in the picture, none of them, or some. */
 enum warp_where { WARP_INSIDE, WARP_FILLED, WARP_BESIDE };
 SMP_DEVICE warp_where warp_where_of(const smp_io &io, const smp_warp &p, const smp_warp_place &at)
@@ -79,7 +89,7 @@ SMP_DEVICE bool warp_pixel(const smp_io &io, const smp_warp &p, const smp_warp_p
         const float fx = smp_warp_fraction(at.x), fy = smp_warp_fraction(at.y);
 #pragma unroll
         for (int c = 0; c < C; c++)
-            v[c] = smp_one_nan(smp_warp_between(upper[c], upper[C + c], lower[c], lower[C + c], fx, fy));
+            v[c] = smp_warp_between(upper[c], upper[C + c], lower[c], lower[C + c], fx, fy);
     } else if (where == WARP_FILLED) {
 #pragma unroll
         for (int c = 0; c < C; c++)
@@ -94,7 +104,7 @@ SMP_DEVICE bool warp_pixel(const smp_io &io, const smp_warp &p, const smp_warp_p
         pack some;
 #pragma unroll
         for (int j = 0; j < each; j++)
-            some.v[j] = smp_point_rounded<T>(io, v[c + j], clipped);
+            some.v[j] = warp_rounded<T>(io, v[c + j], clipped);
         *reinterpret_cast<pack *>(to + c) = some;
     }
     return true;
@@ -118,10 +128,12 @@ SMP_DEVICE bool warp_walk(const smp_io &io, const smp_warp &p, bool beside, unsi
     for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * SMP_WARP_GATHER; top < end && x < io.out.width;
          top += (int64_t)gridDim.y * SMP_WARP_GATHER) {
         int64_t y = top + threadIdx.y;
+        const int tall = end - top < SMP_WARP_GATHER ? (int)(end - top) : SMP_WARP_GATHER;
+        const int rows = (tall - (int)threadIdx.y + SMP_WARP_GATHER_THREADS - 1) / SMP_WARP_GATHER_THREADS;
         smp_warp_place at = warp_place<AFFINE>(p, x, y);
         T *to = reinterpret_cast<T *>(static_cast<char *>(io.out.data) + (y - io.out.y0) * io.out.stride) + x * C;
 #pragma unroll 1
-        for (int k = 0; k < WARP_GATHER_ROWS && y < end; k++) {
+        for (int k = 0; k < rows; k++) {
             if (!beside) {
                 left |= !warp_pixel<T, C>(io, p, at, to, clipped);
             } else if (warp_where_of(io, p, at) == WARP_BESIDE) {
