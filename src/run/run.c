@@ -123,7 +123,7 @@ static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char 
     const smp_blob profile = smp_meta_profile(meta, &sink->shape, &made);
     const bool loses = loses_colours(meta, path, options, &what);
     const bool known = profile.size && !smp_icc_read(profile.data, profile.size, &icc);
-    if (known && icc.gray != gray && !smp_icc_has_srgb_curves(&icc))
+    if (known && icc.gray != gray && !smp_icc_levels_like_srgb(&icc))
         smp_note(notes,
                  "the picture's colours are not sRGB, and their profile is of %s: it is left out, and programs will "
                  "show wrong colours; `profile srgb` as the first stage converts them (-e 'profile srgb')",

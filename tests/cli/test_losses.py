@@ -37,15 +37,16 @@ class Losses(CliCase):
         self.picture("s.png", SRGB, PARAMETRIC)
         self.assertEqual(self.smp("convert", "s.png", "e.png", "--strip").stderr, "")
 
-    def test_a_profile_of_colours_that_gray_drops(self):
-        self.picture()
-        for stages in ("gray", "gray; posterise 4"):
-            done = self.smp("run", *sum((["-e", stage] for stage in stages.split("; ")), []), "a.png", "b.png", "-f")
-            self.assertIn("their profile is of colours: it is left out", done.stderr)
+    def test_a_profile_whose_levels_gray_takes_for_srgb(self):
+        photo = GAMMA[:-2] + b"\x01\xcd"  # 1.8, as ProPhoto has it
+        self.picture(curve=photo)
+        done = self.smp("run", "-e", "gray", "-e", "posterise 4", "a.png", "b.png")
+        self.assertIn("their profile is of colours: it is left out", done.stderr)
         self.assertIn("profile srgb", self.smp("convert", "a.png", "b.y4m").stderr)
         self.assertEqual(self.smp("run", "-e", "profile srgb", "-e", "gray", "a.png", "c.png").stderr, "")
-        self.picture("p3.png", ADOBE, PARAMETRIC)  # other colours, whose values mean the same levels
-        self.assertEqual(self.smp("run", "-e", "gray", "p3.png", "d.png").stderr, "")
+        for name, curve in (("p3.png", PARAMETRIC), ("adobe.png", GAMMA)):  # their levels are about sRGB's
+            self.picture(name, ADOBE, curve)
+            self.assertEqual(self.smp("run", "-e", "gray", name, f"gray-{name}").stderr, "")
 
     def test_web_and_montage_convert(self):
         rgb = self.picture()

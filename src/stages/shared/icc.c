@@ -214,31 +214,42 @@ void smp_icc_matrix(const smp_icc *icc, float to[9])
         }
 }
 
-static const double near_srgb = 2e-3;
-
-bool smp_icc_has_srgb_curves(const smp_icc *icc)
+/* Between the encoded values that the curves give and sRGB's, of 0 to 1: the most and the mean. */
+static void curves_beside_srgb(const smp_icc *icc, double *most, double *mean)
 {
+    const int curves = icc->gray ? 1 : 3;
+    *most = *mean = 0;
+    for (int c = 0; c < curves; c++)
+        for (int i = 0; i <= 255; i++) {
+            const double x = i / 255., d = fabs(smp_icc_encoded(smp_icc_light_of(icc, c, x)) - x);
+            *most = fmax(*most, d);
+            *mean += d / (256 * curves);
+        }
+}
+
+bool smp_icc_levels_like_srgb(const smp_icc *icc)
+{
+    static const double near = 0.02;
+    double most, mean;
     if (icc->tables[SMP_ICC_PERCEPTUAL].data)
         return false;
-    for (int c = 0; c < (icc->gray ? 1 : 3); c++)
-        for (int i = 0; i <= 255; i++) {
-            const double x = i / 255., v = smp_icc_light_of(icc, c, x);
-            if (fabs(smp_icc_encoded(v) - x) > near_srgb / 2)
-                return false;
-        }
-    return true;
+    curves_beside_srgb(icc, &most, &mean);
+    return mean < near;
 }
 
 bool smp_icc_is_srgb(const smp_icc *icc)
 {
+    static const double near = 2e-3;
+    double most, mean;
     float matrix[9];
     if (icc->tables[SMP_ICC_PERCEPTUAL].data)
         return false;
     smp_icc_matrix(icc, matrix);
     for (int i = 0; i < 9 && !icc->gray; i++)
-        if (fabs((double)matrix[i] - (i % 4 == 0)) > near_srgb)
+        if (fabs((double)matrix[i] - (i % 4 == 0)) > near)
             return false;
-    return smp_icc_has_srgb_curves(icc);
+    curves_beside_srgb(icc, &most, &mean);
+    return most <= near / 2;
 }
 
 bool smp_icc_same(const smp_icc *a, const smp_icc *b)

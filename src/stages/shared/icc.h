@@ -59,9 +59,11 @@ double smp_icc_encoded(double v);
 /* Of a profile without tables, to linear sRGB. */
 void smp_icc_matrix(const smp_icc *icc, float to[9]);
 
-/* Whether the tone curves, or the colours as a whole, are sRGB's, as far as 8 bits show. False where it has tables. */
-bool smp_icc_has_srgb_curves(const smp_icc *icc);
+/* Whether the colours are sRGB's, as far as 8 bits show. False where it has tables. */
 bool smp_icc_is_srgb(const smp_icc *icc);
+
+/* Whether values mean about the levels that they mean in sRGB, within 5 of 255 in the mean: gamma 2.2 does, 1.8 not. */
+bool smp_icc_levels_like_srgb(const smp_icc *icc);
 
 /* Known ones: sRGB, Display P3, Adobe RGB (1998). */
 extern const smp_icc smp_icc_srgb, smp_icc_display_p3, smp_icc_adobe_rgb;
