@@ -3,10 +3,10 @@
  *           output. Two rows of the input at a time become floats in shared memory, a plane a channel. A lane makes
  *           eight neighbouring results of the row pass from them, so that a sample that it reads serves as many of them
  *           as its filter covers, and adds them at once to the sums of all output rows that the input row counts for.
- *           These sums stay in registers; the oldest is finished every `ratio` rows. Weights of the row pass are the
- *           same for all outputs but those at the borders, and come with the parameters, where an FFMA reads them.
- *           Lanes read 16 bytes `ratio` times 32 bytes apart: an unused word of 16 bytes after each such piece makes
- *           their distance odd, and no bank conflicts. */
+ *           These sums stay in registers; the oldest is finished every `ratio` rows. The next rows are under way
+ *           meanwhile. Weights of the row pass are the same for all outputs but those at the borders, and come with
+ *           the parameters, where an FFMA reads them. Lanes read 16 bytes `ratio` times 32 bytes apart: an unused word
+ *           of 16 bytes after each such piece makes their distance odd, and no bank conflicts. */
 #include "stencil/resize.h"
 
 #include "stencil/stencil.cuh"
@@ -87,11 +87,12 @@ template <typename IN, int C, int Q, int L> struct resize_units {
     }
     SMP_DEVICE_MEMBER bool has(int i) const { return (i + 1) * step <= shape::units || unit + i * step < shape::units; }
     /* Units `first` on, of rows y and y + 1. What lies left or right of the picture becomes 0, what lies above or below
-     * its next row: neither is used. inside: the block's columns are all there. */
+     * the rows that are there its next one: neither is used. inside: the block's columns are all there. */
     SMP_DEVICE_MEMBER void load(const smp_io &io, int64_t y, int64_t left, bool inside, int first)
     {
         y += row;
-        y = y < 0 ? 0 : y < io.in.height ? y : io.in.height - 1;
+        const int64_t end = io.in.y0 + io.in.rows - 1;
+        y = y < io.in.y0 ? io.in.y0 : y < end ? y : end;
         const int64_t at = (left + 4 * unit) * C * (int64_t)sizeof(IN);
         const char *from = static_cast<const char *>(smp_row(&io.in, y)) + at;
         if (inside) {
