@@ -144,14 +144,21 @@ extern const smp_stage smp_stage_histogram, smp_stage_stats;
 
 /* As the stages' parameters lie in memory: histogram's is {name, bins}, of stats nothing is asked. */
 /* Tiles of 128 pixels that ask those before them: several a row and rows of blocks, one and two channels, the last
- * tile a pixel or ragged. Strips of 7 rows are blocks cut short. */
+ * tile a pixel or ragged. Strips of 7 rows are blocks cut short. Whole tiles of each format, and of fractions that a
+ * stage before made, take the quick path: down and along rows. */
 static void tiles_look_back(void **state)
 {
     (void)state;
     gpu_case both = {.lines = {"integral"}, .in = case_shape(261, 18, 1, SMP_U16)};
     gpu_case rows = {.lines = {"integral rows"}, .in = case_shape(257, 35, 2, SMP_U8)};
+    gpu_case bytes = {.lines = {"integral"}, .in = case_shape(389, 35, 1, SMP_U8)};
+    gpu_case along = {.lines = {"integral rows"}, .in = case_shape(257, 17, 1, SMP_U8)};
+    gpu_case between = {.lines = {"invert", "integral"}, .in = case_shape(261, 18, 1, SMP_U8), .plain = true};
     gpu_case_check(&both);
     gpu_case_check(&rows);
+    gpu_case_check(&bytes);
+    gpu_case_check(&along);
+    gpu_case_check(&between);
 }
 
 static void rows_may_lie_anywhere(void **state)
