@@ -223,10 +223,16 @@ template <bool TILED> SMP_DEVICE void label_seam(const label_slots &all, const u
     w.above_right = y > 0 && x + 1 < all.words ? bits[above + 1] : 0;
     if (begins && label_joins_left(w))
         all.unite(all.in_tile(at, 0), all.in_tile(at - 1, label_runs(w.left) - 1));
+    uint32_t done_here = 0, done_above = 0; /* most runs of a word are of one component: a pair is joined once */
     for (unsigned starts = top ? label_starts(w.here) : 0, k = 0; starts; starts &= starts - 1, k++) {
         const label_touched up = label_above(label_run(w.here, starts & (0u - starts)), w.above, near);
-        for (int j = up.from; j <= up.to; j++)
-            all.unite(all.in_tile(at, (int)k), all.in_tile(above, j));
+        for (int j = up.from; j <= up.to; j++) {
+            const uint32_t a = all.in_tile(at, (int)k), b = all.in_tile(above, j);
+            if (a != done_here || b != done_above)
+                all.unite(a, b);
+            done_here = a;
+            done_above = b;
+        }
     }
     if ((top || begins) && label_joins_above_left(w, near))
         all.unite(all.in_tile(at, 0), all.in_tile(above - 1, label_runs(w.above_left) - 1));

@@ -115,11 +115,24 @@ struct label_slots {
             slot = next;
         return slot;
     }
+    /* The same while others join: every slot that it passes is hung below the one after the next, so that ways stay
+     * short. That undoes what another thread does to a slot which it took for a root; but it sees that this was none.
+     */
+    SMP_DEVICE_MEMBER uint32_t climb(uint32_t slot) const
+    {
+        for (;;) {
+            const uint32_t next = look(slot), above = look(next);
+            if (above == next)
+                return next;
+            *static_cast<volatile uint32_t *>(slots + slot) = above;
+            slot = above;
+        }
+    }
     /* Both are roots of tiles, or below such. */
     SMP_DEVICE_MEMBER void unite(uint32_t a, uint32_t b) const
     {
-        a = root(a);
-        b = root(b);
+        a = climb(a);
+        b = climb(b);
         while (a != b) {
             const uint32_t high = a > b ? a : b, low = a > b ? b : a;
             const uint32_t old = atomicMin(slots + high, low);
