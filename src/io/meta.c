@@ -49,10 +49,21 @@ static bool is_dropped(uint8_t c)
     return (c < 0x20 && c != '\t' && c != '\n') || c == 0x7F;
 }
 
+/* Whether there is nothing to convert or to drop, as in most texts; without a branch a byte. */
+static bool is_plain(const uint8_t *in, size_t length)
+{
+    unsigned other = 0;
+    for (size_t i = 0; i < length; i++)
+        other |= (unsigned)((in[i] < 0x20) & (in[i] != '\t') & (in[i] != '\n')) | (unsigned)(in[i] >= 0x7F);
+    return !other;
+}
+
 /* A copy, converted to UTF-8. */
 static char *clean_text(const char *value, size_t length)
 {
     const uint8_t *in = (const uint8_t *)value;
+    if (is_plain(in, length))
+        return smp_strndup(value, length);
     bool utf8 = is_utf8(value, length);
     char *text = smp_alloc_array(length + 1, utf8 ? 1 : 2);
     if (!text)
