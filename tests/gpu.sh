@@ -39,7 +39,7 @@ for program in smempipe tests/unit_tests; do
     [ -x "$build/$program" ] || { echo "$build/$program is not there: build it first" >&2; exit 2; }
 done
 work=$(mktemp -d) || exit 2
-counting=
+stages=
 trap 'rm -rf "$work"' EXIT
 trap cut_off INT TERM
 exec 3>&1
@@ -58,9 +58,11 @@ wanted() {
 cut_off() {
     trap '' INT TERM
     jobs -p > "$work/jobs"
-    # shellcheck disable=SC2046
-    kill $(cat "$work/jobs") 2> /dev/null
-    if [ -n "$counting" ]; then
+    while read -r job; do # a subshell that has just begun may lose another signal
+        [ "$job" = "$stages" ] || kill -9 "$job"
+    done < "$work/jobs" 2> /dev/null
+    if [ -n "$stages" ]; then
+        kill "$stages" 2> /dev/null
         wait
         status=130
         end_counts > /dev/null
@@ -192,7 +194,7 @@ counts() {
     limit=${SMP_COUNTS_SECONDS:-150}
     mkdir -p "$work/counted"
     : > "$work/counts.stages"
-    counting=yes pipelines=
+    pipelines=
     SMP_COUNTS_SECONDS=$limit SMP_TEST_DEVICE=$device \
         "$build/tests/unit_tests" gpu_counts > "$work/counts.stages" 2>&1 3>&- &
     stages=$!
@@ -212,7 +214,7 @@ counts() {
     # shellcheck disable=SC2086
     wait $pipelines
     kill $telling $clock 2> /dev/null
-    counting=
+    stages=
     end_counts
 }
 

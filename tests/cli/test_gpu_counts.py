@@ -9,8 +9,9 @@ import unittest
 from harness import ROOT, CliCase
 
 PIPELINE = """#!/bin/sh
+[ -z "$BEGINS" ] || : > "$BEGINS"
 case "$*" in
-*--version*) echo smempipe 1 ;;
+*--version*) rm -f "$BEGINS"; echo smempipe 1 ;;
 *album.pipe*) exit 2 ;;
 *${DIFFERS:-none}.pipe*camera*) echo "they count differently"; exit 7 ;;
 esac
@@ -52,9 +53,9 @@ class Counts(CliCase):
         self.assertIn("blur.pipe-camera.png: exit status 7\n    they count differently", text)
 
     def test_what_is_known_when_it_ends_early(self):
-        waits = pathlib.Path(self.folder) / "waits"
-        done = self.begin(WAITS=str(waits))
-        while not waits.exists():
+        begins, waits = pathlib.Path(self.folder) / "begins", pathlib.Path(self.folder) / "waits"
+        done = self.begin(WAITS=str(waits), BEGINS=str(begins))
+        while not (waits.exists() and begins.exists()):
             self.assertIsNone(done.poll())
         done.send_signal(signal.SIGTERM)
         text = done.communicate(timeout=60)[0]
