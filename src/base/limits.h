@@ -30,10 +30,12 @@ typedef struct smp_limits { /* also how an input is to be read */
                            format can (smp_media.scan); 0: never */
     uint64_t gpu_jpeg;  /* pixels from which on a run on a GPU asks for that; 0: never */
     bool coded;         /* give the coded data of a picture instead of its rows, where the format can */
+    bool whole;         /* it is likely small, and read whole to memory that smp_reader_shared gives: rows may be there
+                           before they are asked for */
     bool no_verify;     /* do not check the checksums of decoded data */
 } smp_limits;
 
-#define SMP_GPU_JPEG       (UINT64_C(1) << 20) /* below, a processor is as quick */
+#define SMP_GPU_JPEG       (UINT64_C(1) << 20)  /* below, a processor is as quick */
 #define SMP_MEMORY_DEFAULT (UINT64_C(16) << 30) /* without asking the machine: see smp_default_memory() */
 static inline smp_limits smp_limits_default(void)
 {

@@ -33,16 +33,21 @@ enum {
     UNKNOWN_SIZE_SECONDS = 600 /* of the processor, for an input whose size is not known */
 };
 
-typedef struct proxy {  /* the state of a reader */
-    smp_worker *worker; /* null: it died */
-    double waited;      /* seconds, for answers about this picture */
-    bool more;          /* the last answer: another picture follows */
-    bool closed;        /* the decoder gave all and closed the file by itself */
-    uint64_t charged;   /* bytes counted against the limit: the decoder's */
-    uint64_t shared;    /* the same: the arena that was handed out */
-    uint64_t picture;   /* bytes that the header asked for */
-    uint64_t input;     /* bytes of the file; UINT64_MAX: not known */
-    void *left;         /* the arena of a worker that died, whose rows may still be read: until the reader closes */
+typedef struct proxy {           /* the state of a reader */
+    smp_worker *worker;          /* null: it died */
+    double waited;               /* seconds, for answers about this picture */
+    bool more;                   /* the last answer: another picture follows */
+    bool closed;                 /* the decoder gave all and closed the file by itself */
+    bool said_ahead, said_again; /* the last answer */
+    bool ahead;                  /* its rows are in the arena, which was checked to hold them */
+    bool opened;                 /* by open_ahead */
+    int64_t taken;               /* ahead: rows that were asked for */
+    unsigned char *all;          /* ahead: a copy of all rows, where they are wanted elsewhere; or null */
+    uint64_t charged;            /* bytes counted against the limit: the decoder's */
+    uint64_t shared;             /* the same: the arena that was handed out */
+    uint64_t picture;            /* bytes that the header asked for */
+    uint64_t input;              /* bytes of the file; UINT64_MAX: not known */
+    void *left; /* the arena of a worker that died, whose rows may still be read: until the reader closes */
     size_t left_size;
 } proxy;
 
@@ -185,6 +190,8 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
     p->waited += smp_now() - start;
     p->more = got == SMP_RECEIVED && answer->more;
     p->closed = got == SMP_RECEIVED && answer->closed;
+    p->said_ahead = got == SMP_RECEIVED && answer->ahead;
+    p->said_again = got == SMP_RECEIVED && answer->again;
     return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
 }
 
@@ -295,10 +302,35 @@ static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t str
     return code;
 }
 
+/* Rows that are in the arena already. */
+static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    proxy *p = reader->state;
+    const unsigned char *map = p->worker->map;
+    const smp_shape *shape = smp_media_rows(&reader->media);
+    const int64_t apart = smp_ahead_stride(shape);
+    if (!p->all && to == map + p->taken * apart && stride == apart) {
+        p->taken += rows;
+        return SMP_OK;
+    }
+    if (!p->all) { /* where rows are wanted, others may lie */
+        const size_t bytes = (size_t)(apart * shape->height);
+        if (!(p->all = smp_alloc_raw(bytes)))
+            return smp_fail_memory(err, "rows", bytes);
+        memcpy(p->all, map, bytes);
+    }
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(to + i * stride, p->all + (p->taken + i) * apart, (size_t)smp_row_bytes(shape));
+    p->taken += rows;
+    return SMP_OK;
+}
+
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     const proxy *p = reader->state;
     const smp_worker *w = p->worker;
+    if (p->ahead)
+        return take_ahead(reader, to, stride, rows, err);
     const uintptr_t at = (uintptr_t)to, from = (uintptr_t)w->map;
     if (!p->shared || at < from || at >= from + w->mapped)
         return read_and_copy(reader, to, stride, rows, err);
@@ -336,6 +368,7 @@ static void close_proxy(smp_reader *reader)
     else if (w)
         smp_worker_end(w);
     smp_worker_unmap(p->left, p->left_size);
+    smp_free(p->all);
     smp_free(p);
 }
 
@@ -376,6 +409,36 @@ static unsigned libraries_for(const smp_reader *reader, const smp_source *source
     return 0;
 }
 
+/* Opens a file and has its rows read, by a decoder that has read one into its shared memory, within the bounds of that
+ * one. p->opened is false where the file is to be opened again, as ever. */
+static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask ask, smp_error *err)
+{
+    proxy *p = reader->state;
+    int64_t bytes;
+    ask.arena = p->worker->mapped;
+    const smp_code code = ask_worker(p, reader, &ask, &source->fd, 1, &reader->media, NULL, err);
+    if (!p->worker) /* the file ended it */
+        return code;
+    p->opened = !code && !p->said_again;
+    p->ahead = p->opened && p->said_ahead;
+    const smp_shape *shape = smp_media_rows(&reader->media);
+    if (p->ahead &&
+        !(smp_mul_i64(smp_ahead_stride(shape), shape->height, &bytes) && (uint64_t)bytes <= p->worker->mapped)) {
+        p->ahead = false;
+        return fail_answer(p, err);
+    }
+    if (p->opened)
+        return SMP_OK;
+    smp_meta_free(&reader->media.meta);
+    reader->media = (smp_media){.orientation = 1, .meta.srgb_intent = -1};
+    reader->notes.count = reader->notes.more = 0;
+    if (err)
+        *err = (smp_error){.code = SMP_OK};
+    if (lseek(source->fd, 0, SEEK_SET) == 0)
+        return SMP_OK;
+    return smp_fail(err, SMP_E_READ, "cannot go back to the beginning");
+}
+
 static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp_error *err)
 {
     smp_ask ask = {.kind = SMP_ASK_OPEN, .limits = reader->limits, .seekable = source->seekable, .size = source->size};
@@ -391,9 +454,13 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
         ask.spool = true;
         count = 2;
     }
-    bound_memory(p, false);
     bound_time(p, &reader->limits, 0);
-    code = ask_worker(p, reader, &ask, descriptors, count, &reader->media, NULL, err);
+    if (reader->limits.whole && source->seekable && source->owned && p->worker->mapped)
+        code = open_ahead(reader, source, ask, err);
+    if (!code && !p->opened) {
+        bound_memory(p, false);
+        code = ask_worker(p, reader, &ask, descriptors, count, &reader->media, NULL, err);
+    }
     if (descriptors[1] >= 0)
         close(descriptors[1]);
     if (code)

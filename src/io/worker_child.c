@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 #include "io/format.h"
 #include "io/library.h"
 #include "io/worker_message.h"
@@ -85,7 +86,8 @@ typedef struct decoder {
     smp_reader *reader;
     unsigned char *arena;
     uint64_t arena_size;
-    uint64_t born; /* bytes of smp_alloc that the program had */
+    bool ahead, again; /* as in smp_answer, of the file that is open */
+    uint64_t born;     /* bytes of smp_alloc that the program had */
 } decoder;
 
 /* Secrets that a program got this way are none of a decoder's business. */
@@ -102,9 +104,41 @@ static void close_file(decoder *d)
     d->reader = NULL;
 }
 
+static bool map_arena(decoder *d, uint64_t size)
+{
+    if (size != d->arena_size) {
+        if (d->arena)
+            munmap(d->arena, (size_t)d->arena_size);
+        void *at = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, SMP_FD_ARENA, 0);
+        d->arena = at == MAP_FAILED ? NULL : at;
+        d->arena_size = d->arena ? size : 0;
+    }
+    return d->arena != NULL;
+}
+
+/* Reads all rows of a picture that fits the shared memory. What goes wrong, or is noted, shall be told when rows are
+ * asked for, by a reader that stands where it would. */
+static void read_ahead(decoder *d, const smp_ask *ask)
+{
+    const smp_media *media = smp_reader_media(d->reader);
+    const smp_shape *shape = smp_media_rows(media);
+    const int64_t stride = smp_ahead_stride(shape);
+    int64_t bytes;
+    smp_error ignored;
+    if (media->scan.shape.kind != SMP_KIND_NONE || ask->limits.frames || ask->limits.coded || ask->limits.shrink ||
+        !smp_mul_i64(stride, shape->height, &bytes) || (uint64_t)bytes > ask->arena || !map_arena(d, ask->arena))
+        return;
+    const smp_notes *notes = smp_reader_notes(d->reader);
+    const int before = notes->count + notes->more;
+    d->ahead = smp_reader_rows(d->reader, d->arena, stride, shape->height, &ignored) == SMP_OK &&
+               notes->count + notes->more == before;
+    d->again = !d->ahead;
+}
+
 static smp_code open_file(decoder *d, const smp_ask *ask, int descriptors, smp_error *err)
 {
     close_file(d);
+    d->ahead = d->again = false;
     if (descriptors != (ask->spool ? 2 : 1))
         return smp_fail(err, SMP_E_PROCESS, "the file did not reach the process that decodes");
     smp_source source = {
@@ -118,7 +152,11 @@ static smp_code open_file(decoder *d, const smp_ask *ask, int descriptors, smp_e
     if (smp_decoder_hook)
         smp_decoder_hook(SMP_FD_INPUT);
     smp_code code = smp_source_buffer(&source, err);
-    return code ? code : smp_reader_open_source(&source, "", &ask->limits, &d->reader, err);
+    if (!code)
+        code = smp_reader_open_source(&source, "", &ask->limits, &d->reader, err);
+    if (!code && ask->arena)
+        read_ahead(d, ask);
+    return code;
 }
 
 /* Rows that follow the answer. */
@@ -132,14 +170,7 @@ static smp_code gather_rows(decoder *d, const smp_ask *ask, smp_blob *rows, smp_
 
 static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
 {
-    if (ask->arena != d->arena_size) {
-        if (d->arena)
-            munmap(d->arena, (size_t)d->arena_size);
-        void *at = mmap(NULL, (size_t)ask->arena, PROT_READ | PROT_WRITE, MAP_SHARED, SMP_FD_ARENA, 0);
-        d->arena = at == MAP_FAILED ? NULL : at;
-        d->arena_size = d->arena ? ask->arena : 0;
-    }
-    if (!d->arena)
+    if (!map_arena(d, ask->arena))
         return smp_fail_memory(err, "rows", ask->arena);
     return smp_reader_rows(d->reader, d->arena + ask->at, ask->stride, ask->rows, err);
 }
@@ -167,6 +198,8 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
         .code = (int)code,
         .more = more,
         .closed = is_done(d, code),
+        .ahead = opened && !code && d->ahead,
+        .again = opened && !code && d->again,
         .bytes = (uint32_t)wire.size,
         .live = live > d->born ? live - d->born : 0,
         .peak = smp_alloc_peak() > d->born ? smp_alloc_peak() - d->born : 0,

@@ -20,7 +20,8 @@ static void pass(smp_wire *w, void *data, size_t size)
     if (w->failed)
         return;
     if (!w->reading) {
-        w->failed = !smp_grow(&w->data, &w->capacity, w->size + size, 1);
+        enum { USUAL = 4096 }; /* of metadata: one allocation */
+        w->failed = !smp_grow(&w->data, &w->capacity, w->size + size > USUAL ? w->size + size : USUAL, 1);
         if (!w->failed && size)
             memcpy(w->data + w->size, data, size);
         w->size += size;

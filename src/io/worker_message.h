@@ -24,7 +24,7 @@ typedef struct smp_ask {
     smp_limits limits;
     bool seekable, spool; /* spool: a file for it came along */
     uint64_t size;        /* of the input, UINT64_MAX: unknown */
-    /* SMP_ASK_ROWS: */
+    /* SMP_ASK_ROWS; with SMP_ASK_OPEN, 0: no rows are to be read before they are asked for */
     uint64_t arena;       /* bytes of the shared memory; 0: the rows are to follow the answer, without gaps */
     uint64_t at;          /* where in it the rows go */
     int64_t stride, rows; /* bytes; how many */
@@ -39,7 +39,9 @@ typedef struct smp_hello {
 typedef struct smp_answer {
     int code;                  /* an smp_code */
     bool more;                 /* SMP_ASK_NEXT: another picture follows */
-    bool closed;               /* SMP_ASK_ROWS: these were the last, and the file is closed without an ask */
+    bool closed;               /* rows that were read were the last, and the file is closed without an ask */
+    bool ahead;                /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
+    bool again;                /* the same: reading them says more than the header, so the file is to be opened again */
     uint32_t bytes;            /* that follow */
     uint64_t live, peak;       /* bytes of smp_alloc, now and most while it worked */
     uint64_t refused;          /* how often the limit refused memory, ever */

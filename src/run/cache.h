@@ -25,6 +25,7 @@ enum { SMP_CACHED_PLANS = 8 }; /* a folder has pictures of few sizes: portrait, 
 struct smp_run_cache {
     smp_cached_plan plans[SMP_CACHED_PLANS];
     uint64_t clock;
+    bool whole; /* the last picture was small, and passed through whole */
     struct {
         void *data;
         size_t size;

@@ -306,6 +306,7 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     int64_t rows = 0;
     if (!code)
         code = smp_rows_needed(plan, 0, &rows, err);
+    request->cache->whole = !code && rows == plan->steps[0].out.height;
     if (!code && rows > 0)
         code = smp_reader_rows(reader, source.view.data, source.view.stride, rows, err);
     report->read_seconds += smp_now() - start;
@@ -500,6 +501,8 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
         smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
     if ((code = open_outputs(request, plan, media, outputs, report, err)))
         goto done;
+    if (request->cache)
+        request->cache->whole = false;
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
     smp_run_locate(request, report);
@@ -555,6 +558,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     bool scanned;
     if (!err)
         err = &local;
+    asked.limits.whole = request->cache && request->cache->whole;
     asked.limits.scan_from = may_scan(request) ? request->limits.gpu_jpeg : 0;
     smp_code code = run_once(&asked, report, &scanned, err);
     const bool again = report->doubts || code == SMP_E_DECODE || code == SMP_E_PROCESS || code == SMP_E_MEMORY ||

@@ -1,6 +1,7 @@
 """Files are decoded by processes that can do nothing else: the same pictures, and the end of one costs one file."""
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -97,6 +98,34 @@ class Sandbox(CliCase):
             self.assertEqual(*(self.smp("info", *how, "-v", sample, status=(0, 3)
                              ).stdout for how in ((), ("--no-sandbox",))))
         self.assertGreaterEqual(seen, 8)
+
+    def test_damaged_files_among_small_ones(self):
+        """Whose rows are read before they are asked for: the same errors, and what comes after is whole."""
+        inputs = self.folder / "in"
+        inputs.mkdir()
+        for n in range(18):
+            self.small_png(f"in/{n:02}.png", width=40 + n // 6 * 50, height=20 + n)
+        self.smp("run", "-e", "invert", inputs / "13.png", inputs / "20.jpg", *RUN)
+        for name, keep, flip in (("05.png", 0.6, None), ("06.png", 1, 0.7), ("10.png", 0.02, None),
+                                 ("20.jpg", 0.5, None), ("17.png", 0.99, None)):  # fmt: skip
+            data = bytearray((inputs / name).read_bytes())
+            if flip:
+                data[int(len(data) * flip)] ^= 255
+            (inputs / name).write_bytes(data[:int(len(data) * keep)])
+        for work in (("-e", "invert"), ("-e", "crop width=20 height=4 x=0 y=0"), ("--no-verify", "-e", "invert")):
+            told = []
+            for how in (("--no-sandbox", "--jobs", "1"), ("--jobs", "1"), ("--jobs", "5")):
+                out = self.folder / f"out{len(told)}"
+                end = self.smp("batch", *work, *how, inputs, "-o", out, "--to", "png", "--device", "cpu", "-q",
+                               status=(0, 1))  # fmt: skip
+                told.append((end.returncode, sorted(end.stderr.replace(out.name, "").splitlines()),
+                             [(p.name, p.read_bytes()) for p in sorted(out.iterdir())
+                              if p.suffix == ".png"]))  # fmt: skip
+            self.assertEqual(told[1], told[0])
+            self.assertEqual(told[2], told[0])
+            self.assertGreaterEqual(len(told[0][2]), 13)
+            for made in self.folder.glob("out?"):
+                shutil.rmtree(made)
 
     def test_standard_input_is_read_by_a_decoder(self):
         for sample in ("chelsea.png", "rocket.jpg", "speech.flac"):

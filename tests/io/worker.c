@@ -177,6 +177,40 @@ static void same_notes(const smp_notes *a, const smp_notes *b)
         assert_string_equal(a->items[i], b->items[i]);
 }
 
+/* Like open_there, by a decoder that has read one as large: its rows may be read before they are asked for. */
+static smp_code open_ahead(const char *path, smp_reader **out, smp_error *err)
+{
+    smp_limits l = limits();
+    smp_code code = open_there(path, out, err);
+    if (code)
+        return code;
+    const smp_shape *shape = smp_media_rows(smp_reader_media(*out));
+    assert_non_null(smp_reader_shared(*out, (size_t)(smp_ahead_stride(shape) * shape->height)));
+    smp_reader_close(*out);
+    l.whole = true;
+    return smp_reader_open(path, &l, out, err);
+}
+
+/* All rows, where they lie when they were read ahead. */
+static void same_picture(smp_reader *here, smp_reader *there)
+{
+    smp_error err = {0};
+    const smp_shape *shape = smp_media_rows(smp_reader_media(here));
+    const int64_t stride = smp_ahead_stride(shape), row = smp_row_bytes(shape);
+    unsigned char *a = calloc((size_t)shape->height, (size_t)stride),
+                  *b = smp_reader_shared(there, (size_t)(stride * shape->height));
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_int_equal(smp_reader_rows(here, a, stride, shape->height, &err), SMP_OK);
+    for (int64_t y = 0; y < shape->height; y += shape->height / 2 + 1)
+        assert_int_equal(
+            smp_reader_rows(there, b + y * stride, stride, y ? shape->height - y : shape->height / 2 + 1, &err),
+            SMP_OK);
+    for (int64_t y = 0; y < shape->height; y++)
+        assert_memory_equal(a + y * stride, b + y * stride, (size_t)row);
+    free(a);
+}
+
 /* Rows 1, 2, 3, ... at a time: into memory that the decoder shares, or copied. */
 static void same_rows(smp_reader *here, smp_reader *there, bool share)
 {
@@ -210,16 +244,20 @@ static void every_sample_is_the_same(void **context)
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, SAMPLES "%s", entry->d_name);
-        for (int share = 0; share < 2; share++) {
+        for (int share = 0; share < 5; share++) {
+            const bool ahead = share > 1;
             const smp_code code = open_here(path, &here, &a);
-            assert_int_equal(code, open_there(path, &there, &b));
+            assert_int_equal(code, ahead ? open_ahead(path, &there, &b) : open_there(path, &there, &b));
             assert_string_equal(a.message, b.message);
             assert_string_equal(a.hint, b.hint);
             assert_string_equal(a.where, b.where);
             if (code)
                 break;
             same_media(smp_reader_media(here), smp_reader_media(there));
-            same_rows(here, there, share);
+            if (share == 4)
+                same_picture(here, there);
+            else
+                same_rows(here, there, share % 2);
             same_notes(smp_reader_notes(here), smp_reader_notes(there));
             smp_reader_close(here);
             smp_reader_close(there);
@@ -242,15 +280,21 @@ static void errors_in_rows_are_the_same(void **context)
     close(to);
     smp_reader *here, *there;
     smp_error a = {0}, b = {0};
-    assert_int_equal(open_here(path, &here, &a), SMP_OK);
-    assert_int_equal(open_there(path, &there, &b), SMP_OK);
-    assert_int_equal(smp_reader_rows(here, rows, 512, 512, &a), SMP_E_DECODE);
-    assert_int_equal(smp_reader_rows(there, rows, 512, 512, &b), SMP_E_DECODE);
-    assert_string_equal(a.message, b.message);
-    assert_string_equal(a.where, b.where);
-    assert_int_equal(smp_reader_rows(there, rows, 512, 1, &b), SMP_E_DECODE);
-    smp_reader_close(here);
-    smp_reader_close(there);
+    for (int ahead = 0; ahead < 2; ahead++) {
+        unsigned char first[512];
+        assert_int_equal(open_here(path, &here, &a), SMP_OK);
+        assert_int_equal(ahead ? open_ahead(path, &there, &b) : open_there(path, &there, &b), SMP_OK);
+        assert_int_equal(smp_reader_rows(here, first, 512, 1, &a), SMP_OK); /* the damage is further down */
+        assert_int_equal(smp_reader_rows(there, rows, 512, 1, &b), SMP_OK);
+        assert_memory_equal(first, rows, 512);
+        assert_int_equal(smp_reader_rows(here, rows, 512, 511, &a), SMP_E_DECODE);
+        assert_int_equal(smp_reader_rows(there, rows, 512, 511, &b), SMP_E_DECODE);
+        assert_string_equal(a.message, b.message);
+        assert_string_equal(a.where, b.where);
+        assert_int_equal(smp_reader_rows(there, rows, 512, 1, &b), SMP_E_DECODE);
+        smp_reader_close(here);
+        smp_reader_close(there);
+    }
     unlink(path);
 }
 
@@ -318,6 +362,15 @@ static void a_crash_costs_one_file(void **context)
     (void)context;
     smp_error err = {0};
     smp_reader *reader;
+    smp_limits l = limits();
+    l.whole = true;
+    assert_int_equal(open_ahead(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
+    smp_reader_close(reader);
+    *shared = (orders){.what = CRASH};
+    assert_int_equal(smp_reader_open(SAMPLES "chelsea.png", &l, &reader, &err),
+                     SMP_E_DECODE); /* and is not tried again */
+    assert_null(reader);
+    assert_string_equal(err.where, SAMPLES "chelsea.png");
     *shared = (orders){.what = CRASH};
     assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_E_DECODE);
     assert_null(reader);
