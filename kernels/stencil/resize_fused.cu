@@ -84,6 +84,15 @@ template <typename IN, int C, int Q, int L> struct resize_units {
         const int lane = (int)(threadIdx.x + 32 * threadIdx.y);
         row = lane / step;
         unit = lane - row * step;
+        if (shape::piece == 4 && unit / 32 * 32 + 32 <= step)
+            unit = unit / 32 * 32 + spread(unit % 32);
+    }
+    /* Of 32 units that lie in 40 places, each fifth unused: the one of thread i, such that eight threads, which store
+     * together, have places of all eight remainders. Remainder r is that of an unused place once, the skipped one. */
+    static SMP_DEVICE_MEMBER int spread(int i)
+    {
+        const int r = i % 8, turn = i / 8, skipped = (28 - 2 * r) % 5, place = r + 8 * (turn + (turn >= skipped));
+        return place - place / 5;
     }
     SMP_DEVICE_MEMBER bool has(int i) const { return (i + 1) * step <= shape::units || unit + i * step < shape::units; }
     /* Units `first` on, of rows y and y + 1. What lies left or right of the picture becomes 0, what lies above or below
