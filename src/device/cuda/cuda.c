@@ -252,7 +252,7 @@ smp_code cuda_await(cuda_device *gpu, CUevent event, bool wakes, smp_error *err)
             time = smp_now();
     }
     for (; now == CUDA_ERROR_NOT_READY && !wakes; now = smp_cuEventQuery(gpu->driver, event)) {
-        const double part = (smp_now() - from) / 4, sleep = part < longest ? part : longest;
+        const double part = (smp_now() - from) / 8, sleep = part < longest ? part : longest;
         nanosleep(&(struct timespec){.tv_nsec = (long)(sleep * 1e9)}, NULL);
     }
     if (now != CUDA_SUCCESS)

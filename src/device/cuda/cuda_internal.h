@@ -145,7 +145,7 @@ smp_code cuda_join_ways(cuda_device *gpu, smp_error *err);
 void cuda_spans_drop(cuda_device *gpu);
 /* Waits for an event. The driver wakes a thread that sleeps some 50 us late, so it is asked for as long before; then
  * the thread leaves its processor to decoders and encoders. wakes: the event wakes who waits for it, which costs the
- * stream 3 us; for others the thread sleeps a quarter of the time that it has waited, asks again, and so on. */
+ * stream 3 us; for others the thread sleeps an eighth of the time that it has waited, asks again, and so on. */
 smp_code cuda_await(cuda_device *gpu, CUevent event, bool wakes, smp_error *err);
 /* Frees marks and the streams of what is sent; the context must be current, and the streams drained. */
 void cuda_send_close(cuda_device *gpu);
