@@ -83,6 +83,17 @@ static int64_t end_of_need(const smp_row_map *reads, int64_t height, int64_t to)
     return to > 0 ? end : 0;
 }
 
+/* Widens what is wanted of a step to whole units (smp_node_plan.row_unit). Both ends move up, since what one strip
+ * computes beyond its need is done when the next begins. */
+static void in_units(const smp_step *step, smp_rows *rows)
+{
+    const int64_t unit = smp_max_i64(1, step->work.row_unit), height = step->out.height;
+    rows->from = smp_min_i64(height, (rows->from + unit - 1) / unit * unit);
+    rows->to = smp_min_i64(height, (rows->to + unit - 1) / unit * unit);
+    if (rows->first != INT64_MAX)
+        rows->first = rows->first / unit * unit;
+}
+
 void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_t k, smp_rows *rows)
 {
     strip_rows = smp_phase_rows(plan, phase, strip_rows);
@@ -102,6 +113,7 @@ void smp_strip_needs(const smp_plan *plan, int phase, int64_t strip_rows, int64_
         const smp_step *step = &plan->steps[i];
         if (step->phase != phase)
             continue;
+        in_units(step, &rows[i]);
         int64_t from = smp_max_i64(rows[i].from, smp_min_i64(rows[i].first, rows[i].to)); /* the rows computed */
         for (int operand = 0; operand < 2; operand++) {
             int input = operand ? step->second : step->input;

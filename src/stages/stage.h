@@ -145,7 +145,9 @@ typedef struct smp_node_plan {
     int64_t reach_up, reach_down;         /* stencil: rows needed above and below the input row of an output row */
     int64_t rows_num, rows_den, rows_add; /* stencil: that row is floor((2r + 1) * num / (2 * den)) + add for output row
                                              r, where the height changes; den 0: 1/1. See row_map.h */
-    int64_t row_unit; /* rows that are cheapest together: strips begin at multiples of it. A power of two; 0: any */
+    int64_t row_unit; /* output rows that are computed together: whatever reads them, every launch begins at a multiple
+                         of it, and ends at one or with the picture. A power of two; 0: any. Kept by run/schedule.c,
+                         checked by smp_step_launch() */
     bool whole;       /* needs its whole input all the same (a wrapping border, say) */
     bool nothing;     /* with these parameters the stage changes nothing: the planner leaves it out and warns */
     bool probing;     /* preset: the call only asks about shapes and exactness: no table is needed */

@@ -402,6 +402,16 @@ class Integral(OracleCase):
                         self.same(got[k], (sums / white(array)).astype(np.float32), f"{k} {shape}")
                 self.same(run(array, "integral", options=("--strip-rows", 7)), got["both"], "strips")
 
+    def test_rows_that_are_cropped_or_read_by_neighbours_are_the_sums(self):
+        array = smooth(7, (131, 53))
+        sums = (np.cumsum(np.cumsum(array, axis=0, dtype=np.int64), axis=1) / 255).astype(np.float32)
+        for way in (("--strip-rows", 7), ("--threads", 3, "--strip-rows", 16),
+                    ("--device", "simt", "--strip-rows", 24)):
+            chains = {"crop": ["integral", "crop top=100"], "pad": ["integral", "pad top=5 edge=clamp"]}
+            got = run_many(array, chains, *way)
+            self.same(got["crop"], sums[100:], f"crop {way}")
+            self.same(got["pad"], np.vstack([sums[:1]] * 5 + [sums]), f"pad {way}")
+
     def test_sums_above_255_times_2_to_24_are_rounded_once(self):
         array = np.full((4112, 4112), 255, np.uint8)
         array[::7] -= 1

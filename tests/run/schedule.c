@@ -84,6 +84,8 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
             s->reads_second = (smp_row_map){.add = (int64_t)random_below(200) - 100};
         if (s->second >= 0)
             s->phase = (int)smp_max_i64(s->phase, steps[s->second].phase + s->whole_input);
+        if (random_below(3) == 0)
+            s->work.row_unit = plan->row_multiple;
         plan->phases = (int)smp_max_i64(plan->phases, s->phase + 1);
     }
     for (int i = 1; i < STEPS; i++) {
@@ -137,8 +139,11 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
                         assert_true(rows[i].from - rows[i].keep <= rows[i].keep - base[i]);
                         base[i] = rows[i].keep;
                     }
-                    if (steps[i].job == SMP_JOB_REDUCE && rows[i].to < steps[i].out.height)
+                    const bool units = steps[i].work.row_unit || steps[i].job == SMP_JOB_REDUCE;
+                    if (units && rows[i].to < steps[i].out.height)
                         assert_int_equal(rows[i].to % plan.row_multiple, 0);
+                    if (units)
+                        assert_int_equal(rows[i].from % plan.row_multiple, 0);
                     if (i > 0)
                         check_reads(&plan, i, steps[i].input, &steps[i].reads, rows, base, windows);
                     if (steps[i].second >= 0)
