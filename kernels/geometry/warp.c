@@ -161,6 +161,19 @@ static int warp_places(const smp_io *io, const smp_warp *p, int64_t x0, int64_t 
     return all;
 }
 
+/* A pixel all of whose taps are the fill: the weights add up to about 1 only, so that bicubic adds them up, too. */
+SMP_INLINE float warp_filled(const smp_warp *p, const warp_line *line, int i, float fill)
+{
+    float v = 0.f, sum = 0.f;
+    if (p->filter != SMP_WARP_BICUBIC)
+        return fill;
+    for (int k = 0; k < 4; k++)
+        v = fmaf(line->fx[k][i], fill, v);
+    for (int k = 0; k < 4; k++)
+        sum = fmaf(line->fy[k][i], v, sum);
+    return sum;
+}
+
 /* Pixels by the border rule. */
 static void warp_outer(const smp_io *io, const smp_warp *p, const warp_line *line, int from, int end, float *to)
 {
@@ -171,8 +184,9 @@ static void warp_outer(const smp_io *io, const smp_warp *p, const warp_line *lin
         const int outside = line->x[i] < -after || line->x[i] >= io->in.width + before || line->y[i] < -after ||
                             line->y[i] >= io->in.height + before;
         for (int c = 0; c < channels; c++)
-            to[i * channels + c] =
-                !at.there || (filled && outside) ? p->fill[c] : smp_warp_sample(io, p, &at, c, io->in.format);
+            to[i * channels + c] = !at.there           ? p->fill[c]
+                                   : filled && outside ? warp_filled(p, line, i, p->fill[c])
+                                                       : smp_warp_sample(io, p, &at, c, io->in.format);
     }
 }
 

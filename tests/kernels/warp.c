@@ -89,6 +89,33 @@ static void has_the_written_values(void **state)
             }
 }
 
+/* The four weights of a place add up to 1 but for their roundings: a fill is weighted wherever it is read. */
+static void a_fill_is_the_same_by_every_variant(void **state)
+{
+    (void)state;
+    static const char *const statements[] = {"warp 12 filter=bicubic fill=[0.3] size=fit",
+                                             "undistort 60 k1=-0.3 filter=bicubic fill=[0.3] edge=constant",
+                                             "warp 12 fill=[0.3] size=fit"};
+    static const char *const variants[] = {"naive", "tiled", "padded", "gather"};
+    const smp_shape shape = case_shape(45, 38, 1, SMP_F32);
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        char message[256];
+        outcome want = {0};
+        if (run(statements[i], &shape, "cpu", "naive", &want, message, sizeof message))
+            fail_msg("%s: %s", statements[i], message);
+        for (int way = 0; way < 8; way++) {
+            outcome made = {0};
+            assert_int_equal(
+                run(statements[i], &shape, devices[way % 2], variants[way / 2], &made, message, sizeof message),
+                SMP_OK);
+            if (!picture_equal(&made.out, &want.out))
+                fail_msg("%s: %s on %s is not naive", statements[i], variants[way / 2], devices[way % 2]);
+            outcome_free(&made);
+        }
+        outcome_free(&want);
+    }
+}
+
 static void turns_by_quarters_as_rotate_does(void **state)
 {
     (void)state;
@@ -198,9 +225,13 @@ static void refuses_what_is_no_transform(void **state)
 SMP_SUITE(warp)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_the_written_values),         cmocka_unit_test(turns_by_quarters_as_rotate_does),
-        cmocka_unit_test(makes_the_sizes_that_are_meant), cmocka_unit_test(inside_is_full),
-        cmocka_unit_test(fills_are_transparent),          cmocka_unit_test(refuses_what_is_no_transform),
+        cmocka_unit_test(a_fill_is_the_same_by_every_variant),
+        cmocka_unit_test(has_the_written_values),
+        cmocka_unit_test(turns_by_quarters_as_rotate_does),
+        cmocka_unit_test(makes_the_sizes_that_are_meant),
+        cmocka_unit_test(inside_is_full),
+        cmocka_unit_test(fills_are_transparent),
+        cmocka_unit_test(refuses_what_is_no_transform),
     };
     return cmocka_run_group_tests_name("warp", tests, NULL, NULL);
 }
