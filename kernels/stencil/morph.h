@@ -105,7 +105,8 @@ SMP_HOST_DEVICE float smp_morph_at(const smp_view *in, int64_t x, int64_t y, int
 }
 
 /* The value of sample i of row y: `won` of the window, with the other picture where the launch takes a difference.
- * Alpha of a difference is that of the stage's input. */
+ * Alpha of a difference is that of the stage's input. No difference is negative: a border of one value, which each
+ * pass has on its own input, can put what is opened above the picture, and what is closed below it. */
 SMP_HOST_DEVICE float smp_morph_result(const smp_io *io, const smp_morph_pass *pass, int64_t y, int64_t i, float won)
 {
     if (!pass->combine)
@@ -114,7 +115,8 @@ SMP_HOST_DEVICE float smp_morph_result(const smp_io *io, const smp_morph_pass *p
     const float v = smp_load(smp_row(other, y), i, other->format);
     if (io->in.alpha && i % io->in.channels == io->in.channels - 1)
         return smp_load(smp_row(&io->second, y), i, io->second.format);
-    return pass->combine == 1 ? v - won : won - v;
+    const float rest = pass->combine == 1 ? v - won : won - v;
+    return rest < 0.f ? 0.f : rest;
 }
 
 /* The definition: the least key under the shape at (x, y). A border that repeats or folds gives samples that lie under

@@ -31,7 +31,8 @@ const smp_stage smp_stage_morph = {
     .about =
         "open = dilate(erode), close = erode(dilate), tophat = in - open, blackhat = close - in, gradient = dilate "
         "- erode, inner = in - erode, outer = dilate - in (cv2.morphologyEx). Each pass has the edge on its own "
-        "input. Where a difference is taken, alpha stays." SMP_MORPH_ABOUT,
+        "input. A difference below 0, which edge=zero and constant can make at the border, is 0. Where a difference is "
+        "taken, alpha stays." SMP_MORPH_ABOUT,
     .example = "morph close size=5px shape=disk",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,

@@ -79,6 +79,23 @@ class Morphology(OracleCase):
         self.same(got["inner"], array - under.min(0), "inner")
         self.same(got["outer"], under.max(0) - array, "outer")
 
+    def test_hats_are_not_negative_where_a_border_wins(self):
+        array = picture(44, (23, 31), np.uint8)
+        for op, edge in (("tophat", "constant fill=100%"), ("blackhat", "zero")):
+            chain = [f"morph {op} size=5 edge={edge}", "pad 1", "add 20%"]
+            white = 255 if op == "tophat" else 0
+            wide = np.pad(array.astype(int), 2, constant_values=white)
+            kernel = np.ones((5, 5))
+            first, last = (cv2.erode, cv2.dilate) if op == "tophat" else (cv2.dilate, cv2.erode)
+            passed = first(wide.astype(np.uint8), kernel)[2:-2, 2:-2]
+            passed = last(np.pad(passed, 2, constant_values=white), kernel)[2:-2, 2:-2].astype(int)
+            hat = array - passed if op == "tophat" else passed - array
+            self.assertLess(hat.min(), 0)
+            want = np.minimum(255, 51 + np.pad(np.maximum(hat, 0), 1)).astype(np.uint8)
+            for way in ((), ("--plain-storage",), ("--variant", "naive"), ("--device", "simt")):
+                self.same(run(array, *chain, options=way), want, f"{op} {way}")
+            self.assertEqual(run(array.astype(np.float32) / 255, chain[0]).min(), 0)
+
     def test_nan_loses_against_numbers(self):
         array = np.array([[np.nan, np.nan, np.nan, 2, -0.0, 0.0, np.inf, 5]], np.float32)
         self.same(run(array, "dilate 3"), np.array([[np.nan, np.nan, 2, 2, 2, np.inf, np.inf, np.inf]], np.float32))
