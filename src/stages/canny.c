@@ -2,6 +2,7 @@
 #include "stencil/canny.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -19,9 +20,9 @@ typedef struct params {
 
 static const smp_param table[] = {
     {"low", offsetof(params, low), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 128, "40%",
-     "gradients up to here are no edges: 100cv is OpenCV's 100 of 8 bits", NULL, SMP_P_MAIN},
+     "gradients up to here are no edges: 100cv is OpenCV's 100 of 8 bits", NULL, SMP_P_MAIN | SMP_P_LEVEL},
     {"high", offsetof(params, high), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 128, "auto",
-     "an edge has a gradient above this somewhere; auto: twice low", NULL, SMP_P_AUTO},
+     "an edge has a gradient above this somewhere; auto: twice low", NULL, SMP_P_AUTO | SMP_P_LEVEL},
     {"gradient", offsetof(params, gradient), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "l1",
      "l1: |dx| + |dy|; l2: the root of dx^2 + dy^2", (const char *const[]){"l1", "l2", NULL}, 0},
     {0},
@@ -52,6 +53,12 @@ static float exceeded(double fraction, double white, int gradient)
     return (float)(white == 255 ? floor(v + tiny * (gradient == L2 ? 1 + 2 * meant : 1)) : v);
 }
 
+/* The largest gradient of samples between black and white, in full scales. */
+static double steepest(int gradient)
+{
+    return gradient == L2 ? sqrt(20) : 6;
+}
+
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by;
@@ -67,6 +74,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->low = exceeded(p->low, white, p->gradient);
     k->high = exceeded(high_of(p), white, p->gradient);
     k->squares = p->gradient == L2;
+    if (in->format != SMP_F32 && high_of(p) >= steepest(p->gradient))
+        snprintf(work->remark, sizeof work->remark,
+                 "no gradient is above high=%.4g%%: %.4g%% is the steepest; all is black", 100 * high_of(p),
+                 100 * steepest(p->gradient));
     work->exactness = SMP_INTEGER;
     work->result = SMP_RESULT_CHUNKS;
     work->result_size = 2 * work->table_size;
@@ -144,7 +155,7 @@ const smp_stage smp_stage_canny = {
     .about =
         "Gradients by Sobel's 3 x 3, thinned to the largest across the edge. Of those above `low`, the ones that hang "
         "together by 8 neighbours with one above `high` are edges: full scale, all else 0. Levels are fractions of "
-        "full scale that the gradient, up to 8 of them, must exceed; of 8 bits they are whole code values.\n"
+        "full scale that the gradient, up to 6 of them (l2: 4.47), must exceed; of 8 bits they are whole code values.\n"
         "Byte for byte OpenCV's Canny of 8 bits, with L2gradient for l2: cv2.Canny(a, 100, 200) is "
         "`canny 100cv high=200cv`. Other formats compute the same in f32. Blur first (`gaussian 1.4px`): noise has "
         "edges too. For pictures of one channel; alpha stays.",

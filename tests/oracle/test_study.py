@@ -475,7 +475,9 @@ class Canny(OracleCase):
         self.same(run(array, "canny 20% high=50%", options=("--strip-rows", 7)) > 0, want, "strips")
 
     def test_what_it_refuses(self):
-        for array, stage, message in ((U(9, 8, 3), "canny", "gray"), (U(9, 8), "canny 40% high=20%", "below low")):
+        for array, stage, message in ((U(9, 8, 3), "canny", "gray"), (U(9, 8), "canny 40% high=20%", "below low"),
+                                      (U(9, 8), "canny 50", "50cv"), (U(9, 8), "canny 50cv high=100", "100cv"),
+                                      (U(9, 8), "canny 200", "200cv")):
             with self.assertRaisesRegex(ProgramFailed, message):
                 run(array, stage)
 
