@@ -7,10 +7,11 @@
 #include "stages/shared/elementwise.h"
 
 enum { FIXED, OTSU };
+enum { WHITE, BLACK };
 
 typedef struct params {
     double value;
-    int method;
+    int method, flat;
 } params;
 
 static const double default_value = 0.5;
@@ -21,12 +22,17 @@ static const smp_param table[] = {
     {"method", offsetof(params, method), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "fixed",
      "fixed: the value given; otsu: found, so that it parts dark from bright best",
      (const char *const[]){"fixed", "otsu", NULL}, 0},
+    {"flat", offsetof(params, flat), SMP_T_ENUM, SMP_UNIT_NONE, 0, 0, "white",
+     "otsu: what a channel of one value, with nothing to part, becomes; white: black stays black, as OpenCV does",
+     (const char *const[]){"white", "black", NULL}, 0},
     {0},
 };
 
 static smp_code check(const void *given, smp_error *err)
 {
     const params *p = given;
+    if (p->method != OTSU && p->flat != WHITE)
+        return smp_fail(err, SMP_E_PIPE, "flat belongs to method=otsu, which finds a level");
     if (p->method != OTSU || p->value == default_value)
         return SMP_OK;
     smp_fail(err, SMP_E_PIPE, "method=otsu finds the level itself");
@@ -92,20 +98,49 @@ static int32_t otsu(const uint64_t *counts, int32_t bins)
     return found;
 }
 
+static bool has_one_value(const uint64_t *counts, int32_t bins)
+{
+    int32_t filled = 0;
+    for (int32_t i = 0; i < bins && filled < 2; i++)
+        filled += counts[i] > 0;
+    return filled < 2;
+}
+
+static void warn_of_flat(int flat, int colors, int outcome, smp_findings *findings)
+{
+    char which[40] = "";
+    if (colors > 1)
+        snprintf(which, sizeof which, " in %d of %d channels", flat, colors);
+    snprintf(findings->warning, sizeof findings->warning,
+             "'threshold' finds no level: all samples have one value%s, which comes out %s", which,
+             outcome == BLACK ? "black" : "white unless it is black; flat=black makes it black");
+}
+
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_findings *findings, smp_error *err)
 {
-    (void)params_, (void)findings, (void)err;
+    (void)err;
+    const params *p = params_;
+    const int colors = in->channels - in->alpha;
+    int flat = 0;
     smp_threshold *k = (smp_threshold *)(void *)work->kernel;
     const int32_t bins = k->count.bins;
     const uint64_t *counts = smp_count_result(work, result);
-    const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);
+    const smp_extent extent = smp_count_extent(in, work, result, 0, colors);
     smp_count_outside(extent.below || extent.above ? &extent : NULL, &k->count, work);
     for (int c = 0; c < in->channels; c++) {
-        const int32_t dark = otsu(counts + smp_histogram_slot(bins, c, 0), bins);
+        const uint64_t *own = counts + smp_histogram_slot(bins, c, 0);
+        const int32_t dark = otsu(own, bins);
         /* Half a code value above the last dark one; float bins end where the next begins. */
         k->level[c] = in->format == SMP_F32 ? (float)(dark + 1) / (float)bins : (float)dark + 0.5f;
+        if (c < colors && has_one_value(own, bins)) {
+            flat++;
+            if (p->flat == BLACK)
+                k->level[c] = 2 * k->white;
+        }
     }
+    if (flat)
+        warn_of_flat(flat, colors, p->flat, findings);
     return SMP_OK;
 }
 
@@ -118,7 +153,8 @@ const smp_stage smp_stage_threshold = {
         "out = full scale where v >= level, else 0 (NaN: 0), on every channel by itself; alpha stays.\n"
         "method=otsu takes the level that makes the variance between dark and bright largest (Otsu 1979), from every "
         "value of 8 and 16 bits or 65536 bins over 0..1 of float pictures, of which none may lie outside: for 8 bits "
-        "exactly OpenCV's THRESH_OTSU. A picture of one value comes out white, unless it is black.",
+        "exactly OpenCV's THRESH_OTSU. A picture of one value has nothing to part: it comes out white, unless it is "
+        "black, as OpenCV's does, with a warning; flat=black makes it black.",
     .example = "threshold method=otsu",
     .domain = SMP_IMAGE,
     .access = SMP_ADJUST,

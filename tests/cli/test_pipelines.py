@@ -168,6 +168,14 @@ class Pipelines(CliCase):
         self.assertGreater(after[edges].mean(), 100)
         self.assertLess(after[~cv2.dilate(edges.astype(np.uint8), np.ones((15, 15))).astype(bool)].mean(), 40)
 
+    def test_count_cells_counts_none_on_an_empty_slide(self):
+        for value in (0, 100, 255):
+            Image.fromarray(np.full((40, 50), value, np.uint8)).save(self.folder / "empty.png")
+            done = self.smp("measure", PIPELINES / "count-cells.pipe", "empty.png", "--csv")
+            names, numbers = (line.split(",") for line in done.stdout.splitlines())
+            self.assertEqual(dict(zip(names, numbers))["count"], "0")
+            self.assertIn("empty.png: 'threshold' finds no level", done.stderr)
+
     def test_scan_clean_separates_ink_from_paper(self):
         page = self.result("scan-clean", "page.jpg")
         self.assertEqual(page.shape, (640, 480))

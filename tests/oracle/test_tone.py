@@ -283,6 +283,17 @@ class Point(OracleCase):
                 want = cv2.threshold(array, 0, top, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]
                 self.same(run(array, "threshold method=otsu"), want, f"{array.dtype} case {case}")
 
+    def test_otsu_of_one_value_is_opencvs_or_black(self):
+        for dtype in (np.uint8, np.uint16):
+            for value in (0, 1, 77, 255):
+                array = np.full((9, 7), value, dtype)
+                want = cv2.threshold(array, 0, np.iinfo(dtype).max, cv2.THRESH_BINARY | cv2.THRESH_OTSU)[1]
+                self.same(run(array, "threshold method=otsu"), want, f"{dtype} {value}")
+                self.same(run(array, "threshold method=otsu flat=black"), 0 * array, f"{dtype} {value} black")
+        one = np.dstack([picture(5, (9, 7), np.uint8), np.full((9, 7), 9, np.uint8), np.full((9, 7), 8, np.uint8)])
+        self.assertFalse(run(one, "threshold method=otsu flat=black")[..., 1:].any())
+        self.assertTrue(run(one, "threshold method=otsu flat=black")[..., 0].any())
+
     def test_otsu_works_on_each_channel(self):
         array = picture(10, (61, 45, 3), np.uint8)
         array[..., 1] //= 3
