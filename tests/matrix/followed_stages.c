@@ -131,10 +131,12 @@ static void check_turn(const subject *s, int turn)
 
 static void check_stage(void **given)
 {
+    const char *matrix = getenv("SMP_MATRIX");
+    const int turns = matrix && !strcmp(matrix, "reduced") ? 1 : TURNS; /* sanitizers */
     subject subjects[MAX_SUBJECTS];
     const int count = subjects_of(*given, subjects);
     for (int i = 0; i < count; i++)
-        for (int turn = 0; turn < TURNS; turn++)
+        for (int turn = 0; turn < turns; turn++)
             check_turn(&subjects[i], turn);
 }
 
