@@ -100,7 +100,7 @@ static smp_code run_kernels(const smp_kernel_settings *settings, smp_kernel_job 
             return smp_fail_memory(err, "a name", size);
         job->name = name;
         code = smp_kernel_run(settings, job, &result, &left, err);
-        if (result.kernel[0]) {
+        if (result.kernel) {
             smp_error other = {0};
             const smp_code kept = keep(all, job, &result, &left, code ? &other : err);
             code = code ? code : kept;

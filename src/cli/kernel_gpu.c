@@ -36,7 +36,7 @@ typedef struct gpu_rows {
 /* What the GPU's table calls a kernel: its symbol, or its name with parameters. */
 static bool same_name(const char *told, const char *symbol)
 {
-    char full[512];
+    char full[4096];
     if (!strcmp(told, symbol))
         return true;
     if (!smp_warp_full_name(symbol, true, full, sizeof full))

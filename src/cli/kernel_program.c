@@ -49,6 +49,37 @@ smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *fil
     return code;
 }
 
+/* The file of its first row; null: it has none. */
+static const char *first_file(const smp_warp_result *r)
+{
+    const uint32_t file = r->row_count ? r->rows[0].file : UINT32_MAX;
+    return file < r->file_count ? r->files[file] : NULL;
+}
+
+/* Kernels of several files that share a symbol are told apart by their file: "scale (b.cu)". */
+static smp_code tell_files_apart(smp_warp_result *results, size_t count, smp_error *err)
+{
+    bool *shared = smp_alloc_array(count + 1, sizeof *shared);
+    bool fits = shared != NULL;
+    for (size_t i = 0; i < count && fits; i++)
+        for (size_t k = 0; k < count; k++) {
+            const char *own = first_file(&results[i]), *other = first_file(&results[k]);
+            shared[i] =
+                shared[i] || (own && other && !strcmp(results[i].symbol, results[k].symbol) && strcmp(own, other) != 0);
+        }
+    for (size_t i = 0; i < count && fits; i++) {
+        const char *file = shared[i] ? first_file(&results[i]) : NULL, *slash = file ? strrchr(file, '/') : NULL;
+        char *name = file ? smp_asprintf("%s (%s)", results[i].kernel, slash ? slash + 1 : file) : NULL;
+        fits = name || !file;
+        if (name) {
+            smp_free(results[i].kernel);
+            results[i].kernel = name;
+        }
+    }
+    smp_free(shared);
+    return fits ? SMP_OK : smp_fail_memory(err, "names", count);
+}
+
 /* Launches of one kernel with one shape are one result. */
 static smp_code read_results(FILE *from, smp_warp_result **results, size_t *count, smp_error *err)
 {
@@ -59,7 +90,7 @@ static smp_code read_results(FILE *from, smp_warp_result **results, size_t *coun
         smp_code code = smp_warp_result_read(from, &one, &end, err);
         if (code || end) {
             smp_warp_result_free(&one);
-            return code;
+            return code ? code : tell_files_apart(*results, *count, err);
         }
         if (!smp_grow(results, &capacity, *count + 1, sizeof **results)) {
             smp_warp_result_free(&one);

@@ -157,8 +157,11 @@ static void keep_refused(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 
                               .launches = 1,
                               .stopped = true,
                               .error = *err};
-    snprintf(result.kernel, sizeof result.kernel, "%s", smp_warp_kernel_name(kernel));
-    snprintf(result.symbol, sizeof result.symbol, "%s", smp_warp_kernel_symbol(kernel));
+    result.kernel = smp_strdup(smp_warp_kernel_name(kernel));
+    result.symbol = smp_strdup(smp_warp_kernel_symbol(kernel));
+    result.of = kernel;
+    if (!result.kernel || !result.symbol)
+        exit(1);
     keep(&result);
     const smp_warp_result *last = result_count ? &results[result_count - 1] : NULL;
     if (last && result_count <= MOST_REFUSED && last->stopped && last->error.code == SMP_E_USAGE && !last->row_count)
@@ -284,7 +287,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
         smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
     const int illegal = error_of(&result);
     const bool asserted = result.asserted;
-    if (code && !result.kernel[0])
+    if (code && !result.kernel)
         keep_refused(kernel, grid, block, shared, &err);
     else
         keep(&result);

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "warp/warp.h"
 
-enum { LINE = 4096, FIELDS = 80 };
+enum { FIELDS = 80 };
 
 static void put_text(FILE *to, const char *text)
 {
@@ -23,7 +23,10 @@ static void put_place(FILE *to, const smp_warp_place *p)
 
 void smp_warp_result_write(FILE *to, const smp_warp_result *r)
 {
-    fprintf(to, "K\t%s\t%s", r->kernel, r->symbol);
+    fputs("K\t", to);
+    put_text(to, r->kernel);
+    fputc('\t', to);
+    put_text(to, r->symbol);
     for (int i = 0; i < 3; i++)
         fprintf(to, "\t%" PRIu32 "\t%" PRIu32, r->grid[i], r->block[i]);
     fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.9g",
@@ -106,10 +109,10 @@ static uint32_t small(const char *text)
     return (uint32_t)strtoul(text, NULL, 10);
 }
 
-static void read_head(char **f, smp_warp_result *r)
+static bool read_head(char **f, smp_warp_result *r)
 {
-    snprintf(r->kernel, sizeof r->kernel, "%s", f[1]);
-    snprintf(r->symbol, sizeof r->symbol, "%s", f[2]);
+    r->kernel = smp_strdup(f[1]);
+    r->symbol = smp_strdup(f[2]);
     for (int i = 0; i < 3; i++) {
         r->grid[i] = small(f[3 + 2 * i]);
         r->block[i] = small(f[4 + 2 * i]);
@@ -124,6 +127,7 @@ static void read_head(char **f, smp_warp_result *r)
     r->seconds = strtod(f[16], NULL);
     snprintf(r->code, sizeof r->code, "%s", f[17]);
     r->differing_bytes = number(f[18]);
+    return r->kernel && r->symbol;
 }
 
 static void read_row(char **f, smp_warp_row *w)
@@ -163,35 +167,36 @@ static void read_finding(char **f, smp_warp_finding *x)
     snprintf(x->text, sizeof x->text, "%s", f[16]);
 }
 
-smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_error *err)
+static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *end, smp_error *err)
 {
     enum { HEAD = 19, ROW = 24 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
-    char line[LINE], *f[FIELDS];
-    size_t row_capacity = 0, finding_capacity = 0, file_capacity = 0;
+    char *f[FIELDS];
+    size_t line_size = 0, row_capacity = 0, finding_capacity = 0, file_capacity = 0;
     bool begun = false;
     memset(r, 0, sizeof *r);
     *end = false;
-    while (fgets(line, sizeof line, from)) {
-        const int count = split(line, f);
+    while (getline(line, &line_size, from) > 0) {
+        const int count = split(*line, f);
         if (f[0][0] == 'E')
             return SMP_OK;
         if (f[0][0] == 'K' && count == HEAD && !begun) {
-            read_head(f, r);
+            if (!read_head(f, r))
+                return smp_fail_memory(err, "a result", line_size);
             begun = true;
         } else if (f[0][0] == 'N' && count == NOTE && begun) {
             smp_warp_note(r, "%s", f[1]);
         } else if (f[0][0] == 'F' && count == 2 && begun) {
             if (!smp_grow(&r->files, &file_capacity, r->file_count + 1, sizeof *r->files) ||
                 !(r->files[r->file_count] = smp_strdup(f[1])))
-                return smp_fail_memory(err, "a result", LINE);
+                return smp_fail_memory(err, "a result", line_size);
             r->file_count++;
         } else if (f[0][0] == 'R' && count == ROW && begun) {
             if (!smp_grow(&r->rows, &row_capacity, r->row_count + 1, sizeof *r->rows))
-                return smp_fail_memory(err, "a result", LINE);
+                return smp_fail_memory(err, "a result", line_size);
             read_row(f, &r->rows[r->row_count++]);
         } else if (f[0][0] == 'X' && count == FINDING && begun) {
             if (!smp_grow(&r->findings, &finding_capacity, r->finding_count + 1, sizeof *r->findings))
-                return smp_fail_memory(err, "a result", LINE);
+                return smp_fail_memory(err, "a result", line_size);
             read_finding(f, &r->findings[r->finding_count++]);
         } else if (f[0][0] == 'S' && count == STOP && begun) {
             r->stopped = true;
@@ -204,4 +209,12 @@ smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_err
     }
     *end = true;
     return begun ? smp_fail(err, SMP_E_PROCESS, "the program ended in the middle of a result") : SMP_OK;
+}
+
+smp_code smp_warp_result_read(FILE *from, smp_warp_result *r, bool *end, smp_error *err)
+{
+    char *line = NULL;
+    const smp_code code = read_lines(from, &line, r, end, err);
+    free(line); /* of getline() */
+    return code;
 }

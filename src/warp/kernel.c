@@ -17,7 +17,7 @@ static bool same_name(const char *a, const char *b)
 
 static bool is_called(const smp_warp_kernel *kernel, const char *name)
 {
-    char other[256];
+    char other[4096];
     const char *symbol = kernel->code.symbol;
     if (same_name(kernel->code.name, name))
         return true;

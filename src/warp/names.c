@@ -202,13 +202,14 @@ static bool shares_name(const smp_warp_module *module, size_t of)
 bool warp_tell_apart(smp_warp_module *module)
 {
     enum { ARGUMENTS, PARAMS, SYMBOL, STEPS };
+    enum { MOST_NAME = 4096 }; /* of templates of templates */
     bool *shared = smp_alloc_array(module->kernel_count + 1, sizeof *shared);
     bool fits = shared != NULL;
     for (int step = 0; step < STEPS && fits; step++) {
         for (size_t i = 0; i < module->kernel_count; i++)
             shared[i] = shares_name(module, i);
         for (size_t i = 0; i < module->kernel_count && fits; i++) {
-            char name[256];
+            char name[MOST_NAME];
             warp_code *code = &module->kernels[i]->code;
             if (!shared[i] || (step != SYMBOL && !smp_warp_full_name(code->symbol, step == PARAMS, name, sizeof name)))
                 continue;

@@ -160,8 +160,11 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->files = smp_alloc_array(block->code->file_count + 1, sizeof *result->files);
     if (!result->rows || !result->findings || !result->files)
         return smp_fail_memory(err, "the result", all * sizeof *result->rows);
-    snprintf(result->kernel, sizeof result->kernel, "%s", block->code->name);
-    snprintf(result->symbol, sizeof result->symbol, "%s", block->code->symbol);
+    result->kernel = smp_strdup(block->code->name);
+    result->symbol = smp_strdup(block->code->symbol);
+    if (!result->kernel || !result->symbol)
+        return smp_fail_memory(err, "the result", all);
+    result->of = launch->kernel;
     memcpy(result->grid, launch->grid, sizeof result->grid);
     memcpy(result->block, launch->block, sizeof result->block);
     snprintf(result->code, sizeof result->code, "%s", block->code->param_base ? "sass" : "ptx");
@@ -199,6 +202,8 @@ void smp_warp_result_free(smp_warp_result *result)
 {
     for (size_t i = 0; i < result->file_count; i++)
         smp_free(result->files[i]);
+    smp_free(result->kernel);
+    smp_free(result->symbol);
     smp_free(result->files);
     smp_free(result->rows);
     smp_free(result->findings);
@@ -218,13 +223,32 @@ static void add_notes(smp_warp_result *sum, const char *notes)
     }
 }
 
+/* Of the same code, or of a template's that two files instantiate: the same lines of the same files. */
+static bool same_code(const smp_warp_result *a, const smp_warp_result *b)
+{
+    if (strcmp(a->symbol, b->symbol) != 0)
+        return false;
+    if (!a->of || !b->of || a->of == b->of)
+        return true;
+    bool same = a->row_count && a->row_count == b->row_count && a->finding_count == b->finding_count;
+    for (size_t i = 0; i < a->row_count && same; i++) {
+        const uint32_t file = a->rows[i].file;
+        same = same_row(&a->rows[i], &b->rows[i]) && file < a->file_count && file < b->file_count &&
+               !strcmp(a->files[file], b->files[file]);
+    }
+    for (size_t i = 0; i < a->finding_count && same; i++)
+        same = a->findings[i].here.file == b->findings[i].here.file &&
+               a->findings[i].other.file == b->findings[i].other.file;
+    return same;
+}
+
 bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
 {
-    if (sum->stopped && more->stopped && !strcmp(sum->symbol, more->symbol)) {
+    if (sum->stopped && more->stopped && same_code(sum, more)) {
         sum->launches += more->launches; /* told once */
         return true;
     }
-    if (strcmp(sum->symbol, more->symbol) != 0 || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
+    if (!same_code(sum, more) || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
         memcmp(sum->block, more->block, sizeof sum->block) != 0 || sum->dynamic_shared != more->dynamic_shared ||
         strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped)
         return false;

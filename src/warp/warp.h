@@ -187,7 +187,8 @@ typedef struct smp_warp_fit {
 } smp_warp_fit;
 
 typedef struct smp_warp_result {
-    char kernel[128], symbol[256];
+    char *kernel, *symbol; /* null: nothing ran */
+    const void *of;        /* the kernel's code, in the process that ran it: files may share a symbol */
     uint32_t grid[3], block[3], shared, dynamic_shared;
     uint64_t launches, blocks_run, blocks, instructions, lane_instructions;
     double seconds;
@@ -231,7 +232,8 @@ void smp_warp_note(smp_warp_result *result, const char *format, ...) SMP_PRINTF(
  * smp_alloc. A wrong text is SMP_E_USAGE. */
 smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **list, uint64_t *count, smp_error *err);
 
-/* Adds the counts of another launch of the same kernel with the same shape. False: it is another. */
+/* Adds the counts of another launch of the same kernel with the same shape. False: it is another, as static kernels of
+ * two files are that share a symbol. */
 bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more);
 
 /* A result as text that another process reads back (exchange.c). *end: there was no further one. */

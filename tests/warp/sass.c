@@ -480,7 +480,7 @@ static void threads_of_the_host_change_nothing(void **state)
 {
     (void)state;
     enum { BLOCKS = 11 };
-    smp_warp_result first = {.kernel = ""};
+    smp_warp_result first = {.launches = 0};
     for (int threads = 1; threads <= 4; threads++) {
         lab l;
         open_lab(&l, "/**/ S2R R10, SR_CTAID.X ;\n/**/ VIADD R11, R10, 0x1 ;\n/**/ IMAD R12, R0, R11, RZ ;\n"

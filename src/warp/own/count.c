@@ -118,7 +118,7 @@ static smp_code count(const smp_warp_kernel *kernel, const smp_simt_seen *seen, 
     smp_warp_copy *before = smp_warp_copy_memory(memory);
     if (!before)
         return smp_fail_memory(err, "a copy of what it reads", 0);
-    smp_warp_result result = {.kernel = ""};
+    smp_warp_result result = {.launches = 0};
     smp_code code = execute(kernel, seen, &result, err);
     if (!code && !is_sound(&result, err))
         code = err->code;

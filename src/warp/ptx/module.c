@@ -276,7 +276,7 @@ static void read_cluster(const ptx_parser *parser, warp_code *code)
 
 static void read_function(ptx_parser *parser, bool entry)
 {
-    char name[64];
+    char name[1024];
     warp_code *code = parser->code = new_code(parser, entry);
     if (!code) {
         parser->failed = true;
@@ -317,7 +317,7 @@ static void read_function(ptx_parser *parser, bool entry)
     if (parser->at < parser->length && parser->text[parser->at++] == '{')
         ptx_read_body(parser);
     else
-        smp_fail(&code->problem, SMP_E_PROCESS, "'%s' is declared and has no body here", name);
+        smp_fail(&code->problem, SMP_E_PROCESS, "'%.200s' is declared and has no body here", name);
     ptx_leave(parser);
     parser->depth = 0;
     parser->code = NULL;

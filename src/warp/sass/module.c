@@ -231,7 +231,7 @@ static void end_section(sass_parser *parser)
     }
     m->kernels[m->kernel_count++] = kernel;
     warp_code *code = parser->code = &kernel->code;
-    char name[256];
+    char name[1024];
     smp_warp_source_name(parser->section.at, parser->section.size, name, sizeof name);
     code->symbol = smp_strndup(parser->section.at, parser->section.size);
     code->name = smp_strdup(name);

@@ -1,0 +1,90 @@
+/* The warp machine's limits: whose results are one, and the launches that a GPU refuses. */
+#include <string.h>
+
+#include "suite.h"
+
+#include "warp/warp.h"
+
+typedef struct lab {
+    smp_warp_memory *memory;
+    smp_warp_module *module;
+    smp_warp_result result;
+    smp_error err;
+} lab;
+
+/* A kernel of that name, with directives before its body, that does nothing. */
+static void open_lab(lab *l, const char *symbol, const char *directives)
+{
+    char text[4000];
+    memset(l, 0, sizeof *l);
+    snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry %s()%s\n{\nret;\n}\n",
+             symbol, directives);
+    assert_int_equal(smp_warp_memory_open(&l->memory, &l->err), SMP_OK);
+    assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), l->memory, &l->module, &l->err), SMP_OK);
+}
+
+static smp_code run(lab *l, uint32_t threads)
+{
+    const smp_warp_launch launch = {
+        .kernel = smp_warp_kernel_at(l->module, 0), .grid = {1, 1, 1}, .block = {threads, 1, 1}, .memory = l->memory};
+    return smp_warp_run(&launch, &l->result, &l->err);
+}
+
+static void close_lab(lab *l)
+{
+    smp_warp_result_free(&l->result);
+    smp_warp_module_free(l->module);
+    smp_warp_memory_close(l->memory);
+}
+
+static void kernels_whose_symbols_share_their_beginning_stay_apart(void **state)
+{
+    (void)state;
+    enum { LENGTH = 1500 };
+    lab one, other;
+    char symbol[LENGTH + 1];
+    smp_warp_result back;
+    smp_error err = {0};
+    bool end;
+    memset(symbol, 'k', LENGTH);
+    symbol[LENGTH] = 0;
+    open_lab(&one, symbol, "");
+    symbol[LENGTH - 1] = 'x';
+    open_lab(&other, symbol, "");
+    assert_int_equal(run(&one, 32), SMP_OK);
+    assert_int_equal(run(&other, 32), SMP_OK);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    smp_warp_result_write(file, &other.result);
+    rewind(file);
+    assert_int_equal(smp_warp_result_read(file, &back, &end, &err), SMP_OK);
+    fclose(file);
+    assert_string_equal(back.symbol, symbol);
+    assert_false(smp_warp_result_add(&one.result, &back));
+    assert_true(smp_warp_result_add(&other.result, &back));
+    smp_warp_result_free(&back);
+    close_lab(&one);
+    close_lab(&other);
+}
+
+static void static_kernels_of_two_files_stay_apart(void **state)
+{
+    (void)state;
+    lab one, other;
+    open_lab(&one, "k", "");
+    open_lab(&other, "k", "");
+    assert_int_equal(run(&one, 32), SMP_OK);
+    assert_int_equal(run(&other, 32), SMP_OK);
+    assert_false(smp_warp_result_add(&one.result, &other.result));
+    close_lab(&one);
+    close_lab(&other);
+}
+
+SMP_SUITE(warp_limits)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_whose_symbols_share_their_beginning_stay_apart),
+        cmocka_unit_test(static_kernels_of_two_files_stay_apart),
+    };
+    return cmocka_run_group_tests_name("warp_limits", tests, NULL, NULL);
+}
