@@ -69,6 +69,24 @@ static smp_code load_sass(const char *path, const smp_warp_module *ptx, smp_warp
     return code;
 }
 
+/* Of a thread, as the cubin tells it; 0: there is none. */
+static uint32_t registers_of(const smp_kernel_job *job, const char *arch, const smp_warp_kernel *kernel)
+{
+    const char *sass = job->sass;
+    char *path = sass       ? smp_asprintf("%.*s.cubin", (int)(strrchr(sass, '.') - sass), sass)
+                 : job->ptx ? smp_assemble_cubin(job->ptx, arch)
+                            : NULL;
+    char *cubin = NULL;
+    size_t size;
+    smp_error ignored = {0};
+    uint32_t registers = 0;
+    if (path && !smp_kernel_read(path, &cubin, &size, &ignored))
+        (void)smp_warp_registers(cubin, size, smp_warp_kernel_symbol(kernel), &registers);
+    smp_free(cubin);
+    smp_free(path);
+    return registers;
+}
+
 static smp_code find_kernel(const smp_warp_module *module, const char *file, const char *name,
                             const smp_warp_kernel **out, smp_error *err)
 {
@@ -229,6 +247,7 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
                                       &blocks, &launch.block_count, err);
     if (!code) {
         launch.dynamic_shared = (uint32_t)settings->shared;
+        launch.registers = registers_of(job, settings->arch, launch.kernel);
         launch.params = params;
         launch.memory = memory;
         launch.blocks = blocks;

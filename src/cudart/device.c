@@ -237,7 +237,7 @@ LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
     (void)lab_registers(function, &registers);
     memset(attributes, 0, BYTES);
     put_size(attributes, 0, smp_warp_kernel_shared(kernel));
-    put_int(attributes, MOST_THREADS, SMP_WARP_MAX_THREADS);
+    put_int(attributes, MOST_THREADS, (int)smp_warp_kernel_threads(kernel, registers));
     put_int(attributes, REGISTERS_USED, (int)registers);
     put_int(attributes, PTX, (int)smp_warp_kernel_arch(kernel)); /* by which CUB chooses how to launch */
     put_int(attributes, BINARY, (int)smp_warp_kernel_arch(kernel));
@@ -245,21 +245,25 @@ LAB_API int cudaFuncGetAttributes(char *attributes, const void *function)
     return LAB_SUCCESS;
 }
 
-/* By threads and shared memory: the registers of the real code are not known here. */
-int lab_resident_blocks(const smp_warp_kernel *kernel, int threads, size_t shared, int *blocks)
+/* As the tables tell it: by threads, shared memory and, where the SASS is at hand, registers. */
+int lab_resident_blocks(const void *function, int threads, size_t shared, int *blocks)
 {
+    const smp_warp_kernel *kernel = lab_kernel(function);
+    uint32_t registers = 0;
+    smp_warp_fit fit;
     if (!kernel || !blocks || threads < 1 || threads > SMP_WARP_MAX_THREADS)
         return lab_error(kernel ? LAB_INVALID_VALUE : LAB_INVALID_FUNCTION);
-    const size_t bytes = shared + smp_warp_kernel_shared(kernel) + 1024;
-    const int by_threads = THREADS_A_PROCESSOR / ((threads + 31) / 32 * 32),
-              by_shared = (int)(SHARED_A_PROCESSOR / bytes);
-    *blocks = by_threads < by_shared ? by_threads : by_shared;
-    *blocks = *blocks < BLOCKS_A_PROCESSOR ? *blocks : BLOCKS_A_PROCESSOR;
+    (void)lab_registers(function, &registers);
+    const size_t bytes = shared + smp_warp_kernel_shared(kernel);
+    *blocks = 0;
+    if (bytes <= SMP_WARP_MAX_SHARED && (uint32_t)threads <= smp_warp_kernel_threads(kernel, registers) &&
+        smp_warp_fit_of((int)smp_warp_kernel_arch(kernel), registers, (uint32_t)bytes, (uint32_t)threads, &fit))
+        *blocks = (int)fit.blocks;
     return LAB_SUCCESS;
 }
 LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads, size_t shared)
 {
-    return lab_resident_blocks(lab_kernel(function), threads, shared, blocks);
+    return lab_resident_blocks(function, threads, shared, blocks);
 }
 LAB_API int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int threads,
                                                                    size_t shared, unsigned flags)
@@ -387,6 +391,7 @@ static const struct {
               {LAB_INVALID_FUNCTION, "cudaErrorInvalidDeviceFunction", "invalid device function"},
               {LAB_INVALID_DEVICE, "cudaErrorInvalidDevice", "invalid device ordinal"},
               {LAB_INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+              {LAB_OUT_OF_RESOURCES, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
               {LAB_ILLEGAL_ADDRESS, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
               {LAB_ILLEGAL_INSTRUCTION, "cudaErrorIllegalInstruction", "an illegal instruction was encountered"},
               {LAB_MISALIGNED_ADDRESS, "cudaErrorMisalignedAddress", "misaligned address"},

@@ -247,10 +247,18 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
         keep_refused(kernel, grid, block, shared, &err);
         return lab_error(LAB_INVALID_VALUE);
     }
+    uint32_t registers = 0;
+    (void)lab_registers(function, &registers);
+    const smp_warp_launch shape = {.kernel = kernel, .block = {block.x, block.y, block.z}, .registers = registers};
+    const smp_warp_room room = smp_warp_room_of(&shape, &err);
+    if (room) {
+        keep_refused(kernel, grid, block, shared, &err);
+        return lab_error(room == SMP_WARP_OUT_OF_REGISTERS ? LAB_OUT_OF_RESOURCES : LAB_INVALID_VALUE);
+    }
     if (together) {
         const uint64_t threads = (uint64_t)block.x * block.y * block.z;
         if (threads <= SMP_WARP_MAX_THREADS)
-            lab_resident_blocks(kernel, (int)threads, shared, &resident);
+            lab_resident_blocks(function, (int)threads, shared, &resident);
         if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)resident * LAB_PROCESSORS)
             return lab_error(LAB_TOO_LARGE);
         grid_memory = smp_warp_buffer(lab_memory(), GRID_MEMORY, NULL);
@@ -398,7 +406,7 @@ LAB_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, 
         cluster = (lab_dim3){own[0], own[1], own[2]};
     const unsigned size = cluster.x ? cluster.x * cluster.y * cluster.z : 1;
     const int error =
-        lab_resident_blocks(kernel, threads <= SMP_WARP_MAX_THREADS ? (int)threads : 0, config->shared, &blocks);
+        lab_resident_blocks(function, threads <= SMP_WARP_MAX_THREADS ? (int)threads : 0, config->shared, &blocks);
     if (!error)
         *clusters = size ? blocks * LAB_PROCESSORS / (int)size : 0;
     return error;

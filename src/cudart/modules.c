@@ -20,6 +20,8 @@ typedef struct entry {
     const void *host;
     char *name;
     module *of;
+    uint32_t registers; /* of a thread, once looked for; 0: not known */
+    bool looked;
     int dynamic; /* the most dynamic shared memory that cudaFuncSetAttribute allows it; 0: it was not called */
 } entry;
 
@@ -227,16 +229,22 @@ bool lab_allow_dynamic(const void *host, int bytes)
 bool lab_registers(const void *host, uint32_t *registers)
 {
     LAB_ALONE;
-    const entry *e = entry_of(host);
+    entry *e = entry_of(host);
     const module *m = module_of(e);
     char path[4096];
     size_t size;
+    if (e && e->looked && e->registers)
+        *registers = e->registers;
+    if (!e || e->looked)
+        return e && e->registers;
+    e->looked = true;
     const char *dot = m && m->sass_path ? strrchr(m->sass_path, '.') : NULL;
     if (!dot)
         return false;
     snprintf(path, sizeof path, "%.*s.cubin", (int)(dot - m->sass_path), m->sass_path);
     char *cubin = read_file(path, &size);
     const bool known = cubin && smp_warp_registers(cubin, size, e->name, registers);
+    e->registers = known ? *registers : 0;
     smp_free(cubin);
     return known;
 }

@@ -22,6 +22,7 @@ enum {
     LAB_INVALID_DEVICE = 101,
     LAB_INVALID_HANDLE = 400,
     LAB_ILLEGAL_ADDRESS = 700,
+    LAB_OUT_OF_RESOURCES = 701, /* registers */
     LAB_ILLEGAL_INSTRUCTION = 715,
     LAB_MISALIGNED_ADDRESS = 716,
     LAB_LAUNCH_FAILURE = 719,
@@ -70,7 +71,7 @@ void lab_noticed(void);
 
 /* The processors of the device that programs are told of, and the blocks of a kernel that one holds. */
 enum { LAB_PROCESSORS = 132 };
-int lab_resident_blocks(const smp_warp_kernel *kernel, int threads, size_t shared, int *blocks);
+int lab_resident_blocks(const void *function, int threads, size_t shared, int *blocks);
 
 /* Runs a kernel. cluster: its blocks, all 0 as the kernel says. While a stream is captured, work on streams becomes
  * nodes of a graph instead: then these give true. */

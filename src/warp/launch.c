@@ -8,6 +8,41 @@
 
 static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err);
 
+uint32_t smp_warp_kernel_threads(const smp_warp_kernel *kernel, uint32_t registers)
+{
+    const warp_code *code = &kernel->code;
+    const uint32_t of_gpu = smp_warp_threads_of(registers), own = code->block[0] && code->block[1] && code->block[2]
+                                                                      ? code->block[0] * code->block[1] * code->block[2]
+                                                                      : code->most_threads;
+    return own && own < of_gpu ? own : of_gpu;
+}
+
+smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err)
+{
+    const warp_code *code = &launch->kernel->code;
+    const uint32_t *block = launch->block, *own = code->block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (own[0] && memcmp(own, block, sizeof launch->block) != 0) {
+        smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched: %.80s wants %u x %u x %u",
+                 block[0], block[1], block[2], code->name, own[0], own[1], own[2]);
+        return SMP_WARP_OUT_OF_BOUNDS;
+    }
+    if (code->most_threads && threads > code->most_threads) {
+        smp_fail(err, SMP_E_USAGE, "a block of %llu threads cannot be launched: %.80s may have %u",
+                 (unsigned long long)threads, code->name, code->most_threads);
+        smp_hint(err, "its __launch_bounds__ say so");
+        return SMP_WARP_OUT_OF_BOUNDS;
+    }
+    const uint32_t most = smp_warp_threads_of(launch->registers);
+    if (threads <= most || threads > SMP_WARP_MAX_THREADS)
+        return SMP_WARP_FITS;
+    smp_fail(err, SMP_E_USAGE, "a block of %llu threads cannot be launched: %.80s takes %u registers a thread",
+             (unsigned long long)threads, code->name, launch->registers);
+    smp_hint(err, "at most %u threads fit; __launch_bounds__(%llu) makes the compiler take fewer registers", most,
+             (unsigned long long)threads);
+    return SMP_WARP_OUT_OF_REGISTERS;
+}
+
 static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, uint64_t *blocks, smp_error *err)
 {
     const warp_code *code = &launch->kernel->code;
@@ -24,6 +59,8 @@ static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, u
                  launch->grid[2]);
         return smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
     }
+    if (smp_warp_room_of(launch, err))
+        return err->code;
     *blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const uint64_t shared = (uint64_t)code->shared_bytes + launch->dynamic_shared;
     if (shared > SMP_WARP_MAX_SHARED) {

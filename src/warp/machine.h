@@ -202,6 +202,8 @@ struct warp_code {
     bool counts_only;      /* races and uninitialised reads are not looked for */
     uint32_t architecture; /* that it is compiled for: 90 */
     uint32_t cluster[3];   /* blocks of a cluster, as the kernel wants them; 0: as the launch says, or none */
+    uint32_t most_threads; /* of a block (__launch_bounds__); 0: as the GPU has them */
+    uint32_t block[3];     /* of its launches, as it wants them (__block_size__); 0: any */
     bool in_clusters;      /* it has instructions of clusters */
     uint32_t param_base;   /* SASS: where parameters lie in constant bank 0; 0: PTX */
     uint32_t first_local;  /* SASS: the stack pointer at the beginning */

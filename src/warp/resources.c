@@ -119,6 +119,19 @@ static uint32_t round_up(uint32_t value, uint32_t unit)
     return (value + unit - 1) / unit * unit;
 }
 
+/* Warps whose registers an SM has: they are given to warps in units, and to its four parts alike. */
+static uint32_t warps_of(uint32_t registers)
+{
+    const uint32_t of_warp = round_up((registers ? registers : 1) * SMP_WARP, REGISTER_UNIT);
+    return REGISTERS / of_warp / WARP_UNIT * WARP_UNIT;
+}
+
+uint32_t smp_warp_threads_of(uint32_t registers)
+{
+    const uint32_t threads = warps_of(registers) * SMP_WARP;
+    return threads < SMP_WARP_MAX_THREADS ? threads : SMP_WARP_MAX_THREADS;
+}
+
 bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t threads, smp_warp_fit *out)
 {
     const sm *s = NULL;
@@ -129,8 +142,7 @@ bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t thr
     if (!s || !threads || threads > SMP_WARP_MAX_THREADS || shared > SMP_WARP_MAX_SHARED)
         return false;
     const uint32_t warps = (threads + SMP_WARP - 1) / SMP_WARP;
-    const uint32_t of_warp = round_up((registers ? registers : 1) * SMP_WARP, REGISTER_UNIT);
-    const uint32_t by_registers = REGISTERS / of_warp / WARP_UNIT * WARP_UNIT / warps;
+    const uint32_t by_registers = warps_of(registers) / warps;
     const uint32_t by_shared = s->shared / round_up(shared + s->reserved + !(shared + s->reserved), s->shared_unit);
     const uint32_t by_warps = s->warps / warps;
     uint32_t blocks = s->blocks;

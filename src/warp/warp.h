@@ -90,6 +90,8 @@ uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel); /* bytes of stat
 uint32_t smp_warp_kernel_arch(const smp_warp_kernel *kernel);   /* that it is compiled for: 90; 0: not known */
 /* The blocks of a cluster that it wants (__cluster_dims__). False: it leaves that to its launches. */
 bool smp_warp_kernel_cluster(const smp_warp_kernel *kernel, uint32_t shape[3]);
+/* The threads that a block of it may have, of registers each (0: not known); 0: no block fits. */
+uint32_t smp_warp_kernel_threads(const smp_warp_kernel *kernel, uint32_t registers);
 uint32_t smp_warp_kernel_param_bytes(const smp_warp_kernel *kernel);
 const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null: it can run */
 
@@ -114,6 +116,7 @@ typedef struct smp_warp_launch {
     uint32_t grid[3], block[3];
     uint32_t cluster[3];     /* blocks of a cluster; 0: as the kernel says, or none */
     uint32_t dynamic_shared; /* bytes */
+    uint32_t registers;      /* of a thread; 0: not known */
     const void *params;      /* smp_warp_kernel_param_bytes of them */
     smp_warp_memory *memory;
     FILE *print;            /* where the kernel's printf goes */
@@ -212,9 +215,16 @@ typedef struct smp_warp_result {
 /* The registers of a thread, as a cubin tells them of a kernel. False: it does not. */
 bool smp_warp_registers(const void *cubin, size_t size, const char *symbol, uint32_t *registers);
 
+/* The threads that a block can have whose threads take so many registers (0: not known). */
+uint32_t smp_warp_threads_of(uint32_t registers);
+
 /* How many blocks of so many threads, with so many bytes of shared memory, an SM holds. False: no such architecture or
  * block. */
 bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t threads, smp_warp_fit *out);
+
+/* Whether a GPU takes the launch's blocks, by their threads and registers. */
+typedef enum smp_warp_room { SMP_WARP_FITS, SMP_WARP_OUT_OF_BOUNDS, SMP_WARP_OUT_OF_REGISTERS } smp_warp_room;
+smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err);
 
 /* Runs the kernel. A kernel that stops (trap, deadlock, unknown instruction) fails with SMP_E_PROCESS, and the result
  * tells what was counted until then. Owner of the result: the caller (smp_warp_result_free), also on failure. */

@@ -80,11 +80,44 @@ static void static_kernels_of_two_files_stay_apart(void **state)
     close_lab(&other);
 }
 
+static void blocks_beyond_launch_bounds_are_refused(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "k", ".maxntid 32, 2, 1");
+    assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 64);
+    assert_int_equal(run(&l, 65), SMP_E_USAGE);
+    assert_string_equal(l.err.message, "a block of 65 threads cannot be launched: k may have 64");
+    assert_int_equal(run(&l, 64), SMP_OK);
+    close_lab(&l);
+    open_lab(&l, "k", ".reqntid 64");
+    assert_int_equal(run(&l, 32), SMP_E_USAGE);
+    assert_int_equal(run(&l, 64), SMP_OK);
+    close_lab(&l);
+}
+
+static void blocks_beyond_the_registers_are_refused(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "k", "");
+    smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.module, 0), .block = {1024, 1, 1}, .registers = 64};
+    assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_FITS);
+    launch.registers = 71; /* 72 in steps of 8: 28 warps */
+    assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_OUT_OF_REGISTERS);
+    assert_int_equal(smp_warp_kernel_threads(launch.kernel, 71), 896);
+    launch.block[0] = 896;
+    assert_int_equal(smp_warp_room_of(&launch, &l.err), SMP_WARP_FITS);
+    close_lab(&l);
+}
+
 SMP_SUITE(warp_limits)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_whose_symbols_share_their_beginning_stay_apart),
         cmocka_unit_test(static_kernels_of_two_files_stay_apart),
+        cmocka_unit_test(blocks_beyond_launch_bounds_are_refused),
+        cmocka_unit_test(blocks_beyond_the_registers_are_refused),
     };
     return cmocka_run_group_tests_name("warp_limits", tests, NULL, NULL);
 }

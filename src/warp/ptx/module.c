@@ -260,18 +260,28 @@ static warp_code *new_code(ptx_parser *parser, bool entry)
     return &kernel->code;
 }
 
-/* .reqnctapercluster 4, 1, 1 among the words before a body */
-static void read_cluster(const ptx_parser *parser, warp_code *code)
+/* .reqnctapercluster 4, 1, 1 among the words before a body. False: it is not there. */
+static bool read_shape(const ptx_parser *parser, const char *word, uint32_t shape[3])
 {
-    static const char word[] = ".reqnctapercluster";
     const char *at = parser->text + parser->at;
-    const char *found = memmem(at, strcspn(at, "{;"), word, sizeof word - 1);
+    const char *found = memmem(at, strcspn(at, "{;"), word, strlen(word));
     if (!found)
-        return;
-    const int count =
-        sscanf(found + sizeof word - 1, "%u , %u , %u", &code->cluster[0], &code->cluster[1], &code->cluster[2]);
+        return false;
+    const int count = sscanf(found + strlen(word), "%u , %u , %u", &shape[0], &shape[1], &shape[2]);
     for (int i = count > 0 ? count : 0; i < 3; i++)
-        code->cluster[i] = 1;
+        shape[i] = 1;
+    return true;
+}
+
+static void read_directives(const ptx_parser *parser, warp_code *code)
+{
+    uint32_t most[3];
+    (void)read_shape(parser, ".reqnctapercluster", code->cluster);
+    (void)read_shape(parser, ".reqntid", code->block);
+    if (read_shape(parser, ".maxntid", most)) {
+        const uint64_t threads = (uint64_t)most[0] * most[1]; /* it fits; with the third it may not */
+        code->most_threads = threads && threads < UINT32_MAX / (most[2] + 1) ? (uint32_t)threads * most[2] : 0;
+    }
 }
 
 static void read_function(ptx_parser *parser, bool entry)
@@ -309,9 +319,9 @@ static void read_function(ptx_parser *parser, bool entry)
     ptx_skip_blanks(parser);
     if (parser->at < parser->length && parser->text[parser->at] == '(')
         read_params(parser, false);
-    read_cluster(parser, code);
+    read_directives(parser, code);
     while (parser->at < parser->length && !strchr("{;", parser->text[parser->at]))
-        parser->at++; /* .maxntid and its like */
+        parser->at++;
     if (parser->failed)
         return;
     if (parser->at < parser->length && parser->text[parser->at++] == '{')

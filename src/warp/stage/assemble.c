@@ -74,8 +74,9 @@ static smp_code make_cubin(const char *arch, const char *ptxas, const char *file
     folder_file(cubin, folder, "code.cubin");
     snprintf(work, sizeof work, "%s/code.%d", folder, (int)getpid());
     snprintf(option, sizeof option, "-arch=sm_%s", smp_compile_arch(arch));
+    static _Thread_local char refused[PATH_MAX]; /* ptxas says why, once */
     *made = !access(cubin, R_OK);
-    if (*made)
+    if (*made || !strcmp(refused, cubin))
         return SMP_OK;
     char *const compiles[] = {(char *)(uintptr_t)ptxas,
                               option,
@@ -85,7 +86,10 @@ static smp_code make_cubin(const char *arch, const char *ptxas, const char *file
                               work,
                               NULL};
     char *const copies[] = {(char *)(uintptr_t) "cp", (char *)(uintptr_t) "--", (char *)(uintptr_t)file, work, NULL};
-    return make_file(is_cubin(file) ? copies : compiles, work, cubin, false, made, err);
+    const smp_code code = make_file(is_cubin(file) ? copies : compiles, work, cubin, false, made, err);
+    if (!*made)
+        memcpy(refused, cubin, sizeof refused);
+    return code;
 }
 
 static smp_code make(const char *arch, const tools *t, const char *file, const char *folder, char **sass,
