@@ -33,8 +33,8 @@ static const smp_option options[] = {
      .help = "where the compiler looks for headers"},
     {"std", 0, SMP_O_STRING, offsetof(smp_kernel_settings, std), .fallback = "c++17", .argument = "STANDARD",
      .help = "the C++ of a .cu file"},
-    {"arch", 0, SMP_O_STRING, offsetof(smp_kernel_settings, arch), .fallback = "sm_90", .argument = "ARCH",
-     .help = "the GPU to compile for: sm_80, sm_90, ..."},
+    {"arch", 0, SMP_O_STRING, offsetof(smp_kernel_settings, arch), .argument = "ARCH",
+     .help = "the GPU to compile for: sm_80, sm_90, ... (default sm_90, or what a .ptx or .cubin is for)"},
     {"code", 0, SMP_O_STRING, offsetof(smp_kernel_settings, code), .argument = "CODE",
      .help = "what is counted: sass, as ptxas makes it for --arch, or ptx; by default sass where nvdisasm is"},
     {"device", 0, SMP_O_STRING, offsetof(smp_kernel_settings, device), .argument = "cuda",
@@ -249,7 +249,7 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
         smp_fail(err, SMP_E_USAGE, "--only names no kernel");
         return smp_hint(err, "--only NAME, by its name in the source");
     }
-    if (!is_arch(settings->arch)) {
+    if (settings->arch && !is_arch(settings->arch)) {
         smp_fail(err, SMP_E_USAGE, "--arch %s is no architecture", settings->arch);
         return smp_hint(err, "sm_80, sm_86, sm_90, ...");
     }
@@ -288,6 +288,8 @@ static smp_code kernel(void *given, smp_error *err)
     if (!code)
         code = check(settings, err);
     settings->each = settings->each || settings->device;
+    if (!code)
+        code = smp_kernel_choose_arch(settings, err);
     if (!code)
         code = smp_kernel_all(settings, &all, err);
     if (all.count) {

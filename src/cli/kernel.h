@@ -1,6 +1,7 @@
 /* What the files of `smempipe kernel` share: kernel.c runs the command, kernel_args.c makes a launch of --args,
- * kernel_names.c finds out which word is which parameter, kernel_run.c runs one kernel, kernel_compare.c gathers
- * several, kernel_program.c runs whole programs, kernel_executable.c prepares those that nvcc made elsewhere. */
+ * kernel_names.c finds out which word is which parameter, kernel_arch.c chooses the architecture, kernel_run.c runs one
+ * kernel, kernel_compare.c gathers several, kernel_program.c runs whole programs, kernel_executable.c prepares those
+ * that nvcc made elsewhere. */
 #ifndef SMP_CLI_KERNEL_H
 #define SMP_CLI_KERNEL_H
 
@@ -19,6 +20,7 @@ typedef struct smp_kernel_settings {
     smp_strings defines, includes;
     bool json, csv, each, compare, map;
     const char *html;
+    char own_arch[16]; /* of the file: "sm_90a" */
 } smp_kernel_settings;
 
 extern const smp_command smp_command_kernel;
@@ -67,6 +69,9 @@ double smp_kernel_element(const smp_kernel_array *array, uint64_t index, char *t
 /* left: may be null. */
 smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_job *job, smp_warp_result *result,
                         smp_kernel_left *left, smp_error *err);
+
+/* Without --arch: sm_90, or what the .ptx or .cubin is for. With it, one that it cannot be counted for is refused. */
+smp_code smp_kernel_choose_arch(smp_kernel_settings *settings, smp_error *err);
 
 /* A whole file, with a zero behind it. */
 smp_code smp_kernel_read(const char *path, char **text, size_t *size, smp_error *err);

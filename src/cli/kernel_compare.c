@@ -195,6 +195,11 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
         code = smp_assemble(source, settings->arch, settings->code, &sass, why, err);
     if (code && ptx && !strcmp(err->where, ptx)) /* which lies in the cache */
         snprintf(err->where, sizeof err->where, "%s", file);
+    if (!code && !cuda && !is_ptx && !sass) {
+        smp_fail(err, SMP_E_USAGE, "a cubin has no PTX to count");
+        smp_hint(err, "leave --code ptx out");
+        code = smp_at(err, "%s", file);
+    }
     if (!code) {
         smp_kernel_job job = {.file = file, .file_number = number, .ptx = cuda || is_ptx ? source : NULL, .sass = sass};
         const smp_kernel_process process = {.program = program, .ptx = ptx, .sass = sass};
