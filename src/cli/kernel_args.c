@@ -101,34 +101,62 @@ static void put_value(unsigned char *at, int type, double value)
         memcpy(at, &value, 8);
 }
 
-/* What arrays hold: a ramp of small numbers, or what stands after '='. */
-static bool fill(unsigned char *buffer, uint64_t elements, int type, const char *how, size_t how_size)
+static smp_code wrong(smp_error *err, const char *word, size_t size, const char *what)
 {
+    smp_fail(err, SMP_E_USAGE, "--args: '%.*s': %s", (int)size, word, what);
+    return smp_hint(err, "write arrays as out=f32[1024x1024], in=i32[256]=random or x=f32[64]=0.5, numbers as w=1024");
+}
+
+/* An integer of so many bytes. type: "u8", "i32"; any: with or without a sign, as nvcc's u32 is of int too. */
+static smp_code read_integer(const char *text, const char *type, uint32_t bytes, bool any, uint64_t *bits,
+                             smp_error *err)
+{
+    char *end;
+    const bool negative = text[strspn(text, " ")] == '-';
+    const uint64_t whole = UINT64_MAX >> (64 - 8 * bytes), half = whole / 2;
+    errno = 0;
+    *bits = negative ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+    if (end == text || *end)
+        return wrong(err, text, strlen(text), "this is no whole number");
+    const bool has_sign = type[0] != 'u';
+    const uint64_t top = any || !has_sign ? whole : half, bottom = any || has_sign ? half + 1 : 0;
+    if (!errno && (negative ? 0 - *bits <= bottom : *bits <= top))
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--args: %s is out of range", text);
+    return smp_hint(err, "%s takes %s%llu to %llu", type, bottom ? "-" : "", (unsigned long long)bottom,
+                    (unsigned long long)top);
+}
+
+/* What arrays hold: a ramp of small numbers, or what stands after '='. */
+static smp_code fill(unsigned char *buffer, uint64_t elements, int type, const char *how, size_t how_size,
+                     smp_error *err)
+{
+    static const char forms[] = "after the array may stand =NUMBER, =ramp or =random";
     enum { RAMP = 251 };
-    uint64_t state = 0x9e3779b97f4a7c15;
+    uint64_t state = 0x9e3779b97f4a7c15, bits = 0;
     char text[64], *end;
     if (how_size >= sizeof text)
-        return false;
+        return wrong(err, how, how_size, forms);
     snprintf(text, sizeof text, "%.*s", (int)how_size, how);
     const bool ramp = !how_size || !strcmp(text, "ramp"), random = !strcmp(text, "random");
     const double constant = ramp || random ? 0 : strtod(text, &end);
     if (!ramp && !random && (end == text || *end))
-        return false;
+        return wrong(err, how, how_size, forms);
+    const bool whole = !ramp && !random && types[type].kind == 'i';
+    if (whole && read_integer(text, types[type].name, types[type].size, false, &bits, err))
+        return err->code;
     const uint64_t period = types[type].size == 1 ? 127 : RAMP;
     for (uint64_t i = 0; i < elements; i++) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         const double value = ramp ? (double)(i % period) : random ? (double)(state >> 40 & 127) : constant;
-        put_value(buffer + i * types[type].size, type, value);
+        if (whole)
+            memcpy(buffer + i * types[type].size, &bits, types[type].size);
+        else
+            put_value(buffer + i * types[type].size, type, value);
     }
-    return true;
-}
-
-static smp_code wrong(smp_error *err, const char *word, size_t size, const char *what)
-{
-    smp_fail(err, SMP_E_USAGE, "--args: '%.*s': %s", (int)size, word, what);
-    return smp_hint(err, "write arrays as out=f32[1024x1024], in=i32[256]=random or x=f32[64]=0.5, numbers as w=1024");
+    return SMP_OK;
 }
 
 /* f32[32x32]=random */
@@ -159,9 +187,10 @@ static smp_code read_array(const char *name, size_t name_size, const char *value
     if (!buffer)
         return smp_fail_memory(err, label, bytes);
     const char *how = close + 1, *end = value + size;
-    if ((how < end && *how != '=') ||
-        !fill(buffer, elements, type, how + (how < end), how < end ? (size_t)(end - how) - 1 : 0))
+    if (how < end && *how != '=')
         return wrong(err, value, size, "after the array may stand =NUMBER, =ramp or =random");
+    if (fill(buffer, elements, type, how + (how < end), how < end ? (size_t)(end - how) - 1 : 0, err))
+        return err->code;
     *address = (uint64_t)(uintptr_t)buffer;
     return SMP_OK;
 }
@@ -170,13 +199,12 @@ static smp_code read_number(const char *value, size_t size, const smp_warp_param
                             smp_error *err)
 {
     char text[64], *end;
-    const bool is_float = param->type[0] == 'f';
+    uint64_t bits;
+    const bool is_float = param->type[0] == 'f', is_bytes = !strcmp(param->type, "b8") && param->size > 2;
     if (!size || size >= sizeof text)
         return wrong(err, value, size, "this is no number");
     snprintf(text, sizeof text, "%.*s", (int)size, value);
-    errno = 0;
-    if (is_float || param->size > 8 ||
-        (param->type[0] == 'b' && param->size != 4 && param->size != 8 && param->size > 2)) {
+    if (is_float || param->size > 8 || is_bytes) {
         if (!is_float)
             return wrong(err, value, size, "this parameter is a structure, which --args cannot write");
         const double number = strtod(text, &end);
@@ -185,10 +213,9 @@ static smp_code read_number(const char *value, size_t size, const smp_warp_param
         put_value(to, param->size == 8 ? 2 : param->size == 4 ? 0 : 4, number);
         return SMP_OK;
     }
-    const long long number = strtoll(text, &end, 0);
-    if (end == text || *end || errno)
-        return wrong(err, value, size, "this parameter is an integer");
-    memcpy(to, &number, param->size);
+    if (read_integer(text, param->type, param->size, true, &bits, err))
+        return err->code;
+    memcpy(to, &bits, param->size);
     return SMP_OK;
 }
 

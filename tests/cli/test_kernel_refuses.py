@@ -1,0 +1,59 @@
+"""What `smempipe kernel` refuses: numbers that do not fit, files of other architectures, mistakes that nobody sought."""
+import struct
+import unittest
+
+from harness import CliCase
+
+HEAD = ".version 8.0\n.target %s\n.address_size 64\n"
+NARROW = """.visible .entry f(.param .u32 n, .param .u8 c, .param .u16 s, .param .align 4 .b8 two[8])
+{
+ret;
+}
+"""
+LAUNCH = ("--only", "f", "--grid", "1", "--block", "32", "--code", "ptx")
+
+
+def cubin(arch):
+    """The head of a cubin as ptxas of CUDA 13 writes it: the architecture is in the second byte of the flags."""
+    return b"\x7fELF\x02\x01\x01\x29\x08" + bytes(7) + bytes(32) + struct.pack("<I", arch << 8) + bytes(12)
+
+
+class Refuses(CliCase):
+    def test_numbers_out_of_range(self):
+        self.write("a.ptx", HEAD % "sm_90" + NARROW)
+        for words, told in (("99999999999 1 1 1", ("99999999999 is out of range", "u32 takes -2147483648 to 4294967295")),
+                            ("1 300 1 1", ("300 is out of range", "u8 takes -128 to 255")),
+                            ("1 1 -50000 1", ("-50000 is out of range", "u16 takes -32768 to 65535")),
+                            ("1 1 1.5 1", ("'1.5': this is no whole number",)),
+                            ("-1 255 -32768 1", ("'1': this parameter is a structure",))):
+            with self.subTest(words):
+                error = self.smp("kernel", "a.ptx", *LAUNCH, "--args", words, status=2).stderr
+                for word in told:
+                    self.assertIn(word, error)
+
+    def test_numbers_of_arrays_out_of_range(self):
+        self.write("a.ptx", HEAD % "sm_90" + ".visible .entry f(.param .u64 a)\n{\nret;\n}\n")
+        for words, told in (("a=i8[4]=128", "i8 takes -128 to 127"), ("a=u16[4]=-1", "u16 takes 0 to 65535"),
+                            ("a=i32[4]=0.5", "'0.5': this is no whole number")):
+            with self.subTest(words):
+                self.assertIn(told, self.smp("kernel", "a.ptx", *LAUNCH, "--args", words, status=2).stderr)
+        self.smp("kernel", "a.ptx", *LAUNCH, "--args", "a=u64[4]=18446744073709551615")
+
+    def test_another_architecture(self):
+        self.write("a.cubin", cubin(90))
+        self.write("a.ptx", HEAD % "sm_90a" + NARROW)
+        for file in ("a.cubin", "a.ptx"):
+            with self.subTest(file):
+                error = self.smp("kernel", file, *LAUNCH, "--arch", "sm_80", status=2).stderr
+                self.assertIn("it is compiled for sm_90", error)
+                self.assertIn("--arch sm_90", error)
+        self.assertIn("--args gives 0", self.smp("kernel", "a.ptx", *LAUNCH, "--arch", "sm_90", status=2).stderr)
+
+    def test_the_ptx_of_a_cubin(self):
+        self.write("a.cubin", cubin(90))
+        error = self.smp("kernel", "a.cubin", *LAUNCH, status=2).stderr
+        self.assertIn("a cubin has no PTX to count", error)
+
+
+if __name__ == "__main__":
+    unittest.main()
