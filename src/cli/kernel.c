@@ -104,6 +104,26 @@ static unsigned found_in(const smp_warp_result *r)
     return found;
 }
 
+/* What --fail-on asks for must have been looked for: silence would pass a race. */
+static smp_code refuse_unchecked(const smp_kernel_results *all, unsigned wanted, smp_error *err)
+{
+    wanted &= 1u << RACES | 1u << UNINITIALISED;
+    for (size_t i = 0; i < all->count && wanted; i++) {
+        const smp_warp_result *r = &all->results[i];
+        if (!r->unchecked)
+            continue;
+        const char *why = strstr(r->notes, "not looked for: ");
+        why += why ? strlen("not looked for: ") : 0;
+        smp_fail(err, SMP_E_PROCESS, "--fail-on %s: they were not looked for in %.60s%s%.*s",
+                 failures[wanted >> RACES & 1 ? RACES : UNINITIALISED], r->kernel, why ? ": " : "",
+                 why ? (int)strcspn(why, "\n") : 0, why ? why : "");
+        return smp_hint(err,
+                        "they are found in PTX that the lab can execute; conflicts, uncoalesced, bounds and barriers "
+                        "are found without");
+    }
+    return SMP_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------ the command */
 
 static bool has_lines(const smp_kernel_results *all)
@@ -308,6 +328,8 @@ static smp_code kernel(void *given, smp_error *err)
         }
     }
     differs = differs || all.gpu.differ;
+    if (!code && !(found & wanted) && !differs)
+        code = refuse_unchecked(&all, wanted, err);
     smp_kernel_results_free(&all);
     if (code && !err->code)
         smp_fail(err, code, "a kernel stopped");

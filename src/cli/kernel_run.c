@@ -226,7 +226,7 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
         code = load_sass(sass, module, memory, &code_module, err);
     if (!code)
         code = find_kernel(module ? module : code_module, job->file, job->name, &launch.kernel, err);
-    if (!code && smp_warp_kernel_problem(launch.kernel)) {
+    if (!code && smp_warp_kernel_problem(launch.kernel) && !code_module) {
         *err = *smp_warp_kernel_problem(launch.kernel);
         code = err->code;
     }
@@ -258,6 +258,8 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
                                        smp_warp_kernel_find(code_module, smp_warp_kernel_symbol(launch.kernel), &many),
                                        result, err)
                    : smp_warp_run(&launch, result, err);
+        if (!code && !module)
+            smp_warp_note(result, "mistakes are not looked for: %s has no PTX", job->file);
         if (!code && left)
             code = keep_arrays(args, launch.kernel, memory, params, left, err);
     }

@@ -93,6 +93,24 @@ static void put_differences(FILE *to, const smp_lab_report *report, const smp_pa
     }
 }
 
+/* Of which kernels nothing is known but costs. */
+static void put_unchecked(FILE *to, const smp_lab_report *report, const smp_paint *paint)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        const smp_warp_result *r = &report->results[i];
+        char text[400];
+        if (!r->unchecked)
+            continue;
+        const char *note = strstr(r->notes, "mistakes are not looked for");
+        snprintf(text, sizeof text, "%.*s", note ? (int)strcspn(note, "\n") : 0, note ? note : "");
+        fprintf(to, "  %snote%s  ", paint->yellow, paint->off);
+        smp_text_clean(to, r->kernel);
+        fputs(": ", to);
+        smp_text_clean(to, note ? text : "mistakes are not looked for");
+        fputc('\n', to);
+    }
+}
+
 static void put_look(FILE *to, const smp_lab_report *report, const smp_paint *paint)
 {
     for (size_t i = 0; i < report->count; i++) {
@@ -139,5 +157,6 @@ void smp_lab_compare(FILE *to, const smp_lab_report *report, bool color)
     }
     fputc('\n', to);
     put_differences(to, report, &paint);
+    put_unchecked(to, report, &paint);
     put_look(to, report, &paint);
 }

@@ -32,7 +32,7 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
     fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.9g",
             r->shared, r->dynamic_shared, r->launches, r->blocks_run, r->blocks, r->instructions, r->lane_instructions,
             r->seconds);
-    fprintf(to, "\t%s\t%" PRIu64 "\n", r->code, r->differing_bytes);
+    fprintf(to, "\t%s\t%" PRIu64 "\t%d\n", r->code, r->differing_bytes, r->unchecked);
     for (const char *at = r->notes; *at;) {
         const size_t size = strcspn(at, "\n");
         fprintf(to, "N\t%.*s\n", (int)size, at);
@@ -127,6 +127,7 @@ static bool read_head(char **f, smp_warp_result *r)
     r->seconds = strtod(f[16], NULL);
     snprintf(r->code, sizeof r->code, "%s", f[17]);
     r->differing_bytes = number(f[18]);
+    r->unchecked = small(f[19]);
     return r->kernel && r->symbol;
 }
 
@@ -169,7 +170,7 @@ static void read_finding(char **f, smp_warp_finding *x)
 
 static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *end, smp_error *err)
 {
-    enum { HEAD = 19, ROW = 24 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
+    enum { HEAD = 20, ROW = 24 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
     char *f[FIELDS];
     size_t line_size = 0, row_capacity = 0, finding_capacity = 0, file_capacity = 0;
     bool begun = false;

@@ -174,6 +174,7 @@ smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_
     result->lane_instructions = block->lane_instructions;
     result->illegal = block->illegal;
     result->refused = block->refused;
+    result->unchecked = block->code->counts_only;
     result->asserted = block->asserted;
     for (size_t i = 0; i < block->code->file_count; i++) {
         result->files[i] = smp_strdup(block->code->files[i] ? block->code->files[i] : "");
@@ -293,6 +294,7 @@ bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
     sum->lane_instructions += more->lane_instructions;
     sum->seconds += more->seconds;
     sum->differing_bytes += more->differing_bytes;
+    sum->unchecked = sum->unchecked || more->unchecked;
     add_notes(sum, more->notes);
     sum->launches += more->launches;
     return true;

@@ -141,6 +141,7 @@ static bool take_findings(smp_warp_result *result, smp_warp_result *ptx)
     result->finding_count = ptx->finding_count;
     result->illegal = ptx->illegal;
     result->refused = ptx->refused;
+    result->unchecked = ptx->unchecked;
     ptx->files = NULL;
     ptx->file_count = 0;
     ptx->findings = NULL;

@@ -204,6 +204,7 @@ typedef struct smp_warp_result {
     size_t row_count;
     smp_warp_finding *findings;
     size_t finding_count;
+    bool unchecked; /* races and uninitialised reads were not looked for: a note says why */
     bool asserted; /* an assertion failed */
     bool illegal;  /* a finding is of an address that a GPU would not take: it would end the launch */
     bool refused;  /* a finding is of an instruction that a GPU does not run: it would end the launch */

@@ -1,8 +1,12 @@
 """What `smempipe kernel` refuses: numbers that do not fit, files of other architectures, mistakes that nobody sought."""
+import shutil
 import struct
 import unittest
 
 from harness import CliCase
+
+PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
 
 HEAD = ".version 8.0\n.target %s\n.address_size 64\n"
 NARROW = """.visible .entry f(.param .u32 n, .param .u8 c, .param .u16 s, .param .align 4 .b8 two[8])
@@ -53,6 +57,24 @@ class Refuses(CliCase):
         self.write("a.cubin", cubin(90))
         error = self.smp("kernel", "a.cubin", *LAUNCH, status=2).stderr
         self.assertIn("a cubin has no PTX to count", error)
+
+    @unittest.skipUnless(PTXAS and NVDISASM, "no ptxas or nvdisasm")
+    def test_races_that_nobody_looked_for(self):
+        self.write("a.ptx", HEAD % "sm_90" + """.visible .entry f()
+{
+.reg .b32 %r<4>;
+mov.u32 %r1, %tid.x;
+vmax2.s32.s32.s32 %r2, %r1, %r1, %r1;
+ret;
+}
+""")
+        launch = ("kernel", "a.ptx", *LAUNCH[:-2], "-q", "--fail-on")
+        error = self.smp(*launch, "conflicts,races", status=1).stderr
+        self.assertIn("--fail-on races: they were not looked for in f", error)
+        self.assertIn("vmax2", error)
+        self.smp(*launch, "conflicts,bounds")
+        told = self.smp("kernel", "a.ptx", *LAUNCH[:-2], "--compare").stdout
+        self.assertIn("note  f: mistakes are not looked for", told)
 
 
 if __name__ == "__main__":
