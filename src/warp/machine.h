@@ -206,6 +206,7 @@ struct warp_code {
     uint32_t block[3];     /* of its launches, as it wants them (__block_size__); 0: any */
     bool in_clusters;      /* it has instructions of clusters */
     uint32_t param_base;   /* SASS: where parameters lie in constant bank 0; 0: PTX */
+    size_t inherited;      /* SASS: so many instructions at the beginning have the place of the kernel before it */
     uint32_t first_local;  /* SASS: the stack pointer at the beginning */
     warp_bank banks[WARP_BANKS];
     warp_bank_row *bank_rows;

@@ -513,6 +513,35 @@ static void threads_of_the_host_change_nothing(void **state)
     smp_warp_result_free(&first);
 }
 
+/* nvdisasm names a place where it has changed: two kernels of one source line have it once. */
+static void a_kernel_on_the_line_of_the_one_before_has_that_line(void **state)
+{
+    (void)state;
+    static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n"
+                              ".visible .entry a()\n{\n.loc 1 3 0\nret;\n}\n"
+                              ".visible .entry b()\n{\n.loc 1 3 0\nret;\n}\n"
+                              ".visible .entry c()\n{\nret;\n}\n";
+    static const char text[] = "\t.target\tsm_90\n\t.section\t.text.a,\"ax\",@progbits\na:\n"
+                               "\t//## File \"a.cu\", line 3\n/**/ STS [0x400], R0 ;\n/**/ EXIT ;\n"
+                               "\t.section\t.text.b,\"ax\",@progbits\nb:\n/**/ STS [0x400], R0 ;\n/**/ EXIT ;\n"
+                               "\t.section\t.text.c,\"ax\",@progbits\nc:\n/**/ STS [0x400], R0 ;\n/**/ EXIT ;\n";
+    static const uint32_t lines[] = {3, 3, 0};
+    lab l = {.words = NULL};
+    assert_int_equal(smp_warp_memory_open(&l.memory, &l.err), SMP_OK);
+    assert_int_equal(smp_warp_load_ptx("a.ptx", ptx, strlen(ptx), l.memory, &l.ptx, &l.err), SMP_OK);
+    assert_int_equal(smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l.ptx, l.memory, &l.sass, &l.err),
+                     SMP_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const smp_warp_launch launch = {
+            .kernel = smp_warp_kernel_at(l.sass, i), .grid = {1, 1, 1}, .block = {LANES, 1, 1}, .memory = l.memory};
+        smp_warp_result_free(&l.result);
+        (void)smp_warp_run(&launch, &l.result, &l.err);
+        assert_int_equal(l.result.row_count, 1);
+        assert_int_equal(l.result.rows[0].line, lines[i]);
+    }
+    close_lab(&l);
+}
+
 SMP_SUITE(sass)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +558,7 @@ SMP_SUITE(sass)
         cmocka_unit_test(doubles_are_multiplied),
         cmocka_unit_test(matrices_cost_what_an_h100_counted),
         cmocka_unit_test(matrices_hold_their_values),
+        cmocka_unit_test(a_kernel_on_the_line_of_the_one_before_has_that_line),
     };
     return cmocka_run_group_tests_name("sass", tests, NULL, NULL);
 }

@@ -61,6 +61,7 @@ static void read_place(sass_parser *parser, sass_text text)
         return;
     parser->file = file_of(parser, name);
     parser->source_line = number;
+    parser->inherits = false;
     parser->chosen = !is_toolkit(name);
 }
 
@@ -92,6 +93,7 @@ static void add_line(sass_parser *parser, sass_text text, uint32_t text_line)
     line->text_line = text_line;
     line->file = parser->file;
     line->line = parser->source_line;
+    parser->inherited += parser->inherits;
     parser->chosen = false;
     if (!sass_cut((sass_text){begin + 2, (size_t)(end - begin) - 2}, line)) {
         line->word_count = 1;
@@ -237,6 +239,7 @@ static void end_section(sass_parser *parser)
     code->name = smp_strdup(name);
     code->entry = true;
     code->counts_only = true;
+    code->inherited = parser->inherited;
     code->granule = 4;
     if (!code->symbol || !code->name) {
         parser->failed = true;
@@ -260,7 +263,8 @@ static void begin_section(sass_parser *parser, sass_text name)
 {
     parser->section = name;
     parser->line_count = parser->label_count = parser->jump_count = 0;
-    parser->source_line = 0;
+    parser->inherits = parser->source_line != 0; /* nvdisasm names a place again only where it has changed */
+    parser->inherited = 0;
     parser->chosen = false;
 }
 
@@ -298,6 +302,17 @@ static void read_text(sass_parser *parser)
     }
 }
 
+/* Code without any place follows the place of another kernel, too: a kernel has it if its PTX has the line. */
+static void settle_places(warp_code *code, const smp_warp_kernel *twin)
+{
+    const uint32_t line = code->inherited && code->count ? code->insts[0].line : 0;
+    bool known = false;
+    for (size_t i = 0; twin && line && i < twin->code.count; i++)
+        known = known || twin->code.insts[i].line == line;
+    for (size_t i = 0; i < code->inherited && i < code->count && !known; i++)
+        code->insts[i].line = 0;
+}
+
 /* The shared memory that the code may use, and shapes that the PTX knows better. */
 static void settle(sass_parser *parser, const smp_warp_module *ptx)
 {
@@ -315,10 +330,13 @@ static void settle(sass_parser *parser, const smp_warp_module *ptx)
         const smp_warp_kernel *twin = ptx ? smp_warp_kernel_find(ptx, code->symbol, &many) : NULL;
         const bool reserves = parser->architecture >= FIRST && code->shared_bytes >= RESERVED;
         code->architecture = parser->architecture;
-        if (twin)
+        if (twin) {
             memcpy(code->cluster, twin->code.cluster, sizeof code->cluster);
-        if (twin)
+            memcpy(code->block, twin->code.block, sizeof code->block);
+            code->most_threads = twin->code.most_threads;
             code->param_bytes = twin->code.param_bytes;
+        }
+        settle_places(code, twin);
         code->shared_bytes = twin ? twin->code.shared_bytes : code->shared_bytes - (reserves ? RESERVED : 0);
         if (twin && twin->code.array_count == 1 && /* of several, ptxas may choose another order */
             (code->arrays = smp_alloc(sizeof *code->arrays))) {

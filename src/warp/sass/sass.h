@@ -166,6 +166,8 @@ typedef struct sass_parser {
     uint32_t groups;                                            /* as in sass_op */
     uint32_t reduced; /* what a barrier's reduction left: a number, a predicate */
     uint32_t file, source_line;
+    bool inherits; /* the place is still that of the section before */
+    size_t inherited;
     bool chosen; /* the source line of a chain of inlining is found */
     bool failed;
     smp_error error;
