@@ -266,6 +266,8 @@ static smp_code run_step(smp_trial *trial, bool first, smp_error *err)
         code = smp_trial_run(trial, trial->maker, &trial->out, err);
     if (!code && first && trial->step->job == SMP_JOB_REDUCE)
         code = smp_step_finish(trial->run, trial->target, err);
+    if (!code && first && trial->step->job == SMP_JOB_REDUCE && trial->target != trial->run)
+        code = smp_step_bring_table(trial->target, err); /* the model and the CPU need it, too */
     return code;
 }
 

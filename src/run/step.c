@@ -398,6 +398,15 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     return code;
 }
 
+smp_code smp_step_bring_table(smp_step_run *run, smp_error *err)
+{
+    const size_t size = run->work.table_size;
+    if (!run->table || run->work.table || !size)
+        return SMP_OK;
+    run->work.table = smp_alloc(size);
+    return run->work.table ? bring(run, run->work.table, run->table, size, err) : smp_fail_memory(err, "a table", size);
+}
+
 smp_code smp_step_clipped(smp_step_run *run, uint64_t *clipped, smp_error *err)
 {
     int64_t size = sizeof *clipped;
