@@ -20,7 +20,7 @@ static const smp_param table[] = {
     {"k", offsetof(params, k), SMP_T_FLOAT, SMP_UNIT_NONE, -10, 10, "auto",
      "share of the deviation, with bradley of the mean; auto: 0.2, bradley 0.15", NULL, SMP_P_AUTO},
     {"r", offsetof(params, r), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "50%",
-     "with sauvola: the largest deviation, of full scale", NULL, SMP_P_POSITIVE},
+     "with sauvola: the largest deviation, of full scale", NULL, SMP_P_POSITIVE | SMP_P_LEVEL},
     {"offset", offsetof(params, offset), SMP_T_FLOAT, SMP_UNIT_FRACTION, -1, 1, "2%",
      "with mean: how far below it the level lies", NULL, SMP_P_LEVEL},
     SMP_WINDOW_EDGE(params),

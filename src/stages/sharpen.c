@@ -16,7 +16,7 @@ static const smp_param params[] = {
     {"sigma", offsetof(sharpen_params, sigma), SMP_T_FLOAT, SMP_UNIT_PX, 0, SMP_GAUSSIAN_MAX_SIGMA, "1",
      "standard deviation of the blur that the difference is taken from", NULL, 0},
     {"threshold", offsetof(sharpen_params, threshold), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",
-     "differences up to this stay as they are", NULL, 0},
+     "differences up to this stay as they are", NULL, SMP_P_LEVEL},
     SMP_WINDOW_EDGE(sharpen_params),
     SMP_WINDOW_FILL(sharpen_params),
     {0},

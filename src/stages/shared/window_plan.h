@@ -15,7 +15,7 @@
 #define SMP_WINDOW_FILL(type)                                                                                          \
     {                                                                                                                  \
         "fill", offsetof(type, fill), SMP_T_FLOAT, SMP_UNIT_FRACTION, 0, 1, "0",                                       \
-            "the value outside with edge=constant", NULL, 0                                                            \
+            "the value outside with edge=constant", NULL, SMP_P_LEVEL                                                  \
     }
 
 /* Fills in the kernel parameters, `size` bytes that begin with an smp_window, and the rows that they reach. */
