@@ -111,11 +111,42 @@ static void blocks_beyond_the_registers_are_refused(void **state)
     close_lab(&l);
 }
 
+static void a_shuffle_from_outside_of_its_mask_is_a_mistake(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shuffle;
+        uint64_t count;
+    } cases[] = {
+        {"idx.b32 %r1, %r0, 20, 31, 0xffff", 16},
+        {"idx.b32 %r1, %r0, 15, 31, 0xffff", 0},
+        {"bfly.b32 %r1, %r0, 16, 31, 0xffff", 16},
+        {"down.b32 %r1, %r0, 8, 31, 0xffff", 0},   /* of lanes 8 to 15, which do not use it */
+        {"idx.b32 %r1, %r0, 20, 4127, 0xffff", 0}, /* in segments of 16 lanes: 4 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[500];
+        lab l = {.memory = NULL};
+        snprintf(text, sizeof text,
+                 ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %%r<2>;\n"
+                 "mov.u32 %%r0, %%laneid;\nshfl.sync.%s;\nret;\n}\n",
+                 cases[i].shuffle);
+        assert_int_equal(smp_warp_memory_open(&l.memory, &l.err), SMP_OK);
+        assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), l.memory, &l.module, &l.err), SMP_OK);
+        assert_int_equal(run(&l, 16), SMP_OK);
+        assert_int_equal(l.result.finding_count, cases[i].count != 0);
+        if (cases[i].count)
+            assert_int_equal(l.result.findings[0].count, cases[i].count);
+        close_lab(&l);
+    }
+}
+
 SMP_SUITE(warp_limits)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_whose_symbols_share_their_beginning_stay_apart),
         cmocka_unit_test(static_kernels_of_two_files_stay_apart),
+        cmocka_unit_test(a_shuffle_from_outside_of_its_mask_is_a_mistake),
         cmocka_unit_test(blocks_beyond_launch_bounds_are_refused),
         cmocka_unit_test(blocks_beyond_the_registers_are_refused),
     };

@@ -210,12 +210,21 @@ void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     }
 }
 
+/* What a lane outside of the mask holds is undefined. Up and down the last lanes often get that and do not use it. */
+static void check_source(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t from)
+{
+    if (inst->flow != WARP_MEMBERS || (inst->mode != BFLY && inst->mode != IDX))
+        return;
+    if (!(warp_words(frame, inst->s[inst->submode])[lane] >> from & 1))
+        warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
+                   "a shuffle reads lane %u, which its mask leaves out: the value is undefined", from);
+}
+
 /* PTX ISA, shfl: c holds the segment's mask in bits 8-12 and the clamp in bits 0-4. */
 void ptx_run_shuffle(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint32_t value[WARP_LANES], result[WARP_LANES], inside = 0;
     const uint32_t *b = warp_words(frame, inst->s[1]), *c = warp_words(frame, inst->s[2]);
-    (void)block;
     memcpy(value, warp_words(frame, inst->s[0]), sizeof value);
     for (uint32_t l = 0; l < WARP_LANES; l++) {
         const uint32_t segment = c[l] >> 8 & 31, clamp = c[l] & 31, by = b[l] & 31;
@@ -240,6 +249,8 @@ void ptx_run_shuffle(warp_block *block, warp_frame *frame, const warp_inst *inst
             in = from <= most;
         }
         result[l] = value[in ? from & 31 : (int)l];
+        if (in && lanes >> l & 1)
+            check_source(block, frame, inst, l, (uint32_t)from & 31);
         inside |= (uint32_t)in << l;
     }
     if (inst->d[0] != WARP_NO_ROW)
