@@ -264,6 +264,7 @@ struct warp_frame {
     uint32_t avoid;                         /* lanes that spun long enough: others go first */
     uint32_t spins;
     uint32_t carry; /* of PTX: a bit a lane */
+    uint32_t tried; /* of PTX: lanes that swapped in shared memory, as one takes a lock, with nothing there since */
     uint32_t depth; /* 0: the kernel */
     const struct warp_frame *caller;
     uint32_t at_cluster, cluster_arrived; /* lanes that wait at the cluster's barrier, that have arrived there */

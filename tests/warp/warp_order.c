@@ -82,11 +82,31 @@ static void an_acquire_sees_what_was_released(void **state)
     assert_int_not_equal(races_of(text), 0);
 }
 
+/* One thread a warp adds to s[0] while it holds the lock in flag. */
+static void a_lock_orders_who_holds_it(void **state)
+{
+    (void)state;
+    static const char body[] = "and.b32 %%r4, %%r0, 31; setp.ne.u32 %%p0, %%r4, 0; @%%p0 ret;\n"
+                               "take:\natom.shared.cas.b32 %%r4, [flag], 0, 1; setp.ne.u32 %%p1, %%r4, 0;\n"
+                               "@%%p1 bra take;\n%s\n"
+                               "ld.volatile.shared.u32 %%r5, [s]; add.u32 %%r5, %%r5, 1;\n"
+                               "st.volatile.shared.u32 [s], %%r5;\n"
+                               "membar.cta; atom.shared.exch.b32 %%r4, [flag], 0;";
+    char text[700];
+    snprintf(text, sizeof text, body, "membar.cta;");
+    assert_int_equal(races_of(text), 0);
+    snprintf(text, sizeof text, body, "");
+    assert_int_not_equal(races_of(text), 0);
+    snprintf(text, sizeof text, body, "fence.proxy.async.shared::cta;");
+    assert_int_not_equal(races_of(text), 0);
+}
+
 SMP_SUITE(warp_order)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(atomics_race_with_plain_accesses_alone),
         cmocka_unit_test(an_acquire_sees_what_was_released),
+        cmocka_unit_test(a_lock_orders_who_holds_it),
     };
     return cmocka_run_group_tests_name("warp_order", tests, NULL, NULL);
 }

@@ -256,6 +256,14 @@ static bool decode_nothing(ptx_parser *parser, const ptx_statement *s, warp_inst
     return true;
 }
 
+/* Those of a proxy order no threads. */
+static bool decode_fence(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    (void)parser;
+    inst->execute = ptx_has(s, "proxy") ? ptx_run_nothing : ptx_run_fence;
+    return true;
+}
+
 static const struct {
     const char *name;
     bool (*decode)(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
@@ -303,8 +311,8 @@ static const struct {
     {"ldmatrix", ptx_decode_matrix},
     {"stmatrix", ptx_decode_matrix},
     {"movmatrix", ptx_decode_matrix},
-    {"membar", decode_nothing},
-    {"fence", decode_nothing},
+    {"membar", decode_fence},
+    {"fence", decode_fence},
     {"setmaxnreg", decode_nothing},
     {"griddepcontrol", decode_nothing}, /* launches run one after another */
     {"prefetch", decode_nothing},

@@ -15,7 +15,7 @@ void ptx_blend(warp_frame *frame, uint32_t row, char row_class, const void *resu
  * value was swapped. */
 enum { PTX_ATOM_SWAP = 7, PTX_ATOM_SWAPPED = 10 };
 warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_to_window, ptx_run_is_space,
-    ptx_run_param, ptx_run_map_rank, ptx_run_rank_of;
+    ptx_run_param, ptx_run_map_rank, ptx_run_rank_of, ptx_run_fence;
 
 /* carry.c */
 warp_execute ptx_run_carry;

@@ -135,6 +135,17 @@ static void acquire(warp_block *block, const warp_inst *inst)
         warp_cluster_order(block);
 }
 
+/* A fence behind a swap is an acquire: of a lock, whose owner before let it go behind a fence. */
+void ptx_run_fence(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    (void)inst;
+    if (!(frame->tried & lanes))
+        return;
+    frame->tried &= ~lanes;
+    block->interval++;
+    warp_cluster_order(block);
+}
+
 /* Whether a lane's bytes lie in its local memory. */
 static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
                          uint32_t bytes)
@@ -213,6 +224,7 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
             access.bytes = (const unsigned char(*)[WARP_ACCESS_BYTES])written;
         }
         acquire(block, inst);
+        frame->tried &= ~lanes;
         if (block->cluster) {
             access_members(block, frame, inst, lanes, offset, &access, load);
             return;
@@ -388,6 +400,13 @@ static bool is_count(const warp_frame *frame, const warp_inst *inst, uint32_t la
     return true;
 }
 
+/* atomicCAS, and atomicExch whose result is used: of a lock that is let go it is not. */
+static bool takes_lock(const warp_inst *inst)
+{
+    enum { EXCHANGE = 6 };
+    return inst->mode == PTX_ATOM_SWAP || (inst->mode == EXCHANGE && !inst->result_unused);
+}
+
 void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     uint64_t address[WARP_LANES];
@@ -412,8 +431,10 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
             return;
         }
         uint32_t rank = UINT32_MAX;
-        if (space == WARP_SHARED)
+        if (space == WARP_SHARED) {
             acquire(block, inst);
+            frame->tried |= takes_lock(inst) ? same : 0;
+        }
         if (space == WARP_SHARED && block->cluster)
             same = warp_same_member(block, same, offset, &rank);
         unsigned char *shared = warp_memory_of(block, rank);
