@@ -148,7 +148,6 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
         return LAB_SUCCESS;                                                                                            \
     }
 NOTHING(cudaDeviceReset)
-NOTHING(cudaSetDeviceFlags)
 NOTHING(cudaDeviceSetLimit)
 NOTHING(cudaDeviceSetCacheConfig)
 NOTHING(cudaDeviceSetSharedMemConfig)
@@ -157,6 +156,45 @@ NOTHING(cudaProfilerStop)
 NOTHING(cudaFuncSetCacheConfig)
 NOTHING(cudaFuncSetSharedMemConfig)
 NOTHING(cudaHostRegister)
+
+static unsigned device_flags = 8; /* cudaDeviceMapHost, which is always so */
+LAB_API int cudaSetDeviceFlags(unsigned flags)
+{
+    device_flags = flags | 8;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaGetDeviceFlags(unsigned *flags)
+{
+    if (!flags)
+        return lab_error(LAB_INVALID_VALUE);
+    *flags = device_flags;
+    return LAB_SUCCESS;
+}
+
+static const char bus_id[] = "0000:00:00.0";
+LAB_API int cudaDeviceGetPCIBusId(char *text, int size, int device)
+{
+    if (device || !text || size < (int)sizeof bus_id)
+        return lab_error(device ? LAB_INVALID_DEVICE : LAB_INVALID_VALUE);
+    memcpy(text, bus_id, sizeof bus_id);
+    return LAB_SUCCESS;
+}
+LAB_API int cudaDeviceGetByPCIBusId(int *device, const char *text)
+{
+    if (!device || !text)
+        return lab_error(LAB_INVALID_VALUE);
+    *device = 0;
+    return lab_error(strcmp(text, bus_id) ? LAB_INVALID_DEVICE : LAB_SUCCESS);
+}
+
+/* cudaChannelFormatDesc: bits of four channels, and their kind. */
+typedef struct lab_channels {
+    int bits[4], kind;
+} lab_channels;
+LAB_API lab_channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
+{
+    return (lab_channels){{x, y, z, w}, kind};
+}
 
 LAB_API int cudaSetDevice(int device)
 {
@@ -328,6 +366,27 @@ LAB_API int cudaStreamDestroy(void *stream)
 LAB_API int cudaStreamQuery(void *stream)
 {
     return cudaStreamSynchronize(stream);
+}
+/* What was asked for before is done, so it is called at once, or becomes a node of a graph. */
+typedef struct callback {
+    void (*function)(void *stream, int status, void *data);
+    void *stream, *data;
+} callback;
+static void call_back(void *given)
+{
+    const callback *c = given;
+    c->function(c->stream, lab_broken(), c->data);
+}
+LAB_API int cudaStreamAddCallback(void *stream, void (*function)(void *stream, int status, void *data), void *data,
+                                  unsigned flags)
+{
+    if (!function || flags)
+        return lab_error(LAB_INVALID_VALUE);
+    callback *c = malloc(sizeof *c); /* a graph may call it as often as it is launched */
+    if (!c)
+        return lab_error(LAB_OUT_OF_MEMORY);
+    *c = (callback){function, stream, data};
+    return cudaLaunchHostFunc(stream, call_back, c);
 }
 NOTHING(cudaStreamWaitEvent)
 NOTHING(cudaStreamAttachMemAsync)

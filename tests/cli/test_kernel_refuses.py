@@ -1,10 +1,12 @@
 """What `smempipe kernel` refuses: numbers that do not fit, files of other architectures, mistakes that nobody sought."""
+import os
 import shutil
 import struct
 import unittest
 
-from harness import CliCase
+from harness import ROOT, SANITIZED, CliCase
 
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
 NVDISASM = shutil.which("nvdisasm") or shutil.which("/usr/local/cuda/bin/nvdisasm")
 
@@ -75,6 +77,12 @@ ret;
         self.smp(*launch, "conflicts,bounds")
         told = self.smp("kernel", "a.ptx", *LAUNCH[:-2], "--compare").stdout
         self.assertIn("note  f: mistakes are not looked for", told)
+
+    @unittest.skipUnless(NVCC and not SANITIZED, "no nvcc, or a sanitizer")
+    def test_launches_that_a_gpu_refuses(self):
+        told = self.smp("kernel", os.path.join(ROOT, "tests", "lab", "runtime", "limits.cu"), "--code", "ptx").stdout
+        self.assertIn("a block of 128 threads cannot be launched: bound may have 64", told)
+        self.assertNotIn("line ", told.split("counts of")[0])
 
 
 if __name__ == "__main__":

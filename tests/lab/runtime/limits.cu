@@ -1,0 +1,59 @@
+// What the runtime tells of a kernel's limits, launches that a GPU refuses, and small functions of the API.
+#include <cstdio>
+#include <cstring>
+
+#define CHECK(holds)                                                                                                   \
+    do {                                                                                                               \
+        if (!(holds)) {                                                                                                \
+            printf("line %d: %s\n", __LINE__, #holds);                                                                 \
+            return 1;                                                                                                  \
+        }                                                                                                              \
+    } while (0)
+
+__global__ void __launch_bounds__(64) bound(int *out) { out[threadIdx.x] = 1; }
+
+static void CUDART_CB called(cudaStream_t, cudaError_t status, void *data) { *static_cast<int *>(data) = 1 + status; }
+
+static int launches()
+{
+    int *out, blocks, grid, threads;
+    cudaFuncAttributes attributes;
+    CHECK(!cudaMalloc(&out, 4096));
+    CHECK(!cudaFuncGetAttributes(&attributes, bound) && attributes.maxThreadsPerBlock == 64);
+    CHECK(!cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bound, 64, 0) && blocks > 0);
+    CHECK(!cudaOccupancyMaxPotentialBlockSize(&grid, &threads, bound) && threads == 64);
+    bound<<<1, 128>>>(out);
+    CHECK(cudaGetLastError() == cudaErrorInvalidValue);
+    bound<<<1, 64>>>(out);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    return 0;
+}
+
+static int functions()
+{
+    cudaPitchedPtr cube;
+    const cudaExtent extent = make_cudaExtent(70, 3, 2);
+    static unsigned char host[2][3][70];
+    cudaMemcpy3DParms copy = {};
+    int done = 0, device = 1;
+    unsigned flags;
+    char bus[32];
+    CHECK(!cudaMalloc3D(&cube, extent) && cube.pitch >= 70 && cube.xsize == 70 && cube.ysize == 3);
+    CHECK(!cudaMemset3D(cube, 9, extent));
+    copy.srcPtr = cube;
+    copy.dstPtr = make_cudaPitchedPtr(host, 70, 70, 3);
+    copy.extent = extent;
+    copy.kind = cudaMemcpyDeviceToHost;
+    CHECK(!cudaMemcpy3D(&copy) && host[0][0][0] == 9 && host[1][2][69] == 9);
+    CHECK(!cudaMemset(cube.ptr, 4, 70));
+    CHECK(!cudaMemcpyPeer(static_cast<char *>(cube.ptr) + cube.pitch, 0, cube.ptr, 0, 70));
+    CHECK(!cudaMemcpy3D(&copy) && host[0][1][69] == 4 && host[0][2][0] == 9);
+    CHECK(!cudaStreamAddCallback(nullptr, called, &done, 0) && !cudaDeviceSynchronize() && done == 1);
+    CHECK(!cudaGetDeviceFlags(&flags) && (flags & cudaDeviceMapHost));
+    CHECK(!cudaDeviceGetPCIBusId(bus, sizeof bus, 0) && strlen(bus) == 12);
+    CHECK(!cudaDeviceGetByPCIBusId(&device, bus) && device == 0);
+    CHECK(cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat).x == 32);
+    return 0;
+}
+
+int main() { return launches() || functions(); }
