@@ -1,4 +1,4 @@
-"""What `smempipe kernel` refuses: numbers that do not fit, files of other architectures, mistakes that nobody sought."""
+"""What `smempipe kernel` refuses: numbers that do not fit, files of other architectures, mistakes not looked for."""
 import os
 import shutil
 import struct
@@ -27,7 +27,8 @@ def cubin(arch):
 class Refuses(CliCase):
     def test_numbers_out_of_range(self):
         self.write("a.ptx", HEAD % "sm_90" + NARROW)
-        for words, told in (("99999999999 1 1 1", ("99999999999 is out of range", "u32 takes -2147483648 to 4294967295")),
+        for words, told in (("99999999999 1 1 1", ("99999999999 is out of range",
+                                                   "u32 takes -2147483648 to 4294967295")),
                             ("1 300 1 1", ("300 is out of range", "u8 takes -128 to 255")),
                             ("1 1 -50000 1", ("-50000 is out of range", "u16 takes -32768 to 65535")),
                             ("1 1 1.5 1", ("'1.5': this is no whole number",)),
