@@ -120,6 +120,7 @@ void smp_kernel_modules_close(smp_kernel_modules *modules);
 typedef struct smp_kernel_process {
     const char *program;
     const char *ptx, *sass;            /* of the only source; sass null, or as smp_assemble made it */
+    const char *cubin;                 /* where PTX is counted: it tells registers; may be null */
     const smp_kernel_modules *modules; /* of an executable instead; else null */
 } smp_kernel_process;
 
@@ -137,6 +138,7 @@ char *smp_kernel_runtime_folder(void);
 /* The names of environment variables by which the program and its library find each other. */
 #define SMP_LAB_PTX     "SMEMPIPE_LAB_PTX"
 #define SMP_LAB_SASS    "SMEMPIPE_LAB_SASS"
+#define SMP_LAB_CUBIN   "SMEMPIPE_LAB_CUBIN"
 #define SMP_LAB_MODULES "SMEMPIPE_LAB_MODULES"
 #define SMP_LAB_EACH    "SMEMPIPE_LAB_EACH"
 #define SMP_LAB_RESULTS "SMEMPIPE_LAB_RESULTS"

@@ -202,8 +202,10 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
     }
     if (!code) {
         smp_kernel_job job = {.file = file, .file_number = number, .ptx = cuda || is_ptx ? source : NULL, .sass = sass};
-        const smp_kernel_process process = {.program = program, .ptx = ptx, .sass = sass};
+        char *cubin = program_runs && !sass ? smp_assemble_cubin(ptx, settings->arch) : NULL;
+        const smp_kernel_process process = {.program = program, .ptx = ptx, .sass = sass, .cubin = cubin};
         code = program_runs ? run_program(settings, &job, &process, all, err) : run_kernels(settings, &job, all, err);
+        smp_free(cubin);
     }
     if (!from)
         note_code(all, sass != NULL, !cuda && !is_ptx, why);

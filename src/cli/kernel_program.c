@@ -118,6 +118,7 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
     environment[n++] = smp_asprintf(SMP_LAB_BLOCKS "=%s", settings->blocks ? settings->blocks : "all");
     environment[n++] = smp_asprintf(SMP_LAB_PTX "=%s", process->ptx ? process->ptx : "");
     environment[n++] = smp_asprintf(SMP_LAB_SASS "=%s", process->sass ? process->sass : "");
+    environment[n++] = smp_asprintf(SMP_LAB_CUBIN "=%s", process->cubin ? process->cubin : "");
     environment[n++] = smp_asprintf(SMP_LAB_MODULES "=%s%s", m ? m->folder : "", m ? "/modules" : "");
     if (settings->each)
         environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");

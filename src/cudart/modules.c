@@ -1,6 +1,6 @@
 /* The program's device code and what it registers of it. `smempipe kernel` says where the code is: of a .cu that it
- * compiled one PTX (SMEMPIPE_LAB_PTX, _SASS); of an executable a list (SMEMPIPE_LAB_MODULES), in which a fatbin is
- * found by its bytes. A module is read when a program first needs it. */
+ * compiled one PTX (SMEMPIPE_LAB_PTX, _SASS, _CUBIN); of an executable a list (SMEMPIPE_LAB_MODULES), in which a fatbin
+ * is found by its bytes. A module is read when a program first needs it. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "warp/fatbin.h"
 
 typedef struct module {
-    char *ptx_path, *sass_path; /* null: there is none */
+    char *ptx_path, *sass_path, *cubin_path; /* null: there is none; the last where it does not lie beside the SASS */
     smp_warp_module *ptx, *sass;
     bool read;
 } module;
@@ -108,11 +108,14 @@ static module *find_in_list(const char *list, uint64_t key)
 static module *the_only(void)
 {
     static module only;
-    const char *ptx = getenv("SMEMPIPE_LAB_PTX"), *sass = getenv("SMEMPIPE_LAB_SASS");
+    const char *ptx = getenv("SMEMPIPE_LAB_PTX"), *sass = getenv("SMEMPIPE_LAB_SASS"),
+               *cubin = getenv("SMEMPIPE_LAB_CUBIN");
     if (!only.ptx_path && ptx && ptx[0])
         only.ptx_path = smp_strdup(ptx);
     if (!only.sass_path && sass && sass[0])
         only.sass_path = smp_strdup(sass);
+    if (!only.cubin_path && cubin && cubin[0])
+        only.cubin_path = smp_strdup(cubin);
     return &only;
 }
 
@@ -239,10 +242,9 @@ bool lab_registers(const void *host, uint32_t *registers)
         return e && e->registers;
     e->looked = true;
     const char *dot = m && m->sass_path ? strrchr(m->sass_path, '.') : NULL;
-    if (!dot)
-        return false;
-    snprintf(path, sizeof path, "%.*s.cubin", (int)(dot - m->sass_path), m->sass_path);
-    char *cubin = read_file(path, &size);
+    if (dot)
+        snprintf(path, sizeof path, "%.*s.cubin", (int)(dot - m->sass_path), m->sass_path);
+    char *cubin = read_file(dot ? path : m ? m->cubin_path : NULL, &size);
     const bool known = cubin && smp_warp_registers(cubin, size, e->name, registers);
     e->registers = known ? *registers : 0;
     smp_free(cubin);

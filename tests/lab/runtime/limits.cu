@@ -12,6 +12,19 @@
 
 __global__ void __launch_bounds__(64) bound(int *out) { out[threadIdx.x] = 1; }
 
+// So many registers that 1024 threads have none for all.
+__global__ void many(float *x, int n)
+{
+    float a[80];
+    for (int i = 0; i < 80; i++)
+        a[i] = x[i * 32 + threadIdx.x % 32];
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 80; i++)
+            a[i] = a[i] * a[(i + 1) % 80] + k;
+    for (int i = 0; i < 80; i++)
+        x[i * 32 + threadIdx.x % 32] = a[i];
+}
+
 static void CUDART_CB called(cudaStream_t, cudaError_t status, void *data) { *static_cast<int *>(data) = 1 + status; }
 
 static int launches()
@@ -26,6 +39,10 @@ static int launches()
     CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     bound<<<1, 64>>>(out);
     CHECK(cudaGetLastError() == cudaSuccess);
+    CHECK(!cudaFuncGetAttributes(&attributes, many) && attributes.numRegs > 64 && attributes.maxThreadsPerBlock < 1024);
+    CHECK(!cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, many, 1024, 0) && blocks == 0);
+    many<<<1, 1024>>>(reinterpret_cast<float *>(out), 1);
+    CHECK(cudaGetLastError() == cudaErrorLaunchOutOfResources);
     return 0;
 }
 
