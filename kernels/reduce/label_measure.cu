@@ -7,6 +7,7 @@
  * Numbers are running counts. A launch counts in chunks; the next one's blocks add up the counts before theirs. */
 #include "reduce/label_slots.cuh"
 
+#include "lib/warp_control.cuh"
 #include "reduce/bits.cuh"
 
 enum { LABEL_WARPS = SMP_LABEL_BLOCK / 32 };
@@ -247,24 +248,34 @@ template <typename, typename> SMP_DEVICE void label_measure_tiled(const smp_io &
         __syncthreads();
         label_part sum = {0, 0, 0, 0, 0, 0};
         uint32_t sum_local = 0, sum_root = 0;
-        for (unsigned starts = label_starts(word), k = 0; starts; starts &= starts - 1, k++) {
-            const uint32_t value = mine[k];
-            const uint32_t local = value < LABEL_LOCAL ? (uint32_t)t * SMP_LABEL_RUNS + k : value - LABEL_LOCAL;
-            smp_converge();
-            const uint32_t before = s.roots[local / SMP_LABEL_RUNS] & ((1u << local % SMP_LABEL_RUNS) - 1);
-            const uint32_t root = s.first[local / SMP_LABEL_RUNS] + (uint32_t)__popc(before);
-            const label_part part =
-                label_part_of(label_run(word, starts & (0u - starts)), (uint32_t)(t % SMP_LABEL_ACROSS * SMP_BITS_WORD),
-                              (uint32_t)(t / SMP_LABEL_ACROSS));
-            if (sum.area && root == sum_root) {
-                label_part_join(sum, part);
-                continue;
+        /* The whole warp goes round, so that lanes that add do so together, in whatever order they come. */
+        for (unsigned starts = label_starts(word), k = 0; __any_sync(0xffffffffu, starts != 0); k++) {
+            label_part part = {0, 0, 0, 0, 0, 0};
+            uint32_t local = 0, root = 0;
+            bool joins = true;
+            if (starts) {
+                const uint32_t value = mine[k];
+                local = value < LABEL_LOCAL ? (uint32_t)t * SMP_LABEL_RUNS + k : value - LABEL_LOCAL;
+                smp_converge();
+                const uint32_t before = s.roots[local / SMP_LABEL_RUNS] & ((1u << local % SMP_LABEL_RUNS) - 1);
+                root = s.first[local / SMP_LABEL_RUNS] + (uint32_t)__popc(before);
+                part =
+                    label_part_of(label_run(word, starts & (0u - starts)),
+                                  (uint32_t)(t % SMP_LABEL_ACROSS * SMP_BITS_WORD), (uint32_t)(t / SMP_LABEL_ACROSS));
+                joins = sum.area && root == sum_root;
+                if (joins)
+                    label_part_join(sum, part);
+                starts &= starts - 1;
             }
-            if (sum.area)
+            smp_reconverge();
+            if (!joins && sum.area)
                 label_tile_add(s, all, records, sum_local, sum_root, sum, place);
-            sum = part;
-            sum_local = local;
-            sum_root = root;
+            smp_reconverge();
+            if (!joins) {
+                sum = part;
+                sum_local = local;
+                sum_root = root;
+            }
         }
         if (sum.area)
             label_tile_add(s, all, records, sum_local, sum_root, sum, place);
