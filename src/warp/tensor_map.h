@@ -13,9 +13,9 @@ typedef struct warp_tensor_map {
     uint8_t rank, element, swizzle; /* element: bytes; swizzle: 0, or 1, 3, 7 for 32, 64, 128 bytes */
     uint64_t address;
     uint64_t strides[WARP_TENSOR_RANK - 1]; /* bytes, from the second dimension on */
-    uint32_t dims[WARP_TENSOR_RANK];
+    uint64_t dims[WARP_TENSOR_RANK];        /* up to 2^32 */
     uint16_t box[WARP_TENSOR_RANK];
-    uint8_t rest[50];
+    uint8_t rest[30];
 } warp_tensor_map;
 
 #endif

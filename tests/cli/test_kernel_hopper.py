@@ -43,6 +43,23 @@ class Hopper(CliCase):
                 done = self.smp("kernel", program, "--code", "ptx", "--", name, env=environment, status=status)
                 self.assertIn(words, done.stdout + done.stderr)
 
+    def test_boxes_and_maps_that_hardware_refuses(self):
+        """As an H200 answers, of these cases and more."""
+        program = os.path.join(LAB, "runtime", "hopper_gemm.cu")
+        illegal = "cudaErrorIllegalInstruction"
+        for name, status, words in (
+            ("read", 0, (f"boxes off: {illegal}", "reads a tensor's box that begins at -7 in dimension 0: hardware wants "
+                         "a multiple of 16 bytes, here of 8 elements")),
+            ("write", 0, (f"boxes off: {illegal}", "writes a tensor's box that begins at 4 in dimension 0: hardware")),
+            ("3", 1, (f"another rank: {illegal}", "no tensor map of 2 dimensions that cuTensorMapEncodeTiled has made")),
+            ("each", 0, ("encodings: 0 0 0 0 0 0 0" + 14 * " 1" + "\n",)),
+        ):  # fmt: skip
+            with self.subTest(name):
+                done = self.smp("kernel", program, "--arch", "sm_90a", "--code", "ptx", "--", name, status=status,
+                                env={**os.environ, "XDG_CACHE_HOME": self.cache.name})  # fmt: skip
+                for word in words:
+                    self.assertIn(word, done.stdout + done.stderr)
+
     def test_tiles_come_by_tensor_maps_and_are_multiplied_by_four_warps(self):
         program = os.path.join(LAB, "runtime", "hopper_gemm.cu")
         environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name}

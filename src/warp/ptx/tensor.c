@@ -82,6 +82,7 @@ static bool read_map(warp_block *block, const warp_frame *frame, const warp_inst
         memcpy(map, from, sizeof *map);
     if (from && map->magic == WARP_TENSOR_MAGIC && map->rank == inst->submode)
         return true;
+    block->refused = true;
     warp_stop(block, frame, inst, "no tensor map of %u dimensions that cuTensorMapEncodeTiled has made", inst->submode);
     return false;
 }
@@ -130,11 +131,22 @@ static bool copy_row(warp_block *block, const warp_frame *frame, const warp_inst
     return true;
 }
 
-/* Hardware takes boxes to write only from the tensor's first elements on (CUDA C++ Programming Guide, tensor memory
- * access: the corner of a box that is written has no negative index). */
-static bool is_taken(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t rank)
+/* Hardware takes boxes that begin at a multiple of 16 bytes of a row, and boxes to write only from the tensor's first
+ * elements on: others are illegal instructions on an H200. */
+static bool is_taken(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane,
+                     const warp_tensor_map *map)
 {
-    for (uint32_t i = 0; i < rank && inst->mode == FROM_SHARED; i++) {
+    enum { STEP = 16 /* bytes */ };
+    const int32_t first = (int32_t)warp_words(frame, inst->s[COORDINATES])[lane];
+    if ((int64_t)first * map->element % STEP) {
+        block->refused = true;
+        warp_fault(block, SMP_WARP_MISALIGNED, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
+                   "%s a tensor's box that begins at %d in dimension 0: hardware wants a multiple of 16 bytes, here of "
+                   "%d elements",
+                   inst->mode == TO_SHARED ? "reads" : "writes", first, STEP / map->element);
+        return false;
+    }
+    for (uint32_t i = 0; i < map->rank && inst->mode == FROM_SHARED; i++) {
         const int32_t at = (int32_t)warp_words(frame, inst->s[COORDINATES + i])[lane];
         if (at >= 0)
             continue;
@@ -153,7 +165,7 @@ static void copy_box(warp_block *block, warp_frame *frame, const warp_inst *inst
     int64_t at[WARP_TENSOR_RANK];
     uint32_t step[WARP_TENSOR_RANK] = {0}, place = (uint32_t)offset;
     if (!ptx_is_inside(block, frame, inst, lane, offset, bytes, ALIGNMENT, "a box of a tensor") ||
-        !is_taken(block, frame, inst, lane, map->rank))
+        !is_taken(block, frame, inst, lane, map))
         return;
     warp_check_shared(block, frame, inst, lane, (uint32_t)offset, bytes,
                       inst->mode == TO_SHARED ? WARP_WRITES : WARP_READS);

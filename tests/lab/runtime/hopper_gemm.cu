@@ -107,9 +107,11 @@ __global__ void __launch_bounds__(CONSUMERS + 32)
 }
 
 // Boxes of 16 x 4 x 2 halves, that begin outside of the tensor, through shared memory and into another, `moved` further
-// on: hardware writes to no negative coordinate.
+// on: hardware writes to no negative coordinate. It takes boxes from a multiple of 16 bytes alone, which those that
+// read or write `off` elements further are not.
 enum { MOVED_X = 8, MOVED_Y = 1 };
-__global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, int moved)
+__global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to, int moved,
+                      int read_off = 0, int write_off = 0)
 {
     __shared__ alignas(1024) half box[2 * 4 * 16];
     __shared__ alignas(8) uint64_t full;
@@ -120,7 +122,7 @@ __global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_con
         expect(&full, sizeof box);
         asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, "
                      "{%2, %3, %4}], [%5];" ::"r"(at(box)),
-                     "l"(&from), "r"(x), "r"(y), "r"(z), "r"(at(&full))
+                     "l"(&from), "r"(x + read_off), "r"(y), "r"(z), "r"(at(&full))
                      : "memory");
     }
     __syncthreads();
@@ -134,7 +136,7 @@ __global__ void boxes(const __grid_constant__ CUtensorMap from, const __grid_con
     __syncthreads();
     if (t == 0) {
         asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(&to),
-                     "r"(x + moved * MOVED_X), "r"(y + moved * MOVED_Y), "r"(z), "r"(at(box))
+                     "r"(x + moved * MOVED_X + write_off), "r"(y + moved * MOVED_Y), "r"(z), "r"(at(box))
                      : "memory");
         asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;" ::: "memory");
     }
@@ -179,6 +181,51 @@ static CUtensorMap map_of_three(half *tensor, int x, int y, int z)
     return map;
 }
 
+// What the driver says of maps, one by one.
+static void encode_each(void *at)
+{
+    typedef struct {
+        cuuint64_t deep, pitches[2];
+        cuuint32_t box[3], step;
+        int offset, type, swizzle;
+    } asked;
+    static const asked right = {4, {80, 720}, {16, 4, 2}, 1, 0, 6, 1};
+    asked each[21];
+    for (asked &one : each)
+        one = right;
+    each[1].pitches[0] = 64; // below a row
+    each[2].pitches[0] = 0;
+    each[3].pitches[1] = 16; // below the first
+    each[4].pitches[1] = 880, each[4].pitches[0] = 96;
+    each[5].box[1] = 16; // higher than the tensor
+    each[6].deep = 1ull << 32;
+    each[7].deep = (1ull << 32) + 1;
+    each[8].deep = 0;
+    each[9].pitches[1] = 1ull << 40;
+    each[10].pitches[0] = 88;
+    each[11].box[0] = each[11].box[1] = 256, each[11].box[2] = 8, each[11].swizzle = 0;
+    each[12].box[0] = 12, each[12].swizzle = 0;
+    each[13].box[1] = 257;
+    each[14].box[1] = 0;
+    each[15].box[0] = 32; // wider than its swizzle
+    each[16].step = 0;
+    each[17].step = 9;
+    each[18].offset = 8;
+    each[19].type = 99;
+    each[20].swizzle = 9;
+    printf("encodings:");
+    for (const asked &one : each) {
+        const cuuint64_t dims[] = {40, 9, one.deep};
+        const cuuint32_t steps[] = {1, one.step, 1};
+        CUtensorMap map;
+        printf(" %d",
+               (int)find_encoder()(&map, (CUtensorMapDataType)one.type, 3, (char *)at + one.offset, dims, one.pitches,
+                                   one.box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)one.swizzle,
+                                   CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    }
+    printf("\n");
+}
+
 enum { X = 40, Y = 9, Z = 4, WIDE = X + MOVED_X, HIGH = Y + MOVED_Y };
 
 int main(int count, char **arguments)
@@ -193,6 +240,22 @@ int main(int count, char **arguments)
     cudaMalloc(&out, sizeof back);
     if (count > 1 && arguments[1][0] == 'n') { // a box of 32 bytes, whose swizzle is of 128
         map_of(in_a, K, M, 16);
+        return 0;
+    }
+    if (count > 1 && arguments[1][0] == 'e') {
+        encode_each(in_a);
+        return 0;
+    }
+    if (count > 1 && (arguments[1][0] == 'r' || arguments[1][0] == 'w')) { // an element, or four, off
+        const bool reads = arguments[1][0] == 'r';
+        const CUtensorMap from = map_of_three(in_a, X, Y, Z), to = map_of_three((half *)out, WIDE, HIGH, Z);
+        boxes<<<dim3(3, 3, 2), 64>>>(from, to, 1, reads ? 1 : 0, reads ? 0 : 4);
+        printf("boxes off: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+        return 0;
+    }
+    if (count > 1 && arguments[1][0] == '3') { // dimensions, and a copy of two
+        gemm<0><<<1, CONSUMERS + 32>>>(out, map_of_three(in_a, X, Y, Z), map_of(in_b, K, N));
+        printf("another rank: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
         return 0;
     }
     if (count > 1 && arguments[1][0] == 'o') {
