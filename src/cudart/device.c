@@ -201,14 +201,16 @@ LAB_API int cudaSetDevice(int device)
     return lab_error(device ? LAB_INVALID_DEVICE : LAB_SUCCESS);
 }
 
-/* cudaFuncAttributeMaxDynamicSharedMemorySize; the others are wishes. */
+/* cudaFuncAttributeMaxDynamicSharedMemorySize, NonPortableClusterSizeAllowed; the others are wishes. */
 LAB_API int cudaFuncSetAttribute(const void *function, int attribute, int value)
 {
-    enum { MAX_DYNAMIC_SHARED = 8 };
+    enum { MAX_DYNAMIC_SHARED = 8, WIDE_CLUSTERS = 14 };
     if (!lab_kernel(function))
         return lab_error(LAB_INVALID_FUNCTION);
     if (attribute == MAX_DYNAMIC_SHARED && !lab_allow_dynamic(function, value))
         return lab_error(LAB_INVALID_VALUE);
+    if (attribute == WIDE_CLUSTERS)
+        lab_allow_wide(function, value != 0);
     return LAB_SUCCESS;
 }
 

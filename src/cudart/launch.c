@@ -203,16 +203,36 @@ static int error_of(const smp_warp_result *r)
     return LAB_SUCCESS;
 }
 
-/* The error of a launch that cannot be. */
-static int refusal(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 block, const lab_dim3 *cluster)
+/* The error of a launch that the machine refuses. */
+static int refusal(const smp_warp_kernel *kernel, lab_dim3 grid, const lab_dim3 *cluster)
 {
     uint32_t size[3] = {cluster->x, cluster->y, cluster->z};
-    if ((uint64_t)block.x * block.y * block.z > SMP_WARP_MAX_THREADS)
-        return LAB_INVALID_VALUE;
     if ((cluster->x || smp_warp_kernel_cluster(kernel, size)) &&
         ((size[0] && grid.x % size[0]) || (size[1] && grid.y % size[1]) || (size[2] && grid.z % size[2])))
         return LAB_CLUSTER_SIZE;
-    return LAB_INVALID_CONFIGURATION;
+    return LAB_INVALID_VALUE;
+}
+
+/* Of the launch or else of the kernel itself. A launch without clusters has all numbers 0. */
+static bool is_cluster(const void *function, const smp_warp_kernel *kernel, const lab_dim3 *given, smp_error *err)
+{
+    uint32_t size[3] = {given->x, given->y, given->z};
+    const unsigned most = lab_most_cluster(function);
+    if (!size[0] && !size[1] && !size[2] && !smp_warp_kernel_cluster(kernel, size))
+        return true;
+    const bool is_own = !given->x && !given->y && !given->z;
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++)
+        blocks *= blocks > SMP_WARP_MAX_CLUSTER ? 1 : is_own && !size[i] ? 1 : size[i];
+    if (blocks && blocks <= most)
+        return true;
+    smp_fail(err, SMP_E_USAGE, "a cluster of %u x %u x %u blocks cannot be launched", size[0], size[1], size[2]);
+    if (blocks > 1 && blocks <= SMP_WARP_MAX_CLUSTER)
+        smp_hint(err, "before it, cudaFuncSetAttribute(%.80s, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
+                 smp_warp_kernel_name(kernel));
+    else
+        smp_hint(err, "a cluster has 1 to 8 blocks, 16 where a GPU allows it");
+    return false;
 }
 
 static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
@@ -236,11 +256,15 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
         return lab_broken();
     }
     if (!kernel)
-        return lab_error(LAB_INVALID_FUNCTION);
+        return lab_error(LAB_INVALID_HANDLE);
     if (!grid.x || !grid.y || !grid.z) {
         smp_fail(&err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", grid.x, grid.y, grid.z);
         keep_refused(kernel, grid, block, shared, &err);
-        return lab_error(LAB_INVALID_CONFIGURATION);
+        return lab_error(LAB_INVALID_VALUE);
+    }
+    if (!is_cluster(function, kernel, cluster, &err)) {
+        keep_refused(kernel, grid, block, shared, &err);
+        return lab_error(LAB_CLUSTER_SIZE);
     }
     if (shared > lab_dynamic_limit(function)) {
         refuse_shared(kernel, shared, lab_dynamic_limit(function), &err);
@@ -305,7 +329,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     smp_free(bytes);
     return lab_error(illegal               ? illegal
                      : asserted            ? LAB_ASSERT
-                     : code == SMP_E_USAGE ? refusal(kernel, grid, block, cluster)
+                     : code == SMP_E_USAGE ? refusal(kernel, grid, cluster)
                      : code                ? LAB_LAUNCH_FAILURE
                                            : LAB_SUCCESS);
 }

@@ -23,6 +23,7 @@ typedef struct entry {
     uint32_t registers; /* of a thread, once looked for; 0: not known */
     bool looked;
     int dynamic; /* the most dynamic shared memory that cudaFuncSetAttribute allows it; 0: it was not called */
+    bool wide;   /* it allows clusters of more than 8 blocks */
 } entry;
 
 static entry *entries; /* functions and variables */
@@ -227,6 +228,22 @@ bool lab_allow_dynamic(const void *host, int bytes)
         return false;
     e->dynamic = bytes;
     return true;
+}
+
+unsigned lab_most_cluster(const void *host)
+{
+    LAB_ALONE;
+    enum { PORTABLE = 8, OF_A_GPU = 16 };
+    const entry *e = entry_of(host);
+    return e && e->wide ? OF_A_GPU : PORTABLE;
+}
+
+void lab_allow_wide(const void *host, bool allow)
+{
+    LAB_ALONE;
+    entry *e = entry_of(host);
+    if (e)
+        e->wide = allow;
 }
 
 bool lab_registers(const void *host, uint32_t *registers)

@@ -98,6 +98,9 @@ const smp_warp_kernel *lab_kernel(const void *host);
 /* The bytes of dynamic shared memory that its launches may ask for; false: no block has so many, or it is no kernel. */
 size_t lab_dynamic_limit(const void *host);
 bool lab_allow_dynamic(const void *host, int bytes);
+/* The blocks of its largest cluster: 8, and 16 where the program allows sizes that are not portable. */
+unsigned lab_most_cluster(const void *host);
+void lab_allow_wide(const void *host, bool allow);
 /* The registers of a thread; false: they are not known, since its SASS is not at hand. */
 bool lab_registers(const void *host, uint32_t *registers);
 

@@ -4,7 +4,7 @@
 
 #include "warp/machine.h"
 
-enum { WARP_MOST_CLUSTER = 16 };
+enum { WARP_MOST_CLUSTER = SMP_WARP_MAX_CLUSTER };
 
 /* An address of shared memory: the place in its low bits, above them 0 for the block's own, else 1 + the rank of the
  * block in the cluster whose it is. */

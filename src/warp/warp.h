@@ -130,7 +130,7 @@ typedef struct smp_warp_launch {
     uint64_t written_start, written_end;
 } smp_warp_launch;
 
-enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024 };
+enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024, SMP_WARP_MAX_CLUSTER = 16 };
 
 typedef enum smp_warp_space { SMP_WARP_SHARED, SMP_WARP_GLOBAL } smp_warp_space;
 typedef enum smp_warp_op { SMP_WARP_LOAD, SMP_WARP_STORE, SMP_WARP_ATOMIC, SMP_WARP_COPY } smp_warp_op;

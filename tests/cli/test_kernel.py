@@ -297,6 +297,8 @@ class Runtime(CliCase):
                            "refused, and the program asked for the error", "100000 bytes of shared memory")),
             ("unasked", 1, ("cudaFuncSetAttribute(fill, cudaFuncAttributeMaxDynamicSharedMemorySize, 50000)",)),
             ("large", 0, ("no error, no error, invalid argument", "a block of 2048 x 1 x 1 threads cannot be")),
+            ("sizes", 0, (5 * "cudaErrorInvalidValue, " + "cudaSuccess, cudaErrorInvalidValue, "
+                          "cudaErrorInvalidResourceHandle\n",)),
             ("device", 0, ("invalid device ordinal, invalid argument, invalid argument",)),
             ("null", 0, ("an illegal memory access was encountered, then an illegal memory", "the pointer is null",
                         "fill does not run, nor what follows")),

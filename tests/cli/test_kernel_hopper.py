@@ -43,6 +43,14 @@ class Hopper(CliCase):
                 done = self.smp("kernel", program, "--code", "ptx", "--", name, env=environment, status=status)
                 self.assertIn(words, done.stdout + done.stderr)
 
+    def test_clusters_are_of_the_sizes_that_a_gpu_takes(self):
+        done = self.smp("kernel", os.path.join(LAB, "runtime", "cluster.cu"), "--code", "ptx", "--", "sizes",
+                        env={**os.environ, "XDG_CACHE_HOME": self.cache.name})  # fmt: skip
+        wrong = "cudaErrorInvalidClusterSize"
+        self.assertIn(f"3: cudaSuccess, 16: {wrong}, 32: {wrong}, 0: {wrong}, 16: cudaSuccess, 32: {wrong}, "
+                      f"last: {wrong}, sum {2 * 3 * 3 + 2 * 16 * 16}\n", done.stdout)  # fmt: skip
+        self.assertIn("a cluster of 16 x 1 x 1 blocks cannot be launched", done.stdout)
+
     def test_boxes_and_maps_that_hardware_refuses(self):
         """As an H200 answers, of these cases and more."""
         program = os.path.join(LAB, "runtime", "hopper_gemm.cu")

@@ -125,6 +125,37 @@ static cudaError_t launch_histogram(int size, int *out, const int *in, cudaStrea
     return error || most < 1 ? cudaErrorUnknown : cudaLaunchKernelEx(&config, histogram, out, in);
 }
 
+__global__ void sized(int *out)
+{
+    if (threadIdx.x == 0)
+        atomicAdd(out, (int)cg::this_cluster().num_blocks());
+}
+
+// The sizes that a GPU takes, by two clusters each.
+static void launch_sizes(int *out)
+{
+    const int sizes[] = {3, 16, 32, 0, 16, 32};
+    int sum;
+    cudaMemset(out, 0, sizeof sum);
+    for (int i = 0; i < 6; i++) {
+        cudaLaunchAttribute attribute = {};
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = sizes[i];
+        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+        cudaLaunchConfig_t config = {};
+        config.gridDim = sizes[i] ? 2 * sizes[i] : 2;
+        config.blockDim = 32;
+        config.attrs = &attribute;
+        config.numAttrs = 1;
+        if (i == 4)
+            cudaFuncSetAttribute(sized, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        printf("%d: %s, ", sizes[i], cudaGetErrorName(cudaLaunchKernelEx(&config, sized, out)));
+    }
+    printf("last: %s, ", cudaGetErrorName(cudaGetLastError()));
+    cudaMemcpy(&sum, out, sizeof sum, cudaMemcpyDeviceToHost);
+    printf("sum %d\n", sum);
+}
+
 int main(int count, char **arguments)
 {
     static int host[N], back[BINS], expected[BINS];
@@ -134,6 +165,10 @@ int main(int count, char **arguments)
     for (int i = 0; i < N; i++)
         expected[(host[i] = i * 37) % BINS]++;
     cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice);
+    if (count > 1 && arguments[1][0] == 's') {
+        launch_sizes(out);
+        return cudaDeviceSynchronize() != cudaSuccess;
+    }
     if (count > 1) {
         wrong<<<2, LANES>>>(out, arguments[1][0]);
         printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));

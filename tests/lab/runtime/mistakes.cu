@@ -12,6 +12,8 @@ __global__ void fill(int *out)
     out[threadIdx.x] = s[threadIdx.x];
 }
 
+__global__ void __launch_bounds__(128) few(int *out) { out[threadIdx.x] = 1; }
+
 static const char *last() { return cudaGetErrorString(cudaGetLastError()); }
 
 int main(int, char **arguments)
@@ -33,6 +35,17 @@ int main(int, char **arguments)
         const char *stream = cudaGetErrorString(cudaStreamSynchronize(nullptr));
         const char *device = cudaGetErrorString(cudaDeviceSynchronize());
         printf("%s, %s, %s\n", stream, device, last());
+    } else if (!strcmp(which, "sizes")) {
+        const dim3 grids[] = {0, dim3(1, 65536), 1, 1, 1, 1}, blocks[] = {32, 32, 0, dim3(1, 1, 65), dim3(32, 64), 32};
+        for (int i = 0; i < 6; i++) {
+            fill<<<grids[i], blocks[i], 128>>>(out);
+            printf("%s, ", cudaGetErrorName(cudaGetLastError()));
+        }
+        few<<<1, 256>>>(out);
+        const cudaError_t bounds = cudaGetLastError();
+        void *given[] = {&out};
+        cudaLaunchKernel((const void *)last, dim3(1), dim3(32), given, 0, nullptr);
+        printf("%s, %s\n", cudaGetErrorName(bounds), cudaGetErrorName(cudaGetLastError()));
     } else if (!strcmp(which, "threads")) {
         std::vector<std::thread> threads;
         int wrong[4] = {0};
