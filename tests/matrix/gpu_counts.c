@@ -314,7 +314,7 @@ static void check_input(const input *c)
         for (int i = 0; i < count && has_time(); i++) {
             kernels_seen now = {.all = true};
             each_kernel(plan, names[i], NULL, see_kernel, &now);
-            if (now.all && (now.more || !state.only_more))
+            if (now.all && (now.more || !state.loading || !state.only_more))
                 check_variant(c, plan, &in, names[i]);
         }
         picture_free(&in);
