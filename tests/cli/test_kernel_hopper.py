@@ -54,12 +54,12 @@ class Hopper(CliCase):
     def test_boxes_and_maps_that_hardware_refuses(self):
         """As an H200 answers, of these cases and more."""
         program = os.path.join(LAB, "runtime", "hopper_gemm.cu")
-        illegal = "cudaErrorIllegalInstruction"
+        off, rank = (f"{what}: cudaErrorIllegalInstruction" for what in ("boxes off", "another rank"))
         for name, status, words in (
-            ("read", 0, (f"boxes off: {illegal}", "reads a tensor's box that begins at -7 in dimension 0: hardware wants "
-                         "a multiple of 16 bytes, here of 8 elements")),
-            ("write", 0, (f"boxes off: {illegal}", "writes a tensor's box that begins at 4 in dimension 0: hardware")),
-            ("3", 1, (f"another rank: {illegal}", "no tensor map of 2 dimensions that cuTensorMapEncodeTiled has made")),
+            ("read", 0, (off, "reads a tensor's box that begins at -7 in dimension 0: hardware wants a "
+                         "multiple of 16 bytes, here of 8 elements")),
+            ("write", 0, (off, "writes a tensor's box that begins at 4 in dimension 0: hardware")),
+            ("3", 1, (rank, "no tensor map of 2 dimensions that cuTensorMapEncodeTiled has made")),
             ("each", 0, ("encodings: 0 0 0 0 0 0 0" + 14 * " 1" + "\n",)),
         ):  # fmt: skip
             with self.subTest(name):
