@@ -411,12 +411,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                    .devices = &devices,
                    .deal.processors = request->threads > 0 ? request->threads : smp_pool_cores(),
                    .deal.gpus_come = devices.cpu && devices.gpu,
-                   .deal.opening = devices.opening,
-                   .opens_at = smp_now() + devices.opening,
                    .jobs = jobs[SMP_DEAL_CPU] + jobs[SMP_DEAL_GPU]};
-    if (devices.like)
-        smp_deal_expect(&b.deal, smp_deal_class_of(&b.deal, devices.like->input, devices.like->bytes),
-                        devices.expected);
     smp_alloc_keep((uint64_t)b.jobs * KEPT_A_JOB);
     const size_t most = devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs;
     smp_batch_worker *workers = smp_alloc_array(most, sizeof *workers);

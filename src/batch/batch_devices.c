@@ -66,11 +66,11 @@ static int coded(const char *name)
     return name && strcasecmp(dot ? dot + 1 : name, "npy") != 0;
 }
 
-/* What all files would cost, if they were like the first that can be read, and what one would. */
-static void guess_work(const smp_batch_request *request, smp_device_request *ask, smp_batch_devices *devices)
+/* What all files would cost, if they were like the first that can be read. */
+static void guess_work(const smp_batch_request *request, smp_device_request *ask)
 {
     enum { TRIES = 8 };
-    const double count =
+    const double files =
         (double)(request->more && request->expected > request->count ? request->expected : request->count);
     for (size_t i = 0; i < request->count && i < TRIES; i++) {
         smp_reader *reader;
@@ -85,22 +85,14 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
         const bool large = request->limits.gpu_jpeg && pixels >= (double)request->limits.gpu_jpeg;
         const bool from = large && !strcmp(media->file_format, "JPEG");
         const bool to = large && request->files[i].output && smp_writer_is(request->files[i].output, NULL, "JPEG");
-        const double samples = pixels * shape->channels;
+        double samples = (double)shape->width * (double)shape->height * shape->channels * files;
         ask->work_bytes = samples * 2 * (double)sizeof(float) * (double)request->program->node_count;
-        ask->operations = smp_program_operations(request->program, shape, request->files[i].output);
+        ask->operations = files * smp_program_operations(request->program, shape, request->files[i].output);
         ask->transfer_bytes = samples * (2 - from - to) * (double)smp_sample_size((int)shape->format);
-        ask->jpeg_pixels = pixels * (from + to);
+        ask->jpeg_pixels = pixels * (from + to) * files;
         ask->codec_bytes = samples * (coded(media->file_format) + coded(request->files[i].output) - from - to) *
                            (double)smp_sample_size((int)shape->format);
         smp_reader_close(reader);
-        devices->like = &request->files[i];
-        smp_device_processor_times(ask, &devices->expected[SMP_DEAL_CPU], &devices->expected[SMP_DEAL_GPU],
-                                   &devices->opening);
-        ask->work_bytes *= count;
-        ask->operations *= count;
-        ask->transfer_bytes *= count;
-        ask->jpeg_pixels *= count;
-        ask->codec_bytes *= count;
         return;
     }
 }
@@ -119,7 +111,7 @@ static void choose(const smp_batch_request *request, smp_batch_devices *devices,
     double cpu, gpu;
     const int threads = request->threads > 0 ? request->threads : smp_pool_cores();
     take_processors(devices, "cpu");
-    guess_work(request, &ask, devices);
+    guess_work(request, &ask);
     smp_device_times(&ask, threads, &cpu, &gpu);
     devices->later = !request->isa && gpu < cpu && ask.gpus > 0;
     devices->gpu = devices->later;
@@ -156,7 +148,7 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
                                 size_t note_size, smp_error *err)
 {
     const char *spec = request->device ? request->device : "auto";
-    smp_device_request guess = {.spec = spec, .gpus = smp_device_likely_gpus()};
+    smp_device_request guess = {.spec = spec};
     smp_code code;
     *devices = (smp_batch_devices){.processors = "cpu"};
     if (!strcmp(spec, "auto")) {
@@ -180,7 +172,7 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
         return SMP_OK;
     }
     if (!code)
-        guess_work(request, &guess, devices);
+        guess_work(request, &guess);
     devices->jpegs = is_jpegs(&guess);
     return code;
 }

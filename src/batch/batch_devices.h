@@ -3,7 +3,6 @@
 #define SMP_BATCH_BATCH_DEVICES_H
 
 #include "batch/batch.h"
-#include "batch/deal.h"
 
 enum { SMP_BATCH_DEVICES = 64 };
 
@@ -11,13 +10,10 @@ typedef struct smp_batch_devices {
     char specs[SMP_BATCH_DEVICES][64]; /* of GPUs: "cuda:1", "simt" */
     int count;
     bool gpu, emulated;
-    bool cpu;                   /* processors take files themselves; beside GPUs, those that suit them (deal.h) */
-    bool later;                 /* GPUs are looked for while processors work: smp_batch_devices_look() */
-    bool jpegs;                 /* the files seem to be JPEGs that GPUs decode and code: they cost processors little */
-    char processors[64];        /* what to open for a processor */
-    const smp_batch_file *like; /* the file that stands for all; null: unknown */
-    double expected[SMP_DEAL_KINDS]; /* seconds of a processor that it should take */
-    double opening;                  /* seconds that GPUs should take to open */
+    bool cpu;            /* processors take files themselves; beside GPUs, those that suit them (deal.h) */
+    bool later;          /* GPUs are looked for while processors work: smp_batch_devices_look() */
+    bool jpegs;          /* the files seem to be JPEGs that GPUs decode and code: they cost processors little */
+    char processors[64]; /* what to open for a processor */
 } smp_batch_devices;
 
 /* cuda is every GPU there is, cuda:0,2 those; cpu,cuda both kinds. auto weighs the work of all files (guessed from the

@@ -51,7 +51,6 @@ typedef struct smp_batch {
     pthread_mutex_t wide_lock;
     const smp_batch_devices *devices;
     smp_deal deal;
-    double opens_at;               /* when GPUs should be open */
     int jobs, running;             /* threads */
     int opening;                   /* devices that no thread has opened yet, or failed to */
     bool opened;                   /* one was */

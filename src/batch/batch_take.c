@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/clock.h"
 #include "batch/batch_internal.h"
 
 enum { TICK_MS = 100, LOOK_AHEAD = 64 /* files that a thread looks at for one that suits it */ };
@@ -105,7 +104,6 @@ static bool find(smp_batch_worker *w, size_t *index)
     }
     if (b->request->in_order)
         end = smp_min_u64(end, b->delivered + b->window);
-    b->deal.opening_left = b->opens_at - smp_now();
     for (size_t i = b->next; i < end; i++) {
         smp_batch_mark *mark = &b->marks[i - b->first];
         if (mark->taken)

@@ -124,15 +124,6 @@ static bool should_open(smp_batch_worker *w)
     return !smp_batch_stopping(b) && !(b->no_more && b->next == b->handed) && !(gpu && b->lost[w->of]);
 }
 
-/* Whether processors need expect no GPU any more. The lock is held. */
-static bool all_lost(const smp_batch *b)
-{
-    for (int i = 0; i < b->devices->count; i++)
-        if (!b->lost[i])
-            return false;
-    return true;
-}
-
 void smp_batch_open_own(smp_batch_worker *w)
 {
     smp_batch *b = w->b;
@@ -150,7 +141,6 @@ void smp_batch_open_own(smp_batch_worker *w)
     if (gpu && w->first) {
         b->known[own] = true;
         b->lost[own] |= code != SMP_OK;
-        b->deal.gpus_come &= !all_lost(b);
     }
     if (code && w->first && !b->refused.code) /* later ones are more than must be */
         b->refused = err;

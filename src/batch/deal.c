@@ -11,12 +11,6 @@ enum { TRYING = 2, LATEST = 8 /* files in a mean */ };
  * would begin files that they keep for longer than such a try takes. */
 static const double LONG = 0.5;
 
-/* Of a file that processors may begin whoever comes: they are free again soon. */
-static const double SHORT = 0.1;
-
-/* Times as many processors as a kind that is far better needs. */
-static const double FAR_FEWER = 4;
-
 static uint64_t key_of(const char *path, uint64_t bytes)
 {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
@@ -76,9 +70,9 @@ static double busy(const smp_deal *deal)
  * without: more work for processors would then cost more than it brings. */
 static bool would_disturb(const smp_deal_class *c)
 {
-    const double most_share = 0.3;
+    const double most_share = 0.3, far_fewer = 4;
     return c->processor[SMP_DEAL_GPU] > most_share * c->wall[SMP_DEAL_GPU] &&
-           c->processor[SMP_DEAL_CPU] > FAR_FEWER * c->processor[SMP_DEAL_GPU];
+           c->processor[SMP_DEAL_CPU] > far_fewer * c->processor[SMP_DEAL_GPU];
 }
 
 /* Whether a file on that kind ends before the other kind would have done it after all that is left. */
@@ -88,34 +82,19 @@ static bool in_time(const smp_deal *deal, const smp_deal_class *c, smp_deal_kind
     return c->wall[kind] <= c->wall[other] * (1 + (double)left / deal->lanes[other]);
 }
 
-/* Whether GPUs should spare processors most of a file that is not short. */
-static bool expected_better(const smp_deal_class *c)
-{
-    return c->wall[SMP_DEAL_CPU] > SHORT && c->expected[SMP_DEAL_CPU] > FAR_FEWER * c->expected[SMP_DEAL_GPU];
-}
-
-/* Whether a processor leaves a file to GPUs that are not open yet. It does not wait for ever. */
-static bool leaves_to_come(const smp_deal *deal, const smp_deal_class *c)
-{
-    const double takes = c->wall[SMP_DEAL_CPU] > 0 ? c->wall[SMP_DEAL_CPU] : c->expected[SMP_DEAL_CPU];
-    const double left = deal->opening_left > 0 ? deal->opening_left : 0;
-    return deal->gpus_come && !deal->lanes[SMP_DEAL_GPU] && c->expected[SMP_DEAL_CPU] > 0 && takes > SHORT &&
-           deal->opening_left > -deal->opening && takes - left > c->expected[SMP_DEAL_GPU];
-}
-
 bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, uint64_t left)
 {
     const smp_deal_kind other = kind == SMP_DEAL_CPU ? SMP_DEAL_GPU : SMP_DEAL_CPU;
     const smp_deal_class *c = &deal->classes[class_index];
     if (!deal->lanes[other] && !(kind == SMP_DEAL_CPU && deal->gpus_come))
         return true;
-    if (kind == SMP_DEAL_CPU && (busy(deal) + 0.5 > deal->processors || leaves_to_come(deal, c)))
+    if (kind == SMP_DEAL_CPU && busy(deal) + 0.5 > deal->processors)
         return false;
     if (!deal->lanes[other] || !(c->wall[other] > 0))
         return true;
     const bool better = c->wall[kind] > 0 && c->processor[kind] <= c->processor[other];
     if (!c->done[kind] && !better)
-        return c->flying[kind] < TRYING || (kind == SMP_DEAL_GPU && (c->wall[other] > LONG || expected_better(c)));
+        return c->flying[kind] < TRYING || (kind == SMP_DEAL_GPU && c->wall[other] > LONG);
     if (kind == SMP_DEAL_GPU)
         return better && in_time(deal, c, kind, left);
     if (c->processor[SMP_DEAL_CPU] < c->processor[SMP_DEAL_GPU]) /* GPUs leave it to them */
@@ -123,12 +102,6 @@ bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, u
     if (c->done[SMP_DEAL_GPU] && would_disturb(c) && in_time(deal, c, SMP_DEAL_GPU, left))
         return false;
     return in_time(deal, c, kind, left);
-}
-
-void smp_deal_expect(smp_deal *deal, int class_index, const double seconds[SMP_DEAL_KINDS])
-{
-    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
-        deal->classes[class_index].expected[kind] = seconds[kind];
 }
 
 void smp_deal_begin(smp_deal *deal, smp_deal_kind kind, int class_index)

@@ -7,8 +7,7 @@
  * of the processors: each thread of a GPU that does more than all processors would finds one free when the GPU has done
  * something, and so does each whose file is mostly processors' work. Neither takes a file that the other would
  * have done sooner with all that is left: so the last files are nobody's to wait for. A kind of which little is known
- * is tried by two threads at a time; GPUs by all of theirs where a file takes the processors long. While GPUs are being
- * opened, processors begin nothing that will keep them from the GPUs' files for longer than it would then take them. */
+ * is tried by two threads at a time; GPUs by all of theirs where a file takes the processors long. */
 #ifndef SMP_BATCH_DEAL_H
 #define SMP_BATCH_DEAL_H
 
@@ -34,14 +33,11 @@ typedef struct smp_deal_class {
     double wall[SMP_DEAL_KINDS];      /* seconds of a file, */
     double processor[SMP_DEAL_KINDS]; /* and of the processors, whatever thread or process: means of the latest, or
                                          guesses; 0: unknown */
-    double expected[SMP_DEAL_KINDS];  /* the same, before any was done; 0: unknown */
 } smp_deal_class;
 
 typedef struct smp_deal {
     int processors;
-    bool gpus_come;      /* GPUs are there or being opened: processors begin no more files than there are processors */
-    double opening;      /* seconds that GPUs are expected to take until they are open */
-    double opening_left; /* of them; below 0: they are late */
+    bool gpus_come; /* GPUs are there or being opened: processors begin no more files than there are processors */
     int lanes[SMP_DEAL_KINDS]; /* threads that take files */
     smp_deal_class classes[SMP_DEAL_CLASSES];
     int class_count;
@@ -50,9 +46,6 @@ typedef struct smp_deal {
 /* The class of a file: by its extension, and by its size to a factor of two. The last class takes all that come after
  * there is no room. bytes: 0 where it is not known. */
 int smp_deal_class_of(smp_deal *deal, const char *path, uint64_t bytes);
-
-/* What a file of that class should take, in seconds of a processor, before any is done. */
-void smp_deal_expect(smp_deal *deal, int class_index, const double seconds[SMP_DEAL_KINDS]);
 
 /* Whether a thread of that kind should take a file of that class now. left: files that nobody has begun. */
 bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, uint64_t left);

@@ -44,9 +44,8 @@ static smp_code open_cuda(const char *spec, int index, smp_device **out, smp_err
  * less), and about ten cores saturate a desktop's memory bus. A GPU is on PCIe 4 x16. A mid-range card's stages move
  * 500e9. The start time is that of a context on an H100; of four H200 the driver takes 0.9 s, whichever of them it is.
  */
-/* A core decodes and codes 180e6 bytes of PNGs a second; a tenth fewer beside a GPU, which it drives. It reads and
- * writes 2e9 bytes of arrays. */
-static const double codec_rate_thread = 180e6, codec_beside_gpu = 1.1, copy_rate_thread = 2e9;
+/* A core decodes and codes 180e6 bytes of PNGs a second; a tenth fewer beside a GPU, which it drives. */
+static const double codec_rate_thread = 180e6, codec_beside_gpu = 1.1;
 
 /* Operations a second: of a core with vectors of 8 floats (a blur of 20 px takes 0.75 s for 35e9), of a mid-range card.
  */
@@ -71,15 +70,6 @@ void smp_device_times(const smp_device_request *request, int threads, double *cp
     *gpu = start_of(request) + request->transfer_bytes / link_rate + request->work_bytes / gpu_rate +
            request->operations / gpu_operations + request->jpeg_pixels / jpeg_rate_gpu +
            codec_beside_gpu * request->codec_bytes / (codec_rate_thread * cores);
-}
-
-void smp_device_processor_times(const smp_device_request *request, double *cpu, double *beside_gpu, double *start)
-{
-    double gpu;
-    smp_device_times(request, 1, cpu, &gpu);
-    *beside_gpu =
-        codec_beside_gpu * request->codec_bytes / codec_rate_thread + request->transfer_bytes / copy_rate_thread;
-    *start = start_of(request);
 }
 
 int smp_device_likely_gpus(void)

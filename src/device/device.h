@@ -110,10 +110,6 @@ typedef struct smp_device_request {
  * and on a GPU with its start time; with what of decoding and encoding differs. */
 void smp_device_times(const smp_device_request *request, int threads, double *cpu, double *gpu);
 
-/* Seconds of one processor for the same, decoding and encoding included, without a GPU and beside one, and those that
- * the GPU's start takes. */
-void smp_device_processor_times(const smp_device_request *request, double *cpu, double *beside_gpu, double *start);
-
 /* How many GPUs this machine seems to have: told without opening their driver, which takes its time. */
 int smp_device_likely_gpus(void);
 

@@ -99,7 +99,6 @@ static double work(machine *m, const cost *files, int kinds, int count)
     for (int step = 0; step < STEPS; step++) {
         const double now = step * tick;
         const bool open = now >= m->gpus_open, crowded = busy > m->deal.processors;
-        m->deal.opening_left = m->deal.opening - now;
         if (open && !m->deal.lanes[SMP_DEAL_GPU])
             for (int i = 0; i < m->lane_count; i++)
                 m->deal.lanes[SMP_DEAL_GPU] += m->lanes[i].kind == SMP_DEAL_GPU;
@@ -198,43 +197,6 @@ static void four_gpus_get_the_files_that_they_do_better(void **state)
         if (both < jobs[i].of_better * (cpu > gpu ? cpu : gpu) || on_cpu > jobs[i].most_on_cpu)
             fail_msg("%s: %.1f files/s on processors, %.1f on GPUs, %.1f on both, with %.2f of the files on processors",
                      jobs[i].file->path, cpu, gpu, both, on_cpu);
-    }
-}
-
-/* Files a second of a host with 32 processors and 2 GPUs that should open after 0.55 s, and do after 0.65. */
-static double rate_of_two(const cost *file, const double expected[2], int count, bool cpu, bool gpu, machine *m)
-{
-    *m = (machine){.deal.processors = 32, .deal.gpus_come = gpu, .deal.opening = 0.55, .gpus = 2, .gpus_open = 0.65};
-    smp_deal_expect(&m->deal, smp_deal_class_of(&m->deal, file->path, file->bytes), expected);
-    add_lanes(m, SMP_DEAL_GPU, gpu ? 32 : 0);
-    add_lanes(m, SMP_DEAL_CPU, cpu ? 49 : 0);
-    return count / work(m, file, 1, count);
-}
-
-/* Costs as measured on two H200; processors that began long files in that time took 6 to 16 % from the GPUs. */
-static void processors_are_free_when_gpus_that_do_better_are_open(void **state)
-{
-    (void)state;
-    const struct {
-        cost file;
-        double expected[2];
-        int count;
-        double of_better;
-    } jobs[] = {
-        {{"a.jpg", 5 << 20, 0.445, 0.0134, 0.0015, 0.084}, {0.48, 0}, 2048, 1},
-        {{"a.jpg", 5 << 20, 1.25, 0.0134, 0.0043, 0.084}, {1.2, 0}, 1024, 0.99},
-        {{"a.png", 39 << 20, 0.72, 0.573, 0.005, 0.05}, {1.09, 0.95}, 256, 1.05},
-        {{"a.png", 39 << 20, 1.74, 0.51, 0.007, 0.05}, {1.77, 0.95}, 256, 0.99},
-        {{"b.png", 137 << 10, 0.0044, 0.0032, 0.0002, 0}, {0.003, 0.0025}, 4096, 1},
-    };
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-        machine m;
-        const cost *file = &jobs[i].file;
-        const double cpu = rate_of_two(file, jobs[i].expected, jobs[i].count, true, false, &m);
-        const double gpu = rate_of_two(file, jobs[i].expected, jobs[i].count, false, true, &m);
-        const double both = rate_of_two(file, jobs[i].expected, jobs[i].count, true, true, &m);
-        if (both < jobs[i].of_better * (cpu > gpu ? cpu : gpu))
-            fail_msg("%zu, %s: %.1f files/s on processors, %.1f on GPUs, %.1f on both", i, file->path, cpu, gpu, both);
     }
 }
 
@@ -379,30 +341,6 @@ static void processors_fill_up_to_their_number_while_gpus_open(void **state)
     assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
 }
 
-static void processors_begin_before_gpus_are_open_what_will_be_done_by_then(void **state)
-{
-    (void)state;
-    const struct {
-        double takes, on_gpu, left;
-        bool suits;
-    } cases[] = {
-        {0.4, 0, 0.5, true},   {0.6, 0, 0.5, false}, {0.6, 0.3, 0.5, true}, /* the GPU saves less */
-        {0.4, 0, -0.1, false}, {0.4, 0, -0.6, true},                        /* so late that they may never come */
-        {0.05, 0, 0, true},                                                 /* is soon done */
-        {0, 0, 0.1, true},                                                  /* unknown */
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        smp_deal deal = {.processors = 4, .lanes = {6, 0}, .gpus_come = true, .opening = 0.5};
-        const int c = smp_deal_class_of(&deal, "x.png", 5 << 20), other = smp_deal_class_of(&deal, "x.npy", 5 << 20);
-        smp_deal_expect(&deal, c, (double[]){cases[i].takes, cases[i].on_gpu});
-        deal.opening_left = cases[i].left;
-        assert_int_equal(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100), cases[i].suits);
-        assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, other, 100));
-        deal.gpus_come = false;
-        assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
-    }
-}
-
 static void files_that_take_long_are_tried_by_all_threads_of_gpus(void **state)
 {
     (void)state;
@@ -446,7 +384,6 @@ SMP_SUITE(deal)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_kinds_are_never_slower_than_the_better_one),
         cmocka_unit_test(four_gpus_get_the_files_that_they_do_better),
-        cmocka_unit_test(processors_are_free_when_gpus_that_do_better_are_open),
         cmocka_unit_test(small_pictures_go_to_the_processors),
         cmocka_unit_test(processors_take_their_share_where_a_gpu_is_slow),
         cmocka_unit_test(each_kind_gets_its_files_of_a_mixed_folder),
@@ -456,7 +393,6 @@ SMP_SUITE(deal)
         cmocka_unit_test(processors_do_not_disturb_files_that_wait_for_them),
         cmocka_unit_test(a_first_file_that_shows_a_gpu_to_be_better_will_do),
         cmocka_unit_test(processors_fill_up_to_their_number_while_gpus_open),
-        cmocka_unit_test(processors_begin_before_gpus_are_open_what_will_be_done_by_then),
         cmocka_unit_test(files_that_take_long_are_tried_by_all_threads_of_gpus),
         cmocka_unit_test(a_class_is_an_extension_and_a_size),
         cmocka_unit_test(no_file_is_left_by_both_kinds),
