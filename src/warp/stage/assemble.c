@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/sha256.h"
 #include "warp/stage/assemble.h"
 #include "warp/stage/compile.h"
@@ -74,9 +75,10 @@ static smp_code make_cubin(const char *arch, const char *ptxas, const char *file
     folder_file(cubin, folder, "code.cubin");
     snprintf(work, sizeof work, "%s/code.%d", folder, (int)getpid());
     snprintf(option, sizeof option, "-arch=sm_%s", smp_compile_arch(arch));
-    static _Thread_local char refused[PATH_MAX]; /* ptxas says why, once */
+    static _Thread_local uint64_t refused; /* whose path has this hash: ptxas says why, once */
+    const uint64_t own = smp_hash_name(cubin);
     *made = !access(cubin, R_OK);
-    if (*made || !strcmp(refused, cubin))
+    if (*made || refused == own)
         return SMP_OK;
     char *const compiles[] = {(char *)(uintptr_t)ptxas,
                               option,
@@ -88,7 +90,7 @@ static smp_code make_cubin(const char *arch, const char *ptxas, const char *file
     char *const copies[] = {(char *)(uintptr_t) "cp", (char *)(uintptr_t) "--", (char *)(uintptr_t)file, work, NULL};
     const smp_code code = make_file(is_cubin(file) ? copies : compiles, work, cubin, false, made, err);
     if (!*made)
-        memcpy(refused, cubin, sizeof refused);
+        refused = own;
     return code;
 }
 
