@@ -91,6 +91,20 @@ class Packages(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("libpng16.so.16", done.stdout.split())
 
+    def test_a_library_that_is_opened_is_of_the_programs_architecture(self):
+        """The loader's cache may name one for another first, and its program lie outside of PATH."""
+        with tempfile.TemporaryDirectory() as folder:
+            own = (BUILD / "smempipe").read_bytes()[:20]
+            for name, head in (("i386", own[:4] + b"\1" + own[5:18] + b"\3\0"), ("own", own)):
+                (pathlib.Path(folder) / name).write_bytes(head)
+            lines = [f"\tlibheif.so.1 (libc6) => {folder}/{name}" for name in ("gone", "i386", "own")]
+            code = ("import bundle, os, sys; os.environ['PATH'] = '/nowhere'; "
+                    "bundle.run = lambda *command: '\\n'.join(sys.argv[2:]); "
+                    "print(bundle.lies('libheif.so.1', sys.argv[1]))")
+            done = subprocess.run([sys.executable, "-B", "-c", code, BUILD / "smempipe", *lines], capture_output=True,
+                                  text=True, check=False, cwd=PACKAGES)
+            self.assertEqual(done.stdout.strip(), f"{folder}/own", done.stderr)
+
     @unittest.skipUnless(shutil.which("dpkg-query"), "no Debian here")
     def test_parts_are_listed_with_their_licences(self):
         with tempfile.TemporaryDirectory() as folder:

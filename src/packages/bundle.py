@@ -57,6 +57,30 @@ def architecture(path):
         return int.from_bytes(file.read(20)[18:], "little")
 
 
+def kind(path):
+    """Word size and architecture: a system may hold a library for several."""
+    with open(path, "rb") as file:
+        head = file.read(20)
+    return head[4], head[18:]
+
+
+def cached():
+    """The lines of the loader's cache. Only root has its program in PATH everywhere."""
+    program = shutil.which("ldconfig", path=os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin")))
+    if not program:
+        raise SystemExit("there is no ldconfig, which tells where libraries lie")
+    return run(program, "-p").splitlines()
+
+
+def lies(name, program):
+    """Where the loader finds a library that the program opens."""
+    found = (re.match(rf"\s*{re.escape(name)} .* => (\S+)$", line) for line in cached())
+    path = next((at[1] for at in found if at and os.path.exists(at[1]) and kind(at[1]) == kind(program)), None)
+    if not path:
+        raise SystemExit(f"{name} => not found, which smempipe opens")
+    return pathlib.Path(path)
+
+
 def opened_by(paths):
     """Those of OPENED whose names the files hold."""
     return [name for name in OPENED if any(name.encode() + b"\0" in path.read_bytes() for path in paths)]
@@ -89,10 +113,7 @@ def needs(paths):
     if any(TRIPLETS.get(architecture(path), "").split("-")[0] != os.uname().machine for path in paths):
         return walk(paths)
     for name in opened_by(paths):
-        lies = re.search(rf"(?m)^\s*{re.escape(name)} .* => (\S+)$", run("ldconfig", "-p"))
-        if not lies:
-            raise SystemExit(f"{name} => not found, which smempipe opens")
-        found[name] = pathlib.Path(lies[1])
+        found[name] = lies(name, paths[0])
     for line in run("ldd", *map(str, paths), *map(str, found.values())).splitlines():
         at = re.match(r"\s*(\S+) => (\S+)", line)
         if "not found" in line and "smempipe" not in line:
@@ -252,7 +273,7 @@ def add_to_wheel(wheel):
         libraries, lie = {}, {}
         for name in held:
             real = re.sub(r"-[0-9a-f]{8}(?=\.so)", "", pathlib.Path(name).name)
-            found = [line.split(" => ")[1] for line in run("ldconfig", "-p").splitlines()
+            found = [line.split(" => ")[1] for line in cached()
                      if " => " in line and os.path.realpath(line.split(" => ")[1]).endswith("/" + real)
                      or line.strip().startswith(real + " ")]
             if not found:
