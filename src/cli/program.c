@@ -147,16 +147,13 @@ static unsigned libraries_of(const char *argument)
     return libraries;
 }
 
-/* What a confined decoder could not open itself, where it is known that a file needs it: for other files (worker.c)
- * there are decoders that begin with it. */
+/* What a confined decoder could not open itself, where a name tells that a file needs it: for other files and for
+ * pipes (worker.c) there are decoders that begin with it. */
 static void open_libraries(int argc, char **argv)
 {
-    uint8_t head[SMP_SNIFF];
     unsigned libraries = 0;
     for (int i = 0; i < argc; i++)
-        libraries |= strcmp(argv[i], "-")
-                         ? libraries_of(argv[i])
-                         : smp_libraries_of_head(head, smp_source_begins(STDIN_FILENO, head, SMP_SNIFF));
+        libraries |= libraries_of(argv[i]);
     smp_libraries_open(libraries);
 }
 

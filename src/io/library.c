@@ -2,12 +2,17 @@
 #include "io/library.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 
 #include "io/av/av_library.h"
 #include "io/format.h"
 #include "io/heif/heif_library.h"
+#include "io/source.h"
+
+static _Atomic unsigned sought;
+static bool closed;
 
 static bool has_extension(const smp_file_format *format, const char *extension)
 {
@@ -28,14 +33,21 @@ unsigned smp_libraries_of_name(const char *path)
     return libraries;
 }
 
-unsigned smp_libraries_of_head(const uint8_t *head, size_t size)
+/* Of fewer bytes than the reader will see, a guess may be wrong. Behind tags lies a sound. */
+unsigned smp_libraries_of_stream(int fd)
 {
-    const smp_file_format *format = size ? smp_format_sniff(head, size) : NULL;
-    return format ? format->library : 0;
+    uint8_t head[SMP_SNIFF];
+    bool all;
+    const size_t size = smp_source_begins(fd, head, sizeof head, &all);
+    const smp_file_format *format = all && size ? smp_format_sniff(head, size) : NULL;
+    if (format || (all && !size))
+        return format ? format->library : 0;
+    return all && smp_id3_size(head, size) ? SMP_LIBRARY_AV : SMP_LIBRARY_AV | SMP_LIBRARY_HEIF;
 }
 
 void smp_libraries_open(unsigned libraries)
 {
+    (void)atomic_fetch_or(&sought, libraries);
     if (libraries & SMP_LIBRARY_AV)
         (void)smp_av_load();
     if (libraries & SMP_LIBRARY_HEIF)
@@ -45,6 +57,19 @@ void smp_libraries_open(unsigned libraries)
 unsigned smp_libraries_opened(void)
 {
     return (smp_av_loaded() ? SMP_LIBRARY_AV : 0u) | (smp_heif_loaded() ? SMP_LIBRARY_HEIF : 0u);
+}
+
+void smp_libraries_close(void)
+{
+    closed = true;
+}
+
+smp_code smp_library_sought(smp_library library, const char *words, smp_code failure, smp_error *err)
+{
+    if (!closed || sought & library)
+        return SMP_OK;
+    smp_fail(err, failure, "%s, were not looked for before the process that decodes was confined", words);
+    return smp_hint(err, "give the file its own extension, as in talk.m4a, or decode it with --no-sandbox");
 }
 
 void *smp_library_open(const char *file)

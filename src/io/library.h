@@ -7,17 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 /* Bits of a set. smp_file_format.library says which one a format needs. */
 typedef enum smp_library { SMP_LIBRARY_AV = 1, SMP_LIBRARY_HEIF = 2 } smp_library;
 
-/* What a file may need: by the ending of its name, an extension alone too; by its first bytes. */
+/* What a file may need: by the ending of its name, an extension alone too. */
 unsigned smp_libraries_of_name(const char *path);
-unsigned smp_libraries_of_head(const uint8_t *head, size_t size);
+/* By the first bytes of what is read once, which stay unread: all libraries where these do not tell. */
+unsigned smp_libraries_of_stream(int fd);
 
 /* Opens each once. One that is not there is passed over: who reads or writes the file says so. A confined process
  * cannot open any: who starts one calls this before. Threads may call it at once. */
 void smp_libraries_open(unsigned libraries);
 unsigned smp_libraries_opened(void);
+
+/* From now on none can be opened: this process is about to be confined. */
+void smp_libraries_close(void);
+/* Fails where a library, in words, was not looked for before; else SMP_OK: if it is not open, this machine has none. */
+smp_code smp_library_sought(smp_library library, const char *words, smp_code failure, smp_error *err);
 
 /* For who opens one. file: its name, as libNAME.so.1; null: it is not there. */
 void *smp_library_open(const char *file);

@@ -7,42 +7,68 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
-enum { WAIT = 3 /* seconds that a pipe may take to begin */ };
+#include "base/clock.h"
+
+enum {
+    WAIT = 3000, /* milliseconds that a pipe may take to begin */
+    STEP = 2     /* and between two looks at one that has begun, but holds less than is asked for */
+};
 
 /* tee(2) copies what lies in a pipe to another, and takes nothing out. */
-static size_t copy_of_pipe(int fd, uint8_t *head, size_t size)
+static ssize_t look_into_pipe(int fd, uint8_t *head, size_t size)
 {
-    struct pollfd input = {.fd = fd, .events = POLLIN};
     int ends[2];
-    ssize_t got = 0;
-    if (poll(&input, 1, 1000 * WAIT) <= 0 || pipe2(ends, O_CLOEXEC) != 0)
-        return 0;
-    if (tee(fd, ends[1], size, SPLICE_F_NONBLOCK) > 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    ssize_t got = tee(fd, ends[1], size, SPLICE_F_NONBLOCK);
+    if (got > 0)
         got = read(ends[0], head, size);
     close(ends[0]);
     close(ends[1]);
-    return got > 0 ? (size_t)got : 0;
+    return got;
 }
 
-size_t smp_source_begins(int fd, uint8_t *head, size_t size)
+/* A writer may begin late and with a few bytes. Whoever has closed the other end writes no more. */
+static size_t wait_for(int fd, bool pipe, uint8_t *head, size_t size, bool *all)
+{
+    const double end = smp_now() + 1e-3 * WAIT;
+    size_t had = 0;
+    for (double left; (left = end - smp_now()) > 0;) {
+        struct pollfd input = {.fd = fd, .events = POLLIN | POLLRDHUP};
+        if (poll(&input, 1, (int)(1e3 * left) + 1) <= 0)
+            return had;
+        const ssize_t got = pipe ? look_into_pipe(fd, head, size) : recv(fd, head, size, MSG_PEEK | MSG_DONTWAIT);
+        had = got > 0 ? (size_t)got : had;
+        *all = had == size || (got >= 0 && input.revents & (POLLHUP | POLLRDHUP));
+        if (*all || poll(NULL, 0, STEP) < 0)
+            return had;
+    }
+    return had;
+}
+
+size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all)
 {
     struct stat status;
+    *all = false;
     if (fstat(fd, &status) != 0)
         return 0;
-    if (S_ISFIFO(status.st_mode))
-        return copy_of_pipe(fd, head, size);
+    if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
+        return wait_for(fd, S_ISFIFO(status.st_mode), head, size, all);
     const off_t at = S_ISREG(status.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
-    const ssize_t got = at >= 0 ? pread(fd, head, size, at) : 0;
+    const ssize_t got = at >= 0 ? pread(fd, head, size, at) : -1;
+    *all = got >= 0;
     return got > 0 ? (size_t)got : 0;
 }
 
 #else
 
-size_t smp_source_begins(int fd, uint8_t *head, size_t size)
+size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all)
 {
     (void)fd, (void)head, (void)size;
+    *all = false;
     return 0;
 }
 

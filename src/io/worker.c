@@ -390,14 +390,15 @@ void *smp_reader_shared(smp_reader *reader, size_t size)
     return p->worker->map;
 }
 
-/* The libraries that it needs, by what it begins with behind tags; of a pipe, by its name too. */
+/* The libraries that it may need, by what it begins with, of a file behind tags. */
 static unsigned libraries_for(const smp_reader *reader, const smp_source *source)
 {
     uint8_t head[SMP_SNIFF];
     off_t at = 0;
+    if (reader->limits.raw.bytes) /* without a header */
+        return 0;
     if (!source->seekable)
-        return smp_libraries_of_name(reader->name) |
-               smp_libraries_of_head(head, smp_source_begins(source->fd, head, sizeof head));
+        return smp_libraries_of_stream(source->fd);
     for (int i = 0; i <= SMP_MOST_ID3; i++) {
         const ssize_t got = pread(source->fd, head, sizeof head, at);
         const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;

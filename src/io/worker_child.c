@@ -228,6 +228,7 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
     keep_only(kept, 2);
     prctl(PR_SET_NAME, "smp-decoder");
     forget_environment();
+    smp_libraries_close();
     smp_alloc_keep(KEPT);
     smp_confine(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, &hello.confinement);
     if (!smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0))

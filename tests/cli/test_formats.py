@@ -3,14 +3,16 @@ hostile headers do."""
 import hashlib
 import json
 import os
+import socket
 import struct
 import subprocess
+import time
 import unittest
 
 import cv2
 import numpy as np
 
-from harness import ROOT, CliCase
+from harness import PROGRAM, ROOT, CliCase
 
 DATA = ROOT / "tests" / "data" / "formats"
 
@@ -33,6 +35,10 @@ class Formats(CliCase):
 
     def info(self, name, *options):
         return json.loads(self.smp("info", "-q", "--json", name, *options).stdout)
+
+    def begin(self, *arguments, **options):
+        command = [PROGRAM, *map(os.fspath, arguments)]
+        return subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, **options)
 
     def test_tiffs_of_other_programs(self):
         self.needs("TIFF")
@@ -208,6 +214,37 @@ class Formats(CliCase):
         writer.wait()
         for name in ("named.png", "stdin.png", "out/photo.png", "piped.png"):
             self.assertEqual((self.folder / name).read_bytes(), (self.folder / "want.png").read_bytes(), name)
+
+    def test_libheif_is_opened_for_what_begins_slowly(self):
+        """A few bytes first, and nothing at first, in a pipe, a named one and a socket."""
+        self.needs("HEIC")
+        photo = (DATA / "photo.heic").read_bytes()
+        self.smp("run", "-e", "invert", DATA / "photo.heic", "want.png")
+        os.mkfifo(self.folder / "pipe")
+
+        def feed(write, first):
+            write(photo[:first])
+            time.sleep(0.2)
+            write(photo[first:])
+
+        for first in (0, 4):
+            ours, theirs = socket.socketpair()
+            with ours, theirs:
+                process = self.begin("run", "-e", "invert", "-", f"socket{first}.png", stdin=theirs)
+                theirs.close()
+                feed(ours.sendall, first)
+                ours.shutdown(socket.SHUT_WR)
+                self.assertEqual(process.communicate()[1], b"")
+            process = self.begin("run", "-e", "invert", "-", f"stdin{first}.png", stdin=subprocess.PIPE)
+            feed(lambda data, to=process.stdin: (to.write(data), to.flush()), first)
+            self.assertEqual(process.communicate()[1], b"")
+            process = self.begin("run", "-e", "invert", "pipe", f"piped{first}.png")
+            with open(self.folder / "pipe", "wb", buffering=0) as pipe:
+                feed(pipe.write, first)
+            self.assertEqual(process.communicate()[1], b"")
+            for kind in ("socket", "stdin", "piped"):
+                self.assertEqual((self.folder / f"{kind}{first}.png").read_bytes(),
+                                 (self.folder / "want.png").read_bytes(), (kind, first))
 
     def test_a_machine_without_libheif(self):
         """What stands in its place here is no library. Everything else is as before."""

@@ -9,7 +9,7 @@ import wave
 
 import numpy as np
 
-from harness import SANITIZED, PIPELINES, SAMPLES, CliCase
+from harness import PROGRAM, SANITIZED, PIPELINES, SAMPLES, CliCase
 
 DATA = SAMPLES.parent / "tests/data"
 
@@ -195,7 +195,13 @@ class Sound(CliCase):
             piped.wait()
         with open(DATA / "tone.m4a", "rb") as file:
             self.smp("run", "-e", "remix mono", "-", "stdin.wav", stdin=file)
-        for name in ("piped.wav", "stdin.wav"):
+        process = subprocess.Popen([PROGRAM, "run", "-e", "remix mono", "-", "slow.wav"], cwd=self.folder,
+                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdin.write(data[:4])
+        process.stdin.flush()
+        time.sleep(0.2)
+        self.assertEqual(process.communicate(data[4:])[1], b"")
+        for name in ("piped.wav", "stdin.wav", "slow.wav"):
             self.assertEqual((self.folder / name).read_bytes(), (self.folder / "out/whole.wav").read_bytes())
         self.write("cut.mkv", (DATA / "film.mkv").read_bytes()[:4000])
         self.assertIn("the file is truncated", self.smp("info", "cut.mkv", status=3).stderr)

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "io/confine.h"
 #include "io/format.h"
+#include "io/library.h"
 #include "io/worker.h"
 #include "io/worker_child.h"
 
@@ -30,12 +31,13 @@ enum { SANITIZED = 0 };
 #endif
 
 /* What the hook is to do, and what it found: in memory that the decoders share. */
-enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW };
+enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW, MISS };
 typedef struct orders {
     int what;
     int outcome[16]; /* errno of each attempt; 0: it worked */
     int attempts;
     int grew; /* 1: memory beyond all limits was given */
+    smp_error missed;
 } orders;
 
 static orders *shared;
@@ -78,6 +80,8 @@ static void obey(int input)
         ;
     while (what == SLEEP && read(SMP_SOURCE_BUFFER, NULL, 0) < 0) /* no such descriptor */
         ;
+    if (what == MISS)
+        (void)smp_library_sought(SMP_LIBRARY_HEIF, "libheif's coders", SMP_E_READ, &shared->missed);
     if (what == GROW) {
         volatile char *block = malloc((size_t)3 << 30);
         shared->grew = block != NULL;
@@ -412,6 +416,21 @@ static void memory_ends(void **context)
     assert_int_equal(shared->grew, 0);
 }
 
+/* Whoever may have it is not told to install it. */
+static void a_library_that_was_not_looked_for_is_not_called_missing(void **context)
+{
+    (void)context;
+    smp_error err = {0};
+    smp_reader *reader;
+    *shared = (orders){.what = MISS};
+    assert_int_equal(open_there(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
+    smp_reader_close(reader);
+    assert_int_equal(shared->missed.code, SMP_E_READ);
+    assert_non_null(strstr(shared->missed.message, "not looked for"));
+    assert_null(strstr(shared->missed.hint, "install"));
+    assert_int_equal(smp_library_sought(SMP_LIBRARY_HEIF, "libheif's coders", SMP_E_READ, &err), SMP_OK);
+}
+
 SMP_SUITE(worker)
 {
 #ifndef __linux__
@@ -426,6 +445,7 @@ SMP_SUITE(worker)
         cmocka_unit_test(a_crash_costs_one_file),
         cmocka_unit_test(a_hang_ends),
         cmocka_unit_test(memory_ends),
+        cmocka_unit_test(a_library_that_was_not_looked_for_is_not_called_missing),
     };
     return cmocka_run_group_tests_name("worker", tests, start, stop);
 }

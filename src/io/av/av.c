@@ -301,10 +301,12 @@ static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
 
 static smp_code fail_missing(smp_error *err)
 {
-    smp_fail(err, SMP_E_READ, "FFmpeg's libraries, which M4A and video need, could not be opened");
-    return smp_hint(err,
-                    "give the file its own extension, as in talk.m4a, or pipe it: ffmpeg -i IN -f wav - | smempipe "
-                    "... -");
+    static const char words[] = "FFmpeg's libraries, which M4A and video need";
+    const smp_code code = smp_library_sought(SMP_LIBRARY_AV, words, SMP_E_READ, err);
+    if (code)
+        return code;
+    smp_fail(err, SMP_E_READ, "%s, cannot be opened", words);
+    return smp_hint(err, "install FFmpeg (apt-get install ffmpeg), or pipe it: ffmpeg -i IN -f wav - | smempipe ... -");
 }
 
 /* Formats whose header says how many samples there are, which FFmpeg tells in frames. */

@@ -43,6 +43,10 @@ smp_code smp_heif_need(smp_code failure, smp_error *err)
 {
     if (smp_heif_load())
         return SMP_OK;
+    const smp_code code =
+        smp_library_sought(SMP_LIBRARY_HEIF, "libheif's coders, which HEIC and AVIF need", failure, err);
+    if (code)
+        return code;
     smp_fail(err, failure, "libheif, which HEIC and AVIF need, cannot be opened");
     return smp_hint(err, "install libheif1 (apt-get install libheif1)");
 }
