@@ -47,7 +47,7 @@ smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, voi
                          smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
 
-/* Whether smp_stream_room would return at once, asked for any number of rows. */
+/* Whether smp_stream_room would return at once where `together` is 0 or 1; with more it may still wait for a slot. */
 bool smp_stream_has_room(smp_stream *stream);
 
 /* Bytes of the slots of a stream of this shape. by_strips: as smp_stream_read_strips has them. Huge sizes give a large
