@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/stride.h"
 #include "io/library.h"
 #include "io/media.h"
 #include "io/output.h"
@@ -148,8 +149,7 @@ static inline int64_t smp_row_bytes(const smp_shape *shape)
 /* From a row to the next where rows are decoded before they are asked for: as pictures lie in memory (run/step.h). */
 static inline int64_t smp_ahead_stride(const smp_shape *shape)
 {
-    const int64_t row = smp_row_bytes(shape);
-    return shape->width == 1 ? row : (row + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
+    return smp_stride(shape->width, smp_row_bytes(shape));
 }
 
 /* For write_shape: fails with SMP_E_WRITE unless the channels are gray, gray and alpha, RGB or RGBA. `format`: the

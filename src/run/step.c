@@ -7,14 +7,10 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "base/stride.h"
 #include "stages/launch.h"
 
 /* ------------------------------------------------------------------------------------------------ shapes */
-
-static int64_t aligned(int64_t bytes)
-{
-    return (bytes + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN;
-}
 
 int64_t smp_row_bytes(const smp_shape *shape, smp_format storage)
 {
@@ -26,8 +22,7 @@ _Static_assert((int)SMP_ALIGN % (int)SMP_ROW_PADDING == 0, "strides include the 
 
 int64_t smp_row_stride(const smp_shape *shape, smp_format storage)
 {
-    int64_t bytes = smp_row_bytes(shape, storage);
-    return shape->width == 1 ? bytes : aligned(bytes);
+    return smp_stride(shape->width, smp_row_bytes(shape, storage));
 }
 
 smp_view smp_view_of(const smp_shape *shape, smp_format storage, void *memory, int64_t stride, int64_t base,
@@ -274,8 +269,8 @@ int64_t smp_step_scratch_stride(const smp_step *step)
 {
     const smp_shape *between = &step->work.between;
     if (between->height)
-        return aligned(smp_row_bytes(between, between->format));
-    return aligned(step->out.width * step->out.channels * (int64_t)sizeof(float));
+        return smp_aligned_stride(smp_row_bytes(between, between->format));
+    return smp_aligned_stride(step->out.width * step->out.channels * (int64_t)sizeof(float));
 }
 
 smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_view *in, const smp_view *out,
