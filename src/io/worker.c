@@ -188,10 +188,10 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
         got = smp_message_receive(p->worker->channel, wire->data, wire->size, left, NULL);
     }
     p->waited += smp_now() - start;
-    p->more = got == SMP_RECEIVED && answer->more;
-    p->closed = got == SMP_RECEIVED && answer->closed;
-    p->said_ahead = got == SMP_RECEIVED && answer->ahead;
-    p->said_again = got == SMP_RECEIVED && answer->again;
+    p->more = got == SMP_RECEIVED && answer->more != 0;
+    p->closed = got == SMP_RECEIVED && answer->closed != 0;
+    p->said_ahead = got == SMP_RECEIVED && answer->ahead != 0;
+    p->said_again = got == SMP_RECEIVED && answer->again != 0;
     return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
 }
 

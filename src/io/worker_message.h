@@ -36,12 +36,13 @@ typedef struct smp_hello {
     smp_confinement confinement;
 } smp_hello;
 
+/* Truth is a byte that is not 0: it may be any. */
 typedef struct smp_answer {
     int code;                  /* an smp_code */
-    bool more;                 /* SMP_ASK_NEXT: another picture follows */
-    bool closed;               /* rows that were read were the last, and the file is closed without an ask */
-    bool ahead;                /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
-    bool again;                /* the same: reading them says more than the header, so the file is to be opened again */
+    uint8_t more;              /* SMP_ASK_NEXT: another picture follows */
+    uint8_t closed;            /* rows that were read were the last, and the file is closed without an ask */
+    uint8_t ahead;             /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
+    uint8_t again;             /* the same: reading them says more than the header, so the file is to be opened again */
     uint32_t bytes;            /* that follow */
     uint64_t live, peak;       /* bytes of smp_alloc, now and most while it worked */
     uint64_t refused;          /* how often the limit refused memory, ever */
