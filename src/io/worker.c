@@ -435,6 +435,8 @@ static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask
     reader->notes.count = reader->notes.more = 0;
     if (err)
         *err = (smp_error){.code = SMP_OK};
+    p->waited = 0; /* --time-limit is for one decoding */
+    bound_time(p, &reader->limits, 0);
     if (lseek(source->fd, 0, SEEK_SET) == 0)
         return SMP_OK;
     return smp_fail(err, SMP_E_READ, "cannot go back to the beginning");
