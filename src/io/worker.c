@@ -41,7 +41,6 @@ typedef struct proxy {           /* the state of a reader */
     bool said_ahead, said_again; /* the last answer */
     bool ahead;                  /* its rows are in the arena, which was checked to hold them */
     bool opened;                 /* by open_ahead */
-    int64_t taken;               /* ahead: rows that were asked for */
     unsigned char *all;          /* ahead: a copy of all rows, where they are wanted elsewhere; or null */
     uint64_t charged;            /* bytes counted against the limit: the decoder's */
     uint64_t shared;             /* the same: the arena that was handed out */
@@ -309,10 +308,8 @@ static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride
     const unsigned char *map = p->worker->map;
     const smp_shape *shape = smp_media_rows(&reader->media);
     const int64_t apart = smp_ahead_stride(shape);
-    if (!p->all && to == map + p->taken * apart && stride == apart) {
-        p->taken += rows;
+    if (!p->all && to == map + reader->next_row * apart && stride == apart)
         return SMP_OK;
-    }
     if (!p->all) { /* where rows are wanted, others may lie */
         const size_t bytes = (size_t)(apart * shape->height);
         if (!(p->all = smp_alloc_raw(bytes)))
@@ -320,8 +317,7 @@ static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride
         memcpy(p->all, map, bytes);
     }
     for (int64_t i = 0; i < rows; i++)
-        memcpy(to + i * stride, p->all + (p->taken + i) * apart, (size_t)smp_row_bytes(shape));
-    p->taken += rows;
+        memcpy(to + i * stride, p->all + (reader->next_row + i) * apart, (size_t)smp_row_bytes(shape));
     return SMP_OK;
 }
 
@@ -351,6 +347,8 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
     *more = false;
     if (p->closed)
         return SMP_OK;
+    if (p->ahead) /* of a file that has one picture, which is then closed */
+        return fail_answer(p, err);
     bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
     *more = !code && p->more;
@@ -410,6 +408,12 @@ static unsigned libraries_for(const smp_reader *reader, const smp_source *source
     return 0;
 }
 
+/* Whether rows may come before they are asked for: those of one picture, as they are. */
+static bool comes_ahead(const smp_limits *limits)
+{
+    return limits->whole && !limits->frames && !limits->coded && !limits->shrink;
+}
+
 /* Opens a file and has its rows read, by a decoder that has read one into its shared memory, within the bounds of that
  * one. p->opened is false where the file is to be opened again, as ever. */
 static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask ask, smp_error *err)
@@ -422,9 +426,10 @@ static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask
         return code;
     p->opened = !code && !p->said_again;
     p->ahead = p->opened && p->said_ahead;
-    const smp_shape *shape = smp_media_rows(&reader->media);
+    const smp_shape *shape = &reader->media.shape;
     if (p->ahead &&
-        !(smp_mul_i64(smp_ahead_stride(shape), shape->height, &bytes) && (uint64_t)bytes <= p->worker->mapped)) {
+        (reader->media.scan.shape.kind != SMP_KIND_NONE ||
+         !smp_mul_i64(smp_ahead_stride(shape), shape->height, &bytes) || (uint64_t)bytes > p->worker->mapped)) {
         p->ahead = false;
         return fail_answer(p, err);
     }
@@ -458,7 +463,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
         count = 2;
     }
     bound_time(p, &reader->limits, 0);
-    if (reader->limits.whole && source->seekable && source->owned && p->worker->mapped)
+    if (comes_ahead(&reader->limits) && source->seekable && source->owned && p->worker->mapped)
         code = open_ahead(reader, source, ask, err);
     if (!code && !p->opened) {
         bound_memory(p, false);
