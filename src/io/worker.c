@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -194,6 +195,13 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
     return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
 }
 
+static atomic_uint_fast64_t asks;
+
+uint64_t smp_worker_asks(void)
+{
+    return atomic_load_explicit(&asks, memory_order_relaxed);
+}
+
 /* Sends an ask and takes in what comes back. media: of an opened file; rows: where they follow the answer; else null.
  */
 static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int *descriptors, int count,
@@ -206,6 +214,7 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
     const uint64_t live = smp_alloc_live(), own = live > p->charged ? live - p->charged : 0;
     if (limits->max_memory)
         ask->memory = limits->max_memory > own ? limits->max_memory - own : 1;
+    atomic_fetch_add_explicit(&asks, 1, memory_order_relaxed);
     if (!smp_message_send(p->worker->channel, ask, sizeof *ask, NULL, 0, descriptors, count))
         return fail_dead(p, limits, false, err);
     smp_code code = receive(p, limits, &answer, &wire, err);
@@ -509,6 +518,11 @@ smp_code smp_worker_reader_open(const char *path, const char *name, const smp_li
 }
 
 #else /* no such processes: files are decoded in this one */
+
+uint64_t smp_worker_asks(void)
+{
+    return 0;
+}
 
 void *smp_reader_shared(smp_reader *reader, size_t size)
 {

@@ -27,6 +27,9 @@ bool smp_worker_runs(void);
  */
 smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err);
 
+/* How often decoders were asked for something that they answer, by all readers so far: for tests. */
+uint64_t smp_worker_asks(void);
+
 /* For smp_reader_open; smp_worker_runs. */
 smp_code smp_worker_reader_open(const char *path, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err);

@@ -16,11 +16,15 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "device/cpu.h"
 #include "io/confine.h"
 #include "io/format.h"
 #include "io/library.h"
 #include "io/worker.h"
 #include "io/worker_child.h"
+#include "io/worker_message.h"
+#include "pipe/program.h"
+#include "run/run.h"
 
 #define SAMPLES SMP_SOURCE_DIR "/samples/"
 
@@ -31,9 +35,13 @@ enum { SANITIZED = 0 };
 #endif
 
 /* What the hook is to do, and what it found: in memory that the decoders share. */
-enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW, MISS };
+enum { DECODE, REACH, CRASH, LOOP, SLEEP, GROW, MISS, NAP, LIE };
+enum { FAR_TOO_HIGH, FAR_TOO_WIDE, NO_HEADER, OF_A_SCAN, SMALL, LIES = SMALL };
 typedef struct orders {
-    int what;
+    int what, then; /* for the file that is opened next, and for the one after it */
+    int lie;
+    double nap;      /* seconds */
+    int opened;      /* how often */
     int outcome[16]; /* errno of each attempt; 0: it worked */
     int attempts;
     int grew; /* 1: memory beyond all limits was given */
@@ -67,11 +75,44 @@ static void reach(int input)
     note(fcntl(input, F_SETFL, 0));
 }
 
+/* Says that rows are there, of which none was read, and ends when it is asked for more. */
+static void lie(int how)
+{
+    smp_media media = {.shape = {.kind = SMP_IMAGE, .width = 4, .height = 4, .channels = 1, .format = SMP_U8},
+                       .orientation = 1,
+                       .meta.srgb_intent = -1};
+    for (size_t i = 0; smp_format_at(i); i++)
+        if (smp_format_at(i)->kind == SMP_IMAGE)
+            media.file_format = smp_format_at(i)->name;
+    if (how == FAR_TOO_HIGH)
+        media.shape.height = (int64_t)1 << 60;
+    if (how == FAR_TOO_WIDE) {
+        media.shape.width = INT64_MAX - 7;
+        media.shape.height = 1;
+    }
+    if (how == OF_A_SCAN)
+        media.scan = (smp_scan){.shape = media.shape, .across = 1, .down = 1};
+    smp_notes notes = {.count = 0};
+    smp_wire wire = {.data = NULL};
+    smp_answer_wire(&wire, NULL, &notes, how == NO_HEADER ? NULL : &media, NULL);
+    smp_answer answer = {.ahead = 255, .bytes = (uint32_t)wire.size};
+    smp_ask ask;
+    if (smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, wire.data, wire.size, NULL, 0))
+        (void)smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, 0, NULL);
+    _exit(0);
+}
+
 static void obey(int input)
 {
     volatile int *nowhere = NULL;
     const int what = shared->what;
-    shared->what = DECODE;
+    shared->what = shared->then;
+    shared->then = DECODE;
+    shared->opened++;
+    if (what == LIE)
+        lie(shared->lie);
+    for (double end = smp_now() + shared->nap; what == NAP && smp_now() < end;)
+        ;
     if (what == REACH)
         reach(input);
     if (what == CRASH)
@@ -181,18 +222,30 @@ static void same_notes(const smp_notes *a, const smp_notes *b)
         assert_string_equal(a->items[i], b->items[i]);
 }
 
-/* Like open_there, by a decoder that has read one as large: its rows may be read before they are asked for. */
+/* Lets the next decoder be one whose shared memory has had room for this file. */
+static smp_code make_room(const char *path, smp_error *err)
+{
+    smp_reader *reader;
+    smp_code code = open_there(path, &reader, err);
+    if (code)
+        return code;
+    const smp_shape *shape = smp_media_rows(smp_reader_media(reader));
+    assert_non_null(smp_reader_shared(reader, (size_t)(smp_ahead_stride(shape) * shape->height)));
+    smp_reader_close(reader);
+    return SMP_OK;
+}
+
+static uint64_t asked; /* smp_worker_asks() before open_ahead opened its file */
+
+/* Like open_there; rows are read before they are asked for. */
 static smp_code open_ahead(const char *path, smp_reader **out, smp_error *err)
 {
     smp_limits l = limits();
-    smp_code code = open_there(path, out, err);
-    if (code)
-        return code;
-    const smp_shape *shape = smp_media_rows(smp_reader_media(*out));
-    assert_non_null(smp_reader_shared(*out, (size_t)(smp_ahead_stride(shape) * shape->height)));
-    smp_reader_close(*out);
+    smp_code code = make_room(path, err);
+    *out = NULL;
     l.whole = true;
-    return smp_reader_open(path, &l, out, err);
+    asked = smp_worker_asks();
+    return code ? code : smp_reader_open(path, &l, out, err);
 }
 
 /* All rows, where they lie when they were read ahead. */
@@ -262,6 +315,8 @@ static void every_sample_is_the_same(void **context)
                 same_picture(here, there);
             else
                 same_rows(here, there, share % 2);
+            if (ahead)
+                assert_int_equal(smp_worker_asks() - asked, 1); /* rows came with the header */
             same_notes(smp_reader_notes(here), smp_reader_notes(there));
             smp_reader_close(here);
             smp_reader_close(there);
@@ -272,22 +327,31 @@ static void every_sample_is_the_same(void **context)
     assert_true(read >= 16);
 }
 
-static void errors_in_rows_are_the_same(void **context)
+/* path: a template. The beginning of a file, whose damage shows in its rows. */
+static void make_damaged(char *path)
 {
-    (void)context;
-    char path[] = "/tmp/smempipe-test-XXXXXX";
-    unsigned char bytes[20000], rows[512 * 512];
+    unsigned char bytes[20000];
     const int from = open(SAMPLES "camera.png", O_RDONLY), to = mkstemp(path);
     assert_int_equal(read(from, bytes, sizeof bytes), sizeof bytes);
     assert_int_equal(write(to, bytes, sizeof bytes), sizeof bytes);
     close(from);
     close(to);
+}
+
+static void errors_in_rows_are_the_same(void **context)
+{
+    (void)context;
+    char path[] = "/tmp/smempipe-test-XXXXXX";
+    unsigned char rows[512 * 512];
+    make_damaged(path);
     smp_reader *here, *there;
     smp_error a = {0}, b = {0};
     for (int ahead = 0; ahead < 2; ahead++) {
         unsigned char first[512];
         assert_int_equal(open_here(path, &here, &a), SMP_OK);
         assert_int_equal(ahead ? open_ahead(path, &there, &b) : open_there(path, &there, &b), SMP_OK);
+        if (ahead)
+            assert_int_equal(smp_worker_asks() - asked, 2); /* rows were read, and the file opened again */
         assert_int_equal(smp_reader_rows(here, first, 512, 1, &a), SMP_OK); /* the damage is further down */
         assert_int_equal(smp_reader_rows(there, rows, 512, 1, &b), SMP_OK);
         assert_memory_equal(first, rows, 512);
@@ -300,6 +364,45 @@ static void errors_in_rows_are_the_same(void **context)
         smp_reader_close(there);
     }
     unlink(path);
+}
+
+/* What a batch does with small pictures. */
+static void runs_of_small_pictures_ask_once_a_file(void **context)
+{
+    (void)context;
+    const char *line = "invert";
+    char folder[] = "/tmp/smempipe-test-XXXXXX", out[64];
+    smp_diags diags = {0};
+    smp_error err = {0};
+    smp_program *program;
+    smp_device *device;
+    smp_run_cache *cache;
+    assert_non_null(mkdtemp(folder));
+    snprintf(out, sizeof out, "%s/out.npy", folder);
+    assert_int_equal(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err), SMP_OK);
+    assert_int_equal(smp_cpu_open(1, NULL, &device, &err), SMP_OK);
+    assert_int_equal(smp_run_cache_open(&cache, &err), SMP_OK);
+    const smp_run_request request = {.program = program,
+                                     .diags = &diags,
+                                     .input = SAMPLES "chelsea.png",
+                                     .output = out,
+                                     .limits = limits(),
+                                     .write = {.force = true},
+                                     .device = device,
+                                     .cache = cache};
+    for (int i = 0; i < 3; i++) {
+        smp_run_report report;
+        const uint64_t before = smp_worker_asks();
+        assert_int_equal(smp_run_file(&request, &report, &err), SMP_OK);
+        assert_int_equal(smp_worker_asks() - before, i ? 1 : 2); /* the first one's header, then its rows */
+        smp_run_report_free(&report);
+    }
+    smp_run_cache_close(cache);
+    smp_device_close(device);
+    smp_program_free(program);
+    smp_diags_free(&diags);
+    unlink(out);
+    rmdir(folder);
 }
 
 static void readers_are_open_side_by_side(void **context)
@@ -403,6 +506,64 @@ static void a_hang_ends(void **context)
     }
 }
 
+static void a_file_that_is_opened_again_has_all_its_time(void **context)
+{
+    (void)context;
+    char path[] = "/tmp/smempipe-test-XXXXXX";
+    smp_limits l = limits();
+    l.whole = true;
+    l.time_limit = 0.2;
+    make_damaged(path);
+    double took;
+    do { /* the first decoding is to end in time, however slow the machine is */
+        smp_error err = {0};
+        smp_reader *reader;
+        l.time_limit *= 2;
+        *shared = (orders){.what = DECODE};
+        assert_int_equal(make_room(path, &err), SMP_OK);
+        *shared = (orders){.what = NAP, .then = SLEEP, .nap = l.time_limit / 2};
+        took = -smp_now();
+        assert_int_equal(smp_reader_open(path, &l, &reader, &err), SMP_E_LIMIT);
+        took += smp_now();
+    } while (shared->opened < 2 && l.time_limit < 30);
+    assert_int_equal(shared->opened, 2);
+    assert_true(took >= 1.5 * l.time_limit);
+    unlink(path);
+}
+
+static void lies_about_rows_end_the_decoder(void **context)
+{
+    (void)context;
+    const char *path = SAMPLES "chelsea.png";
+    smp_limits l = limits();
+    smp_error err = {0};
+    smp_reader *reader;
+    unsigned char rows[4 * SMP_ALIGN];
+    bool more;
+    l.whole = true;
+    for (int how = 0; how < LIES; how++) {
+        assert_int_equal(make_room(path, &err), SMP_OK);
+        *shared = (orders){.what = LIE, .lie = how};
+        assert_int_equal(smp_reader_open(path, &l, &reader, &err), SMP_E_DECODE);
+        assert_string_equal(err.message, "the process that decodes the file gave an answer that is none");
+        assert_int_equal(shared->opened, 1); /* and is not tried again */
+    }
+    for (int wanted = 0; wanted < 2; wanted++) { /* no picture follows rows that came ahead; none do for all pictures */
+        assert_int_equal(make_room(path, &err), SMP_OK);
+        *shared = (orders){.what = LIE, .lie = SMALL};
+        l.frames = wanted;
+        assert_int_equal(smp_reader_open(path, &l, &reader, &err), SMP_OK);
+        assert_int_equal(smp_reader_rows(reader, rows, SMP_ALIGN, 4, &err), wanted ? SMP_E_DECODE : SMP_OK);
+        assert_int_equal(smp_reader_next(reader, &more, &err), SMP_E_DECODE);
+        assert_false(more);
+        assert_true(wanted || strstr(err.message, "an answer that is none"));
+        assert_int_equal(smp_reader_rows(reader, rows, SMP_ALIGN, 1, &err), SMP_E_DECODE);
+        smp_reader_close(reader);
+    }
+    assert_int_equal(open_there(path, &reader, &err), SMP_OK);
+    smp_reader_close(reader);
+}
+
 static void memory_ends(void **context)
 {
     (void)context;
@@ -439,11 +600,14 @@ SMP_SUITE(worker)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_sample_is_the_same),
         cmocka_unit_test(errors_in_rows_are_the_same),
+        cmocka_unit_test(runs_of_small_pictures_ask_once_a_file),
         cmocka_unit_test(readers_are_open_side_by_side),
         cmocka_unit_test(shared_memory_is_bounded),
         cmocka_unit_test(decoders_reach_nothing),
         cmocka_unit_test(a_crash_costs_one_file),
         cmocka_unit_test(a_hang_ends),
+        cmocka_unit_test(a_file_that_is_opened_again_has_all_its_time),
+        cmocka_unit_test(lies_about_rows_end_the_decoder),
         cmocka_unit_test(memory_ends),
         cmocka_unit_test(a_library_that_was_not_looked_for_is_not_called_missing),
     };
