@@ -16,15 +16,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "device/cpu.h"
 #include "io/confine.h"
 #include "io/format.h"
 #include "io/library.h"
 #include "io/worker.h"
 #include "io/worker_child.h"
 #include "io/worker_message.h"
-#include "pipe/program.h"
-#include "run/run.h"
 
 #define SAMPLES SMP_SOURCE_DIR "/samples/"
 
@@ -366,45 +363,6 @@ static void errors_in_rows_are_the_same(void **context)
     unlink(path);
 }
 
-/* What a batch does with small pictures. */
-static void runs_of_small_pictures_ask_once_a_file(void **context)
-{
-    (void)context;
-    const char *line = "invert";
-    char folder[] = "/tmp/smempipe-test-XXXXXX", out[64];
-    smp_diags diags = {0};
-    smp_error err = {0};
-    smp_program *program;
-    smp_device *device;
-    smp_run_cache *cache;
-    assert_non_null(mkdtemp(folder));
-    snprintf(out, sizeof out, "%s/out.npy", folder);
-    assert_int_equal(smp_program_parse_lines(&line, 1, NULL, 0, NULL, NULL, &diags, &program, &err), SMP_OK);
-    assert_int_equal(smp_cpu_open(1, NULL, &device, &err), SMP_OK);
-    assert_int_equal(smp_run_cache_open(&cache, &err), SMP_OK);
-    const smp_run_request request = {.program = program,
-                                     .diags = &diags,
-                                     .input = SAMPLES "chelsea.png",
-                                     .output = out,
-                                     .limits = limits(),
-                                     .write = {.force = true},
-                                     .device = device,
-                                     .cache = cache};
-    for (int i = 0; i < 3; i++) {
-        smp_run_report report;
-        const uint64_t before = smp_worker_asks();
-        assert_int_equal(smp_run_file(&request, &report, &err), SMP_OK);
-        assert_int_equal(smp_worker_asks() - before, i ? 1 : 2); /* the first one's header, then its rows */
-        smp_run_report_free(&report);
-    }
-    smp_run_cache_close(cache);
-    smp_device_close(device);
-    smp_program_free(program);
-    smp_diags_free(&diags);
-    unlink(out);
-    rmdir(folder);
-}
-
 static void readers_are_open_side_by_side(void **context)
 {
     (void)context;
@@ -600,7 +558,6 @@ SMP_SUITE(worker)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_sample_is_the_same),
         cmocka_unit_test(errors_in_rows_are_the_same),
-        cmocka_unit_test(runs_of_small_pictures_ask_once_a_file),
         cmocka_unit_test(readers_are_open_side_by_side),
         cmocka_unit_test(shared_memory_is_bounded),
         cmocka_unit_test(decoders_reach_nothing),
