@@ -105,7 +105,7 @@ static void segments_do_not_show(void **state)
     picture_free(&out);
 }
 
-/* Leaves of 96 frames and a warm-up of 64, so that short sounds have many. */
+/* Segments of 96 frames and a warm-up of 64, so that short sounds have many. */
 static smp_code plan_short(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *plan,
                            smp_error *err)
 {

@@ -1,4 +1,4 @@
-/* Leaves of recursive filters: see biquads.h. */
+/* Segments of recursive filters: see biquads.h. */
 #include "stages/shared/biquads.h"
 
 #include <math.h>
