@@ -204,6 +204,8 @@ static smp_code read_number(const char *value, size_t size, const smp_warp_param
     if (!size || size >= sizeof text)
         return wrong(err, value, size, "this is no number");
     snprintf(text, sizeof text, "%.*s", (int)size, value);
+    if (!param->size)
+        return wrong(err, value, size, "this parameter has 0 bytes, which hold no number");
     if (is_float || param->size > 8 || is_bytes) {
         if (!is_float)
             return wrong(err, value, size, "this parameter is a structure, which --args cannot write");

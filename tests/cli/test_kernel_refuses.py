@@ -38,6 +38,13 @@ class Refuses(CliCase):
                 for word in told:
                     self.assertIn(word, error)
 
+    def test_a_number_for_a_parameter_of_0_bytes(self):
+        for kind in ("b8", "u32", "f32"):
+            with self.subTest(kind):
+                self.write("a.ptx", HEAD % "sm_90" + f".visible .entry f(.param .{kind} p[0])\n{{\nret;\n}}\n")
+                error = self.smp("kernel", "a.ptx", *LAUNCH, "--args", "p=0", status=2).stderr
+                self.assertIn("'0': this parameter has 0 bytes", error)
+
     def test_numbers_of_arrays_out_of_range(self):
         self.write("a.ptx", HEAD % "sm_90" + ".visible .entry f(.param .u64 a)\n{\nret;\n}\n")
         for words, told in (("a=i8[4]=128", "i8 takes -128 to 127"), ("a=u16[4]=-1", "u16 takes 0 to 65535"),
