@@ -61,15 +61,16 @@ typedef struct cupti_target {
     const char *chip;      /* "GH100" */
     uint8_t *availability; /* which counters this user may read; freed by cupti_target_close */
     size_t availability_size;
-    bool turn; /* no other process counts meanwhile */
+    bool turn; /* no other process that counts by this libcupti does so meanwhile */
 } cupti_target;
 
-/* Initialises the profiler, once no other process of this program counts. Fails unless `which` is supported and
- * permitted here. */
+/* Initialises the profiler, once no other process that counts by this libcupti does. Fails unless `which` is supported
+ * and permitted here. */
 smp_code cupti_target_open(smp_device *device, CUpti_Profiler_API which, cupti_target *target, smp_error *err);
 void cupti_target_close(cupti_target *target);
 
-/* Waits until no other process of this program counts, or lets others count. A target that is open has its turn. */
+/* Waits until no other process that counts by this libcupti does, or lets others count. A target that is open has its
+ * turn. */
 void cupti_target_turn(cupti_target *target, bool wanted);
 
 /* Only one profiler can own the device's counters. Makes `owner` the owner, after the previous owner has released them.

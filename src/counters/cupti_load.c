@@ -109,8 +109,10 @@ int cupti_lock(const cupti_api *api)
         return -1;
     const int fd = open(file.dli_fname, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && flock(fd, LOCK_EX) != 0)
-        if (errno != EINTR)
-            break;
+        if (errno != EINTR) {
+            close(fd);
+            return -1;
+        }
     return fd;
 }
 
