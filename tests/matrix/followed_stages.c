@@ -13,6 +13,8 @@ enum { WIDTH = 43, HEIGHT = 117, LINES = 5, FOLLOWERS = 5, TURNS = 3, WAYS = 3 }
 static struct state {
     smp_device *reference, *cpu, *gpu;
     long inputs, runs, on_gpu;
+    /* Of the stage: some plan has it; it computes rows in units; it did on the emulator, followed. */
+    bool planned, in_units, units_on_gpu;
 } state;
 
 static const int64_t strips[WAYS] = {0, 5, 24};
@@ -53,6 +55,29 @@ static bool has_units(const smp_plan *plan)
     return false;
 }
 
+/* The same of a stage in the first `nodes` nodes of the program. */
+static bool stage_has_units(const smp_plan *plan, const smp_stage *stage, size_t nodes)
+{
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].work.row_unit > 1 && plan->steps[i].stage == stage && plan->steps[i].node < (int)nodes)
+            return true;
+    return false;
+}
+
+/* Else the planner has left it out, since it changes nothing. */
+static bool has_stage(const smp_plan *plan, const smp_stage *stage)
+{
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const smp_step *step = &plan->steps[i];
+        bool has = step->stage == stage;
+        for (size_t k = 0; k < step->part_count; k++)
+            has |= step->parts[k].stage == stage;
+        if (has)
+            return true;
+    }
+    return false;
+}
+
 static void check_way(const smp_plan *plan, const picture *in, const char *variant, int64_t strip_rows,
                       smp_device *device, const picture *want, const char *text)
 {
@@ -85,6 +110,7 @@ static void check_follower(const smp_stage *stage, const char **lines, size_t co
             check_way(plan, in, names[(turn + way) % variants], strips[way], state.cpu, &want.out, text);
         if (has_units(plan))
             check_way(plan, in, names[variants - 1], strips[WAYS - 1], state.gpu, &want.out, text);
+        state.units_on_gpu |= stage_has_units(plan, stage, program->node_count - 1);
         outcome_free(&want);
     }
     smp_plan_free(plan);
@@ -107,10 +133,14 @@ static void check_turn(const subject *s, int turn)
         lines[i] = words[i];
     if (s->stage->domain & SMP_IMAGE)
         lines[count++] = "depth float"; /* no sample is rounded between the two */
-    const smp_shape shape = subject_shape(s->stage, WIDTH, HEIGHT, channels[turn], false, formats[turn]);
+    const smp_shape shape =
+        subject_shape(s->stage, WIDTH, HEIGHT, channels[turn % TURNS], false, formats[turn % TURNS]);
     smp_program *program = parse_lines(lines, count);
     smp_plan *plan = NULL;
-    if (program && plan_lines(program, &shape, false, &plan) && !keeps_a_state(plan)) {
+    const bool planned = program && plan_lines(program, &shape, false, &plan);
+    state.planned |= planned && has_stage(plan, s->stage);
+    state.in_units |= planned && stage_has_units(plan, s->stage, program->node_count);
+    if (planned && !keeps_a_state(plan)) {
         const smp_shape *between = &plan->sinks[0].shape;
         picture in = picture_make(&shape, shape.format);
         picture_fill(&in, (uint64_t)turn, CASE_CODES);
@@ -129,15 +159,33 @@ static void check_turn(const subject *s, int turn)
     smp_program_free(program);
 }
 
-static void check_stage(void **given)
+static int turns(void)
 {
     const char *matrix = getenv("SMP_MATRIX");
-    const int turns = matrix && !strcmp(matrix, "reduced") ? 1 : TURNS; /* sanitizers */
+    return matrix && !strcmp(matrix, "reduced") ? 1 : TURNS; /* sanitizers */
+}
+
+/* More turns where the planner leaves the stage out in all of them, as it does an equaliser without gain. */
+static void check_stage(void **given)
+{
     subject subjects[MAX_SUBJECTS];
     const int count = subjects_of(*given, subjects);
+    enum { MOST = 8 };
+    state.planned = state.in_units = state.units_on_gpu = false;
     for (int i = 0; i < count; i++)
-        for (int turn = 0; turn < turns; turn++)
+        for (int turn = 0; turn < turns() || (!state.planned && turn < MOST); turn++)
             check_turn(&subjects[i], turn);
+    assert_int_equal(state.in_units, state.units_on_gpu);
+}
+
+/* Of all stages, after them. */
+static void many_are_followed(void **given)
+{
+    enum { INPUTS = 100, RUNS = 1500, ON_GPU = 80 }; /* a turn */
+    (void)given;
+    assert_true(state.inputs >= INPUTS * turns());
+    assert_true(state.runs >= RUNS * turns());
+    assert_true(state.on_gpu >= ON_GPU * turns());
 }
 
 static int open_devices(void **given)
@@ -167,13 +215,15 @@ static int close_devices(void **given)
 SMP_SUITE(followed_stages)
 {
     size_t count = 0;
-    struct CMUnitTest *tests = calloc(smp_stage_count(), sizeof *tests);
+    struct CMUnitTest *tests = calloc(smp_stage_count() + 1, sizeof *tests);
     for (size_t i = 0; tests && i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
         if (stage->foreign || stage->role != SMP_ROLE_NONE) /* tests/warp/stage.c; the planner's own */
             continue;
         tests[count++] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
     }
+    if (tests)
+        tests[count++] = (struct CMUnitTest){"many_are_followed", many_are_followed, NULL, NULL, NULL};
     int failed = tests ? _cmocka_run_group_tests("followed stages", tests, count, open_devices, close_devices) : 1;
     free(tests);
     return failed;
