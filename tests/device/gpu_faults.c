@@ -166,10 +166,13 @@ static void every_driver_call_of_a_run_may_fail(void **state)
 
 /* ------------------------------------------------------------------------------------------------ little memory */
 
+enum { LITTLE = 40000 };
 static struct budget { /* of device memory, bytes; the emulator's own functions behind it */
     CUresult (*alloc)(CUdeviceptr *memory, size_t size);
     CUresult (*release)(CUdeviceptr memory);
+    CUresult (*bring)(void *to, CUdeviceptr from, size_t size, CUstream stream);
     size_t left;
+    int refused, brought; /* requests; copies to the host from blocks of more than LITTLE bytes */
     struct {
         CUdeviceptr memory;
         size_t size;
@@ -178,8 +181,10 @@ static struct budget { /* of device memory, bytes; the emulator's own functions 
 
 static CUresult alloc_within_budget(CUdeviceptr *memory, size_t size)
 {
-    if (size > budget.left)
+    if (size > budget.left) {
+        budget.refused++;
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     CUresult result = budget.alloc(memory, size);
     size_t i = 0;
     while (budget.blocks[i].memory)
@@ -202,16 +207,29 @@ static CUresult release_to_budget(CUdeviceptr memory)
     return budget.release(memory);
 }
 
+static CUresult bring_from_budget(void *to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    for (size_t i = 0; i < sizeof budget.blocks / sizeof budget.blocks[0]; i++)
+        budget.brought += budget.blocks[i].memory && budget.blocks[i].size > LITTLE &&
+                          from >= budget.blocks[i].memory && from - budget.blocks[i].memory < budget.blocks[i].size;
+    return budget.bring(to, from, size, stream);
+}
+
 /* Runs on a device of so many bytes; all that was taken is given back. */
 static smp_code run_within(job *j, size_t bytes, smp_error *err)
 {
     smp_driver *driver = smp_driver_simt();
-    budget = (struct budget){driver->call.cuMemAlloc, driver->call.cuMemFree, bytes, {{0, 0}}};
+    budget = (struct budget){.alloc = driver->call.cuMemAlloc,
+                             .release = driver->call.cuMemFree,
+                             .bring = driver->call.cuMemcpyDtoHAsync,
+                             .left = bytes};
     driver->call.cuMemAlloc = alloc_within_budget;
     driver->call.cuMemFree = release_to_budget;
+    driver->call.cuMemcpyDtoHAsync = bring_from_budget;
     smp_code code = run(j, err);
     driver->call.cuMemAlloc = budget.alloc;
     driver->call.cuMemFree = budget.release;
+    driver->call.cuMemcpyDtoHAsync = budget.bring;
     assert_int_equal(budget.left, bytes);
     return code;
 }
@@ -250,7 +268,7 @@ static void little_device_memory_means_smaller_strips(void **state)
     smp_program_free(j.program);
 }
 
-/* label's union-find takes 44 KB here. */
+/* label's union-find takes 44 KB here, and has the components' records where the device has joined them. */
 static void what_has_no_room_on_the_device_is_joined_by_the_host(void **state)
 {
     (void)state;
@@ -260,8 +278,12 @@ static void what_has_no_room_on_the_device_is_joined_by_the_host(void **state)
     smp_error err = {.code = SMP_OK};
     write_input();
     assert_int_equal(run_within(&j, 1 << 20, &err), SMP_OK);
+    assert_int_equal(budget.refused, 0);
+    assert_true(budget.brought > 0);
     uint8_t *want = load(in_folder("out.ppm"), &size);
-    assert_int_equal(run_within(&j, 40000, &err), SMP_OK);
+    assert_int_equal(run_within(&j, LITTLE, &err), SMP_OK);
+    assert_true(budget.refused > 0);
+    assert_int_equal(budget.brought, 0);
     assert_true(holds(in_folder("out.ppm"), want, size));
     free(want);
     smp_program_free(j.program);
