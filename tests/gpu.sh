@@ -194,6 +194,7 @@ counts() {
     limit=${SMP_COUNTS_SECONDS:-150}
     mkdir -p "$work/counted"
     : > "$work/counts.stages"
+    [ "$limit" -gt 0 ] || : > "$work/counted/over"
     pipelines=
     SMP_COUNTS_SECONDS=$limit SMP_TEST_DEVICE=$device \
         "$build/tests/unit_tests" gpu_counts > "$work/counts.stages" 2>&1 3>&- &
