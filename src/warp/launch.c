@@ -11,9 +11,8 @@ static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err);
 uint32_t smp_warp_kernel_threads(const smp_warp_kernel *kernel, uint32_t registers)
 {
     const warp_code *code = &kernel->code;
-    const uint32_t of_gpu = smp_warp_threads_of(registers), own = code->block[0] && code->block[1] && code->block[2]
-                                                                      ? code->block[0] * code->block[1] * code->block[2]
-                                                                      : code->most_threads;
+    const uint32_t of_gpu = smp_warp_threads_of(registers), wanted = warp_block_threads(code->block),
+                   own = wanted ? wanted : code->most_threads;
     return own && own < of_gpu ? own : of_gpu;
 }
 

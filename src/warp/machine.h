@@ -216,6 +216,15 @@ struct warp_code {
     size_t file_count;
 };
 
+/* The threads of such a block; UINT32_MAX: so many or more. */
+static inline uint32_t warp_block_threads(const uint32_t shape[3])
+{
+    const uint64_t layer = (uint64_t)shape[0] * shape[1];
+    uint64_t threads;
+    return __builtin_mul_overflow(layer, (uint64_t)shape[2], &threads) || threads > UINT32_MAX ? UINT32_MAX
+                                                                                               : (uint32_t)threads;
+}
+
 struct smp_warp_kernel {
     warp_code code;
     const warp_inst *const *insts; /* of the whole module, by index */

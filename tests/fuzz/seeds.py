@@ -418,6 +418,8 @@ def kernels():
         for i, entry in enumerate(re.findall(r"(?:\.visible )?\.(?:entry|func).*?\n}", text, re.S)[:12]):
             if len(entry) < 6000:
                 seed("ptx", f"{name}{i}.ptx", b".version 8.0\n.target sm_90\n.address_size 64\n" + entry.encode())
+    for i, bound in enumerate((".maxntid 1, 1, 4294967295", ".reqntid 65536, 65536, 1")):
+        seed("ptx", f"block{i}.ptx", f".version 8.0\n.target sm_90\n.entry k(){bound}\n{{\nret;\n}}\n".encode())
     code = (ROOT / "tests/warp/ptx.c").read_text() if (ROOT / "tests/warp/ptx.c").exists() else ""
     code += (ROOT / "src/warp/ptx/decode.c").read_text()
     opcodes = sorted(set(re.findall(r'"([a-z][a-z0-9_.]{1,20})"', code + "".join(

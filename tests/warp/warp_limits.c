@@ -96,6 +96,21 @@ static void blocks_beyond_launch_bounds_are_refused(void **state)
     close_lab(&l);
 }
 
+static void launch_bounds_of_more_threads_than_32_bits_count_bound_nothing(void **state)
+{
+    (void)state;
+    static const char *const bounds[] = {".maxntid 1, 1, 4294967295", ".maxntid 65536, 65536, 1",
+                                         ".maxntid 4294967295, 4294967295, 4294967295", ".reqntid 65536, 65536, 1",
+                                         ".reqntid 65537, 65536, 1"};
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        lab l;
+        open_lab(&l, "k", bounds[i]);
+        assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 1024);
+        assert_int_equal(run(&l, 1024), bounds[i][1] == 'm' ? SMP_OK : SMP_E_USAGE);
+        close_lab(&l);
+    }
+}
+
 static void blocks_beyond_the_registers_are_refused(void **state)
 {
     (void)state;
@@ -148,6 +163,7 @@ SMP_SUITE(warp_limits)
         cmocka_unit_test(static_kernels_of_two_files_stay_apart),
         cmocka_unit_test(a_shuffle_from_outside_of_its_mask_is_a_mistake),
         cmocka_unit_test(blocks_beyond_launch_bounds_are_refused),
+        cmocka_unit_test(launch_bounds_of_more_threads_than_32_bits_count_bound_nothing),
         cmocka_unit_test(blocks_beyond_the_registers_are_refused),
     };
     return cmocka_run_group_tests_name("warp_limits", tests, NULL, NULL);

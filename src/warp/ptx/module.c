@@ -278,10 +278,8 @@ static void read_directives(const ptx_parser *parser, warp_code *code)
     uint32_t most[3];
     (void)read_shape(parser, ".reqnctapercluster", code->cluster);
     (void)read_shape(parser, ".reqntid", code->block);
-    if (read_shape(parser, ".maxntid", most)) {
-        const uint64_t threads = (uint64_t)most[0] * most[1]; /* it fits; with the third it may not */
-        code->most_threads = threads && threads < UINT32_MAX / (most[2] + 1) ? (uint32_t)threads * most[2] : 0;
-    }
+    if (read_shape(parser, ".maxntid", most))
+        code->most_threads = warp_block_threads(most);
 }
 
 static void read_function(ptx_parser *parser, bool entry)
