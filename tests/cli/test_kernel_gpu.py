@@ -69,6 +69,16 @@ int main()
 }
 """
 
+BY_THREADS = GRAPH.replace("    cudaGraphLaunch(run, stream);\n", """    std::thread threads[4];
+    for (std::thread &t : threads)
+        t = std::thread([=] {
+            for (int i = 0; i < 10; i++)
+                cudaGraphLaunch(run, stream);
+        });
+    for (std::thread &t : threads)
+        t.join();
+""").replace("__global__", "#include <thread>\n__global__", 1)
+
 
 def uses_this_runtime():
     text = subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout if NVCC else ""
@@ -163,6 +173,14 @@ class OnAGpu(CliCase):
         text = self.on_gpu(rows, 0)
         self.assertIn(f"on the GPU: {len(rows) - len(other)} instructions of 1 kernels counted as told here, 0 differ",
                       text)  # fmt: skip
+        self.assertIn("1 kernels were not compared: they are in graphs, and with these counted the program fails", text)
+
+    def test_no_thread_begins_to_count_while_another_launches_a_graph(self):
+        with open(self.source, "w") as file:
+            file.write(BY_THREADS)
+        rows = self.told()
+        self.environment["FAKE_CUDA_FAILS"] = "graphs"
+        text = self.on_gpu(rows, 0)
         self.assertIn("1 kernels were not compared: they are in graphs, and with these counted the program fails", text)
 
     def test_what_does_not_go_with_it_is_said(self):

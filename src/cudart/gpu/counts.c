@@ -1,7 +1,11 @@
 /* libsmp_gpucounts: preloaded into a CUDA program on a GPU (`smempipe kernel --device cuda`), it counts by CUPTI's SASS
  * metrics what each instruction of its kernels does to memory, from the first launch to the end, and writes it down.
  * Kernels are loaded before: CUPTI may not count those that are loaded later (counters/cupti_sass.c). Graphs may be
- * left out, since some do not survive being counted. */
+ * left out, since some do not survive being counted.
+ *
+ * Threads: one at a time begins, ends, or is in a function of graphs, from the pause in counting to its end (`turn`).
+ * Launches wait for nobody, since a kernel may wait for another that is launched later: one during which counting may
+ * have paused is taken for a part of a graph. */
 #define _GNU_SOURCE 1 /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -42,12 +46,16 @@ static struct {
     CUcontext context;
     int device;
     uint64_t id[METRICS];
-    bool enabled, paused, ended, without_graphs;
-    _Atomic int captures; /* that have begun and not ended */
+    bool enabled, ended, without_graphs;
+    int inside;              /* functions of graphs, of which one may call another */
+    _Atomic bool paused;     /* or about to be */
+    _Atomic unsigned pauses; /* that have begun */
+    _Atomic int captures;    /* that have begun and not ended */
     row *rows;
     size_t row_count, row_capacity;
     smp_error err;
 } now;
+static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; /* of all that is in `now` and not atomic */
 
 /* ------------------------------------------------------------------------------------------------ functions */
 
@@ -67,7 +75,7 @@ typedef struct kernel_name {
 static kernel_name *functions;
 static size_t function_count, function_capacity;
 static pthread_mutex_t naming = PTHREAD_MUTEX_INITIALIZER;
-static const char *last_launched = "none";
+static const char *_Atomic last_launched = "none";
 
 static const char *name_of(const void *host)
 {
@@ -123,9 +131,16 @@ static void load_kernels(void)
     int (*attributes)(void *, const void *);
     char room[1024]; /* cudaFuncAttributes, however long */
     look_up(&attributes, RTLD_NEXT, "cudaFuncGetAttributes");
-    for (size_t i = 0; attributes && i < function_count; i++)
-        if (!functions[i].is_handle)
-            (void)attributes(room, functions[i].host);
+    for (size_t i = 0; attributes; i++) { /* which may add a handle */
+        pthread_mutex_lock(&naming);
+        const bool more = i < function_count;
+        const kernel_name function = more ? functions[i] : (kernel_name){.host = NULL};
+        pthread_mutex_unlock(&naming);
+        if (!more)
+            return;
+        if (!function.is_handle)
+            (void)attributes(room, function.host);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ beginning */
@@ -251,44 +266,43 @@ static void stop_counting(smp_error *err)
     now.enabled = false;
 }
 
-/* While a graph is made or runs. Waiting would break what other threads capture. */
+/* While a graph is made or runs: takes the turn until go_on. Waiting would break what other threads capture. */
 static void pause_for_graph(void)
 {
+    pthread_mutex_lock(&turn);
+    now.inside++;
     if (!now.without_graphs || !now.enabled || now.captures)
         return;
+    now.pauses++;
+    now.paused = true;
     wait_for_kernels(&now.err);
     stop_counting(&now.err);
-    now.paused = true;
 }
 
 static void go_on(void)
 {
-    if (!now.paused || now.captures)
-        return;
-    wait_for_kernels(&now.err);
-    now.paused = false;
-    if (!now.err.code)
-        (void)enable(&now.err);
+    if (!--now.inside && now.paused && !now.ended && !now.captures) {
+        wait_for_kernels(&now.err);
+        if (!now.err.code)
+            (void)enable(&now.err);
+        now.paused = false;
+    }
+    pthread_mutex_unlock(&turn);
 }
 
 /* ------------------------------------------------------------------------------------------------ the end */
 
 static void tell_graphs(FILE *to)
 {
+    pthread_mutex_lock(&naming);
     for (size_t i = 0; i < function_count; i++)
         if (functions[i].in_graph)
             fprintf(to, SMP_GPU_GRAPH "\t%s\n", functions[i].name);
+    pthread_mutex_unlock(&naming);
 }
 
-static void finish(void)
+static void write_counts(FILE *to)
 {
-    const char *path = getenv(SMP_GPU_COUNTS);
-    if (now.ended)
-        return;
-    now.ended = true;
-    FILE *to = path ? fopen(path, "w") : NULL;
-    if (!to)
-        return;
     wait_for_kernels(&now.err);
     stop_counting(&now.err);
     for (size_t i = 0; !now.err.code && i < now.row_count; i++) {
@@ -302,7 +316,19 @@ static void finish(void)
         fprintf(to, SMP_GPU_ERROR "\t%s\t%s\n", now.err.message, now.err.hint);
     else
         fputs(SMP_GPU_END "\n", to);
-    fclose(to);
+}
+
+static void finish(void)
+{
+    pthread_mutex_lock(&turn);
+    const char *path = getenv(SMP_GPU_COUNTS);
+    FILE *to = path && !now.ended ? fopen(path, "w") : NULL;
+    now.ended = true;
+    if (to) {
+        write_counts(to);
+        fclose(to);
+    }
+    pthread_mutex_unlock(&turn);
 }
 
 /* ------------------------------------------------------------------------------------------------ launches */
@@ -310,6 +336,7 @@ static void finish(void)
 static void begin(void)
 {
     const char *graphs = getenv(SMP_GPU_GRAPHS);
+    pthread_mutex_lock(&turn);
     now.without_graphs = graphs && !strcmp(graphs, "off");
     smp_code code = find_context(&now.err);
     if (!code)
@@ -319,6 +346,7 @@ static void begin(void)
         load_kernels();
         (void)configure(&now.err);
     }
+    pthread_mutex_unlock(&turn);
     atexit(finish); /* before the runtime's own end, which was asked for earlier */
 }
 
@@ -329,12 +357,21 @@ static void begin_once(void)
 }
 
 /* What is launched while a stream is captured, on whatever stream, is taken for a part of a graph. */
-static void before_launch(const void *function)
+static unsigned before_launch(const void *function)
 {
     begin_once();
     last_launched = name_of(function);
+    const unsigned pauses = now.pauses;
     if (now.captures || now.paused)
         mark_in_graph(function);
+    return pauses;
+}
+
+static int after_launch(const void *function, unsigned pauses, int error)
+{
+    if (now.pauses != pauses)
+        mark_in_graph(function);
+    return error;
 }
 
 #define LAUNCH(name)                                                                                                   \
@@ -342,9 +379,9 @@ static void before_launch(const void *function)
     API int name(const void *function, shape grid, shape block, void **arguments, size_t shared, void *stream)         \
     {                                                                                                                  \
         int (*next)(const void *, shape, shape, void **, size_t, void *);                                              \
-        before_launch(function);                                                                                       \
+        const unsigned pauses = before_launch(function);                                                               \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
-        return next(function, grid, block, arguments, shared, stream);                                                 \
+        return after_launch(function, pauses, next(function, grid, block, arguments, shared, stream));                 \
     }
 LAUNCH(cudaLaunchKernel)
 LAUNCH(cudaLaunchKernel_ptsz)
@@ -358,9 +395,9 @@ LAUNCH(cudaLaunchCooperativeKernel_ptsz)
     API int name(const void *config, const void *function, void **arguments)                                           \
     {                                                                                                                  \
         int (*next)(const void *, const void *, void **);                                                              \
-        before_launch(function);                                                                                       \
+        const unsigned pauses = before_launch(function);                                                               \
         look_up(&next, RTLD_NEXT, #name);                                                                              \
-        return next(config, function, arguments);                                                                      \
+        return after_launch(function, pauses, next(config, function, arguments));                                      \
     }
 LAUNCH_BY(cudaLaunchKernelExC)
 LAUNCH_BY(cudaLaunchKernelExC_ptsz)
@@ -427,8 +464,11 @@ API int cudaDeviceReset(void);
 API int cudaDeviceReset(void)
 {
     int (*next)(void);
+    look_up(&next, RTLD_NEXT, "cudaDeviceReset");
+    pthread_mutex_lock(&turn);
     if (now.enabled)
         finish();
-    look_up(&next, RTLD_NEXT, "cudaDeviceReset");
-    return next();
+    const int error = next();
+    pthread_mutex_unlock(&turn);
+    return error;
 }

@@ -1,6 +1,7 @@
 /* A stand-in for CUDA's runtime library, for tests of `smempipe kernel --device cuda`: takes what a small program calls
  * and runs nothing. Its kernels count as the fake CUPTI says. FAKE_CUDA_FAILS: kernels have failed when waited for, or,
  * if it is "graphs", graphs that ran while the fake CUPTI counted (FAKE_CUPTI_ON, which it sets). */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,15 @@ FAKE(cudaStreamCreate, (void **stream), *stream = &graph_failed)
 FAKE(cudaStreamBeginCapture, (void *stream, int mode), (void)stream; (void)mode)
 FAKE(cudaStreamEndCapture, (void *stream, void **graph), *graph = stream)
 FAKE(cudaGraphInstantiate, (void **run, void *graph, unsigned long long flags), (void)flags; *run = graph)
-FAKE(cudaGraphLaunch, (void *run, void *stream), (void)run; (void)stream;
-     graph_failed = graph_failed || getenv("FAKE_CUPTI_ON"))
+/* Takes a while, in which another thread may begin to count. */
+static void run_graph(void)
+{
+    for (int i = 0; i < 100 && !graph_failed; i++) {
+        graph_failed = getenv("FAKE_CUPTI_ON") != NULL;
+        sched_yield();
+    }
+}
+FAKE(cudaGraphLaunch, (void *run, void *stream), (void)run; (void)stream; run_graph())
 const char *cudaGetErrorName(int error);
 const char *cudaGetErrorName(int error)
 {
