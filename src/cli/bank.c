@@ -458,6 +458,37 @@ static smp_code explain_or_usage(const bank_settings *settings)
     return SMP_E_USAGE;
 }
 
+static bool is_of_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_name(const char *text, const char *name, size_t length)
+{
+    for (const char *at = text; at && (at = strstr(at, name)); at++)
+        if ((at == text || !is_of_name(at[-1])) && !is_of_name(at[length]))
+            return true;
+    return false;
+}
+
+/* A name of -D that stands in no pattern is a mistake in one of both. */
+static smp_code check_names(const bank_settings *settings, smp_error *err)
+{
+    for (size_t i = 0; i < settings->defines.count; i++) {
+        char name[64];
+        const size_t length = strcspn(settings->defines.items[i], "=");
+        snprintf(name, sizeof name, "%.*s", (int)length, settings->defines.items[i]);
+        bool used = length >= sizeof name || has_name(settings->from, name, length);
+        for (size_t k = 0; k < settings->patterns.count && !used; k++)
+            used = has_name(settings->patterns.items[k], name, length);
+        if (used)
+            continue;
+        smp_fail(err, SMP_E_USAGE, "-D %s: no pattern has the name '%s'", settings->defines.items[i], name);
+        return smp_hint(err, "leave it out, or write it into the pattern: tid*stride -D stride=1,2,4,8");
+    }
+    return SMP_OK;
+}
+
 static smp_code bank(void *given, smp_error *err)
 {
     bank_settings *settings = given;
@@ -470,6 +501,8 @@ static smp_code bank(void *given, smp_error *err)
         code = study_offsets(settings, &rows, &diags, err);
     else if (!code)
         code = smp_bank_rows_of(&settings->patterns, &settings->defines, &diags, study_one, settings, &rows, err);
+    if (!code)
+        code = check_names(settings, err);
     if (settings->svg && rows.expected > 1 && !err->message[0]) {
         smp_fail(err, SMP_E_USAGE, "--svg draws one access, not %zu", rows.expected);
         code = smp_hint(err, "call smempipe bank once for each picture");

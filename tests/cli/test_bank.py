@@ -104,6 +104,8 @@ class Bank(CliCase):
         text = self.smp("bank", "s[tid*2*n + k]", "-D", "n=1,0x10", "-D", "k=0,1").stdout
         self.assertRegex(text, r"\ns\[tid\*2\*n \+ k\], n=16, k=1 +4 +32 ")
         self.assertEqual(self.study("float t[N][N+1]; t[tid][0]", "-D", "N=32")["wavefronts"], 1)
+        done = self.smp("bank", "tid*strides", "-D", "strides=2", "-D", "stride=1,2", status=2)
+        self.assertIn("no pattern has the name 'stride'", done.stderr)
         done = self.smp("bank", "tid*(n-2)", "tid+", "-D", "n=1,0,2,3", status=2)
         self.assertEqual(done.stderr.count(": error: "), 3, "of n=1 and n=0; of tid+ once")
         self.assertIn("n=1", done.stderr)
