@@ -6,8 +6,6 @@
 
 #include "lib/elementwise.cuh"
 
-enum { WARP_GATHER_ROWS = SMP_WARP_GATHER / SMP_WARP_GATHER_THREADS /* pixels that a thread makes */ };
-
 /* The samples of two neighbouring pixels. row: aligned to 4 bytes; i: the first sample. Words that hold none of them
  * are not read: the row may end before. */
 template <int C> SMP_DEVICE void warp_pair(const uint8_t *row, int64_t i, float (&v)[2 * C])

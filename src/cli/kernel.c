@@ -113,7 +113,8 @@ static smp_code refuse_unchecked(const smp_kernel_results *all, unsigned wanted,
         if (!r->unchecked)
             continue;
         const char *why = strstr(r->notes, "not looked for: ");
-        why += why ? strlen("not looked for: ") : 0;
+        if (why)
+            why += strlen("not looked for: ");
         smp_fail(err, SMP_E_PROCESS, "--fail-on %s: they were not looked for in %.60s%s%.*s",
                  failures[wanted >> RACES & 1 ? RACES : UNINITIALISED], r->kernel, why ? ": " : "",
                  why ? (int)strcspn(why, "\n") : 0, why ? why : "");

@@ -134,6 +134,9 @@ static size_t cut(char *line, char **parts, size_t most)
 
 static smp_code add_graph(gpu_rows *rows, const char *symbol, smp_error *err)
 {
+    for (size_t i = 0; i < rows->graph_count; i++)
+        if (!strcmp(rows->graphs[i], symbol)) /* the file is read once for its names, too */
+            return SMP_OK;
     char *own = smp_strdup(symbol);
     if (!own || !smp_grow(&rows->graphs, &rows->graph_capacity, rows->graph_count + 1, sizeof *rows->graphs)) {
         smp_free(own);

@@ -125,7 +125,6 @@ static smp_code prepare_docks(smp_runner *r, int index, int64_t most_rows, smp_e
 static smp_code prepare(smp_runner *r, smp_error *err)
 {
     size_t count = r->plan->step_count;
-    r->bus.device = r->device;
     r->docks = smp_alloc_array(r->plan->sink_count + 1, sizeof *r->docks);
     r->states = smp_alloc_array(count, sizeof *r->states);
     r->rows = smp_alloc_array(count, sizeof *r->rows);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/pool.h"
+#include "base/stride.h"
 #include "reduce/label.h"
 #include "stages/shared/components.h"
 #include "stages/shared/launch_shapes.h"
@@ -43,12 +44,6 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-static int64_t whole_lines(int64_t bytes)
-{
-    enum { LINE = 64 };
-    return (bytes + LINE - 1) / LINE * LINE;
-}
-
 /* Places in the result and, for GPUs, in the scratch picture, whose rows have the slots of a row of words. What does
  * not fit the kernels' numbers is joined by the host. */
 static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_plan *work)
@@ -69,10 +64,10 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     k->head_at = (int64_t)bits;
     k->room = in->width * in->height / PER_RECORD + LEAST;
     k->records_at = sizeof(smp_label_head);
-    k->raw_at = whole_lines(k->records_at + k->room * (int64_t)sizeof(smp_component));
-    k->counts_at = whole_lines(k->raw_at + k->room * (int64_t)sizeof(uint32_t));
-    k->table_at = whole_lines(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
-    k->slots_at = whole_lines(k->table_at + (int64_t)work->table_size);
+    k->raw_at = smp_aligned_stride(k->records_at + k->room * (int64_t)sizeof(smp_component));
+    k->counts_at = smp_aligned_stride(k->raw_at + k->room * (int64_t)sizeof(uint32_t));
+    k->table_at = smp_aligned_stride(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
+    k->slots_at = smp_aligned_stride(k->table_at + (int64_t)work->table_size);
     k->scratch_end = k->slots_at + (int64_t)slots;
     work->between = (smp_shape){.kind = SMP_IMAGE,
                                 .width = words * SMP_LABEL_RUNS,

@@ -261,7 +261,8 @@ fail:
     return code;
 }
 
-void cuda_drain(cuda_device *gpu)
+/* Waits for every stream, whatever fails: after a failure, so that nothing is at work on memory that is given back. */
+static void cuda_drain(cuda_device *gpu)
 {
     if (gpu->stream)
         (void)smp_cuStreamSynchronize(gpu->driver, gpu->stream);

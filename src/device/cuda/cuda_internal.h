@@ -149,8 +149,6 @@ void cuda_spans_drop(cuda_device *gpu);
 smp_code cuda_await(cuda_device *gpu, CUevent event, bool wakes, smp_error *err);
 /* Frees marks and the streams of what is sent; the context must be current, and the streams drained. */
 void cuda_send_close(cuda_device *gpu);
-/* Waits for every stream, whatever fails: after a failure, so that nothing is at work on memory that is given back. */
-void cuda_drain(cuda_device *gpu);
 /* Counts the device among those of its context; at the end frees all that is pinned, with the context current. */
 smp_code cuda_pinned_open(cuda_device *gpu, smp_error *err);
 void cuda_pinned_close(cuda_device *gpu);

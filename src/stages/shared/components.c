@@ -267,12 +267,12 @@ static smp_code search_in(search *s, smp_pool *pool, int64_t height, smp_error *
     smp_pool_run(pool, s->count, count_rows, s);
     for (int64_t y = 0; y < height; y++)
         found->first[y + 1] += found->first[y];
-    found->run_count = found->first[height];
-    if (found->run_count >= UINT32_MAX)
+    const size_t runs = found->first[height];
+    if (runs >= UINT32_MAX)
         return smp_fail(err, SMP_E_PROCESS, "the picture has more parts than can be numbered");
-    found->runs = smp_alloc_array(found->run_count + 1, sizeof *found->runs);
+    found->runs = smp_alloc_array(runs + 1, sizeof *found->runs);
     if (!found->runs)
-        return smp_fail_memory(err, "components", (uint64_t)found->run_count * sizeof *found->runs);
+        return smp_fail_memory(err, "components", (uint64_t)runs * sizeof *found->runs);
     smp_pool_run(pool, s->count, join_band, s);
     for (int b = 0; b < s->count; b++)
         if (s->bands[b].failed)

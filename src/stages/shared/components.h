@@ -13,8 +13,7 @@ typedef struct smp_pixel_run {
 } smp_pixel_run;
 
 typedef struct smp_components {
-    smp_pixel_run *runs; /* row by row */
-    size_t run_count;
+    smp_pixel_run *runs;  /* row by row */
     size_t *first;        /* of each row: index of its first run; height + 1 entries */
     smp_component *parts; /* numbered by their first pixels, top row first, then left */
     size_t count;
