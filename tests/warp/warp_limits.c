@@ -111,6 +111,16 @@ static void launch_bounds_of_more_threads_than_32_bits_count_bound_nothing(void 
     }
 }
 
+static void a_pragma_before_the_body_hides_no_bounds(void **state)
+{
+    (void)state;
+    lab l;
+    open_lab(&l, "k", ".pragma \"nounroll\"; .maxntid 64, 1, 1");
+    assert_int_equal(smp_warp_kernel_threads(smp_warp_kernel_at(l.module, 0), 0), 64);
+    assert_int_equal(run(&l, 64), SMP_OK);
+    close_lab(&l);
+}
+
 static void blocks_beyond_the_registers_are_refused(void **state)
 {
     (void)state;
@@ -164,6 +174,7 @@ SMP_SUITE(warp_limits)
         cmocka_unit_test(a_shuffle_from_outside_of_its_mask_is_a_mistake),
         cmocka_unit_test(blocks_beyond_launch_bounds_are_refused),
         cmocka_unit_test(launch_bounds_of_more_threads_than_32_bits_count_bound_nothing),
+        cmocka_unit_test(a_pragma_before_the_body_hides_no_bounds),
         cmocka_unit_test(blocks_beyond_the_registers_are_refused),
     };
     return cmocka_run_group_tests_name("warp_limits", tests, NULL, NULL);

@@ -260,11 +260,24 @@ static warp_code *new_code(ptx_parser *parser, bool entry)
     return &kernel->code;
 }
 
+/* Bytes from here to a body's '{' or a declaration's ';', which ends a .pragma, too. */
+static size_t words_before_body(const ptx_parser *parser)
+{
+    static const char pragma[] = ".pragma";
+    const char *const begin = parser->text + parser->at;
+    const char *at = begin, *from;
+    do {
+        from = at;
+        at += strcspn(at, "{;");
+    } while (*at == ';' && memmem(from, (size_t)(at - from), pragma, sizeof pragma - 1) && *++at);
+    return (size_t)(at - begin);
+}
+
 /* .reqnctapercluster 4, 1, 1 among the words before a body. False: it is not there. */
 static bool read_shape(const ptx_parser *parser, const char *word, uint32_t shape[3])
 {
     const char *at = parser->text + parser->at;
-    const char *found = memmem(at, strcspn(at, "{;"), word, strlen(word));
+    const char *found = memmem(at, words_before_body(parser), word, strlen(word));
     if (!found)
         return false;
     const int count = sscanf(found + strlen(word), "%u , %u , %u", &shape[0], &shape[1], &shape[2]);
@@ -318,8 +331,7 @@ static void read_function(ptx_parser *parser, bool entry)
     if (parser->at < parser->length && parser->text[parser->at] == '(')
         read_params(parser, false);
     read_directives(parser, code);
-    while (parser->at < parser->length && !strchr("{;", parser->text[parser->at]))
-        parser->at++;
+    parser->at += words_before_body(parser);
     if (parser->failed)
         return;
     if (parser->at < parser->length && parser->text[parser->at++] == '{')
