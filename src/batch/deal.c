@@ -66,12 +66,14 @@ static double busy(const smp_deal *deal)
     return sum;
 }
 
-/* Whether files on the GPUs wait for processors more than for the GPUs, and need far fewer of them than the same files
- * without: more work for processors would then cost more than it brings. */
-static bool would_disturb(const smp_deal_class *c)
+/* Whether the processors that the GPUs leave would add little to what the GPUs do, each file at several times the
+ * price. They would cost more than that: whatever they have in work slows the threads that feed the GPUs (memory,
+ * caches, the kernel's locks), which files on the GPUs show only as a longer wait. */
+static bool would_disturb(const smp_deal *deal, const smp_deal_class *c)
 {
-    const double most_share = 0.3, far_fewer = 4;
-    return c->processor[SMP_DEAL_GPU] > most_share * c->wall[SMP_DEAL_GPU] &&
+    const double little = 1.0 / 3, far_fewer = 4;
+    const double free = deal->processors - deal->lanes[SMP_DEAL_GPU] * kept_free(deal, c);
+    return free * c->wall[SMP_DEAL_GPU] < little * deal->lanes[SMP_DEAL_GPU] * c->processor[SMP_DEAL_CPU] &&
            c->processor[SMP_DEAL_CPU] > far_fewer * c->processor[SMP_DEAL_GPU];
 }
 
@@ -99,7 +101,7 @@ bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, u
         return better && in_time(deal, c, kind, left);
     if (c->processor[SMP_DEAL_CPU] < c->processor[SMP_DEAL_GPU]) /* GPUs leave it to them */
         return true;
-    if (c->done[SMP_DEAL_GPU] && would_disturb(c) && in_time(deal, c, SMP_DEAL_GPU, left))
+    if (c->done[SMP_DEAL_GPU] && would_disturb(deal, c) && in_time(deal, c, SMP_DEAL_GPU, left))
         return false;
     return in_time(deal, c, kind, left);
 }

@@ -5,9 +5,10 @@
  * and written by processors too. So the kind that takes less processor time for a file of a class is the better one.
  * Where that is the processors, GPUs leave the class to them. Where it is the GPUs, processors take what the GPUs leave
  * of the processors: each thread of a GPU that does more than all processors would finds one free when the GPU has done
- * something, and so does each whose file is mostly processors' work. Neither takes a file that the other would
- * have done sooner with all that is left: so the last files are nobody's to wait for. A kind of which little is known
- * is tried by two threads at a time; GPUs by all of theirs where a file takes the processors long. */
+ * something, and so does each whose file is mostly processors' work. Where that would add less than a third to what the
+ * GPUs do, they take none. Neither takes a file that the other would have done sooner with all that is left: so the
+ * last files are nobody's to wait for. A kind of which little is known is tried by two threads at a time; GPUs by all
+ * of theirs where a file takes the processors long. */
 #ifndef SMP_BATCH_DEAL_H
 #define SMP_BATCH_DEAL_H
 
