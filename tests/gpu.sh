@@ -214,7 +214,7 @@ counts() {
     status=$?
     # shellcheck disable=SC2086
     wait $pipelines
-    kill $telling $clock 2> /dev/null
+    kill -9 $telling $clock 2> /dev/null # a subshell that has just begun may lose another signal
     stages=
     end_counts
 }
