@@ -6,30 +6,16 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/paths.h"
+#include "base/installed.h"
 #include "cli/kernel.h"
-
-#ifndef SMP_LAB_FOLDER
-#define SMP_LAB_FOLDER "../lib/smempipe"
-#endif
 
 char *smp_kernel_runtime_folder(void)
 {
-    static const char library[] = "libsmp_cudart.so";
-    char own[PATH_MAX];
-    if (!smp_program_folder(own))
+    char path[PATH_MAX];
+    if (!smp_installed_find("libsmp_cudart.so", path))
         return NULL;
-    const char *const below[] = {"", "/" SMP_LAB_FOLDER};
-    for (size_t i = 0; i < 2; i++) {
-        char *folder = smp_asprintf("%s%s", own, below[i]);
-        char *path = folder ? smp_asprintf("%s/%s", folder, library) : NULL;
-        const bool there = path && !access(path, R_OK);
-        smp_free(path);
-        if (there)
-            return folder;
-        smp_free(folder);
-    }
-    return NULL;
+    *strrchr(path, '/') = '\0';
+    return smp_strdup(path);
 }
 
 smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *file, char **ptx, char **program,

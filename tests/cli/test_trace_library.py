@@ -31,8 +31,8 @@ class TraceLibrary(CliCase):
         done = subprocess.run([str(program), "run", "-e", "transpose", "in.png", "out.png",
                               "--device", "simt"], cwd=self.folder, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        (place,) = re.findall(r"beside the program or\s+in\s+(\S+?);?\s", said)
-        installed = program.parent / place
+        (place,) = re.findall(rf"no {LIBRARY.name} in {program.parent}, (.*?) or ", " ".join(said.split()))
+        installed = pathlib.Path(place)
         installed.mkdir(parents=True)
         shutil.copy(LIBRARY, installed)
         self.assertIn("wavefronts", self.compare(program))

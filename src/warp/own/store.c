@@ -3,12 +3,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/paths.h"
+#include "base/installed.h"
 #include "warp/own/own.h"
 
 /* ------------------------------------------------------------------------------------------------ the folder */
@@ -18,25 +17,13 @@ static struct {
     char path[PATH_MAX]; /* "": there is none */
 } folder = {.once = PTHREAD_ONCE_INIT};
 
-/* Beside the program, as in a build; where an installation has it; and, for a build's tests, one folder up. */
 static void find_folder(void)
 {
-    static const char *const places[] = {"sass", SMP_TRACE_FOLDER "/sass", "../sass"};
     const char *given = getenv("SMP_SASS");
-    char program[PATH_MAX], path[PATH_MAX + 128];
-    if (given) {
+    if (given)
         snprintf(folder.path, sizeof folder.path, "%s", strlen(given) < sizeof folder.path ? given : "");
-        return;
-    }
-    if (!smp_program_folder(program))
-        return;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", program, places[i]);
-        if (strlen(path) < sizeof folder.path && access(path, R_OK | X_OK) == 0) {
-            snprintf(folder.path, sizeof folder.path, "%.*s", (int)sizeof folder.path - 1, path);
-            return;
-        }
-    }
+    else if (!smp_installed_find("sass", folder.path))
+        folder.path[0] = '\0';
 }
 
 const char *smp_own_folder(void)

@@ -1,0 +1,128 @@
+/* Finds and opens what lies beside the program: see installed.h. */
+#include "base/installed.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+
+enum { PLACES = 3 };
+
+/* The folder that libsmempipe.so lies in, where this code is in it. The program itself has no name here. */
+static bool library_folder(char folder[PATH_MAX])
+{
+    static const char here;
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0] ||
+        !realpath(map->l_name, folder))
+        return false;
+    *strrchr(folder, '/') = '\0';
+    return true;
+}
+
+/* Fills the folders to look in, best first; returns how many. ".." is for a build's tests. */
+static int places(char folders[PLACES][PATH_MAX])
+{
+    static const char *const of_library[] = {"smempipe"}, *const of_program[] = {SMP_INSTALLED_FOLDER, ".."};
+    const bool library = library_folder(folders[0]);
+    if (!library && !smp_program_folder(folders[0]))
+        return 0;
+    const char *const *below = library ? of_library : of_program;
+    int count = 1;
+    for (const int all = library ? 2 : 3; count < all; count++) {
+        const char *rest = below[count - 1];
+        size_t length = strlen(folders[0]);
+        for (; strncmp(rest, "..", 2) == 0; rest += rest[2] ? 3 : 2) /* the folder's name has no links in it */
+            while (length > 0 && folders[0][--length] != '/')
+                ;
+        snprintf(folders[count], PATH_MAX, "%.*s%s%s", (int)length, folders[0], rest[0] ? "/" : "", rest);
+    }
+    return count;
+}
+
+static bool join(char path[PATH_MAX], const char *folder, const char *name)
+{
+    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX && access(path, F_OK) == 0;
+}
+
+bool smp_installed_find(const char *name, char path[PATH_MAX])
+{
+    char folders[PLACES][PATH_MAX];
+    const int count = places(folders);
+    for (int i = 0; i < count; i++)
+        if (join(path, folders[i], name))
+            return true;
+    return false;
+}
+
+static smp_code missing(const char *name, smp_error *err)
+{
+    char folders[PLACES][PATH_MAX], text[400] = "";
+    const int count = places(folders);
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", !i ? " in " : i < count - 1 ? ", " : " or ", folders[i]);
+    }
+    return smp_fail(err, SMP_E_DEVICE, "there is no %s%s", name, text);
+}
+
+/* Whether the file has all that its header lays out: what lacks would end the process when it is touched. */
+static bool is_whole(const char *path)
+{
+    ElfW(Ehdr) head;
+    struct stat status;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool whole = fd >= 0 && fstat(fd, &status) == 0 && read(fd, &head, sizeof head) == (ssize_t)sizeof head &&
+                 memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
+    for (unsigned i = 0; whole && i < head.e_phnum; i++) {
+        ElfW(Phdr) part;
+        whole = pread(fd, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) == (ssize_t)sizeof part &&
+                (part.p_type != PT_LOAD || (part.p_filesz <= (uint64_t)status.st_size &&
+                                            part.p_offset <= (uint64_t)status.st_size - part.p_filesz));
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return whole;
+}
+
+/* Whether the library was made with this program. */
+static smp_code check(void *library, const char *path, const char *build, smp_error *err)
+{
+    const char *version = dlsym(library, "smp_kernel_files_version");
+    const char *own = build ? dlsym(library, "smp_kernel_files_build") : NULL;
+    if (!version)
+        return smp_fail(err, SMP_E_DEVICE, "%s is no library of smempipe " SMP_VERSION, path);
+    if (strcmp(version, SMP_VERSION) != 0)
+        return smp_fail(err, SMP_E_DEVICE, "%s is of smempipe %.40s, not " SMP_VERSION, path, version);
+    if (build && (!own || strcmp(own, build) != 0))
+        return smp_fail(err, SMP_E_DEVICE, "%s is of another build of smempipe " SMP_VERSION, path);
+    return SMP_OK;
+}
+
+smp_code smp_installed_open(const char *name, const char *build, void **library, smp_error *err)
+{
+    char path[PATH_MAX];
+    smp_code code = SMP_OK;
+    *library = NULL;
+    if (!smp_installed_find(name, path))
+        code = missing(name, err);
+    else if (access(path, R_OK) == 0 && !is_whole(path))
+        code = smp_fail(err, SMP_E_DEVICE, "%s is damaged", path);
+    else if (!(*library = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
+        code = smp_fail(err, SMP_E_DEVICE, "%s", dlerror());
+    else if ((code = check(*library, path, build, err))) {
+        (void)dlclose(*library);
+        *library = NULL;
+    }
+    if (code)
+        smp_hint(err, "install smempipe with its folder lib/smempipe, or copy the %s of its build beside the program",
+                 name);
+    return code;
+}
