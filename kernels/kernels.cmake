@@ -1,5 +1,5 @@
-# Kernel files (kernels/ROOM/NAME.cu) three times over: by nvcc into a fatbin that the program carries, where there is
-# an nvcc; by the host's C++ compiler for the emulator; and by it again, instrumented, for the emulator's traces.
+# Kernel files (kernels/ROOM/NAME.cu) three times over: by nvcc into a fatbin, where there is an nvcc; by the host's C++
+# compiler for the emulator; and by it again, instrumented, for the emulator's traces.
 # kernels/README.md tells how they are written.
 
 string(CONCAT help "GPU architectures: native (of the GPUs that are present, else 75 compiled in a hurry), "
@@ -130,12 +130,12 @@ target_compile_options(smp_traced_flags INTERFACE
 target_compile_definitions(smp_traced_flags INTERFACE _GNU_SOURCE SMP_TRACED SMP_VERSION="${PROJECT_VERSION}")
 target_include_directories(smp_traced_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/kernels)
 
-# smp_kernel_files(TABLE [TRACED_APART] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the
-# last defines `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects. TRACED_APART: the traced
-# kernels are not among them; ${TABLE}_traced is set to their objects, with the table of a library of them
-# (device/kernel_table.h).
+# smp_kernel_files(TABLE [APART] SOURCES...): object libraries TABLE_plain, TABLE_traced and TABLE_table; the last
+# defines `const smp_kernel_file TABLE[]`. ${TABLE}_objects is set to all their objects. APART: traced kernels and
+# fatbins are not among them. ${TABLE}_traced is set to the objects of a library of the former, ${TABLE}_fatbins to the
+# source of a library of the latter, empty where there are none (device/kernel_table.h).
 function(smp_kernel_files table)
-  cmake_parse_arguments(PARSE_ARGV 1 option "TRACED_APART" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 option "APART" "" "")
   set(folder ${CMAKE_BINARY_DIR}/kernels/${table})
   file(MAKE_DIRECTORY ${folder})
   set(plain "")
@@ -145,6 +145,8 @@ function(smp_kernel_files table)
   set(rows "")
   set(traced_declarations "")
   set(traced_rows "")
+  set(fatbin_declarations "")
+  set(fatbin_rows "")
   foreach(source ${option_UNPARSED_ARGUMENTS})
     get_filename_component(source ${source} ABSOLUTE)
     get_filename_component(name ${source} NAME_WE)
@@ -161,7 +163,7 @@ function(smp_kernel_files table)
       set(${kind}_declaration "extern const smp_simt_kernel *const *const ${table}_${kind}_${name};\n")
     endforeach()
     string(APPEND declarations "${plain_declaration}")
-    if(option_TRACED_APART)
+    if(option_APART)
       set(traced_list "0")
       string(APPEND traced_declarations "${traced_declaration}")
       string(APPEND traced_rows "    {\"${name}\", &${table}_traced_${name}},\n")
@@ -174,7 +176,7 @@ function(smp_kernel_files table)
       set(usage ${folder}/${name}.usage)
       set(sass "")
       set(alone "")
-      if(option_TRACED_APART AND TARGET pack_sass AND (SMP_SASS_ARCH OR name IN_LIST SMP_SASS_FILES))
+      if(option_APART AND TARGET pack_sass AND (SMP_SASS_ARCH OR name IN_LIST SMP_SASS_FILES))
         set(sass ${SMP_SASS_FOLDER}/${name}.gz)
         if(NOT SMP_SASS_ARCH)
           set(alone -DALONE=-gencode=arch=compute_90,code=sm_90)
@@ -188,28 +190,60 @@ function(smp_kernel_files table)
         DEPENDS ${source} $<$<BOOL:${sass}>:pack_sass> DEPFILE ${fatbin}.d COMMENT "Building GPU kernels ${name}.cu"
         VERBATIM)
       list(APPEND images ${fatbin})
-      string(APPEND declarations
-        "__asm__(\".section .rodata\\n.balign 64\\n"
-        ".globl ${table}_image_${name}\\n.hidden ${table}_image_${name}\\n${table}_image_${name}:\\n"
-        ".incbin \\\"${fatbin}\\\"\\n"
-        ".globl ${table}_image_end_${name}\\n.hidden ${table}_image_end_${name}\\n${table}_image_end_${name}:\\n"
-        ".byte 0\\n"
-        ".globl ${table}_usage_${name}\\n.hidden ${table}_usage_${name}\\n${table}_usage_${name}:\\n"
-        ".incbin \\\"${usage}\\\"\\n.byte 0\\n.previous\\n\");\n"
-        "extern const unsigned char ${table}_image_${name}[] __attribute__((visibility(\"hidden\")));\n"
-        "extern const unsigned char ${table}_image_end_${name}[] __attribute__((visibility(\"hidden\")));\n"
-        "extern const char ${table}_usage_${name}[] __attribute__((visibility(\"hidden\")));\n")
-      set(image "${table}_image_${name}, ${table}_image_end_${name}, ${table}_usage_${name}")
+      set(section "__asm__(\".section .rodata\\n.balign 64\\n")
+      set(hidden "__attribute__((visibility(\"hidden\")))")
+      set(label ${table}_fatbin_${name})
+      string(CONCAT fatbin_declaration "${section}.globl ${label}\\n.hidden ${label}\\n${label}:\\n"
+        ".incbin \\\"${fatbin}\\\"\\n.previous\\n\");\nextern const unsigned char ${label}[] ${hidden};\n")
+      set(label ${table}_usage_${name})
+      string(APPEND declarations "${section}.globl ${label}\\n.hidden ${label}\\n${label}:\\n"
+        ".incbin \\\"${usage}\\\"\\n.byte 0\\n.previous\\n\");\nextern const char ${label}[] ${hidden};\n")
+      if(option_APART)
+        set(image "0, ${label}")
+        string(APPEND fatbin_declarations "${fatbin_declaration}")
+        string(APPEND fatbin_rows "    {\"${name}\", ${table}_fatbin_${name}},\n")
+      else()
+        set(image "${table}_fatbin_${name}, ${label}")
+        string(APPEND declarations "${fatbin_declaration}")
+      endif()
     else()
-      set(image "0, 0, 0")
+      set(image "0, 0")
     endif()
     string(APPEND rows "    {\"${name}\", ${image}, &${table}_plain_${name}, ${traced_list}},\n")
   endforeach()
+  # The program and the library of fatbins know each other by the fatbins' sum.
+  set(build "")
+  if(option_APART)
+    set(build "extern const char ${table}_build[];\nconst char ${table}_build[] = ")
+    if(images)
+      add_custom_command(OUTPUT ${folder}/build.h
+        COMMAND ${CMAKE_COMMAND} "-DFATBINS=${images}" -DOUT=${folder}/build.h
+          -P ${CMAKE_SOURCE_DIR}/kernels/fatbins.cmake
+        DEPENDS ${images} ${CMAKE_SOURCE_DIR}/kernels/fatbins.cmake VERBATIM)
+      add_custom_target(${table}_build DEPENDS ${folder}/build.h)
+      string(PREPEND build "#include \"build.h\"\n")
+      string(APPEND build "SMP_KERNELS_BUILD;\n")
+    else()
+      string(APPEND build "\"\";\n")
+    endif()
+  endif()
   string(CONCAT text "/* Written by CMake: the kernel files that the program carries. */\n"
-    "#include \"device/kernel_table.h\"\n${declarations}extern const smp_kernel_file ${table}[];\n"
-    "const smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0, 0},\n};\n")
+    "#include \"device/kernel_table.h\"\n${declarations}${build}extern const smp_kernel_file ${table}[];\n"
+    "const smp_kernel_file ${table}[] = {\n${rows}    {0, 0, 0, 0, 0},\n};\n")
   file(GENERATE OUTPUT ${folder}/table.c CONTENT "${text}")
   set_source_files_properties(${folder}/table.c PROPERTIES OBJECT_DEPENDS "${images}")
+  set(version "extern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
+  set(${table}_fatbins "" PARENT_SCOPE)
+  if(option_APART AND images)
+    string(CONCAT text "/* Written by CMake: the fatbins that a library carries. */\n"
+      "#include \"device/kernel_table.h\"\n${fatbin_declarations}${build}${version}"
+      "extern const smp_fatbin_file ${table}_fatbins[];\n"
+      "const smp_fatbin_file ${table}_fatbins[] = {\n${fatbin_rows}    {0, 0},\n};\n")
+    file(GENERATE OUTPUT ${folder}/fatbins.c CONTENT "${text}")
+    set_source_files_properties(${folder}/table.c ${folder}/fatbins.c PROPERTIES
+      OBJECT_DEPENDS "${images};${folder}/build.h")
+    set(${table}_fatbins ${folder}/fatbins.c PARENT_SCOPE)
+  endif()
   set(objects "")
   if(plain)
     add_library(${table}_plain OBJECT ${plain})
@@ -222,11 +256,10 @@ function(smp_kernel_files table)
     add_library(${table}_traced OBJECT EXCLUDE_FROM_ALL ${traced})
     target_link_libraries(${table}_traced PRIVATE smp_traced_flags)
     set(objects $<TARGET_OBJECTS:${table}_plain>)
-    if(option_TRACED_APART)
+    if(option_APART)
       string(CONCAT text "/* Written by CMake: the traced kernels that a library carries. */\n"
         "#include \"device/kernel_table.h\"\n${traced_declarations}extern const smp_traced_file ${table}_traced[];\n"
-        "const smp_traced_file ${table}_traced[] = {\n${traced_rows}    {0, 0},\n};\n"
-        "extern const char ${table}_version[];\nconst char ${table}_version[] = SMP_VERSION;\n")
+        "const smp_traced_file ${table}_traced[] = {\n${traced_rows}    {0, 0},\n};\n${version}")
       file(GENERATE OUTPUT ${folder}/traced_table.c CONTENT "${text}")
       target_sources(${table}_traced PRIVATE ${folder}/traced_table.c)
       set(${table}_traced $<TARGET_OBJECTS:${table}_traced> PARENT_SCOPE)
@@ -236,5 +269,8 @@ function(smp_kernel_files table)
   endif()
   add_library(${table}_table OBJECT ${folder}/table.c)
   target_link_libraries(${table}_table PRIVATE smp_flags)
+  if(TARGET ${table}_build)
+    add_dependencies(${table}_table ${table}_build)
+  endif()
   set(${table}_objects ${objects} $<TARGET_OBJECTS:${table}_table> PARENT_SCOPE)
 endfunction()

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What only a machine with an NVIDIA GPU can show. Needs a build folder (carried from elsewhere will do), the driver
-# and, for the last four parts, compute-sanitizer (CUDA toolkit). No cmake, no Python.
+# What only a machine with an NVIDIA GPU can show. Needs a build folder (carried from elsewhere will do: smempipe,
+# tests/unit_tests, libsmempipe-*.so, libsmp_*.so, sass), the driver and, for the last four parts, compute-sanitizer
+# (CUDA toolkit). No cmake, no Python.
 #
 #   tests/gpu.sh BUILD [--log FILE] [--part NAME]... [--device cuda:N] [--without-sanitizer]
 #
@@ -18,7 +19,7 @@
 # Exit status 0: all parts passed. FILE gets the summary with what it ran on. Output of parts that fail is shown.
 set -u
 
-usage() { sed -n '5p' "$0" | cut -c5- >&2; exit 2; }
+usage() { sed -n '6p' "$0" | cut -c5- >&2; exit 2; }
 
 here=$(cd "$(dirname "$0")/.." && pwd) || exit 2
 build= log= parts= device=cuda sanitizer=yes
@@ -38,6 +39,12 @@ build=$(cd "$build" && pwd) || exit 2
 for program in smempipe tests/unit_tests; do
     [ -x "$build/$program" ] || { echo "$build/$program is not there: build it first" >&2; exit 2; }
 done
+case $device in
+cuda*)
+    library=$build/libsmempipe-cuda.so
+    [ -e "$library" ] || { echo "$library is not there: it has the kernels" >&2; exit 2; }
+    ;;
+esac
 work=$(mktemp -d) || exit 2
 stages=
 trap 'rm -rf "$work"' EXIT

@@ -20,7 +20,7 @@ mkdir -p "$work/tests" "$work/lib"
 for program in smempipe libsmempipe-trace.so tests/unit_tests tests/gpu_peers; do
     strip -o "$work/$program" "$build/$program"
 done
-for library in libsmp_cudart.so libsmp_gpucounts.so; do
+for library in libsmempipe-cuda.so libsmp_cudart.so libsmp_gpucounts.so; do
     [ ! -f "$build/$library" ] || strip -o "$work/$library" "$build/$library"
 done
 [ ! -d "$build/sass" ] || cp -RL "$build/sass" "$work/"

@@ -105,6 +105,16 @@ class Packages(unittest.TestCase):
                                   text=True, check=False, cwd=PACKAGES)
             self.assertEqual(done.stdout.strip(), f"{folder}/own", done.stderr)
 
+    @unittest.skipUnless(shutil.which("strip"), "no strip here")
+    def test_the_installed_program_has_at_most_14_MB(self):
+        """Kernels for GPUs, and those that count, are in libraries of their own."""
+        if "CMAKE_BUILD_TYPE:STRING=Release\n" not in (BUILD / "CMakeCache.txt").read_text():
+            self.skipTest("no release build")
+        with tempfile.TemporaryDirectory() as folder:
+            stripped = pathlib.Path(folder) / "smempipe"
+            subprocess.run(["strip", "-o", stripped, BUILD / "smempipe"], check=True)
+            self.assertLessEqual(stripped.stat().st_size, 14e6)
+
     @unittest.skipUnless(shutil.which("dpkg-query"), "no Debian here")
     def test_parts_are_listed_with_their_licences(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -42,7 +42,7 @@ static void load_cubin(const cupti_target *target, cupti_lines *lines)
         return;
     if (api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED) ==
             CUPTI_SUCCESS &&
-        smp_cuModuleLoadData(target->handles.driver, &module, lines->file->fatbin) == CUDA_SUCCESS)
+        smp_cuModuleLoadData(target->handles.driver, &module, smp_cuda_fatbin(lines->file)) == CUDA_SUCCESS)
         (void)smp_cuModuleUnload(target->handles.driver, module);
     (void)api->cuptiUnsubscribe(subscriber);
 }
@@ -53,7 +53,7 @@ static cupti_lines *lines_of(const cupti_target *target, cupti_lines **all, cons
     for (cupti_lines *lines = *all; lines; lines = lines->next)
         if (lines->file == file)
             return lines;
-    cupti_lines *lines = file && file->fatbin != file->fatbin_end ? smp_alloc(sizeof *lines) : NULL;
+    cupti_lines *lines = file && smp_cuda_fatbin(file) ? smp_alloc(sizeof *lines) : NULL;
     if (!lines)
         return NULL;
     lines->file = file;

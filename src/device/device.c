@@ -170,7 +170,7 @@ smp_code smp_device_list(smp_device_info **out, size_t *count, char *missing, si
     if (!code)
         code = smp_cuda_count(driver, &gpus, &why);
     if (!code && gpus)
-        code = smp_cuda_built(&why); /* lists the GPUs anyway */
+        code = smp_cuda_kernels(&why); /* lists the GPUs anyway */
     *out = smp_alloc_array((size_t)gpus + 2, sizeof **out);
     if (!*out)
         return smp_fail_memory(err, "the list of devices", ((size_t)gpus + 2) * sizeof **out);

@@ -1,5 +1,6 @@
-/* The kernel files in this program, one entry for every kernels/ROOM/NAME.cu: its fatbin for GPUs (absent in a build
- * without nvcc) and its host-compiled kernels for the emulator, plain and traced. CMake writes the table. */
+/* The kernel files of this program, one entry for every kernels/ROOM/NAME.cu: its host-compiled kernels for the
+ * emulator, plain and traced, and, in a build with nvcc, its fatbin for GPUs. Fatbins and traced kernels lie in
+ * libraries of their own. CMake writes the tables. */
 #ifndef SMP_DEVICE_KERNEL_TABLE_H
 #define SMP_DEVICE_KERNEL_TABLE_H
 
@@ -8,10 +9,10 @@
 #include "lib/emulator_shim.h"
 
 typedef struct smp_kernel_file {
-    const char *name;                           /* NAME of kernels/ROOM/NAME.cu; null ends a table */
-    const unsigned char *fatbin, *fatbin_end;   /* equal: no GPU code in this build */
-    const char *usage;                          /* the compiler's report of each kernel's resources; may be null */
-    const smp_simt_kernel *const *const *plain; /* heads of lists, which fill before main() */
+    const char *name;                            /* NAME of kernels/ROOM/NAME.cu; null ends a table */
+    const unsigned char *fatbin;                 /* null: in the library of fatbins, or none in this build */
+    const char *usage;                           /* the compiler's report of each kernel's resources; may be null */
+    const smp_simt_kernel *const *const *plain;  /* heads of lists, which fill before main() */
     const smp_simt_kernel *const *const *traced; /* null: in the library of traced kernels (device/simt/simt.h) */
 } smp_kernel_file;
 
@@ -22,8 +23,18 @@ typedef struct smp_traced_file {
     const smp_simt_kernel *const *const *kernels;
 } smp_traced_file;
 
+/* What the library of fatbins has of the file `name`. It exports smp_kernel_files_fatbins[], which ends with a null
+ * name, and the texts smp_kernel_files_version and smp_kernel_files_build. */
+typedef struct smp_fatbin_file {
+    const char *name;
+    const unsigned char *fatbin;
+} smp_fatbin_file;
+
 /* Written by CMake (smp_kernel_files() in kernels/kernels.cmake). */
 extern const smp_kernel_file smp_kernel_files[];
+
+/* Names the fatbins that were made with this program; "": this build has none. */
+extern const char smp_kernel_files_build[];
 
 /* The kernel `name` of a file's list, or null. */
 const smp_simt_kernel *smp_simt_kernel_find(const smp_simt_kernel *const *const *list, const char *name);

@@ -212,6 +212,8 @@ def spdx(parts, held=None):
 
 def group(libraries):
     """[(package, [files])] of {soname: path}."""
+    if not libraries:
+        return []
     owners, by_name = packages_of(libraries.values()), {}
     for path in libraries.values():
         if path not in owners:

@@ -1,6 +1,6 @@
-# Packages, by cpack in a build folder: smempipe (the command), libsmempipe1 (the library) and libsmempipe-dev, whose
-# needs dpkg-shlibdeps finds, so they fit the release of Debian or Ubuntu that they were built on. src/packages/make.sh
-# builds and tries them.
+# Packages, by cpack in a build folder: smempipe (the command), libsmempipe1 (the library), libsmempipe-dev and, of a
+# build with nvcc, smempipe-cuda. dpkg-shlibdeps finds what they need, so they fit the release of Debian or Ubuntu that
+# they were built on. src/packages/make.sh builds and tries them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME smempipe)
 set(CPACK_PACKAGE_VENDOR "The smempipe authors")
@@ -29,6 +29,15 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz) # lintian of every release reads it
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL Unspecified library development)
+set(recommended "")
+if(TARGET smempipe_cuda) # the kernels for GPUs, which command and library open
+  list(APPEND CPACK_COMPONENTS_ALL cuda)
+  set(CPACK_DEBIAN_CUDA_PACKAGE_NAME smempipe-cuda)
+  set(CPACK_DEBIAN_CUDA_DESCRIPTION "Runs chains of stages (resize, blur, levels, loudness, ...) that a text
+describes over pictures and sounds in memory or in files. This package has
+the kernels that smempipe and libsmempipe${SMP_SOVERSION} run on NVIDIA GPUs.")
+  list(APPEND recommended "smempipe-cuda (= ${PROJECT_VERSION})")
+endif()
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME smempipe)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libsmempipe${SMP_SOVERSION})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
@@ -55,9 +64,11 @@ if(HEIF_FOUND AND NOT SMP_LINK_HEIF)
 endif()
 if(AV_FOUND)
   string(REGEX MATCH "^[0-9]+" av_major "${AV_libavformat_VERSION}")
-  set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS libavformat${av_major})
-  set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS libavformat${av_major})
+  list(APPEND recommended libavformat${av_major})
 endif()
+list(JOIN recommended ", " recommended)
+set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_RECOMMENDS "${recommended}")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "${recommended}")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
   WORLD_READ WORLD_EXECUTE)

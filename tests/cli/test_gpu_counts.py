@@ -33,6 +33,7 @@ class Counts(CliCase):
         for name, text in (("smempipe", PIPELINE), ("tests/unit_tests", STAGES)):
             (self.build / name).write_text(text)
             (self.build / name).chmod(0o755)
+        (self.build / "libsmempipe-cuda.so").touch()
 
     def begin(self, **environment):
         return subprocess.Popen(["sh", str(ROOT / "tests/gpu.sh"), str(self.build), "--part", "counts"],
@@ -52,6 +53,12 @@ class Counts(CliCase):
         self.assertEqual(done.returncode, 1, text)
         self.assertIn(f"{runs - samples - 1} agree, 1 differ", text)
         self.assertIn("blur.pipe-camera.png: exit status 7\n    they count differently", text)
+
+    def test_a_build_without_its_kernels_is_refused(self):
+        (self.build / "libsmempipe-cuda.so").unlink()
+        done = self.begin()
+        self.assertIn("libsmempipe-cuda.so is not there", done.communicate(timeout=60)[0])
+        self.assertEqual(done.returncode, 2)
 
     def test_what_is_known_when_it_ends_early(self):
         begins, waits = pathlib.Path(self.folder) / "begins", pathlib.Path(self.folder) / "waits"

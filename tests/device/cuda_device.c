@@ -7,6 +7,7 @@
 
 #include "base/going.h"
 #include "device/cuda/cuda.h"
+#include "device/kernel_table.h"
 #include "device/simt/simt.h"
 #include "elementwise/invert.h"
 #include "stages/shared/launch_shapes.h"
@@ -131,6 +132,41 @@ static void a_gpu_gives_the_same_bytes_where_there_is_one(void **state)
     }
     picture_free(&in);
     picture_free(&out);
+    smp_device_close(device);
+}
+
+static bool is_fatbin(const void *image)
+{
+    static const unsigned char magic[] = {0x50, 0xed, 0x55, 0xba};
+    return image && memcmp(image, magic, sizeof magic) == 0;
+}
+
+/* The emulator, given what a GPU's driver is given. */
+static CUresult load_fatbin(CUmodule *module, const void *image)
+{
+    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
+        if (smp_cuda_fatbin(file) == image)
+            return smp_driver_simt()->call.cuModuleLoadData(module, file);
+    return CUDA_ERROR_INVALID_IMAGE;
+}
+
+static void kernels_come_from_the_library_of_fatbins(void **state)
+{
+    (void)state;
+    smp_driver driver = {.call = smp_driver_simt()->call, .name = "cuda"};
+    smp_device *device;
+    smp_error err;
+    driver.call.cuModuleLoadData = load_fatbin;
+    if (smp_cuda_built(&err)) {
+        assert_int_equal(smp_cuda_open(&driver, 0, &device, &err), SMP_E_DEVICE);
+        assert_string_equal(err.message, "this build has no GPU kernels");
+        skip();
+    }
+    assert_int_equal(smp_cuda_open(&driver, 0, &device, &err), SMP_OK);
+    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
+        if (!is_fatbin(smp_cuda_fatbin(file)))
+            fail_msg("%s has no fatbin", file->name);
+    check_invert(device);
     smp_device_close(device);
 }
 
@@ -458,6 +494,7 @@ SMP_SUITE(cuda_device)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(invert_gives_the_cpus_bytes_in_every_format_size_and_order),
         cmocka_unit_test(a_gpu_gives_the_same_bytes_where_there_is_one),
+        cmocka_unit_test(kernels_come_from_the_library_of_fatbins),
         cmocka_unit_test(launches_are_timed),
         cmocka_unit_test(memory_of_others_is_pinned_once_and_until_it_goes),
         cmocka_unit_test(sent_rows_arrive_with_any_strides),

@@ -9,15 +9,6 @@
 #include "base/numa.h"
 #include "device/cuda/cuda_internal.h"
 
-smp_code smp_cuda_built(smp_error *err)
-{
-    for (const smp_kernel_file *file = smp_kernel_files; file->name; file++)
-        if (file->fatbin != file->fatbin_end)
-            return SMP_OK;
-    smp_fail(err, SMP_E_DEVICE, "this build has no GPU kernels");
-    return smp_hint(err, "build where nvcc (the CUDA toolkit) is installed, or use --device cpu");
-}
-
 smp_code smp_cuda_count(smp_driver *driver, int *count, smp_error *err)
 {
     *count = 0;
@@ -363,7 +354,7 @@ static const smp_device_ops operations = {
 smp_code smp_cuda_open(smp_driver *driver, int index, smp_device **out, smp_error *err)
 {
     *out = NULL;
-    smp_code code = driver->emulated ? SMP_OK : smp_cuda_built(err);
+    smp_code code = driver->emulated ? SMP_OK : smp_cuda_kernels(err);
     if (code)
         return code;
     cuda_device *gpu = smp_alloc(sizeof *gpu);

@@ -107,10 +107,11 @@ static smp_code find_function(cuda_device *gpu, const char *kernel, const smp_io
             return SMP_OK;
         }
     const smp_kernel_file *file = smp_kernel_file_of(made.name);
-    if (!file)
+    const void *image = file && !gpu->driver->emulated ? smp_cuda_fatbin(file) : file;
+    if (!image)
         return smp_fail(err, SMP_E_DEVICE, "this build has no GPU kernel %s", made.name);
     CUmodule module = NULL;
-    code = cuda_load_module(gpu, file, gpu->driver->emulated ? (const void *)file : file->fatbin, &module, err);
+    code = cuda_load_module(gpu, file, image, &module, err);
     if (code)
         return code;
     if (!smp_grow(&gpu->functions, &gpu->function_capacity, gpu->function_count + 1, sizeof *gpu->functions))
