@@ -25,11 +25,8 @@ SMP_CPU_KERNEL(fir_naive)
             float s = 0.f;
             for (int b = 0; b < p->taps; b += SMP_FIR_BLOCK)
                 for (int j = 0; j < SMP_FIR_APART; j++)
-                    for (int i = b + j; i < b + SMP_FIR_BLOCK && i < p->taps; i += SMP_FIR_APART) {
-                        const int64_t from = y - p->before + i;
-                        const int inside = from >= 0 && from < io->in.height;
-                        s = smp_fir_tap(s, k[i], inside ? ((const float *)smp_row(&io->in, from))[c] : 0.f);
-                    }
+                    for (int i = b + j; i < b + SMP_FIR_BLOCK && i < p->taps; i += SMP_FIR_APART)
+                        s = smp_fir_tap(s, k[i], smp_frame_at(&io->in, y - p->before + i, c));
             ((float *)smp_row(&io->out, y))[c] = smp_one_nan(s);
         }
 }

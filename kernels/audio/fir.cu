@@ -13,12 +13,6 @@
 
 #include "lib/gpu_kernel.h"
 
-/* Sample of frame y; 0 outside the sound and the strip: a tile reaches further than its results need. */
-SMP_DEVICE float fir_at(const smp_view &in, int64_t y, int channel)
-{
-    return y >= in.y0 && y < in.y0 + in.rows ? smp_in<float>(in, y)[channel] : 0.f;
-}
-
 /* ---------------------------------------------------------------------------------------------- naive */
 
 SMP_KERNEL(fir_naive_f32_f32, smp_fir, io, p)
@@ -33,7 +27,7 @@ SMP_KERNEL(fir_naive_f32_f32, smp_fir, io, p)
             for (int b = 0; b < p.taps; b += SMP_FIR_BLOCK)
                 for (int j = 0; j < SMP_FIR_APART; j++)
                     for (int i = b + j; i < b + SMP_FIR_BLOCK && i < p.taps; i += SMP_FIR_APART)
-                        s = smp_fir_tap(s, k[i], fir_at(io.in, y - p.before + i, c));
+                        s = smp_fir_tap(s, k[i], smp_frame_at(&io.in, y - p.before + i, c));
             smp_out<float>(io.out, y)[c] = smp_one_nan(s);
         }
 }
@@ -58,7 +52,7 @@ SMP_KERNEL(fir_tiled_f32_f32, smp_fir, io, p)
         for (int b = 0; b < p.taps; b += SMP_FIR_BLOCK) {
             const int have = p.taps - b < SMP_FIR_BLOCK ? p.taps - b : SMP_FIR_BLOCK;
             for (int i = me; i < SMP_FIR_TILE + SMP_FIR_BLOCK; i += SMP_FIR_TILE)
-                s.x[i] = fir_at(io.in, top - p.before + b + i, channel);
+                s.x[i] = smp_frame_at(&io.in, top - p.before + b + i, channel);
             for (int i = me; i < have; i += SMP_FIR_TILE)
                 s.k[i] = k[b + i];
             __syncthreads();

@@ -15,11 +15,6 @@ struct fir_memory {
     smp_number a[FIR_HALF], b[FIR_HALF];
 };
 
-SMP_DEVICE float fir_sample(const smp_view &in, int64_t y, int c)
-{
-    return y >= in.y0 && y < in.y0 + in.rows ? smp_in<float>(in, y)[c] : 0.f;
-}
-
 SMP_DEVICE void fir_add_product(smp_number &sum, float xr, float xi, const float *h)
 {
     sum.v[0] = sum.v[0] + (xr * h[0] - xi * h[1]);
@@ -46,7 +41,7 @@ SMP_KERNEL_BOUNDS(SMP_FIR_FFT_THREADS, 4, fir_fft_f32_f32, smp_fir, io, p)
             __syncthreads(); /* all threads are done with the numbers before */
             for (int i = me; i < FIR_HALF; i += SMP_FIR_FFT_THREADS) {
                 smp_number v;
-                v.v[0] = fir_sample(io.in, first + 2 * i, c), v.v[1] = fir_sample(io.in, first + 2 * i + 1, c);
+                v.v[0] = smp_frame_at(&io.in, first + 2 * i, c), v.v[1] = smp_frame_at(&io.in, first + 2 * i + 1, c);
                 *a(i) = v;
             } /* no wait: the first pass reads numbers a multiple of the threads apart, which its thread has loaded */
             const smp_fft_plain z = smp_fft_block(p.fft, w, a, b) ? b : a;

@@ -53,10 +53,8 @@ SMP_INLINE void smp_lane_load(float *restrict tile, const smp_view *in, int64_t 
             tile[t * lanes] = from[t * step];
         return;
     }
-    for (int t = 0; t < count; t++) {
-        const int inside = y + t >= in->y0 && y + t < in->y0 + in->rows;
-        tile[t * lanes] = inside ? ((const float *)smp_row(in, y + t))[channel] : 0.f;
-    }
+    for (int t = 0; t < count; t++)
+        tile[t * lanes] = smp_frame_at(in, y + t, channel);
 }
 
 #endif

@@ -80,7 +80,7 @@ SMP_INLINE void some_wishes(int32_t *restrict to, const smp_limit *p, const smp_
                 x[i] = (double)from[i * step];
         } else {
             for (int i = 0; i < count; i++)
-                x[i] = (double)smp_limit_frame(in, first + i, c);
+                x[i] = (double)smp_frame_at(in, first + i, c);
         }
         for (int i = 0; i < n; i++)
             most[i] = smp_larger(most[i], x[i + SMP_LIMIT_BEHIND]);

@@ -34,23 +34,17 @@ typedef struct smp_limit {
     int32_t base, sign;   /* 2^-16 dB; 1 or -1 */
 } smp_limit;
 
-/* A frame that is not there is silence. */
-SMP_HOST_DEVICE float smp_limit_frame(const smp_view *in, int64_t y, int channel)
-{
-    return y >= in->y0 && y < in->y0 + in->rows ? ((const float *)smp_row(in, y))[channel] : 0.f;
-}
-
 /* The largest magnitude of a frame's channels; with phases, of the values up to the frames beside it too. */
 SMP_HOST_DEVICE double smp_limit_peak(const smp_limit *p, const smp_view *in, int64_t y)
 {
     double most = 0;
     for (int c = 0; c < in->channels; c++) {
-        most = smp_larger(most, (double)smp_limit_frame(in, y, c));
+        most = smp_larger(most, (double)smp_frame_at(in, y, c));
         for (int n = 0; n < 2 * p->phases; n++) {
             double s = 0;
             for (int k = 0; k < SMP_PEAK_TAPS; k++)
                 s += smp_peak_tap(smp_peak_phase(n / 2, p->phases), k) *
-                     (double)smp_limit_frame(in, y + SMP_LIMIT_BEHIND - n % 2 - k, c);
+                     (double)smp_frame_at(in, y + SMP_LIMIT_BEHIND - n % 2 - k, c);
             most = smp_larger(most, s);
         }
     }

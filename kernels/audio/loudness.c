@@ -6,21 +6,15 @@
 
 #include "audio/lanes.h"
 
-/* A frame of a channel; silence outside the sound. */
-SMP_INLINE double frame_at(const smp_view *in, int64_t y, int channel)
-{
-    return y >= 0 && y < in->height ? (double)((const float *)smp_row(in, y))[channel] : 0;
-}
-
 SMP_INLINE double peak_at(const smp_view *in, int64_t y, int channel, int phases, double most)
 {
     for (int n = 0; n < phases; n++) {
         double s = 0;
         for (int k = 0; k < SMP_PEAK_TAPS; k++)
-            s += smp_peak_tap(smp_peak_phase(n, phases), k) * frame_at(in, y - k, channel);
+            s += smp_peak_tap(smp_peak_phase(n, phases), k) * (double)smp_frame_at(in, y - k, channel);
         most = smp_larger(most, s);
     }
-    return smp_larger(most, frame_at(in, y, channel));
+    return smp_larger(most, (double)smp_frame_at(in, y, channel));
 }
 
 /* What the frames behind the sound's end add to its last piece. */
@@ -46,7 +40,7 @@ SMP_CPU_KERNEL(loudness_naive)
             for (int64_t piece = segment * each; piece < end && piece < (segment + 1) * each; piece++) {
                 double energy = 0, peak = 0;
                 for (; y < (piece + 1) * p->piece && y < in->height; y++) {
-                    const double x = frame_at(in, y, c);
+                    const double x = (double)smp_frame_at(in, y, c);
                     SMP_BIQUAD_STEP(&p->shelf, x, z1, z2, v);
                     SMP_BIQUAD_STEP(&p->high, v, z3, z4, o);
                     if (y < piece * p->piece || piece < first)

@@ -59,16 +59,11 @@ SMP_DEVICE void loudness_peak(loudness_lane &lane, const smp_loudness &p, const 
         loudness_between<SMP_PEAK_PHASES / 2>(lane, x);
 }
 
-SMP_DEVICE float loudness_at(const smp_io &io, int64_t y, int channel)
-{
-    return y >= io.in.y0 && y < io.in.y0 + io.in.rows ? smp_in<float>(io.in, y)[channel] : 0.f;
-}
-
 SMP_DEVICE void loudness_peak_at(loudness_lane &lane, const smp_io &io, const smp_loudness &p, int64_t y, int channel)
 {
     float x[SMP_PEAK_TAPS];
     for (int k = 0; k < SMP_PEAK_TAPS; k++)
-        x[k] = loudness_at(io, y - k, channel);
+        x[k] = smp_frame_at(&io.in, y - k, channel);
     loudness_peak(lane, p, x);
 }
 
@@ -98,11 +93,11 @@ SMP_KERNEL(loudness_naive_f32_f32, smp_loudness, io, p)
     const int64_t segment = w.segment + q / channels, start = segment * p.segments.length;
     loudness_lane lane = {};
     for (int64_t y = start - p.segments.warm; y < start; y++)
-        loudness_frame(lane, p, loudness_at(io, y, channel));
+        loudness_frame(lane, p, smp_frame_at(&io.in, y, channel));
     lane.energy = 0;
     for (int64_t piece = segment * w.each; piece < min(w.end, (segment + 1) * w.each); piece++) {
         for (int64_t y = piece * p.piece; y < (piece + 1) * p.piece; y++) {
-            loudness_frame(lane, p, loudness_at(io, y, channel));
+            loudness_frame(lane, p, smp_frame_at(&io.in, y, channel));
             loudness_peak_at(lane, io, p, y, channel);
         }
         loudness_put(lane, io, p, w, piece, channel);
@@ -134,7 +129,7 @@ template <int PAD> SMP_DEVICE void loudness_blocks(const smp_io &io, const smp_l
         for (int k = 0; k < segments; k++)
             for (int i = me; i < FRAMES * channels; i += 32)
                 s.v[(k * ROW + half) * channels + i] =
-                    loudness_at(io, start + k * p.segments.length + at + i / channels, i % channels);
+                    smp_frame_at(&io.in, start + k * p.segments.length + at + i / channels, i % channels);
         __syncwarp();
         const float *const row = &s.v[mine * ROW * channels + channel];
         for (int i = 0; i < FRAMES && mine < segments; i++) {

@@ -6,11 +6,6 @@
 #include "audio/resample.h"
 #include "audio/vectors.h"
 
-SMP_INLINE float tap_at(const smp_view *in, int64_t y, int channel)
-{
-    return y >= 0 && y < in->height ? ((const float *)smp_row(in, y))[channel] : 0.f;
-}
-
 SMP_CPU_KERNEL(resample_naive)
 {
     const smp_resample *p = params;
@@ -20,7 +15,7 @@ SMP_CPU_KERNEL(resample_naive)
             const float *w = (const float *)io->table + (int64_t)at.phase * 2 * p->half;
             float s = 0.f;
             for (int k = 0; k < 2 * p->half; k++)
-                s = fmaf(w[k], tap_at(&io->in, at.first + k, c), s);
+                s = fmaf(w[k], smp_frame_at(&io->in, at.first + k, c), s);
             ((float *)smp_row(&io->out, y))[c] = smp_one_nan(s);
         }
 }
@@ -231,7 +226,7 @@ SMP_INLINE void side_by_side(const smp_io *io, const smp_resample *p, int64_t y,
     }
     for (int k = 0; k < 2 * p->half; k++)
         for (int n = 0; n < SIDE; n++)
-            s[n] = fmaf(w[n][k], tap_at(&io->in, first[n] + k, channel), s[n]);
+            s[n] = fmaf(w[n][k], smp_frame_at(&io->in, first[n] + k, channel), s[n]);
     for (int n = 0; n < count; n++)
         ((float *)smp_row(&io->out, y + n))[channel] = smp_one_nan(s[n]);
 }

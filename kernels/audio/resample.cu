@@ -9,11 +9,6 @@
 
 #include "lib/gpu_kernel.h"
 
-SMP_DEVICE float resample_frame(const smp_view &in, int64_t y, int channel)
-{
-    return y >= in.y0 && y < in.y0 + in.rows ? smp_in<float>(in, y)[channel] : 0.f;
-}
-
 SMP_KERNEL(resample_naive_f32_f32, smp_resample, io, p)
 {
     const int64_t end = io.out.y0 + io.out.rows;
@@ -25,7 +20,7 @@ SMP_KERNEL(resample_naive_f32_f32, smp_resample, io, p)
             const float *w = static_cast<const float *>(io.table) + (int64_t)at.phase * 2 * p.half;
             float s = 0.f;
             for (int k = 0; k < 2 * p.half; k++)
-                s = fmaf(w[k], resample_frame(io.in, at.first + k, c), s);
+                s = fmaf(w[k], smp_frame_at(&io.in, at.first + k, c), s);
             smp_out<float>(io.out, y)[c] = smp_one_nan(s);
         }
 }
@@ -44,7 +39,7 @@ template <bool SWIZZLED> SMP_DEVICE void resample_blocks(const smp_io &io, const
     const int64_t top = io.out.y0 + (int64_t)blockIdx.x * SMP_RESAMPLE_TILE;
     const int64_t first = smp_resample_at(&p, top).first;
     for (int i = me; i < span; i += SMP_RESAMPLE_TILE)
-        s[resample_place<SWIZZLED>(p, i)] = resample_frame(io.in, first + i, channel);
+        s[resample_place<SWIZZLED>(p, i)] = smp_frame_at(&io.in, first + i, channel);
     __syncthreads();
     if (top + me < end) {
         const smp_resample_place at = smp_resample_at(&p, top + me);

@@ -192,6 +192,12 @@ SMP_HOST_DEVICE void smp_store(void *row, int64_t i, int format, float v)
         ((float *)row)[i] = v;
 }
 
+/* A sample of frame y of a sound, whose samples are floats; 0, silence, where that frame is not present. */
+SMP_HOST_DEVICE float smp_frame_at(const smp_view *in, int64_t y, int channel)
+{
+    return y >= in->y0 && y < in->y0 + in->rows ? ((const float *)smp_row(in, y))[channel] : 0.f;
+}
+
 /* Reductions. The picture is cut into chunks whose shape depends on the picture's width only. Partial results, and the
  * order in which they are folded, are so the same for any strips, threads and launches:
  *   width >= SMP_CHUNK: a chunk is SMP_CHUNK consecutive pixels of one row (the last of a row may be shorter);
