@@ -18,18 +18,14 @@
 SMP_KERNEL(fir_naive_f32_f32, smp_fir, io, p)
 {
     const float *k = static_cast<const float *>(io.table);
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < end;
-         y += (int64_t)gridDim.y * blockDim.y)
-        for (int c = (int)(blockIdx.x * blockDim.x + threadIdx.x); c < io.in.channels;
-             c += (int)(gridDim.x * blockDim.x)) {
-            float s = 0.f;
-            for (int b = 0; b < p.taps; b += SMP_FIR_BLOCK)
-                for (int j = 0; j < SMP_FIR_APART; j++)
-                    for (int i = b + j; i < b + SMP_FIR_BLOCK && i < p.taps; i += SMP_FIR_APART)
-                        s = smp_fir_tap(s, k[i], smp_frame_at(&io.in, y - p.before + i, c));
-            smp_out<float>(io.out, y)[c] = smp_one_nan(s);
-        }
+    smp_each(io, io.in.channels, [&](int64_t y, int64_t c) {
+        float s = 0.f;
+        for (int b = 0; b < p.taps; b += SMP_FIR_BLOCK)
+            for (int j = 0; j < SMP_FIR_APART; j++)
+                for (int i = b + j; i < b + SMP_FIR_BLOCK && i < p.taps; i += SMP_FIR_APART)
+                    s = smp_fir_tap(s, k[i], smp_frame_at(&io.in, y - p.before + i, (int)c));
+        smp_out<float>(io.out, y)[c] = smp_one_nan(s);
+    });
 }
 
 /* ---------------------------------------------------------------------------------------------- tiled */

@@ -82,9 +82,7 @@ SMP_KERNEL(mel_most_f32_f32, smp_mel, io, p)
 SMP_KERNEL(mel_whisper_f32_f32, smp_mel, io, p)
 {
     const float most = smp_in<float>(io.in, p.frames)[0];
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
-             x += (int64_t)gridDim.x * blockDim.x)
-            smp_out<float>(io.out, y)[x] = smp_mel_whisper(smp_in<float>(io.in, y)[x], most);
+    smp_each(io, io.out.width, [&](int64_t y, int64_t x) {
+        smp_out<float>(io.out, y)[x] = smp_mel_whisper(smp_in<float>(io.in, y)[x], most);
+    });
 }

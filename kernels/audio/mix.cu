@@ -6,9 +6,6 @@
 
 SMP_KERNEL(mix_naive_f32_f32, smp_mix, io, p)
 {
-    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < end;
-         y += (int64_t)gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
-            smp_out<float>(io.out, y)[i] = smp_mix_sample(&io, &p, y, (int)i);
+    const int64_t n = io.out.width * io.out.channels;
+    smp_each(io, n, [&](int64_t y, int64_t i) { smp_out<float>(io.out, y)[i] = smp_mix_sample(&io, &p, y, (int)i); });
 }

@@ -11,18 +11,14 @@
 
 SMP_KERNEL(resample_naive_f32_f32, smp_resample, io, p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y; y < end;
-         y += (int64_t)gridDim.y * blockDim.y)
-        for (int c = (int)(blockIdx.x * blockDim.x + threadIdx.x); c < io.in.channels;
-             c += (int)(gridDim.x * blockDim.x)) {
-            const smp_resample_place at = smp_resample_at(&p, y);
-            const float *w = static_cast<const float *>(io.table) + (int64_t)at.phase * 2 * p.half;
-            float s = 0.f;
-            for (int k = 0; k < 2 * p.half; k++)
-                s = fmaf(w[k], smp_frame_at(&io.in, at.first + k, c), s);
-            smp_out<float>(io.out, y)[c] = smp_one_nan(s);
-        }
+    smp_each(io, io.in.channels, [&](int64_t y, int64_t c) {
+        const smp_resample_place at = smp_resample_at(&p, y);
+        const float *w = static_cast<const float *>(io.table) + (int64_t)at.phase * 2 * p.half;
+        float s = 0.f;
+        for (int k = 0; k < 2 * p.half; k++)
+            s = fmaf(w[k], smp_frame_at(&io.in, at.first + k, (int)c), s);
+        smp_out<float>(io.out, y)[c] = smp_one_nan(s);
+    });
 }
 
 template <bool SWIZZLED> SMP_DEVICE int resample_place(const smp_resample &p, int i)

@@ -26,21 +26,18 @@ template <typename IN, typename OUT>
 SMP_DEVICE void spectrogram_naive(const smp_io &io, const smp_spectrogram_params &p)
 {
     const float *waves = smp_spectrogram_waves(&io);
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
-             x += (int64_t)gridDim.x * blockDim.x) {
-            const int c = (int)(y / p.f.bins);
-            const int64_t bin = p.f.bins - 1 - y % p.f.bins;
-            float re = 0.f, im = 0.f;
-            for (int n = 0; n < p.f.size; n++) {
-                const int64_t at = smp_spectrogram_at(&p, x, n);
-                const float sample = at >= 0 && at < io.in.height ? smp_value(smp_in<IN>(io.in, at)[c]) : 0.f;
-                re = fmaf(sample, waves[(int64_t)n * p.pitch + 2 * bin], re);
-                im = fmaf(sample, waves[(int64_t)n * p.pitch + 2 * bin + 1], im);
-            }
-            spectrogram_put<OUT>(io, p, c, bin, x, re, im);
+    smp_each(io, io.out.width, [&](int64_t y, int64_t x) {
+        const int c = (int)(y / p.f.bins);
+        const int64_t bin = p.f.bins - 1 - y % p.f.bins;
+        float re = 0.f, im = 0.f;
+        for (int n = 0; n < p.f.size; n++) {
+            const int64_t at = smp_spectrogram_at(&p, x, n);
+            const float sample = at >= 0 && at < io.in.height ? smp_value(smp_in<IN>(io.in, at)[c]) : 0.f;
+            re = fmaf(sample, waves[(int64_t)n * p.pitch + 2 * bin], re);
+            im = fmaf(sample, waves[(int64_t)n * p.pitch + 2 * bin + 1], im);
         }
+        spectrogram_put<OUT>(io, p, c, bin, x, re, im);
+    });
 }
 SMP_KERNEL_PAIR_(spectrogram_naive, f32, float, f32, float, smp_spectrogram_params)
 SMP_KERNEL_PAIR_(spectrogram_naive, f32, float, u8, uint8_t, smp_spectrogram_params)

@@ -70,24 +70,21 @@ template <typename IN, typename OUT>
 SMP_DEVICE void spectrogram_paint(const smp_io &io, const smp_spectrogram_params &p)
 {
     const float *map = smp_spectrogram_map(&io);
-    const int64_t end = io.out.y0 + io.out.rows;
     unsigned clipped = 0;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
-             x += (int64_t)gridDim.x * blockDim.x) {
-            const IN from = spectrogram_pixel<IN>(io, p, x, y);
-            OUT *row = smp_out<OUT>(io.out, y);
-            if constexpr (smp_sample<IN>::format == SMP_F32) {
-                const float level = (float)from * io.out.white;
-                if (io.clipped)
-                    clipped += smp_clipped<OUT>(level);
-                row[x] = smp_rounded<OUT>(level);
-            } else {
+    smp_each(io, io.out.width, [&](int64_t y, int64_t x) {
+        const IN from = spectrogram_pixel<IN>(io, p, x, y);
+        OUT *row = smp_out<OUT>(io.out, y);
+        if constexpr (smp_sample<IN>::format == SMP_F32) {
+            const float level = (float)from * io.out.white;
+            if (io.clipped)
+                clipped += smp_clipped<OUT>(level);
+            row[x] = smp_rounded<OUT>(level);
+        } else {
 #pragma unroll
-                for (int i = 0; i < 3; i++)
-                    row[3 * x + i] = smp_rounded<OUT>(map[3 * (int)from + i]);
-            }
+            for (int i = 0; i < 3; i++)
+                row[3 * x + i] = smp_rounded<OUT>(map[3 * (int)from + i]);
         }
+    });
     smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_BYTES_FLOATS(spectrogram_paint, smp_spectrogram_params)

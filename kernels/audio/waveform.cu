@@ -53,15 +53,12 @@ SMP_KERNEL(waveform_tiled_f32_f32, smp_waveform, io, p)
 
 template <typename IN, typename OUT> SMP_DEVICE void waveform_draw(const smp_io &io, const smp_waveform &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
-             x += (int64_t)gridDim.x * blockDim.x) {
-            const IN *found = smp_in<IN>(io.in, x) + 2 * (y / p.rows);
-            const bool drawn = smp_waveform_drawn(&p, found[0], found[1], y % p.rows);
-            for (int i = 0; i < p.colors; i++)
-                smp_out<OUT>(io.out, y)[x * p.colors + i] = smp_rounded<OUT>(drawn ? p.on[i] : p.off[i]);
-        }
+    smp_each(io, io.out.width, [&](int64_t y, int64_t x) {
+        const IN *found = smp_in<IN>(io.in, x) + 2 * (y / p.rows);
+        const bool drawn = smp_waveform_drawn(&p, found[0], found[1], y % p.rows);
+        for (int i = 0; i < p.colors; i++)
+            smp_out<OUT>(io.out, y)[x * p.colors + i] = smp_rounded<OUT>(drawn ? p.on[i] : p.off[i]);
+    });
 }
 SMP_KERNEL_PAIR_(waveform_draw, f32, float, u8, uint8_t, smp_waveform)
 SMP_KERNEL_PAIR_(waveform_draw, f32, float, f32, float, smp_waveform)

@@ -59,12 +59,8 @@ CLAHE_BYTES(clahe_count_naive)
 /* The values that the host counts. Geometry: threads over pixels. */
 template <typename T, typename> SMP_DEVICE void clahe_values(const smp_io &io, const smp_clahe &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
     for (int plane = 0; plane < smp_clahe_planes(&p, &io.in); plane++)
-        for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-            for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.in.width;
-                 x += (int64_t)gridDim.x * blockDim.x)
-                smp_clahe_put_value(&p, &io, x, y, plane);
+        smp_each(io, io.in.width, [&](int64_t y, int64_t x) { smp_clahe_put_value(&p, &io, x, y, plane); });
 }
 SMP_KERNEL_PAIR_(clahe_values, u16, uint16_t, u16, uint16_t, smp_clahe)
 SMP_KERNEL_PAIR_(clahe_values, f32, float, f32, float, smp_clahe)

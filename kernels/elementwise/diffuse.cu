@@ -74,14 +74,11 @@ template <typename IN, typename> SMP_DEVICE void diffuse_tiled(const smp_io &io,
 
 template <typename IN, typename OUT> SMP_DEVICE void diffuse_paint(const smp_io &io, const smp_palette &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < io.out.width * io.out.channels;
-             i += (int64_t)gridDim.x * blockDim.x) {
-            const int32_t c = (int32_t)(i % io.out.channels);
-            const float v = smp_diffuse_value(&io, &p, smp_in<uint8_t>(io.in, y), y, i / io.out.channels, c);
-            smp_out<OUT>(io.out, y)[i] = smp_rounded<OUT>(v);
-        }
+    smp_each(io, io.out.width * io.out.channels, [&](int64_t y, int64_t i) {
+        const int32_t c = (int32_t)(i % io.out.channels);
+        const float v = smp_diffuse_value(&io, &p, smp_in<uint8_t>(io.in, y), y, i / io.out.channels, c);
+        smp_out<OUT>(io.out, y)[i] = smp_rounded<OUT>(v);
+    });
 }
 
 #define DIFFUSE_FIRST(name)                                                                                            \

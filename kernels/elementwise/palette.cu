@@ -19,37 +19,31 @@ SMP_DEVICE void palette_add(const smp_io &io, const smp_palette &p, int32_t bin,
 
 template <typename T, typename> SMP_DEVICE void palette_count_naive(const smp_io &io, const smp_palette &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.in.width;
-             x += (int64_t)gridDim.x * blockDim.x) {
-            const smp_palette_sample s = smp_palette_sample_of(&p, &io.in, smp_row(&io.in, y), x);
-            const int64_t sums[3] = {s.code[0], s.code[1], s.code[2]};
-            palette_add(io, p, s.bin, 1, sums);
-        }
+    smp_each(io, io.in.width, [&](int64_t y, int64_t x) {
+        const smp_palette_sample s = smp_palette_sample_of(&p, &io.in, smp_row(&io.in, y), x);
+        const int64_t sums[3] = {s.code[0], s.code[1], s.code[2]};
+        palette_add(io, p, s.bin, 1, sums);
+    });
 }
 SMP_KERNEL_SAME(palette_count_naive, smp_palette)
 
 template <typename T, typename> SMP_DEVICE void palette_count_tiled(const smp_io &io, const smp_palette &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows, across = (int64_t)gridDim.x * blockDim.x * SMP_PALETTE_RUN;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t from = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * SMP_PALETTE_RUN; from < io.in.width;
-             from += across) {
-            int64_t pixels = 0, sums[3] = {0, 0, 0};
-            int32_t bin = -1;
-            for (int64_t x = from; x < from + SMP_PALETTE_RUN && x < io.in.width; x++) {
-                const smp_palette_sample s = smp_palette_sample_of(&p, &io.in, smp_row(&io.in, y), x);
-                if (s.bin != bin) {
-                    palette_add(io, p, bin, pixels, sums);
-                    bin = s.bin;
-                    pixels = sums[0] = sums[1] = sums[2] = 0;
-                }
-                pixels++;
-                for (int c = 0; c < 3; c++)
-                    sums[c] += s.code[c];
+    smp_each<SMP_PALETTE_RUN>(io, io.in.width, [&](int64_t y, int64_t from) {
+        int64_t pixels = 0, sums[3] = {0, 0, 0};
+        int32_t bin = -1;
+        for (int64_t x = from; x < from + SMP_PALETTE_RUN && x < io.in.width; x++) {
+            const smp_palette_sample s = smp_palette_sample_of(&p, &io.in, smp_row(&io.in, y), x);
+            if (s.bin != bin) {
+                palette_add(io, p, bin, pixels, sums);
+                bin = s.bin;
+                pixels = sums[0] = sums[1] = sums[2] = 0;
             }
-            palette_add(io, p, bin, pixels, sums);
+            pixels++;
+            for (int c = 0; c < 3; c++)
+                sums[c] += s.code[c];
         }
+        palette_add(io, p, bin, pixels, sums);
+    });
 }
 SMP_KERNEL_SAME(palette_count_tiled, smp_palette)

@@ -50,13 +50,12 @@ template <typename IN, typename OUT, typename SOURCE, typename FILL>
 SMP_DEVICE void gather_naive(const smp_io &io, const SOURCE &source, const FILL &fill)
 {
     unsigned clipped = 0;
-    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            const IN *at = gather_find<IN, FILL::any>(io, source, i, y).at;
-            const float v = !FILL::any || at ? smp_value(*at) : fill((int)(i % io.in.channels));
-            smp_out<OUT>(io.out, y)[i] = smp_point_rounded<OUT>(io, v, &clipped);
-        }
+    const int64_t n = io.out.width * io.out.channels;
+    smp_each(io, n, [&](int64_t y, int64_t i) {
+        const IN *at = gather_find<IN, FILL::any>(io, source, i, y).at;
+        const float v = !FILL::any || at ? smp_value(*at) : fill((int)(i % io.in.channels));
+        smp_out<OUT>(io.out, y)[i] = smp_point_rounded<OUT>(io, v, &clipped);
+    });
     smp_count_clipped<OUT>(io, clipped);
 }
 

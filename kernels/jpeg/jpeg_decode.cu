@@ -416,11 +416,9 @@ template <typename OUT> SMP_DEVICE void jpeg_put(const smp_jpeg_decode &p, OUT *
 template <typename, typename OUT> SMP_DEVICE void jpeg_pixels_naive(const smp_io &io, const smp_jpeg_decode &p)
 {
     const uint8_t *planes = static_cast<const uint8_t *>(io.in.data);
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < p.width; x += gridDim.x * blockDim.x)
-            jpeg_put(p, static_cast<OUT *>(smp_row(&io.out, y)), x,
-                     smp_jpeg_joined(&p, planes, (int32_t)x, (int32_t)y));
+    smp_each(io, p.width, [&](int64_t y, int64_t x) {
+        jpeg_put(p, static_cast<OUT *>(smp_row(&io.out, y)), x, smp_jpeg_joined(&p, planes, (int32_t)x, (int32_t)y));
+    });
 }
 SMP_KERNEL_PAIR_(jpeg_pixels_naive, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 SMP_KERNEL_PAIR_(jpeg_pixels_naive, u8, uint8_t, f32, float, smp_jpeg_decode)
@@ -442,24 +440,21 @@ SMP_DEVICE void jpeg_put_words(const smp_jpeg_decode &p, uint8_t *row, int64_t x
 template <typename, typename OUT> SMP_DEVICE void jpeg_pixels_tiled(const smp_io &io, const smp_jpeg_decode &p)
 {
     const uint8_t *planes = static_cast<const uint8_t *>(io.in.data);
-    const int64_t end = io.out.y0 + io.out.rows;
     const bool words = sizeof(OUT) == 1 && smp_view_aligned(&io.out);
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 4; x < p.width;
-             x += (int64_t)gridDim.x * blockDim.x * 4) {
-            OUT *row = static_cast<OUT *>(smp_row(&io.out, y));
-            const int count = p.width - x < 4 ? (int)(p.width - x) : 4;
-            uint32_t v[4] = {0, 0, 0, 0};
+    smp_each<4>(io, p.width, [&](int64_t y, int64_t x) {
+        OUT *row = static_cast<OUT *>(smp_row(&io.out, y));
+        const int count = p.width - x < 4 ? (int)(p.width - x) : 4;
+        uint32_t v[4] = {0, 0, 0, 0};
+        for (int i = 0; i < 4; i++)
+            if (i < count)
+                v[i] = smp_jpeg_joined(&p, planes, (int32_t)x + i, (int32_t)y);
+        if (words && count == 4)
+            jpeg_put_words(p, reinterpret_cast<uint8_t *>(row), x, v);
+        else
             for (int i = 0; i < 4; i++)
                 if (i < count)
-                    v[i] = smp_jpeg_joined(&p, planes, (int32_t)x + i, (int32_t)y);
-            if (words && count == 4)
-                jpeg_put_words(p, reinterpret_cast<uint8_t *>(row), x, v);
-            else
-                for (int i = 0; i < 4; i++)
-                    if (i < count)
-                        jpeg_put(p, row, x + i, v[i]);
-        }
+                    jpeg_put(p, row, x + i, v[i]);
+    });
 }
 SMP_KERNEL_PAIR_(jpeg_pixels_tiled, u8, uint8_t, u8, uint8_t, smp_jpeg_decode)
 SMP_KERNEL_PAIR_(jpeg_pixels_tiled, u8, uint8_t, f32, float, smp_jpeg_decode)

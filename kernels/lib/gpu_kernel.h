@@ -200,6 +200,15 @@ template <int PENDING> SMP_DEVICE void smp_copy_wait()
     SMP_KERNEL_PAIR_(name, u8, uint8_t, u16, uint16_t, type)                                                           \
     SMP_KERNEL_PAIR_(name, u16, uint16_t, u8, uint8_t, type)
 
+/* fn(y, i) for every STEP-th place i of 0 .. across-1 in every row y of the output: one a thread, for any grid. */
+template <int STEP = 1, typename FN> SMP_DEVICE void smp_each(const smp_io &io, int64_t across, const FN &fn)
+{
+    const int64_t end = io.out.y0 + io.out.rows, step = STEP * (int64_t)gridDim.x * blockDim.x;
+    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
+        for (int64_t i = STEP * ((int64_t)blockIdx.x * blockDim.x + threadIdx.x); i < across; i += step)
+            fn(y, i);
+}
+
 /* *to = v where `wanted`. Without a branch, into which nvcc would also move the computation of v. */
 SMP_DEVICE void smp_store_where(bool wanted, unsigned *to, unsigned v)
 {

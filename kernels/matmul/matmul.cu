@@ -36,19 +36,18 @@ SMP_DEVICE void matmul_put(const smp_io &io, OUT *row, int64_t at, float value, 
 template <typename IN, typename OUT> SMP_DEVICE void matmul_naive(const smp_io &io, const smp_matmul_params &p)
 {
     const smp_view &l = *smp_matmul_l(&io, &p), &r = *smp_matmul_r(&io, &p);
-    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
+    const int64_t n = io.out.width * io.out.channels;
     unsigned clipped = 0;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            const int64_t x = i / io.out.channels;
-            const int c = (int)(i - x * io.out.channels);
-            const int64_t lc = smp_matmul_plane(&l, c), at = x * r.channels + smp_matmul_plane(&r, c);
-            float sum = 0.f;
-            for (int64_t k = 0; k < l.width; k++)
-                sum = fmaf(smp_load(smp_row(&l, y), k * l.channels + lc, l.format),
-                           smp_load(smp_row(&r, k), at, r.format), sum);
-            matmul_put<OUT>(io, smp_out<OUT>(io.out, y), i, smp_matmul_value(sum, p.divisor), &clipped);
-        }
+    smp_each(io, n, [&](int64_t y, int64_t i) {
+        const int64_t x = i / io.out.channels;
+        const int c = (int)(i - x * io.out.channels);
+        const int64_t lc = smp_matmul_plane(&l, c), at = x * r.channels + smp_matmul_plane(&r, c);
+        float sum = 0.f;
+        for (int64_t k = 0; k < l.width; k++)
+            sum = fmaf(smp_load(smp_row(&l, y), k * l.channels + lc, l.format), smp_load(smp_row(&r, k), at, r.format),
+                       sum);
+        matmul_put<OUT>(io, smp_out<OUT>(io.out, y), i, smp_matmul_value(sum, p.divisor), &clipped);
+    });
     smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(matmul_naive, smp_matmul_params)

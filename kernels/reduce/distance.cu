@@ -24,11 +24,8 @@ SMP_KERNEL_SAME(distance_blocks_naive, smp_distance)
 
 template <typename IN, typename> SMP_DEVICE void distance_columns_naive(const smp_io &io, const smp_distance &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.in.width;
-             x += (int64_t)gridDim.x * blockDim.x)
-            smp_out<int32_t>(io.out, y)[x] = smp_distance_column(&p, &io, x, y);
+    smp_each(io, io.in.width,
+             [&](int64_t y, int64_t x) { smp_out<int32_t>(io.out, y)[x] = smp_distance_column(&p, &io, x, y); });
 }
 SMP_KERNEL_INTO_F32(distance_columns_naive, smp_distance)
 
@@ -59,11 +56,9 @@ SMP_KERNEL_INTO_F32(distance_columns_tiled, smp_distance)
 
 template <typename, typename> SMP_DEVICE void distance_rows_naive(const smp_io &io, const smp_distance &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
-             x += (int64_t)gridDim.x * blockDim.x)
-            smp_out<float>(io.out, y)[x] = smp_distance_row(p.metric, smp_in<int32_t>(io.in, y), x, io.out.width);
+    smp_each(io, io.out.width, [&](int64_t y, int64_t x) {
+        smp_out<float>(io.out, y)[x] = smp_distance_row(p.metric, smp_in<int32_t>(io.in, y), x, io.out.width);
+    });
 }
 SMP_KERNEL_PAIR_(distance_rows_naive, f32, float, f32, float, smp_distance)
 

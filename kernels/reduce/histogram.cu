@@ -21,11 +21,8 @@ struct histogram_add_global {
 template <typename T, typename> SMP_DEVICE void histogram_naive(const smp_io &io, const smp_histogram_params &p)
 {
     const histogram_add_global add = {static_cast<unsigned long long *>(io.result)};
-    int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.in.width;
-             x += (int64_t)gridDim.x * blockDim.x)
-            histogram_pixel(smp_in<T>(io.in, y) + x * io.in.channels, io, p, add);
+    smp_each(io, io.in.width,
+             [&](int64_t y, int64_t x) { histogram_pixel(smp_in<T>(io.in, y) + x * io.in.channels, io, p, add); });
 }
 SMP_KERNEL_SAME(histogram_naive, smp_histogram_params)
 

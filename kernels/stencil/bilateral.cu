@@ -20,15 +20,12 @@ SMP_DEVICE void bilateral_put(const smp_io &io, int64_t x, int64_t y, const floa
 /* Geometry: threads over pixels. */
 template <typename IN, typename OUT> SMP_DEVICE void bilateral_naive(const smp_io &io, const smp_bilateral &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
     unsigned clipped = 0;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width;
-             x += (int64_t)gridDim.x * blockDim.x) {
-            float out[SMP_MAX_CHANNELS];
-            smp_bilateral_pixel(&p, &io, x, y, out);
-            bilateral_put<OUT>(io, x, y, out, &clipped);
-        }
+    smp_each(io, io.out.width, [&](int64_t y, int64_t x) {
+        float out[SMP_MAX_CHANNELS];
+        smp_bilateral_pixel(&p, &io, x, y, out);
+        bilateral_put<OUT>(io, x, y, out, &clipped);
+    });
     smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FORMATS(bilateral_naive, smp_bilateral)

@@ -39,25 +39,23 @@ SMP_DEVICE void guided_put_result(const smp_io &io, const smp_guided &p, int64_t
 /* Geometry: threads over samples of the picture (x) and rows (y). */
 template <typename IN, typename OUT> SMP_DEVICE void guided_fit_naive(const smp_io &io, const smp_guided &p)
 {
-    const int64_t n = io.in.width * io.in.channels, end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            const int64_t x = i / io.in.channels;
-            guided_put_fit(io, p, y, i, smp_guided_window(&p, &io, x, y, (int)(i - x * io.in.channels), 1));
-        }
+    const int64_t n = io.in.width * io.in.channels;
+    smp_each(io, n, [&](int64_t y, int64_t i) {
+        const int64_t x = i / io.in.channels;
+        guided_put_fit(io, p, y, i, smp_guided_window(&p, &io, x, y, (int)(i - x * io.in.channels), 1));
+    });
 }
 SMP_KERNEL_INTO_F32(guided_fit_naive, smp_guided)
 
 template <typename IN, typename OUT> SMP_DEVICE void guided_apply_naive(const smp_io &io, const smp_guided &p)
 {
-    const int64_t n = io.out.width * io.out.channels, end = io.out.y0 + io.out.rows;
+    const int64_t n = io.out.width * io.out.channels;
     unsigned clipped = 0;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            const int64_t x = i / io.out.channels;
-            guided_put_result<OUT>(io, p, y, i, smp_guided_window(&p, &io, x, y, (int)(i - x * io.out.channels), 0),
-                                   &clipped);
-        }
+    smp_each(io, n, [&](int64_t y, int64_t i) {
+        const int64_t x = i / io.out.channels;
+        guided_put_result<OUT>(io, p, y, i, smp_guided_window(&p, &io, x, y, (int)(i - x * io.out.channels), 0),
+                               &clipped);
+    });
     smp_count_clipped<OUT>(io, clipped);
 }
 SMP_KERNEL_FROM_F32(guided_apply_naive, smp_guided)

@@ -10,11 +10,9 @@
 /* Geometry: threads over numbers (x) and rows (y). */
 template <typename T, typename> SMP_DEVICE void hash_naive(const smp_io &io, const smp_hash &p)
 {
-    const int64_t end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < p.across;
-             k += (int64_t)gridDim.x * blockDim.x)
-            static_cast<float *>(io.result)[y * p.across + k] = smp_hash_number(&p, &io, y, (int32_t)k);
+    smp_each(io, p.across, [&](int64_t y, int64_t k) {
+        static_cast<float *>(io.result)[y * p.across + k] = smp_hash_number(&p, &io, y, (int32_t)k);
+    });
 }
 SMP_KERNEL_SAME(hash_naive, smp_hash)
 

@@ -192,10 +192,8 @@ SMP_DEVICE void stencil_put4(const smp_io &io, OUT *row, int64_t i, const stenci
 template <typename OUT, typename SAMPLE> SMP_DEVICE void stencil_each(const smp_io &io, const SAMPLE &sample)
 {
     unsigned clipped = 0;
-    const int64_t n = stencil_samples(io.out), end = io.out.y0 + io.out.rows;
-    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
-            stencil_put(io, smp_out<OUT>(io.out, y), i, sample(y, i), &clipped);
+    const int64_t n = stencil_samples(io.out);
+    smp_each(io, n, [&](int64_t y, int64_t i) { stencil_put(io, smp_out<OUT>(io.out, y), i, sample(y, i), &clipped); });
     smp_count_clipped<OUT>(io, clipped);
 }
 
