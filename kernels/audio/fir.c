@@ -8,6 +8,7 @@
 
 #include "audio/fir.h"
 #include "audio/vectors.h"
+#include "lib/constants.h"
 #include "lib/elementwise.h"
 #include "lib/planes.h"
 
@@ -82,24 +83,7 @@ SMP_INLINE void one_run(float *to, const float *x, const float *k, int taps)
         const float *from = x + b, *with = k + b;
         for (int j = 0; j < SMP_FIR_APART && j < have;) {
             const int end = j < last ? last : SMP_FIR_APART;
-            switch (smp_fir_group(have, j)) {
-#define GROUPS(count)                                                                                                  \
-    case count:                                                                                                        \
-        for (; j < end; j++)                                                                                           \
-            add_group(sum, from + j, with + j, count);                                                                 \
-        break;
-                GROUPS(1)
-                GROUPS(2)
-                GROUPS(3)
-                GROUPS(4)
-                GROUPS(5)
-                GROUPS(6)
-                GROUPS(7)
-            default:
-                for (; j < end; j++)
-                    add_group(sum, from + j, with + j, SMP_FIR_GROUP);
-                break;
-            }
+            SMP_BY_COUNT(smp_fir_group(have, j), for (; j < end; j++) add_group(sum, from + j, with + j, N))
         }
     }
 #pragma GCC unroll 64
@@ -121,10 +105,8 @@ SMP_INLINE void join(const smp_view *out, int64_t y, int64_t count, const float 
 {
     const int channels = out->channels;
     float *to = smp_row(out, y);
-    if (out->stride == channels * (int64_t)sizeof(float) && channels == 1)
-        join_end_to_end(to, planes, count, 1);
-    else if (out->stride == channels * (int64_t)sizeof(float) && channels == 2)
-        join_end_to_end(to, planes, count, 2);
+    if (out->stride == channels * (int64_t)sizeof(float))
+        SMP_BY_CHANNELS(channels, join_end_to_end(to, planes, count, N))
     else
         for (int64_t i = 0; i < count; i++, to = (float *)(void *)((char *)to + out->stride))
             for (int c = 0; c < channels; c++)

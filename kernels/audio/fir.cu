@@ -11,6 +11,7 @@
  */
 #include "audio/fir.h"
 
+#include "lib/constants.h"
 #include "lib/gpu_kernel.h"
 
 /* ---------------------------------------------------------------------------------------------- naive */
@@ -145,32 +146,7 @@ SMP_DEVICE void fir_block(float (&sum)[FIR_ROWS][4], const fir_float4 *x, const 
                           int have)
 {
     for (int j = 0; j < SMP_FIR_APART && j < have;)
-        switch (smp_fir_group(have, j)) {
-        case 1:
-            j = fir_groups<1>(sum, x, k, j, have);
-            break;
-        case 2:
-            j = fir_groups<2>(sum, x, k, j, have);
-            break;
-        case 3:
-            j = fir_groups<3>(sum, x, k, j, have);
-            break;
-        case 4:
-            j = fir_groups<4>(sum, x, k, j, have);
-            break;
-        case 5:
-            j = fir_groups<5>(sum, x, k, j, have);
-            break;
-        case 6:
-            j = fir_groups<6>(sum, x, k, j, have);
-            break;
-        case 7:
-            j = fir_groups<7>(sum, x, k, j, have);
-            break;
-        default:
-            j = fir_groups<8>(sum, x, k, j, have);
-            break;
-        }
+        SMP_BY_COUNT(smp_fir_group(have, j), j = fir_groups<N>(sum, x, k, j, have))
 }
 
 /* Loads samples first .. first + FIR_SAMPLES - 1 of a channel, zeros for those that are not present. */

@@ -3,6 +3,8 @@
  *   tiled  32 frames as one row of samples: comparisons in vectors, then the bits. */
 #include "audio/silence.h"
 
+#include "lib/constants.h"
+
 /* Words of rows y0 .. y1-1, which begin at whole words. */
 SMP_INLINE void words_of(const smp_io *io, const smp_silence *p, int64_t y0, int64_t y1)
 {
@@ -44,9 +46,7 @@ SMP_CPU_KERNEL(silence_tiled)
     if (io->in.stride == channels * (int64_t)sizeof(float))
         for (; y + SMP_SILENCE_WORD <= y1; y += SMP_SILENCE_WORD) {
             const float *from = smp_row(&io->in, y);
-            words[y / SMP_SILENCE_WORD] = channels == 1   ? word_of(from, params, 1)
-                                          : channels == 2 ? word_of(from, params, 2)
-                                                          : word_of(from, params, channels);
+            SMP_BY_CHANNELS(channels, words[y / SMP_SILENCE_WORD] = word_of(from, params, N))
         }
     if (y < y1)
         words_of(io, params, y, y1);

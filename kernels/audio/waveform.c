@@ -3,6 +3,7 @@
  *   tiled  frames that lie end to end as one row of samples, in vectors. */
 #include "audio/waveform.h"
 
+#include "lib/constants.h"
 #include "lib/elementwise.h"
 
 SMP_CPU_KERNEL(waveform_naive)
@@ -55,12 +56,7 @@ SMP_CPU_KERNEL(waveform_tiled)
         const int64_t first = smp_waveform_from(p, x), frames = smp_waveform_to(p, x) - first;
         const float *from = (const float *)smp_row(&io->in, first);
         float *to = (float *)smp_row(&io->out, x);
-        if (channels == 1)
-            column(to, from, frames, 1);
-        else if (channels == 2)
-            column(to, from, frames, 2);
-        else
-            column(to, from, frames, channels);
+        SMP_BY_CHANNELS(channels, column(to, from, frames, N))
     }
 }
 

@@ -5,38 +5,9 @@
 #define SMP_KERNELS_GAUSSIAN_GAUSSIAN_CPU_H
 
 #include "gaussian/gaussian_weights.h"
+#include "lib/constants.h"
 
 enum { GAUSSIAN_GROUP = 8 }; /* pairs of taps a loop (row pass); the column pass takes twice as many taps */
-
-#define GAUSSIAN_BY_COUNT(count, CALL)                                                                                 \
-    switch (count) {                                                                                                   \
-    case 1:                                                                                                            \
-        CALL(1);                                                                                                       \
-        break;                                                                                                         \
-    case 2:                                                                                                            \
-        CALL(2);                                                                                                       \
-        break;                                                                                                         \
-    case 3:                                                                                                            \
-        CALL(3);                                                                                                       \
-        break;                                                                                                         \
-    case 4:                                                                                                            \
-        CALL(4);                                                                                                       \
-        break;                                                                                                         \
-    case 5:                                                                                                            \
-        CALL(5);                                                                                                       \
-        break;                                                                                                         \
-    case 6:                                                                                                            \
-        CALL(6);                                                                                                       \
-        break;                                                                                                         \
-    case 7:                                                                                                            \
-        CALL(7);                                                                                                       \
-        break;                                                                                                         \
-    case 8:                                                                                                            \
-        CALL(8);                                                                                                       \
-        break;                                                                                                         \
-    default:                                                                                                           \
-        break;                                                                                                         \
-    }
 
 /* Row pass, taps 0..r; r and (mostly) step are constants after inlining. in: the middle sample of the first output. */
 SMP_INLINE void gaussian_row_first(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
@@ -178,39 +149,13 @@ SMP_INLINE void gaussian_row_more(float *restrict m, const float *in, int64_t fr
     }
 }
 
+/* The row pass: n samples (a multiple of STENCIL_LANES) from a line with r * step samples before and after. */
 SMP_INLINE void gaussian_row_step(float *restrict m, const float *in, int64_t step, const float *w, int64_t n, int r)
 {
-#define CALL(R) GAUSSIAN_ROW(m, in, step, w, n, R)
-    GAUSSIAN_BY_COUNT(r < GAUSSIAN_GROUP ? r : GAUSSIAN_GROUP, CALL)
-#undef CALL
+    SMP_BY_COUNT(r < GAUSSIAN_GROUP ? r : GAUSSIAN_GROUP, GAUSSIAN_ROW(m, in, step, w, n, N))
     for (int k = GAUSSIAN_GROUP + 1; k <= r; k += GAUSSIAN_GROUP) {
         int count = r - k + 1 < GAUSSIAN_GROUP ? r - k + 1 : GAUSSIAN_GROUP;
-#define CALL(COUNT) gaussian_row_more(m, in, k *step, step, w + k, n, COUNT)
-        GAUSSIAN_BY_COUNT(count, CALL)
-#undef CALL
-    }
-}
-
-/* The row pass: n samples (a multiple of STENCIL_LANES) from a line with r * channels samples before and after. */
-static __attribute__((unused)) void gaussian_across(float *restrict m, const float *in, int channels, const float *w,
-                                                    int64_t n, int r)
-{
-    switch (channels) {
-    case 1:
-        gaussian_row_step(m, in, 1, w, n, r);
-        break;
-    case 2:
-        gaussian_row_step(m, in, 2, w, n, r);
-        break;
-    case 3:
-        gaussian_row_step(m, in, 3, w, n, r);
-        break;
-    case 4:
-        gaussian_row_step(m, in, 4, w, n, r);
-        break;
-    default:
-        gaussian_row_step(m, in, channels, w, n, r);
-        break;
+        SMP_BY_COUNT(count, gaussian_row_more(m, in, k * step, step, w + k, n, N))
     }
 }
 
@@ -275,9 +220,7 @@ SMP_INLINE void gaussian_column_more(float *restrict o, const float *m, const fl
 static __attribute__((unused)) void gaussian_down(float *restrict o, const float *m, const float *w, int64_t n, int r)
 {
     if (r <= GAUSSIAN_GROUP) {
-#define CALL(R) gaussian_column_all(o, m, w, n, R)
-        GAUSSIAN_BY_COUNT(r, CALL)
-#undef CALL
+        SMP_BY_COUNT(r, gaussian_column_all(o, m, w, n, N))
         return;
     }
     for (int row = 0; row < 4; row++)
@@ -288,9 +231,7 @@ static __attribute__((unused)) void gaussian_down(float *restrict o, const float
         float taps[2 * GAUSSIAN_GROUP];
         for (int k = 0; k < 2 * half; k++)
             taps[k] = w[i + k < r ? r - i - k : i + k - r];
-#define CALL(HALF) gaussian_column_more(o, m + i * STENCIL_PITCH, taps, n, HALF)
-        GAUSSIAN_BY_COUNT(half, CALL)
-#undef CALL
+        SMP_BY_COUNT(half, gaussian_column_more(o, m + i * STENCIL_PITCH, taps, n, N))
     }
 }
 
@@ -312,7 +253,7 @@ static __attribute__((unused)) void gaussian_make(const stencil_walk *walk, cons
     const int r = g->g->radius;
     stencil_prefetch_in(in, tile, y + 16);
     if (stencil_load(g->line, in, y, tile, r, r, g->g->edge, g->outside))
-        gaussian_across(row, g->line + (int64_t)r * in->channels, in->channels, g->a, tile->lanes, r);
+        SMP_BY_CHANNELS(in->channels, gaussian_row_step(row, g->line + r * N, N, g->a, tile->lanes, r))
     else
         stencil_fill(row, smp_gaussian_outside(g->g, g->outside), tile->lanes);
 }

@@ -11,6 +11,7 @@
 
 #include "geometry/transpose.h"
 #include "lib/elementwise.h"
+#include "lib/pixel_size.h"
 #include "lib/streaming_store.h"
 
 SMP_CPU_KERNEL(transpose_naive)
@@ -170,34 +171,16 @@ SMP_INLINE void transpose_blocks(const tile *t, const int px, const int n, block
 
 static void transpose_tile(const tile *t, int px)
 {
-    switch (px) {
-    case 1:
+    if (px == 1)
         transpose_blocks(t, 1, 16, block_1);
-        break;
-    case 2:
+    else if (px == 2)
         transpose_blocks(t, 2, 8, block_2);
-        break;
-    case 3:
-        transpose_pixels(t, 0, 0, 3);
-        break;
-    case 4:
+    else if (px == 4)
         transpose_blocks(t, 4, WORDS, block_4);
-        break;
-    case 6:
-        transpose_pixels(t, 0, 0, 6);
-        break;
-    case 8:
+    else if (px == 8)
         transpose_blocks(t, 8, LONGS, block_8);
-        break;
-    case 12:
-        transpose_pixels(t, 0, 0, 12);
-        break;
-    case 16:
-        transpose_pixels(t, 0, 0, 16);
-        break;
-    default:
-        transpose_pixels(t, 0, 0, px);
-    }
+    else
+        SMP_BY_PIXEL_SIZE((size_t)px, transpose_pixels(t, 0, 0, (int)N))
 }
 
 /* Rows and columns of a tile, of the output: it should stay in the first-level cache. A streamed tile reads whole lines

@@ -29,6 +29,7 @@ SMP_HOST_DEVICE int64_t smp_pixel_tile(const smp_io *io)
 
 #ifdef SMP_ISA
 
+#include "lib/constants.h"
 #include "lib/elementwise.h"
 
 typedef float smp_pixel_fn(smp_pixel from, int channel, const smp_io *io, const void *params);
@@ -47,35 +48,6 @@ SMP_INLINE void smp_pixel_naive(const smp_io *io, const void *params, int64_t y0
                 smp_put(io, smp_row(&io->out, y), x * io->out.channels + c, fn(from, c, io, params));
         }
 }
-
-/* Runs a statement with the number of channels as N, a constant in the usual cases. */
-#define SMP_BY_CHANNELS(channels, statement)                                                                           \
-    switch (channels) {                                                                                                \
-    case 1: {                                                                                                          \
-        enum { N = 1 };                                                                                                \
-        statement;                                                                                                     \
-        break;                                                                                                         \
-    }                                                                                                                  \
-    case 2: {                                                                                                          \
-        enum { N = 2 };                                                                                                \
-        statement;                                                                                                     \
-        break;                                                                                                         \
-    }                                                                                                                  \
-    case 3: {                                                                                                          \
-        enum { N = 3 };                                                                                                \
-        statement;                                                                                                     \
-        break;                                                                                                         \
-    }                                                                                                                  \
-    case 4: {                                                                                                          \
-        enum { N = 4 };                                                                                                \
-        statement;                                                                                                     \
-        break;                                                                                                         \
-    }                                                                                                                  \
-    default: {                                                                                                         \
-        const int N = channels;                                                                                        \
-        statement;                                                                                                     \
-    }                                                                                                                  \
-    }
 
 SMP_INLINE void smp_pixel_part_by(float *restrict planes, const float *restrict from, int64_t pixels,
                                   const int channels)

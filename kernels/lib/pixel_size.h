@@ -2,24 +2,19 @@
 #ifndef SMP_KERNELS_LIB_PIXEL_SIZE_H
 #define SMP_KERNELS_LIB_PIXEL_SIZE_H
 
-#define SMP_PIXEL_SIZE_CASE(bytes, statement)                                                                          \
-    case bytes: {                                                                                                      \
-        enum { N = bytes };                                                                                            \
-        statement;                                                                                                     \
-        break;                                                                                                         \
-    }
+#include "lib/constants.h"
 
-/* Runs a statement with the bytes of a pixel, a size_t, as N: a constant in the usual cases. */
+/* The bytes of a pixel, a size_t: a constant in the usual cases (lib/constants.h). */
 #define SMP_BY_PIXEL_SIZE(size, statement)                                                                             \
     switch (size) {                                                                                                    \
-        SMP_PIXEL_SIZE_CASE(1, statement)                                                                              \
-        SMP_PIXEL_SIZE_CASE(2, statement)                                                                              \
-        SMP_PIXEL_SIZE_CASE(3, statement)                                                                              \
-        SMP_PIXEL_SIZE_CASE(4, statement)                                                                              \
-        SMP_PIXEL_SIZE_CASE(6, statement)                                                                              \
-        SMP_PIXEL_SIZE_CASE(8, statement)                                                                              \
-        SMP_PIXEL_SIZE_CASE(12, statement)                                                                             \
-        SMP_PIXEL_SIZE_CASE(16, statement)                                                                             \
+        SMP_CASE_OF(1, statement)                                                                                      \
+        SMP_CASE_OF(2, statement)                                                                                      \
+        SMP_CASE_OF(3, statement)                                                                                      \
+        SMP_CASE_OF(4, statement)                                                                                      \
+        SMP_CASE_OF(6, statement)                                                                                      \
+        SMP_CASE_OF(8, statement)                                                                                      \
+        SMP_CASE_OF(12, statement)                                                                                     \
+        SMP_CASE_OF(16, statement)                                                                                     \
     default: {                                                                                                         \
         const size_t N = size;                                                                                         \
         statement;                                                                                                     \

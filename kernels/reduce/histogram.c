@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/constants.h"
 #include "reduce/histogram.h"
 
 SMP_CPU_KERNEL(histogram_naive)
@@ -182,23 +183,7 @@ __attribute__((noinline)) static void count_pairs(partial *t, const uint8_t *res
 static void count_bytes(partial *t, const uint8_t *p, int64_t n)
 {
     enum { PITCH = 256 + 1 + SMP_HISTOGRAM_PAD };
-    switch (t->planes) {
-#define CASE(channels)                                                                                                 \
-    case channels:                                                                                                     \
-        count_bytes_of(t->tables, PITCH, p, n, channels);                                                              \
-        break
-        CASE(1);
-        CASE(2);
-        CASE(3);
-        CASE(4);
-        CASE(5);
-        CASE(6);
-        CASE(7);
-        CASE(8);
-#undef CASE
-    default:
-        break;
-    }
+    SMP_BY_COUNT(t->planes, count_bytes_of(t->tables, PITCH, p, n, N))
 }
 
 /* Bin numbers of n samples; the kind of picture is a constant in each loop. */

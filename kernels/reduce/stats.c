@@ -10,6 +10,7 @@
 #endif
 #include <string.h>
 
+#include "lib/constants.h"
 #include "reduce/stats.h"
 
 /* Adds the lanes in pairs at distance 16, 8, 4, 2, 1. */
@@ -304,22 +305,6 @@ SMP_CPU_KERNEL(stats_tiled)
             const int64_t n = in->width - x0 < SMP_CHUNK ? in->width - x0 : SMP_CHUNK;
             const char *from = (const char *)smp_row(in, y) + x0 * pixel_bytes;
             smp_stats_chunk *chunk = (smp_stats_chunk *)io->result + (y / chunk_rows * across + part) * in->channels;
-            switch (in->channels) {
-            case 1:
-                one_chunk(chunk, in, from, rows, n, scratch, 1);
-                break;
-            case 2:
-                one_chunk(chunk, in, from, rows, n, scratch, 2);
-                break;
-            case 3:
-                one_chunk(chunk, in, from, rows, n, scratch, 3);
-                break;
-            case 4:
-                one_chunk(chunk, in, from, rows, n, scratch, 4);
-                break;
-            default:
-                one_chunk(chunk, in, from, rows, n, scratch, in->channels);
-                break;
-            }
+            SMP_BY_CHANNELS(in->channels, one_chunk(chunk, in, from, rows, n, scratch, N))
         }
 }

@@ -5,6 +5,8 @@
  * u8 into u8: box_u8.c. */
 #include "stencil/box.h"
 
+#include "lib/constants.h"
+
 SMP_CPU_KERNEL(box_rows)
 {
     const smp_box *box = params;
@@ -73,32 +75,10 @@ SMP_INLINE void box_windows(float *restrict to, const float *in, int64_t step, i
 
 SMP_INLINE void box_small(float *restrict to, const float *in, int64_t step, int64_t lanes, int n)
 {
-    switch (n) {
-    case 2:
-        box_windows(to, in, step, lanes, 2);
-        break;
-    case 3:
-        box_windows(to, in, step, lanes, 3);
-        break;
-    case 4:
-        box_windows(to, in, step, lanes, 4);
-        break;
-    case 5:
-        box_windows(to, in, step, lanes, 5);
-        break;
-    case 6:
-        box_windows(to, in, step, lanes, 6);
-        break;
-    case 7:
-        box_windows(to, in, step, lanes, 7);
-        break;
-    case 8:
-        box_windows(to, in, step, lanes, 8);
-        break;
-    default:
+    if (n == BOX_SMALL)
         box_windows(to, in, step, lanes, BOX_SMALL);
-        break;
-    }
+    else
+        SMP_BY_COUNT(n, box_windows(to, in, step, lanes, N))
 }
 
 /* to = a + b; to may be a. */

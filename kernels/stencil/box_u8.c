@@ -2,6 +2,7 @@
  * picture (one row added, one subtracted, for any size). Row windows are added one by one up to size 7 and double
  * above. Up to size SMP_BOX_NARROW all sums fit 16 bits and the mean is an integer division; above, row windows are
  * f32. */
+#include "lib/constants.h"
 #include "stencil/box.h"
 #include "stencil/stencil_u8.h"
 
@@ -15,8 +16,8 @@ SMP_INLINE void box_mean_bytes(uint8_t *restrict to, const uint16_t *restrict su
 
 /* Means directly from column sums: in small boxes, `size` loads cost less than passes over lines. size: a constant
  * after inlining. */
-SMP_INLINE void box_small_as(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
-                             smp_box_divisor by, const int size)
+SMP_INLINE void box_small(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
+                          smp_box_divisor by, const int size)
 {
     for (int64_t x = 0; x < n; x++) {
         uint16_t sum = column[x];
@@ -24,34 +25,6 @@ SMP_INLINE void box_small_as(uint8_t *restrict to, const uint16_t *restrict colu
         for (int k = 1; k < size; k++)
             sum = (uint16_t)(sum + column[x + k * channels]);
         to[x] = smp_box_mean_u16(sum, by, size % 2 == 0);
-    }
-}
-
-/* Returns 0, with nothing done, where the box is not small. */
-SMP_INLINE int box_small(uint8_t *restrict to, const uint16_t *restrict column, int64_t channels, int64_t n,
-                         smp_box_divisor by, int64_t size)
-{
-    switch (size) {
-    case 2:
-        box_small_as(to, column, channels, n, by, 2);
-        return 1;
-    case 3:
-        box_small_as(to, column, channels, n, by, 3);
-        return 1;
-    case 4:
-        box_small_as(to, column, channels, n, by, 4);
-        return 1;
-    case 5:
-        box_small_as(to, column, channels, n, by, 5);
-        return 1;
-    case 6:
-        box_small_as(to, column, channels, n, by, 6);
-        return 1;
-    case 7:
-        box_small_as(to, column, channels, n, by, 7);
-        return 1;
-    default:
-        return 0;
     }
 }
 
@@ -140,8 +113,10 @@ int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *sc
             bytes_prefetch(&io->out, &t, y + 4, 1);
             column_sums(column + (t.a - t.first) * channels, in, box, &t, y, y == y0, flat);
             bytes_fold(column, in, &t, box->edge, (uint16_t)(size * outside));
-            if (box_small(to, column, channels, t.samples, by, size))
+            if (size > 1 && size < 8) {
+                SMP_BY_COUNT(size, box_small(to, column, channels, t.samples, by, N))
                 continue;
+            }
             if (size <= SMP_BOX_NARROW) {
                 memcpy(u16, column, (size_t)wanted * sizeof *u16);
                 const uint16_t *sum = across_u16(u16, u16 + line, u16 + 2 * line, box->size, channels, t.samples);

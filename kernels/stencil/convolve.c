@@ -5,6 +5,8 @@
  *          constant counts. */
 #include "stencil/convolve.h"
 
+#include "lib/constants.h"
+
 SMP_CPU_KERNEL(convolve_naive)
 {
     const smp_convolve *kernel = params;
@@ -77,32 +79,8 @@ SMP_INLINE void convolve_row(float *restrict o, const float *in, int64_t step, c
                              int64_t lanes, int first, int last)
 {
     for (int64_t i = 0; i < cols; i += CONVOLVE_GROUP, in += CONVOLVE_GROUP * step, k += CONVOLVE_GROUP)
-        switch (cols - i < CONVOLVE_GROUP ? cols - i : CONVOLVE_GROUP) {
-        case 1:
-            convolve_group(o, in, step, k, cols, lanes, 1, first, last);
-            break;
-        case 2:
-            convolve_group(o, in, step, k, cols, lanes, 2, first, last);
-            break;
-        case 3:
-            convolve_group(o, in, step, k, cols, lanes, 3, first, last);
-            break;
-        case 4:
-            convolve_group(o, in, step, k, cols, lanes, 4, first, last);
-            break;
-        case 5:
-            convolve_group(o, in, step, k, cols, lanes, 5, first, last);
-            break;
-        case 6:
-            convolve_group(o, in, step, k, cols, lanes, 6, first, last);
-            break;
-        case 7:
-            convolve_group(o, in, step, k, cols, lanes, 7, first, last);
-            break;
-        default:
-            convolve_group(o, in, step, k, cols, lanes, 8, first, last);
-            break;
-        }
+        SMP_BY_COUNT(cols - i < CONVOLVE_GROUP ? cols - i : CONVOLVE_GROUP,
+                     convolve_group(o, in, step, k, cols, lanes, N, first, last))
 }
 
 typedef struct convolve_walk {
