@@ -66,17 +66,12 @@ SMP_DEVICE OUT smp_point_sample(const smp_io &io, IN in, int channel, const OP &
  * const; row: counted from io.out.y0; i: the place of the first sample in that row. */
 template <typename IN, typename OUT, typename FN> SMP_DEVICE void smp_point_singles(const smp_io &io, const FN &fn)
 {
-    const int64_t n = io.out.width * io.out.channels;
-    for (int64_t row = blockIdx.y * blockDim.y + threadIdx.y; row < io.out.rows; row += gridDim.y * blockDim.y) {
-        const IN *in = smp_in<IN>(io.in, io.out.y0 + row);
-        OUT *out = smp_out<OUT>(io.out, io.out.y0 + row);
-        for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) {
-            const IN from[1] = {in[i]};
-            OUT to[1];
-            fn(from, to, row, i);
-            out[i] = to[0];
-        }
-    }
+    smp_each(io, io.out.width * io.out.channels, [&](int64_t y, int64_t i) {
+        const IN from[1] = {smp_in<IN>(io.in, y)[i]};
+        OUT to[1];
+        fn(from, to, y - io.out.y0, i);
+        smp_out<OUT>(io.out, y)[i] = to[0];
+    });
 }
 
 /* The same with as many samples at a time as make 16 bytes on the wider side, in one access each; rows that do not
@@ -135,20 +130,13 @@ SMP_DEVICE void smp_point_stream(const smp_io &io, bool by_channel, const FN &fn
 }
 
 /* naive: one sample a thread. */
-template <typename IN, typename OUT, typename OP> struct smp_point_one {
-    const smp_io &io;
-    const OP &op;
-    bool by_channel;
-    unsigned &clipped;
-    template <int N> SMP_DEVICE_MEMBER void operator()(const IN (&from)[N], OUT (&to)[N], int64_t, int64_t i) const
-    {
-        to[0] = smp_point_sample<IN, OUT>(io, from[0], by_channel ? smp_point_channel(io, i) : 0, op, &clipped);
-    }
-};
 template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_each(const smp_io &io, const OP &op)
 {
+    const bool by_channel = smp_point_by_channel<OP>(io);
     unsigned clipped = 0;
-    smp_point_singles<IN, OUT>(io, smp_point_one<IN, OUT, OP>{io, op, smp_point_by_channel<OP>(io), clipped});
+    smp_point_singles<IN, OUT>(io, [&](const IN(&from)[1], OUT(&to)[1], int64_t, int64_t i) {
+        to[0] = smp_point_sample<IN, OUT>(io, from[0], by_channel ? smp_point_channel(io, i) : 0, op, &clipped);
+    });
     smp_count_clipped<OUT>(io, clipped);
 }
 

@@ -51,11 +51,12 @@ template <typename IN, typename OUT, typename FORMULA>
 SMP_DEVICE void smp_pair_each(const smp_io &io, const smp_place_at &at, const FORMULA &formula)
 {
     smp_pixel_put<OUT> put = smp_pixel_put_to<OUT>(io);
-    smp_each(io, io.out.width, [&](int64_t y, int64_t x) {
-        smp_pixel_one<SMP_MAX_CHANNELS, false>(io, smp_in<IN>(io.in, y) + x * io.in.channels,
-                                               smp_out<OUT>(io.out, y) + x * io.out.channels, put,
-                                               smp_pair_op<FORMULA>{io, at, formula, x, y});
-    });
+    const int64_t end = io.out.y0 + io.out.rows, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
+        for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < io.out.width; x += step)
+            smp_pixel_one<SMP_MAX_CHANNELS, false>(io, smp_in<IN>(io.in, y) + x * io.in.channels,
+                                                   smp_out<OUT>(io.out, y) + x * io.out.channels, put,
+                                                   smp_pair_op<FORMULA>{io, at, formula, x, y});
     smp_count_clipped<OUT>(io, put.clipped);
 }
 
