@@ -43,11 +43,4 @@ SMP_DEVICE void denoise_gate(const smp_io &io, const smp_denoise &p, smp_number 
 }
 
 /* A spectrum has one number more than a transform. */
-#define DENOISE(name, MEMORY, numbers)                                                                                 \
-    SMP_KERNEL(name##_f32_f32, smp_denoise, io, p)                                                                     \
-    {                                                                                                                  \
-        SMP_SMEM_DYNAMIC(smp_number, s);                                                                               \
-        denoise_gate<MEMORY>(io, p, s, numbers);                                                                       \
-    }
-DENOISE(denoise_naive, smp_fft_plain, p.f.bins + 1)
-DENOISE(denoise_padded, smp_frames_padded, p.f.bins + p.f.bins / 16 + 1)
+SMP_FRAMES_GPU(denoise, smp_denoise, p.f.bins + 1, denoise_gate)

@@ -25,13 +25,4 @@ SMP_DEVICE void denoise_count(const smp_io &io, const smp_denoise &p, smp_number
     }
 }
 
-SMP_KERNEL(denoise_count_naive_f32_f32, smp_denoise, io, p)
-{
-    SMP_SMEM_DYNAMIC(smp_number, s);
-    denoise_count<smp_fft_plain>(io, p, s, p.f.bins + 1);
-}
-SMP_KERNEL(denoise_count_padded_f32_f32, smp_denoise, io, p)
-{
-    SMP_SMEM_DYNAMIC(smp_number, s);
-    denoise_count<smp_frames_padded>(io, p, s, p.f.bins + p.f.bins / 16 + 1);
-}
+SMP_FRAMES_GPU(denoise_count, smp_denoise, p.f.bins + 1, denoise_count)

@@ -92,4 +92,18 @@ template <typename MEMORY> SMP_DEVICE float smp_frames_sample_of(const MEMORY &z
     return n % 2 ? v.v[0] : v.v[1];
 }
 
+/* A kernel of a function body(io, p, shared, numbers): dynamic shared memory holds two memories of `numbers`. */
+#define SMP_FRAMES_KERNEL(name, type, numbers, ...)                                                                    \
+    SMP_KERNEL(name, type, io, p)                                                                                      \
+    {                                                                                                                  \
+        SMP_SMEM_DYNAMIC(smp_number, s);                                                                               \
+        __VA_ARGS__(io, p, s, numbers);                                                                                \
+    }
+#define SMP_FRAMES_PADDED (p.f.bins + p.f.bins / 16 + 1) /* numbers */
+
+/* NAME_naive and NAME_padded of body<MEMORY>. */
+#define SMP_FRAMES_GPU(NAME, type, numbers, body)                                                                      \
+    SMP_FRAMES_KERNEL(NAME##_naive_f32_f32, type, numbers, body<smp_fft_plain>)                                        \
+    SMP_FRAMES_KERNEL(NAME##_padded_f32_f32, type, SMP_FRAMES_PADDED, body<smp_frames_padded>)
+
 #endif

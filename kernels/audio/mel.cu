@@ -43,16 +43,7 @@ template <typename MEMORY> SMP_DEVICE void mel_rows(const smp_io &io, const smp_
     }
 }
 
-SMP_KERNEL(mel_naive_f32_f32, smp_mel, io, p)
-{
-    SMP_SMEM_DYNAMIC(smp_number, s);
-    mel_rows<smp_fft_plain>(io, p, s, p.f.bins);
-}
-SMP_KERNEL(mel_padded_f32_f32, smp_mel, io, p)
-{
-    SMP_SMEM_DYNAMIC(smp_number, s);
-    mel_rows<smp_frames_padded>(io, p, s, p.f.bins + p.f.bins / 16 + 1);
-}
+SMP_FRAMES_GPU(mel, smp_mel, p.f.bins, mel_rows)
 
 /* Geometry: one block of MEL_THREADS. */
 enum { MEL_THREADS = 256 };

@@ -30,16 +30,13 @@ SMP_DEVICE void spectrogram_fft(const smp_io &io, const smp_spectrogram_params &
     }
 }
 
-#define SPECTROGRAM_FFT(name, MEMORY, numbers, out, OUT)                                                               \
-    SMP_KERNEL(name##_f32_##out, smp_spectrogram_params, io, p)                                                        \
-    {                                                                                                                  \
-        SMP_SMEM_DYNAMIC(smp_number, s);                                                                               \
-        spectrogram_fft<MEMORY, OUT>(io, p, s, numbers);                                                               \
-    }
-SPECTROGRAM_FFT(spectrogram_fft, smp_fft_plain, p.f.bins, u8, uint8_t)
-SPECTROGRAM_FFT(spectrogram_fft, smp_fft_plain, p.f.bins, f32, float)
-SPECTROGRAM_FFT(spectrogram_fft_padded, smp_frames_padded, p.f.bins + p.f.bins / 16 + 1, u8, uint8_t)
-SPECTROGRAM_FFT(spectrogram_fft_padded, smp_frames_padded, p.f.bins + p.f.bins / 16 + 1, f32, float)
+#define SPECTROGRAM_FFT(out, OUT)                                                                                      \
+    SMP_FRAMES_KERNEL(spectrogram_fft_f32_##out, smp_spectrogram_params, p.f.bins,                                     \
+                      spectrogram_fft<smp_fft_plain, OUT>)                                                             \
+    SMP_FRAMES_KERNEL(spectrogram_fft_padded_f32_##out, smp_spectrogram_params, SMP_FRAMES_PADDED,                     \
+                      spectrogram_fft<smp_frames_padded, OUT>)
+SPECTROGRAM_FFT(u8, uint8_t)
+SPECTROGRAM_FFT(f32, float)
 
 /* The level of a pixel, as the picture between has them: of the frame, or the greatest of its bins. */
 template <typename IN>

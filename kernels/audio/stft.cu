@@ -43,13 +43,5 @@ SMP_DEVICE void istft_samples(const smp_io &io, const smp_stft &p, smp_number *s
     });
 }
 
-#define STFT(name, body, MEMORY, numbers)                                                                              \
-    SMP_KERNEL(name##_f32_f32, smp_stft, io, p)                                                                        \
-    {                                                                                                                  \
-        SMP_SMEM_DYNAMIC(smp_number, s);                                                                               \
-        body<MEMORY>(io, p, s, numbers);                                                                               \
-    }
-STFT(stft_naive, stft_rows, smp_fft_plain, p.f.bins)
-STFT(stft_padded, stft_rows, smp_frames_padded, p.f.bins + p.f.bins / 16 + 1)
-STFT(istft_naive, istft_samples, smp_fft_plain, p.f.bins)
-STFT(istft_padded, istft_samples, smp_frames_padded, p.f.bins + p.f.bins / 16 + 1)
+SMP_FRAMES_GPU(stft, smp_stft, p.f.bins, stft_rows)
+SMP_FRAMES_GPU(istft, smp_stft, p.f.bins, istft_samples)
