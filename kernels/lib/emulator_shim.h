@@ -350,34 +350,6 @@ SMP_DEVICE float __uint_as_float(unsigned u)
     __builtin_memcpy(&v, &u, 4);
     return v;
 }
-SMP_DEVICE int __float_as_int(float v)
-{
-    return (int)__float_as_uint(v);
-}
-SMP_DEVICE float __int_as_float(int v)
-{
-    return __uint_as_float((unsigned)v);
-}
-SMP_DEVICE float __fmaf_rn(float a, float b, float c)
-{
-    return fmaf(a, b, c);
-}
-SMP_DEVICE float __fadd_rn(float a, float b)
-{
-    return a + b;
-}
-SMP_DEVICE float __fmul_rn(float a, float b)
-{
-    return a * b;
-}
-SMP_DEVICE float __fdiv_rn(float a, float b)
-{
-    return a / b;
-}
-SMP_DEVICE float __fsqrt_rn(float a)
-{
-    return sqrtf(a);
-}
 SMP_DEVICE int __popc(unsigned v)
 {
     return __builtin_popcount(v);

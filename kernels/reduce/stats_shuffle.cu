@@ -146,31 +146,21 @@ SMP_DEVICE uint32_t stats_min2(uint32_t a, uint32_t b, uint32_t c)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     return __vimin3_u16x2(a, b, c);
-#elif defined(__CUDACC__)
-    return __vminu2(__vminu2(a, b), c);
 #else
-    return min(min(a & 0xffff0000u, b & 0xffff0000u), c & 0xffff0000u) |
-           min(min(a & 0xffffu, b & 0xffffu), c & 0xffffu);
+    return __vminu2(__vminu2(a, b), c);
 #endif
 }
 SMP_DEVICE uint32_t stats_max2(uint32_t a, uint32_t b, uint32_t c)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     return __vimax3_u16x2(a, b, c);
-#elif defined(__CUDACC__)
-    return __vmaxu2(__vmaxu2(a, b), c);
 #else
-    return max(max(a & 0xffff0000u, b & 0xffff0000u), c & 0xffff0000u) |
-           max(max(a & 0xffffu, b & 0xffffu), c & 0xffffu);
+    return __vmaxu2(__vmaxu2(a, b), c);
 #endif
 }
 SMP_DEVICE uint32_t stats_sum2(uint32_t halves, uint32_t c)
 {
-#ifdef __CUDACC__
     return __dp2a_lo(halves, 0x0101u, c);
-#else
-    return c + (halves & 0xffffu) + (halves >> 16);
-#endif
 }
 
 /* Sums over u8; a chunk's fit 32 bits. Minimum and maximum in 16-bit halves: of the even bytes, and of the odd ones,
