@@ -8,6 +8,7 @@
 #include "base/stride.h"
 #include "reduce/label.h"
 #include "stages/shared/components.h"
+#include "stages/shared/joins.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/one_channel.h"
 
@@ -44,41 +45,22 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-/* Places in the result and, for GPUs, in the scratch picture, whose rows have the slots of a row of words. What does
- * not fit the kernels' numbers is joined by the host. */
+/* Sizes of the results, and places in the scratch picture. */
 static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_plan *work)
 {
     enum { PER_RECORD = 8 /* pixels: components are seldom as many */, LEAST = 64 };
-    const int64_t words = smp_bits_words(in->width), row = words * SMP_LABEL_RUNS * (int64_t)sizeof(uint32_t);
-    size_t bits, pixels, slots, all;
-    if (in->width > INT32_MAX - 128 || !smp_mul_size((size_t)words * sizeof(uint32_t), (size_t)in->height, &bits) ||
-        !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels) ||
-        !smp_mul_size((size_t)row, (size_t)in->height, &slots) || !smp_mul_size(slots, LEAST, &all))
+    size_t pixels, bits = smp_joins_plane(in);
+    if (!bits || !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels))
         return false;
     work->table_size = p->output == INPUT ? 0 : p->output == LABELS ? pixels : bits;
-    k->joins = slots / sizeof(uint32_t) < (size_t)INT32_MAX - SMP_LABEL_THREADS * SMP_LABEL_RUNS;
     k->chooses = p->min_area > 1 || !isnan(p->max_area);
     k->tabulate = p->output != INPUT;
     k->least_area = (int64_t)ceil(p->min_area);
     k->most_area = isnan(p->max_area) ? INT64_MAX : (int64_t)p->max_area;
-    k->head_at = (int64_t)bits;
     k->room = in->width * in->height / PER_RECORD + LEAST;
     k->records_at = sizeof(smp_label_head);
     k->raw_at = smp_aligned_stride(k->records_at + k->room * (int64_t)sizeof(smp_component));
-    k->counts_at = smp_aligned_stride(k->raw_at + k->room * (int64_t)sizeof(uint32_t));
-    k->table_at = smp_aligned_stride(k->counts_at + SMP_LABEL_CHUNKS * (int64_t)sizeof(uint32_t));
-    k->slots_at = smp_aligned_stride(k->table_at + (int64_t)work->table_size);
-    k->scratch_end = k->slots_at + (int64_t)slots;
-    work->between = (smp_shape){.kind = SMP_IMAGE,
-                                .width = words * SMP_LABEL_RUNS,
-                                .height = k->joins ? (k->scratch_end + row - 1) / row : 1,
-                                .channels = 1,
-                                .format = SMP_F32};
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = bits + sizeof(uint64_t);
-    work->more_at = bits;
-    work->table_at = k->tabulate ? (size_t)k->table_at : 0;
-    return true;
+    return smp_joins_place(in, 1, k->raw_at + k->room * (int64_t)sizeof(uint32_t), &k->joins, work);
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -91,11 +73,13 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         smp_one_channel(in, "label", "write 'gray' before it, or 'local-threshold' and then 'gray'", err);
     if (code)
         return code;
-    *k = (smp_label){
-        .level = (float)level, .least = (int32_t)ceil(level), .numbers = p->output == LABELS, .near = p->connectivity};
+    *k = (smp_label){.level = (float)level,
+                     .least = (int32_t)ceil(level),
+                     .numbers = p->output == LABELS,
+                     .joins.near = p->connectivity};
     if (!place(p, in, k, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be labelled");
-    work->row_unit = SMP_LABEL_DOWN;
+    work->row_unit = SMP_JOINS_DOWN;
     work->ops = 1;
     if (p->output == INPUT) {
         work->access = SMP_REDUCE;
@@ -126,13 +110,10 @@ static smp_code take(const params *p, const smp_shape *in, const smp_node_plan *
                      labelled *found, smp_error *err)
 {
     const smp_label *k = (const smp_label *)(const void *)work->kernel;
-    const char *at = (const char *)result + k->head_at;
-    uint64_t more;
+    const smp_label_head *head = smp_joins_found(&k->joins, result);
     *found = (labelled){.by_device = false};
-    memcpy(&more, at, sizeof more);
-    if (more) {
-        const smp_label_head *head = (const smp_label_head *)(const void *)(at + sizeof more);
-        found->parts = (const smp_component *)(const void *)(at + sizeof more + k->records_at);
+    if (head) {
+        found->parts = (const smp_component *)(const void *)((const char *)head + k->records_at);
         found->count = (size_t)head->count;
         found->by_device = true;
         return SMP_OK;
@@ -365,81 +346,50 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-/* The picture is the input, or the one behind launches from the scratch picture. */
-static int64_t words_of(const smp_view *picture, int64_t rows)
-{
-    return smp_bits_words(picture->width) * rows;
-}
-static int64_t tiles_of(const smp_view *picture, int64_t rows)
-{
-    return (smp_bits_words(picture->width) + SMP_LABEL_ACROSS - 1) / SMP_LABEL_ACROSS *
-           ((rows + SMP_LABEL_DOWN - 1) / SMP_LABEL_DOWN);
-}
-
 static void strip_words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
-    smp_grid_striding_line(words_of(&io->in, io->second.rows), SMP_LABEL_BLOCK, SMP_LABEL_BLOCK, grid);
+    smp_joins_grid_words(&io->in, io->second.rows, grid);
 }
 static void strip_tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
-    smp_grid_striding_line(tiles_of(&io->in, io->second.rows), 1, SMP_LABEL_THREADS, grid);
-}
-static void words_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
-{
-    (void)kernel;
-    smp_grid_striding_line(words_of(&io->second, io->second.height), SMP_LABEL_BLOCK, SMP_LABEL_BLOCK, grid);
-}
-static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
-{
-    (void)kernel;
-    smp_grid_striding_line(tiles_of(&io->second, io->second.height), 1, SMP_LABEL_THREADS, grid);
-}
-static void word_chunks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
-{
-    const int64_t words = words_of(&io->second, io->second.height);
-    (void)kernel;
-    smp_grid_striding_line(words, smp_label_chunk(words), SMP_LABEL_BLOCK, grid);
+    smp_joins_grid_tiles(&io->in, io->second.rows, grid);
 }
 /* As many chunks as there can be: how many records there are only the device knows. */
 static void record_chunks_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     const int64_t room = ((const smp_label *)kernel)->room;
     (void)io;
-    smp_grid_striding_line(room, smp_label_chunk(room), SMP_LABEL_BLOCK, grid);
+    smp_grid_striding_line(room, smp_joins_chunk(room), SMP_JOINS_BLOCK, grid);
 }
 
-/* Of a GPU alone: the first launch, and those that follow when all rows are there. */
+/* Of a GPU alone: the first launch. */
 #define JOIN(name, shape)                                                                                              \
     {                                                                                                                  \
         .from = SMP_IN, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape                                            \
     }
-#define THEN(name, shape)                                                                                              \
-    {                                                                                                                  \
-        .from = SMP_SCRATCH, .to = SMP_SCRATCH, .cuda = #name, .geometry = shape, .last = true                         \
-    }
-#define NUMBER THEN(label_flatten, word_chunks_geometry), THEN(label_number, word_chunks_geometry)
+#define NUMBER SMP_JOINS_FLATTEN, SMP_JOINS_THEN(label_number, smp_geometry_join_chunks)
 #define FILL_IN                                                                                                        \
-    THEN(label_keep, record_chunks_geometry), THEN(label_keep_number, record_chunks_geometry),                         \
-        THEN(label_tabulate, words_geometry)
+    SMP_JOINS_THEN(label_keep, record_chunks_geometry), SMP_JOINS_THEN(label_keep_number, record_chunks_geometry),     \
+        SMP_JOINS_THEN(label_tabulate, smp_geometry_join_words)
 
 static const smp_variant reducers[] = {
     {.name = "naive",
      .help = "pixel by pixel; on GPUs runs are joined and measured in global memory",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_naive)},
                   JOIN(label_join_naive, strip_words_geometry),
-                  THEN(label_seams_unordered_naive, words_geometry),
+                  SMP_JOINS_SEAMS(naive),
                   NUMBER,
-                  THEN(label_measure_naive, words_geometry),
+                  SMP_JOINS_THEN(label_measure_naive, smp_geometry_join_words),
                   FILL_IN}},
     {.name = "tiled",
      .help = "32 pixels in vectors; on GPUs tiles are joined and measured in shared memory, then their borders",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(label_bits_tiled)},
                   JOIN(label_join_tiled, strip_tiles_geometry),
-                  THEN(label_seams_unordered_tiled, words_geometry),
+                  SMP_JOINS_SEAMS(tiled),
                   NUMBER,
-                  THEN(label_measure_tiled, tiles_geometry),
+                  SMP_JOINS_THEN(label_measure_tiled, smp_geometry_join_tiles),
                   FILL_IN}},
     {0},
 };

@@ -1,0 +1,165 @@
+/* The union-find of GPU kernels that join (joins.h): runs of words, which of them touch, slots in global memory.
+ *
+ * A slot's value is one of
+ *   below JOINS_NUMBERED  the number of a slot of the same component, not above its own
+ *   JOINS_NUMBERED + n    a root, when all roots have numbers: its component is n
+ *   JOINS_LOCAL + i       slot i of the same tile, which is the root within the tile */
+#ifndef SMP_KERNELS_LIB_JOINS_CUH
+#define SMP_KERNELS_LIB_JOINS_CUH
+
+#include "lib/gpu_kernel.h"
+#include "lib/joins.h"
+
+enum : uint32_t { JOINS_NUMBERED = 0x80000000u, JOINS_LOCAL = 0u - SMP_JOINS_THREADS * SMP_JOINS_RUNS };
+
+template <typename T> SMP_DEVICE T *joins_at(const smp_view &scratch, int64_t bytes)
+{
+    return reinterpret_cast<T *>(static_cast<char *>(scratch.data) + bytes);
+}
+SMP_DEVICE uint64_t *joins_head(const smp_io &io, const smp_joins &p)
+{
+    return reinterpret_cast<uint64_t *>(static_cast<char *>(io.result) + p.head_at);
+}
+/* By the launch that makes the plane, whose rows begin at y0: nothing is told yet where that is the picture's first. */
+SMP_DEVICE void joins_begin(const smp_io &io, const smp_joins &p, int64_t y0)
+{
+    if (y0 == 0 && blockIdx.x == 0 && blockIdx.y == 0 && threadIdx.x == 0 && threadIdx.y == 0)
+        *joins_head(io, p) = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ runs of a word */
+
+SMP_DEVICE unsigned joins_starts(unsigned word)
+{
+    return word & ~(word << 1);
+}
+SMP_DEVICE int joins_runs(unsigned word)
+{
+    return __popc(joins_starts(word));
+}
+/* Which run of the word its set bit lies in. */
+SMP_DEVICE int joins_run_of(unsigned word, int bit)
+{
+    return __popc(joins_starts(word) & ((2u << bit) - 1u)) - 1;
+}
+/* The bits of the run that starts at `first`, the lowest bit of it alone. */
+SMP_DEVICE unsigned joins_run(unsigned word, unsigned first)
+{
+    return word & (word ^ (word + first));
+}
+SMP_DEVICE int joins_highest(unsigned bits)
+{
+    return 31 - __clz((int)bits);
+}
+
+/* Runs from .. to of the word above that a run touches; to < from: none. */
+struct joins_touched {
+    int from, to;
+};
+SMP_DEVICE joins_touched joins_above(unsigned run, unsigned above, int near)
+{
+    const unsigned touch = (near ? run | run << 1 | run >> 1 : run) & above;
+    joins_touched t = {0, -1};
+    if (touch) {
+        t.from = joins_run_of(above, __ffs((int)touch) - 1);
+        t.to = joins_run_of(above, joins_highest(touch));
+    }
+    return t;
+}
+
+/* A word and its neighbours, 0 outside the picture. */
+struct joins_words {
+    unsigned here, left, right, above, above_left, above_right;
+};
+/* What a word's runs are joined with beyond the run above; by corners only where nothing else joins them. */
+SMP_DEVICE bool joins_left(const joins_words &w)
+{
+    return w.here & 1u && w.left >> 31;
+}
+SMP_DEVICE bool joins_above_left(const joins_words &w, int near)
+{
+    return near && w.here & 1u && w.above_left >> 31 && !(w.above & 1u) && !(w.left >> 31);
+}
+SMP_DEVICE bool joins_above_right(const joins_words &w, int near)
+{
+    return near && w.here >> 31 && w.above_right & 1u && !(w.above >> 31) && !(w.right & 1u);
+}
+
+/* ------------------------------------------------------------------------------------------------ slots */
+
+/* Words of the picture, and the slots that belong to them. */
+struct joins_slots {
+    uint32_t *slots;
+    int64_t words, height; /* words of a row */
+
+    /* source: the picture. */
+    SMP_DEVICE_MEMBER joins_slots(const smp_view &scratch, const smp_view &source, const smp_joins &p)
+        : slots(joins_at<uint32_t>(scratch, p.slots_at)), words(smp_bits_words(source.width)), height(source.height)
+    {
+    }
+    SMP_DEVICE_MEMBER uint32_t of(int64_t word, int run) const { return (uint32_t)(word * SMP_JOINS_RUNS + run); }
+    /* Others lower values meanwhile: an older one is of the same component too. */
+    SMP_DEVICE_MEMBER uint32_t look(uint32_t slot) const
+    {
+        return *static_cast<const volatile uint32_t *>(slots + slot);
+    }
+    /* The slot, or the root of its tile where it knows that one alone. */
+    SMP_DEVICE_MEMBER uint32_t in_tile(int64_t word, int run) const
+    {
+        const uint32_t slot = of(word, run), value = look(slot);
+        if (value < JOINS_LOCAL)
+            return slot;
+        const int64_t y = word / words, x = word - y * words;
+        const uint32_t local = value - JOINS_LOCAL, at = local / SMP_JOINS_RUNS;
+        const int64_t row = y / SMP_JOINS_DOWN * SMP_JOINS_DOWN + at / SMP_JOINS_ACROSS;
+        const int64_t column = x / SMP_JOINS_ACROSS * SMP_JOINS_ACROSS + at % SMP_JOINS_ACROSS;
+        return of(row * words + column, (int)(local % SMP_JOINS_RUNS));
+    }
+    SMP_DEVICE_MEMBER uint32_t root(uint32_t slot) const
+    {
+        for (uint32_t next = look(slot); next != slot; next = look(slot))
+            slot = next;
+        return slot;
+    }
+    /* The same while others join: every slot that it passes is hung below the one after the next, so that ways stay
+     * short. That undoes what another thread does to a slot which it took for a root; but it sees that this was none.
+     */
+    SMP_DEVICE_MEMBER uint32_t climb(uint32_t slot) const
+    {
+        for (;;) {
+            const uint32_t next = look(slot), above = look(next);
+            if (above == next)
+                return next;
+            *static_cast<volatile uint32_t *>(slots + slot) = above;
+            slot = above;
+        }
+    }
+    /* Both are roots of tiles, or below such. */
+    SMP_DEVICE_MEMBER void unite(uint32_t a, uint32_t b) const
+    {
+        a = climb(a);
+        b = climb(b);
+        while (a != b) {
+            const uint32_t high = a > b ? a : b, low = a > b ? b : a;
+            const uint32_t old = atomicMin(slots + high, low);
+            a = old == high ? low : old; /* old: it was no root any more */
+            b = low;
+        }
+    }
+    /* What the root holds, once all slots of tiles' roots know theirs (joins_flatten). */
+    SMP_DEVICE_MEMBER uint32_t settled(int64_t word, int run) const
+    {
+        const uint32_t value = slots[in_tile(word, run)];
+        return value < JOINS_NUMBERED ? slots[value] : value;
+    }
+    /* The root then, or JOINS_NUMBERED where it holds that already, while others store it. */
+    SMP_DEVICE_MEMBER uint32_t root_of(int64_t word, int run) const
+    {
+        const uint32_t slot = in_tile(word, run), value = look(slot), root = value < JOINS_NUMBERED ? value : slot;
+        return look(root) < JOINS_NUMBERED ? root : (uint32_t)JOINS_NUMBERED;
+    }
+    /* The component's number, once roots have theirs. */
+    SMP_DEVICE_MEMBER uint32_t number(int64_t word, int run) const { return settled(word, run) - JOINS_NUMBERED; }
+};
+
+#endif
