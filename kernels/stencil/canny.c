@@ -6,8 +6,16 @@
 
 #include <string.h>
 
+/* Nothing is joined here. */
+static void begin(const smp_io *io, const smp_canny *p, int64_t y0)
+{
+    if (y0 == 0)
+        *(uint64_t *)(void *)((char *)io->result + p->joins.head_at) = 0;
+}
+
 SMP_CPU_KERNEL(canny_naive)
 {
+    begin(io, params, y0);
     const int64_t words = smp_bits_words(io->in.width);
     for (int64_t y = y0; y < y1; y++)
         for (int64_t w = 0; w < words; w++) {
@@ -109,6 +117,7 @@ SMP_CPU_KERNEL(canny_tiled)
         w.dx[k] = memory + 2 * pitch;
         w.dy[k] = memory + 3 * pitch;
     }
+    begin(io, params, y0);
     load_samples(&w, y0 - 2);
     load_samples(&w, y0 - 1);
     for (int64_t y = y0 - 2; y < y1; y++) { /* row y + 2 arrives, y + 1 gets gradients, y is thinned */

@@ -1,16 +1,17 @@
-/* canny: edges one pixel wide (Canny 1986), as OpenCV finds them. Gradients and the thinning; the host then keeps the
- * candidates that hang together with a seed.
+/* canny: edges one pixel wide (Canny 1986), as OpenCV finds them. Gradients and the thinning; then GPUs, or the host,
+ * keep the candidates that hang together with a seed.
  *
  * Gradients: sobel of 3 x 3 with clamped borders, in f32, exact for 8 and 16 bits. m = |dx| + |dy|, or dx^2 + dy^2 with
  * squared thresholds; outside the picture 0. A pixel is a candidate where m > low and m is the largest across the edge:
  *   |dy| < tan(22.5) |dx|   m > left and m >= right      tan(22.5) is 13573 / 2^15
  *   |dy| > tan(67.5) |dx|   m > above and m >= below     tan(67.5) is that + 2
  *   else                    m > both on the diagonal that the signs tell
- * and a seed where m > high as well. Result (SMP_RESULT_CHUNKS): two bit planes (lib/bits.h), candidates and seeds. */
+ * and a seed where m > high as well. Result (SMP_RESULT_CHUNKS): two bit planes (lib/bits.h), candidates and seeds, and
+ * what joins.h says. */
 #ifndef SMP_KERNELS_STENCIL_CANNY_H
 #define SMP_KERNELS_STENCIL_CANNY_H
 
-#include "lib/bits.h"
+#include "lib/joins.h"
 #include "stencil/sobel.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
 };
 
 typedef struct smp_canny {
+    smp_joins joins; /* first: kernels that only join take it alone */
     float low, high; /* of m */
     int32_t squares; /* m = dx^2 + dy^2 */
 } smp_canny;
@@ -83,10 +85,14 @@ SMP_HOST_DEVICE int smp_canny_pixel(const smp_canny *p, const smp_view *in, int6
     return smp_canny_largest(g.dx, g.dy, m, n[3], n[5], n[1], n[7], n[0], n[2], n[6], n[8]) ? m > p->high ? 3 : 1 : 0;
 }
 
-/* Where the words of a plane begin. */
+/* Where the words of a plane begin; of a picture. */
+SMP_HOST_DEVICE uint32_t *smp_canny_plane_of(const smp_io *io, const smp_view *picture, int plane)
+{
+    return (uint32_t *)io->result + (int64_t)plane * picture->height * smp_bits_words(picture->width);
+}
 SMP_HOST_DEVICE uint32_t *smp_canny_plane(const smp_io *io, int plane)
 {
-    return (uint32_t *)io->result + (int64_t)plane * io->in.height * smp_bits_words(io->in.width);
+    return smp_canny_plane_of(io, &io->in, plane);
 }
 
 /* CPU scratch: three rows of samples with a pixel beside them, of sizes, a row of gradients, of flags. */

@@ -8,10 +8,12 @@
 #include "base/checked.h"
 #include "reduce/bits.h"
 #include "stages/shared/components.h"
+#include "stages/shared/joins.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/one_channel.h"
 
 enum { L1, L2 };
+enum { PLANES = 2 };
 
 typedef struct params {
     double low, high;
@@ -68,19 +70,18 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const smp_code code = smp_one_channel(in, "canny", "write 'gray' before it", err);
     if (code)
         return code;
-    if (in->width > INT32_MAX - 128 ||
-        !smp_mul_size((size_t)smp_bits_words(in->width) * sizeof(uint32_t), (size_t)in->height, &work->table_size))
+    work->table_size = smp_joins_plane(in);
+    if (!work->table_size || !smp_joins_place(in, PLANES, sizeof(uint64_t), &k->joins, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to find edges in");
     k->low = exceeded(p->low, white, p->gradient);
     k->high = exceeded(high_of(p), white, p->gradient);
+    k->joins.near = 1;
     k->squares = p->gradient == L2;
     if (in->format != SMP_F32 && high_of(p) >= steepest(p->gradient))
         snprintf(work->remark, sizeof work->remark,
                  "no gradient is above high=%.4g%%: %.4g%% is the steepest; all is black", 100 * high_of(p),
                  100 * steepest(p->gradient));
     work->exactness = SMP_INTEGER;
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = 2 * work->table_size;
     work->reach_up = work->reach_down = SMP_CANNY_REACH;
     work->ops = 40;
     return SMP_OK;
@@ -96,11 +97,13 @@ static bool any_set(const uint32_t *words, int64_t from, int64_t to)
     return false;
 }
 
-/* Keeps the components of candidates that have a seed. */
+/* Keeps the components of candidates that have a seed, where the device did not. */
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_findings *findings, smp_error *err)
 {
     (void)given, (void)findings;
+    if (smp_joins_found(&((const smp_canny *)(const void *)work->kernel)->joins, result))
+        return SMP_OK;
     const int64_t words = smp_bits_words(in->width);
     const uint32_t *seeds = (const uint32_t *)result + in->height * words;
     smp_components found;
@@ -130,13 +133,19 @@ static void tiles_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
     smp_grid_sample_tiles(&pixels, &shape, grid);
 }
 
+#define KEEP                                                                                                           \
+    SMP_JOINS_FLATTEN, SMP_JOINS_THEN(canny_mark, smp_geometry_join_words),                                            \
+        SMP_JOINS_THEN(canny_keep, smp_geometry_join_words)
+
 static const smp_variant reducers[] = {
     {.name = "naive",
-     .help = "the gradients of all neighbours anew for every pixel",
-     .launches = {SMP_LAUNCH(canny_naive, .geometry = smp_geometry_bit_words)}},
+     .help = "the gradients of all neighbours anew for every pixel; on GPUs edges are joined in global memory",
+     .launches = {SMP_LAUNCH(canny_naive, .geometry = smp_geometry_bit_words),
+                  SMP_JOINS_THEN(joins_words_naive, smp_geometry_join_words), SMP_JOINS_SEAMS(naive), KEEP}},
     {.name = "tiled",
-     .help = "gradients once, rows in cache; on GPUs a tile in shared memory",
-     .launches = {SMP_LAUNCH(canny_tiled, .geometry = tiles_geometry)},
+     .help = "gradients once, rows in cache; on GPUs tiles in shared memory, also of edges that are joined",
+     .launches = {SMP_LAUNCH(canny_tiled, .geometry = tiles_geometry),
+                  SMP_JOINS_THEN(joins_words_tiled, smp_geometry_join_tiles), SMP_JOINS_SEAMS(tiled), KEEP},
      .scratch = smp_canny_scratch},
     {0},
 };

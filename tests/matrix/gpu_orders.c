@@ -78,7 +78,8 @@ static int find_kernel(const char *name)
 /* Whether the stage probably runs kernels of the file, so that they are reached soon. */
 static bool runs_first(const char *file, const char *stage)
 {
-    static const char *const others[][2] = {{"fourier", "fft"}, {"diffuse", "posterise"}};
+    static const char *const others[][2] = {
+        {"fourier", "fft"}, {"diffuse", "posterise"}, {"joins", "label"}, {"joins_words", "canny"}};
     bool is = !strncmp(file, stage, strlen(stage));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         is = is || (!strcmp(others[i][0], file) && !strcmp(others[i][1], stage));

@@ -474,6 +474,17 @@ class Canny(OracleCase):
             self.same(got, want, str(other.dtype))
         self.same(run(array, "canny 20% high=50%", options=("--strip-rows", 7)) > 0, want, "strips")
 
+    def test_gpus_join_as_the_cpu_does(self):
+        """Edges that wind through many tiles of 128 x 32 pixels; those without a seed go."""
+        noise = np.random.default_rng(5).integers(0, 256, (131, 301), dtype=np.uint8)
+        for array, low, high in ((cv2.GaussianBlur(noise, (0, 0), 2), 8, 130), (noise, 200, 950)):
+            stage = f"canny {low}cv high={high}cv"
+            want = run(array, stage, options=("--device=cpu",))
+            self.assertTrue(want.any() and (want < cv2.Canny(array, low, low)).any())
+            for variant, rows in (("naive", 0), ("tiled", 32)):
+                options = ("--device=simt", f"--variant={variant}", f"--strip-rows={rows}")
+                self.same(run(array, stage, options=options), want, f"{stage} {variant}")
+
     def test_what_it_refuses(self):
         for array, stage, message in ((U(9, 8, 3), "canny", "gray"), (U(9, 8), "canny 40% high=20%", "below low"),
                                       (U(9, 8), "canny 50", "50cv"), (U(9, 8), "canny 50cv high=100", "100cv"),
