@@ -16,13 +16,15 @@
 
 enum {
     SMP_TEMPLATE_LANES = 32,  /* CPU: places side by side */
+    SMP_TEMPLATE_BAND = 4,    /* CPU, bytes: rows of places at a time */
     SMP_TEMPLATE_ACROSS = 128 /* GPU: places of a block, one a thread */
 };
 
 typedef struct smp_template {
     int64_t width, height; /* of the template */
     int64_t across, down;  /* places */
-    int32_t colours, unused;
+    int32_t colours;
+    int32_t in_pairs; /* CPU: bytes are multiplied in pairs where the processor takes four, too; for tests */
 } smp_template;
 
 typedef struct smp_template_sums {
@@ -51,11 +53,12 @@ SMP_HOST_DEVICE double smp_template_spread(double n, double squares, double sum)
     return spread > all * 1e-12 ? spread : 0.;
 }
 
+/* Divides in any case, so that a CPU's loop over places has no branch. */
 SMP_HOST_DEVICE float smp_template_score(const smp_template *p, const smp_template_sums *s)
 {
     const double n = (double)p->width * (double)p->height * (double)p->colours;
     const double one = smp_template_spread(n, s->ii, s->i), two = smp_template_spread(n, s->tt, s->t);
-    const double score = one > 0. && two > 0. ? (n * s->it - s->i * s->t) / sqrt(one * two) : 0.;
+    const double quotient = (n * s->it - s->i * s->t) / sqrt(one * two), score = one > 0. && two > 0. ? quotient : 0.;
     return (float)(score > 1. ? 1. : score < -1. ? -1. : score == score ? score : 0.);
 }
 
@@ -86,17 +89,30 @@ SMP_HOST_DEVICE int64_t smp_template_line(const smp_template *p)
     return (SMP_TEMPLATE_ACROSS + p->width - 1) * p->colours;
 }
 
-/* CPU scratch: pairs of bytes of the rows under a row of places, of the template; sums of columns. */
+/* CPU: samples of a row of bytes, with room for vectors that read beyond its end. */
+static inline size_t smp_template_room(const smp_io *io, const smp_template *p)
+{
+    return ((size_t)io->in.width * (size_t)p->colours + 64 + 15) / 16 * 16;
+}
+
+/* CPU scratch (template_u8.c): words of the rows under a band of places; the band's products, sums of columns; words of
+ * the template with empty rows round it. */
 static inline size_t smp_template_scratch(const smp_io *io, const void *params)
 {
     const smp_template *p = (const smp_template *)params;
-    const size_t line = (size_t)io->in.width * (size_t)p->colours + 64;
-    return line * ((size_t)p->height + 1) * sizeof(uint32_t) + line * (sizeof(uint64_t) + sizeof(uint32_t)) +
-           (size_t)p->height * ((size_t)p->width * (size_t)p->colours + 2) * sizeof(uint32_t);
+    const size_t line = smp_template_room(io, p), rows = (size_t)p->height + 2 * SMP_TEMPLATE_BAND;
+    return line * rows * sizeof(uint32_t) + line * (SMP_TEMPLATE_BAND + 2) * sizeof(double) +
+           line * (sizeof(uint64_t) + sizeof(uint32_t)) +
+           rows * ((size_t)p->width * (size_t)p->colours + 2) * sizeof(uint32_t);
 }
 
 SMP_CPU_DECLARE(template_scores_naive);
 SMP_CPU_DECLARE(template_scores_tiled);
 SMP_CPU_DECLARE(template_naive);
+
+#ifdef SMP_ISA
+/* template_u8.c: 0, and nothing done: not for this work. */
+int SMP_PASTE(template_bytes, SMP_ISA)(const smp_io *io, const smp_template *p, void *scratch, int64_t y0, int64_t y1);
+#endif
 
 #endif
