@@ -1,8 +1,9 @@
 /* template of bytes on a CPU: sums of the picture from sums of columns, which move down with the rows; products in
  * whole numbers, of neighbouring samples with one instruction: two, or four where the processor has VNNI (for one of
- * the factors has a sign there, the template's are 128 less, and 128 S_I is added). A word for each sample of the
- * picture holds it and those to its right, so that places side by side are words side by side. Of four rows of places
- * that are made together each reads a row of words once. */
+ * the factors has a sign there, the template's are 128 less, and 128 S_I is added).
+ *
+ * A word for each sample of the picture holds it and those to its right, so that places side by side are words side by
+ * side. Four rows of places are made together: words are read once for all of them. */
 #include "reduce/template.h"
 
 #include <string.h>
@@ -94,122 +95,66 @@ static void move_columns(const walk *w, int64_t y, int leaves)
 
 /* ------------------------------------------------------------------------------------------------ products */
 
-/* Adds sums of products at samples i + k to to[k]: of rows y + from .. y + to - 1 of the picture, of the template's
- * rows from .. to - 1. */
-#ifdef __AVX512BW__
-typedef __m512i pair_vector;
-enum { PAIR_VECTORS = 2 }; /* of 32 places */
-#define PAIRS(name) _mm512_##name
+/* Adds to w->products, of four rows of places from y on and two vectors of each from sample i on, the products of rows
+ * y + from .. y + to - 1 of the picture. A function for each way: two or four samples of a word, WIDE. Row y + k of
+ * places meets the template's row r - k, where rows before the first and behind the last are empty. Sums have names, so
+ * that they stay in registers. */
+#define PRODUCTS(NAME, VECTOR, WIDE, ZERO, SAME, ADD)                                                                  \
+    static void NAME(const walk *w, int64_t y, int64_t from, int64_t to, int64_t i)                                    \
+    {                                                                                                                  \
+        enum { PLACES = sizeof(VECTOR) / sizeof(int32_t) };                                                            \
+        VECTOR a0 = ZERO, a1 = ZERO, a2 = ZERO, a3 = ZERO, b0 = ZERO, b1 = ZERO, b2 = ZERO, b3 = ZERO;                 \
+        const int64_t couples = w->couples;                                                                            \
+        const uint32_t *const end = w->words + w->ring * w->line, *words = words_of(w, y + from) + i;                  \
+        for (int64_t r = from; r < to; r++) {                                                                          \
+            const uint32_t *taps = w->taps + (r + BAND) * couples;                                                     \
+            for (int64_t t = 0; t < couples; t++) {                                                                    \
+                const VECTOR tap0 = SAME((int)taps[t]), tap1 = SAME((int)taps[t - couples]);                           \
+                const VECTOR tap2 = SAME((int)taps[t - 2 * couples]), tap3 = SAME((int)taps[t - 3 * couples]);         \
+                VECTOR a, b;                                                                                           \
+                memcpy(&a, words + WIDE * t, sizeof a);                                                                \
+                memcpy(&b, words + WIDE * t + PLACES, sizeof b);                                                       \
+                a0 = ADD(a0, a, tap0), b0 = ADD(b0, b, tap0), a1 = ADD(a1, a, tap1), b1 = ADD(b1, b, tap1);            \
+                a2 = ADD(a2, a, tap2), b2 = ADD(b2, b, tap2), a3 = ADD(a3, a, tap3), b3 = ADD(b3, b, tap3);            \
+            }                                                                                                          \
+            words += w->line;                                                                                          \
+            words -= words < end ? 0 : w->ring * w->line;                                                              \
+        }                                                                                                              \
+        const VECTOR sums[BAND][2] = {{a0, b0}, {a1, b1}, {a2, b2}, {a3, b3}};                                         \
+        int32_t lanes[BAND][2 * PLACES];                                                                               \
+        memcpy(lanes, sums, sizeof lanes);                                                                             \
+        for (int k = 0; k < BAND; k++)                                                                                 \
+            for (int x = 0; x < 2 * PLACES; x++)                                                                       \
+                w->products[k * w->line + i + x] += (double)lanes[k][x];                                               \
+    }
 
-/* Eight couples of a row: what they read overlaps, and loads that cross cache lines are slower than moves of words. */
-#define EIGHT(S) S(0) S(1) S(2) S(3) S(4) S(5) S(6) S(7)
-#define COUPLE(t)                                                                                                      \
-    tap = _mm512_set1_epi32((int)taps[t]);                                                                             \
-    sum[0] = _mm512_add_epi32(sum[0], _mm512_madd_epi16(_mm512_alignr_epi32(v[1], v[0], 2 * (t)), tap));               \
-    sum[1] = _mm512_add_epi32(sum[1], _mm512_madd_epi16(_mm512_alignr_epi32(v[2], v[1], 2 * (t)), tap));
-SMP_INLINE void eight_couples(pair_vector sum[2], const uint32_t *from, const uint32_t *taps)
-{
-    pair_vector v[3], tap;
-    v[0] = _mm512_loadu_si512(from);
-    v[1] = _mm512_loadu_si512(from + 16);
-    v[2] = _mm512_maskz_loadu_epi32(0x3fff, from + 32);
-    EIGHT(COUPLE)
-}
+#if defined(__AVX512BW__)
+enum { STEP = 32 }; /* places */
+#define PAIR(sum, v, t) _mm512_add_epi32(sum, _mm512_madd_epi16(v, t))
+PRODUCTS(pairs_of, __m512i, 2, _mm512_setzero_si512(), _mm512_set1_epi32, PAIR)
+DOTS PRODUCTS(dots_of, __m512i, 4, _mm512_setzero_si512(), _mm512_set1_epi32, _mm512_dpbusd_epi32)
 #elif defined(__AVX2__)
-typedef __m256i pair_vector;
-enum { PAIR_VECTORS = 4 };
-#define PAIRS(name) _mm256_##name
-#endif
-
-static void pairs_of(const walk *w, double *sums, int64_t y, int64_t from, int64_t to, int64_t i)
-{
-#ifdef __AVX2__
-    pair_vector sum[PAIR_VECTORS];
-    int32_t lanes[32];
-    for (int k = 0; k < PAIR_VECTORS; k++)
-        sum[k] = PAIRS(set1_epi32)(0);
-    for (int64_t r = from; r < to; r++) {
-        const uint32_t *words = words_of(w, y + r) + i, *taps = w->taps + (r + BAND) * w->couples;
-        int64_t t = 0;
-#ifdef __AVX512BW__
-        for (; t + 8 <= w->couples; t += 8)
-            eight_couples(sum, words + 2 * t, taps + t);
-#endif
-        for (; t < w->couples; t++) {
-            const pair_vector tap = PAIRS(set1_epi32)((int)taps[t]);
-            for (int k = 0; k < PAIR_VECTORS; k++) {
-                pair_vector v;
-                memcpy(&v, words + 2 * t + 32 / PAIR_VECTORS * k, sizeof v);
-                sum[k] = PAIRS(add_epi32)(sum[k], PAIRS(madd_epi16)(v, tap));
-            }
-        }
-    }
-    memcpy(lanes, sum, sizeof lanes);
-    for (int k = 0; k < 32; k++)
-        sums[k] = sums[k] + (double)lanes[k];
+enum { STEP = 16 };
+#define PAIR(sum, v, t) _mm256_add_epi32(sum, _mm256_madd_epi16(v, t))
+PRODUCTS(pairs_of, __m256i, 2, _mm256_setzero_si256(), _mm256_set1_epi32, PAIR)
+DOTS PRODUCTS(dots_of, __m256i, 4, _mm256_setzero_si256(), _mm256_set1_epi32, _mm256_dpbusd_avx_epi32)
 #else
-    int32_t lanes[32] = {0};
-    for (int64_t r = from; r < to; r++) {
-        const uint32_t *words = words_of(w, y + r) + i, *taps = w->taps + (r + BAND) * w->couples;
-        for (int64_t t = 0; t < w->couples; t++) {
-            const int32_t one = (int32_t)(taps[t] & 0xffff), two = (int32_t)(taps[t] >> 16);
-            for (int k = 0; k < 32; k++) {
-                const uint32_t v = words[2 * t + k];
-                lanes[k] += one * (int32_t)(v & 0xffff) + two * (int32_t)(v >> 16);
-            }
-        }
-    }
-    for (int k = 0; k < 32; k++)
-        sums[k] = sums[k] + (double)lanes[k];
-#endif
+enum { STEP = 8 };
+typedef int32_t four_words __attribute__((vector_size(16)));
+SMP_INLINE four_words word_of_all(int word)
+{
+    return (four_words){word, word, word, word};
 }
+SMP_INLINE four_words pair(four_words sum, four_words v, four_words t)
+{
+    return sum + (v & 0xffff) * (t & 0xffff) + (v >> 16) * (t >> 16); /* bytes: no sign */
+}
+PRODUCTS(pairs_of, four_words, 2, word_of_all(0), word_of_all, pair)
+#endif
 
 #ifdef DOTS
-#ifdef __AVX512BW__
-typedef __m512i dot_vector;
-#define DOTS_(name) _mm512_##name
-#define DOT         _mm512_dpbusd_epi32
-#else
-typedef __m256i dot_vector;
-#define DOTS_(name) _mm256_##name
-#define DOT         _mm256_dpbusd_avx_epi32
-#endif
-enum { DOT_PLACES = sizeof(dot_vector) / sizeof(int32_t) };
-
-/* The same of four rows of places from y on, 2 DOT_PLACES of each; rows y + from .. y + to - 1 of the picture. Sums
- * have names, so that they stay in registers. */
-DOTS static void dots_of(const walk *w, int64_t y, int64_t from, int64_t to, int64_t i)
-{
-    const dot_vector zero = DOTS_(set1_epi32)(0);
-    dot_vector a0 = zero, a1 = zero, a2 = zero, a3 = zero, b0 = zero, b1 = zero, b2 = zero, b3 = zero;
-    const int64_t couples = w->couples;
-    const uint32_t *const end = w->words + w->ring * w->line, *words = words_of(w, y + from) + i;
-    for (int64_t r = from; r < to; r++) {
-        const uint32_t *taps = w->taps + (r + BAND) * couples;
-        for (int64_t t = 0; t < couples; t++) {
-            dot_vector a, b, tap;
-            memcpy(&a, words + 4 * t, sizeof a);
-            memcpy(&b, words + 4 * t + DOT_PLACES, sizeof b);
-#define MEET(k)                                                                                                        \
-    tap = DOTS_(set1_epi32)((int)taps[t - k * couples]); /* row y + k of places meets the template's row r - k */      \
-    a##k = DOT(a##k, a, tap);                                                                                          \
-    b##k = DOT(b##k, b, tap);
-            MEET(0) MEET(1) MEET(2) MEET(3)
-#undef MEET
-        }
-        words += w->line;
-        words -= words < end ? 0 : w->ring * w->line;
-    }
-    const dot_vector sums[BAND][2] = {{a0, b0}, {a1, b1}, {a2, b2}, {a3, b3}};
-    int32_t lanes[BAND][2 * DOT_PLACES];
-    memcpy(lanes, sums, sizeof lanes);
-    for (int k = 0; k < BAND; k++)
-        for (int x = 0; x < 2 * DOT_PLACES; x++)
-            w->products[k * w->line + i + x] += (double)lanes[k][x];
-}
-
-/* Whether the processor has these instructions. */
-static int has_dots(void)
+    /* Whether the processor has these instructions. */
+    static int has_dots(void)
 {
 #ifdef __AVX512BW__
     return __builtin_cpu_supports("avx512vnni");
@@ -224,18 +169,18 @@ static int has_dots(void)
 /* Of `rows` rows of places from y on. */
 static void make_products(const walk *w, int64_t y, int64_t rows, int64_t ends)
 {
-    const int64_t height = w->p->height, some = w->row < CHUNK ? CHUNK / w->row : 1;
+    const int64_t last = w->p->height + rows - 1, some = CHUNK / w->row;
     memset(w->products, 0, (size_t)(BAND * w->line) * sizeof *w->products);
+    for (int64_t from = 0; from < last; from += some)
+        for (int64_t i = 0; i < ends; i += STEP) {
+            const int64_t to = last - from < some ? last : from + some;
 #ifdef DOTS
-    const int64_t last = height + rows - 1;
-    for (int64_t from = 0; w->wide == 4 && from < last; from += some)
-        for (int64_t i = 0; i < ends; i += 2 * DOT_PLACES)
-            dots_of(w, y, from, last - from < some ? last : from + some, i);
+            if (w->wide == 4)
+                dots_of(w, y, from, to, i);
+            else
 #endif
-    for (int64_t k = 0; w->wide == 2 && k < rows; k++)
-        for (int64_t i = 0; i < ends; i += SMP_TEMPLATE_LANES)
-            for (int64_t from = 0; from < height; from += some)
-                pairs_of(w, w->products + k * w->line + i, y + k, from, height - from < some ? height : from + some, i);
+                pairs_of(w, y, from, to, i);
+        }
 }
 
 /* Scores of a row of places. Products are there for every sample: of several colours, places use every third, say. */
