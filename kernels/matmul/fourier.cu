@@ -10,12 +10,8 @@
  *             needs its memory once: twice the columns fit, and memory is read in longer pieces. */
 #include "matmul/fourier.h"
 
-#include "lib/fft.cuh"
+#include "matmul/fourier.cuh"
 
-struct fourier_padded {
-    smp_number *at;
-    SMP_DEVICE_MEMBER smp_number *operator()(int i) const { return at + i + i / 16; }
-};
 struct fourier_swizzled {
     smp_number *at;
     SMP_DEVICE_MEMBER smp_number *operator()(int i) const { return at + (i ^ (i / 16 & 3) * 5); }
@@ -102,21 +98,6 @@ SMP_DEVICE void fourier_memory(smp_number *memory, int n, int line, typename HOW
     const int numbers = (int)smp_fourier_numbers(HOW::kind, n);
     a.at = memory + (int64_t)line * HOW::copies * numbers;
     b.at = a.at + (HOW::copies - 1) * numbers;
-}
-
-SMP_DEVICE smp_number fourier_pair(float re, float im)
-{
-    smp_number v;
-    v.v[0] = re, v.v[1] = im;
-    return v;
-}
-SMP_DEVICE void fourier_put(float *to, float re, float im)
-{
-    *reinterpret_cast<smp_number *>(to) = fourier_pair(re, im);
-}
-SMP_DEVICE smp_number fourier_get(const float *from)
-{
-    return *reinterpret_cast<const smp_number *>(from);
 }
 
 /* ---------------------------------------------------------------------------------------------- forward */
@@ -308,11 +289,12 @@ template <typename HOW> SMP_DEVICE void fourier_inverse(const smp_io &io, const 
 
 /* ---------------------------------------------------------------------------------------------- pictures */
 
-/* What is shown of numbers. Geometry: smp_geometry_pixels. */
+/* What is shown of numbers. Geometry: smp_geometry_pixels; io.strips.across: 0, or p.early where rows lie as the rung
+ * split leaves them. */
 SMP_KERNEL(fourier_spectrum_f32_f32, smp_fourier, io, p)
 {
     const int64_t end = io.out.y0 + io.out.rows;
-    const int channels = io.out.channels;
+    const int channels = io.out.channels, early = (int)io.strips.across;
     for (int64_t y = io.out.y0 + blockIdx.y * blockDim.y + threadIdx.y; y < end; y += gridDim.y * blockDim.y)
         for (int64_t x = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; x < p.width;
              x += (int64_t)gridDim.x * blockDim.x) {
@@ -320,8 +302,9 @@ SMP_KERNEL(fourier_spectrum_f32_f32, smp_fourier, io, p)
             const bool there = u < p.bins;
             float *const to = smp_out<float>(io.out, y) + x * channels;
             for (int c = 0; c < p.channels; c++) {
-                const smp_number n = fourier_get(
-                    smp_fourier_number(&io.in, &p, there || !v ? v : p.height - v, c, there ? u : p.width - u));
+                const int64_t row = there || !v ? v : p.height - v;
+                const smp_number n = fourier_get(smp_fourier_number(
+                    &io.in, &p, early ? smp_fourier_left(early, p.height, row) : row, c, there ? u : p.width - u));
                 const float im = there ? n.v[1] : -n.v[1];
                 if (p.output == SMP_FOURIER_COMPLEX) {
                     to[2 * c] = smp_one_nan(n.v[0] * p.scale);

@@ -24,7 +24,9 @@ enum {
     SMP_FOURIER_GROUP = 16,  /* CPU: lines that a thread takes at a time */
     SMP_FOURIER_BLOCKS = 64, /* GPU, naive: blocks, which have two lines each below the spectra */
     SMP_FOURIER_THREADS = 1024,
-    SMP_FOURIER_REGISTERS = 8 /* GPU, register: numbers that a thread keeps */
+    SMP_FOURIER_REGISTERS = 8,     /* GPU, register: numbers that a thread keeps */
+    SMP_FOURIER_KEPT = 16,         /* GPU, split: the same */
+    SMP_FOURIER_TILE_THREADS = 512 /* GPU, split: of a block of columns, at most */
 };
 /* Where a line lies in a GPU's memory. */
 enum { SMP_FOURIER_PLAIN, SMP_FOURIER_PADDED, SMP_FOURIER_SWIZZLED };
@@ -46,6 +48,8 @@ typedef struct smp_fourier {
     int32_t keeps_mean;
     int32_t passes_low, passes_high; /* whether it has this side */
     float low, high;                 /* squares of the frequencies; gaussian and butterworth: factors to them */
+    int32_t early, early_passes;     /* GPU, split: passes of columns in the first of two launches, and the product of
+                                        their radices; 1 and 0: there is one launch */
     int32_t unused;
 } smp_fourier;
 
@@ -144,6 +148,14 @@ SMP_HOST_DEVICE int64_t smp_fourier_unshift(const smp_fourier *p, int64_t i, int
 {
     const int64_t k = p->centred ? i + n / 2 : i;
     return k < n ? k : k - n;
+}
+
+/* GPU, split: the row in which two launches over columns leave row v of the spectra, the first of them with passes
+ * whose factors multiply to `early` (fourier_split.cu). */
+SMP_HOST_DEVICE int64_t smp_fourier_left(int early, int height, int64_t v)
+{
+    const unsigned first = (unsigned)early, late = (unsigned)height / first;
+    return (unsigned)v % first * late + (unsigned)v / first;
 }
 
 /* Numbers of memory that a line of n takes. */

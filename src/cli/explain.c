@@ -72,7 +72,7 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
             continue;
         smp_io io = smp_step_views(step, launch, &in, &result, &second, SMP_PROBE_ADDRESS);
         code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, to, err);
-        out->launch_count += code == SMP_OK;
+        out->launch_count += !code && to->kernel[0];
     }
     return code;
 }

@@ -121,13 +121,26 @@ bool smp_variant_runs(const smp_variant *variant, bool gpu)
     return false;
 }
 
+/* The next launch of a CPU, from *at on; null: there is none. */
+static const smp_launch *next_on_a_cpu(const smp_variant *variant, int *at)
+{
+    while (*at < SMP_MAX_LAUNCHES) {
+        const smp_launch *launch = &variant->launches[(*at)++];
+        if (smp_launch_runs(launch, false))
+            return launch;
+    }
+    return NULL;
+}
+
 static bool same_on_a_cpu(const smp_variant *a, const smp_variant *b)
 {
-    for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
-        if (memcmp(&a->launches[i].cpu, &b->launches[i].cpu, sizeof a->launches[i].cpu) != 0 ||
-            a->launches[i].counts != b->launches[i].counts || a->launches[i].foreign != b->launches[i].foreign)
+    for (int i = 0, k = 0;;) {
+        const smp_launch *x = next_on_a_cpu(a, &i), *y = next_on_a_cpu(b, &k);
+        if (!x || !y)
+            return !x && !y && a->scratch == b->scratch && a->band == b->band;
+        if (memcmp(&x->cpu, &y->cpu, sizeof x->cpu) != 0 || x->counts != y->counts || x->foreign != y->foreign)
             return false;
-    return a->scratch == b->scratch && a->band == b->band;
+    }
 }
 
 const smp_variant *smp_step_serving(const smp_step *step, const smp_variant *variant, const smp_device *device,
@@ -292,6 +305,8 @@ smp_io smp_step_views(const smp_step *step, const smp_launch *launch, const smp_
         io.second = *in;
     else if (step->second < 0 && launch->to == SMP_SCRATCH)
         io.second = *out;
+    if (launch->from == SMP_OUT)
+        io.in = *out;
     if (launch->from == SMP_SCRATCH)
         io.in = between;
     if (launch->to == SMP_SCRATCH)

@@ -239,7 +239,8 @@ void smp_findings_free(smp_findings *findings);
 
 /* Where a launch reads and writes. The scratch picture has the input's rows, the output's width and channels, and f32
  * samples; or the shape that the plan says (smp_node_plan.between), all rows of it for every launch. SMP_SECOND: a
- * reduction's second picture, SMP_P_ANYSIZE, in place of the input; such a launch is `once`. */
+ * reduction's second picture, SMP_P_ANYSIZE, in place of the input; such a launch is `once`. From SMP_OUT: a launch over
+ * the scratch picture that asks what of the output is made. */
 typedef enum smp_place { SMP_IN, SMP_OUT, SMP_SCRATCH, SMP_SECOND } smp_place;
 
 typedef struct smp_grid {
@@ -265,6 +266,7 @@ typedef void smp_geometry_fn(const smp_io *io, const void *params, smp_grid *gri
  * Null: this variant does not serve the work, and the one before it in the list runs instead. Looks at formats,
  * channels, parameters and where rows begin, so that all strips of a run, which begin alike, have the same kernel. */
 typedef const char *smp_decide_fn(const smp_io *io, const void *params, smp_grid *grid);
+#define SMP_NO_KERNEL "" /* in place of a name: the work needs no such launch, and none is made */
 
 /* How a launch says which GPU kernel it is, and over which grid: with `decide`; or with the name `cuda` and one of
  * `tiles`, `geometry`, and neither, which is smp_geometry_samples (stages/shared/launch_shapes.h). */

@@ -211,6 +211,8 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     smp_code code = cuda_enter(gpu, err);
     if (!code && !launch->foreign)
         code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
+    if (!code && !launch->foreign && !function)
+        return SMP_OK;
     if (!code)
         code = cuda_timing_begin(gpu, gpu->stream, cost, &timing, err);
     if (code)

@@ -148,6 +148,9 @@ smp_code cuda_prepare(cuda_device *gpu, const smp_launch *launch, const smp_io *
     *kernel = smp_launch_decide(launch, io, params, grid);
     if (!*kernel)
         return smp_fail(err, SMP_E_DEVICE, "this stage has no kernel for %s and this work", gpu->base.info.kind);
+    *function = NULL;
+    if (!**kernel)
+        return SMP_OK;
     smp_code code = find_function(gpu, *kernel, io, function, err);
     if (code)
         return code;
@@ -222,7 +225,7 @@ smp_code smp_cuda_launch_describe(smp_device *device, const smp_launch *launch, 
     smp_code code = cuda_enter(gpu, err);
     if (!code)
         code = cuda_prepare(gpu, launch, io, params, &info->kernel, &function, &info->grid, err);
-    if (code)
+    if (code || !function)
         return code;
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function->function);
     CUDA_TRY(gpu, cuFuncGetAttribute, &info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function->function);

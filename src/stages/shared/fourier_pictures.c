@@ -14,6 +14,23 @@ int64_t smp_fourier_above(int64_t n)
     return n <= SMP_FFT_MOST ? n : 0;
 }
 
+/* Where columns are split: passes of the first launch, so that the larger of the two parts is as small as can be. Short
+ * ones are not. */
+static void split_columns(smp_fourier *k)
+{
+    enum { SHORT = 1024 };
+    const smp_fft *f = &k->down;
+    k->early = 1;
+    if (f->n <= SHORT)
+        return;
+    for (int32_t done = 1, best = f->n, i = 0; i < f->passes; i++) {
+        done *= f->radix[i];
+        const int32_t larger = done > f->n / done ? done : f->n / done;
+        if (larger < best)
+            best = larger, k->early = done, k->early_passes = i + 1;
+    }
+}
+
 smp_code smp_fourier_prepare(smp_fourier *k, int64_t width, int64_t height, bool real, bool squares,
                              smp_node_plan *work, smp_error *err)
 {
@@ -24,6 +41,7 @@ smp_code smp_fourier_prepare(smp_fourier *k, int64_t width, int64_t height, bool
         !smp_fourier_plan(height, &k->down))
         return smp_fail(err, SMP_E_PIPE, "%lld x %lld pixels have no fast transform", (long long)width,
                         (long long)height);
+    split_columns(k);
     const int64_t lines = 2 * SMP_FOURIER_BLOCKS * smp_fourier_longest(k), row = (int64_t)k->channels * k->bins;
     work->between = (smp_shape){.kind = SMP_IMAGE,
                                 .width = 2 * (int64_t)k->bins,
@@ -215,6 +233,116 @@ static void naive_back(const smp_io *io, const void *kernel, smp_grid *grid)
     naive_grid(io->out.rows * ((const smp_fourier *)kernel)->channels, grid);
 }
 
+/* ------------------------------------------------------------------------------------------------ split */
+
+/* Blocks of rows. */
+static bool split_rows_grid(const smp_fourier *k, int64_t rows, smp_grid *grid)
+{
+    enum { WARP = 32, BLOCK = 256 };
+    const int64_t n = k->across.n, least = (n + SMP_FOURIER_KEPT - 1) / SMP_FOURIER_KEPT;
+    const int64_t threads = (least + WARP - 1) / WARP * WARP, lines = smp_max_i64(1, BLOCK / threads);
+    const int64_t bytes = lines * smp_fourier_numbers(SMP_FOURIER_PADDED, n) * (int64_t)(2 * sizeof(float));
+    if (threads > SMP_FOURIER_THREADS || (grid->shared_most && bytes > grid->shared_most))
+        return false;
+    smp_grid_striding_line(rows * k->channels, lines, 1, grid);
+    grid->block[0] = (unsigned)threads;
+    grid->block[1] = (unsigned)lines;
+    grid->block[2] = 1;
+    grid->shared_bytes = (unsigned)bytes;
+    return true;
+}
+
+/* Blocks of columns for one of the two launches: 32 columns, 256 bytes of a row, while threads and memory suffice. */
+static void split_columns_grid(const smp_fourier *k, bool late, smp_grid *grid)
+{
+    enum { WIDE = 32, MEMORY = 72 * 1024 };
+    const int64_t most = smp_grid_most(grid), all = grid->shared_most ? grid->shared_most : MEMORY;
+    const int64_t depth = late ? k->height / k->early : k->early, parts = k->height / depth;
+    const int64_t threads = (depth + SMP_FOURIER_KEPT - 1) / SMP_FOURIER_KEPT;
+    int64_t across = WIDE;
+    while (across > 1 && (threads * across > SMP_FOURIER_TILE_THREADS || across / 2 >= k->bins ||
+                          depth * across * (int64_t)(2 * sizeof(float)) > smp_min_i64(all, MEMORY)))
+        across /= 2;
+    *grid = (smp_grid){
+        .grid = {(unsigned)((k->bins + across - 1) / across * k->channels), (unsigned)smp_min_i64(parts, most), 1},
+        .block = {(unsigned)across, (unsigned)threads, 1},
+        .shared_bytes = (unsigned)(depth * across * (int64_t)(2 * sizeof(float)))};
+}
+
+/* Whether a launch over the spectra, which makes what is shown, writes the whole output: then the last launch over
+ * columns does it. Strips of it come from the spectra. */
+static bool whole_output(const smp_view *out)
+{
+    return out->rows == out->height;
+}
+
+static const char *split_rows(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)io;
+    const smp_fourier *k = kernel;
+    return split_rows_grid(k, k->height, grid) ? "fourier_rows_split" : NULL;
+}
+static const char *split_back(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    return split_rows_grid(kernel, io->out.rows, grid) ? "fourier_back_split" : NULL;
+}
+static const char *split_inverse(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    return split_rows_grid(kernel, io->out.rows, grid) ? "fourier_inverse_split" : NULL;
+}
+static const char *split_take(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_grid known = *grid;
+    take_geometry(io, kernel, grid);
+    return split_rows_grid(kernel, 1, &known) ? "fourier_take" : NULL;
+}
+static const char *split_early(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)io;
+    split_columns_grid(kernel, false, grid);
+    return ((const smp_fourier *)kernel)->early > 1 ? "fourier_early_split" : SMP_NO_KERNEL;
+}
+static const char *split_early_again(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)io;
+    split_columns_grid(kernel, false, grid);
+    return ((const smp_fourier *)kernel)->early > 1 ? "fourier_early_again_split" : SMP_NO_KERNEL;
+}
+static const char *split_late(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)io;
+    split_columns_grid(kernel, true, grid);
+    return "fourier_late_split";
+}
+static const char *split_late_again(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)io;
+    split_columns_grid(kernel, true, grid);
+    return "fourier_late_again_split";
+}
+static const char *split_filtered(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    (void)io;
+    split_columns_grid(kernel, true, grid);
+    return "fourier_late_filtered_split";
+}
+static const char *split_late_of_strips(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    split_columns_grid(kernel, true, grid);
+    return whole_output(&io->in) ? SMP_NO_KERNEL : "fourier_late_split";
+}
+static const char *split_shown(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    split_columns_grid(kernel, true, grid);
+    return whole_output(&io->out) ? "fourier_late_shown_split" : SMP_NO_KERNEL;
+}
+static const char *split_spectrum(const smp_io *io, const void *kernel, smp_grid *grid)
+{
+    smp_geometry_pixels(io, kernel, grid);
+    grid->strips.across = (uint32_t)((const smp_fourier *)kernel)->early;
+    return whole_output(&io->out) ? SMP_NO_KERNEL : "fourier_spectrum";
+}
+
 /* ------------------------------------------------------------------------------------------------ variants */
 
 #define TAKE     .from = SMP_IN, .to = SMP_SCRATCH, .cpu = SMP_CPU(fourier_take), .items = rows_of, .once = true
@@ -226,9 +354,9 @@ static void naive_back(const smp_io *io, const void *kernel, smp_grid *grid)
 #define COLUMNS_LANES                                                                                                  \
     .from = SMP_SCRATCH, .to = SMP_SCRATCH, .cpu = SMP_CPU(fourier_columns_lanes), .items = column_groups_of,          \
     .once = true
-#define SPECTRUM                                                                                                       \
-    .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(fourier_spectrum), .cuda = "fourier_spectrum",                  \
-    .geometry = smp_geometry_pixels
+#define IN_SCRATCH    .from = SMP_SCRATCH, .to = SMP_SCRATCH, .once = true
+#define SPECTRUM_BY   .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(fourier_spectrum)
+#define SPECTRUM      SPECTRUM_BY, .cuda = "fourier_spectrum", .geometry = smp_geometry_pixels
 #define BACK_ONE      .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(fourier_back_one)
 #define BACK_LANES    .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(fourier_back_lanes)
 #define INVERSE_ONE   .from = SMP_SCRATCH, .to = SMP_OUT, .cpu = SMP_CPU(fourier_inverse_one)
@@ -239,6 +367,9 @@ static void naive_back(const smp_io *io, const void *kernel, smp_grid *grid)
 #define PADDED_HELP   "on GPUs with an unused number after every sixteen: a pass meets more banks"
 #define SWIZZLED_HELP "on GPUs with indices XORed instead of unused numbers"
 #define REGISTER_HELP "as padded, but numbers are in registers between loads and stores: half the shared memory"
+
+#define SPLIT_HELP                                                                                                     \
+    "as register, sixteen numbers a thread; long columns in two launches, which read and write whole sectors of rows"
 
 #define NAIVE(...)                                                                                                     \
     {                                                                                                                  \
@@ -259,6 +390,12 @@ const smp_variant smp_fourier_forward[] = {
     FORWARD("padded", PADDED_HELP, padded),
     FORWARD("swizzled", SWIZZLED_HELP, swizzled),
     FORWARD("register", REGISTER_HELP, registers),
+    RUNG("split", SPLIT_HELP,
+         {{ROWS_LANES, .decide = split_rows},
+          {COLUMNS_LANES, .decide = split_early},
+          {.from = SMP_OUT, .to = SMP_SCRATCH, .once = true, .decide = split_late_of_strips},
+          {.from = SMP_SCRATCH, .to = SMP_OUT, .decide = split_shown},
+          {SPECTRUM_BY, .decide = split_spectrum}}),
     {0},
 };
 
@@ -275,6 +412,13 @@ const smp_variant smp_fourier_filtered[] = {
     FILTERED("padded", PADDED_HELP, padded),
     FILTERED("swizzled", SWIZZLED_HELP, swizzled),
     FILTERED("register", REGISTER_HELP, registers),
+    RUNG("split", SPLIT_HELP,
+         {{ROWS_LANES, .decide = split_rows},
+          {COLUMNS_LANES, .decide = split_early},
+          {IN_SCRATCH, .decide = split_filtered},
+          {IN_SCRATCH, .decide = split_early_again},
+          {IN_SCRATCH, .decide = split_late_again},
+          {BACK_LANES, .decide = split_back}}),
     {0},
 };
 
@@ -291,5 +435,10 @@ const smp_variant smp_fourier_inverse[] = {
     INVERSE("padded", PADDED_HELP, padded),
     INVERSE("swizzled", SWIZZLED_HELP, swizzled),
     INVERSE("register", REGISTER_HELP, registers),
+    RUNG("split", SPLIT_HELP,
+         {{TAKE, .decide = split_take},
+          {COLUMNS_LANES, .decide = split_early},
+          {IN_SCRATCH, .decide = split_late},
+          {INVERSE_LANES, .decide = split_inverse}}),
     {0},
 };
