@@ -9,7 +9,7 @@
 /* A number more after every sixteen. */
 struct fourier_padded {
     smp_number *at;
-    SMP_DEVICE_MEMBER smp_number *operator()(int i) const { return at + i + i / 16; }
+    SMP_DEVICE_MEMBER smp_number *operator()(int i) const { return at + (unsigned)i + (unsigned)i / 16; }
 };
 
 SMP_DEVICE smp_number fourier_pair(float re, float im)

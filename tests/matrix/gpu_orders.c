@@ -14,11 +14,9 @@
 #include "gpu_matrix.h"
 #include "stencil/rank.h"
 
-#include <dlfcn.h>
-
 /* Of whole pictures: a little more than a tile of 32; a ragged column. Of strips: more than four warps in a row. */
 static const int64_t sizes[][2] = {{33, 35}, {5, 70}}, wide[2] = {131, 9}, wide_product[2] = {70, 9};
-static const int64_t first_size[2] = {20, 130}; /* times itself turned: more than a tile of 128 x 128 */
+static const int64_t first_size[2] = {20, 130}, tall[2] = {3, 1040}; /* times itself turned: > 128 x 128 */
 static const struct {
     int channels;
     bool alpha;
@@ -469,6 +467,20 @@ static void check_long(const subject *s)
     state.share = SHARE;
 }
 
+/* A picture of long columns, as a whole, then in strips; with the first words that make sense. */
+static void check_tall(const subject *s)
+{
+    smp_shape shape = subject_shape(s->stage, tall[0], tall[1], 1, false, SMP_F32);
+    bool done = shape.kind != SMP_IMAGE || files_are_done();
+    for (int level = 0; level < NUMBERS && !done; level++) {
+        int levels[MAX_WORDS];
+        for (int k = 0; k < s->word_count; k++)
+            levels[k] = level % word_levels(s->words[k]);
+        input c = input_make(s, levels, &shape, AS_PLANNED, 1);
+        done = check_input(&c, false) && check_input(&c, false);
+    }
+}
+
 static void check_stage(void **given)
 {
     const smp_stage *stage = *given;
@@ -499,6 +511,7 @@ static void check_stage(void **given)
         check_parts(&s);
     }
     check_long(&subjects[0]);
+    check_tall(&subjects[0]);
     gpu_set_order(0);
     state.failed = false;
 }
@@ -537,7 +550,6 @@ static void every_kernel_was_launched_in_every_order(void **given)
 /* Takes the kernels that the environment names. Not 0: the exit status. */
 static int take_kernels(void)
 {
-    static smp_kernel_file mutant[2];
     const char *name = getenv("SMP_TEST_KERNELS"), *library = getenv("SMP_TEST_MUTANT");
     const char *counts = getenv("SMP_TEST_COUNTS"), *orders = getenv("SMP_TEST_ORDERS");
     state.orders = orders ? atoi(orders) : GPU_ORDERS;
@@ -556,20 +568,8 @@ static int take_kernels(void)
     smp_simt_set_threads(state.only ? 1 : 2); /* a device's size, so always the same; mutants are tried side by side */
     if (!library || !state.only)
         return 0;
-    char symbol[128];
-    void *handle = dlopen(library, RTLD_NOW);
-    snprintf(symbol, sizeof symbol, "smp_kernel_files_traced_%s", name);
-    int *place = handle ? dlsym(handle, "smp_mutant") : NULL;
-    const char *number = getenv("SMP_TEST_PLACE");
-    if (place && number)
-        *place = atoi(number);
-    mutant[0] = *state.only;
-    mutant[0].traced = handle ? dlsym(handle, symbol) : NULL;
-    if (!mutant[0].traced)
-        return print_error("%s\n", dlerror()), 2;
-    smp_kernel_files_extra(mutant);
-    state.only = mutant;
-    return 0;
+    state.only = kernel_file_mutant(state.only, library, getenv("SMP_TEST_PLACE"));
+    return state.only ? 0 : 2;
 }
 
 SMP_SUITE(gpu_orders)
