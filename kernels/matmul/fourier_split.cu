@@ -1,4 +1,25 @@
-/* The rung `split` of fft, ifft and fftfilter (fourier.cu has the others). */
+/* The rung `split` of fft, ifft and fftfilter (fourier.cu has the others). What it changes, by what counters of an H200
+ * tell of the rungs before it at 8192 x 8192 (docs/study.md has the times):
+ *
+ *   occupancy  A block of columns holds whole columns. Two copies of 8192 numbers are 131 KB (tiled): a block of 256
+ *              threads an SM, an occupancy of 12 %, and three quarters of a sector's bytes are another block's. Half of
+ *              the warps' time goes into waiting for memory, and DRAM is 7 % busy. With one copy (register) a block has
+ *              few columns still.
+ *              Here a column is two launches (fourier_passes.cuh says why its passes come apart): 64 numbers deep, then
+ *              128, by 32 columns. A tile is 16 or 32 KB, several blocks share an SM, and every load and store of a
+ *              warp moves 256 bytes of a row, eight whole sectors.
+ *   registers  A thread loads 16 numbers before it uses the first, and takes them through two passes of radix 4: a
+ *              column of 8192 is exchanged once in each launch (once more for what is shown), not seven times.
+ *   banks      Lanes of a column's block are neighbouring columns: neighbouring numbers of the tile in every pass,
+ *              without pads. In rows a step of 16 stores 16 numbers apart at first; a number more after every 16 makes
+ *              that 17, and all other accesses are side by side. What is left are the pairs of the spectrum's halves,
+ *              of which one is read backwards across pads.
+ *   memory     Each launch reads and writes its numbers once, in place: the first leaves row k + d p of d radices at
+ *              p + n / d k, where it took its numbers from, and so does the second. What follows looks rows up
+ *              (smp_fourier_left). fft writes what is shown, and its mirror image, from the second launch itself: the
+ *              spectra are neither stored nor read again. Only where the output has strips a launch of its own does.
+ *
+ * The order of operations is that of fft.h: what changes is which launch and which thread has a butterfly. */
 #include "matmul/fourier_passes.cuh"
 
 /* ---------------------------------------------------------------------------------------------- rows */
