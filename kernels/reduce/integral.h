@@ -18,7 +18,8 @@ enum {
     SMP_INTEGRAL_ROWS = 16,     /* of a block; strips begin at multiples */
     SMP_INTEGRAL_PIXELS = 1024, /* of a block along a row */
     SMP_INTEGRAL_ACROSS = 32,   /* GPU: columns of a tile */
-    SMP_INTEGRAL_LOOK = 128     /* the same for look-back */
+    SMP_INTEGRAL_LOOK = 1024,   /* the same for look-back */
+    SMP_INTEGRAL_THREADS = 256  /* of such a tile */
 };
 
 typedef enum smp_along { SMP_ALONG_BOTH, SMP_ALONG_ROWS, SMP_ALONG_COLUMNS } smp_along;

@@ -1,20 +1,23 @@
 /* integral of 8 and 16 bits on GPUs in one pass along the rows: decoupled look-back (Merrill and Garland 2016, "Single-
  * pass Parallel Prefix Scan with Decoupled Look-back").
  *
- *   lookback  a warp takes a tile of SMP_INTEGRAL_ROWS rows and SMP_INTEGRAL_LOOK pixels, four a lane, and makes its
- *             running sums through registers as the rung shuffle does. What lies to the left is not walked along but
+ *   lookback  a block takes a tile of SMP_INTEGRAL_ROWS rows and SMP_INTEGRAL_LOOK pixels. Each of its warps has as
+ *             many rows and 128 pixels, four a lane, and makes their running sums through registers as the rung shuffle
+ *             does; warps put theirs together in shared memory. What lies to the left of a tile is not walked along but
  *             asked for: every tile tells its own sum of each row as soon as it has it, and the sum of all up to its
- *             end once it knows that. A tile goes back over its neighbours' own sums until one knows all before itself.
+ *             end once it knows that. A tile goes back over its neighbours' own sums until one knows all before itself:
+ *             sixteen lanes ask sixteen neighbours of a row at a time, since an answer takes as long as a read.
  *
  * The other rungs have a warp for 16 whole rows: too few to fill a GPU. Here there are as many as tiles, each sample is
  * still read once, and tiles wait for their neighbours' sums alone, not for each other's turn.
  *
  * A tile takes its number from a counter when it begins, so that whoever waits, waits for tiles that have begun: this
- * ends in any order of blocks, however few run at a time. Numbers go down a column of tiles first: most tiles find that
- * their left neighbour is done.
+ * ends in any order of blocks, however few run at a time. Numbers go along the rows first: memory is read and written
+ * in long pieces, and the tiles to the left have begun just before. A tile a warp instead of one a block would ask the
+ * counter, which all share, and the neighbours eight times as often.
  *
- * Tiles that are whole, nearly all, take a path without a branch: all their loads are under way before the first is
- * waited for, and sums of two rows of bytes go through the lanes together, in the halves of a word.
+ * Warps whose pixels all lie inside, nearly all, take a path without a branch: all their loads are under way before the
+ * first is waited for, and sums of two rows of bytes go through the lanes together, in the halves of a word.
  *
  * Sum and state are one word of 64 bits, stored and read whole, so that no fence must order them. Words and the counter
  * lie in the rows of the scratch picture. Sums are whole numbers below 2^53: these rungs have the same bytes. */
@@ -22,7 +25,12 @@
 
 #include "lib/words.cuh"
 
-enum { LANES = 32, EACH = SMP_INTEGRAL_LOOK / LANES };
+enum {
+    LANES = 32,
+    WARPS = SMP_INTEGRAL_THREADS / LANES,
+    EACH = SMP_INTEGRAL_LOOK / SMP_INTEGRAL_THREADS,
+    WINDOW = LANES * WARPS / SMP_INTEGRAL_ROWS /* lanes that look back for a row */
+};
 /* The low bits of a word: nothing is known; the sum of this tile; the sum of all tiles up to this one. */
 enum { TOLD_NOTHING, TOLD_OWN, TOLD_ALL, TOLD_BITS = 2, TOLD_MASK = 3 };
 
@@ -46,56 +54,81 @@ template <typename, typename> SMP_DEVICE void integral_words_clear(const smp_io 
 }
 SMP_KERNEL_INTO_F32(integral_words_clear, smp_integral)
 
-/* Tells this tile's own sum, goes back over the tiles before, and tells the sum of all. Returns that of all before.
- * mine: this tile's word; those of tiles before lie before it. */
-SMP_DEVICE integral_word integral_look_back(integral_word *mine, int64_t tile, uint32_t own)
+/* Tells a tile's own sum, goes back over the tiles before, and tells the sum of all. Returns that of all before. A warp
+ * does it for LANES / ASK rows, with ASK lanes each. mine: the row's word of this tile; those of tiles before lie
+ * before it. present: the row is one of the tile. */
+template <int ASK>
+SMP_DEVICE integral_word integral_look_back(integral_word *mine, int tile, uint32_t own, bool present)
 {
+    const int lane = (int)threadIdx.x % LANES, place = lane % ASK;
+    const bool tells = present && place == 0;
+    if (tells)
+        smp_word_tell(mine, (integral_word)own << TOLD_BITS | (tile ? TOLD_OWN : TOLD_ALL));
+    if (!tile)
+        return 0;
     integral_word before = 0;
-    if (tile) {
-        smp_word_tell(mine, (integral_word)own << TOLD_BITS | TOLD_OWN);
-        for (int64_t back = 1;;) {
-            const integral_word told = smp_word_ask(mine - back);
-            if ((told & TOLD_MASK) == TOLD_NOTHING)
-                continue;
-            before += told >> TOLD_BITS;
-            if ((told & TOLD_MASK) == TOLD_ALL)
-                break;
-            back++;
-        }
-    }
-    smp_word_tell(mine, (before + own) << TOLD_BITS | TOLD_ALL);
+    bool done = !present;
+    int back = place + 1;
+    do {
+        integral_word told = TOLD_ALL; /* before the first tile lies nothing */
+        if (!done && back <= tile)
+            told = smp_word_ask(mine - back);
+        const unsigned silent = __ballot_sync(0xffffffffu, (told & TOLD_MASK) == TOLD_NOTHING);
+        const unsigned all = __ballot_sync(0xffffffffu, (told & TOLD_MASK) == TOLD_ALL);
+        /* This row's lanes up to the nearest tile that knows all. */
+        const unsigned ours = 0xffffffffu >> (LANES - ASK), knows = all >> (lane - place) & ours;
+        const unsigned reach = (knows ^ (knows - 1)) & ours;
+        const bool heard = !(silent >> (lane - place) & reach);
+        told = heard && (reach >> place & 1) ? told >> TOLD_BITS : 0;
+        for (int d = 1; d < ASK; d *= 2)
+            told += __shfl_xor_sync(0xffffffffu, told, d);
+        before += told;
+        back += heard ? ASK : 0;
+        done = done || (heard && knows);
+    } while (!__all_sync(0xffffffffu, done));
+    if (tells)
+        smp_word_tell(mine, (before + own) << TOLD_BITS | TOLD_ALL);
     return before;
 }
 
 /* A tile: rows top .. top+rows-1, of channel c the pixels from x on that are this lane's. */
 struct integral_tile_place {
-    int64_t tile, top, x, word;
-    int c, rows;
+    int64_t top, x, word;
+    int tile, c, rows;
 };
 
-/* The next tile that no block has taken; false: there is none. io.in: the scratch picture, io.second: the input. */
-SMP_DEVICE bool integral_take(const smp_io &io, integral_tile_place &place)
+/* How many tiles there are. io.second: the input. */
+SMP_DEVICE unsigned integral_tiles_of(const smp_io &io)
 {
-    const int64_t tiles = smp_integral_tiles(io.second.width), channels = io.second.channels;
-    const int64_t down = (io.out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS * channels;
-    unsigned number = 0;
-    if (threadIdx.x == 0)
-        number = atomicAdd(reinterpret_cast<unsigned *>(integral_words(io.in, io.out.y0) + tiles * channels), 1u);
-    number = __shfl_sync(0xffffffffu, number, 0);
-    place.tile = number / down;
-    place.c = (int)(number % down % channels);
-    place.top = io.out.y0 + number % down / channels * SMP_INTEGRAL_ROWS;
-    place.x = place.tile * SMP_INTEGRAL_LOOK + threadIdx.x * EACH;
-    place.word = place.c * tiles + place.tile;
-    const int64_t rows = io.out.y0 + io.out.rows - place.top;
-    place.rows = rows < SMP_INTEGRAL_ROWS ? (int)rows : SMP_INTEGRAL_ROWS;
-    return place.tile < tiles;
+    const int64_t blocks = (io.out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
+    return (unsigned)(blocks * io.second.channels * smp_integral_tiles(io.second.width));
 }
 
-/* Whether nothing of a tile lies outside. */
+/* The next tile that no block has taken; it is not asked for more often than there are tiles. number: of the block.
+ * io.in: the scratch picture, io.second: the input. */
+SMP_DEVICE integral_tile_place integral_take(const smp_io &io, unsigned &number)
+{
+    const unsigned tiles = (unsigned)smp_integral_tiles(io.second.width), channels = (unsigned)io.second.channels;
+    if (threadIdx.x == 0)
+        number = atomicAdd(reinterpret_cast<unsigned *>(integral_words(io.in, io.out.y0) + tiles * channels), 1u);
+    __syncthreads();
+    const unsigned taken = number, along = taken / channels, block = along / tiles;
+    integral_tile_place place;
+    place.tile = (int)(along % tiles);
+    place.c = (int)(taken % channels);
+    place.top = io.out.y0 + (int64_t)block * SMP_INTEGRAL_ROWS;
+    place.x = (int64_t)place.tile * SMP_INTEGRAL_LOOK + threadIdx.x * EACH;
+    place.word = (int64_t)place.c * tiles + place.tile;
+    const int64_t rows = io.out.y0 + io.out.rows - place.top;
+    place.rows = rows < SMP_INTEGRAL_ROWS ? (int)rows : SMP_INTEGRAL_ROWS;
+    return place;
+}
+
+/* Whether nothing of a warp's pixels lies outside. */
 SMP_DEVICE bool integral_whole(const smp_view &in, const integral_tile_place &at)
 {
-    return at.rows == SMP_INTEGRAL_ROWS && (at.tile + 1) * SMP_INTEGRAL_LOOK <= in.width;
+    const int64_t x = at.x - threadIdx.x % LANES * EACH;
+    return at.rows == SMP_INTEGRAL_ROWS && x + LANES * EACH <= in.width;
 }
 
 /* A lane's pixels of a row as whole numbers, kept in few registers. */
@@ -126,12 +159,6 @@ template <typename T> SMP_DEVICE integral_pixels<T> integral_load(const smp_view
     for (int k = 0; k < EACH; k++)
         some.v[k] = x + k < in.width ? row[(x + k) * in.channels + c] : (T)0;
     return integral_kept_of<T>(some, in.white);
-}
-
-template <typename T> SMP_DEVICE void integral_numbers(integral_four &v, const integral_pixels<T> &some)
-{
-    for (int k = 0; k < EACH; k++)
-        v[k] = some.v[k];
 }
 
 /* The sum of a lane's four; and adds to sum[k] those up to the k-th, and `all` to each. Of bytes a sum is one
@@ -166,20 +193,13 @@ SMP_DEVICE_MEMBER void integral_add<uint8_t>(integral_four &sum, const integral_
 }
 #endif
 
-/* Running sums of a lane's four. */
-SMP_DEVICE void integral_run_four(integral_four &v)
-{
-    for (int k = 1; k < EACH; k++)
-        v[k] += v[k - 1];
-}
-
 /* What the lanes before have together; *all: all lanes. */
 SMP_DEVICE uint32_t integral_lanes_before(uint32_t mine, uint32_t *all)
 {
     uint32_t sum = mine;
     for (unsigned d = 1; d < LANES; d *= 2) {
         const uint32_t below = __shfl_up_sync(0xffffffffu, sum, d);
-        sum += threadIdx.x >= d ? below : 0u;
+        sum += threadIdx.x % LANES >= d ? below : 0u;
     }
     *all = __shfl_sync(0xffffffffu, sum, LANES - 1);
     return sum - mine;
@@ -205,50 +225,74 @@ SMP_DEVICE void integral_load_all(integral_pixels<T> (&some)[SMP_INTEGRAL_ROWS],
     }
 }
 
-/* The sums of a block's rows: columns first, so that one word a tile is enough. */
-template <typename T> SMP_DEVICE void integral_blocks_look(const smp_io &io, const smp_integral &p)
+/* What the warps of a block tell each other of a tile's columns. */
+struct integral_columns {
+    uint32_t sums[WARPS][LANES * EACH], warps[WARPS];
+    integral_word left[WARPS];
+    unsigned number;
+};
+
+/* The sums of a block's rows: columns first, so that one word a tile is enough. They are stored in order of lanes,
+ * whole sectors at a time: a lane's four doubles lie in two vectors, of which each store would fill half. */
+template <typename T> SMP_DEVICE void integral_blocks_look(const smp_io &io, const smp_integral &)
 {
+    SMP_SHARED(integral_columns, told);
     const smp_view &in = io.second;
     const bool vectors = in.channels == 1 && smp_view_aligned(&in);
-    for (integral_tile_place at; integral_take(io, at);) {
-        integral_four sum = {0}, v;
+    const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES, tiles = integral_tiles_of(io);
+    for (unsigned i = blockIdx.x; i < tiles; i += gridDim.x) {
+        const integral_tile_place at = integral_take(io, told.number);
+        integral_four sum = {0};
         uint32_t all;
         if (vectors && integral_whole(in, at)) {
             integral_pixels<T> some[SMP_INTEGRAL_ROWS];
             integral_load_all<T>(some, in, at.top, at.x);
 #pragma unroll
             for (int r = 0; r < SMP_INTEGRAL_ROWS; r++)
-                for (int k = 0; k < EACH; k++)
-                    sum[k] += some[r].v[k];
+                integral_add<T>(sum, some[r], 0);
         } else {
 #pragma unroll 1
-            for (int r = 0; r < at.rows; r++) {
-                integral_numbers<T>(v, integral_load<T>(in, at.top + r, at.x, at.c));
-                for (int k = 0; k < EACH; k++)
-                    sum[k] += v[k];
-            }
+            for (int r = 0; r < at.rows; r++)
+                integral_add<T>(sum, integral_load<T>(in, at.top + r, at.x, at.c), 0);
         }
-        integral_run_four(sum);
         const uint32_t before = integral_lanes_before(sum[EACH - 1], &all);
-        integral_word left = 0;
-        if (threadIdx.x == 0)
-            left = integral_look_back(integral_words(io.in, at.top) + at.word, at.tile, all);
-        left = __shfl_sync(0xffffffffu, left, 0) + before;
-        double *const to = static_cast<double *>(io.result) + at.top / SMP_INTEGRAL_ROWS * in.width * in.channels;
+        smp_pack<uint32_t, EACH> mine;
         for (int k = 0; k < EACH; k++)
-            if (at.x + k < in.width)
-                to[(at.x + k) * in.channels + at.c] = (double)(left + sum[k]);
+            mine.v[k] = before + sum[k];
+        *reinterpret_cast<smp_pack<uint32_t, EACH> *>(&told.sums[warp][lane * EACH]) = mine;
+        if (lane == 0)
+            told.warps[warp] = all;
+        __syncthreads();
+        if (warp == 0) {
+            const uint32_t warps_before = integral_lanes_before(lane < WARPS ? told.warps[lane] : 0u, &all);
+            integral_word *const word = integral_words(io.in, at.top) + at.word;
+            const integral_word left = integral_look_back<LANES>(word, at.tile, all, true);
+            if (lane < WARPS)
+                told.left[lane] = left + warps_before;
+        }
+        __syncthreads();
+        const integral_word left = told.left[warp];
+        const int64_t x = at.x - lane * EACH;
+        double *const to = static_cast<double *>(io.result) + at.top / SMP_INTEGRAL_ROWS * in.width * in.channels;
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            smp_converge();
+            const int64_t column = x + k * LANES + lane;
+            if (column < in.width)
+                to[column * in.channels + at.c] = (double)(left + told.sums[warp][k * LANES + lane]);
+        }
     }
-    (void)p;
 }
 
-/* sum / white, rounded to double once and then to f32, as smp_integral_result() does: the remainder of a quotient by
- * the rounded reciprocal corrects it to the nearest (Markstein 1990), of whole sums and a divisor whose 53 bits are not
- * all ones. A division takes as long as all else. */
-SMP_DEVICE float integral_divided(double sum, double white, double inverse)
+/* sum / white, rounded to double and then to f32, as smp_integral_result() does: here a product with the reciprocal, of
+ * whole sums below 2^52 and a white of 255 or 65535. It rounds to the same float, as it lies on the same side of every
+ * middle between two floats. Middles above 2^24 are whole numbers, those below are multiples of 2^(e-24), if 2^e is the
+ * power of two below: no quotient is nearer to one, without being it, than the least of 1 and 2^(e-24), over white.
+ * Half a last place of a double below 2^45 (white 65535: 2^36), and the reciprocal's error, 2^-56 (2^-64) of the
+ * quotient, are less together. A quotient that is a middle has 25 bits; its product rounds to it. */
+SMP_DEVICE float integral_divided(double sum, double inverse)
 {
-    const double near = sum * inverse;
-    return (float)fma(fma(-near, white, sum), inverse, near);
+    return (float)(sum * inverse);
 }
 
 /* 2^52 + sum. */
@@ -261,16 +305,34 @@ SMP_DEVICE double integral_unit_and(uint32_t sum)
 #endif
 }
 
-/* What lies above a lane's column. */
-SMP_DEVICE double integral_above(const smp_io &io, const integral_tile_place &at, int k)
+/* What lies above a lane's columns; 0 where they lie outside. As vectors where rows of the table begin at multiples of
+ * those. */
+template <bool DOWN>
+SMP_DEVICE void integral_above(double (&above)[EACH], const smp_io &io, const integral_tile_place &at, bool whole)
 {
+    typedef smp_pack<double, 2> pair;
     const smp_view &in = io.second;
-    return at.x + k < in.width ? static_cast<const double *>(
-                                     io.table)[(at.top / SMP_INTEGRAL_ROWS * in.width + at.x + k) * in.channels + at.c]
-                               : 0.;
+    for (int k = 0; k < EACH; k++)
+        above[k] = 0.;
+    if (!DOWN)
+        return;
+    const int64_t pixel = at.top / SMP_INTEGRAL_ROWS * in.width + at.x;
+    const double *const from = static_cast<const double *>(io.table) + pixel * in.channels + at.c;
+    if (whole && in.width % 2 == 0) {
+#pragma unroll
+        for (int k = 0; k < EACH; k += 2) {
+            const pair two = *reinterpret_cast<const pair *>(from + k);
+            above[k] = two.v[0], above[k + 1] = two.v[1];
+        }
+    } else {
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            if (at.x + k < in.width)
+                above[k] = from[k * in.channels];
+    }
 }
 
-/* Row sums of a tile through the lanes: what lanes before have of each row, and, in lane r, the sum of row r. Of bytes
+/* Row sums of a warp through the lanes: what lanes before have of each row, and, in lane r, the sum of row r. Of bytes
  * rows r and r + 8 are the halves of word r: 128 of them have at most 32640. */
 template <typename T> struct integral_row_sums {
     static constexpr bool twice = sizeof(T) == 1;
@@ -279,15 +341,16 @@ template <typename T> struct integral_row_sums {
 
     SMP_DEVICE_MEMBER void make(const integral_pixels<T> (&some)[SMP_INTEGRAL_ROWS])
     {
+        const int lane = (int)threadIdx.x % LANES;
         own = 0;
 #pragma unroll
         for (int r = 0; r < words; r++) {
             uint32_t mine = integral_total<T>(some[r]), all;
             mine += twice ? integral_total<T>(some[r + (twice ? words : 0)]) << 16 : 0u;
             before[r] = integral_lanes_before(mine, &all);
-            own = (int)threadIdx.x == r ? twice ? all & 0xffffu : all : own;
+            own = lane == r ? twice ? all & 0xffffu : all : own;
             if (twice)
-                own = (int)threadIdx.x == r + words ? all >> 16 : own;
+                own = lane == r + words ? all >> 16 : own;
         }
     }
     SMP_DEVICE_MEMBER uint32_t of(int r) const
@@ -296,119 +359,129 @@ template <typename T> struct integral_row_sums {
     }
 };
 
-/* A whole tile: rows have sums of their own to the left, which lanes 0 .. 15 ask for together. Sums inside it are below
- * 2^32, and become doubles as the low words of 2^52 + sum, which is quicker than a conversion; 2^52 is taken off what
- * they are added to. All of that is exact. */
-template <typename T, bool DOWN>
-SMP_DEVICE void integral_look_whole(const smp_io &io, const integral_tile_place &at, double white, double inverse)
+/* What the warps of a block tell each other of a tile's rows: their sums, and what lies to the left of each warp. */
+struct integral_rows {
+    uint32_t sums[SMP_INTEGRAL_ROWS][WARPS + 1];
+    integral_word left[SMP_INTEGRAL_ROWS][WARPS];
+    unsigned number;
+};
+
+/* Of two rows a warp: what lies to the left of each warp, from the sums of warps and the tiles before. */
+SMP_DEVICE void integral_rows_left(integral_rows &told, const smp_io &io, const integral_tile_place &at)
+{
+    const int row = (int)threadIdx.x / WINDOW, place = (int)threadIdx.x % WINDOW;
+    const uint32_t mine = place < WARPS ? told.sums[row][place] : 0u;
+    uint32_t sum = mine;
+    for (int d = 1; d < WARPS; d *= 2) {
+        const uint32_t below = __shfl_up_sync(0xffffffffu, sum, (unsigned)d, WINDOW);
+        sum += place >= d ? below : 0u;
+    }
+    const uint32_t all = __shfl_sync(0xffffffffu, sum, WARPS - 1, WINDOW);
+    const bool present = row < at.rows;
+    integral_word *const words = integral_words(io.in, present ? at.top + row : at.top);
+    const integral_word left = integral_look_back<WINDOW>(words + at.word, at.tile, all, present);
+    if (place < WARPS)
+        told.left[row][place] = left + sum - mine;
+}
+
+/* A warp's results. WHOLE: nothing lies outside. base: what lies above its columns. Whole numbers below 2^32 become
+ * doubles as the low words of 2^52 + sum, which is quicker than a conversion; 2^52 is taken off what they are added to.
+ * All of that is exact. Of bytes 16 rows of a picture that is summed here stay below 2^32, see `clears` of the stage.
+ */
+template <typename T, bool DOWN, bool WHOLE>
+SMP_DEVICE void integral_put(const smp_io &io, const integral_tile_place &at, const integral_rows &told,
+                             const integral_pixels<T> (&some)[SMP_INTEGRAL_ROWS], const integral_row_sums<T> &rows,
+                             double (&base)[EACH], double inverse)
 {
     constexpr double unit = 4503599627370496.; /* 2^52 */
-    integral_pixels<T> some[SMP_INTEGRAL_ROWS];
-    integral_row_sums<T> rows;
-    double base[EACH];
+    constexpr bool small = sizeof(T) == 1;
+    const int channels = WHOLE ? 1 : io.out.channels;
+    const unsigned warp = threadIdx.x / LANES;
     integral_four sum = {0};
-    integral_load_all<T>(some, io.second, at.top, at.x);
-#pragma unroll
+    float *to = static_cast<float *>(smp_row(&io.out, at.top)) + at.x * channels + at.c;
     for (int k = 0; k < EACH; k++)
-        base[k] = DOWN ? integral_above(io, at, k) : 0.;
-    rows.make(some);
-    integral_word left = 0;
-    if (threadIdx.x < SMP_INTEGRAL_ROWS)
-        left = integral_look_back(integral_words(io.in, at.top + threadIdx.x) + at.word, at.tile, rows.own);
-    const double mine = (double)left;
-    char *to = static_cast<char *>(io.out.data) + (at.top - io.out.y0) * io.out.stride + at.x * (int64_t)sizeof(float);
-#pragma unroll
-    for (int k = 0; k < EACH; k++)
-        base[k] -= unit;
+        base[k] = (DOWN ? base[k] : 0.) - unit;
 #pragma unroll
     for (int r = 0; r < SMP_INTEGRAL_ROWS; r++) {
-        const double row_left = __shfl_sync(0xffffffffu, mine, r);
+        const integral_word left = told.left[r][warp];
         if (!DOWN)
             for (int k = 0; k < EACH; k++)
                 sum[k] = 0;
-        integral_add<T>(sum, some[r], rows.of(r));
+        integral_add<T>(sum, some[r], rows.of(r) + (small ? (uint32_t)left : 0u));
         smp_pack<float, EACH> out;
 #pragma unroll
         for (int k = 0; k < EACH; k++) {
-            base[k] = (DOWN ? base[k] : -unit) + row_left;
-            out.v[k] = integral_divided(integral_unit_and(sum[k]) + base[k], white, inverse);
+            if (!small)
+                base[k] = (DOWN ? base[k] : -unit) + (double)left;
+            out.v[k] = integral_divided(integral_unit_and(sum[k]) + base[k], inverse);
         }
-        *reinterpret_cast<smp_pack<float, EACH> *>(to) = out;
-        to += io.out.stride;
+        if (WHOLE)
+            *reinterpret_cast<smp_pack<float, EACH> *>(to) = out;
+        else if (r < at.rows)
+            for (int k = 0; k < EACH; k++)
+                if (at.x + k < io.out.width)
+                    to[k * channels] = out.v[k];
+        to = reinterpret_cast<float *>(reinterpret_cast<char *>(to) + io.out.stride);
     }
 }
 
-/* Any tile. Rows are read twice, which keeps registers for the others. */
-template <typename T>
-SMP_DEVICE void integral_look_any(const smp_io &io, const integral_tile_place &at, bool down, double white,
-                                  double inverse)
+template <typename T, bool DOWN> SMP_DEVICE void integral_look_along(const smp_io &io, double white)
 {
+    SMP_SHARED(integral_rows, told);
     const smp_view &in = io.second;
-    uint32_t own = 0, all;
-    integral_four v, sum = {0};
-#pragma unroll 1
-    for (int r = 0; r < at.rows; r++) {
-        integral_numbers<T>(v, integral_load<T>(in, at.top + r, at.x, at.c));
-        integral_run_four(v);
-        integral_lanes_before(v[EACH - 1], &all);
-        own = (int)threadIdx.x == r ? all : own;
-    }
-    integral_word left = 0, rows_left = 0;
-    if ((int)threadIdx.x < at.rows)
-        left = integral_look_back(integral_words(io.in, at.top + threadIdx.x) + at.word, at.tile, own);
-#pragma unroll 1
-    for (int r = 0; r < at.rows; r++) {
-        rows_left = (down ? rows_left : 0) + __shfl_sync(0xffffffffu, left, r);
-        integral_numbers<T>(v, integral_load<T>(in, at.top + r, at.x, at.c));
-        integral_run_four(v);
-        const uint32_t before = integral_lanes_before(v[EACH - 1], &all);
-        float *const to = smp_out<float>(io.out, at.top + r);
-        for (int k = 0; k < EACH; k++) {
-            sum[k] = (down ? sum[k] : 0u) + before + v[k];
-            if (at.x + k < in.width)
-                to[(at.x + k) * in.channels + at.c] = integral_divided(
-                    (down ? integral_above(io, at, k) : 0.) + (double)(rows_left + sum[k]), white, inverse);
+    const bool vectors = in.channels == 1 && smp_view_aligned(&in) && smp_view_aligned(&io.out);
+    const unsigned warp = threadIdx.x / LANES, lane = threadIdx.x % LANES, tiles = integral_tiles_of(io);
+    const double inverse = 1. / white;
+    for (unsigned i = blockIdx.x; i < tiles; i += gridDim.x) {
+        const integral_tile_place at = integral_take(io, told.number);
+        const bool whole = vectors && integral_whole(in, at);
+        integral_pixels<T> some[SMP_INTEGRAL_ROWS];
+        double base[EACH];
+        if (whole)
+            integral_load_all<T>(some, in, at.top, at.x);
+        else {
+#pragma unroll
+            for (int r = 0; r < SMP_INTEGRAL_ROWS; r++)
+                some[r] = integral_load<T>(in, at.top + r, r < at.rows ? at.x : in.width, at.c);
         }
+        integral_above<DOWN>(base, io, at, whole);
+        integral_row_sums<T> rows;
+        rows.make(some);
+        if (lane < SMP_INTEGRAL_ROWS)
+            told.sums[lane][warp] = rows.own;
+        __syncthreads();
+        integral_rows_left(told, io, at);
+        __syncthreads();
+        if (whole)
+            integral_put<T, DOWN, true>(io, at, told, some, rows, base, inverse);
+        else
+            integral_put<T, DOWN, false>(io, at, told, some, rows, base, inverse);
     }
 }
 
 template <typename T> SMP_DEVICE void integral_look(const smp_io &io, const smp_integral &p)
 {
-    const smp_view &in = io.second;
-    const bool down = p.along != SMP_ALONG_ROWS;
-    const bool vectors = in.channels == 1 && smp_view_aligned(&in) && smp_view_aligned(&io.out);
-    const double white = p.white, inverse = 1. / white;
-    for (integral_tile_place at; integral_take(io, at);)
-        if (!vectors || !integral_whole(in, at))
-            integral_look_any<T>(io, at, down, white, inverse);
-        else if (down)
-            integral_look_whole<T, true>(io, at, white, inverse);
-        else
-            integral_look_whole<T, false>(io, at, white, inverse);
-}
-
-/* The input's format is that of io.second: the launch reads the scratch picture. */
-template <typename, typename> SMP_DEVICE void integral_blocks_lookback(const smp_io &io, const smp_integral &p)
-{
-    if (io.second.format == SMP_U8)
-        integral_blocks_look<uint8_t>(io, p);
-    else if (io.second.format == SMP_U16)
-        integral_blocks_look<uint16_t>(io, p);
+    if (p.along == SMP_ALONG_ROWS)
+        integral_look_along<T, false>(io, p.white);
     else
-        integral_blocks_look<float>(io, p);
+        integral_look_along<T, true>(io, p.white);
 }
-SMP_KERNEL_FROM_F32(integral_blocks_lookback, smp_integral)
 
-/* A kernel a format, since the formats need different numbers of registers: of bytes 24 warps an SM are to fit. */
-SMP_KERNEL_BOUNDS(32, 24, integral_lookback_u8_f32_f32, smp_integral, io, p)
-{
-    integral_look<uint8_t>(io, p);
-}
-SMP_KERNEL_BOUNDS(32, 12, integral_lookback_u16_f32_f32, smp_integral, io, p)
-{
-    integral_look<uint16_t>(io, p);
-}
-SMP_KERNEL_BOUNDS(32, 12, integral_lookback_f32_f32_f32, smp_integral, io, p)
-{
-    integral_look<float>(io, p);
-}
+/* Launches read the scratch picture; the input's format is that of io.second. Kernels have as many registers as leave
+ * room for the blocks of an SM that are named here: who waits for memory and neighbours, waits beside others. */
+#define INTEGRAL_BLOCKS(format, T)                                                                                     \
+    SMP_KERNEL_BOUNDS(SMP_INTEGRAL_THREADS, 6, integral_blocks_lookback_f32_##format, smp_integral, io, p)             \
+    {                                                                                                                  \
+        integral_blocks_look<T>(io, p);                                                                                \
+    }
+#define INTEGRAL_LOOK(format, T, blocks)                                                                               \
+    SMP_KERNEL_BOUNDS(SMP_INTEGRAL_THREADS, blocks, integral_lookback_##format##_f32_f32, smp_integral, io, p)         \
+    {                                                                                                                  \
+        integral_look<T>(io, p);                                                                                       \
+    }
+INTEGRAL_BLOCKS(u8, uint8_t)
+INTEGRAL_BLOCKS(u16, uint16_t)
+INTEGRAL_BLOCKS(f32, float)
+INTEGRAL_LOOK(u8, uint8_t, 4)
+INTEGRAL_LOOK(u16, uint16_t, 2)
+INTEGRAL_LOOK(f32, float, 2)

@@ -83,7 +83,7 @@ static bool scans(const smp_io *io, const void *kernel)
 /* Look-back: the words of the tiles lie in the rows of the scratch picture, if these have room for them. */
 static const char *clears(const smp_io *io, const void *kernel, smp_grid *grid)
 {
-    enum { ACROSS = 32, DOWN = 8 };
+    enum { ACROSS = 32, DOWN = 8, BYTES_MOST = 1 << 20 /* pixels; kernels sum 16 rows of bytes in 32 bits */ };
     const int64_t tiles = smp_integral_tiles(io->in.width), most = smp_grid_most(grid);
     const int64_t words = tiles * io->in.channels + 1, rows = io->second.data ? io->second.rows : io->in.rows;
     *grid = (smp_grid){.grid = {(unsigned)smp_clamp_i64((words + ACROSS - 1) / ACROSS, 1, most),
@@ -92,14 +92,15 @@ static const char *clears(const smp_io *io, const void *kernel, smp_grid *grid)
     const bool counted = words < INT32_MAX / (io->in.height / SMP_INTEGRAL_ROWS + 1); /* numbers of tiles, in 32 bits */
     const bool room =
         (words + 1) * (int64_t)sizeof(uint64_t) <= io->in.width * io->in.channels * (int64_t)sizeof(float);
-    return scans(io, kernel) && room && counted ? "integral_words_clear" : NULL;
+    const bool small = io->in.format != SMP_U8 || io->in.width <= BYTES_MOST;
+    return scans(io, kernel) && room && counted && small ? "integral_words_clear" : NULL;
 }
 
 static void look_geometry(const smp_io *io, const void *kernel, smp_grid *grid)
 {
     (void)kernel;
     const int64_t blocks = (io->out.rows + SMP_INTEGRAL_ROWS - 1) / SMP_INTEGRAL_ROWS;
-    smp_grid_striding_line(blocks * io->second.channels * smp_integral_tiles(io->second.width), 1, SMP_INTEGRAL_ACROSS,
+    smp_grid_striding_line(blocks * io->second.channels * smp_integral_tiles(io->second.width), 1, SMP_INTEGRAL_THREADS,
                            grid);
 }
 
@@ -153,7 +154,7 @@ DECIDE(integral)
             RUNG("shuffle", "on GPUs, 8 and 16 bits: lanes add through registers, no shared memory", kernel,           \
                  kernel##_by_shuffle),                                                                                 \
             {.name = "lookback",                                                                                       \
-             .help = "on GPUs, 8 and 16 bits: a warp a tile, sums of tiles to the left by decoupled look-back",        \
+             .help = "on GPUs, 8 and 16 bits: a block a tile, sums of tiles to the left by decoupled look-back",       \
              .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(kernel##_tiled)},                             \
                           {.from = SMP_IN, .to = SMP_SCRATCH, .decide = clears},                                       \
                           {.from = SMP_SCRATCH, .to = SMP_OUT, .decide = kernel##_looks}},                             \

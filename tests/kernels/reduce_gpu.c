@@ -149,11 +149,11 @@ extern const smp_stage smp_stage_histogram, smp_stage_stats;
 static void tiles_look_back(void **state)
 {
     (void)state;
-    gpu_case both = {.lines = {"integral"}, .in = case_shape(261, 18, 1, SMP_U16)};
-    gpu_case rows = {.lines = {"integral rows"}, .in = case_shape(257, 35, 2, SMP_U8)};
-    gpu_case bytes = {.lines = {"integral"}, .in = case_shape(389, 35, 1, SMP_U8)};
-    gpu_case along = {.lines = {"integral rows"}, .in = case_shape(257, 17, 1, SMP_U8)};
-    gpu_case between = {.lines = {"invert", "integral"}, .in = case_shape(261, 18, 1, SMP_U8), .plain = true};
+    gpu_case both = {.lines = {"integral"}, .in = case_shape(2309, 18, 1, SMP_U16)};
+    gpu_case rows = {.lines = {"integral rows"}, .in = case_shape(1161, 35, 2, SMP_U8)};
+    gpu_case bytes = {.lines = {"integral"}, .in = case_shape(3205, 35, 1, SMP_U8)};
+    gpu_case along = {.lines = {"integral rows"}, .in = case_shape(2050, 17, 1, SMP_U8)};
+    gpu_case between = {.lines = {"invert", "integral"}, .in = case_shape(1157, 18, 1, SMP_U8), .plain = true};
     gpu_case_check(&both);
     gpu_case_check(&rows);
     gpu_case_check(&bytes);
