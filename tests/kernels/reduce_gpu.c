@@ -3,6 +3,7 @@
 #include "suite.h"
 
 #include "gpu_case.h"
+#include "reduce/integral.h"
 
 /* ---------------------------------------------------------------------------------------------- same results */
 
@@ -140,10 +141,10 @@ static void views_check(const kernel_case *c)
     picture_free(&in);
 }
 
-extern const smp_stage smp_stage_histogram, smp_stage_stats;
+extern const smp_stage smp_stage_histogram, smp_stage_integral, smp_stage_stats;
 
 /* As the stages' parameters lie in memory: histogram's is {name, bins}, of stats nothing is asked. */
-/* Tiles of 128 pixels that ask those before them: several a row and rows of blocks, one and two channels, the last
+/* Tiles of 1024 pixels that ask those before them: several a row and rows of blocks, one and two channels, the last
  * tile a pixel or ragged. Strips of 7 rows are blocks cut short. Whole tiles of each format, and of fractions that a
  * stage before made, take the quick path: down and along rows. */
 static void tiles_look_back(void **state)
@@ -159,6 +160,33 @@ static void tiles_look_back(void **state)
     gpu_case_check(&bytes);
     gpu_case_check(&along);
     gpu_case_check(&between);
+}
+
+/* Sixteen rows of white bytes of a wider picture are more than 32 bits hold. */
+static void look_back_ends_where_sums_of_bytes_overflow(void **state)
+{
+    (void)state;
+    const smp_variant *lookback = smp_stage_integral.variants;
+    while (lookback[1].name)
+        lookback++;
+    assert_string_equal(lookback->name, "lookback");
+    const struct {
+        int64_t width;
+        smp_format format;
+        bool serves;
+    } cases[] = {{1 << 20, SMP_U8, true}, {(1 << 20) + 1, SMP_U8, false}, {(1 << 20) + 1, SMP_U16, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const smp_shape shape = case_shape(cases[i].width, 16, 1, cases[i].format);
+        smp_io io = {.in = {.width = shape.width,
+                            .height = shape.height,
+                            .rows = shape.height,
+                            .channels = 1,
+                            .format = cases[i].format,
+                            .white = smp_white(cases[i].format)}};
+        const smp_integral params = {SMP_ALONG_BOTH, (double)io.in.white};
+        smp_grid grid = {0};
+        assert_int_equal(lookback->launches[1].decide(&io, &params, &grid) != NULL, cases[i].serves);
+    }
 }
 
 static void rows_may_lie_anywhere(void **state)
@@ -263,6 +291,7 @@ SMP_SUITE(reduce_gpu)
         cmocka_unit_test(shapes_beyond_the_usual),
         cmocka_unit_test(pictures_are_adjusted_by_the_same_counts),
         cmocka_unit_test(tiles_look_back),
+        cmocka_unit_test(look_back_ends_where_sums_of_bytes_overflow),
         cmocka_unit_test(rows_may_lie_anywhere),
         cmocka_unit_test(kernels_make_no_mistakes),
         cmocka_unit_test(one_counter_a_bank_never_conflicts),
