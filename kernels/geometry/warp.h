@@ -15,7 +15,7 @@ enum {
     SMP_WARP_ACROSS = 32, /* output pixels of a GPU tile */
     SMP_WARP_DOWN = 16,
     SMP_WARP_WORDS = 12 * 1024,  /* of shared memory that a tile's input may take */
-    SMP_WARP_GATHER = 32,        /* gather: pixels of a tile, both ways */
+    SMP_WARP_GATHER = 64,        /* gather: rows of a tile of 32 columns: what a thread prepares serves eight pixels */
     SMP_WARP_GATHER_THREADS = 8, /* and rows of threads */
     SMP_WARP_BITS = 32           /* of a coordinate's fraction */
 };

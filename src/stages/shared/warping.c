@@ -297,8 +297,8 @@ static const char *gather(const smp_io *io, const void *kernel, smp_grid *grid)
     const int channels = io->in.channels;
     const smp_io pixels = smp_grid_over(io, io->out.width, io->out.rows, 1);
     if (warp->filter != SMP_WARP_BILINEAR || io->in.format != io->out.format || io->in.format == SMP_U16 ||
-        !(channels == 1 || channels == 3 || channels == 4) || !smp_rows_aligned(io) || io->in.width > INT32_MAX ||
-        io->in.height > INT32_MAX)
+        !(channels == 1 || channels == 3 || channels == 4) || !smp_rows_aligned(io) || io->in.stride > INT32_MAX ||
+        io->out.stride > INT32_MAX || io->in.height > INT32_MAX || io->out.height > INT32_MAX)
         return NULL;
     smp_grid_sample_tiles(&pixels, &tiles, grid);
     return warp->perspective == SMP_WARP_AFFINE ? "warp_gather" : "warp_gather_far";
