@@ -30,7 +30,7 @@ typedef struct smp_resize_fused {
     /* Where in the table the weights of the column pass lie by input rows: word (i * ratio + r) * lobes + f is output
      * i - lobes + 1 + f's for row r of the `ratio` rows that output i's filter begins with; 0 where it is cut off. */
     int64_t weights;
-    float weight[24]; /* of the row pass: ratio * lobes of them */
+    float weight[24]; /* of outputs that are not cut off, both ways: ratio * lobes of them */
 } smp_resize_fused;
 
 typedef struct smp_resize {
@@ -114,8 +114,9 @@ typedef struct smp_resize_planes {
 } smp_resize_planes;
 
 enum {
-    SMP_RESIZE_FUSED_EACH = SMP_RESIZE_FUSED_ACROSS / 32, /* results of a row that a lane makes */
-    SMP_RESIZE_FUSED_ROWS = 2                             /* of the input that arrive together */
+    SMP_RESIZE_FUSED_PIXELS = 2 * SMP_RESIZE_FUSED_ACROSS, /* of a row of the input that a block has: outputs at 2:1 */
+    SMP_RESIZE_FUSED_WARPS_U8 = 18, /* that an SM should have of bytes, whose next rows wait in fewer registers */
+    SMP_RESIZE_FUSED_ROWS = 2       /* of the input that arrive together */
 };
 
 /* Constants: in C++ they are parameters of templates. */
@@ -127,8 +128,8 @@ enum {
 SMP_RESIZE_CONSTANT smp_resize_planes smp_resize_planes_of(int ratio, int lobes)
 {
     const int before = ratio * (lobes - 1) / 2, lead = (before + 3) / 4 * 4;
-    const int piece = ratio * SMP_RESIZE_FUSED_EACH / 4;
-    const int reads = (lead - before + ratio * (SMP_RESIZE_FUSED_EACH - 1) + ratio * lobes + 3) / 4;
+    const int pixels = SMP_RESIZE_FUSED_PIXELS / 32, piece = pixels / 4; /* of a lane */
+    const int reads = (lead - before + pixels - ratio + ratio * lobes + 3) / 4;
     const int units = 31 * piece + reads;
     const smp_resize_planes planes = {lead, lead - before, piece, reads, units, units + (units - 1) / piece};
     return planes;

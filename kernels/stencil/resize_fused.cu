@@ -1,21 +1,23 @@
 /* resize by whole steps of 2 and 4 on GPUs, both passes in one launch: no picture lies between them.
- *   fused   A block has as many warps as there are channels, and walks down SMP_RESIZE_FUSED_ACROSS columns of the
- *           output. Two rows of the input at a time become floats in shared memory, a plane a channel. A lane makes
- *           eight neighbouring results of the row pass from them, so that a sample that it reads serves as many of them
- *           as its filter covers, and adds them at once to the sums of all output rows that the input row counts for.
- *           These sums stay in registers; the oldest is finished every `ratio` rows. The next rows are under way
- *           meanwhile. Weights of the row pass are the same for all outputs but those at the borders, and come with
- *           the parameters, where an FFMA reads them. Lanes read 16 bytes `ratio` times 32 bytes apart: an unused word
- *           of 16 bytes after each such piece makes their distance odd, and no bank conflicts. */
+ *   fused   A block has as many warps as there are channels, and walks down SMP_RESIZE_FUSED_PIXELS columns of the
+ *           input. Two rows of it at a time become floats in shared memory, a plane a channel. A lane makes eight or
+ *           four neighbouring results of the row pass from 16 samples and their surroundings, so that a sample that it
+ *           reads serves as many of them as its filter covers, and adds them at once to the sums of all output rows
+ *           that the input row counts for. These sums stay in registers; the oldest is finished every `ratio` rows.
+ *           The next rows are under way meanwhile. Weights are the same for all outputs but those at the borders, and
+ *           come with the parameters, where an FFMA reads them. Lanes read 16 bytes 64 bytes apart: an unused word of
+ *           16 bytes after each such piece makes their distance odd, and no bank conflicts. */
 #include "stencil/resize.h"
 
 #include "stencil/stencil.cuh"
 
-enum { RESIZE_EACH = SMP_RESIZE_FUSED_EACH, RESIZE_ROWS = SMP_RESIZE_FUSED_ROWS };
+enum { RESIZE_ROWS = SMP_RESIZE_FUSED_ROWS };
 
 /* The shape of the work: a step of Q, filters of L steps. */
 template <int Q, int L> struct resize_shape {
     static constexpr int taps = Q * L, before = (taps - Q) / 2;
+    static constexpr int each = SMP_RESIZE_FUSED_PIXELS / 32 / Q; /* results of a row that a lane makes */
+    static constexpr int across = 32 * each;
     static constexpr int lead = smp_resize_planes_of(Q, L).lead, from = smp_resize_planes_of(Q, L).from;
     static constexpr int piece = smp_resize_planes_of(Q, L).piece, reads = smp_resize_planes_of(Q, L).reads;
     static constexpr int units = smp_resize_planes_of(Q, L).units, plane = smp_resize_planes_of(Q, L).pitch;
@@ -50,8 +52,11 @@ template <typename IN, int C> struct resize_unit {
     {
         constexpr int each = 4 / (int)sizeof(IN);
         const int i = pixel * C + channel;
-        const uint32_t bits = v[i / each] >> 32 / each * (i % each) % 32;
-        return sizeof(IN) == 1 ? (float)(bits & 255) : smp_from_bits(bits); /* of 32 bits: the quicker conversion */
+        uint32_t magic = 0x4b000000u; /* 2^23, to whose low byte a byte is added; in a register: permutes take one
+                                         constant, which is the selector */
+        smp_opaque(magic);
+        return sizeof(IN) == 1 ? __uint_as_float(__byte_perm(v[i / each], magic, 0x7440u + i % each)) - 8388608.f
+                               : smp_from_bits(v[i / each]);
     }
     /* To its place in the planes of a row. */
     SMP_DEVICE_MEMBER void keep(stencil_float4 *to, int plane) const
@@ -75,6 +80,7 @@ template <typename IN, int C, int Q, int L> struct resize_units {
     static constexpr int size = 4 * C * (int)sizeof(IN);
     static constexpr bool AHEAD = times * resize_unit<IN, C>::words <= 20;
     static constexpr int batch = AHEAD ? times : sizeof(IN) == 1 ? 6 : 3;
+    static_assert(Q != 4 || shape::from < 4, "resize_mend");
     static_assert(step % shape::piece == 0, "units of a thread lie a constant apart");
     resize_unit<IN, C> units[batch];
     int row, unit;
@@ -97,11 +103,12 @@ template <typename IN, int C, int Q, int L> struct resize_units {
     SMP_DEVICE_MEMBER bool has(int i) const { return (i + 1) * step <= shape::units || unit + i * step < shape::units; }
     /* Units `first` on, of rows y and y + 1. What lies left or right of the picture becomes 0, what lies above or below
      * the rows that are there its next one: neither is used. inside: the block's columns are all there. */
-    SMP_DEVICE_MEMBER void load(const smp_io &io, int64_t y, int64_t left, bool inside, int first)
+    SMP_DEVICE_MEMBER void load(const smp_io &io, int y, int64_t left, bool inside, int first)
     {
+        const int begin = (int)io.in.y0, end = begin + (int)io.in.rows - 1;
         y += row;
-        const int64_t end = io.in.y0 + io.in.rows - 1;
-        y = y < io.in.y0 ? io.in.y0 : y < end ? y : end;
+        y = y < end ? y : end;
+        y = y < begin ? begin : y;
         const int64_t at = (left + 4 * unit) * C * (int64_t)sizeof(IN);
         const char *from = static_cast<const char *>(smp_row(&io.in, y)) + at;
         if (inside) {
@@ -131,11 +138,11 @@ template <typename IN, int C, int Q, int L> struct resize_units {
 
 /* A lane's results of the row pass, as if no border were near. s: its first unit. */
 template <int Q, int L>
-SMP_DEVICE void resize_across(const smp_resize &p, const stencil_float4 *s, float (&v)[RESIZE_EACH])
+SMP_DEVICE void resize_across(const smp_resize &p, const stencil_float4 *s, float (&v)[resize_shape<Q, L>::each])
 {
     typedef resize_shape<Q, L> shape;
 #pragma unroll
-    for (int k = 0; k < RESIZE_EACH; k++)
+    for (int k = 0; k < shape::each; k++)
         v[k] = 0.f;
 #pragma unroll
     for (int u = 0; u < shape::reads; u++) {
@@ -143,7 +150,7 @@ SMP_DEVICE void resize_across(const smp_resize &p, const stencil_float4 *s, floa
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
-            for (int k = 0; k < RESIZE_EACH; k++) {
+            for (int k = 0; k < shape::each; k++) {
                 const int tap = 4 * u + i - shape::from - Q * k;
                 if (tap >= 0 && tap < shape::taps)
                     v[k] = fmaf(p.fused.weight[tap], four.v[i], v[k]);
@@ -159,7 +166,7 @@ template <int L> SMP_DEVICE int64_t resize_cut(const smp_io &io, int j, int64_t 
 }
 
 /* Their weights to shared memory, so that no row waits for device memory: tap by tap, those of neighbouring lanes side
- * by side. */
+ * by side. A tap outside the picture weighs -0: its sample is at least 0, and a sum with -0 stays what it is. */
 template <int C, int Q, int L> SMP_DEVICE void resize_cut_weights(const smp_io &io, const smp_resize &p, float *to)
 {
     typedef resize_shape<Q, L> shape;
@@ -169,65 +176,74 @@ template <int C, int Q, int L> SMP_DEVICE void resize_cut_weights(const smp_io &
         const smp_resize_taps taps = smp_resize_taps_of(&p.across, io.table, x);
         const int64_t k = x * Q - shape::before + i / L - taps.first;
         smp_converge();
-        to[i] = k >= 0 && k < taps.count ? smp_resize_weight(taps.weight + k) : 0.f;
+        to[i] = k >= 0 && k < taps.count ? smp_resize_weight(taps.weight + k) : -0.f;
     }
 }
 
 /* Replaces results by those of lanes 0 .. L - 1, which make one cut-off output each. s: the plane. */
 template <int Q, int L>
 SMP_DEVICE void resize_mend(const smp_io &io, const stencil_float4 *s, const float *weights, int64_t x0,
-                            float (&v)[RESIZE_EACH])
+                            float (&v)[resize_shape<Q, L>::each])
 {
     typedef resize_shape<Q, L> shape;
-    constexpr int some = shape::taps % 12 ? 4 : 12;
-    const float *plane = reinterpret_cast<const float *>(s);
     const int lane = (int)threadIdx.x;
-    const int64_t mine = resize_cut<L>(io, lane, x0), before = (x0 + mine) * Q - shape::before;
+    const int64_t mine = resize_cut<L>(io, lane, x0);
     float made = 0.f;
-    if (lane < L && mine >= 0 && mine < SMP_RESIZE_FUSED_ACROSS) {
-        const int from = (int)mine * Q + shape::from;
-#pragma unroll 1
-        for (int first = 0; first < shape::taps; first += some) {
-            smp_converge();
+    if (lane < L && mine >= 0 && mine < shape::across) {
+        /* Taps are places off .. off + taps - 1 of the units from the first on; off is `low` or `high`. */
+        constexpr int low = Q == 4 ? shape::from : 1, high = Q == 4 ? low : 3, end = high + shape::taps;
+        const int from = (int)mine * Q + shape::from, off = low == high ? low : from % 4;
+        const float *w = weights + lane - off * L;
 #pragma unroll
-            for (int k = first; k < first + some; k++) {
-                const int i = from + k;
-                const float next = fmaf(weights[k * L + lane], plane[4 * shape::at(i / 4) + i % 4], made);
-                made = before + k >= 0 && before + k < io.in.width ? next : made;
+        for (int u = 0; 4 * u < end; u++) {
+            const stencil_float4 four = s[shape::at(from / 4 + u)];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const int place = 4 * u + i;
+                if (place < low || place >= end)
+                    continue;
+                if ((place >= high || place >= off) && (place < low + shape::taps || place < off + shape::taps))
+                    made = fmaf(w[place * L], four.v[i], made);
             }
         }
     }
-    const int64_t right = io.out.width - L / 2;
+    const int first = shape::each * lane, end = (int)(io.out.width - x0), right = end - L / 2;
+    const int most = x0 ? 0 : L / 2; /* of them cut off on the left */
 #pragma unroll
-    for (int k = 0; k < RESIZE_EACH; k++) {
-        const int64_t x = x0 + RESIZE_EACH * lane + k;
-        const bool cut = x < L / 2 || (x >= right && x < io.out.width);
-        const float theirs = __shfl_sync(0xffffffffu, made, cut ? (int)(x < L / 2 ? x : x - right + L / 2) : 0);
+    for (int k = 0; k < shape::each; k++) {
+        const int x = first + k;
+        const bool cut = x < most || (x >= right && x < end);
+        const float theirs = __shfl_sync(0xffffffffu, made, cut ? (x < most ? x : x - right + L / 2) : 0);
         v[k] = cut ? theirs : v[k];
     }
 }
 
 /* The sum of the output row after that of sum[f]: what sum[f] becomes when the first row is finished. */
-template <int L> SMP_DEVICE float resize_next(const float (&sum)[L][RESIZE_EACH], int f, int k)
+template <int L, int EACH> SMP_DEVICE float resize_next(const float (&sum)[L][EACH], int f, int k)
 {
     return f + 1 < L ? sum[f + 1 < L ? f + 1 : f][k] : 0.f;
 }
 
 /* Finished results of a lane to the block's row of the output, in shared memory. */
-template <typename OUT, int C>
-SMP_DEVICE void resize_keep(const smp_io &io, OUT *s, const float (&sum)[RESIZE_EACH], int64_t left, unsigned *clipped)
+template <typename OUT, int C, int EACH>
+SMP_DEVICE void resize_keep(const smp_io &io, OUT *s, const float (&sum)[EACH], int64_t left, unsigned *clipped)
 {
-    const int first = RESIZE_EACH * (int)threadIdx.x, c = (int)threadIdx.y;
-    smp_pack<OUT, sizeof(OUT) == 1 ? RESIZE_EACH : (int)(16 / sizeof(OUT))> pack;
-    constexpr int each = (int)(sizeof pack / sizeof(OUT));
-    if (sizeof(OUT) < 4 && io.clipped) {
+    const int first = EACH * (int)threadIdx.x, c = (int)threadIdx.y;
+    constexpr int each = EACH * sizeof(OUT) < 16 ? EACH : (int)(16 / sizeof(OUT));
+    smp_pack<OUT, each> pack;
+    if (sizeof(OUT) == 1 &&
+        io.clipped) { /* what a byte clips is more than 1/2 from it: exact, and less than two compares */
+        const int64_t there = io.out.width - left - first;
+        const int some = there < EACH ? (int)there : EACH;
 #pragma unroll
-        for (int k = 0; k < RESIZE_EACH; k++)
-            *clipped += left + first + k < io.out.width ? smp_clipped<OUT>(sum[k]) : 0;
+        for (int k = 0; k < EACH; k++) {
+            const bool clips = !(fabsf(sum[k] - fminf(fmaxf(sum[k], 0.f), 255.f)) <= 0.5f);
+            *clipped += clips && k < some;
+        }
     }
 #pragma unroll
-    for (int k = 0; k < RESIZE_EACH; k++) {
-        const OUT v = smp_rounded<OUT>(smp_one_nan(sum[k]));
+    for (int k = 0; k < EACH; k++) {
+        const OUT v = smp_rounded<OUT>(sizeof(OUT) == 1 ? sum[k] : smp_one_nan(sum[k]));
         if (C > 1)
             s[(first + k) * C + c] = v;
         else
@@ -238,16 +254,48 @@ SMP_DEVICE void resize_keep(const smp_io &io, OUT *s, const float (&sum)[RESIZE_
 }
 
 /* The block's row to device memory, 16 bytes an access. */
-template <typename OUT, int C> SMP_DEVICE void resize_send(const smp_io &io, const OUT *s, int64_t y, int64_t left)
+template <typename OUT, int C, int ACROSS>
+SMP_DEVICE void resize_send(const smp_io &io, const OUT *s, int64_t y, int64_t left)
 {
     typedef smp_pack<uint32_t, 4> word;
     const int64_t size = stencil_samples(io.out) * (int64_t)sizeof(OUT), at = left * C * (int64_t)sizeof(OUT);
-    constexpr int most = SMP_RESIZE_FUSED_ACROSS * C * (int)sizeof(OUT) / 16;
+    constexpr int most = ACROSS * C * (int)sizeof(OUT) / 16;
     const int words = size - at < 16 * most ? (int)((size - at + 15) / 16) : most;
     word *to = reinterpret_cast<word *>(smp_out<OUT>(io.out, y) + left * C);
 #pragma unroll 1
     for (int i = (int)(threadIdx.x + 32 * threadIdx.y); i < words; i += 32 * C)
         to[i] = reinterpret_cast<const word *>(s)[i];
+}
+
+/* Row r of the rows that output i's filter begins with, to the sums of outputs i - L + 1 .. i. v: its results of the
+ * row pass. With the first row sums move on: the oldest was finished. */
+template <int Q, int L>
+SMP_DEVICE void resize_down(const smp_io &io, const smp_resize &p, int i, int r, bool even,
+                            float (&v)[resize_shape<Q, L>::each], float (&sum)[L][resize_shape<Q, L>::each])
+{
+    typedef resize_shape<Q, L> shape;
+    if (even) {
+#pragma unroll
+        for (int f = 0; f < L; f++)
+#pragma unroll
+            for (int k = 0; k < shape::each; k++)
+                sum[f][k] = fmaf(p.fused.weight[(L - 1 - f) * Q + r], v[k], r ? sum[f][k] : resize_next(sum, f, k));
+        return;
+    }
+    const float *weight = static_cast<const float *>(io.table) + p.fused.weights + (int64_t)(i * Q + r) * L;
+    const int y = i * Q - shape::before + r;
+    if (y < 0 || y >= (int)io.in.height) {
+#pragma unroll
+        for (int k = 0; k < shape::each; k++)
+            v[k] = -0.f; /* leaves a sum as it is, with the weight 0 that the table has for it */
+    }
+#pragma unroll
+    for (int f = 0; f < L; f++) {
+        const float w = weight[f];
+#pragma unroll
+        for (int k = 0; k < shape::each; k++)
+            sum[f][k] = fmaf(w, v[k], r ? sum[f][k] : resize_next(sum, f, k));
+    }
 }
 
 template <typename T, int C, int Q, int L>
@@ -256,29 +304,31 @@ SMP_DEVICE void resize_walk(const smp_io &io, const smp_resize &p, stencil_float
     typedef resize_shape<Q, L> shape;
     typedef resize_units<T, C, Q, L> brought;
     T *const made = reinterpret_cast<T *>(s + RESIZE_ROWS * C * shape::plane);
-    float *const cut = reinterpret_cast<float *>(made + SMP_RESIZE_FUSED_ACROSS * C);
+    float *const cut = reinterpret_cast<float *>(made + shape::across * C);
     /* the strips with borders take longest and begin first */
     const unsigned strip = blockIdx.x == 1 ? gridDim.x - 1 : blockIdx.x ? blockIdx.x - 1 : 0;
-    const int64_t x0 = (int64_t)strip * SMP_RESIZE_FUSED_ACROSS, left = x0 * Q - shape::lead;
-    const int64_t end = io.out.y0 + io.out.rows;
+    const int64_t x0 = (int64_t)strip * shape::across, left = x0 * Q - shape::lead;
+    const int begin = (int)io.out.y0, end = begin + (int)io.out.rows, down = (int)io.strips.tall;
     const bool inside = left >= 0 && left + 4 * shape::units <= io.in.width;
-    const int64_t down = io.strips.tall;
     brought rows;
     rows.begin();
     if (!inside)
         resize_cut_weights<C, Q, L>(io, p, cut);
-    for (int64_t top = io.out.y0 + (int64_t)blockIdx.y * down; top < end; top += (int64_t)gridDim.y * down) {
-        const int64_t below = top + down < end ? top + down : end;
-        float sum[L][RESIZE_EACH] = {};
+    for (int top = begin + (int)blockIdx.y * down; top < end; top += (int)gridDim.y * down) {
+        const int below = end - top < down ? end : top + down;
+        float sum[L][shape::each] = {};
         if (brought::AHEAD)
             rows.load(io, top * Q - shape::before, left, inside, 0);
 #pragma unroll 1
-        for (int64_t i = top; i < below + L - 1; i++) { /* i: the last output that begins with these rows */
-            const float *weight = static_cast<const float *>(io.table) + p.fused.weights + i * (Q * L);
-            int64_t y = i * Q - shape::before;
-#pragma unroll 1
-            for (int pair = 0; pair < Q; pair += RESIZE_ROWS, y += RESIZE_ROWS, weight += RESIZE_ROWS * L) {
+        for (int i = top; i < below + L - 1; i++) { /* i: the last output that begins with these rows */
+            const bool even =
+                i - (L - 1) >= L / 2 && i < (int)io.out.height - L / 2; /* none of their outputs is cut off */
+#pragma unroll
+            for (int pair = 0; pair < Q; pair += RESIZE_ROWS) {
+                const int y = i * Q - shape::before + pair;
                 __syncthreads();
+                if (pair == 0 && i - L >= top) /* what the iteration before finished */
+                    resize_send<T, C, shape::across>(io, made, i - L, x0);
 #pragma unroll
                 for (int first = 0; first < brought::times; first += brought::batch) {
                     if (!brought::AHEAD)
@@ -291,37 +341,18 @@ SMP_DEVICE void resize_walk(const smp_io &io, const smp_resize &p, stencil_float
 #pragma unroll
                 for (int r = 0; r < RESIZE_ROWS; r++) {
                     const stencil_float4 *plane = s + (r * C + (int)threadIdx.y) * shape::plane;
-                    float v[RESIZE_EACH];
+                    float v[shape::each];
                     resize_across<Q, L>(p, plane + (shape::piece + 1) * (int)threadIdx.x, v);
                     if (!inside)
                         resize_mend<Q, L>(io, plane, cut, x0, v);
-                    if (y + r < 0 || y + r >= io.in.height) {
-#pragma unroll
-                        for (int k = 0; k < RESIZE_EACH; k++)
-                            v[k] = -0.f; /* leaves a sum as it is, with the weight 0 that the table has for it */
-                    }
-#pragma unroll
-                    for (int f = 0; f < L; f++) {
-                        const float w = weight[r * L + f];
-#pragma unroll
-                        for (int k = 0; k < RESIZE_EACH; k++) /* of one pair, sums move on as they are added to */
-                            sum[f][k] = fmaf(w, v[k], Q > RESIZE_ROWS || r ? sum[f][k] : resize_next<L>(sum, f, k));
-                    }
+                    resize_down<Q, L>(io, p, i, pair + r, even, v, sum);
                 }
             }
-            if (i - (L - 1) >= top) {
+            if (i - (L - 1) >= top)
                 resize_keep<T, C>(io, made, sum[0], x0, clipped);
-                __syncthreads();
-                resize_send<T, C>(io, made, i - (L - 1), x0);
-            }
-            if (Q > RESIZE_ROWS) {
-#pragma unroll
-                for (int f = 0; f < L; f++)
-#pragma unroll
-                    for (int k = 0; k < RESIZE_EACH; k++)
-                        sum[f][k] = resize_next<L>(sum, f, k);
-            }
         }
+        __syncthreads();
+        resize_send<T, C, shape::across>(io, made, below - 1, x0);
     }
 }
 
@@ -337,14 +368,14 @@ template <typename T, int Q, int L> SMP_DEVICE void resize_fused(const smp_io &i
         resize_walk<T, sizeof(T) == 4 ? 4 : 3, Q, L>(io, p, s, &clipped);
     smp_count_clipped<T>(io, clipped);
 }
-#define RESIZE_FUSED(Q, L, format, T)                                                                                  \
-    SMP_KERNEL_BOUNDS(128, 3, resize_fused##Q##_##L##_##format##_##format, smp_resize, io, p)                          \
+#define RESIZE_FUSED(Q, L, format, T, threads, blocks)                                                                 \
+    SMP_KERNEL_BOUNDS(threads, blocks, resize_fused##Q##_##L##_##format##_##format, smp_resize, io, p)                 \
     {                                                                                                                  \
         resize_fused<T, Q, L>(io, p);                                                                                  \
     }
 #define RESIZE_BOTH(Q, L)                                                                                              \
-    RESIZE_FUSED(Q, L, u8, uint8_t)                                                                                    \
-    RESIZE_FUSED(Q, L, f32, float)
+    RESIZE_FUSED(Q, L, u8, uint8_t, 96, SMP_RESIZE_FUSED_WARPS_U8 / 3)                                                 \
+    RESIZE_FUSED(Q, L, f32, float, 128, SMP_RESIZE_FUSED_WARPS / 4)
 RESIZE_BOTH(2, 6)
 RESIZE_BOTH(2, 4)
 RESIZE_BOTH(2, 2)

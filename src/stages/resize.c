@@ -298,6 +298,9 @@ static void plan_fused(const smp_resize_request *across, const smp_resize_reques
     for (int64_t x = lobes / 2; x < across->m - lobes / 2; x++)
         if (memcmp(smp_resize_taps_of(&resize->across, table, x).weight, same, (size_t)taps * sizeof *same) != 0)
             return;
+    for (int64_t y = lobes / 2; y < down->m - lobes / 2; y++)
+        if (memcmp(smp_resize_taps_of(&resize->down, table, y).weight, same, (size_t)taps * sizeof *same) != 0)
+            return;
     memcpy(resize->fused.weight, same, (size_t)taps * sizeof *same);
     for (int64_t y = 0; y < down->m; y++) {
         const smp_resize_taps is = smp_resize_taps_of(&resize->down, table, y);
@@ -457,8 +460,10 @@ static const char *fused(const smp_io *io, const void *kernel, smp_grid *grid)
         io->in.format == SMP_U8 ? channels == 1 || channels == 3 : channels == 1 || channels == 3 || channels == 4;
     if (!ratio || !served || io->in.format != io->out.format || io->in.format == SMP_U16 || !smp_rows_aligned(io))
         return NULL;
-    const int64_t strips = (io->out.width + SMP_RESIZE_FUSED_ACROSS - 1) / SMP_RESIZE_FUSED_ACROSS;
-    const int64_t bands = smp_max_i64((int64_t)grid->units * SMP_RESIZE_FUSED_WARPS / (strips * channels), 1);
+    const int across = SMP_RESIZE_FUSED_PIXELS / ratio;
+    const int warps = io->in.format == SMP_U8 ? SMP_RESIZE_FUSED_WARPS_U8 : SMP_RESIZE_FUSED_WARPS;
+    const int64_t strips = (io->out.width + across - 1) / across;
+    const int64_t bands = smp_max_i64((int64_t)grid->units * warps / (strips * channels), 1);
     const int64_t down =
         smp_clamp_i64((io->out.rows + bands - 1) / bands, SMP_RESIZE_FUSED_LEAST, SMP_RESIZE_FUSED_DOWN);
     grid->strips.tall = (uint32_t)down;
@@ -469,7 +474,7 @@ static const char *fused(const smp_io *io, const void *kernel, smp_grid *grid)
     grid->block[1] = (unsigned)channels;
     grid->block[2] = 1;
     grid->shared_bytes = (unsigned)(channels * (SMP_RESIZE_FUSED_ROWS * 16 * smp_resize_planes_of(ratio, lobes).pitch +
-                                                SMP_RESIZE_FUSED_ACROSS * smp_sample_size(io->out.format)) +
+                                                across * smp_sample_size(io->out.format)) +
                                     ratio * lobes * lobes * (int)sizeof(float));
     return names[ratio == 4][lobes / 2 - 1];
 }
