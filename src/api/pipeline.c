@@ -240,7 +240,7 @@ smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape,
     if (measure && !pipeline->program->save_count && smp_program_measures(pipeline->program, err))
         return err->code;
     smp_warp_provide_stage();
-    smp_code code = in ? smp_plan_memory(&ask, diags, device, in, out, err) : smp_plan_make(&ask, diags, out, err);
+    smp_code code = in ? smp_plan_memory(&ask, diags, device, in, NULL, out, err) : smp_plan_make(&ask, diags, out, err);
     if (!code && (*out)->looks >= 0) {
         smp_plan_free(*out);
         *out = NULL;

@@ -145,7 +145,8 @@ static void compare_digests(const digest *a, const digest *b, char *text, size_t
                      want->value);
         return;
     }
-    if (memcmp(a->work.kernel, b->work.kernel, sizeof a->work.kernel) != 0 ||
+    if (x->found_size != y->found_size || (x->found && memcmp(x->found, y->found, x->found_size) != 0) ||
+        memcmp(a->work.kernel, b->work.kernel, sizeof a->work.kernel) != 0 ||
         memcmp(a->work.table, b->work.table, a->work.table_size) != 0)
         snprintf(text, size, "leads to another table");
 }

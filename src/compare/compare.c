@@ -15,23 +15,53 @@
 
 /* ------------------------------------------------------------------------------------------------ what is asked for */
 
-static bool names_step(const char *name, const smp_plan *plan, int index)
+/* A plan of the request and what the walks keep of it: the request's own, then those that looked. */
+typedef struct part {
+    const smp_plan *plan;
+    int number; /* of its first step: numbers go on from plan to plan */
+    smp_step_run *runs;
+    smp_frame *frames;
+} part;
+
+static size_t part_count(const smp_compare_request *request)
 {
-    const smp_step *step = &plan->steps[index];
-    char *end;
-    long number = strtol(name, &end, 10);
-    if (step->job == SMP_JOB_SOURCE)
-        return false;
-    return !strcmp(name, step->stage->name) || (end > name && !*end && number == index);
+    return 1 + request->looked_count;
 }
 
-static bool wanted_step(const smp_compare_request *request, int index)
+static part part_of(const smp_compare_request *request, size_t which)
 {
-    const smp_step *step = &request->plan->steps[index];
-    if (step->job == SMP_JOB_SOURCE)
+    part p = {.plan = request->plan};
+    for (size_t i = 0; i < which; i++) {
+        p.number += (int)p.plan->step_count;
+        p.plan = request->looked[i];
+    }
+    return p;
+}
+
+/* Of a plan that looked, only that step is new: those before it are the request's plan's, too. */
+static bool offers_step(const smp_plan *plan, int index)
+{
+    const smp_step *step = &plan->steps[index];
+    return step->job != SMP_JOB_SOURCE &&
+           (plan->looks < 0 || (step->job == SMP_JOB_REDUCE && step->node == plan->looks));
+}
+
+static bool names_step(const char *name, const part *p, int index)
+{
+    const smp_step *step = &p->plan->steps[index];
+    char *end;
+    long number = strtol(name, &end, 10);
+    if (!offers_step(p->plan, index))
+        return false;
+    return !strcmp(name, step->stage->name) || (end > name && !*end && number == p->number + index);
+}
+
+static bool wanted_step(const smp_compare_request *request, const part *p, int index)
+{
+    if (!offers_step(p->plan, index))
         return false;
     for (size_t i = 0; i < request->stage_count; i++)
-        if (names_step(request->stages[i], request->plan, index))
+        if (names_step(request->stages[i], p, index))
             return true;
     return request->stage_count == 0;
 }
@@ -58,37 +88,48 @@ static void add_name(char *list, size_t size, const char *name)
 static smp_code no_such(const smp_compare_request *request, const char *what, const char *name, smp_error *err)
 {
     char stages[200] = "", variants[200] = "";
-    for (size_t i = 1; i < request->plan->step_count; i++) {
-        const smp_step *step = &request->plan->steps[i];
-        if (step->job == SMP_JOB_SOURCE)
-            continue;
-        add_name(stages, sizeof stages, step->stage->name);
-        for (const smp_variant *variant = smp_step_variants(step); variant->name; variant++)
-            add_name(variants, sizeof variants, variant->name);
+    for (size_t which = 0; which < part_count(request); which++) {
+        const smp_plan *plan = part_of(request, which).plan;
+        for (size_t i = 0; i < plan->step_count; i++) {
+            const smp_step *step = &plan->steps[i];
+            if (!offers_step(plan, (int)i))
+                continue;
+            add_name(stages, sizeof stages, step->stage->name);
+            for (const smp_variant *variant = smp_step_variants(step); variant->name; variant++)
+                add_name(variants, sizeof variants, variant->name);
+        }
     }
     smp_fail(err, SMP_E_USAGE, "no stage of this pipeline %s '%s'", what, name);
     return smp_hint(err, "its stages are: %s; their variants: %s", stages, variants);
 }
 
+static bool names_variant(const char *name, const part *p, int index)
+{
+    return offers_step(p->plan, index) && smp_variant_find(smp_step_variants(&p->plan->steps[index]), name);
+}
+
+/* Whether a step of any plan has what the name says. */
+static bool some_step(const smp_compare_request *request, bool has(const char *name, const part *p, int index),
+                      const char *name)
+{
+    for (size_t which = 0; which < part_count(request); which++) {
+        const part p = part_of(request, which);
+        for (size_t i = 0; i < p.plan->step_count; i++)
+            if (has(name, &p, (int)i))
+                return true;
+    }
+    return false;
+}
+
 /* Every given name must exist: a mistyped one would silently compare nothing. */
 static smp_code check_names(const smp_compare_request *request, smp_error *err)
 {
-    const smp_plan *plan = request->plan;
-    for (size_t n = 0; n < request->stage_count; n++) {
-        bool found = false;
-        for (size_t i = 1; i < plan->step_count; i++)
-            found = found || names_step(request->stages[n], plan, (int)i);
-        if (!found)
+    for (size_t n = 0; n < request->stage_count; n++)
+        if (!some_step(request, names_step, request->stages[n]))
             return no_such(request, "is", request->stages[n], err);
-    }
-    for (size_t n = 0; n < request->variant_count; n++) {
-        bool found = false;
-        for (size_t i = 1; i < plan->step_count; i++)
-            found = found || (plan->steps[i].job != SMP_JOB_SOURCE &&
-                              smp_variant_find(smp_step_variants(&plan->steps[i]), request->variants[n]));
-        if (!found)
+    for (size_t n = 0; n < request->variant_count; n++)
+        if (!some_step(request, names_variant, request->variants[n]))
             return no_such(request, "has a variant", request->variants[n], err);
-    }
     return SMP_OK;
 }
 
@@ -217,7 +258,8 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     const smp_variant *list = smp_step_variants(step);
     snprintf(to->label, sizeof to->label, "%s", step->label);
     to->stage = step->stage->name;
-    to->number = trial->index;
+    to->number = trial->c->number + trial->index;
+    to->looks = trial->c->plan->looks >= 0;
     to->node = step->node;
     smp_shape_text(&input->out, input->storage, to->type_in, sizeof to->type_in);
     if (step->job == SMP_JOB_STAGE)
@@ -274,7 +316,7 @@ static smp_code run_step(smp_trial *trial, bool first, smp_error *err)
 static smp_compare_step *report_of(const smp_comparison *c, int index)
 {
     for (size_t i = 0; i < c->out->step_count; i++)
-        if (c->out->steps[i].number == index)
+        if (c->out->steps[i].number == c->number + index)
             return &c->out->steps[i];
     return NULL;
 }
@@ -294,9 +336,11 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     trial.in = frame_view(c, step->input);
     trial.second = step->second >= 0 ? frame_view(c, step->second) : (smp_view){0};
     trial.out = reduces ? trial.in : frame_view(c, index);
-    if (wanted_step(c->request, index))
+    const part p = {.plan = c->plan, .number = c->number};
+    const bool wanted = wanted_step(c->request, &p, index);
+    if (wanted)
         trial.report = report_of(c, index);
-    if (wanted_step(c->request, index) && !trial.report) {
+    if (wanted && !trial.report) {
         trial.report = &c->out->steps[c->out->step_count++];
         code = describe(&trial, err);
     }
@@ -319,12 +363,19 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     return code;
 }
 
-/* One walk over the plan, for times or for counts. The walks are separate because a GPU that counts is slow. */
-static smp_code walk(smp_comparison *c, const smp_view *in, bool times, bool first, smp_error *err)
+static void choose_part(smp_comparison *c, const part *p)
+{
+    c->plan = p->plan;
+    c->number = p->number;
+    c->runs = p->runs;
+    c->frames = p->frames;
+}
+
+static smp_code walk_part(smp_comparison *c, const smp_view *in, bool times, bool first, int64_t steps, smp_error *err)
 {
     const smp_compare_request *request = c->request;
     int count = (int)c->plan->step_count;
-    int64_t before = first ? 0 : count, all = request->times && request->counts ? 2 * count : count;
+    int64_t before = c->number + (first ? 0 : steps), all = request->times && request->counts ? 2 * steps : steps;
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < count; i++) {
         bool source = c->plan->steps[i].job == SMP_JOB_SOURCE;
@@ -340,6 +391,19 @@ static smp_code walk(smp_comparison *c, const smp_view *in, bool times, bool fir
     return code;
 }
 
+/* One walk over every plan, for times or for counts. The walks are separate because a GPU that counts is slow. */
+static smp_code walk(smp_comparison *c, const part *parts, const smp_view *in, bool times, bool first, smp_error *err)
+{
+    const size_t count = part_count(c->request);
+    const part *last = &parts[count - 1];
+    smp_code code = SMP_OK;
+    for (size_t i = 0; !code && i < count; i++) {
+        choose_part(c, &parts[i]);
+        code = walk_part(c, in, times, first, last->number + (int64_t)last->plan->step_count, err);
+    }
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------------ the whole */
 
 static smp_code open_model(smp_comparison *c, smp_error *err)
@@ -352,44 +416,69 @@ static smp_code open_model(smp_comparison *c, smp_error *err)
     return code;
 }
 
-static smp_code begin(smp_comparison *c, smp_error *err)
+/* A part's arrays, and how many of its steps are compared. */
+static smp_code begin_part(smp_comparison *c, part *p, smp_error *err)
 {
-    const smp_compare_request *request = c->request;
-    size_t count = c->plan->step_count;
-    c->runs = smp_alloc_array(count, sizeof *c->runs);
-    c->frames = smp_alloc_array(count, sizeof *c->frames);
-    c->out->steps = smp_alloc_array(count, sizeof *c->out->steps);
-    if (!c->runs || !c->frames || !c->out->steps)
-        return smp_fail_memory(err, "the comparison", count * sizeof *c->out->steps);
+    const size_t count = p->plan->step_count;
+    p->runs = smp_alloc_array(count, sizeof *p->runs);
+    p->frames = smp_alloc_array(count, sizeof *p->frames);
+    if (!p->runs || !p->frames)
+        return smp_fail_memory(err, "the comparison", count * (sizeof *p->runs + sizeof *p->frames));
+    choose_part(c, p);
     find_last_uses(c);
     for (int i = 0; i < (int)count; i++)
-        c->steps_wanted += wanted_step(request, i);
+        c->steps_wanted += wanted_step(c->request, p, i);
+    return SMP_OK;
+}
+
+static smp_code begin(smp_comparison *c, part *parts, smp_error *err)
+{
+    const smp_compare_request *request = c->request;
+    const size_t count = part_count(request);
+    smp_code code = SMP_OK;
+    size_t steps = 0;
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = part_of(request, i);
+        steps += parts[i].plan->step_count;
+    }
+    for (size_t i = 0; !code && i < count; i++)
+        code = begin_part(c, &parts[i], err);
+    if (!code && !(c->out->steps = smp_alloc_array(steps, sizeof *c->out->steps)))
+        code = smp_fail_memory(err, "the comparison", steps * sizeof *c->out->steps);
+    if (code)
+        return code;
     c->steps_left = c->steps_wanted;
     c->started = smp_now();
     c->check_seconds = request->counts ? request->time_limit : 2 * request->time_limit;
     double share = request->time_limit / (double)smp_max_i64(1, c->steps_wanted);
     c->step_seconds = request->counts ? share / 2 : share;
     c->count_seconds = request->times ? share / 2 : share;
-    smp_code code = SMP_OK;
     if (request->times && !request->hot)
         code = smp_flush_open(c->device, &c->flush, err);
     return code;
 }
 
-static void end(smp_comparison *c)
+static void end_part(smp_comparison *c, const part *p)
 {
-    for (int i = 0; i < (int)c->plan->step_count; i++) {
+    choose_part(c, p);
+    for (int i = 0; p->plan && i < (int)p->plan->step_count; i++) {
         if (c->frames)
             drop_frame(c, i);
         if (c->runs)
             smp_step_close(&c->runs[i]);
     }
+    smp_free(c->frames);
+    smp_free(c->runs);
+}
+
+static void end(smp_comparison *c, part *parts)
+{
+    for (size_t i = 0; i < part_count(c->request); i++)
+        end_part(c, &parts[i]);
     smp_count_close(c->sass);
     smp_model_close(c->model);
     smp_device_close(c->cpu);
     smp_flush_close(c->flush);
-    smp_free(c->frames);
-    smp_free(c->runs);
 }
 
 smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in, smp_compare *out, smp_error *err)
@@ -400,7 +489,7 @@ smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in
                          .repeat = request->repeat,
                          .time_limit = request->time_limit,
                          .hot = request->hot};
-    smp_comparison c = {.request = request, .plan = request->plan, .device = request->device, .out = out};
+    smp_comparison c = {.request = request, .device = request->device, .out = out};
     double start = smp_now();
     smp_gpu_driver_text(request->device, out->driver, sizeof out->driver);
     if (!strcmp(request->device->info.kind, "cuda"))
@@ -408,14 +497,18 @@ smp_code smp_compare_plan(const smp_compare_request *request, const smp_view *in
     smp_code code = check_names(request, err);
     if (code)
         return code;
-    code = begin(&c, err);
+    part *parts = smp_alloc_array(part_count(request), sizeof *parts);
+    if (!parts)
+        return smp_fail_memory(err, "the comparison", part_count(request) * sizeof *parts);
+    code = begin(&c, parts, err);
     if (!code && request->times)
-        code = walk(&c, in, true, true, err);
+        code = walk(&c, parts, in, true, true, err);
     if (!code && request->counts)
         code = open_model(&c, err);
     if (!code && request->counts)
-        code = walk(&c, in, false, !request->times, err);
-    end(&c);
+        code = walk(&c, parts, in, false, !request->times, err);
+    end(&c, parts);
+    smp_free(parts);
     out->wall_seconds = smp_now() - start;
     return code;
 }

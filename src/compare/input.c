@@ -128,6 +128,7 @@ static void locate(const smp_run_request *run, smp_compare *out)
 typedef struct whole_input {
     smp_reader *reader;
     smp_plan *plan;
+    smp_plans looked;
     smp_shape shape; /* of the view */
     smp_view view;   /* owned */
 } whole_input;
@@ -159,7 +160,7 @@ static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, wh
     ask.input.icc_size = icc.size;
     code = read_picture(out->reader, &out->shape, &out->view, err);
     if (!code)
-        code = smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->plan, err);
+        code = smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->looked, &out->plan, err);
     smp_free(made.data);
     return code;
 }
@@ -168,6 +169,7 @@ static void whole_input_close(whole_input *input)
 {
     smp_free(input->view.data);
     smp_plan_free(input->plan);
+    smp_plans_free(&input->looked);
     smp_reader_close(input->reader);
     *input = (whole_input){.reader = NULL};
 }
@@ -185,6 +187,8 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
     if (!code) {
         smp_compare_request made = *request;
         made.plan = input.plan;
+        made.looked = input.looked.list;
+        made.looked_count = input.looked.count;
         made.device = run->device;
         made.limits = &run->limits;
         code = smp_compare_plan(&made, &input.view, out, err);
@@ -222,12 +226,15 @@ smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *
     smp_compare found;
     quiet.diags = NULL; /* the run has reported the warnings */
     smp_code code = smp_compare_file(&quiet, &request, &found, err);
-    for (size_t i = 0; !code && i < found.step_count; i++) {
+    size_t at = 0;
+    for (size_t i = 0; !code && i < found.step_count; i++, at++) { /* both lists leave out sources */
         const smp_compare_step *from = &found.steps[i];
         smp_count_kind kind = from->variant_count ? smp_compare_source(&from->variants[0]) : SMP_COUNT_KINDS;
-        if (i >= report->step_count || kind == SMP_COUNT_KINDS)
+        while (from->looks && at < report->step_count && strcmp(report->steps[at].label, from->label) != 0)
+            at++; /* a step that leads to one that looks: the run's own list has it already */
+        if (at >= report->step_count || kind == SMP_COUNT_KINDS)
             continue;
-        smp_step_report *to = &report->steps[i]; /* both lists leave out sources */
+        smp_step_report *to = &report->steps[at];
         to->counter = smp_count_kind_name(kind);
         if (kind == SMP_COUNT_MODEL)
             smp_compare_code(&found, to->counted_code, sizeof to->counted_code);

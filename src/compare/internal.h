@@ -17,10 +17,11 @@ typedef struct smp_frame { /* the whole output of a step, on the device */
 
 typedef struct smp_comparison {
     const smp_compare_request *request;
-    const smp_plan *plan;
+    const smp_plan *plan; /* of the request, or one that looked */
+    int number;           /* of the plan's first step */
     smp_device *device;
     smp_compare *out;
-    smp_step_run *runs; /* one a step; device null: not opened yet */
+    smp_step_run *runs; /* one a step of `plan`; device null: not opened yet */
     smp_frame *frames;
     smp_flush *flush;
     smp_device *cpu;                  /* runs naive as the definition, for other devices; null until needed */

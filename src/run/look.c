@@ -68,8 +68,27 @@ void smp_looks_free(smp_looks *looks)
     *looks = (smp_looks){.found = NULL};
 }
 
+void smp_plans_free(smp_plans *plans)
+{
+    for (size_t i = 0; i < plans->count; i++)
+        smp_plan_free(plans->list[i]);
+    smp_free(plans->list);
+    *plans = (smp_plans){.list = NULL};
+}
+
+/* Takes the plan over, or frees it. */
+static smp_code keep_plan(smp_plans *plans, smp_plan *plan, smp_error *err)
+{
+    if (plans && smp_grow(&plans->list, &plans->capacity, plans->count + 1, sizeof *plans->list)) {
+        plans->list[plans->count++] = plan;
+        return SMP_OK;
+    }
+    smp_plan_free(plan);
+    return plans ? smp_fail_memory(err, "plans", (plans->count + 1) * sizeof *plans->list) : SMP_OK;
+}
+
 smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device *device, const smp_view *in,
-                         smp_plan **out, smp_error *err)
+                         smp_plans *looked, smp_plan **out, smp_error *err)
 {
     smp_looks looks = {.count = 0};
     smp_warp_provide_stage();
@@ -80,7 +99,9 @@ smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device
         if (!code)
             code = smp_looks_take(&looks, *out, &report, err);
         smp_run_report_free(&report);
-        smp_plan_free(*out);
+        smp_error *why = code ? NULL : err;
+        const smp_code kept = keep_plan(looked, *out, why);
+        code = code ? code : kept;
         *out = NULL;
         request->found = looks.found;
         request->found_count = looks.count;

@@ -86,10 +86,17 @@ smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error
 smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows,
                         const smp_view *in, const smp_view *out, smp_run_report *report, smp_error *err);
 
+typedef struct smp_plans {
+    smp_plan **list;
+    size_t count, capacity;
+} smp_plans;
+
+void smp_plans_free(smp_plans *plans);
+
 /* The plan for a picture in memory, which is looked at on `device` where the plan asks for it. request->found is filled
- * in. */
+ * in. looked: takes the plans that looked, in order, for smp_plans_free; may be null. */
 smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device *device, const smp_view *in,
-                         smp_plan **out, smp_error *err);
+                         smp_plans *looked, smp_plan **out, smp_error *err);
 
 /* The strip height that a run uses for a plan on a device. wanted: 0 for the default. */
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted);

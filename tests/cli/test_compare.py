@@ -52,6 +52,26 @@ class Compare(CliCase):
         self.assertIn("--max-pixels", self.smp("compare", *options, "--enlarge", "900", "--max-pixels", "1000000",
                                                status=6).stderr)
 
+    def test_a_step_that_looks_is_compared_behind_those_of_the_plan(self):
+        options = ("-e", "crop auto", "-e", "deskew", "-e", "invert", self.small_png(), "--time-limit", "0.1", "--repeat", "1")
+        for device in ("cpu", "simt"):
+            found = json.loads(self.smp("compare", *options, "--device", device, "--json", "-").stdout)
+            self.assertEqual([(step["number"], step["step"]) for step in found["steps"]],
+                             [(1, "invert"), (3, "(look) crop auto"), (5, "(look) deskew")])
+            for step in found["steps"]:
+                self.assertEqual([row["variant"] for row in step["variants"]][:2], ["naive", "tiled"])
+                self.assertEqual(step["variants"][1]["check"], "right")
+                self.assertIn("instructions", step["variants"][1]["counts"]["model"]["total"])
+        alone = json.loads(self.smp("compare", *options, "--stages", "3", "--device", "cpu", "--json", "-").stdout)
+        self.assertEqual([step["step"] for step in alone["steps"]], ["(look) crop auto"])
+        self.assertIn("its stages are: invert, crop, deskew;",
+                      self.smp("compare", *options, "--stages", "4", status=2).stderr)
+
+    def test_a_run_counts_the_step_that_looks(self):
+        told = self.smp("run", "-v", "--counters", "-e", "denoise", SAMPLES / "speech.flac", self.folder / "o.wav",
+                        "--device", "cpu").stderr
+        self.assertRegex(told, r"\n  \(look\) denoise .* \d+ +\d+ +1\.\d\d\n")
+
     def test_explain_tells_what_every_column_means(self):
         done = self.smp("compare", "-e", "invert", self.small_png(), "--device", "cpu", "--explain", *QUICK)
         table, _, text = done.stdout.partition("\n\n  check")

@@ -102,7 +102,7 @@ static void silence_alone_leaves_nothing(void **state)
     smp_plan_request ask = {
         .program = program, .input = shape, .orientation = 1, .output = "memory", .accepts = gpu_accepts};
     smp_plan *plan;
-    assert_int_equal(smp_plan_memory(&ask, NULL, gpu_reference(), &in.view, &plan, &err), SMP_E_DECODE);
+    assert_int_equal(smp_plan_memory(&ask, NULL, gpu_reference(), &in.view, NULL, &plan, &err), SMP_E_DECODE);
     assert_null(plan);
     assert_non_null(strstr(err.message, "leaves nothing"));
     picture_free(&in);
