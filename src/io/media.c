@@ -282,11 +282,12 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
                  format->kind == SMP_AUDIO ? "a sound"
                  : format->pages           ? "one, or pages"
                                            : "one, and of an animation the first alone is read");
-        code = smp_hint(err, format->kind == SMP_AUDIO ? SMP_VIDEO_HINT
-                             : format->pages
-                                 ? "leave it out; --page N reads a page, batch --pages all all of them"
-                                 : "leave it out; a GIF gives all its pictures, 'smempipe batch' takes many files, "
-                                   "--raw says what a stream without a header holds");
+        code = smp_hint(err,
+                        format->kind == SMP_AUDIO ? SMP_VIDEO_HINT
+                        : format->pages
+                            ? "leave it out; --page N reads a page, batch --pages all all of them"
+                            : "leave it out; a GIF or WebP gives all its pictures, 'smempipe batch' takes many files, "
+                              "--raw says what a stream without a header holds");
         goto fail;
     }
     code = format->read_open(reader, err);

@@ -12,7 +12,7 @@ import unittest
 import cv2
 import numpy as np
 
-from harness import PROGRAM, ROOT, CliCase
+from harness import PROGRAM, ROOT, CliCase, chunk, png_bytes
 
 DATA = ROOT / "tests" / "data" / "formats"
 
@@ -161,10 +161,15 @@ class Formats(CliCase):
         self.assertIn("lossy", self.info("d.webp")["detail"])
 
     def test_animations_of_which_one_picture_is_read(self):
+        words = "a PNG holds one, and of an animation the first alone is read"
+        self.write("a.png", png_bytes([bytes(9)] * 2, 3, extra=chunk(b"acTL", b"\0\0\0\3\0\0\0\0")))
+        self.assertIn("animation of 3 pictures; only the first is read; ffmpeg -i IN f%03d.png",
+                      self.smp("convert", "a.png", "o.png").stderr)
+        self.assertIn(words, self.smp("convert", "a.png", "p.png", "--page", "2", status=3).stderr)
+        self.assertIn(words, self.smp("convert", "a.png", "f-%d.png", "--frames", status=2).stderr)
         self.needs("WebP")
-        words = "a WebP holds one, and of an animation the first alone is read"
-        self.assertIn(words, self.smp("convert", DATA / "anim.webp", "o.png", "--page", "2", status=3).stderr)
-        self.assertIn(words, self.smp("convert", DATA / "anim.webp", "f-%d.png", "--frames", status=2).stderr)
+        self.assertIn("no pages, but may hold several pictures",
+                      self.smp("convert", DATA / "anim.webp", "o.png", "--page", "2", status=3).stderr)
 
     def test_webps_are_written(self):
         self.needs("WebP", "written")

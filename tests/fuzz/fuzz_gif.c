@@ -3,7 +3,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (smp_format_sniff(data, size) == &smp_format_gif)
+    if (smp_format_sniff(data, size) == &smp_format_gif) {
         fuzz_media(data, size);
+        fuzz_frames(data, size);
+    }
     return 0;
 }

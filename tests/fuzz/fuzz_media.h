@@ -20,34 +20,57 @@ const char *__asan_default_options(void);
         return "detect_leaks=0";                                                                                       \
     }
 
-/* Reads all rows into a buffer of exactly their size; then everything must be free again. scan_from: as in smp_limits.
- */
-static inline void fuzz_media_from(const uint8_t *data, size_t size, uint64_t scan_from)
+/* One picture, into a buffer of exactly the size of its rows. */
+static inline bool fuzz_rows(smp_reader *reader)
 {
-    smp_limits limits = {.max_pixels = 1 << 20, .max_memory = 1 << 26, .max_file = 1 << 24, .scan_from = scan_from};
+    smp_error err = {0};
+    const smp_media *media = smp_reader_media(reader);
+    const smp_shape *shape = media->scan.shape.kind ? &media->scan.shape : &media->shape;
+    int64_t row = smp_row_bytes(shape);
+    void *rows = malloc((size_t)row * 3);
+    bool good = rows;
+    for (int64_t y = 0; good && y < shape->height; y += 3) {
+        int64_t n = shape->height - y < 3 ? shape->height - y : 3;
+        good = smp_reader_rows(reader, rows, row, n, &err) == SMP_OK;
+    }
+    free(rows);
+    return good;
+}
+
+/* Reads all rows; then everything must be free again. limits: what else is asked for. */
+static inline void fuzz_media_as(const uint8_t *data, size_t size, smp_limits limits)
+{
+    enum { MOST_PICTURES = 20 };
+    limits.max_pixels = 1 << 20;
+    limits.max_memory = 1 << 26;
+    limits.max_file = 1 << 24;
     smp_alloc_limit(UINT64_C(1) << 28);
     smp_error err = {0};
     smp_reader *reader;
     if (smp_reader_open_memory(data, size, &limits, &reader, &err) == SMP_OK) {
-        const smp_media *media = smp_reader_media(reader);
-        const smp_shape *shape = media->scan.shape.kind ? &media->scan.shape : &media->shape;
-        int64_t row = smp_row_bytes(shape);
-        void *rows = malloc((size_t)row * 3);
-        for (int64_t y = 0; rows && y < shape->height; y += 3) {
-            int64_t n = shape->height - y < 3 ? shape->height - y : 3;
-            if (smp_reader_rows(reader, rows, row, n, &err) != SMP_OK)
-                break;
-        }
-        free(rows);
+        bool more = fuzz_rows(reader) && limits.frames;
+        for (int i = 1; more && i < MOST_PICTURES; i++)
+            more = smp_reader_next(reader, &more, &err) == SMP_OK && more && fuzz_rows(reader);
     }
     smp_reader_close(reader);
     if (smp_alloc_live() != 0)
         abort();
 }
 
+static inline void fuzz_media_from(const uint8_t *data, size_t size, uint64_t scan_from)
+{
+    fuzz_media_as(data, size, (smp_limits){.scan_from = scan_from});
+}
+
 static inline void fuzz_media(const uint8_t *data, size_t size)
 {
     fuzz_media_from(data, size, 0);
+}
+
+/* Every picture of an animation. */
+static inline void fuzz_frames(const uint8_t *data, size_t size)
+{
+    fuzz_media_as(data, size, (smp_limits){.frames = true});
 }
 
 #endif

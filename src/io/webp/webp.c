@@ -21,6 +21,7 @@ const smp_file_format smp_format_webp = {
     .read_open = smp_webp_read_open,
     .read_rows = smp_webp_read_rows,
     .read_end = smp_webp_read_end,
+    .read_next = smp_webp_read_next,
     .read_close = smp_webp_read_close,
     .write_shape = smp_webp_write_shape,
     .write_open = smp_webp_write_open,

@@ -1,6 +1,6 @@
 /* Reads WebP through libwebp, as RGB or RGBA of 8 bits: pictures with loss, without, with alpha; of an animation the
- * first picture, on a transparent canvas. The library wants memory for the whole picture. It gets the file in portions,
- * so that upper rows can be used while lower ones are decoded. */
+ * first picture, on a transparent canvas, or with --frames each (webp_frames.c). The library wants memory for the whole
+ * picture. It gets the file in portions, so that upper rows can be used while lower ones are decoded. */
 #include "io/webp/webp_glue.h"
 
 #ifdef SMP_HAVE_WEBP
@@ -23,6 +23,10 @@ typedef struct webp_reader {
     size_t given;  /* bytes of data that the decoder has seen */
     int64_t ready; /* rows that are decoded */
     bool complete;
+    /* With --frames, of an animation: */
+    smp_webp_movie *movie;
+    const uint8_t *canvas; /* the picture whose rows are read; null: it is not drawn yet */
+    int64_t drawn;         /* pictures before it */
 } webp_reader;
 
 /* ------------------------------------------------------------------------------------------------ opening */
@@ -90,6 +94,16 @@ static smp_code open_decoder(smp_reader *reader, int channels, smp_error *err)
     return state->decoder ? SMP_OK : smp_fail_memory(err, "a WebP", size);
 }
 
+static void tell_movie(smp_reader *reader, const smp_webp *webp)
+{
+    smp_media *media = &reader->media;
+    media->pages = webp->frames;
+    media->meta.video.rate[0] = webp->delay ? 1000 : 10;
+    media->meta.video.rate[1] = webp->delay ? webp->delay : 1;
+    if (webp->uneven)
+        smp_note(&reader->notes, "pictures have different delays, which streams of pictures do not know");
+}
+
 smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
@@ -101,12 +115,15 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "a WebP", sizeof *state);
     const smp_webp *webp = &state->webp;
     code = smp_webp_walk(&reader->source, &state->webp, err);
+    const bool movie = reader->limits.frames && webp->frames;
+    if (!code && movie)
+        code = smp_webp_walk_frames(&reader->source, &state->webp, err);
     if (code)
         return code;
     const bool covers = webp->inner_width == webp->width && webp->inner_height == webp->height;
     media->shape.width = webp->width;
     media->shape.height = webp->height;
-    media->shape.alpha = webp->alpha || !covers;
+    media->shape.alpha = webp->alpha || webp->clears || !covers;
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
     media->bits = 8;
@@ -117,20 +134,25 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
                  webp->frames == 1 ? "" : "s");
     snprintf(media->detail, sizeof media->detail, "%s%s%s", webp->lossless ? "lossless" : "lossy",
              webp->alpha ? ", alpha" : "", moving);
-    code = smp_check_picture(&reader->limits, webp->width, webp->height, memory_of(webp, media->shape.channels), err);
+    code = smp_check_picture(&reader->limits, webp->width, webp->height,
+                             movie ? smp_webp_movie_bytes(webp) : memory_of(webp, media->shape.channels), err);
     if (!code)
-        code = open_decoder(reader, media->shape.channels, err);
+        code = movie ? smp_webp_movie_open(webp, &state->movie, err) : open_decoder(reader, media->shape.channels, err);
     if (!code)
         code = keep_metadata(reader, webp, err);
-    if (!code && webp->frames > 1)
-        smp_note(&reader->notes, "the file is an animation of %lld pictures; only the first is read",
-                 (long long)webp->frames);
+    if (!code && movie)
+        tell_movie(reader, webp);
+    else if (!code && webp->frames > 1)
+        smp_note(
+            &reader->notes,
+            "the file is an animation of %lld pictures; only the first is read; --frames of run and convert reads all",
+            (long long)webp->frames);
     return code;
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-static smp_code fail_decoder(VP8StatusCode status, smp_error *err)
+smp_code smp_webp_status(int status, smp_error *err)
 {
     static const char *const texts[] = {
         [VP8_STATUS_INVALID_PARAM] = "its header is not possible",
@@ -140,6 +162,8 @@ static smp_code fail_decoder(VP8StatusCode status, smp_error *err)
         [VP8_STATUS_USER_ABORT] = "its decoding stopped",
         [VP8_STATUS_NOT_ENOUGH_DATA] = "its coded picture ends too early",
     };
+    if (status == VP8_STATUS_OK)
+        return SMP_OK;
     if (status == VP8_STATUS_OUT_OF_MEMORY)
         return smp_fail_memory(err, "a WebP", 0);
     const size_t known = sizeof texts / sizeof texts[0];
@@ -159,7 +183,7 @@ static smp_code decode(webp_reader *state, int64_t rows, smp_error *err)
         int last = 0;
         state->complete = status == VP8_STATUS_OK;
         if (!state->complete && (status != VP8_STATUS_SUSPENDED || state->given == size))
-            return fail_decoder(status, err);
+            return smp_webp_status(status, err);
         if (WebPIDecGetRGB(state->decoder, &last, NULL, NULL, NULL) && last > 0)
             state->ready = last;
     }
@@ -168,10 +192,27 @@ static smp_code decode(webp_reader *state, int64_t rows, smp_error *err)
     return SMP_OK;
 }
 
+static smp_code read_canvas(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    webp_reader *state = reader->state;
+    const int n = reader->media.shape.channels;
+    const int64_t width = reader->media.shape.width;
+    smp_code code = state->canvas ? SMP_OK : smp_webp_movie_draw(state->movie, &reader->source, &state->canvas, err);
+    for (int64_t i = 0; i < rows && !code; i++) {
+        const uint8_t *from = state->canvas + (reader->next_row + i) * width * 4;
+        uint8_t *row = (uint8_t *)to + i * stride;
+        for (int64_t x = 0; x < width; x++)
+            memcpy(row + x * n, from + x * 4, (size_t)n);
+    }
+    return code;
+}
+
 smp_code smp_webp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
 {
     webp_reader *state = reader->state;
     const smp_webp *webp = &state->webp;
+    if (state->movie)
+        return read_canvas(reader, to, stride, rows, err);
     const size_t whole = (size_t)smp_row_bytes(&reader->media.shape);
     const size_t left = (size_t)(webp->x * reader->media.shape.channels);
     for (int64_t i = 0; i < rows; i++) {
@@ -194,7 +235,17 @@ smp_code smp_webp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_
 
 smp_code smp_webp_read_end(smp_reader *reader, smp_error *err)
 {
-    return decode(reader->state, -1, err);
+    webp_reader *state = reader->state;
+    return state->movie ? SMP_OK : decode(state, -1, err);
+}
+
+smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *err)
+{
+    webp_reader *state = reader->state;
+    (void)err;
+    *more = state->movie && ++state->drawn < state->webp.frames;
+    state->canvas = NULL;
+    return SMP_OK;
 }
 
 void smp_webp_read_close(smp_reader *reader)
@@ -202,6 +253,7 @@ void smp_webp_read_close(smp_reader *reader)
     webp_reader *state = reader->state;
     if (state->decoder)
         WebPIDelete(state->decoder);
+    smp_webp_movie_close(state->movie);
     smp_free(state->data);
     smp_free(state->pixels);
     smp_free(state);

@@ -5,6 +5,7 @@
 #include "io/webp/webp_glue.h"
 
 enum { RIFF_HEADER = 12, CHUNK_HEADER = 8, MOST_CHUNKS = 100000, FRAME_HEADER = 16 };
+enum { FRAME_CLEARS = 1, FRAME_REPLACES = 2 };
 
 static smp_code fail_damaged(smp_error *err, const char *what)
 {
@@ -133,10 +134,10 @@ smp_code smp_webp_walk(const smp_source *source, smp_webp *webp, smp_error *err)
     *webp = (smp_webp){.width = 0};
     if (!smp_source_look(source, 0, head, RIFF_HEADER))
         return smp_check_size(source, RIFF_HEADER, err);
-    const uint64_t end = CHUNK_HEADER + (uint64_t)smp_get_le(head + 4, 4);
-    smp_code code = smp_check_size(source, end, err);
+    webp->end = CHUNK_HEADER + (uint64_t)smp_get_le(head + 4, 4);
+    smp_code code = smp_check_size(source, webp->end, err);
     if (!code)
-        code = walk_chunks(&w, RIFF_HEADER, end, false, err);
+        code = walk_chunks(&w, RIFF_HEADER, webp->end, false, err);
     if (code)
         return code;
     if (!webp->coded.size)
@@ -148,5 +149,81 @@ smp_code smp_webp_walk(const smp_source *source, smp_webp *webp, smp_error *err)
     }
     if (webp->x + webp->inner_width > webp->width || webp->y + webp->inner_height > webp->height)
         return fail_damaged(err, "its first picture lies outside of it");
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ frames */
+
+static smp_code fail_frame(smp_error *err, int64_t number, const char *what)
+{
+    smp_fail(err, SMP_E_DECODE, "the WebP is damaged: picture %lld %s", (long long)number, what);
+    return smp_hint_damaged(err);
+}
+
+/* number: of the frame, from 1 on. */
+static smp_code read_frame(const smp_source *source, const smp_webp *webp, uint64_t at, uint32_t size, int64_t number,
+                           smp_webp_frame *frame, smp_error *err)
+{
+    uint8_t head[FRAME_HEADER];
+    *frame = (smp_webp_frame){.delay = 0};
+    smp_webp *one = &frame->webp;
+    walk w = {.source = source, .webp = one};
+    if (size < FRAME_HEADER || !smp_source_look(source, at, head, FRAME_HEADER))
+        return fail_frame(err, number, "is too short");
+    smp_code code = walk_chunks(&w, at + FRAME_HEADER, at + size, true, err);
+    if (code)
+        return code;
+    one->x = 2 * (int64_t)smp_get_le(head, 3);
+    one->y = 2 * (int64_t)smp_get_le(head + 3, 3);
+    frame->delay = smp_get_le(head + 12, 3);
+    frame->clears = head[15] & FRAME_CLEARS;
+    frame->blends = !(head[15] & FRAME_REPLACES);
+    if (!one->coded.size)
+        return fail_frame(err, number, "has no pixels");
+    if (one->inner_width != (int64_t)smp_get_le(head + 6, 3) + 1 ||
+        one->inner_height != (int64_t)smp_get_le(head + 9, 3) + 1)
+        return fail_frame(err, number, "is not as large as its header says");
+    if (one->x + one->inner_width > webp->width || one->y + one->inner_height > webp->height)
+        return fail_frame(err, number, "lies outside of its canvas");
+    return SMP_OK;
+}
+
+smp_code smp_webp_next(const smp_source *source, const smp_webp *webp, uint64_t *at, int64_t number,
+                       smp_webp_frame *frame, smp_error *err)
+{
+    uint64_t from = *at ? *at : RIFF_HEADER;
+    while (from < webp->end) {
+        uint8_t head[CHUNK_HEADER];
+        if (!smp_source_look(source, from, head, CHUNK_HEADER))
+            break;
+        const uint32_t size = smp_get_le(head + 4, 4);
+        from += CHUNK_HEADER;
+        *at = from + size + (size & 1);
+        if (is(head, "ANMF"))
+            return read_frame(source, webp, from, size, number, frame, err);
+        from = *at;
+    }
+    return fail_frame(err, number, "is missing");
+}
+
+smp_code smp_webp_walk_frames(const smp_source *source, smp_webp *webp, smp_error *err)
+{
+    uint64_t at = 0;
+    webp->alpha = false;
+    for (int64_t number = 1; number <= webp->frames; number++) {
+        smp_webp_frame frame;
+        smp_code code = smp_webp_next(source, webp, &at, number, &frame, err);
+        if (code)
+            return code;
+        const smp_webp *one = &frame.webp;
+        const bool covers = one->inner_width == webp->width && one->inner_height == webp->height;
+        if (number == 1)
+            webp->delay = frame.delay;
+        webp->alpha |= one->alpha || (number == 1 && !covers);
+        webp->clears |= frame.clears && number < webp->frames;
+        webp->uneven |= frame.delay != webp->delay;
+        if (one->coded.size > webp->most_coded)
+            webp->most_coded = one->coded.size;
+    }
     return SMP_OK;
 }
