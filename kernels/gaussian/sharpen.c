@@ -10,7 +10,7 @@ SMP_CPU_KERNEL(sharpen_naive)
     const smp_sharpen *s = params;
     const smp_gaussian *g = &s->blur;
     const float *w = smp_gaussian_weights(g, io->table), threshold = s->threshold * io->in.white;
-    const int channels = io->in.channels, r = g->radius, alpha = io->in.alpha ? channels - 1 : -1;
+    const int channels = io->in.channels, r = g->radius;
     const int64_t samples = io->in.width * channels, taps = 2 * (int64_t)r + 1;
     float *ring = scratch; /* the row pass of row y is ring row (y + r) % taps */
     for (int64_t y = y0; y < y1; y++) {
@@ -24,7 +24,7 @@ SMP_CPU_KERNEL(sharpen_naive)
             for (int k = 1 - r; k <= r; k++)
                 blurred = smp_gaussian_tap(blurred, w[k < 0 ? -k : k], ring[(y + k + r) % taps * samples + i]);
             float v = smp_load(smp_row(&io->in, y), i, io->in.format);
-            stencil_put(io, y, i, i % channels == alpha ? v : smp_sharpen_mask(v, blurred, s->amount, threshold));
+            stencil_put(io, y, i, smp_sharpen_mask(v, blurred, s->amount, threshold));
         }
     }
 }
@@ -34,7 +34,6 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
     const gaussian_walk *g = walk->context;
     const smp_io *io = walk->io;
     const smp_sharpen *s = (const smp_sharpen *)(const void *)g->g; /* the blur is its first field */
-    const int channels = io->in.channels;
     const float amount = s->amount, threshold = s->threshold * io->in.white;
     const int64_t most = gaussian_at_once(g->g->radius);
     for (int64_t i = 0; i < rows; i += most) {
@@ -45,9 +44,6 @@ static void emit(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
             stencil_load(g->line, &io->in, y + i + j, tile, 0, 0, SMP_CLAMP, 0);
             for (int64_t x = 0; x < tile->lanes; x++)
                 o[x] = smp_sharpen_mask(v[x], o[x], amount, threshold);
-            if (io->in.alpha)
-                for (int64_t x = channels - 1; x < tile->samples; x += channels)
-                    o[x] = v[x];
             stencil_prefetch_out(&io->out, tile, y + i + j + 8);
             stencil_store(io, tile, y + i + j, o, 0);
         }

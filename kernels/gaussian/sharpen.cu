@@ -9,19 +9,15 @@
 struct sharpen_result {
     const smp_view &sharp;
     float amount, threshold;
-    int alpha;
     SMP_DEVICE_MEMBER float operator()(int64_t y, int64_t i, float blurred) const
     {
-        const float v = smp_load(smp_row(&sharp, y), i, sharp.format);
-        if (alpha >= 0 && stencil_channel(sharp, i) == alpha)
-            return v;
-        return smp_sharpen_mask(v, blurred, amount, threshold);
+        return smp_sharpen_mask(smp_load(smp_row(&sharp, y), i, sharp.format), blurred, amount, threshold);
     }
 };
 
 SMP_DEVICE sharpen_result sharpen_with(const smp_view &sharp, const smp_sharpen &p)
 {
-    const sharpen_result result = {sharp, p.amount, p.threshold * sharp.white, stencil_alpha(sharp)};
+    const sharpen_result result = {sharp, p.amount, p.threshold * sharp.white};
     return result;
 }
 

@@ -1,7 +1,7 @@
 /* sharpen: unsharp masking with the blur of gaussian_weights.h. Parameters and arithmetic.
  *
  * The definition: g is the blurred sample (row pass, column pass, unrounded f32), d = v - g;
- * where |d| > threshold (in code values, or d is NaN): fma(amount, d, v), else v. Alpha passes through. */
+ * where |d| > threshold (in code values, or d is NaN): fma(amount, d, v), else v; alpha, too. */
 #ifndef SMP_KERNELS_GAUSSIAN_SHARPEN_H
 #define SMP_KERNELS_GAUSSIAN_SHARPEN_H
 
@@ -36,9 +36,9 @@ enum { SMP_SHARPEN_WARP_RADIUS = 8, SMP_SHARPEN_WARP_AMOUNT = 100 };
 /* The radius of the kernel for this launch, or 0: none. */
 SMP_HOST_DEVICE int smp_sharpen_warp(const smp_sharpen *s, const smp_io *io)
 {
-    const int radius = smp_gaussian_warp(&s->blur, io), alpha = io->in.alpha && io->in.channels != 4;
+    const int radius = smp_gaussian_warp(&s->blur, io);
     const int fits = radius <= SMP_SHARPEN_WARP_RADIUS && s->amount <= (float)SMP_SHARPEN_WARP_AMOUNT;
-    return io->in.format == io->out.format && io->in.format != SMP_U16 && fits && !alpha ? radius : 0;
+    return io->in.format == io->out.format && io->in.format != SMP_U16 && fits ? radius : 0;
 }
 
 SMP_CPU_DECLARE(sharpen_naive);

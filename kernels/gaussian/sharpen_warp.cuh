@@ -16,12 +16,12 @@ template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
     typedef typename gaussian_format<uint8_t, V>::pack pack;
     const float amount, threshold;
     const unsigned base; /* 2^23 */
-    const bool alpha, counts;
+    const bool counts;
     unsigned clipped;
 
     SMP_DEVICE_MEMBER sharpen_mask(const smp_io &io, const smp_sharpen &p)
         : amount(strip_opaque(io, p.amount)), threshold(p.threshold * io.in.white), base(strip_opaque(io, 0x4b000000u)),
-          alpha(C == 4 && io.in.alpha), counts(io.clipped != nullptr), clipped(0)
+          counts(io.clipped != nullptr), clipped(0)
     {
     }
     SMP_DEVICE_MEMBER pack operator()(float *blurred, const pack &sharp, int n)
@@ -31,8 +31,7 @@ template <int R, int C> struct sharpen_mask<uint8_t, R, C> {
 #pragma unroll
         for (int i = 0; i < V; i++) {
             const float v = __uint_as_float(__byte_perm(sharp.v[i / 4], base, 0x7540 | (i & 3))) - 8388608.f;
-            const float masked = smp_sharpen_mask(v, blurred[i], amount, threshold);
-            blurred[i] = C == 4 && i % 4 == 3 && alpha ? v : masked;
+            blurred[i] = smp_sharpen_mask(v, blurred[i], amount, threshold);
         }
 #pragma unroll
         for (int i = 0; i < V / 2; i++) {
@@ -59,12 +58,10 @@ template <int R, int C> struct sharpen_mask<float, R, C> {
     typedef gaussian_stored<float, V> stored;
     typedef typename stored::pack pack;
     const float amount, threshold;
-    const bool alpha;
     unsigned clipped;
 
     SMP_DEVICE_MEMBER sharpen_mask(const smp_io &io, const smp_sharpen &p)
-        : amount(strip_opaque(io, p.amount)), threshold(p.threshold * io.in.white), alpha(C == 4 && io.in.alpha),
-          clipped(0)
+        : amount(strip_opaque(io, p.amount)), threshold(p.threshold * io.in.white), clipped(0)
     {
     }
     SMP_DEVICE_MEMBER pack operator()(float *blurred, const pack &sharp, int)
@@ -72,8 +69,7 @@ template <int R, int C> struct sharpen_mask<float, R, C> {
 #pragma unroll
         for (int i = 0; i < V; i++) {
             const float v = __uint_as_float(sharp.v[i]);
-            const float masked = smp_sharpen_mask(v, blurred[i], amount, threshold);
-            blurred[i] = stored::finish(C == 4 && i % 4 == 3 && alpha ? v : masked);
+            blurred[i] = stored::finish(smp_sharpen_mask(v, blurred[i], amount, threshold));
         }
         return stored::packed(blurred);
     }

@@ -63,7 +63,7 @@ SMP_INLINE void put_line(const smp_io *io, const float *from, int64_t step, int6
         *io->clipped += clipped;
 }
 
-/* Alpha passes. */
+/* Alpha that is not transformed passes. */
 SMP_INLINE void put_alpha(const smp_io *io, const smp_fourier *p, int64_t y)
 {
     for (int c = p->channels; c < io->out.channels; c++)

@@ -64,7 +64,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (!width || !height)
         return smp_fail(err, SMP_E_PIPE, "transforms have at most %d pixels a side, and this picture is %lld x %lld",
                         SMP_FFT_MOST, (long long)in->width, (long long)in->height);
-    *k = (smp_fourier){.channels = in->channels - in->alpha,
+    *k = (smp_fourier){.channels = in->channels - (in->alpha && !isnan(p->highpass)),
                        .edge = p->edge,
                        .filter = filters[p->shape],
                        .order = (int32_t)p->order,
@@ -92,7 +92,8 @@ const smp_stage smp_stage_fftfilter = {
         "The picture is extended by at least 32 pixels of what `edge` says (wrap: by none), to sides without prime "
         "factors above 7, half behind it and half before it, then transformed, multiplied and transformed back: the "
         "result has the input's size. A low pass costs the same for every frequency; `gaussian` is faster for sigmas "
-        "of some pixels (sigma = 0.159 / c). Alpha passes; colour is premultiplied.",
+        "of some pixels (sigma = 0.159 / c). A low pass filters alpha like a colour, otherwise it passes; colour is "
+        "premultiplied.",
     .example = "fftfilter 0.2 highpass=0.02",
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,

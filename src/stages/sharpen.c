@@ -95,7 +95,7 @@ const smp_stage smp_stage_sharpen = {
     .help = "unsharp mask: adds what a blur takes away",
     .about = "out = v + amount * (v - blur(v)) where |v - blur(v)| > threshold, else v; blur has a gaussian of "
              "standard deviation sigma, cut at 4 sigma, in f32 and unrounded.\n"
-             "Alpha passes through; colour is premultiplied.",
+             "Alpha is sharpened like a colour; colour is premultiplied: as if the picture lay on any background.",
     .example = "sharpen 0.8 sigma=1.5px threshold=2%",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,

@@ -18,8 +18,6 @@ static double exact(const picture *in, int64_t x, int64_t y, int c, const void *
 {
     const exact_context *e = context;
     double blurred = 0, v = picture_get(in, x, y, c);
-    if (in->view.alpha && c == in->view.channels - 1)
-        return v;
     for (int j = -e->radius; j <= e->radius; j++)
         for (int i = -e->radius; i <= e->radius; i++)
             blurred += e->w[abs(i)] * e->w[abs(j)] * double_at(in, x + i, y + j, c, e->edge, 0.25);

@@ -63,6 +63,18 @@ class Alpha(OracleCase):
             opaque, plain = through_png(array, stage), run(np.ascontiguousarray(array[..., :3]), stage)
             self.assertLessEqual(np.abs(opaque[..., :3].astype(int) - plain).max(), 0, stage)
 
+    def test_filters_that_keep_the_mean_keep_a_flat_colour_up_to_its_edge(self):
+        array = np.full((40, 40, 4), (200, 100, 50, 0), np.uint8)
+        apart = np.hypot(*(np.mgrid[:40, :40] - 19.5))
+        array[..., 3] = np.clip(255 * (15.5 - apart), 0, 255)
+        for stage in ("gaussian 2px", "sharpen 1.5 sigma=2px", "fftfilter 0.1"):
+            got = through_png(array, stage).astype(int)
+            seen = got[..., 3] > 40  # below, a code of alpha is more than one of colour
+            self.assertGreater(seen.sum(), 600)
+            self.assertLessEqual(np.abs(got[seen][:, :3] - (200, 100, 50)).max(), 2, stage)
+            self.assertFalse(np.array_equal(got[..., 3], array[..., 3]), stage)
+        self.same(through_png(array, "fftfilter highpass=0.1")[..., 3], array[..., 3], "a high pass leaves alpha")
+
     def test_point_stages_leave_alpha_alone(self):
         array = picture(3, (45, 61, 4), np.uint8)
         got = through_png(array, "invert")
