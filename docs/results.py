@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes docs/results.md of docs/results/*.json, which tests/gpu_all.sh writes on a GPU machine, and
-tests/bench/peers.py on one without. Below a table stands what a text of the same name (NAME.txt) says of it.
+tests/bench/peers.py, peers_pictures.py and peers_study.py on one without. Below a table stands what a text of the same
+name (NAME.txt) says of it.
 
     docs/results.py [--check] [FOLDER]      --check: exit 1 when results.md is not what the files make
 
@@ -12,7 +13,7 @@ import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 ORDER = ["transpose", "reduction", "histogram", "stencil5", "stencil15", "matmul", "bench", "folders", "host",
-         "peers", "limits", "study"]
+         "peers", "limits", "pictures", "study"]
 TITLES = {
     "transpose": "Transpose", "reduction": "Reduction", "histogram": "Histogram", "stencil5": "Gaussian, 5 taps",
     "stencil15": "Gaussian, 15 taps", "matmul": "Matrix product",
@@ -397,20 +398,45 @@ def study(report):
             "`tests/bench/peers_study.py` in alternation, which says what is in them; 6000x4000 unless said, OpenCV " \
             f"{report['opencv']}. x is the other's time divided by ours, with AVX-512 (v4) and AVX2 (v3) " \
             "code. FFTW plans by estimate and makes half a spectrum, `fft complex` the whole one.\n"
-    for rows, other in ((report["stages"], "OpenCV"), (report["transforms"], "FFTW")):
-        if rows:
-            lines = [(one["stage"], number(one["other_s"] * 1e3, 3), *(cell for isa in one["ratio"] for cell in (
-                      number(one["smempipe_s"][isa] * 1e3, 3), number(one["ratio"][isa], 2)))) for one in rows]
-            heads = [cell for isa in rows[0]["ratio"] for cell in (f"{isa} ms", f"{isa} x")]
-            text += f"\n**Beside {other}**\n\n" + table(("stage", f"{other} ms", *heads), lines)
-    return text
+    return text + beside(report["stages"], "OpenCV") + beside(report["transforms"], "FFTW")
+
+
+def beside(rows, other):
+    """A table of stages on one core beside another library; rows of no other library, or none."""
+    rows = [one for one in rows if one["beside"] == other]
+    if not rows:
+        return ""
+    lines = [(one["stage"], number(one["other_s"] * 1e3, 3), *(cell for isa in one["ratio"] for cell in (
+              number(one["smempipe_s"][isa] * 1e3, 3), number(one["ratio"][isa], 2)))) for one in rows]
+    heads = [cell for isa in rows[0]["ratio"] for cell in (f"{isa} ms", f"{isa} x")]
+    return f"\n**Beside {other}**\n\n" + table(("stage", f"{other} ms", *heads), lines)
+
+
+def pictures(report):
+    """Whole commands and single stages that people make pictures with, in processor seconds."""
+    text = "\n## Pictures that people make, in processor time\n\n"
+    text += f"{report['processor']}, on a machine with other work (load {report['load_before']:.1f} before, " \
+            f"{report['load_after']:.1f} after); the least of a run of `tests/bench/peers_pictures.py` in " \
+            "alternation, which says what is in it. " + "; ".join(filter(None, report["versions"].values())) + ".\n"
+    if report["jobs"]:
+        text += "\n**Whole commands**, processor seconds of all their threads; x is that divided by the first " \
+                "row's:\n"
+    for job in report["jobs"]:
+        ours = next(iter(job["tools"].values()))["cpu_s"]
+        text += "\n" + table((job["job"], "processor s", "x"), [
+            (tool, number(one["cpu_s"], 3), number(one["cpu_s"] / ours, 2)) for tool, one in job["tools"].items()])
+    if report["stages"]:
+        text += "\n**One stage in memory**, 6000x4000, one thread, processor milliseconds; x is the other's time " \
+                "divided by ours, with AVX-512 (v4) and AVX2 (v3) code:\n"
+    return text + beside(report["stages"], "Pillow") + beside(report["stages"], "OpenCV")
 
 
 def peers_of(report):
     return gpu_peers(report) if "rows" in report else peers(report)
 
 
-MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits, "study": study}
+MAKERS = {"bench": bench, "folders": folders, "host": host, "peers": peers_of, "limits": limits, "pictures": pictures,
+          "study": study}
 
 
 def wrapped(text):

@@ -1,7 +1,7 @@
-/* Times a pipeline over a picture in memory, on one core, for tests/bench/peers_study.py: processor seconds, a line a
- * run. steps: of its steps; all: of the whole run, with copies of the pictures and what is computed between steps.
+/* Times a pipeline over a picture in memory, on one core, for tests/bench/peers_study.py and peers_pictures.py:
+ * processor seconds, a line a run. steps: of its steps; all: of the whole run, with copies of the pictures and what is computed between steps.
  *
- *   cpu_stage steps|all ISA P.pipe u8|u16|f32 WIDTH HEIGHT FILE RUNS      FILE: the samples, row by row
+ *   cpu_stage steps|all ISA P.pipe u8|u16|f32|u8x3 WIDTH HEIGHT FILE RUNS      FILE: the samples, row by row
  *
  * Linked with --wrap=clock_gettime: the clock by which the library times steps is the processor time of their thread.
  */
@@ -66,14 +66,15 @@ int main(int argc, char **argv)
     struct smempipe_device device;
     smp_error err = {.code = SMP_OK};
     if (argc != 9) {
-        fprintf(stderr, "usage: cpu_stage steps|all ISA P.pipe u8|u16|f32 WIDTH HEIGHT FILE RUNS\n");
+        fprintf(stderr, "usage: cpu_stage steps|all ISA P.pipe u8|u16|f32|u8x3 WIDTH HEIGHT FILE RUNS\n");
         return 2;
     }
     smempipe_buffer in = {.shape = {.kind = SMEMPIPE_PICTURE, .channels = 1}};
     in.shape.format = !strcmp(argv[4], formats[1]) ? SMEMPIPE_U16 : !strcmp(argv[4], formats[2]) ? SMEMPIPE_F32 : 0;
+    in.shape.channels = !strcmp(argv[4], "u8x3") ? 3 : 1;
     in.shape.width = atoll(argv[5]);
     in.shape.height = atoll(argv[6]);
-    in.data = samples_of(argv[7], (size_t)(in.shape.width * in.shape.height << in.shape.format));
+    in.data = samples_of(argv[7], (size_t)(in.shape.width * in.shape.height * in.shape.channels << in.shape.format));
     if (!in.data || smempipe_compile_file(argv[3], NULL, &pipeline, &error) ||
         smempipe_plan_make(pipeline, &in.shape, 0, &plan, &error))
         return failed(error);

@@ -210,24 +210,32 @@ def measure_folder(program, folder, threads, keep):
 
 def make_photos(folder):
     os.mkdir(f"{folder}/photos")
+    make_photos_in(f"{folder}/photos", PICTURES)
+
+
+def make_photos_in(folder, count):
     big = photo(1024, 1536)
-    for i in range(PICTURES):
+    for i in range(count):
         y, x = i * 37 % 512, i * 101 % 768
-        cv2.imwrite(f"{folder}/photos/p{i:04}.jpg", big[y : y + 512, x : x + 768], [cv2.IMWRITE_JPEG_QUALITY, 90])
+        cv2.imwrite(f"{folder}/p{i:04}.jpg", big[y : y + 512, x : x + 768], [cv2.IMWRITE_JPEG_QUALITY, 90])
 
 
-def measure_thumbnails(program, folder, threads, keep):
+def thumbnail_ways(program, folder, threads):
     """JPEGs of 768 x 512 as thumbnails of 256 pixels."""
     has = shutil.which
     loop = "for f in photos/*.jpg; do {}; done"
     convert = f"'{program}' convert -q --device cpu --threads {threads} --resize 256 photos -o out"
-    ways = {
+    return {
         "smempipe convert": convert,
         "smempipe convert --fast-decode": f"{convert} --fast-decode",
         "a loop over vipsthumbnail":
         has("vipsthumbnail") and loop.format(f"vipsthumbnail $f -s 256 -o {folder}/out/%s.jpg"),
         "mogrify": has("mogrify") and "mogrify -path out -resize 256x256 photos/*.jpg",
     }
+
+
+def measure_thumbnails(program, folder, threads, keep):
+    ways = thumbnail_ways(program, folder, threads)
     keep("thumbnails", {"pictures": PICTURES, "size": "768x512 JPEG", "ways": timed_ways(folder, "768x512", ways)})
 
 
@@ -237,22 +245,28 @@ def timed_ways(folder, size, ways):
     for way, command in ways.items():
         if not command:
             continue
-        shutil.rmtree(f"{folder}/out", ignore_errors=True)
-        os.mkdir(f"{folder}/out")
-        start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(["sh", "-c", command],
-                       cwd=folder,
-                       check=True,
-                       stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
-        seconds, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        made = sum(name.endswith((".png", ".jpg")) for name in os.listdir(f"{folder}/out"))
-        if made != PICTURES:
-            raise SystemExit(f"{way}: {made} pictures of {PICTURES}")
-        results[way] = {"wall_s": seconds, "cpu_s": used}
-        print(f"{PICTURES} pictures of {size}, {way}: {seconds:.2f} s, {used:.2f} of processors", flush=True)
+        one = results[way] = timed_way(folder, way, command, PICTURES)
+        print(f"{PICTURES} pictures of {size}, {way}: {one['wall_s']:.2f} s, {one['cpu_s']:.2f} of processors",
+              flush=True)
     return results
+
+
+def timed_way(folder, way, command, pictures):
+    """A shell's command, which must make so many pictures in the folder `out`."""
+    shutil.rmtree(f"{folder}/out", ignore_errors=True)
+    os.mkdir(f"{folder}/out")
+    start, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(["sh", "-c", command],
+                   cwd=folder,
+                   check=True,
+                   stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    seconds, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    made = sum(name.endswith((".png", ".jpg")) for name in os.listdir(f"{folder}/out"))
+    if made != pictures:
+        raise SystemExit(f"{way}: {made} pictures of {pictures}")
+    return {"wall_s": seconds, "cpu_s": used}
 
 
 # ---------------------------------------------------------------------------------------------- single stages
@@ -303,6 +317,11 @@ def stage_rows():
     rows.append(("stats u8x1", "stats", u1, lambda x, to: cv2.meanStdDev(x)))
     rows.append(("stats u8x3", "stats", u3, lambda x, to: cv2.meanStdDev(x)))
 
+    return rows + picture_rows(u1, u3) + study_rows(u1, u3)
+
+
+def picture_rows(u1, u3):
+    """Pictures that people make: sizes, turns, borders, colours."""
     def warped(how):
         turn = cv2.getRotationMatrix2D((2999.5, 1999.5), -7, 1)
         return lambda x, to: cv2.warpAffine(x, turn, (6000, 4000), to, flags=how)
@@ -317,6 +336,7 @@ def stage_rows():
     def colours(how):
         return lambda x, to: cv2.cvtColor(x, how, to)
 
+    rows = []
     to_1600 = "resize width=1600 height=1067 fit=stretch"
     rows.append(("resize lanczos3 to 1600 u8x3 (Pillow)", f"{to_1600} arithmetic=fixed", u3,
                  pillow(1600, 1067, Image.LANCZOS)))
@@ -336,7 +356,7 @@ def stage_rows():
     rows.append(("Lab u8x3", "color lab", u3, colours(cv2.COLOR_RGB2Lab)))
     rows.append(("two levels diffused u8x1 (Pillow)", "posterise 2 dither=diffuse", u1,
                  lambda x, to: Image.fromarray(u1).convert("1")))
-    return rows + study_rows(u1, u3)
+    return rows
 
 
 def study_rows(u1, u3):

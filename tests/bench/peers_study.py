@@ -78,9 +78,10 @@ def rows():
 
 def ours_once(options, what, isa, array, folder):
     """Processor seconds of runs; the first one, which touches memory, is left out."""
+    kind = {1: "u8", 2: "u16", 4: "f32"}[array.itemsize] + "x3" * (array.ndim == 3)
     done = subprocess.run([f"{options.build}/tests/cpu_stage", what, isa, f"{folder}/p.pipe",
-                           {1: "u8", 2: "u16", 4: "f32"}[array.itemsize], str(array.shape[1]), str(array.shape[0]),
-                           f"{folder}/samples", str(RUNS + 1)], capture_output=True, text=True, check=True)
+                           kind, str(array.shape[1]), str(array.shape[0]), f"{folder}/samples",
+                           str(RUNS + 1)], capture_output=True, text=True, check=True)
     return [float(line) for line in done.stdout.split()][1:]
 
 
@@ -133,13 +134,17 @@ def transforms():
             return
 
 
-def main():
-    ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def options_of(text, name):
+    ask = argparse.ArgumentParser(description=text.splitlines()[0])
     ask.add_argument("--build", default=os.path.join(peers.ROOT, "build/release"), help="folder of the build")
-    ask.add_argument("--json", metavar="FILE", default=os.path.join(peers.ROOT, "docs/results/cpu-study.json"))
+    ask.add_argument("--json", metavar="FILE", default=os.path.join(peers.ROOT, f"docs/results/cpu-{name}.json"))
     ask.add_argument("--rounds", type=int, default=3)
     ask.add_argument("--only", metavar="PATTERN", default="*", help="rows like 'median*'")
-    options = ask.parse_args()
+    return ask.parse_args()
+
+
+def main():
+    options = options_of(__doc__, "study")
     program = f"{options.build}/smempipe"
     cv2.setNumThreads(1)
     isas = peers.isas(program)
