@@ -113,6 +113,7 @@ static bool may_read(const smp_readable *may, const char *path, bool *failed)
 /* Kernels of files are compiled now, before a run shuts itself off. */
 static void open_foreign(const smp_program *program)
 {
+    smp_warp_provide_stage();
     for (size_t i = 0; i < program->file_count; i++)
         if (program->files[i].foreign)
             smp_warp_prepare_stage(program->files[i].path);
@@ -133,9 +134,10 @@ smp_code smp_readable_check(const smp_readable *may, const smp_program *program,
         smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
         code = smp_fail(err, SMP_E_PIPE, "the pipeline names files that it may not read");
     }
-    if (!code)
-        open_foreign(program);
-    return code;
+    if (code)
+        return code;
+    open_foreign(program);
+    return smp_program_examine(program, may->lenient, diags, err);
 }
 
 smp_code smp_pipe_include(void *context, const char *including, const char *path, char **text, size_t *length,

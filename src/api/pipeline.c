@@ -60,7 +60,7 @@ static smp_code compile(const char *path, const char *text, const char *const *s
     smp_setting *pairs = NULL;
     size_t count = 0, length = text ? strlen(text) : 0;
     char *read = NULL;
-    smp_readable may = {.own = text ? SMP_API_TEXT : NULL};
+    smp_readable may = {.own = text ? SMP_API_TEXT : NULL, .lenient = true};
     smp_code code = take_settings(settings, &pairs, &count, err);
     if (!code && !text && (code = smp_pipe_read(path, false, &read, &length, err)))
         smp_at(err, "%s", path);
@@ -240,7 +240,8 @@ smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape,
     if (measure && !pipeline->program->save_count && smp_program_measures(pipeline->program, err))
         return err->code;
     smp_warp_provide_stage();
-    smp_code code = in ? smp_plan_memory(&ask, diags, device, in, NULL, out, err) : smp_plan_make(&ask, diags, out, err);
+    smp_code code =
+        in ? smp_plan_memory(&ask, diags, device, in, NULL, out, err) : smp_plan_make(&ask, diags, out, err);
     if (!code && (*out)->looks >= 0) {
         smp_plan_free(*out);
         *out = NULL;

@@ -52,6 +52,7 @@ static smp_code check_one(const check_settings *settings, const char *path, smp_
 static smp_code check(void *given, smp_error *err)
 {
     check_settings *settings = given;
+    settings->base.lenient = true;
     if (settings->base.stages.count)
         return check_one(settings, NULL, err);
     smp_code first = SMP_OK;
@@ -67,9 +68,9 @@ static smp_code check(void *given, smp_error *err)
 const smp_command smp_command_check = {
     .name = "check",
     .help = "validate pipelines without opening a picture",
-    .about = "Prints every mistake with its place, and 'ok' for each pipeline without one. With -v also the parameters "
-             "that --set "
-             "changes.",
+    .about =
+        "Prints every mistake with its place, and 'ok' for each pipeline without one. Kernels of files are compiled "
+        "where a compiler is. With -v also the parameters that --set changes.",
     .settings_size = sizeof(check_settings),
     .without = SMP_O_OUTPUTS | SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
     .groups = {SMP_PIPELINE_GROUP, SMP_COMMON_GROUP},

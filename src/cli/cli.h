@@ -41,6 +41,7 @@ typedef struct smp_pipeline_settings {
     smp_strings readable;    /* --allow-read */
     int diagnostics;         /* index into text, json */
     smp_kind input;          /* what is read, by its name; none: not known */
+    bool lenient;            /* a compiler of kernels that is missing is a warning */
 } smp_pipeline_settings;
 
 extern const smp_option smp_pipeline_options[];

@@ -134,7 +134,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     *out = NULL;
     smp_setting *pairs = NULL;
     smp_shipped shipped = {0};
-    smp_readable may = {0};
+    smp_readable may = {.lenient = settings->lenient};
     smp_code code = split_settings(&settings->settings, &pairs, err);
     if (!code)
         code = smp_shipped_list(&shipped, err);

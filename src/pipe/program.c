@@ -133,3 +133,46 @@ smp_code smp_program_measures(const smp_program *program, smp_error *err)
     smp_fail(err, SMP_E_PIPE, "the pipeline measures nothing");
     return smp_hint(err, "add a stage that does: %s", names);
 }
+
+static bool is_known(const smp_node *node)
+{
+    for (size_t i = 0; i < node->argument_count; i++)
+        if (node->arguments[i].later)
+            return false;
+    return true;
+}
+
+static smp_code examine(const smp_node *node, smp_error *err)
+{
+    void *params = smp_alloc(node->stage->params_size);
+    if (!params)
+        return smp_fail_memory(err, "parameters", node->stage->params_size);
+    for (size_t i = 0; i < node->argument_count; i++)
+        smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
+    const smp_code code = node->stage->examine(params, err);
+    smp_free(params);
+    return code;
+}
+
+smp_code smp_program_examine(const smp_program *program, bool lenient, smp_diags *diags, smp_error *err)
+{
+    smp_code first = SMP_OK;
+    for (size_t i = 0; i < program->node_count; i++) {
+        const smp_node *node = &program->nodes[i];
+        smp_error why = {.code = SMP_OK};
+        if (!node->stage->examine || !is_known(node) || !examine(node, &why))
+            continue;
+        if (why.code == SMP_E_MEMORY) {
+            *err = why;
+            return SMP_E_MEMORY;
+        }
+        const bool error = why.code != SMP_E_DEVICE || !lenient;
+        smp_diag *diag = smp_diags_add(diags, error ? SMP_ERROR : SMP_WARNING, node->span, "%s%s",
+                                       error ? "" : "not looked into: ", why.message);
+        if (why.hint[0])
+            smp_diag_note(diags, diag, "%s", why.hint);
+        if (error)
+            first = smp_fail(err, SMP_E_PIPE, "%s", why.message);
+    }
+    return first;
+}

@@ -188,6 +188,23 @@ static smp_code open_file(const params *p, const smp_foreign_file **file, smp_er
     return SMP_E_PIPE;
 }
 
+static smp_code examine(const void *given_params, smp_error *err)
+{
+    static const smp_shape any = {.kind = SMP_IMAGE, .width = 1, .height = 1, .channels = 1};
+    const params *p = given_params;
+    const smp_foreign_file *file;
+    smp_code code = smp_foreign_open(p->file, &file, err);
+    if (code == SMP_E_DEVICE)
+        return code;
+    if (code)
+        code = open_file(p, &file, err); /* in the words of a plan */
+    made *m = code ? NULL : smp_alloc(sizeof *m);
+    if (!code)
+        code = m ? make_variants(p, file, &any, &any, m, err) : smp_fail_memory(err, "kernels", sizeof *m);
+    smp_free(m);
+    return code;
+}
+
 static smp_code plan(const void *given_params, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
                      smp_error *err)
 {
@@ -258,6 +275,7 @@ const smp_stage smp_stage_kernel = {
     .params = table,
     .params_size = sizeof(params),
     .check = check,
+    .examine = examine,
     .plan = plan,
     .variants = variants,
     .aliases = (const smp_alias[]){{"cuda", "kernel \"my.cu\" name=NAME"}, {"ptx", "kernel \"my.ptx\" name=NAME"}, {0}},

@@ -426,6 +426,9 @@ typedef struct smp_stage {
      * be null. */
     bool (*instead)(const char *value, char *text, size_t size);
     const char *order; /* names of parameters in the order in which other tools write their values; may be null */
+    /* What the files of kernels that it names say of its parameters, before there is an input. SMP_E_DEVICE: a compiler
+     * is missing. Null: nothing. */
+    smp_code (*examine)(const void *params, smp_error *err);
     /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*looks)(const void *params);
     /* For a picture of bytes whose end may be empty: the rows to copy from a device, at least one, by the first of

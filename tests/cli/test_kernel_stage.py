@@ -170,6 +170,18 @@ class KernelStage(CliCase):
             done = self.smp("run", "-e", 'kernel "no.cu"', "in.npy", "out.npy", status=2,
                             env={"PATH": str(path), "HOME": str(path)})  # fmt: skip
             self.assertIn("pip install nvidia-cuda-nvcc", done.stderr)
+            done = self.smp("check", "-e", 'kernel "no.cu"', env={"PATH": str(path), "HOME": str(path)})
+            self.assertIn("not looked into: compiling a .cu file needs nvcc", done.stderr)
+
+    def test_check_reads_the_files_and_a_batch_fails_before_its_first_file(self):
+        self.write("a.pipe", "smempipe 1\nkind image\n" + BLUR.replace("channels, ", "") + "\n")
+        error = self.smp("check", "a.pipe", status=2).stderr
+        self.assertIn("a.pipe:3:1: error: kernel 'blur3' has 6 parameters, but args give 5", error)
+        told = self.smp("batch", "a.pipe", "in.npy", "--to", "npy", "-o", "out", status=2).stderr
+        self.assertEqual(told, error)
+        self.assertFalse((self.folder / "out").exists())
+        self.write("a.pipe", "smempipe 1\nkind image\n" + BLUR + " width={height}\n")
+        self.assertIn("ok", self.smp("check", "a.pipe").stdout)  # what depends on the picture waits for it
 
     def test_a_strangers_file_stays_below_its_folder(self):
         (self.folder / "got").mkdir()
