@@ -1,5 +1,6 @@
 /* Times a pipeline over a picture in memory, on one core, for tests/bench/peers_study.py and peers_pictures.py:
- * processor seconds, a line a run. steps: of its steps; all: of the whole run, with copies of the pictures and what is computed between steps.
+ * processor seconds, a line a run. steps: of its steps; all: of the whole run, with copies of the pictures and what is
+ * computed between steps.
  *
  *   cpu_stage steps|all ISA P.pipe u8|u16|f32|u8x3 WIDTH HEIGHT FILE RUNS      FILE: the samples, row by row
  *

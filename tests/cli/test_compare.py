@@ -53,7 +53,8 @@ class Compare(CliCase):
                                                status=6).stderr)
 
     def test_a_step_that_looks_is_compared_behind_those_of_the_plan(self):
-        options = ("-e", "crop auto", "-e", "deskew", "-e", "invert", self.small_png(), "--time-limit", "0.1", "--repeat", "1")
+        options = ("-e", "crop auto", "-e", "deskew", "-e", "invert", self.small_png(), "--time-limit", "0.1",
+                   "--repeat", "1")  # fmt: skip
         for device in ("cpu", "simt"):
             found = json.loads(self.smp("compare", *options, "--device", device, "--json", "-").stdout)
             self.assertEqual([(step["number"], step["step"]) for step in found["steps"]],

@@ -259,7 +259,8 @@ class Frames(CliCase):
     def test_each_picture_of_an_animated_webp(self):
         """Pictures of parts of the canvas that are laid on it, replace it, are cleared, as RFC 9649 says; Pillow draws
         them the same, but that libwebp cuts the last bits of each mixture."""
-        if "WebP" not in [line.split()[0] for line in self.smp("help", "formats").stdout.splitlines() if "read" in line]:
+        formats = self.smp("help", "formats").stdout.splitlines()
+        if "WebP" not in [line.split()[0] for line in formats if "read" in line]:
             self.skipTest("this build reads no WebP")
         random = np.random.default_rng(6)
         alphas = np.array([0, 0, 1, 90, 128, 254, 255, 255], np.uint8)
