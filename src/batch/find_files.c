@@ -235,8 +235,10 @@ static smp_code judge(walk *w, int folder, const folder_entry *entry, const char
         w->left_out->folders += !o->recursive;
         return SMP_OK;
     }
-    if (type != DT_REG)
+    if (type != DT_REG) {
+        w->left_out->special += !o->include_count || fits_one(under, o->include, o->include_count);
         return SMP_OK;
+    }
     smp_code code = by_name(w, under, &wanted);
     if (!code && wanted)
         *what = looked || too_long ? GIVE : LOOK;

@@ -62,6 +62,7 @@ typedef struct smp_left_out {
     smp_other_files *others; /* how many of each extension */
     size_t other_count, other_capacity;
     size_t folders; /* of folders given that were not entered, not being recursive */
+    size_t special; /* pipes, sockets and devices in folders */
 } smp_left_out;
 
 enum { SMP_FOUND_BLOCK = 4096 }; /* files */

@@ -36,6 +36,7 @@ static smp_code measure(void *context, const smp_program *program, smp_diags *di
     smp_batch_count count = {0};
     char note[400];
     smp_code code = smp_walk(many->inputs.items, many->inputs.count, &walk, &found, err);
+    found.left_out.special = 0; /* the batch itself tells */
     if (!code)
         code = smp_many_check(many, walk.kind, found.count, &found.left_out, err);
     if (!code && !(files = smp_alloc_array(found.count, sizeof *files)))

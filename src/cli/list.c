@@ -202,6 +202,9 @@ static void show(const list_settings *s, const smp_list_sum *sum, smp_left_out *
             (double)sum->bytes / 1e6, (unsigned long long)sum->pieces);
     if (others)
         fprintf(stderr, "; %zu passed over by their names (%s)", left_out->files, others);
+    if (left_out->special)
+        fprintf(stderr, "; %zu that %s a pipe, a socket or a device passed over", left_out->special,
+                left_out->special == 1 ? "is" : "are each");
     if (left_out->folders && !s->recursive)
         fprintf(stderr, "; %zu folders in it were left out, --recursive goes into them", left_out->folders);
     if (sum->twins)

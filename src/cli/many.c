@@ -105,6 +105,9 @@ smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_prog
 smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size_t files, smp_left_out *left_out,
                         smp_error *err)
 {
+    if (left_out->special && !settings->plan.base.common.quiet)
+        fprintf(stderr, "smempipe: %zu passed over that %s a pipe, a socket or a device\n", left_out->special,
+                left_out->special == 1 ? "is" : "are each");
     if (files)
         return SMP_OK;
     smp_fail(err, SMP_E_READ, "there is no file to work on in %.200s%s", settings->inputs.items[0],

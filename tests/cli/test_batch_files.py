@@ -45,6 +45,18 @@ class Files(BatchCase):
         self.assertIn("1 file there was passed over by name", done.stderr)
         self.batch("in", "-o", "out", "--include", "*", status=1)  # tried, and no picture
 
+    def test_pipes_and_sockets_in_a_folder_are_told(self):
+        self.pictures(["a.png"])
+        os.mkfifo(self.folder / "in/b.png")
+        self.assertIn("smempipe: 1 passed over that is a pipe, a socket or a device\n",
+                      self.batch("in", "-o", "out").stderr)
+        self.assertIn("1 file done;", self.batch("in", "-o", "more", "--include", "a*").stderr)
+        os.mkfifo(self.folder / "in/c.png")
+        self.assertIn("2 passed over that are each a pipe", self.smp("measure", "-e", "stats", "in").stderr)
+        self.assertIn("; 2 that are each a pipe, a socket or a device passed over",
+                      self.smp("list", "in", "-o", "w.list").stderr)
+        self.assertEqual(self.batch("in", "-o", "out", "--resume", "-q").stderr, "")
+
     def test_a_pipeline_for_pictures_passes_sounds_over(self):
         self.pictures(["a.png"])
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "in")
