@@ -503,6 +503,10 @@ static smp_code bank(void *given, smp_error *err)
         code = smp_bank_rows_of(&settings->patterns, &settings->defines, &diags, study_one, settings, &rows, err);
     if (!code)
         code = check_names(settings, err);
+    if (settings->svg && settings->json && !strcmp(settings->svg, "-") && !err->message[0]) {
+        smp_fail(err, SMP_E_USAGE, "only one of --json and --svg can go to standard output");
+        code = smp_hint(err, "--svg FILE draws into a file");
+    }
     if (settings->svg && rows.expected > 1 && !err->message[0]) {
         smp_fail(err, SMP_E_USAGE, "--svg draws one access, not %zu", rows.expected);
         code = smp_hint(err, "call smempipe bank once for each picture");

@@ -238,6 +238,10 @@ class Bank(CliCase):
         self.assertEqual((self.folder / "map.svg").read_text().count('class="later"'), 0)
         self.assertTrue(self.smp("bank", "tid < 5 && tid", "--svg", "-").stdout.startswith("<svg"))
         xml.dom.minidom.parseString(self.smp("bank", "tid < 5 && tid", "--svg", "-").stdout)
+        both = self.smp("bank", "tid", "--svg", "-", "--json", status=2)
+        self.assertEqual(both.stdout, "")
+        self.assertIn("only one of --json and --svg", both.stderr)
+        self.assertIn('"wavefronts": 1', self.smp("bank", "tid", "--svg", "other.svg", "--json").stdout)
 
     def test_no_pattern_shows_usage_with_examples(self):
         done = self.smp("bank", status=2)
