@@ -216,6 +216,7 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *diag
     const duplicates_settings *s = given;
     const smp_find_options walk = smp_many_walk(&s->many, program);
     duplicates_run r = {.settings = s};
+    (void)diags;
     smp_found_list found = {.count = 0};
     smp_found **files = NULL;
     size_t failed = 0;
@@ -232,7 +233,7 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *diag
     if (!code) {
         r.count = found.count;
         smp_cli_confine_many(&s->many, program, &found, NULL);
-        code = smp_small_pictures(&s->many, program, diags, "duplicates", files, r.count, each, &r, &failed, err);
+        code = smp_small_pictures(&s->many, program, "duplicates", files, r.count, each, &r, &failed, err);
     }
     if (!code && !s->hashes)
         code = find_pairs(&r, err);

@@ -209,7 +209,7 @@ static smp_code find_files(montage_run *r, const smp_program *program, smp_error
 
 /* ------------------------------------------------------------------------------------------------ the command */
 
-static smp_code run_files(montage_run *r, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_code run_files(montage_run *r, const smp_program *program, smp_error *err)
 {
     const smp_common *common = &r->settings->many.plan.base.common;
     size_t failed = 0;
@@ -218,7 +218,7 @@ static smp_code run_files(montage_run *r, const smp_program *program, smp_diags 
     for (size_t i = 0; i < r->count; i++)
         r->inputs[i] = r->files[i]->path;
     smp_code code =
-        smp_small_pictures(&r->settings->many, program, diags, "montage", r->files, r->count, draw, r, &failed, err);
+        smp_small_pictures(&r->settings->many, program, "montage", r->files, r->count, draw, r, &failed, err);
     if (!code && (code = r->broken.code))
         *err = r->broken;
     if (!code && !common->quiet)
@@ -242,6 +242,7 @@ static void free_run(montage_run *r)
 static smp_code make(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     montage_run *r = given;
+    (void)diags;
     smp_code code = find_files(r, program, err);
     r->look.columns = smp_min_i64(r->settings->columns, smp_max_i64(1, (int64_t)r->count));
     if (!code)
@@ -256,7 +257,7 @@ static smp_code make(void *given, const smp_program *program, smp_diags *diags, 
         code = smp_make_folders(r->settings->out, err);
     if (!code) {
         smp_cli_confine_many(&r->settings->many, program, &r->found, r->settings->out);
-        code = run_files(r, program, diags, err);
+        code = run_files(r, program, err);
     }
     free_run(r);
     return code;

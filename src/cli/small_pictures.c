@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/checked.h"
 
 /* What take() writes belongs to one file's thread at a time; the rest to finished(), one call at a time. */
 typedef struct work {
@@ -47,8 +48,16 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     smp_small_picture *picture = &w->pictures[index];
     if (report->status) {
         smp_error why = *err;
-        if (report->shape.kind == SMP_AUDIO)
+        const smp_shape *shape = &report->shape;
+        const int colours = shape->channels - shape->alpha;
+        if (shape->kind == SMP_AUDIO)
             smp_fail(&why, SMP_E_PIPE, "it is a sound, and %s takes pictures", w->command);
+        else if (shape->kind == SMP_IMAGE && why.code == SMP_E_PIPE && colours != 1 && colours != 3) {
+            smp_fail(&why, SMP_E_PIPE, "it has %d channels%s, and %s takes gray and colour", shape->channels,
+                     shape->alpha ? ", one of them alpha" : "", w->command);
+            smp_hint(&why, "smempipe batch -e 'matrix [1%.*s]' makes pictures of their first channel alone",
+                     2 * ((int)smp_min_i64(shape->channels, SMP_MAX_CHANNELS) - 1), " 0 0 0 0 0 0 0");
+        }
         smp_failures_add(&w->failures, report->input, &why);
         smp_free(picture->samples);
         picture->samples = NULL;
@@ -80,9 +89,9 @@ static char *make_names(size_t count, smp_batch_file *files)
     return names;
 }
 
-smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *program, smp_diags *diags,
-                            const char *command, smp_found *const *found, size_t count, smp_small_each *each,
-                            void *context, size_t *failed, smp_error *err)
+smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *program, const char *command,
+                            smp_found *const *found, size_t count, smp_small_each *each, void *context, size_t *failed,
+                            smp_error *err)
 {
     const smp_common *common = &many->plan.base.common;
     work w = {
@@ -91,7 +100,7 @@ smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *pr
     char *names = files ? make_names(count, files) : NULL, note[400] = "";
     smp_program pictures = *program; /* whoever gives a sound is told of that, and not of stages */
     pictures.kind = SMP_IMAGE;
-    smp_batch_request request = smp_many_request(many, &pictures, diags);
+    smp_batch_request request = smp_many_request(many, &pictures, NULL); /* nobody wrote these stages */
     smp_batch_count done = {0};
     smp_code code = w.pictures && names ? SMP_OK : smp_fail_memory(err, "the files", count * sizeof *files);
     for (size_t i = 0; !code && i < count; i++) {

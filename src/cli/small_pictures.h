@@ -11,8 +11,8 @@
 typedef void smp_small_each(void *context, size_t index, const smp_small_picture *picture);
 
 /* Several files at once, as in a batch. Failures and notes are told at the end; *failed says how many failed. */
-smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *program, smp_diags *diags,
-                            const char *command, smp_found *const *files, size_t count, smp_small_each *each,
-                            void *context, size_t *failed, smp_error *err);
+smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *program, const char *command,
+                            smp_found *const *files, size_t count, smp_small_each *each, void *context, size_t *failed,
+                            smp_error *err);
 
 #endif

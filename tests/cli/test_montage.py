@@ -27,6 +27,14 @@ class Montage(CliCase):
         x, y = GAP + index % columns * STEP_X, GAP + index // columns * STEP_Y
         return page[y:y + CELL, x:x + CELL], page[y + CELL:y + CELL + LABEL, x:x + CELL]
 
+    def test_pictures_without_colours_are_told_in_the_users_words(self):
+        np.save(self.folder / "a.npy", np.zeros((5, 6, 2), np.uint8))
+        for words in (("montage", "a.npy", "-o", "s.png"), ("duplicates", "a.npy", "a.npy")):
+            done = self.smp(*words, status=1)
+            self.assertIn(f"a.npy: it has 2 channels, and {words[0]} takes gray and colour", done.stderr)
+            self.assertIn("matrix [1 0]'", done.stderr)
+            self.assertNotIn("-e:1", done.stderr)  # a pipeline that nobody wrote
+
     def test_pictures_lie_in_the_middle_of_cells(self):
         self.colours(7)
         done, page = self.sheet("in", "--columns", "3", "--labels", "stem")
