@@ -27,6 +27,10 @@ static const smp_option options[] = {
     {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
      .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
              "barriers"},
+    {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_kernel_settings, time_limit), .fallback = "0", .argument = "S",
+     .min = 0, .max = 86400,
+     .help = "stop a launch that runs longer than S seconds, as where a lock is never free: the error says in which "
+             "block and line (0: none)"},
     {"define", 'D', SMP_O_LIST, offsetof(smp_kernel_settings, defines), .argument = "NAME=VALUE",
      .help = "a macro for the compiler"},
     {"include", 'I', SMP_O_LIST, offsetof(smp_kernel_settings, includes), .argument = "FOLDER",
@@ -343,7 +347,8 @@ const smp_command smp_command_kernel = {
     .about =
         "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
         "conflicts in shared memory and sectors in global memory. It finds races in shared memory and reads there "
-        "of what nobody wrote, accesses outside buffers and barriers that not all threads reach. Races in global "
+        "of what nobody wrote, accesses outside buffers and barriers that not all threads reach, also because they "
+        "have returned: before a __syncthreads(), or a __syncwarp() or shuffle that names them. Races in global "
         "memory are not found.\n"
         "\n"
         "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "

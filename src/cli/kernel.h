@@ -19,6 +19,7 @@ typedef struct smp_kernel_settings {
     uint64_t shared;
     smp_strings defines, includes;
     bool json, csv, each, compare, map;
+    double time_limit; /* seconds of a launch; 0: none */
     const char *html;
     char own_arch[16]; /* of the file: "sm_90a" */
 } smp_kernel_settings;
@@ -141,6 +142,7 @@ char *smp_kernel_runtime_folder(void);
 #define SMP_LAB_CUBIN   "SMEMPIPE_LAB_CUBIN"
 #define SMP_LAB_MODULES "SMEMPIPE_LAB_MODULES"
 #define SMP_LAB_EACH    "SMEMPIPE_LAB_EACH"
+#define SMP_LAB_SECONDS "SMEMPIPE_LAB_SECONDS"
 #define SMP_LAB_RESULTS "SMEMPIPE_LAB_RESULTS"
 #define SMP_LAB_BLOCKS  "SMEMPIPE_LAB_BLOCKS"
 

@@ -108,6 +108,8 @@ static void make_environment(const smp_kernel_settings *settings, const smp_kern
     environment[n++] = smp_asprintf(SMP_LAB_MODULES "=%s%s", m ? m->folder : "", m ? "/modules" : "");
     if (settings->each)
         environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");
+    if (settings->time_limit > 0)
+        environment[n++] = smp_asprintf(SMP_LAB_SECONDS "=%.9g", settings->time_limit);
     if (m)
         environment[n++] = before("LD_LIBRARY_PATH", m->folder, NULL);
     if (m && m->preload)

@@ -253,6 +253,7 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
         launch.blocks = blocks;
         launch.print = settings->json || settings->csv ? stderr : stdout;
         launch.each_instruction = settings->each;
+        launch.seconds = settings->time_limit;
         code = module && code_module
                    ? smp_warp_run_both(&launch,
                                        smp_warp_kernel_find(code_module, smp_warp_kernel_symbol(launch.kernel), &many),

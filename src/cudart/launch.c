@@ -294,7 +294,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     const size_t param_count = smp_warp_kernel_params(kernel, &params);
     for (size_t i = 0; bytes && i < param_count; i++)
         memcpy(bytes + params[i].offset, arguments[i], params[i].size);
-    const char *which = getenv("SMEMPIPE_LAB_BLOCKS");
+    const char *which = getenv("SMEMPIPE_LAB_BLOCKS"), *seconds = getenv("SMEMPIPE_LAB_SECONDS");
     smp_code code = smp_warp_choose_blocks(which, (uint64_t)grid.x * grid.y * grid.z, &blocks, &count, &err);
     const smp_warp_launch given = {.kernel = kernel,
                                    .grid = {grid.x, grid.y, grid.z},
@@ -307,6 +307,7 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
                                    .blocks = blocks,
                                    .block_count = count,
                                    .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
+                                   .seconds = seconds ? strtod(seconds, NULL) : 0,
                                    .together = together,
                                    .grid_memory = (uint64_t)(uintptr_t)grid_memory};
     if (!code && ptx)

@@ -6,9 +6,12 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 enum {
     LANE_SPINS = 2000,  /* backward jumps of some lanes of a warp until others of it run */
     WARP_SPINS = 50000, /* of a warp until other warps run */
+    TIMED_TURNS = 64    /* of warps, from one look at the clock to the next */
 };
 #define OTHERS      (UINT32_MAX - 1)    /* no instruction: other lanes wait for their turn */
 #define LONG_JUMPS  (UINT64_C(1) << 24) /* of a block, in all: the user is told, once a launch */
@@ -298,12 +301,17 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
         const bool goes_on = run_group(block, frame, group, pc, next);
         if (block->stop)
             return false;
+        if (block->deadline > 0 && ++block->turns % TIMED_TURNS == 0 && smp_now() > block->deadline) {
+            warp_stop(block, frame, &frame->code->insts[pc], "it still runs here after the time limit of %g s",
+                      block->launch->seconds);
+            return false;
+        }
         if (block->jumps > LONG_JUMPS && !block->said && block->launch->print) {
             const warp_inst *inst = &frame->code->insts[pc];
             block->said = true;
             fprintf(stderr,
                     "smempipe: kernel %s, line %u: block %u,%u,%u has jumped back %u million times and still runs; it "
-                    "is stopped at 2147 million, or by Ctrl-C\n",
+                    "is stopped at 2147 million, by --time-limit or by Ctrl-C\n",
                     block->code->name, inst->line ? inst->line : inst->text_line, block->id[0], block->id[1],
                     block->id[2], (unsigned)(LONG_JUMPS >> 20));
         }

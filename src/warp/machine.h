@@ -357,7 +357,9 @@ struct warp_block {
     uint32_t bank_sizes[WARP_BANKS];
     bool illegal, refused, asserted; /* as in smp_warp_result */
     bool stop;
-    bool said; /* that a block takes long */
+    bool said;       /* that a block takes long */
+    double deadline; /* by smp_now(); 0: none */
+    uint32_t turns;  /* of warps, until time is looked at */
     smp_error error;
 };
 

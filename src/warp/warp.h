@@ -124,6 +124,7 @@ typedef struct smp_warp_launch {
     uint64_t block_count;
     bool each_instruction;  /* rows are of instructions, not of source lines */
     int threads;            /* of the host that run blocks; 0: one */
+    double seconds;         /* after which it is stopped with an error; 0: never */
     bool together;          /* blocks wait for each other: all of them run, in turns */
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
     unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */
@@ -205,10 +206,10 @@ typedef struct smp_warp_result {
     smp_warp_finding *findings;
     size_t finding_count;
     bool unchecked; /* races and uninitialised reads were not looked for: a note says why */
-    bool asserted; /* an assertion failed */
-    bool illegal;  /* a finding is of an address that a GPU would not take: it would end the launch */
-    bool refused;  /* a finding is of an instruction that a GPU does not run: it would end the launch */
-    bool stopped;  /* before its end: error says why */
+    bool asserted;  /* an assertion failed */
+    bool illegal;   /* a finding is of an address that a GPU would not take: it would end the launch */
+    bool refused;   /* a finding is of an instruction that a GPU does not run: it would end the launch */
+    bool stopped;   /* before its end: error says why */
     smp_error error;
     smp_warp_fit fit; /* the caller's to fill in */
 } smp_warp_result;

@@ -16,6 +16,17 @@ NARROW = """.visible .entry f(.param .u32 n, .param .u8 c, .param .u16 s, .param
 ret;
 }
 """
+LOCK = """.visible .entry f(.param .u64 lock)
+{
+.reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %d<2>;
+ld.param.u64 %d1, [lock];
+$again:
+atom.global.cas.b32 %r1, [%d1], 0, 1;
+setp.ne.s32 %p1, %r1, 0;
+@%p1 bra $again;
+ret;
+}
+"""
 LAUNCH = ("--only", "f", "--grid", "1", "--block", "32", "--code", "ptx")
 
 
@@ -37,6 +48,14 @@ class Refuses(CliCase):
                 error = self.smp("kernel", "a.ptx", *LAUNCH, "--args", words, status=2).stderr
                 for word in told:
                     self.assertIn(word, error)
+
+    def test_a_lock_that_is_never_free_ends_at_the_time_limit(self):
+        self.write("a.ptx", HEAD % "sm_80" + LOCK)
+        done = self.smp("kernel", "a.ptx", *LAUNCH, "--args", "lock=u32[1]=0", "--time-limit", "0.05", status=1)
+        told = r"line (8|9|10|11) of the PTX: error: kernel 'f', block 0,0,0: it still runs here after the time limit of"
+        self.assertRegex(done.stderr, told)
+        self.smp("kernel", "a.ptx", *LAUNCH[:4], "--block", "1", "--code", "ptx", "--args", "lock=u32[1]=0",
+                 "--time-limit", "60")
 
     def test_a_number_for_a_parameter_of_0_bytes(self):
         for kind in ("b8", "u32", "f32"):
