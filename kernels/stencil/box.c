@@ -88,29 +88,7 @@ SMP_INLINE void box_add(float *to, const float *a, const float *restrict b, int6
         to[x] = a[x] + b[x];
 }
 
-/* Row sums of any size: one line doubles into the other. */
-static void box_across(float *restrict row, const box_walk *b, int channels, int64_t lanes)
-{
-    const int32_t n = b->box->size;
-    int64_t have = lanes + (int64_t)(n - 1) * channels, at = 0;
-    float *from = b->line[0], *to = b->line[1];
-    for (int32_t length = 1; length <= n; length *= 2) {
-        if (n & length) {
-            if (at)
-                box_add(row, row, from + at * channels, lanes);
-            else
-                memcpy(row, from, (size_t)lanes * sizeof *row);
-            at += length;
-        }
-        if (2 * length > n)
-            break;
-        have -= (int64_t)length * channels;
-        box_add(to, from, from + (int64_t)length * channels, have);
-        float *swap = from;
-        from = to;
-        to = swap;
-    }
-}
+SMP_BOX_ACROSS(box_across, float)
 
 /* Column sums of any size for rows y .. y+rows-1. The window stays as it is. */
 static void box_down(const stencil_walk *walk, const box_walk *b, int64_t lanes, int64_t rows)
@@ -147,9 +125,11 @@ static void make(const stencil_walk *walk, const stencil_tile *tile, int64_t y, 
     stencil_prefetch_in(in, tile, y + 16);
     if (!stencil_load(b->line[0], in, y, tile, smp_box_before(b->box), smp_box_after(b->box), b->box->edge, b->outside))
         stencil_fill(row, smp_box_flat(b->outside, b->box->size), tile->lanes);
-    else if (b->box->size > BOX_SMALL)
-        box_across(row, b, in->channels, tile->lanes);
-    else if (in->channels == 1)
+    else if (b->box->size > BOX_SMALL) {
+        const float *sums = box_across(b->line[0], b->line[1], row, b->box->size, in->channels, tile->lanes);
+        if (sums != row)
+            memcpy(row, sums, (size_t)tile->lanes * sizeof *row);
+    } else if (in->channels == 1)
         box_small(row, b->line[0], 1, tile->lanes, b->box->size);
     else
         box_small(row, b->line[0], in->channels, tile->lanes, b->box->size);

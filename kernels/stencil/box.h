@@ -171,6 +171,42 @@ SMP_CPU_DECLARE(box_rows);    /* naive, first launch: row sums to an f32 picture
 SMP_CPU_DECLARE(box_columns); /* naive, second launch */
 SMP_CPU_DECLARE(box_tiled);
 #ifdef SMP_ISA
+#include <string.h>
+
+/* Makes NAME: the sums of the windows of a line, n of them, by blocks of doubling length, added where the size has that
+ * bit. Returns where they are, `sum` or a line. from: n + (size - 1) * channels samples; to: as much memory. */
+#define SMP_BOX_ACROSS(NAME, TYPE)                                                                                     \
+    SMP_INLINE void NAME##_double(TYPE *restrict to, const TYPE *restrict a, int64_t by, int64_t n)                    \
+    {                                                                                                                  \
+        for (int64_t x = 0; x < n; x++)                                                                                \
+            to[x] = (TYPE)(a[x] + a[x + by]);                                                                          \
+    }                                                                                                                  \
+    static const TYPE *NAME(TYPE *from, TYPE *to, TYPE *restrict sum, int32_t size, int64_t channels, int64_t n)       \
+    {                                                                                                                  \
+        int64_t have = n + (size - 1) * channels, at = 0;                                                              \
+        for (int32_t length = 1; length <= size; length *= 2) {                                                        \
+            if (size == length) /* the only block */                                                                   \
+                return from;                                                                                           \
+            if (size & length) {                                                                                       \
+                const TYPE *block = from + at * channels;                                                              \
+                if (at)                                                                                                \
+                    for (int64_t x = 0; x < n; x++)                                                                    \
+                        sum[x] = (TYPE)(sum[x] + block[x]);                                                            \
+                else                                                                                                   \
+                    memcpy(sum, block, (size_t)n * sizeof *sum);                                                       \
+                at += length;                                                                                          \
+            }                                                                                                          \
+            if (2 * length > size)                                                                                     \
+                break;                                                                                                 \
+            have -= length * channels;                                                                                 \
+            NAME##_double(to, from, length *channels, have);                                                           \
+            TYPE *swap = from;                                                                                         \
+            from = to;                                                                                                 \
+            to = swap;                                                                                                 \
+        }                                                                                                              \
+        return sum;                                                                                                    \
+    }
+
 int SMP_PASTE(box_bytes, SMP_ISA)(const smp_io *io, const smp_box *box, void *scratch, int64_t y0, int64_t y1);
 #endif
 

@@ -28,47 +28,8 @@ SMP_INLINE void box_small(uint8_t *restrict to, const uint16_t *restrict column,
     }
 }
 
-/* to[x] = a[x] + a[x + by] */
-SMP_INLINE void double_u16(uint16_t *restrict to, const uint16_t *restrict a, int64_t by, int64_t n)
-{
-    for (int64_t x = 0; x < n; x++)
-        to[x] = (uint16_t)(a[x] + a[x + by]);
-}
-SMP_INLINE void double_f32(float *restrict to, const float *restrict a, int64_t by, int64_t n)
-{
-    for (int64_t x = 0; x < n; x++)
-        to[x] = a[x] + a[x + by];
-}
-
-/* Row windows: blocks of doubling length, added where the size has that bit. Returns the line of the sums. */
-#define BOX_ACROSS(NAME, TYPE, DOUBLE)                                                                                 \
-    static const TYPE *NAME(TYPE *from, TYPE *to, TYPE *restrict sum, int32_t size, int64_t channels, int64_t n)       \
-    {                                                                                                                  \
-        int64_t have = n + (size - 1) * channels, at = 0;                                                              \
-        for (int32_t length = 1; length <= size; length *= 2) {                                                        \
-            if (size == length) /* the only block */                                                                   \
-                return from;                                                                                           \
-            if (size & length) {                                                                                       \
-                const TYPE *block = from + at * channels;                                                              \
-                if (at)                                                                                                \
-                    for (int64_t x = 0; x < n; x++)                                                                    \
-                        sum[x] = (TYPE)(sum[x] + block[x]);                                                            \
-                else                                                                                                   \
-                    memcpy(sum, block, (size_t)n * sizeof *sum);                                                       \
-                at += length;                                                                                          \
-            }                                                                                                          \
-            if (2 * length > size)                                                                                     \
-                break;                                                                                                 \
-            have -= length * channels;                                                                                 \
-            DOUBLE(to, from, length *channels, have);                                                                  \
-            TYPE *swap = from;                                                                                         \
-            from = to;                                                                                                 \
-            to = swap;                                                                                                 \
-        }                                                                                                              \
-        return sum;                                                                                                    \
-    }
-BOX_ACROSS(across_u16, uint16_t, double_u16)
-BOX_ACROSS(across_f32, float, double_f32)
+SMP_BOX_ACROSS(across_u16, uint16_t)
+SMP_BOX_ACROSS(across_f32, float)
 
 /* Column sums of output row y: from scratch, or from those of row y - 1. */
 SMP_INLINE void column_sums(uint16_t *restrict column, const smp_view *in, const smp_box *box, const bytes_tile *t,
