@@ -13,14 +13,9 @@
 
 /* ---------------------------------------------------------------------------------------------- naive */
 
-struct histogram_add_global {
-    unsigned long long *result;
-    SMP_DEVICE_MEMBER void operator()(int32_t slot) const { atomicAdd(result + slot, 1ull); }
-};
-
 template <typename T, typename> SMP_DEVICE void histogram_naive(const smp_io &io, const smp_histogram_params &p)
 {
-    const histogram_add_global add = {static_cast<unsigned long long *>(io.result)};
+    const auto add = [&](int32_t slot) { atomicAdd(static_cast<unsigned long long *>(io.result) + slot, 1ull); };
     smp_each(io, io.in.width,
              [&](int64_t y, int64_t x) { histogram_pixel(smp_in<T>(io.in, y) + x * io.in.channels, io, p, add); });
 }

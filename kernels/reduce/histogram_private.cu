@@ -92,8 +92,7 @@ template <typename T, int C> struct histogram_lumas {
     }
     SMP_DEVICE_MEMBER void add_single(const T *at, histogram_shared &) const
     {
-        const histogram_add_shared add = {&partial};
-        histogram_pixel(at, io, p, add);
+        histogram_pixel(at, io, p, [&](int32_t counter) { partial.add((unsigned)counter); });
     }
 };
 

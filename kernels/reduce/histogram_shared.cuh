@@ -111,16 +111,11 @@ SMP_DEVICE void histogram_pixel(const T *in, const smp_io &io, const smp_histogr
         add(c * (p.bins + 1) + histogram_bin(in[c], io.in.white, p));
 }
 
-struct histogram_add_shared {
-    histogram_shared *partial;
-    SMP_DEVICE_MEMBER void operator()(int32_t counter) const { partial->add((unsigned)counter); }
-};
-
 /* Counts pixel by pixel in the block's counters. */
 template <typename T>
 SMP_DEVICE void histogram_pixels(const smp_io &io, const smp_histogram_params &p, histogram_shared &partial)
 {
-    const histogram_add_shared add = {&partial};
+    const auto add = [&](int32_t counter) { partial.add((unsigned)counter); };
     smp_walk walk;
     walk.start(blockIdx.x * histogram_threads() + histogram_thread(), gridDim.x * histogram_threads(),
                (uint32_t)io.in.width, (uint32_t)io.out.rows);
