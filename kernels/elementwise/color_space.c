@@ -1,7 +1,7 @@
 /* color on the CPU. tiled makes the three channels of a pixel at once, since most of the work is for all of them, in
  * one vectorised loop a kind; bytes become planes of bytes first, and are rounded a plane at a time. Bound by
  * arithmetic: Lab takes six powers a pixel, three where bytes become light by a table.
- * Processor ns a pixel of u8x3, AVX2, and OpenCV's: HSV 1.0, 1.1; YCbCr 0.73, 0.53; from HSV 1.25, 1.1; from YCbCr
+ * Processor ns a pixel of u8x3, AVX2, and OpenCV's: HSV 1.0, 1.1; YCbCr 0.66, 0.69; from HSV 1.25, 1.1; from YCbCr
  * 0.66, 0.5; and Lab 1.2, from Lab 1.05 times OpenCV's. The rest is the definition: f32 fractions; OpenCV has integers
  * and tables. */
 #include "elementwise/color_space.h"
@@ -237,8 +237,10 @@ SMP_INLINE int bytes_of(uint8_t *restrict to, const uint8_t *restrict from, int6
             for (int c = 0; c < 3; c++)
                 value[c][i] = v.v[c] * 255.f;
         }
+        const int leaves =
+            kind == SMP_FROM_HSV || kind == SMP_FROM_YCBCR; /* the range: no other does, of 2^24 colours */
         for (int c = 0; c < 3; c++)
-            clipped += round_plane(made[c] + done, value[c] + done, n - done, kind != SMP_TO_HSV);
+            clipped += round_plane(made[c] + done, value[c] + done, n - done, leaves);
     }
     join_bytes(to, made, n);
     return clipped;
