@@ -5,7 +5,7 @@ import numpy as np
 
 from harness import EDGES, FORMATS, OracleCase, ProgramFailed, SANITIZED, picture, run, run_many, some, white
 
-RUNGS = ("naive", "tiled", "padded", "swizzled", "register")
+RUNGS = ("naive", "tiled", "padded", "swizzled", "register", "split")
 
 
 def smooth_above(n):
@@ -153,6 +153,16 @@ class Transform(OracleCase):
         for stage, says in (("fftfilter", "which frequencies"), ("fftfilter 0.1 highpass=0.2", "nothing would pass")):
             with self.assertRaisesRegex(ProgramFailed, says):
                 run(array, stage)
+
+    def test_long_columns_on_a_gpu(self):
+        """They are split there, and rows of the spectra lie in another order."""
+        branches = {"f": ["fft complex"], "i": ["fft complex", "ifft"], "w": ["fftfilter 0.2"]}
+        for n, shape in enumerate(((1040, 6), (2048, 5))):
+            array = picture(n, shape, np.float32)
+            want = run_many(array, branches)
+            for way in ((), ("--strip-rows", "300")):
+                for name, got in run_many(array, branches, "--device", "simt", *way).items():
+                    self.same(got, want[name], f"{branches[name]} {shape} {' '.join(way)}")
 
     def test_same_bytes_every_way(self):
         isas = ("base",) if SANITIZED else ("base", "v3")
