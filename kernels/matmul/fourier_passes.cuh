@@ -162,34 +162,30 @@ SMP_DEVICE void fourier_step(const fourier_line &f, fourier_progress &at, int me
     __syncthreads();
 }
 
-/* A line of one number. */
+/* A line of one number, which the thread that puts it there takes again. */
 template <bool DIRECT, typename MEMORY, typename FROM, typename TO>
-SMP_DEVICE void fourier_single(int me, const MEMORY &memory, bool again, const FROM &from, const TO &to)
+SMP_DEVICE void fourier_single(int me, const MEMORY &memory, const FROM &from, const TO &to)
 {
     const fourier_waiting<MEMORY> waiting = {memory};
     fourier_numbers<1, 1> kept;
     fourier_clear(kept);
     from.fetch(kept, me, 1, 1);
-    if (DIRECT) {
+    if (DIRECT)
         fourier_leave<1, 1, 1>(kept, to, me, 1, 1, 1);
-        return;
-    }
-    if (again)
-        __syncthreads();
-    fourier_leave<1, 1, 1>(kept, waiting, me, 1, 1, 1);
-    __syncthreads();
+    else
+        fourier_leave<1, 1, 1>(kept, waiting, me, 1, 1, 1);
 }
 
 /* All passes of a line of f.n numbers, of which a thread has at most SMP_FOURIER_KEPT: f.n / SMP_FOURIER_KEPT
  * threads or more. again: the block's memory was in use before. DIRECT: the result goes `to`; else it waits in memory,
- * and a barrier has passed. */
+ * and a barrier has passed where there is more than one number. */
 template <bool DIRECT, typename MEMORY, typename FROM, typename TO>
 SMP_DEVICE void fourier_passes(const fourier_line &f, int me, int threads, const MEMORY &memory, bool again,
                                const FROM &from, const TO &to)
 {
     fourier_progress at = {f.w, 1, f.n, f.whole};
     if (f.n == 1)
-        fourier_single<DIRECT>(me, memory, again, from, to);
+        fourier_single<DIRECT>(me, memory, from, to);
 #pragma unroll 1
     for (int pass = 0; pass < f.passes;) {
         const int r = f.radix[pass], next = r == 4 && pass + 1 < f.passes ? f.radix[pass + 1] : 1;
