@@ -181,7 +181,7 @@ static void look_back_ends_where_sums_of_bytes_overflow(void **state)
                             .height = shape.height,
                             .rows = shape.height,
                             .channels = 1,
-                            .format = cases[i].format,
+                            .format = (int32_t)cases[i].format,
                             .white = smp_white(cases[i].format)}};
         const smp_integral params = {SMP_ALONG_BOTH, (double)io.in.white};
         smp_grid grid = {0};
