@@ -161,10 +161,28 @@ SMP_DEVICE bool warp_pixel(const smp_io &io, const smp_warp &p, const smp_warp_p
     return true;
 }
 
-/* Makes WARP_GROUP pixels of a thread, all of whose taps lie in the picture. step: from one to the next. */
+/* A number that stays in its registers instead of being made of others for each use. */
+SMP_DEVICE int64_t warp_kept(int64_t v)
+{
+    unsigned low = (unsigned)v, high = (unsigned)((uint64_t)v >> 32);
+    smp_opaque(low);
+    smp_opaque(high);
+    return (int64_t)((uint64_t)high << 32 | low);
+}
+
+/* Whether all taps of n pixels, `step` apart, lie in the picture: those of the first and the last do. */
+SMP_DEVICE bool warp_inside(const smp_io &io, const smp_warp &p, const smp_warp_place &at, const smp_warp_place &step,
+                            uint32_t n)
+{
+    const smp_warp_place last = {at.x + (int64_t)(n - 1) * step.x, at.y + (int64_t)(n - 1) * step.y, 1};
+    return warp_where_of(io, p, at) == WARP_INSIDE && warp_where_of(io, p, last) == WARP_INSIDE;
+}
+
+/* Makes WARP_GROUP pixels of a thread, all of whose taps lie in the picture, and goes on to the next. step: from one to
+ * the next. */
 enum { WARP_GROUP = 4 };
 template <typename T, int C>
-SMP_DEVICE void warp_group(const smp_io &io, smp_warp_place at, const smp_warp_place &step, char *to, uint64_t down,
+SMP_DEVICE void warp_group(const smp_io &io, smp_warp_place &at, const smp_warp_place &step, char *&to, int64_t down,
                            unsigned *clipped)
 {
     const char *data = static_cast<const char *>(io.in.data); /* all rows are there, of less than 2^31 bytes each */
@@ -206,8 +224,9 @@ SMP_DEVICE bool warp_walk(const smp_io &io, const smp_warp &p, bool beside, unsi
 {
     const uint32_t begin = (uint32_t)io.out.y0, end = begin + (uint32_t)io.out.rows;
     const uint32_t x = blockIdx.x * 32 + threadIdx.x, stride = (uint32_t)io.out.stride;
-    const uint64_t down = (uint64_t)stride * SMP_WARP_GATHER_THREADS;
-    const smp_warp_place step = {SMP_WARP_GATHER_THREADS * p.affine[1], SMP_WARP_GATHER_THREADS * p.affine[4], 1};
+    const int64_t down = warp_kept((int64_t)stride * SMP_WARP_GATHER_THREADS);
+    const smp_warp_place step = {warp_kept(SMP_WARP_GATHER_THREADS * p.affine[1]),
+                                 warp_kept(SMP_WARP_GATHER_THREADS * p.affine[4]), 1};
     bool left = false;
     for (uint32_t top = begin + blockIdx.y * SMP_WARP_GATHER; top < end && x < (uint32_t)io.out.width;
          top += gridDim.y * SMP_WARP_GATHER) {
@@ -216,21 +235,15 @@ SMP_DEVICE bool warp_walk(const smp_io &io, const smp_warp &p, bool beside, unsi
         const uint32_t rows = (below - y + SMP_WARP_GATHER_THREADS - 1) / SMP_WARP_GATHER_THREADS;
         smp_warp_place at = warp_place<AFFINE>(p, x, y);
         char *to = static_cast<char *>(io.out.data) + (uint64_t)(y - begin) * stride + x * (uint32_t)(sizeof(T) * C);
+        const bool all = AFFINE && !beside && rows >= WARP_GROUP && warp_inside(io, p, at, step, rows);
         uint32_t k = 0;
 #pragma unroll 1
         while (k < rows) {
             smp_converge();
-            if (AFFINE && k + WARP_GROUP <= rows) {
-                const smp_warp_place last = {at.x + (WARP_GROUP - 1) * step.x, at.y + (WARP_GROUP - 1) * step.y, 1};
-                if (warp_where_of(io, p, at) == WARP_INSIDE && warp_where_of(io, p, last) == WARP_INSIDE) {
-                    if (!beside)
-                        warp_group<T, C>(io, at, step, to, down, clipped);
-                    at.x += WARP_GROUP * step.x;
-                    at.y += WARP_GROUP * step.y;
-                    to += WARP_GROUP * down;
-                    k += WARP_GROUP;
-                    continue;
-                }
+            if (AFFINE && !beside && k + WARP_GROUP <= rows && (all || warp_inside(io, p, at, step, WARP_GROUP))) {
+                warp_group<T, C>(io, at, step, to, down, clipped);
+                k += WARP_GROUP;
+                continue;
             }
             if (!beside) {
                 left |= !warp_pixel<T, C>(io, p, at, reinterpret_cast<T *>(to), clipped);
