@@ -231,14 +231,15 @@ SMP_DEVICE void resize_keep(const smp_io &io, OUT *s, const float (&sum)[EACH], 
     const int first = EACH * (int)threadIdx.x, c = (int)threadIdx.y;
     constexpr int each = EACH * sizeof(OUT) < 16 ? EACH : (int)(16 / sizeof(OUT));
     smp_pack<OUT, each> pack;
-    if (sizeof(OUT) == 1 &&
-        io.clipped) { /* what a byte clips is more than 1/2 from it: exact, and less than two compares */
-        const int64_t there = io.out.width - left - first;
-        const int some = there < EACH ? (int)there : EACH;
+    if (sizeof(OUT) == 1 && io.clipped) {
+        bool any = false; /* more than 1/2 from what a byte holds, which is exact; seldom */
 #pragma unroll
-        for (int k = 0; k < EACH; k++) {
-            const bool clips = !(fabsf(sum[k] - fminf(fmaxf(sum[k], 0.f), 255.f)) <= 0.5f);
-            *clipped += clips && k < some;
+        for (int k = 0; k < EACH; k++)
+            any |= !(fabsf(sum[k] - fminf(fmaxf(sum[k], 0.f), 255.f)) <= 0.5f);
+        if (any) {
+#pragma unroll
+            for (int k = 0; k < EACH; k++)
+                *clipped += left + first + k < io.out.width ? smp_clipped<OUT>(sum[k]) : 0;
         }
     }
 #pragma unroll
