@@ -92,8 +92,10 @@ smp_code smp_inks_open(smp_reader *reader, uint32_t full, smp_inks **out, smp_er
         return smp_fail_memory(err, "inks", sizeof *inks);
     inks->full = full;
     inks->last[0] = full + 1; /* no pixel is so */
-    if (!meta->icc.size)
+    if (!meta->icc.size) {
+        smp_note(&reader->notes, "its CMYK has no ICC profile: colours are approximate");
         return SMP_OK;
+    }
     const char *fault = smp_icc_read_inks(meta->icc.data, meta->icc.size, &icc);
     if (!fault)
         fault = smp_icc_lut_open(&icc, SMP_ICC_RELATIVE, &lut);

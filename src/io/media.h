@@ -55,7 +55,7 @@ typedef struct smp_jpeg_coding {
     uint8_t dc_bits[2][SMP_JPEG_DC_CODES], ac_bits[2][256]; /* 0: there is no such code */
 } smp_jpeg_coding;
 
-/* How few bits a PNG had. Writers of PNG keep that where the samples still fit, even with --strip. */
+/* How few bits a PNG, TIFF, GIF or BMP had. Writers of PNG keep that where the samples still fit, even with --strip. */
 typedef struct smp_png_coding {
     int bits; /* of a gray sample (1, 2, 4) or an index (1, 2, 4, 8); 0: neither */
     bool palette;

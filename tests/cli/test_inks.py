@@ -58,6 +58,11 @@ class Inks(CliCase):
         self.assertEqual(done.stderr, "", name)
         return np.asarray(Image.open(self.folder / "out.png"))
 
+    def test_inks_without_a_profile_are_told(self):
+        Image.fromarray(inks(), "CMYK").save(self.folder / "a.jpg")
+        self.assertIn("its CMYK has no ICC profile: colours are approximate",
+                      self.smp("convert", "a.jpg", "a.png").stderr)
+
     def test_a_profile_makes_srgb_as_little_cms(self):
         array = inks()
         for kind in (b"mft1", b"mft2", b"mAB "):

@@ -48,6 +48,23 @@ class PngBits(CliCase):
                     got = np.dstack([got, np.full(got.shape[:2], 255, np.uint8)])
                 self.assertTrue(np.array_equal(got, array[::-1]), (colours, channels))
 
+    def test_files_of_few_bits_stay_so(self):
+        rng = np.random.default_rng(3)
+        gray = Image.fromarray(rng.integers(0, 2, (9, 20), np.uint8) * 255).convert("1")
+        colours = Image.fromarray(rng.integers(0, 12, (9, 20), np.uint8), "P")
+        colours.putpalette(rng.integers(0, 256, 36, np.uint8).tolist())
+        gray.save(self.folder / "a.tif", compression="group4")
+        for name in ("b.tif", "c.bmp", "d.gif"):
+            colours.save(self.folder / name)
+        told = self.smp("help", "formats").stdout.splitlines()
+        for name, head in (("a.tif", (1, 0)), ("b.tif", (4, 3)), ("c.bmp", (4, 3)), ("d.gif", (4, 3))):
+            kind = {"tif": "TIFF", "bmp": "BMP", "gif": "GIF"}[name[2:]]
+            if any(line.split()[:2] == [kind, "read"] or line.split()[:2] == [kind, "read,"] for line in told if line):
+                self.smp("convert", "-f", name, "out.png")
+                self.assertEqual(tuple((self.folder / "out.png").read_bytes()[24:26]), head, name)
+                with Image.open(self.folder / "out.png") as got, Image.open(self.folder / name) as want:
+                    self.assertTrue(np.array_equal(got.convert("RGB"), want.convert("RGB")), name)
+
     def test_a_posterised_photo_is_small_and_keeps_its_metadata(self):
         stages = ("-e", "gray", "-e", "posterise 2")
         self.smp("run", *stages, SAMPLES / "chelsea.png", "plain.png")

@@ -93,6 +93,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
     media->bits = 8;
+    media->meta.png = (smp_png_coding){8, true};
     char moving[48] = "";
     if (gif->pictures > 1)
         snprintf(moving, sizeof moving, ", animation of %lld pictures", (long long)gif->pictures);

@@ -31,6 +31,9 @@ static void describe(smp_reader *reader, const tiff_reader *state)
     smp_media *media = &reader->media;
     char pages[40] = "";
     media->bits = page->bits;
+    const bool palette = page->photometric == TIFF_PALETTE_COLOUR;
+    if (page->samples == 1 && page->bits <= 8 && (palette || page->bits < 8) && !page->is_float)
+        media->meta.png = (smp_png_coding){page->bits, palette};
     media->pages = state->tiff.pages;
     if (state->tiff.pages > 1)
         snprintf(pages, sizeof pages, ", page %lld of %lld", (long long)(reader->limits.page ? reader->limits.page : 1),
