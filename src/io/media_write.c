@@ -63,6 +63,17 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
                     SMP_MAX_CHANNELS, first);
 }
 
+/* The one of an extension that nobody writes; null: there is none. */
+static const smp_file_format *format_read(const char *extension)
+{
+    const smp_file_format *f;
+    for (size_t i = 0; (f = smp_format_at(i)); i++)
+        for (const char *const *e = f->extensions; f->read_open && !f->write_shape && *e; e++)
+            if (!strcasecmp(*e, extension))
+                return f;
+    return NULL;
+}
+
 /* The format and extension of a file name; as: the extension that standard output is written by, null: none. */
 static smp_code find_writer(const char *path, const char *as, smp_kind kind, const smp_file_format **format,
                             const char **extension, smp_error *err)
@@ -96,8 +107,11 @@ static smp_code find_writer(const char *path, const char *as, smp_kind kind, con
         return smp_hint(err, "add a file name: %.200s%sout.png", path, path[strlen(path) - 1] == '/' ? "" : "/");
     }
     const bool sound = wanted && smp_name_kind(path) == SMP_AUDIO;
-    list_formats(known, sizeof known, sound ? SMP_AUDIO : SMP_BOTH);
-    if (wanted && wanted[0])
+    const smp_file_format *read = wanted && !sound ? format_read(wanted) : NULL;
+    list_formats(known, sizeof known, sound ? SMP_AUDIO : read ? read->kind : SMP_BOTH);
+    if (read)
+        smp_fail(err, SMP_E_WRITE, "%s is read, and not written", read->name);
+    else if (wanted && wanted[0])
         smp_fail(err, SMP_E_WRITE, "the extension .%.40s is not one that can be written", wanted);
     else
         smp_fail(err, SMP_E_WRITE, "the output needs an extension, which says its format");
