@@ -448,11 +448,16 @@ static smp_code parse_letters(parse *p, const char *word, smp_error *err)
     for (const char *letter = word + 1; *letter; letter++) {
         const smp_option *row = find_option(p->command, NULL, 0, *letter);
         if (!row) {
-            const bool all = letter == word + 1 && !(*letter & 0x80); /* nothing of the word is known */
+            enum { WORD = 5 }; /* bytes of what is a word, and no letters of options: -fuzz */
+            const bool all = !(*letter & 0x80) && (letter == word + 1 || strlen(word) >= WORD);
             char text[80];
             if (fail_whole(p->command, word, err))
                 return SMP_E_USAGE;
-            snprintf(text, sizeof text, "-%.*s", all ? (int)sizeof text - 2 : (*letter & 0x80) ? 4 : 1, letter);
+            snprintf(text, sizeof text, "-%.*s",
+                     all                ? (int)sizeof text - 2
+                     : (*letter & 0x80) ? 4
+                                        : 1,
+                     all ? word + 1 : letter);
             return fail_unknown(p->command, p->settings, text, word, NULL, 0, err);
         }
         p->leaves |= (row->flags & SMP_O_LEAVES) != 0;

@@ -147,7 +147,7 @@ void smp_value_not_a_number(smp_check *check, const smp_param *param, const smp_
                                    smp_shown(unit, rest, length), shown);
     const double pixels = param->unit == SMP_UNIT_PX ? paper_pixels(rest, length) : 0;
     const char *near = pixels > 0 ? NULL : nearest_unit(param, rest, length);
-    if (is_square(value, unit_at) && !value->param)
+    if (is_square(value, unit_at) && !value->param && param->unit != SMP_UNIT_FRACTION)
         smp_diag_fix(check->diags, diag, "write %.*s: one value serves both directions", (int)unit_at, value->text);
     else if (near && !value->param)
         smp_diag_fix(check->diags, diag, "did you mean '%.*s%s'?", (int)(unit_at < SMP_SHOWN ? unit_at : SMP_SHOWN),
