@@ -254,6 +254,20 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
     return smp_hint(err, "write smempipe convert%s -o%s, which makes it", words, folder);
 }
 
+/* `-q 80`: the 80 became an input. */
+static smp_code check_quality(const convert_settings *settings, smp_error *err)
+{
+    const smp_strings *in = &settings->batch.many.inputs;
+    for (size_t i = 0; settings->batch.many.plan.base.common.quiet && i < in->count; i++) {
+        const char *item = in->items[i];
+        if (item[0] && strspn(item, "0123456789") == strlen(item) && access(item, F_OK) != 0) {
+            smp_fail(err, SMP_E_USAGE, "there is no file '%.20s'", item);
+            return smp_hint(err, "-q is --quiet; the quality is --quality %.20s", item);
+        }
+    }
+    return SMP_OK;
+}
+
 /* OUT is the last argument without -o. A folder gets files named after the inputs; one input alone can become a file.
  */
 static smp_code choose(convert_settings *settings, smp_error *err)
@@ -294,6 +308,8 @@ static smp_code convert(void *given, smp_error *err)
     smp_strings *stages = &settings->batch.many.plan.base.stages;
     char *texts[STAGES] = {NULL};
     smp_code code = add_stages(settings, stages, texts, &settings->batch.many.plan.base.stages_from, err);
+    if (!code)
+        code = check_quality(settings, err);
     if (!code)
         code = choose(settings, err);
     smp_free(stages->items);

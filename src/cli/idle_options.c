@@ -46,6 +46,8 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *s,
         {"samples float and double", real, "WAV, W64, AIFF, CAF, RAW"},
         {"samples", !law && !real && strcmp(word, "f16") != 0, "WAV, W64, AIFF, CAF, FLAC, RAW"},
     };
+    if (s->lossless && s->quality > 0 && !strcmp(formats[0], "WebP"))
+        smp_cli_warning(common, "--quality does nothing: a WebP without loss (--lossless) has none");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         bool taken = !all[i].given;
         for (size_t k = 0; k < count && !taken; k++)

@@ -155,6 +155,8 @@ class Formats(CliCase):
         self.assertEqual(self.digest("a.webp"), self.digest(DATA / "lossless-alpha.webp"))
         self.smp("convert", DATA / "lossless-alpha.webp", "b.webp", "-e", "flip vertical", "--strip")
         self.assertIn("lossless", self.info("b.webp")["detail"])
+        self.assertIn("--quality does nothing: a WebP without loss (--lossless) has none",
+                      self.smp("convert", DATA / "lossy.webp", "e.webp", "--quality", "80", "--lossless").stderr)
         self.smp("convert", DATA / "lossless-alpha.webp", "c.webp", "--quality", "80")
         self.assertIn("lossy", self.info("c.webp")["detail"])
         self.smp("convert", DATA / "lossy.webp", "d.webp")

@@ -20,6 +20,7 @@ class Hints(CliCase):
         for arguments, said in (
             (("run", "a.png", "b.jpg"), "smempipe run -e 'gaussian 2px"),
             (("run", "a.png", "b.jpg"), "the pipeline is missing: 'a.png' is a picture"),
+            (("convert", "a.png", "-o", "out", "-q", "80"), "-q is --quiet; the quality is --quality 80"),
             (("convert", "a.png", "-fuzz", "10%", "b.png"), "unknown option '-fuzz'"),
             (("convert", "a.png", "less.png", "+append", "b.png"), "stages are given by -e, as in -e 'join"),
             (("run", "s.wav", "t.wav"), "the pipeline is missing: 's.wav' is a sound"),
@@ -223,6 +224,7 @@ class Hints(CliCase):
             (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression does nothing"),
             (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, W64, AIFF, CAF, FLAC"),
             (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
+            (("a.png", "b.png", "--lossless"), ""),
             (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
             (("--jpeg-progressive", "a.png", "b.jpg"), ""),
             (("--jpeg-progressive", "off", "a.png", "b.png"), "--jpeg-progressive does nothing: it is for JPEG"),
