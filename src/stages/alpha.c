@@ -55,7 +55,8 @@ static smp_code colour_behind(const smp_matrix *fill, int colours, double white,
 {
     const int count = fill->rows * fill->cols;
     if (count != 1 && count != colours)
-        return smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d colours", count, colours);
+        return smp_fail(err, SMP_E_PIPE, "fill has %d values, and the picture %d colour%s", count, colours,
+                        colours == 1 ? "" : "s");
     for (int c = 0; c < colours; c++)
         to[c] = (float)(fill->values[count == 1 ? 0 : c] * white);
     return SMP_OK;

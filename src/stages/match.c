@@ -31,8 +31,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "match needs a second picture");
     if (by->kind != SMP_IMAGE || by->channels - by->alpha != colours) {
-        smp_fail(err, SMP_E_PIPE, "a picture of %d colours cannot get the histograms of one with %d", colours,
-                 by->kind == SMP_IMAGE ? by->channels - by->alpha : 0);
+        smp_fail(err, SMP_E_PIPE, "a picture of %d colour%s cannot get the histograms of one with %d", colours,
+                 colours == 1 ? "" : "s", by->kind == SMP_IMAGE ? by->channels - by->alpha : 0);
         return smp_hint(err, "'gray' brings both to one");
     }
     const int32_t bins = in->format == SMP_U8 && by->format == SMP_U8 ? 256 : SMP_MAX_BINS;

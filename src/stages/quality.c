@@ -50,9 +50,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_fail(err, SMP_E_PIPE, "quality needs a second picture");
     if (by->kind != SMP_IMAGE || by->width != in->width || by->height != in->height ||
         by->channels - by->alpha != colours) {
-        smp_fail(err, SMP_E_PIPE, "the pictures differ in shape: %lldx%lld with %d colours, and %lldx%lld with %d",
-                 (long long)in->width, (long long)in->height, colours, (long long)by->width, (long long)by->height,
-                 by->channels - by->alpha);
+        smp_fail(err, SMP_E_PIPE, "the pictures differ in shape: %lldx%lld with %d colour%s, and %lldx%lld with %d",
+                 (long long)in->width, (long long)in->height, colours, colours == 1 ? "" : "s", (long long)by->width,
+                 (long long)by->height, by->channels - by->alpha);
         return smp_hint(err, "'resize', 'crop', 'gray' bring them to the same");
     }
     fill_window(k->window);

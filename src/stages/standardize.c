@@ -48,7 +48,8 @@ static smp_code colours_of(const char *name, const smp_matrix *list, int colours
 {
     const int count = list->rows * list->cols;
     if (count != 1 && count != colours)
-        return smp_fail(err, SMP_E_PIPE, "%s has %d values, and the picture %d colours", name, count, colours);
+        return smp_fail(err, SMP_E_PIPE, "%s has %d values, and the picture %d colour%s", name, count, colours,
+                        colours == 1 ? "" : "s");
     for (int c = 0; c < colours; c++)
         to[c] = list->values[count == 1 ? 0 : c];
     return SMP_OK;

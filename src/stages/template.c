@@ -35,8 +35,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "template needs a second picture");
     if (by->kind != SMP_IMAGE || by->channels - by->alpha != colours) {
-        smp_fail(err, SMP_E_PIPE, "a template of %d colours cannot be found in a picture of %d",
-                 by->kind == SMP_IMAGE ? by->channels - by->alpha : 0, colours);
+        const int others = by->kind == SMP_IMAGE ? by->channels - by->alpha : 0;
+        smp_fail(err, SMP_E_PIPE, "a template of %d colour%s cannot be found in a picture of %d", others,
+                 others == 1 ? "" : "s", colours);
         return smp_hint(err, "'gray' brings both to one");
     }
     if (by->width > in->width || by->height > in->height) {

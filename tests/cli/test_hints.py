@@ -273,6 +273,7 @@ class Hints(CliCase):
 
     def test_values_of_other_programs_are_told_as_they_are_written_here(self):
         self.small_png("a.png")
+        np.save(self.folder / "gray.npy", np.zeros((3, 3), np.uint8))
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
         before = self.files()
         for name, statement, said in (
@@ -287,6 +288,7 @@ class Hints(CliCase):
             ("a.png", 'join with="a.png"', "did you mean 'by'?"),
             ("a.png", "alpha off", "did you mean 'drop'?"),
             ("a.png", "alpha remove", "did you mean 'flatten'?"),
+            ("a.png", 'template "gray.npy"', "a template of 1 colour cannot be found"),
             ("a.png", "sepia-tone 80%", "calls this: matrix [0.393"),
             ("a.png", "pixelate 10", "calls this: resize 10% filter=area, then resize 1000% filter=nearest"),
             ("a.png", "gaussian 0x3", "write 3px, the sigma"),
