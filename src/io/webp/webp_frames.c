@@ -62,7 +62,7 @@ static smp_code decode(smp_webp_movie *movie, const smp_source *source, smp_erro
     config.output.colorspace = MODE_RGBA;
     config.output.is_external_memory = 1;
     config.output.u.RGBA = (WebPRGBABuffer){movie->pixels, (int)stride, stride * (size_t)one->inner_height};
-    return smp_webp_status(WebPDecode(movie->data, size, &config), err);
+    return smp_webp_status((int)WebPDecode(movie->data, size, &config), err);
 }
 
 /* Colours weigh what is seen of them: `over` alpha of them, `under` of what shows through. */

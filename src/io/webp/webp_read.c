@@ -183,7 +183,7 @@ static smp_code decode(webp_reader *state, int64_t rows, smp_error *err)
         int last = 0;
         state->complete = status == VP8_STATUS_OK;
         if (!state->complete && (status != VP8_STATUS_SUSPENDED || state->given == size))
-            return smp_webp_status(status, err);
+            return smp_webp_status((int)status, err);
         if (WebPIDecGetRGB(state->decoder, &last, NULL, NULL, NULL) && last > 0)
             state->ready = last;
     }
