@@ -26,7 +26,7 @@ enum {
     SMP_FOURIER_THREADS = 1024,
     SMP_FOURIER_REGISTERS = 8,     /* GPU, register: numbers that a thread keeps */
     SMP_FOURIER_KEPT = 16,         /* GPU, split: the same */
-    SMP_FOURIER_TILE_THREADS = 512 /* GPU, split: of a block of columns, at most */
+    SMP_FOURIER_TILE_THREADS = 256 /* GPU, split: of a block of columns, at most */
 };
 /* Where a line lies in a GPU's memory. */
 enum { SMP_FOURIER_PLAIN, SMP_FOURIER_PADDED, SMP_FOURIER_SWIZZLED };

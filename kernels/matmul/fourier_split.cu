@@ -393,7 +393,7 @@ template <bool LATE, int TO> SMP_DEVICE void fourier_columns(const smp_io &io, c
         __VA_ARGS__(io, p, s);                                                                                         \
     }
 #define FOURIER_ROWS(name, ...)    FOURIER_SPLIT(SMP_FOURIER_THREADS, 1, name, __VA_ARGS__)
-#define FOURIER_COLUMNS(name, ...) FOURIER_SPLIT(SMP_FOURIER_TILE_THREADS, 2, name, __VA_ARGS__)
+#define FOURIER_COLUMNS(name, ...) FOURIER_SPLIT(SMP_FOURIER_TILE_THREADS, 3, name, __VA_ARGS__)
 
 FOURIER_ROWS(fourier_rows_split_u8_f32, fourier_rows<uint8_t>)
 FOURIER_ROWS(fourier_rows_split_u16_f32, fourier_rows<uint16_t>)

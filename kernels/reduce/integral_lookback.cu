@@ -482,6 +482,6 @@ template <typename T> SMP_DEVICE void integral_look(const smp_io &io, const smp_
 INTEGRAL_BLOCKS(u8, uint8_t)
 INTEGRAL_BLOCKS(u16, uint16_t)
 INTEGRAL_BLOCKS(f32, float)
-INTEGRAL_LOOK(u8, uint8_t, 4)
+INTEGRAL_LOOK(u8, uint8_t, 3)
 INTEGRAL_LOOK(u16, uint16_t, 2)
 INTEGRAL_LOOK(f32, float, 2)

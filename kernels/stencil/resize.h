@@ -115,7 +115,7 @@ typedef struct smp_resize_planes {
 
 enum {
     SMP_RESIZE_FUSED_PIXELS = 2 * SMP_RESIZE_FUSED_ACROSS, /* of a row of the input that a block has: outputs at 2:1 */
-    SMP_RESIZE_FUSED_WARPS_U8 = 18, /* that an SM should have of bytes, whose next rows wait in fewer registers */
+    SMP_RESIZE_FUSED_WARPS_U8 = 15, /* that an SM should have of bytes, whose next rows wait in fewer registers */
     SMP_RESIZE_FUSED_ROWS = 2       /* of the input that arrive together */
 };
 

@@ -18,7 +18,7 @@ int64_t smp_fourier_above(int64_t n)
  * ones are not. */
 static void split_columns(smp_fourier *k)
 {
-    enum { SHORT = 1024 };
+    enum { SHORT = 512 };
     const smp_fft *f = &k->down;
     k->early = 1;
     if (f->n <= SHORT)
