@@ -31,18 +31,20 @@ static bool library_folder(char folder[PATH_MAX])
 static int places(char folders[PLACES][PATH_MAX])
 {
     static const char *const of_library[] = {"smempipe"}, *const of_program[] = {SMP_INSTALLED_FOLDER, ".."};
-    const bool library = library_folder(folders[0]);
-    if (!library && !smp_program_folder(folders[0]))
+    char own[PATH_MAX];
+    const bool library = library_folder(own);
+    if (!library && !smp_program_folder(own))
         return 0;
+    strcpy(folders[0], own);
     const char *const *below = library ? of_library : of_program;
     int count = 1;
     for (const int all = library ? 2 : 3; count < all; count++) {
         const char *rest = below[count - 1];
-        size_t length = strlen(folders[0]);
+        size_t length = strlen(own);
         for (; strncmp(rest, "..", 2) == 0; rest += rest[2] ? 3 : 2) /* the folder's name has no links in it */
-            while (length > 0 && folders[0][--length] != '/')
+            while (length > 0 && own[--length] != '/')
                 ;
-        snprintf(folders[count], PATH_MAX, "%.*s%s%s", (int)length, folders[0], rest[0] ? "/" : "", rest);
+        snprintf(folders[count], PATH_MAX, "%.*s%s%s", (int)length, own, rest[0] ? "/" : "", rest);
     }
     return count;
 }
