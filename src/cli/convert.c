@@ -234,8 +234,6 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
     smp_fail(err, SMP_E_USAGE, "'%.200s' is no folder, which more than one file needs", out);
     if (settings->batch.many.recursive && length >= LEAST && strspn(out, "0123456789") == length)
         return smp_hint(err, "-r is --recursive; another rate is --rate %.20s", out);
-    if (settings->batch.many.plan.base.common.quiet && length && strspn(out, "0123456789") == length)
-        return smp_hint(err, "-q is --quiet; the quality is --quality %.20s", out);
     const smp_strings *in = &settings->batch.many.inputs;
     char words[200], folder[200];
     const bool pipe = smp_ends_with(in->items[0], ".pipe");
@@ -254,13 +252,16 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
     return smp_hint(err, "write smempipe convert%s -o%s, which makes it", words, folder);
 }
 
-/* `-q 80`: the 80 became an input. */
+/* `-q 80`: the 80 became an input. A larger number is no quality, but perhaps a folder. */
 static smp_code check_quality(const convert_settings *settings, smp_error *err)
 {
+    enum { DIGITS = 3, BEST = 100 };
     const smp_strings *in = &settings->batch.many.inputs;
     for (size_t i = 0; settings->batch.many.plan.base.common.quiet && i < in->count; i++) {
         const char *item = in->items[i];
-        if (item[0] && strspn(item, "0123456789") == strlen(item) && access(item, F_OK) != 0) {
+        const size_t length = strlen(item);
+        if (length && length <= DIGITS && strspn(item, "0123456789") == length && atoi(item) <= BEST &&
+            access(item, F_OK) != 0) {
             smp_fail(err, SMP_E_USAGE, "there is no file '%.20s'", item);
             return smp_hint(err, "-q is --quiet; the quality is --quality %.20s", item);
         }

@@ -21,6 +21,8 @@ class Hints(CliCase):
             (("run", "a.png", "b.jpg"), "smempipe run -e 'gaussian 2px"),
             (("run", "a.png", "b.jpg"), "the pipeline is missing: 'a.png' is a picture"),
             (("convert", "a.png", "-o", "out", "-q", "80"), "-q is --quiet; the quality is --quality 80"),
+            (("convert", "a.png", "less.png", "-q", "80"), "-q is --quiet; the quality is --quality 80"),
+            (("convert", "a.png", "less.png", "-q", "2024"), "write smempipe convert a.png less.png -o 2024"),
             (("convert", "a.png", "-fuzz", "10%", "b.png"), "unknown option '-fuzz'"),
             (("convert", "a.png", "less.png", "+append", "b.png"), "stages are given by -e, as in -e 'join"),
             (("run", "s.wav", "t.wav"), "the pipeline is missing: 's.wav' is a sound"),
