@@ -148,9 +148,8 @@ static void keep_chunks(png_reader *state, smp_meta *meta)
             snprintf(detail + used, sizeof state->reader->media.detail - used, ", animation of %u pictures",
                      smp_get_be(frames, 4));
             smp_note(state->base.notes,
-                     "the file is an animation of %u pictures; only the first is read; ffmpeg -i IN f%%03d.png makes "
-                     "files of "
-                     "all",
+                     "the file is an animation of %u pictures; only the first is read; "
+                     "ffmpeg -i IN f%%03d.png makes files of all",
                      smp_get_be(frames, 4));
         }
     }
