@@ -237,8 +237,8 @@ SMP_INLINE int bytes_of(uint8_t *restrict to, const uint8_t *restrict from, int6
             for (int c = 0; c < 3; c++)
                 value[c][i] = v.v[c] * 255.f;
         }
-        const int leaves =
-            kind == SMP_FROM_HSV || kind == SMP_FROM_YCBCR; /* the range: no other does, of 2^24 colours */
+        /* Results leave the range; of bytes those of the other kinds do not. */
+        const int leaves = kind == SMP_FROM_HSV || kind == SMP_FROM_YCBCR;
         for (int c = 0; c < 3; c++)
             clipped += round_plane(made[c] + done, value[c] + done, n - done, leaves);
     }

@@ -10,7 +10,7 @@ struct joins_sums {
     uint32_t warps[JOINS_WARPS];
 };
 
-/* The sum of v over the threads before this one; *all: over the block. All threads call it. warps: of the block. */
+/* The sum of v over the threads before this one; *all: over the block. All threads call it. sums: of the warps. */
 template <int WARPS> SMP_DEVICE uint32_t joins_sum_before(uint32_t (&sums)[WARPS], uint32_t v, uint32_t *all)
 {
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -143,7 +143,6 @@ static void views_check(const kernel_case *c)
 
 extern const smp_stage smp_stage_histogram, smp_stage_integral, smp_stage_stats;
 
-/* As the stages' parameters lie in memory: histogram's is {name, bins}, of stats nothing is asked. */
 /* Tiles of 1024 pixels that ask those before them: several a row and rows of blocks, one and two channels, the last
  * tile a pixel or ragged. Strips of 7 rows are blocks cut short. Whole tiles of each format, and of fractions that a
  * stage before made, take the quick path: down and along rows. */
@@ -189,6 +188,7 @@ static void look_back_ends_where_sums_of_bytes_overflow(void **state)
     }
 }
 
+/* As the stages' parameters lie in memory: histogram's is {name, bins}, of stats nothing is asked. */
 static void rows_may_lie_anywhere(void **state)
 {
     (void)state;

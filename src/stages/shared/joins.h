@@ -1,4 +1,4 @@
-/* What stages share whose components GPUs join (kernels/reduce/joins.h): places in result and scratch picture,
+/* What stages share whose components GPUs join (kernels/lib/joins.h): places in result and scratch picture,
  * launches, grids. The reduction's first launches make the plane; those here follow when all rows are there. */
 #ifndef SMP_STAGES_SHARED_JOINS_H
 #define SMP_STAGES_SHARED_JOINS_H
