@@ -35,7 +35,7 @@ chroot "$user" bash -euc '
     grep -q padded compare.txt
     smempipe stages > stages.txt
     grep -q SPDX-2.3 /usr/share/doc/smempipe/smempipe.spdx.json
-    apt-get -qy purge smempipe "libsmempipe*"
+    apt-get -qy purge "smempipe*" "libsmempipe*"
     apt-get -qy autoremove --purge' > "$out/$release-try.log" 2>&1 || fail_with_log "$out/$release-try.log"
 check_left "$work/$release/before" "$user"
 rm -rf --one-file-system "$user"
