@@ -1,7 +1,7 @@
 /* color on the CPU. tiled makes the three channels of a pixel at once, since most of the work is for all of them, in
  * one vectorised loop a kind; bytes become planes of bytes first, and are rounded a plane at a time. Bound by
  * arithmetic: Lab takes six powers a pixel, three where bytes become light by a table.
- * Processor ns a pixel of u8x3, AVX2, and OpenCV's: HSV 1.0, 1.1; YCbCr 0.66, 0.69; from HSV 1.25, 1.1; from YCbCr
+ * Processor ns a pixel of u8x3, AVX2, and OpenCV's: HSV 1.0, 1.1; YCbCr 0.70, 0.51; from HSV 1.25, 1.1; from YCbCr
  * 0.66, 0.5; and Lab 1.2, from Lab 1.05 times OpenCV's. The rest is the definition: f32 fractions; OpenCV has integers
  * and tables. */
 #include "elementwise/color_space.h"
