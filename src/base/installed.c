@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +15,34 @@
 
 enum { PLACES = 3 };
 
-/* The folder that libsmempipe.so lies in, where this code is in it. The program itself has no name here. */
+/* The file that holds the address, as the kernel knows it. */
+static bool mapped_file(const void *address, char path[PATH_MAX])
+{
+    char line[PATH_MAX + 128];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        uintptr_t from, to;
+        const char *name = strchr(line, '/');
+        found = name && sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &from, &to) == 2 && (uintptr_t)address >= from &&
+                (uintptr_t)address < to;
+        if (found)
+            snprintf(path, PATH_MAX, "%.*s", (int)strcspn(name, "\n"), name);
+    }
+    if (maps)
+        (void)fclose(maps);
+    return found;
+}
+
+/* The folder that libsmempipe.so lies in, where this code is in it. The program itself has no name here. A name that is
+ * not from the root on is from a folder that the process may have left. */
 static bool library_folder(char folder[PATH_MAX])
 {
     static const char here;
     Dl_info info;
     struct link_map *map = NULL;
     if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0] ||
-        !realpath(map->l_name, folder))
+        !(map->l_name[0] == '/' ? realpath(map->l_name, folder) != NULL : mapped_file(&here, folder)))
         return false;
     *strrchr(folder, '/') = '\0';
     return true;

@@ -14,8 +14,9 @@ from harness import PROGRAM, CliCase
 BUILD = pathlib.Path(PROGRAM).resolve().parent
 LIBRARY = BUILD / "libsmempipe-cuda.so"
 DRIVER = {**os.environ, "LD_LIBRARY_PATH": str(BUILD / "tests" / "fake_driver")}
-OPEN = """import ctypes, sys
+OPEN = """import ctypes, os, sys
 library, device, error = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p(), ctypes.c_void_p()
+os.chdir("/")
 library.smempipe_error_text.restype, library.smempipe_error_text.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
 code = library.smempipe_device_open(b"cuda", 0, ctypes.byref(device), ctypes.byref(error))
 sys.exit(library.smempipe_error_text(error).decode() if code else 0)
@@ -93,15 +94,16 @@ class GpuLibrary(CliCase):
         library.parent.mkdir(parents=True)
         shutil.copy(BUILD / library.name, library)
 
-        def open_device():
-            return subprocess.run([sys.executable, "-c", OPEN, library], capture_output=True, text=True, env=DRIVER,
-                                  check=False).stderr
+        def open_device(name=library):
+            return subprocess.run([sys.executable, "-c", OPEN, name], capture_output=True, text=True, env=DRIVER,
+                                  cwd=library.parent, check=False).stderr
 
         self.assertIn(f"there is no {LIBRARY.name} in {library.parent} or {library.parent}/smempipe", open_device())
         for folder in (library.parent / "smempipe", library.parent):
             folder.mkdir(exist_ok=True)
             copy = pathlib.Path(shutil.copy(LIBRARY, folder))
             self.assertEqual(open_device(), "")
+            self.assertEqual(open_device(f"./{library.name}"), "")  # from a folder that the process leaves
             copy.unlink()
 
 
