@@ -37,7 +37,7 @@ static const char *known_key(const smp_stage *stage, const char *word)
     } rows[] = {{" color colour background bg bordercolor border-color ", "fill"},
                 {" gravity position align corner ", "anchor"},
                 {" with image file second ", "by"},
-                {" transparency dissolve ", "opacity"},
+                {" dissolve ", "opacity"},
                 {" w ", "width"},
                 {" h ", "height"}};
     char framed[SMP_SHOWN + 2];

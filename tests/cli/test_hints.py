@@ -287,6 +287,8 @@ class Hints(CliCase):
             ("a.png", 'overlay "a.png" gravity=southeast', "did you mean 'anchor'?"),
             ("a.png", 'overlay "a.png" anchor=southeast', "did you mean 'bottom-right'?"),
             ("a.png", "pad 2px background=white", "did you mean 'fill'?"),
+            ("a.png", 'overlay "a.png" dissolve=30%', "did you mean 'opacity'?"),
+            ("a.png", 'overlay "a.png" transparency=30%', "overlay takes: by, x, y,"),
             ("a.png", 'join with="a.png"', "did you mean 'by'?"),
             ("a.png", "alpha off", "did you mean 'drop'?"),
             ("a.png", "alpha remove", "did you mean 'flatten'?"),
@@ -320,6 +322,8 @@ class Hints(CliCase):
                 self.assertIn(said, done.stderr)
                 for wrong in ("did you mean '10", "did you mean 'trim'", "write [255]"):
                     self.assertNotIn(wrong, done.stderr)
+                if "transparency" in statement:  # what is left is opaque
+                    self.assertNotIn("did you mean", done.stderr)
         self.assertEqual(self.files(), before)
 
     def test_what_they_are_told_to_write_works(self):
