@@ -96,11 +96,11 @@ static void move_columns(const walk *w, int64_t y, int leaves)
 /* ------------------------------------------------------------------------------------------------ products */
 
 /* Adds to w->products, of four rows of places from y on and two vectors of each from sample i on, the products of rows
- * y + from .. y + to - 1 of the picture. A function for each way: two or four samples of a word, WIDE. Row y + k of
- * places meets the template's row r - k, where rows before the first and behind the last are empty. Sums have names, so
- * that they stay in registers. */
-#define PRODUCTS(NAME, VECTOR, WIDE, ZERO, SAME, ADD)                                                                  \
-    static void NAME(const walk *w, int64_t y, int64_t from, int64_t to, int64_t i)                                    \
+ * y + from .. y + to - 1 of the picture. A function for each way, with attribute HOW: two or four samples of a word,
+ * WIDE. Row y + k of places meets the template's row r - k, where rows before the first and behind the last are empty.
+ * Sums have names, so that they stay in registers. */
+#define PRODUCTS(HOW, NAME, VECTOR, WIDE, ZERO, SAME, ADD)                                                             \
+    HOW static void NAME(const walk *w, int64_t y, int64_t from, int64_t to, int64_t i)                                \
     {                                                                                                                  \
         enum { PLACES = sizeof(VECTOR) / sizeof(int32_t) };                                                            \
         VECTOR a0 = ZERO, a1 = ZERO, a2 = ZERO, a3 = ZERO, b0 = ZERO, b1 = ZERO, b2 = ZERO, b3 = ZERO;                 \
@@ -131,13 +131,13 @@ static void move_columns(const walk *w, int64_t y, int leaves)
 #if defined(__AVX512BW__)
 enum { STEP = 32 }; /* places */
 #define PAIR(sum, v, t) _mm512_add_epi32(sum, _mm512_madd_epi16(v, t))
-PRODUCTS(pairs_of, __m512i, 2, _mm512_setzero_si512(), _mm512_set1_epi32, PAIR)
-DOTS PRODUCTS(dots_of, __m512i, 4, _mm512_setzero_si512(), _mm512_set1_epi32, _mm512_dpbusd_epi32)
+PRODUCTS(, pairs_of, __m512i, 2, _mm512_setzero_si512(), _mm512_set1_epi32, PAIR)
+PRODUCTS(DOTS, dots_of, __m512i, 4, _mm512_setzero_si512(), _mm512_set1_epi32, _mm512_dpbusd_epi32)
 #elif defined(__AVX2__)
 enum { STEP = 16 };
 #define PAIR(sum, v, t) _mm256_add_epi32(sum, _mm256_madd_epi16(v, t))
-PRODUCTS(pairs_of, __m256i, 2, _mm256_setzero_si256(), _mm256_set1_epi32, PAIR)
-DOTS PRODUCTS(dots_of, __m256i, 4, _mm256_setzero_si256(), _mm256_set1_epi32, _mm256_dpbusd_avx_epi32)
+PRODUCTS(, pairs_of, __m256i, 2, _mm256_setzero_si256(), _mm256_set1_epi32, PAIR)
+PRODUCTS(DOTS, dots_of, __m256i, 4, _mm256_setzero_si256(), _mm256_set1_epi32, _mm256_dpbusd_avx_epi32)
 #else
 enum { STEP = 8 };
 typedef int32_t four_words __attribute__((vector_size(16)));
@@ -149,12 +149,12 @@ SMP_INLINE four_words pair(four_words sum, four_words v, four_words t)
 {
     return sum + (v & 0xffff) * (t & 0xffff) + (v >> 16) * (t >> 16); /* bytes: no sign */
 }
-PRODUCTS(pairs_of, four_words, 2, word_of_all(0), word_of_all, pair)
+PRODUCTS(, pairs_of, four_words, 2, word_of_all(0), word_of_all, pair)
 #endif
 
 #ifdef DOTS
-    /* Whether the processor has these instructions. */
-    static int has_dots(void)
+/* Whether the processor has these instructions. */
+static int has_dots(void)
 {
 #ifdef __AVX512BW__
     return __builtin_cpu_supports("avx512vnni");
