@@ -145,7 +145,7 @@ smp_code smp_installed_open(const char *name, const char *build, void **library,
         *library = NULL;
     }
     if (code)
-        smp_hint(err, "install smempipe with its folder lib/smempipe, or copy the %s of its build beside the program",
-                 name);
+        smp_hint(err, "install smempipe with its folder lib/smempipe, or copy the %s of its build beside %s", name,
+                 library_folder(path) ? "libsmempipe.so" : "the program");
     return code;
 }

@@ -45,7 +45,7 @@ class GpuLibrary(CliCase):
 
     def refused(self, *words):
         said = " ".join(self.run_on("cuda", 5).split())
-        for word in (*words, f"copy the {LIBRARY.name} of its build"):
+        for word in (*words, f"copy the {LIBRARY.name} of its build beside the program"):
             self.assertIn(word, said)
         self.assertEqual(said.count("smempipe:"), 1, said)
         return said
@@ -98,7 +98,9 @@ class GpuLibrary(CliCase):
             return subprocess.run([sys.executable, "-c", OPEN, name], capture_output=True, text=True, env=DRIVER,
                                   cwd=library.parent, check=False).stderr
 
-        self.assertIn(f"there is no {LIBRARY.name} in {library.parent} or {library.parent}/smempipe", open_device())
+        said = open_device()
+        self.assertIn(f"there is no {LIBRARY.name} in {library.parent} or {library.parent}/smempipe", said)
+        self.assertIn("beside libsmempipe.so", said)
         for folder in (library.parent / "smempipe", library.parent):
             folder.mkdir(exist_ok=True)
             copy = pathlib.Path(shutil.copy(LIBRARY, folder))
