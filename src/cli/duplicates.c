@@ -253,10 +253,11 @@ static smp_code compare(void *given, const smp_program *program, smp_diags *diag
 
 static smp_code duplicates(void *given, smp_error *err)
 {
-    static const char *const stages[][4] = {
-        {"gray [0.299 0.587 0.114]", "resize width=9 height=8 fit=stretch filter=area", "depth 8bit", NULL},
-        {"gray [0.299 0.587 0.114]", "depth 8bit",
-         "resize width=32 height=32 fit=stretch filter=lanczos3 arithmetic=fixed", NULL}};
+    static const char *const stages[][5] = {{"gray [0.299 0.587 0.114]", "alpha flatten",
+                                             "resize width=9 height=8 fit=stretch filter=area", "depth 8bit", NULL},
+                                            {"gray [0.299 0.587 0.114]", "alpha flatten", "depth 8bit",
+                                             "resize width=32 height=32 fit=stretch filter=lanczos3 arithmetic=fixed",
+                                             NULL}};
     duplicates_settings *s = given;
     smp_pipeline_settings *base = &s->many.plan.base;
     if (s->csv && s->json) {
@@ -282,7 +283,8 @@ static smp_code duplicates(void *given, smp_error *err)
 const smp_command smp_command_duplicates = {
     .name = "duplicates",
     .help = "pairs of pictures that look alike: copies, other sizes and formats",
-    .about = "Every picture becomes 64 bits. dhash: gray (ITU-R BT.601), 9 x 8 pixels by area, a bit where a pixel is "
+    .about = "Every picture becomes 64 bits, on white where it is transparent. dhash: gray (ITU-R BT.601), 9 x 8 "
+             "pixels by area, a bit where a pixel is "
              "brighter than its left neighbour. phash: 32 x 32 pixels by Lanczos, a bit for each of the 8 x 8 lowest "
              "frequencies of a cosine transform that is above their median. Prints pairs whose bits differ in at most "
              "--threshold places, the nearest first: how many differ (= where the files have the same bytes), and the "

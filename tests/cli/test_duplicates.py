@@ -104,6 +104,17 @@ class Duplicates(CliCase):
             want = "0" * 16 if method == "dhash" else "8" + "0" * 15
             self.assertEqual(self.hashes("--method", method)["in/flat.png"], want)
 
+    def test_transparent_pictures_lie_on_white(self):
+        hidden = np.dstack([self.cat, np.full(self.cat.shape[:2], 255, np.uint8)])
+        hidden[:, 200:, 3] = 0
+        shown = np.where(hidden[..., 3:] > 0, self.cat, 255).astype(np.uint8)
+        Image.fromarray(hidden).save(self.folder / "in/hidden.png")
+        Image.fromarray(hidden[..., [0, 3]], "LA").save(self.folder / "in/gray, hidden.png")
+        for method, want in (("dhash", dhash), ("phash", phash)):
+            got = self.hashes("--method", method)
+            self.assertEqual(got["in/hidden.png"], want(shown), method)
+            self.assertEqual(got["in/gray, hidden.png"], want(shown[..., 0]), method)
+
     def test_bad_files_are_named(self):
         (self.folder / "in/bad.png").write_bytes(b"\x89PNG\r\n\x1a\nno")
         done = self.smp("duplicates", "in", status=1)
