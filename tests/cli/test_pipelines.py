@@ -4,7 +4,9 @@ What is recorded is a hash of the decoded samples (type, shape, values), not of 
 like.
 SMP_UPDATE_GOLDEN=1 writes what the program gives now; look at the pictures before committing that.
 """
+import csv
 import hashlib
+import io
 import json
 import os
 import shutil
@@ -297,6 +299,17 @@ class Pipelines(CliCase):
         self.assertEqual(len(spread), 4)
         for better, worse in zip(spread, spread[1:]):
             self.assertGreater(better, 1.3 * worse)
+
+    def test_focus_report_is_the_same_of_any_depth(self):
+        (self.folder / "depths").mkdir()
+        picture = cv2.imread(str(SAMPLES / "camera.png"), cv2.IMREAD_GRAYSCALE)
+        cv2.imwrite(str(self.folder / "depths/8.png"), picture)
+        cv2.imwrite(str(self.folder / "depths/16.png"), picture.astype(np.uint16) * 257)
+        np.save(self.folder / "depths/float.npy", (picture / 255).astype(np.float32))
+        done = self.smp("measure", PIPELINES / "focus-report.pipe", "depths", "--csv")
+        spread = [float(row["deviation"]) for row in csv.DictReader(io.StringIO(done.stdout))]
+        self.assertEqual(len(spread), 3)
+        self.assertLess(max(spread) - min(spread), 1e-6)
 
     def test_normal_map_points_away_from_slopes(self):
         y, x = np.mgrid[0:40, 0:60]
