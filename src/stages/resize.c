@@ -58,7 +58,7 @@ static const smp_param params[] = {
          "one",
          filters),
     WORD(arithmetic, "float",
-         "float: rounded once; fixed: 8 bits, rounded after each pass, the bytes of Pillow's Image.resize",
+         "float: rounded once; fixed: 8 bits, rounded after each pass, the bytes of Pillow's Image.resize (up to 12)",
          arithmetics),
     SWITCH(antialias, "yes: when shrinking, filters are as wide as the step; no: they stay narrow"),
     SWITCH(enlarge, "no: a picture that would become larger stays as it is"),
@@ -525,8 +525,8 @@ const smp_stage smp_stage_resize = {
         "Sides are rounded to the nearest pixel, and at least 1. fit=cover takes the middle of the picture that has "
         "the ratio of width to height. Colour is premultiplied by alpha. lanczos3, mitchell and bicubic overshoot at "
         "edges; what leaves the range is clipped and counted. In `light linear`, fine patterns keep their brightness.\n"
-        "arithmetic=fixed gives the bytes of Pillow's Image.resize (and of torchvision's on PIL images), on every "
-        "device.",
+        "arithmetic=fixed gives the bytes of Pillow's Image.resize up to Pillow 12 (and of torchvision's on PIL "
+        "images), on every device; Pillow 13 filters some shapes columns first, which differs by some levels.",
     .example = "resize width=48 height=36",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
