@@ -61,6 +61,8 @@ typedef struct smp_sink {
     bool drops_bits;  /* it holds 8 bits a sample, and the picture came and would leave with 16 */
     double dpi;       /* the resolution that stages ask for; 0: as the input says */
     double was_rate;  /* a sound's, Hz, which the file cannot have: it is resampled; 0: it is not */
+    /* It holds 8 bits a sample, and code values of 16 number something: components. */
+    bool drops_numbers;
     bool drops_alpha; /* the file cannot hold the alpha of the step: colour is laid on black */
 } smp_sink;
 

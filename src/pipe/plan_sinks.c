@@ -42,8 +42,10 @@ smp_code smp_planner_add_sink(smp_planner *p, int node, int save, const char *pa
     }
     if (shape.format != SMP_F32 && (step = light_encoded(p, step)) < 0)
         return p->err->code;
-    const bool drops_bits =
-        shape.format == SMP_U8 && p->plan->steps[step].out.format == SMP_U16 && p->request->input.format == SMP_U16;
+    const smp_step *last = &p->plan->steps[step];
+    const bool narrows = shape.format == SMP_U8 && last->out.format == SMP_U16;
+    const bool drops_bits = narrows && p->request->input.format == SMP_U16;
+    const bool drops_numbers = narrows && last->work.no_light && last->in.format != SMP_U16;
     bool drops_alpha = p->plan->steps[step].out.alpha && !shape.alpha;
     if (drops_alpha && (step = smp_planner_in_state(p, step, true, false)) < 0)
         return p->err->code;
@@ -61,7 +63,8 @@ smp_code smp_planner_add_sink(smp_planner *p, int node, int save, const char *pa
     smp_sink sink = {.step = step, .save = save, .path = path, .shape = shape, .was_rate = was_rate};
     sink.dpi = smp_planner_dpi_of(p, node);
     sink.drops_alpha = drops_alpha;
-    sink.drops_bits = drops_bits;
+    sink.drops_bits = drops_bits && !drops_numbers;
+    sink.drops_numbers = drops_numbers;
     p->plan->sinks[p->plan->sink_count++] = sink;
     return SMP_OK;
 }

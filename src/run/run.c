@@ -151,6 +151,9 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     if (sink->drops_bits)
         smp_note(&report->output_notes, "the format holds 8 bits a sample, and the picture has 16: .png and .tif hold "
                                         "them (-e 'depth 8bit': not told)");
+    if (sink->drops_numbers)
+        smp_note(&report->output_notes, "the format holds 8 bits a sample, and numbers below 129 become 0: .png, .tif "
+                                        "and .npy hold all 16");
     smp_meta changed;
     smp_write_options here = *options;
     if (sink->coded)

@@ -71,6 +71,13 @@ class Losses(CliCase):
         self.assertEqual(self.smp("convert", "d.png", "d.tif").stderr, "")
         self.assertEqual(self.smp("run", "-e", "depth 8bit", "d.png", "e.bmp").stderr, "")
 
+    def test_numbers_of_components(self):
+        Image.fromarray(np.uint8([[255, 0, 255]])).save(self.folder / "d.png")
+        for stages in (("-e", "label output=labels"), ("-e", "label output=labels", "-e", "stats")):
+            self.assertIn("numbers", self.smp("run", *stages, "d.png", "n.bmp", "--force").stderr)
+            self.assertEqual(self.smp("run", *stages, "d.png", "n.png", "--force").stderr, "")
+        self.assertEqual(self.smp("run", "-e", "depth 16bit", "-e", "label", "d.png", "m.bmp").stderr, "")
+
     def test_opus_gets_its_rate(self):
         self.sound(gap=True)
         self.assertIn("48 kHz", self.smp("convert", "s.wav", "s.opus").stderr)
