@@ -260,6 +260,10 @@ static smp_code fail_target(const char *path, int number, smp_error *err)
 {
     char why[128];
     smp_fail(err, SMP_E_WRITE, "cannot write there: %s", smp_os_error(number, why, sizeof why));
+    if (number == ENAMETOOLONG)
+        smp_hint(err, "give it a shorter name");
+    else
+        smp_hint(err, "give a folder that you may write to");
     return smp_at(err, "%s", path);
 }
 

@@ -166,13 +166,18 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
     return code;
 }
 
+static smp_code fail_open(const char *path, const char *what, int number, smp_error *err)
+{
+    smp_fail(err, SMP_E_WRITE, "cannot write the %s: %s", what, strerror(smp_is_folder(path) ? EISDIR : number));
+    smp_hint(err, "give a file in a folder that you may write to");
+    return smp_at(err, "%s", path);
+}
+
 smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err)
 {
     const smp_batch_settings *s = job->settings;
-    if (s->html && !(job->html = fopen(s->html, s->many.plan.base.common.force ? "we" : "wxe"))) {
-        smp_fail(err, SMP_E_WRITE, "cannot write the page: %s", strerror(errno));
-        return smp_at(err, "%s", s->html);
-    }
+    if (s->html && !(job->html = fopen(s->html, s->many.plan.base.common.force ? "we" : "wxe")))
+        return fail_open(s->html, "page", errno, err);
     if (!s->report)
         return SMP_OK;
     char *path = report_path(job);
@@ -182,10 +187,8 @@ smp_code smp_batch_report_open(smp_batch_job *job, smp_error *err)
         job->report = stdout;
     else
         job->report = fopen(path, s->resume ? "ae" : s->many.plan.base.common.force ? "we" : "wxe");
-    if (!job->report) {
-        smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
-        smp_at(err, "%s", path);
-    }
+    if (!job->report)
+        (void)fail_open(path, "report", errno, err);
     smp_free(path);
     return job->report ? SMP_OK : SMP_E_WRITE;
 }

@@ -66,6 +66,10 @@ smp_code smp_many_open(smp_many_settings *settings, smp_error *err)
     }
     if (!code && !settings->inputs.count)
         code = smp_fail(err, SMP_E_READ, "the list names no files");
+    else if (code == SMP_E_READ && !standard && smp_is_folder(settings->list))
+        smp_hint(err, "a list is a text with a name a line; folders stand on the command line");
+    else if (code == SMP_E_READ && !file)
+        smp_hint(err, "check the spelling of the path");
     return code ? smp_at(err, "%s", standard ? "standard input" : settings->list) : SMP_OK;
 }
 

@@ -144,6 +144,7 @@ static void log_frame(void *context, int64_t number, smp_run_report *report)
 static smp_code fail_log(const char *path, smp_error *err)
 {
     smp_fail(err, SMP_E_WRITE, "cannot write the report: %s", strerror(errno));
+    smp_hint(err, "give a file in a folder that you may write to");
     return smp_at(err, "%s", path);
 }
 

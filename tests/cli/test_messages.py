@@ -24,6 +24,19 @@ divide by=@nowhere
 
 
 class Messages(CliCase):
+    def test_places_for_reports_lists_and_tiles_say_what_to_give(self):
+        shutil.copy(SAMPLES / "camera.png", self.folder / "in.png")
+        (self.folder / "folder").mkdir()
+        batch = ("batch", "-e", "invert", "in.png", "-o", "out")
+        for status, hint, command in (
+            (4, "a folder that you may write to", (*batch, "--report", "folder")),
+            (4, "a folder that you may write to", (*batch, "--html", "folder", "--force")),
+            (4, "a shorter name", ("tiles", "in.png", "-o", "t", "--name", "n" * 300 + "{x}{y}.png")),
+            (3, "spelling", ("measure", "-e", "stats", "--files-from", "none")),
+            (3, "a name a line", ("measure", "-e", "stats", "--files-from", "folder")),
+        ):
+            self.assertRegex(self.smp(*command, status=status).stderr, f"(?s)error: .*hint: .*{hint}", command)
+
     def test_five_mistakes_give_five_diagnostics(self):
         self.write("five.pipe", FIVE_MISTAKES)
         done = self.smp("check", "five.pipe", status=2)
