@@ -91,8 +91,13 @@ static smp_code check_path(const smp_batch_job *job, const char *path, const smp
 
 static smp_code fail_exists(const char *path, const char *how, smp_error *err)
 {
-    smp_fail(err, SMP_E_WRITE, "the file exists already");
-    smp_hint(err, "replace it with --force, %sor give another name", how);
+    if (smp_is_folder(path)) {
+        smp_fail(err, SMP_E_WRITE, "is a folder");
+        smp_hint(err, "add a file name: %.200s/NAME", path);
+    } else {
+        smp_fail(err, SMP_E_WRITE, "the file exists already");
+        smp_hint(err, "replace it with --force, %sor give another name", how);
+    }
     return smp_at(err, "%s", path);
 }
 

@@ -31,6 +31,7 @@ class Messages(CliCase):
         for status, hint, command in (
             (4, "a folder that you may write to", (*batch, "--report", "folder")),
             (4, "a folder that you may write to", (*batch, "--html", "folder", "--force")),
+            (4, "folder/NAME", (*batch, "--html", "folder")),
             (4, "a shorter name", ("tiles", "in.png", "-o", "t", "--name", "n" * 300 + "{x}{y}.png")),
             (3, "spelling", ("measure", "-e", "stats", "--files-from", "none")),
             (3, "a name a line", ("measure", "-e", "stats", "--files-from", "folder")),
