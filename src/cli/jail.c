@@ -10,7 +10,6 @@
 #include "cli/team.h"
 #include "io/jail.h"
 #include "io/library.h"
-#include "io/worker.h"
 
 /* A GPU's driver opens what it likes, when it likes. */
 static bool may_use_gpu(const char *device)
@@ -43,10 +42,8 @@ void smp_cli_confine_run(const smp_run_settings *settings, const smp_program *pr
     struct stat status;
     if (strcmp(settings->in, "-") != 0)
         smp_jail_allow(jail, settings->in, false);
-    if (!strcmp(settings->in, "-") || (stat(settings->in, &status) == 0 && !S_ISREG(status.st_mode))) {
+    if (!strcmp(settings->in, "-") || (stat(settings->in, &status) == 0 && !S_ISREG(status.st_mode)))
         smp_jail_allow_temporary(jail); /* for what a pipe's reader must keep */
-        (void)smp_worker_more(NULL);    /* which opens the libraries that it needs, wherever they lie */
-    }
     smp_jail_allow_output(jail, settings->out);
     if (program->save_count && !strcmp(settings->out, "-")) /* they lie where the command runs */
         smp_jail_allow(jail, ".", true);

@@ -147,14 +147,26 @@ static unsigned libraries_of(const char *argument)
     return libraries;
 }
 
-/* What a confined decoder could not open itself, where a name tells that a file needs it: for other files and for
- * pipes (worker.c) there are decoders that begin with it. */
-static void open_libraries(int argc, char **argv)
+/* What a confined decoder could not open itself, where a name or a file's beginning tells that it is needed: for other
+ * files and for pipes (worker.c) there are decoders that begin with it. */
+static void open_libraries(const smp_command *command, int argc, char **argv)
 {
     unsigned libraries = 0;
     for (int i = 0; i < argc; i++)
-        libraries |= libraries_of(argv[i]);
+        libraries |= libraries_of(argv[i]) | (command->one_input ? smp_libraries_of_file(argv[i]) : 0);
     smp_libraries_open(libraries);
+}
+
+/* Whether decoders may begin later: by a process that is forked while the program has one thread. */
+static bool needs_more(const smp_command *command, int argc, char **argv)
+{
+    bool more = !command->one_input;
+    for (int i = 0; i < argc && !more; i++) {
+        struct stat status;
+        const int found = strcmp(argv[i], "-") ? stat(argv[i], &status) : fstat(STDIN_FILENO, &status);
+        more = !found && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+    }
+    return more;
 }
 
 /* The ranks of a team say once what all of them would say. */
@@ -203,10 +215,10 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
         if (!code)
             smp_alloc_limit(*most);
         if (!code && !(command->without & SMP_O_INPUTS))
-            open_libraries(argc, argv);
+            open_libraries(command, argc, argv);
         if (!code && !(command->without & SMP_O_INPUTS) && !(*common)->no_sandbox)
             code = smp_worker_start(*most, err);
-        if (!code && !command->one_input)
+        if (!code && needs_more(command, argc, argv))
             code = smp_worker_more(err);
         if (!code && smp_cli_team) /* its threads begin once decoders are forked */
             code = join_team(command, *common, (smp_common *)settings, err);

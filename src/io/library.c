@@ -2,9 +2,12 @@
 #include "io/library.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/av/av_library.h"
 #include "io/format.h"
@@ -34,6 +37,18 @@ unsigned smp_libraries_of_name(const char *path)
 }
 
 /* Of fewer bytes than the reader will see, a guess may be wrong. Behind tags lies a sound. */
+unsigned smp_libraries_of_file(const char *path)
+{
+    uint8_t head[SMP_SNIFF];
+    struct stat status;
+    const int fd = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t got = fd >= 0 ? read(fd, head, sizeof head) : -1;
+    if (fd >= 0)
+        close(fd);
+    const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;
+    return format ? format->library : 0;
+}
+
 unsigned smp_libraries_of_stream(int fd)
 {
     uint8_t head[SMP_SNIFF];

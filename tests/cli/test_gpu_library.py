@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 from harness import PROGRAM, CliCase
@@ -49,6 +50,25 @@ class GpuLibrary(CliCase):
             self.assertIn(word, said)
         self.assertEqual(said.count("smempipe:"), 1, said)
         return said
+
+    def test_decoders_of_pipes_come_from_a_process_without_the_driver(self):
+        """Who begins decoders later is forked before the GPU's driver is opened, and its threads with it."""
+        shutil.copy(LIBRARY, self.program.parent)
+        with subprocess.Popen([self.program, "run", "-e", "invert", "-", "out.npy", "--device", "cuda"], env=DRIVER,
+                              cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            end, nursery = time.monotonic() + 30, None
+            while not nursery and time.monotonic() < end:
+                for folder in pathlib.Path("/proc").glob("[0-9]*"):
+                    try:
+                        state = (folder / "stat").read_text()
+                        if "(smp-nursery)" in state and state.rpartition(")")[2].split()[1] == str(run.pid):
+                            nursery = (folder / "maps").read_text()
+                    except OSError:
+                        pass
+            run.communicate((self.folder / "in.png").read_bytes())
+        self.assertEqual(run.returncode, 0)
+        self.assertTrue(nursery, "no process begins decoders")
+        self.assertNotIn("libcuda", nursery)
 
     def test_it_is_found_wherever_it_is_installed(self):
         said = self.refused(f"there is no {LIBRARY.name} in {self.program.parent}, {self.folder}/prefix/lib")
