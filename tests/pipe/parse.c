@@ -343,6 +343,10 @@ static void every_suggestion_for_other_tools_is_taken(void **state)
             if (words || !strchr(row->say, ' ')) /* the stage's name alone */
                 continue;
             snprintf(text, sizeof text, "%s%s\n", tap ? "invert -> @name\nfrom @input\n" : "", row->say);
+            for (char *then; (then = strstr(text, ", then "));) { /* on the next line */
+                *then = '\n';
+                memmove(then + 1, then + 7, strlen(then + 7) + 1);
+            }
             pipe_case c = pipe_parse(text);
             if (c.code)
                 pipe_show(&c);
