@@ -152,8 +152,11 @@ static unsigned libraries_of(const char *argument)
 static void open_libraries(const smp_command *command, int argc, char **argv)
 {
     unsigned libraries = 0;
-    for (int i = 0; i < argc; i++)
-        libraries |= libraries_of(argv[i]) | (command->one_input ? smp_libraries_of_file(argv[i]) : 0);
+    for (int i = 0; i < argc; i++) {
+        libraries |= libraries_of(argv[i]);
+        if (command->one_input)
+            libraries |= smp_libraries_of_file(argv[i]);
+    }
     smp_libraries_open(libraries);
 }
 

@@ -41,9 +41,13 @@ unsigned smp_libraries_of_file(const char *path)
 {
     uint8_t head[SMP_SNIFF];
     struct stat status;
-    const int fd = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    const ssize_t got = fd >= 0 ? read(fd, head, sizeof head) : -1;
-    if (fd >= 0)
+    const bool named = strcmp(path, "-") != 0;
+    if ((named ? stat(path, &status) : fstat(STDIN_FILENO, &status)) != 0 || !S_ISREG(status.st_mode))
+        return 0;
+    const int fd = named ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    const off_t at = named ? 0 : lseek(fd, 0, SEEK_CUR);
+    const ssize_t got = fd >= 0 && at >= 0 ? pread(fd, head, sizeof head, at) : -1;
+    if (named && fd >= 0)
         close(fd);
     const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;
     return format ? format->library : 0;

@@ -14,7 +14,7 @@ typedef enum smp_library { SMP_LIBRARY_AV = 1, SMP_LIBRARY_HEIF = 2 } smp_librar
 
 /* What a file may need: by the ending of its name, an extension alone too. */
 unsigned smp_libraries_of_name(const char *path);
-/* By the first bytes of a regular file; 0 where these tell no format. */
+/* By the first bytes of a regular file, "-": standard input; 0 where these tell no format. */
 unsigned smp_libraries_of_file(const char *path);
 /* By the first bytes of what is read once, which stay unread: all libraries where these do not tell. */
 unsigned smp_libraries_of_stream(int fd);
