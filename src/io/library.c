@@ -36,24 +36,23 @@ unsigned smp_libraries_of_name(const char *path)
     return libraries;
 }
 
-/* Of fewer bytes than the reader will see, a guess may be wrong. Behind tags lies a sound. */
-unsigned smp_libraries_of_file(const char *path)
+/* Behind tags lies a sound. */
+static unsigned of_regular(int fd, off_t at)
 {
     uint8_t head[SMP_SNIFF];
-    struct stat status;
-    const bool named = strcmp(path, "-") != 0;
-    if ((named ? stat(path, &status) : fstat(STDIN_FILENO, &status)) != 0 || !S_ISREG(status.st_mode))
-        return 0;
-    const int fd = named ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
-    const off_t at = named ? 0 : lseek(fd, 0, SEEK_CUR);
-    const ssize_t got = fd >= 0 && at >= 0 ? pread(fd, head, sizeof head, at) : -1;
-    if (named && fd >= 0)
-        close(fd);
-    const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;
-    return format ? format->library : 0;
+    for (int i = 0; i <= SMP_MOST_ID3; i++) {
+        const ssize_t got = pread(fd, head, sizeof head, at);
+        const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;
+        const uint64_t tag = got > 0 && !format ? smp_id3_size(head, (size_t)got) : 0;
+        if (!tag)
+            return format ? format->library : 0;
+        at += (off_t)tag;
+    }
+    return 0;
 }
 
-unsigned smp_libraries_of_stream(int fd)
+/* Of fewer bytes than the reader will see, a guess may be wrong. */
+static unsigned of_stream(int fd)
 {
     uint8_t head[SMP_SNIFF];
     bool all;
@@ -62,6 +61,26 @@ unsigned smp_libraries_of_stream(int fd)
     if (format || (all && !size))
         return format ? format->library : 0;
     return all && smp_id3_size(head, size) ? SMP_LIBRARY_AV : SMP_LIBRARY_AV | SMP_LIBRARY_HEIF;
+}
+
+unsigned smp_libraries_of_input(int fd)
+{
+    struct stat status;
+    const off_t at = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+    return at >= 0 ? of_regular(fd, at) : of_stream(fd);
+}
+
+unsigned smp_libraries_of_file(const char *path)
+{
+    struct stat status;
+    const bool named = strcmp(path, "-") != 0;
+    if ((named ? stat(path, &status) : fstat(STDIN_FILENO, &status)) != 0 || !S_ISREG(status.st_mode))
+        return 0;
+    const int fd = named ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    const unsigned libraries = fd >= 0 ? smp_libraries_of_input(fd) : 0;
+    if (named && fd >= 0)
+        close(fd);
+    return libraries;
 }
 
 void smp_libraries_open(unsigned libraries)

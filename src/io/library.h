@@ -14,10 +14,11 @@ typedef enum smp_library { SMP_LIBRARY_AV = 1, SMP_LIBRARY_HEIF = 2 } smp_librar
 
 /* What a file may need: by the ending of its name, an extension alone too. */
 unsigned smp_libraries_of_name(const char *path);
-/* By the first bytes of a regular file, "-": standard input; 0 where these tell no format. */
+/* By the bytes that follow, which stay unread: of a file also by those behind tags, and none where they tell no format;
+ * of what is read once all libraries where they do not tell. */
+unsigned smp_libraries_of_input(int fd);
+/* The same of a regular file, "-": standard input; 0: it is none. */
 unsigned smp_libraries_of_file(const char *path);
-/* By the first bytes of what is read once, which stay unread: all libraries where these do not tell. */
-unsigned smp_libraries_of_stream(int fd);
 
 /* Opens each once. One that is not there is passed over: who reads or writes the file says so. A confined process
  * cannot open any: who starts one calls this before. Threads may call it at once. */

@@ -89,8 +89,8 @@ smp_code smp_hint_damaged(smp_error *err);
 /* The same where --no-verify reads what there is of the file. */
 smp_code smp_hint_no_verify(smp_error *err);
 
-/* Up to `size` bytes that a file, pipe or socket goes on with, which stay unread. *all: there are `size`, or the input
- * ends behind them; else it is none of these, or has not given so many for three seconds. */
+/* Up to `size` bytes that a pipe or socket goes on with, which stay unread. *all: there are `size`, or the input ends
+ * behind them; else it is neither, or has not given so many for three seconds. */
 size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all);
 
 /* The text of an errno, into text; thread-safe. */

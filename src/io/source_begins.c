@@ -1,4 +1,4 @@
-/* What an input begins with, without reading it: for decisions that come before the process that will read. */
+/* What a pipe or socket begins with, without reading it: for decisions that come before the process that will read. */
 #include <unistd.h>
 
 #include "io/source.h"
@@ -53,14 +53,9 @@ size_t smp_source_begins(int fd, uint8_t *head, size_t size, bool *all)
 {
     struct stat status;
     *all = false;
-    if (fstat(fd, &status) != 0)
+    if (fstat(fd, &status) != 0 || (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)))
         return 0;
-    if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
-        return wait_for(fd, S_ISFIFO(status.st_mode), head, size, all);
-    const off_t at = S_ISREG(status.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
-    const ssize_t got = at >= 0 ? pread(fd, head, size, at) : -1;
-    *all = got >= 0;
-    return got > 0 ? (size_t)got : 0;
+    return wait_for(fd, S_ISFIFO(status.st_mode), head, size, all);
 }
 
 #else

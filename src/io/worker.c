@@ -397,26 +397,6 @@ void *smp_reader_shared(smp_reader *reader, size_t size)
     return p->worker->map;
 }
 
-/* The libraries that it may need, by what it begins with, of a file behind tags. */
-static unsigned libraries_for(const smp_reader *reader, const smp_source *source)
-{
-    uint8_t head[SMP_SNIFF];
-    off_t at = 0;
-    if (reader->limits.raw.bytes) /* without a header */
-        return 0;
-    if (!source->seekable)
-        return smp_libraries_of_stream(source->fd);
-    for (int i = 0; i <= SMP_MOST_ID3; i++) {
-        const ssize_t got = pread(source->fd, head, sizeof head, at);
-        const smp_file_format *format = got > 0 ? smp_format_sniff(head, (size_t)got) : NULL;
-        const uint64_t tag = got > 0 && !format ? smp_id3_size(head, (size_t)got) : 0;
-        if (!tag)
-            return format ? format->library : 0;
-        at += (off_t)tag;
-    }
-    return 0;
-}
-
 /* Whether rows may come before they are asked for: those of one picture, as they are. */
 static bool comes_ahead(const smp_limits *limits)
 {
@@ -464,7 +444,9 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     if (!p)
         return smp_fail_memory(err, "a reader", sizeof *p);
     p->input = source->size;
-    smp_code code = smp_worker_take(libraries_for(reader, source), &p->worker, err);
+    const bool headless = reader->limits.raw.bytes > 0;
+    const unsigned libraries = headless ? 0 : smp_libraries_of_input(source->fd);
+    smp_code code = smp_worker_take(libraries, &p->worker, err);
     if (code)
         return code;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {

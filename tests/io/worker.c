@@ -550,6 +550,21 @@ static void a_library_that_was_not_looked_for_is_not_called_missing(void **conte
     assert_int_equal(smp_library_sought(SMP_LIBRARY_HEIF, "libheif's coders", SMP_E_READ, &err), SMP_OK);
 }
 
+/* So that the first decoder begins with its library, and no other has to. */
+static void a_library_is_known_by_what_lies_behind_tags(void **context)
+{
+    static const char tagged[] = "ID3\4\0\0\0\0\0\4\0\0\0\0\xFF\xF1\x50\x80\x02\x1F\xFC";
+    char path[40];
+    (void)context;
+    const int fd = memfd_create("tagged", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    assert_int_equal(write(fd, tagged, sizeof tagged), sizeof tagged);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    assert_int_equal(smp_libraries_of_input(fd), smp_libraries_of_name("aac"));
+    assert_int_equal(smp_libraries_of_file(path), smp_libraries_of_name("aac"));
+    close(fd);
+}
+
 SMP_SUITE(worker)
 {
 #ifndef __linux__
@@ -567,6 +582,7 @@ SMP_SUITE(worker)
         cmocka_unit_test(lies_about_rows_end_the_decoder),
         cmocka_unit_test(memory_ends),
         cmocka_unit_test(a_library_that_was_not_looked_for_is_not_called_missing),
+        cmocka_unit_test(a_library_is_known_by_what_lies_behind_tags),
     };
     return cmocka_run_group_tests_name("worker", tests, start, stop);
 }
