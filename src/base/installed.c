@@ -115,37 +115,36 @@ static bool is_whole(const char *path)
     return whole;
 }
 
-/* Whether the library was made with this program. */
-static smp_code check(void *library, const char *path, const char *build, smp_error *err)
+/* The table of a library that was made with this program. */
+static smp_code find_table(void *library, const char *path, const char *build, const char *name, const void **table,
+                           smp_error *err)
 {
     const char *version = dlsym(library, "smp_kernel_files_version");
     const char *own = build ? dlsym(library, "smp_kernel_files_build") : NULL;
-    if (!version)
-        return smp_fail(err, SMP_E_DEVICE, "%s is no library of smempipe " SMP_VERSION, path);
-    if (strcmp(version, SMP_VERSION) != 0)
+    if (version && strcmp(version, SMP_VERSION) != 0)
         return smp_fail(err, SMP_E_DEVICE, "%s is of smempipe %.40s, not " SMP_VERSION, path, version);
-    if (build && (!own || strcmp(own, build) != 0))
+    if (version && build && (!own || strcmp(own, build) != 0))
         return smp_fail(err, SMP_E_DEVICE, "%s is of another build of smempipe " SMP_VERSION, path);
-    return SMP_OK;
+    *table = version ? dlsym(library, name) : NULL;
+    return *table ? SMP_OK : smp_fail(err, SMP_E_DEVICE, "%s is no library of smempipe " SMP_VERSION, path);
 }
 
-smp_code smp_installed_open(const char *name, const char *build, void **library, smp_error *err)
+const void *smp_installed_open(const char *name, const char *build, const char *table, smp_error *err)
 {
     char path[PATH_MAX];
+    const void *found = NULL;
+    void *library;
     smp_code code = SMP_OK;
-    *library = NULL;
     if (!smp_installed_find(name, path))
         code = missing(name, err);
     else if (access(path, R_OK) == 0 && !is_whole(path))
         code = smp_fail(err, SMP_E_DEVICE, "%s is damaged", path);
-    else if (!(*library = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
+    else if (!(library = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
         code = smp_fail(err, SMP_E_DEVICE, "%s", dlerror());
-    else if ((code = check(*library, path, build, err))) {
-        (void)dlclose(*library);
-        *library = NULL;
-    }
+    else if ((code = find_table(library, path, build, table, &found, err)))
+        (void)dlclose(library);
     if (code)
         smp_hint(err, "install smempipe with its folder lib/smempipe, or copy the %s of its build beside %s", name,
                  library_folder(path) ? "libsmempipe.so" : "the program");
-    return code;
+    return found;
 }

@@ -12,9 +12,10 @@
 /* The path of a file or folder of that name. False: it is in none of these places. */
 bool smp_installed_find(const char *name, char path[PATH_MAX]);
 
-/* Opens a library for the process's life. It exports its version and, where build is not null, its build as texts:
- * smp_kernel_files_version and smp_kernel_files_build. One that is missing, cut short, of another version than this
- * program or of another build: SMP_E_DEVICE, which names the file. */
-smp_code smp_installed_open(const char *name, const char *build, void **library, smp_error *err);
+/* Opens a library for the process's life and gives what it exports as `table`. It exports its version and, where build
+ * is not null, its build as texts, too: smp_kernel_files_version and smp_kernel_files_build. One that is missing, cut
+ * short, of another version than this program, of another build, or without the table: null and SMP_E_DEVICE, which
+ * names the file. */
+const void *smp_installed_open(const char *name, const char *build, const char *table, smp_error *err);
 
 #endif

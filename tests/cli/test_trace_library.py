@@ -47,6 +47,17 @@ class TraceLibrary(CliCase):
         said = self.compare(program)
         self.assertIn("is of smempipe", " ".join(said.split()))
 
+    def test_a_library_without_traced_kernels_is_refused(self):
+        program = self.folder / "smempipe"
+        shutil.copy(PROGRAM, program)
+        table = b"smp_kernel_files_traced\0"
+        data = LIBRARY.read_bytes()
+        self.assertIn(table, data)
+        (self.folder / LIBRARY.name).write_bytes(data.replace(table, table[::-1][1:] + b"\0"))
+        said = " ".join(self.compare(program).split())
+        self.assertIn("the emulator cannot count:", said)
+        self.assertIn(f"{LIBRARY.name} is no library of smempipe", said)
+
 
 if __name__ == "__main__":
     unittest.main()

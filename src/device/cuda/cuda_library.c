@@ -1,6 +1,5 @@
 /* The library of fatbins: a third of a build's machine code, which only a GPU needs, so it is opened with the first
  * one. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -16,10 +15,9 @@ static struct {
 
 static void open_library(void)
 {
-    void *library;
-    if (smp_cuda_built(&opened.problem) == SMP_OK &&
-        smp_installed_open("libsmempipe-cuda.so", smp_kernel_files_build, &library, &opened.problem) == SMP_OK)
-        opened.files = dlsym(library, "smp_kernel_files_fatbins");
+    if (smp_cuda_built(&opened.problem) == SMP_OK)
+        opened.files = smp_installed_open("libsmempipe-cuda.so", smp_kernel_files_build, "smp_kernel_files_fatbins",
+                                          &opened.problem);
 }
 
 smp_code smp_cuda_built(smp_error *err)

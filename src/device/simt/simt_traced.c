@@ -1,6 +1,5 @@
 /* The library of traced kernels: half of all machine code, which few commands need, so it is opened when the first
  * trace is asked for. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -15,9 +14,7 @@ static struct {
 
 static void open_library(void)
 {
-    void *library;
-    if (smp_installed_open("libsmempipe-trace.so", NULL, &library, &traced.problem) == SMP_OK)
-        traced.files = dlsym(library, "smp_kernel_files_traced");
+    traced.files = smp_installed_open("libsmempipe-trace.so", NULL, "smp_kernel_files_traced", &traced.problem);
 }
 
 smp_code smp_simt_open_traced(smp_error *err)
