@@ -32,6 +32,28 @@ SMP_DEVICE_COLD float fourier_outside(const IN *row, int x, int inside, int widt
     return column < 0 ? 0.f : smp_value(row[column * channels]);
 }
 
+/* Two samples that are one load. */
+template <typename IN> struct fourier_pairs {
+    const smp_pack<IN, 2> *row;
+    int last;
+    SMP_DEVICE_MEMBER smp_number number(int i, int step, int j) const
+    {
+        const smp_pack<IN, 2> v = row[min(i + j * step, last)];
+        return fourier_pair(smp_value(v.v[0]), smp_value(v.v[1]));
+    }
+};
+/* Samples one by one. */
+template <typename IN> struct fourier_singles {
+    const IN *row;
+    int last, channels, halves;
+    SMP_DEVICE_MEMBER smp_number number(int i, int step, int j) const
+    {
+        const int x = (i + j * step) << halves;
+        const float re = smp_value(row[min(x, last) * channels]);
+        return fourier_pair(re, halves ? smp_value(row[min(x + 1, last) * channels]) : 0.f);
+    }
+};
+
 /* Samples of a channel as numbers: two a number where p.halves, else one. All loads are made before the first is used;
  * places beside the picture, which get some sample first, are mended afterwards. `kept` is clear. */
 template <typename IN> struct fourier_samples {
@@ -44,34 +66,12 @@ template <typename IN> struct fourier_samples {
     {
         if (!present)
             return;
-        if (paired) {
-#pragma unroll
-            for (int t = 0; t < MOST; t++) {
-                const int i = me + t * threads;
-                if (i < others) {
-#pragma unroll
-                    for (int j = 0; j < R; j++) {
-                        const smp_pack<IN, 2> v =
-                            reinterpret_cast<const smp_pack<IN, 2> *>(row)[min(i + j * others, inside / 2 - 1)];
-                        kept.re[t][j] = smp_value(v.v[0]), kept.im[t][j] = smp_value(v.v[1]);
-                    }
-                }
-            }
-        } else {
-#pragma unroll
-            for (int t = 0; t < MOST; t++) {
-                const int i = me + t * threads;
-                if (i < others) {
-#pragma unroll
-                    for (int j = 0; j < R; j++) {
-                        const int x = (i + j * others) << halves;
-                        kept.re[t][j] = smp_value(row[min(x, inside - 1) * channels]);
-                        if (halves)
-                            kept.im[t][j] = smp_value(row[min(x + 1, inside - 1) * channels]);
-                    }
-                }
-            }
-        }
+        const fourier_pairs<IN> pairs = {reinterpret_cast<const smp_pack<IN, 2> *>(row), inside / 2 - 1};
+        const fourier_singles<IN> singles = {row, inside - 1, channels, halves};
+        if (paired)
+            fourier_fetch(kept, pairs, me, threads, others);
+        else
+            fourier_fetch(kept, singles, me, threads, others);
         if (width > inside) {
 #pragma unroll
             for (int t = 0; t < MOST; t++) {
