@@ -320,26 +320,13 @@ static smp_code hint_statement(const char *statement, smp_error *err)
                     (int)(name < MOST ? name : MOST), statement);
 }
 
-const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length)
-{
-    for (const smp_alias *row = rows; row && row->names; row++)
-        for (const char *at = row->names; *at; at += strcspn(at, " "), at += strspn(at, " "))
-            if (strcspn(at, " ") == length && !strncmp(at, name, length))
-                return row->say;
-    return NULL;
-}
-
 /* What sox and ffmpeg call an option of this command; null: nothing. */
 static const char *option_elsewhere(const smp_command *command, const char *word)
 {
-    static const struct {
-        const char *word, *name;
-    } others[] = {{"-c", "channels"},    {"-ac", "channels"}, {"-ar", "rate"},   {"-b", "samples"},
-                  {"--bits", "samples"}, {"-C", "bitrate"},   {"-ab", "bitrate"}};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (!strcmp(word, others[i].word) && find_option(command, others[i].name, strlen(others[i].name), 0))
-            return others[i].name;
-    return NULL;
+    static const smp_alias others[] = {
+        {"-c -ac", "channels"}, {"-ar", "rate"}, {"-b --bits", "samples"}, {"-C -ab", "bitrate"}, {0}};
+    const char *name = smp_alias_of(others, word, strlen(word));
+    return name && find_option(command, name, strlen(name), 0) ? name : NULL;
 }
 
 /* full: what was given, of which word may be a part. */

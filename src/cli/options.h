@@ -119,9 +119,6 @@ smp_code smp_options_parse(const smp_command *command, int argc, char *const *ar
                            smp_error *err);
 void smp_options_free(const smp_command *command, void *settings);
 
-/* What to write for a name of another program's; null: the rows have it not. */
-const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length);
-
 /* A whole text as a size: digits and at most one of K, M, G, T. */
 bool smp_parse_size(const char *text, uint64_t *out);
 /* A whole text as seconds: a number, and s, m, h or d behind it; above 0. */

@@ -1,5 +1,4 @@
 /* Which parameter of a stage an argument is for, and what to write where there is none. See build.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,22 +29,19 @@ static void note_params(smp_builder *b, smp_diag *diag, const smp_stage *stage)
 }
 
 /* What other programs call a parameter; null: none that the stage has. */
-static const char *known_key(const smp_stage *stage, const char *word)
+static const char *known_key(const smp_stage *stage, const char *word, size_t length)
 {
-    static const struct {
-        const char *words, *name; /* words with blanks round them */
-    } rows[] = {{" color colour background bg bordercolor border-color ", "fill"},
-                {" gravity position align corner ", "anchor"},
-                {" with image file second ", "by"},
-                {" dissolve ", "opacity"},
-                {" w ", "width"},
-                {" h ", "height"}};
-    char framed[SMP_SHOWN + 2];
-    snprintf(framed, sizeof framed, " %s ", word);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        for (size_t p = 0; strstr(rows[i].words, framed) && p < smp_param_count(stage); p++)
-            if (!strcmp(stage->params[p].name, rows[i].name))
-                return rows[i].name;
+    static const smp_alias rows[] = {{"color colour background bg bordercolor border-color", "fill"},
+                                     {"gravity position align corner", "anchor"},
+                                     {"with image file second", "by"},
+                                     {"dissolve", "opacity"},
+                                     {"w", "width"},
+                                     {"h", "height"},
+                                     {0}};
+    const char *name = smp_alias_of(rows, word, length);
+    for (size_t i = 0; name && i < smp_param_count(stage); i++)
+        if (!strcmp(stage->params[i].name, name))
+            return name;
     return NULL;
 }
 
@@ -64,8 +60,8 @@ static void unknown_key(smp_builder *b, const smp_stage *stage, const smp_ast_ar
         near = names ? smp_nearest(arg->name, arg->name_length, names, count) : NULL;
         smp_free(names);
     }
-    if (!near && arg->name_length < SMP_SHOWN)
-        near = known_key(stage, shown);
+    if (!near)
+        near = known_key(stage, arg->name, arg->name_length);
     if (near)
         smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
     note_params(b, diag, stage);

@@ -235,29 +235,21 @@ static int find_number_choice(const smp_param *param, double number)
 /* What a word of other programs is called among a parameter's choices; null: nothing. */
 static const char *choice_elsewhere(const smp_param *param, const char *word)
 {
-    static const struct {
-        const char *words, *choice; /* words with blanks round them */
-    } rows[] = {{" northwest north-west nw upper-left topleft ", "top-left"},
-                {" north n upper ", "top"},
-                {" northeast north-east ne upper-right topright ", "top-right"},
-                {" west w ", "left"},
-                {" middle ", "centre"},
-                {" east e ", "right"},
-                {" southwest south-west sw lower-left bottomleft ", "bottom-left"},
-                {" south s lower ", "bottom"},
-                {" southeast south-east se lower-right bottomright ", "bottom-right"},
-                {" off deactivate discard ", "drop"},
-                {" remove ", "flatten"},
-                {" on activate ", "opaque"}};
-    char framed[32];
-    if (strlen(word) + 3 > sizeof framed)
-        return NULL;
-    snprintf(framed, sizeof framed, " %s ", word);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        for (size_t c = 0; strstr(rows[i].words, framed) && param->choices[c]; c++)
-            if (!strcmp(param->choices[c], rows[i].choice))
-                return rows[i].choice;
-    return NULL;
+    static const smp_alias rows[] = {{"northwest north-west nw upper-left topleft", "top-left"},
+                                     {"north n upper", "top"},
+                                     {"northeast north-east ne upper-right topright", "top-right"},
+                                     {"west w", "left"},
+                                     {"middle", "centre"},
+                                     {"east e", "right"},
+                                     {"southwest south-west sw lower-left bottomleft", "bottom-left"},
+                                     {"south s lower", "bottom"},
+                                     {"southeast south-east se lower-right bottomright", "bottom-right"},
+                                     {"off deactivate discard", "drop"},
+                                     {"remove", "flatten"},
+                                     {"on activate", "opaque"},
+                                     {0}};
+    const char *choice = smp_alias_of(rows, word, strlen(word));
+    return choice && find_choice(param->choices, choice) >= 0 ? choice : NULL;
 }
 
 static smp_bound bind_choice(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field)

@@ -377,7 +377,8 @@ typedef struct smp_jpeg_source {
 
 enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_stage.instead */
 
-/* What other tools call this: for did-you-mean. Names have blanks between them; `say` is the pipe text to suggest. */
+/* What other tools call something: for did-you-mean. Names have blanks between them; `say` is the text to suggest. Rows
+ * end with one of zeros. */
 typedef struct smp_alias {
     const char *names, *say;
 } smp_alias;
@@ -458,6 +459,8 @@ size_t smp_stage_count(void);
 const smp_stage *smp_stage_at(size_t index);
 const smp_stage *smp_stage_find(const char *name, size_t length);
 const smp_stage *smp_stage_with_role(smp_role role);
+/* What to write for a name of another program's; null: the rows have it not. */
+const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length);
 smp_other_name smp_other_names(const smp_stage *stage);
 bool smp_next_name(smp_other_name *other); /* false: there is none left */
 size_t smp_variant_count(const smp_variant *variants);

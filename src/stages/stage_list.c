@@ -44,6 +44,15 @@ const smp_stage *smp_stage_with_role(smp_role role)
     return NULL;
 }
 
+const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length)
+{
+    for (const smp_alias *row = rows; row && row->names; row++)
+        for (const char *at = row->names; *at; at += strcspn(at, " "), at += strspn(at, " "))
+            if (strcspn(at, " ") == length && !strncmp(at, name, length))
+                return row->say;
+    return NULL;
+}
+
 smp_other_name smp_other_names(const smp_stage *stage)
 {
     return (smp_other_name){.row = stage->aliases};
