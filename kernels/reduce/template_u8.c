@@ -80,7 +80,7 @@ static void load_taps(walk *w)
     }
 }
 
-/* sign: whether the row enters or leaves. */
+/* Takes a row in, or out where it leaves. */
 static void move_columns(const walk *w, int64_t y, int leaves)
 {
     const uint32_t *restrict from = words_of(w, y);
