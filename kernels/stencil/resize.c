@@ -4,6 +4,7 @@
  *          with each operation, whatever the ratio and the channels, without a gather. Results of the row pass wait in
  * a ring of rows, a block of columns at a time; the column pass is plain vector rows. Rows that no output row wants are
  * not touched. Where there are two taps of bytes, rows are not turned: no columns are touched in vain either. */
+#include "lib/constants.h"
 #include "lib/pixel_size.h"
 #include "stencil/resize_lanes.h"
 
@@ -174,12 +175,7 @@ static void resize_pick_across(const smp_io *io, const smp_resize *p, const resi
 {
     const int32_t *starts = (const int32_t *)io->table + p->across.starts + 2 * x;
     const int channels = io->in.channels;
-    if (channels == 1)
-        resize_pick_pairs(io, picked, row, starts, n, 1);
-    else if (channels == 3)
-        resize_pick_pairs(io, picked, row, starts, n, 3);
-    else
-        resize_pick_pairs(io, picked, row, starts, n, channels);
+    SMP_BY_CHANNELS(channels, resize_pick_pairs(io, picked, row, starts, n, N))
     const float *restrict w0 = picked->weights[0], *restrict w1 = picked->weights[1];
     const uint8_t *restrict one = picked->pixels[0], *restrict two = picked->pixels[1];
     for (int64_t i = 0; i < n * channels; i++)
