@@ -364,14 +364,6 @@ smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t r
     return code;
 }
 
-bool smp_reader_streams(const smp_reader *reader)
-{
-    for (int i = 0; i < FORMATS; i++)
-        if (formats[i]->name == reader->media.file_format)
-            return formats[i]->read_next != NULL;
-    return false;
-}
-
 smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err)
 {
     smp_code code = reader->broken;

@@ -169,12 +169,8 @@ const smp_media *smp_reader_media(const smp_reader *reader);
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
 
-/* Whether the input may hold several pictures that smp_reader_next goes through, all of one shape. Only one opened with
- * smp_limits.frames gives all of them. */
-bool smp_reader_streams(const smp_reader *reader);
-
-/* After the last row: goes to the next picture. *more: there is one, and its rows are next. Damage before it is an
- * error. */
+/* After the last row: goes to the next picture, which has the same shape. *more: there is one, and its rows are next:
+ * all of a stream's only where it was opened with smp_limits.frames. Damage before it is an error. */
 smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err);
 
 /* Memory that the process which decodes (io/worker.h) writes rows to itself, page-aligned and followed by nothing that

@@ -58,11 +58,6 @@ void smp_ycbcr_open(smp_ycbcr *to, const smp_video *video, int64_t width, int64_
 #endif
 }
 
-size_t smp_ycbcr_bytes(const smp_ycbcr *of, int64_t samples)
-{
-    return (size_t)samples * (of->bits > 8 ? 2 : 1);
-}
-
 static int get(const uint8_t *at, int64_t index)
 {
     return at[2 * index] | at[2 * index + 1] << 8;

@@ -20,9 +20,6 @@ typedef struct smp_ycbcr {
 
 void smp_ycbcr_open(smp_ycbcr *to, const smp_video *video, int64_t width, int64_t height);
 
-/* Bytes of a row of so many samples. */
-size_t smp_ycbcr_bytes(const smp_ycbcr *of, int64_t samples);
-
 /* One row: u8 of 8 bits, else u16; RGB, or gray where there is no chroma. */
 void smp_ycbcr_decode(const smp_ycbcr *of, const uint8_t *y, const uint8_t *cb, const uint8_t *cr, void *to);
 
