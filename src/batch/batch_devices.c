@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/pool.h"
@@ -75,7 +76,9 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
     for (size_t i = 0; i < request->count && i < TRIES; i++) {
         smp_reader *reader;
         smp_error unread = {.code = SMP_OK};
-        if (!strcmp(request->files[i].input, "-")) /* can be read once only */
+        struct stat status;
+        if (!strcmp(request->files[i].input, "-") || stat(request->files[i].input, &status) != 0 ||
+            !S_ISREG(status.st_mode)) /* can be read once only */
             continue;
         if (smp_reader_open(request->files[i].input, &request->limits, &reader, &unread))
             continue;

@@ -16,6 +16,7 @@
 #include "cli/topics.h"
 #include "io/format.h"
 #include "io/raw/raw_spec.h"
+#include "io/source.h"
 #include "io/worker.h"
 #include "pipe/diag.h"
 
@@ -243,6 +244,7 @@ int smp_cli_main(int argc, char **argv)
     smp_code code = SMP_OK;
     open_standard_files();
     smp_cli_catch_signals();
+    smp_source_pipes_once();
     if (argc < 2) {
         smp_help_short(stderr);
         return smp_exit_status(SMP_E_USAGE);

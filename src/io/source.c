@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,10 +59,64 @@ static smp_code fail_limit(uint64_t limit, smp_error *err)
     return smp_hint(err, "raise the limit with --max-file");
 }
 
+/* ------------------------------------------------------------------------------------------------ pipes */
+
+enum { MOST_PIPES = 64 }; /* those beyond are not known */
+
+static struct {
+    pthread_mutex_t lock;
+    bool once;
+    size_t count;
+    struct {
+        dev_t device;
+        ino_t inode;
+    } read[MOST_PIPES];
+} pipes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void smp_source_pipes_once(void)
+{
+    pipes.once = true;
+}
+
+static void remember_pipe(const struct stat *status)
+{
+    pthread_mutex_lock(&pipes.lock);
+    if (pipes.once && pipes.count < MOST_PIPES) {
+        pipes.read[pipes.count].device = status->st_dev;
+        pipes.read[pipes.count++].inode = status->st_ino;
+    }
+    pthread_mutex_unlock(&pipes.lock);
+}
+
+/* Asks the file system only where pipes were read. */
+static bool is_read_pipe(const char *path)
+{
+    struct stat status;
+    bool found = false;
+    pthread_mutex_lock(&pipes.lock);
+    if (pipes.count && stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
+        for (size_t i = 0; i < pipes.count; i++)
+            found = found || (pipes.read[i].device == status.st_dev && pipes.read[i].inode == status.st_ino);
+    pthread_mutex_unlock(&pipes.lock);
+    return found;
+}
+
+static smp_code fail_twice(const char *path, smp_error *err)
+{
+    smp_fail(err, SMP_E_READ, "is a pipe, which can be read once, and this command reads it twice");
+    if (!strncmp(path, "/dev/", 5)) /* a number of this process: no name to type */
+        return smp_hint(err, "keep its bytes in a file, and give that: COMMAND > FILE instead of <(COMMAND)");
+    return smp_hint(err, "keep its bytes in a file, and give that: cat %.200s > FILE", path);
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
 smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
 {
     *source = (smp_source){.fd = -1, .size = UINT64_MAX, .limit = limits->max_file ? limits->max_file : UINT64_MAX};
     bool standard = strcmp(path, "-") == 0;
+    if (!standard && is_read_pipe(path))
+        return fail_twice(path, err);
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return fail_open(path, errno, err);
@@ -93,7 +148,8 @@ smp_code smp_source_find(smp_source *source, const char *path, const smp_limits 
             goto fail;
         }
         (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    }
+    } else if (S_ISFIFO(status.st_mode) && !standard)
+        remember_pipe(&status);
     source->fd = fd;
     source->owned = !standard;
     return SMP_OK;

@@ -83,8 +83,7 @@ class CliCase(unittest.TestCase):
         options.setdefault("text", True)
         done = subprocess.run([PROGRAM, *map(os.fspath, arguments)],
                               cwd=self.folder,
-                              timeout=300,
-                              **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+                              **{"timeout": 300, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
         wanted = status if isinstance(status, (tuple, list)) else (status,)
         shown = " ".join(str(a) for a in arguments)
         if SANITIZED and done.stderr:  # the decoder's process dies of it alone, as of a damaged file

@@ -2,6 +2,7 @@
 first byte is written."""
 import os
 import shutil
+import subprocess
 import unittest
 
 from batch_case import BatchCase
@@ -56,6 +57,28 @@ class Files(BatchCase):
         self.assertIn("; 2 that are each a pipe, a socket or a device passed over",
                       self.smp("list", "in", "-o", "w.list").stderr)
         self.assertEqual(self.batch("in", "-o", "out", "--resume", "-q").stderr, "")
+
+    def feed(self, name, source):
+        """A named pipe, with a process that writes a file into it once."""
+        os.mkfifo(self.folder / name)
+        writer = subprocess.Popen(["cp", self.folder / source, self.folder / name])
+        self.addCleanup(lambda: (writer.kill(), writer.wait()))
+
+    def test_pipes_given_by_name_are_read_once(self):
+        self.pictures(["a.png", "b.png"])
+        self.batch("in", "-o", "want")
+        for name in ("a", "b"):
+            self.feed(name, f"in/{name}.png")
+        self.batch("a", "b", "-o", "out", "--to", "png", timeout=20)
+        self.assertEqual(self.outputs(), self.outputs("want"))
+
+    def test_a_pipe_that_would_be_read_twice_is_told(self):
+        self.pictures(["a.png"])
+        self.feed("a", "in/a.png")
+        done = self.smp("run", "-e", "deskew", "a", "out.png", status=3, timeout=20)
+        self.assertIn("a: error: is a pipe, which can be read once, and this command reads it twice\n"
+                      "  = hint: keep its bytes in a file, and give that: cat a > FILE\n", done.stderr)
+        self.assertNotIn("out.png", self.files())
 
     def test_a_pipeline_for_pictures_passes_sounds_over(self):
         self.pictures(["a.png"])
