@@ -94,8 +94,10 @@ static void each(void *context, size_t index, const smp_small_picture *picture)
 static void read_bytes(hashed *file)
 {
     enum { PIECE = 1 << 16 };
+    struct stat status;
+    const bool pipe = stat(file->path, &status) == 0 && !S_ISREG(status.st_mode); /* its bytes are gone */
     unsigned char *piece = smp_alloc_raw(PIECE);
-    FILE *from = piece ? fopen(file->path, "rb") : NULL;
+    FILE *from = piece && !pipe ? fopen(file->path, "rb") : NULL;
     size_t got = 1;
     file->content = smp_hash_start();
     while (from && (got = fread(piece, 1, PIECE, from)) > 0) {

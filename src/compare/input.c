@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -31,8 +32,9 @@ static smp_code hash_file(const char *path, char text[65], smp_error *err)
 {
     enum { PIECE = 1 << 16 };
     text[0] = '\0';
-    if (!strcmp(path, "-"))
-        return SMP_OK; /* standard input cannot be read twice */
+    struct stat status;
+    if (!strcmp(path, "-") || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+        return SMP_OK; /* standard input and pipes cannot be read twice */
     FILE *file = fopen(path, "rbe");
     unsigned char *piece = smp_alloc_raw(PIECE);
     smp_code code = SMP_OK;

@@ -122,6 +122,12 @@ class CliCase(unittest.TestCase):
         rows = [bytes((x * 5 + y * 11 + c * 40) & 255 for x in range(width) for c in range(3)) for y in range(height)]
         return self.write(name, png_bytes(rows, width, **options))
 
+    def feed(self, name, source):
+        """A named pipe, with a process that writes a file into it once."""
+        os.mkfifo(self.folder / name)
+        writer = subprocess.Popen(["cp", self.folder / source, self.folder / name])
+        self.addCleanup(lambda: (writer.kill(), writer.wait()))
+
     def files(self):
         """Every file in the test's folder, temporary ones included."""
         return sorted(str(p.relative_to(self.folder)) for p in self.folder.rglob("*") if not p.is_dir())

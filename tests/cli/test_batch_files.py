@@ -2,7 +2,6 @@
 first byte is written."""
 import os
 import shutil
-import subprocess
 import unittest
 
 from batch_case import BatchCase
@@ -57,12 +56,6 @@ class Files(BatchCase):
         self.assertIn("; 2 that are each a pipe, a socket or a device passed over",
                       self.smp("list", "in", "-o", "w.list").stderr)
         self.assertEqual(self.batch("in", "-o", "out", "--resume", "-q").stderr, "")
-
-    def feed(self, name, source):
-        """A named pipe, with a process that writes a file into it once."""
-        os.mkfifo(self.folder / name)
-        writer = subprocess.Popen(["cp", self.folder / source, self.folder / name])
-        self.addCleanup(lambda: (writer.kill(), writer.wait()))
 
     def test_pipes_given_by_name_are_read_once(self):
         self.pictures(["a.png", "b.png"])

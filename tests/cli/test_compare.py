@@ -52,6 +52,12 @@ class Compare(CliCase):
         self.assertIn("--max-pixels", self.smp("compare", *options, "--enlarge", "900", "--max-pixels", "1000000",
                                                status=6).stderr)
 
+    def test_a_named_pipe_is_read_once(self):
+        self.small_png()
+        self.feed("pipe", "in.png")
+        done = self.smp("compare", "-e", "invert", "pipe", "--device", "cpu", "--time-limit", "0.1", timeout=60)
+        self.assertIn("naive", done.stdout)
+
     def test_a_step_that_looks_is_compared_behind_those_of_the_plan(self):
         options = ("-e", "crop auto", "-e", "deskew", "-e", "invert", self.small_png(), "--time-limit", "0.1",
                    "--repeat", "1")  # fmt: skip

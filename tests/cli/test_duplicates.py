@@ -61,6 +61,11 @@ class Duplicates(CliCase):
                 self.assertEqual(got[name], want(array), f"{method} {name}")
         self.assertEqual(self.hashes("--device", "simt"), self.hashes())
 
+    def test_a_named_pipe_is_read_once(self):
+        self.small_png()
+        self.feed("pipe", "in.png")
+        self.assertIn("pipe", self.smp("duplicates", "pipe", "in.png", timeout=60).stdout)
+
     def test_pairs(self):
         for method in ("dhash", "phash"):
             done = self.smp("duplicates", "in", "--method", method)
