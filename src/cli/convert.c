@@ -193,10 +193,8 @@ static smp_code convert_one(const convert_settings *settings, const char *in, co
     }
     if (!strcmp(out, "-") && !run.format)
         run.format = batch->to;
-    else if (batch->to) {
-        smp_fail(err, SMP_E_USAGE, "--to is for folders: the name '%.200s' says its format", out);
-        return smp_hint(err, "leave --to out, or write -o DIR");
-    }
+    else if (batch->to)
+        return smp_cli_refuse_format("to", "folders", "write -o DIR", out, batch->to, err);
     return smp_cli_run(&run, err);
 }
 

@@ -104,8 +104,7 @@ static smp_code check_format(const smp_run_settings *settings, smp_error *err)
     smp_code code = smp_cli_check_extension("format", settings->format, err);
     if (code || !strcmp(settings->out, "-"))
         return code;
-    smp_fail(err, SMP_E_USAGE, "--format is for standard output: the name '%.200s' says its format", settings->out);
-    return smp_hint(err, "leave --format out, or give - as OUT");
+    return smp_cli_refuse_format("format", "standard output", "give - as OUT", settings->out, settings->format, err);
 }
 
 static smp_code check_arguments(const smp_run_settings *settings, smp_error *err)

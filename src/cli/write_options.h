@@ -26,6 +26,11 @@ extern const char *const smp_cli_layout_words[];
 /* --format and --to: an extension of files that can be written, with or without its dot. */
 smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err);
 
+/* Fails: an option that says a format stands beside a file, whose name does. is_for, instead: in words, what else the
+ * option is for, and how that is written. extension: what the option says. */
+smp_code smp_cli_refuse_format(const char *option, const char *is_for, const char *instead, const char *out,
+                               const char *extension, smp_error *err);
+
 /* Whether --NAME is one of these options. */
 bool smp_cli_is_write_option(const char *name);
 
