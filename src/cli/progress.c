@@ -1,5 +1,8 @@
 /* A progress bar that people see only when there is time to read it. */
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -7,7 +10,7 @@
 #include "cli/cli.h"
 #include "report/text.h"
 
-enum { BAR_COLUMNS = 30, NAME_COLUMNS = 24, MILLE = 1000 };
+enum { MOST_BAR = 30, LEAST_BAR = 5, NAME_COLUMNS = 24, RATE_COLUMNS = 30, USUAL_WIDTH = 80, MILLE = 1000 };
 static const double patience = 1.0, interval = 0.1; /* seconds before the first bar, and between two */
 
 void smp_progress_begin(smp_progress *progress, const smp_common *common, const char *name)
@@ -16,12 +19,42 @@ void smp_progress_begin(smp_progress *progress, const smp_common *common, const 
     progress->enabled = !common->quiet && isatty(STDERR_FILENO);
 }
 
-static void put_bar(double share)
+/* The terminal's columns. They are asked for with each line, since windows change. */
+static int terminal_columns(void)
 {
-    fputc('[', stderr);
-    for (int i = 0; i < BAR_COLUMNS; i++)
-        fputc(i < (int)(share * BAR_COLUMNS) ? '#' : '.', stderr);
-    fprintf(stderr, "] %3.0f %%", share * 100);
+    struct winsize size = {.ws_col = 0};
+    const char *set = getenv("COLUMNS");
+    if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+        return size.ws_col;
+    const long columns = set ? strtol(set, NULL, 10) : 0;
+    return columns > 0 && columns < INT16_MAX ? (int)columns : USUAL_WIDTH;
+}
+
+/* One line that no terminal wraps: what it is of, a bar, percents, and how fast. Where that is too wide the bar becomes
+ * shorter, then the head loses its middle; then the bar goes, and last how fast. */
+static void put_line(const char *head, double share, const char *tail)
+{
+    enum { FIXED = 9 /* columns: two blanks, one behind the head, " 100 %" */, BRACKETS = 2 };
+    const int room = terminal_columns() - 1, whole = (int)smp_text_columns(head);
+    int left = room - FIXED - (int)strlen(tail);
+    if (left < whole && left < FIXED) {
+        left += (int)strlen(tail);
+        tail = "";
+    }
+    int columns = left - MOST_BAR - BRACKETS;
+    columns = columns < NAME_COLUMNS ? NAME_COLUMNS : columns;
+    columns = columns < whole ? columns : whole;
+    int bar = left - columns - BRACKETS;
+    bar = bar < MOST_BAR ? bar : MOST_BAR;
+    if (bar < LEAST_BAR)
+        columns = left < whole ? left : whole;
+    fputs("\r  ", stderr);
+    smp_text_middle(stderr, head, columns > 0 ? (size_t)columns : 0);
+    fputc(' ', stderr);
+    for (int i = 0; bar >= LEAST_BAR && i < bar; i++)
+        fprintf(stderr, "%s%c%s", i ? "" : "[", i < (int)(share * bar) ? '#' : '.', i + 1 < bar ? "" : "]");
+    fprintf(stderr, " %3.0f %%%s\033[K", share * 100, tail);
+    fflush(stderr);
 }
 
 static double between_0_and_1(double share)
@@ -32,15 +65,12 @@ static double between_0_and_1(double share)
 /* The bar of one file: how far it is, and how long it will take or has taken. */
 static void draw(smp_progress *progress, double share, double past)
 {
-    fputs("\r  ", stderr);
-    smp_text_column(stderr, progress->name, NAME_COLUMNS);
-    fputc(' ', stderr);
-    put_bar(share);
+    char time[48];
     if (share > 0.02)
-        fprintf(stderr, " %6.1f s left ", past / share - past);
+        snprintf(time, sizeof time, " %6.1f s left", past / share - past);
     else
-        fprintf(stderr, " %6.1f s      ", past);
-    fflush(stderr);
+        snprintf(time, sizeof time, " %6.1f s     ", past);
+    put_line(progress->name, share, time);
     progress->shown = true;
 }
 
@@ -91,15 +121,15 @@ void smp_progress_files(smp_progress *progress, size_t done, size_t failed, size
         return;
     progress->last = now;
     share = between_0_and_1(share);
-    fprintf(stderr, "\r  %zu of %zu files ", done, all);
-    put_bar(share);
-    fprintf(stderr, "  %.4g files/s", (double)done / past);
+    char head[64], rate[160];
+    snprintf(head, sizeof head, "%zu of %zu files", done, all);
+    int used = snprintf(rate, sizeof rate, "  %.4g files/s", (double)done / past);
     if (share > 0.02)
-        fprintf(stderr, "  %.1f s left", past / share - past);
+        used += snprintf(rate + used, sizeof rate - (size_t)used, "  %.1f s left", past / share - past);
     if (failed)
-        fprintf(stderr, "  %zu failed", failed);
-    fputs("\033[K", stderr);
-    fflush(stderr);
+        used += snprintf(rate + used, sizeof rate - (size_t)used, "  %zu failed", failed);
+    snprintf(rate + used, sizeof rate - (size_t)used, "%*s", used < RATE_COLUMNS ? RATE_COLUMNS - used : 0, "");
+    put_line(head, share, rate); /* of a width that seldom changes, and so the bar */
     progress->shown = true;
 }
 

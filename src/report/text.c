@@ -4,51 +4,55 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pipe/text.h"
+
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Decodes the next character: its bytes, and whether they may be shown. C1 controls (U+0080..9F) may not. */
-static size_t next_character(const char *text, bool *clean)
+typedef struct character {
+    size_t bytes, columns;
+    bool clean; /* a terminal may see it */
+} character;
+
+/* text: not empty. */
+static character next_character(const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    if (p[0] < 0x80) {
-        *clean = p[0] >= 0x20 && p[0] != 0x7f;
-        return 1;
-    }
-    size_t length = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
-                    : p[0] >= 0xe0 && p[0] <= 0xef ? 3
-                    : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
-                                                   : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            length = 0;
-    *clean = length && !(p[0] == 0xc2 && p[1] < 0xa0);
-    return length ? length : 1;
+    enum { LONGEST = 4 /* bytes */ };
+    uint32_t code;
+    const size_t bytes = smp_utf8_decode(text, strnlen(text, LONGEST), &code);
+    const bool clean = code >= 0x20 && !smp_utf8_unprintable(code);
+    return (character){bytes, clean ? (size_t)smp_utf8_width(code) : 1, clean};
 }
 
 size_t smp_text_columns(const char *text)
 {
     size_t columns = 0;
-    bool clean;
-    for (; *text; text += next_character(text, &clean))
-        columns++;
+    while (*text) {
+        const character next = next_character(text);
+        columns += next.columns;
+        text += next.bytes;
+    }
     return columns;
 }
 
-/* Writes at most `columns` characters. */
-static void put_clean(FILE *to, const char *text, size_t columns)
+/* Writes what fits into `columns`; returns those that it takes. */
+static size_t put_clean(FILE *to, const char *text, size_t columns)
 {
     const char *from = text; /* clean up to here, and not written */
-    while (*text && columns-- > 0) {
-        bool clean;
-        const size_t length = next_character(text, &clean);
-        if (!clean) {
+    size_t used = 0;
+    while (*text) {
+        const character next = next_character(text);
+        if (next.columns > columns - used)
+            break;
+        used += next.columns;
+        if (!next.clean) {
             fwrite(from, 1, (size_t)(text - from), to);
             fputc('?', to);
-            from = text + length;
+            from = text + next.bytes;
         }
-        text += length;
+        text += next.bytes;
     }
     fwrite(from, 1, (size_t)(text - from), to);
+    return used;
 }
 
 void smp_text_clean(FILE *to, const char *text)
@@ -58,14 +62,14 @@ void smp_text_clean(FILE *to, const char *text)
 
 void smp_text_xml_column(FILE *to, const char *text, size_t columns)
 {
-    bool clean;
-    for (size_t length; *text; text += length) {
-        length = next_character(text, &clean);
-        if (columns-- == 0) {
+    while (*text) {
+        const character next = next_character(text);
+        if (next.columns > columns) {
             fputs(ELLIPSIS, to);
             return;
         }
-        if (!clean)
+        columns -= next.columns;
+        if (!next.clean)
             fputc('?', to);
         else if (*text == '&')
             fputs("&amp;", to);
@@ -76,7 +80,8 @@ void smp_text_xml_column(FILE *to, const char *text, size_t columns)
         else if (*text == '"')
             fputs("&quot;", to);
         else
-            fwrite(text, 1, length, to);
+            fwrite(text, 1, next.bytes, to);
+        text += next.bytes;
     }
 }
 
@@ -89,21 +94,22 @@ void smp_text_xml(FILE *to, const char *text)
 void smp_text_csv(FILE *to, const char *text)
 {
     const bool shown = isatty(fileno(to));
-    bool clean, quoted = strpbrk(text, ",\"") != NULL;
-    for (const char *at = text; *at && !shown; at += next_character(at, &clean), quoted |= !clean)
-        ;
+    bool quoted = strpbrk(text, ",\"") != NULL;
+    for (const char *at = text; *at && !shown; at += next_character(at).bytes)
+        quoted |= !next_character(at).clean;
     if (quoted)
         fputc('"', to);
     if (text[0] && strchr("=+-@", text[0]))
         fputc(' ', to);
-    for (size_t length; *text; text += length) {
-        length = next_character(text, &clean);
+    while (*text) {
+        const character next = next_character(text);
         if (*text == '"')
             fputc('"', to);
-        if (clean || !shown)
-            fwrite(text, 1, length ? length : 1, to);
+        if (next.clean || !shown)
+            fwrite(text, 1, next.bytes, to);
         else
             fputc('?', to);
+        text += next.bytes;
     }
     if (quoted)
         fputc('"', to);
@@ -119,8 +125,9 @@ void smp_text_column(FILE *to, const char *text, int columns)
 {
     size_t want = (size_t)(columns < 0 ? -columns : columns), have = smp_text_columns(text);
     if (have > want && want > 0) {
-        put_clean(to, text, want - 1);
+        const size_t used = put_clean(to, text, want - 1);
         fputs(ELLIPSIS, to);
+        put_blanks(to, want - 1 - used); /* half of a wide character */
         return;
     }
     if (columns < 0)
@@ -128,6 +135,22 @@ void smp_text_column(FILE *to, const char *text, int columns)
     put_clean(to, text, have);
     if (columns > 0)
         put_blanks(to, want - have);
+}
+
+void smp_text_middle(FILE *to, const char *text, size_t columns)
+{
+    size_t have = smp_text_columns(text);
+    if (have > columns && columns > 0) {
+        const size_t head = (columns - 1) / 2, tail = columns - 1 - head;
+        put_clean(to, text, head);
+        fputs(ELLIPSIS, to);
+        while (have > tail) {
+            const character next = next_character(text);
+            have -= next.columns;
+            text += next.bytes;
+        }
+    }
+    put_clean(to, text, columns);
 }
 
 void smp_text_wrap(FILE *to, const char *text, int at, int indent)

@@ -11,7 +11,8 @@
 /* The width of tables and help. */
 enum { SMP_TEXT_WIDTH = 100 };
 
-/* The columns of a text: a code point counts one, and so does a byte that is not UTF-8. */
+/* The columns of a text in a terminal: characters as wide as smp_utf8_width says; a byte that is not UTF-8, and a
+ * character that is not shown, is one. */
 size_t smp_text_columns(const char *text);
 
 /* Writes text with '?' for control characters and for bytes that are not UTF-8. */
@@ -29,6 +30,9 @@ void smp_text_csv(FILE *to, const char *text);
 
 /* smp_text_clean, cut to `columns` with an ellipsis, or padded with blanks (negative: blanks first). */
 void smp_text_column(FILE *to, const char *text, int columns);
+
+/* smp_text_clean, of at most `columns`: what is too long loses its middle, so that a path keeps the file's name. */
+void smp_text_middle(FILE *to, const char *text, size_t columns);
 
 /* A cell of a table: two blanks, then right-aligned text, or a number by a format of printf, "-" where none is known.
  */
