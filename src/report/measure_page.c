@@ -2,205 +2,23 @@
 #include "report/measure_page.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "report/page.h"
-#include "report/spread.h"
 #include "report/text.h"
 #include "report/thumbnail.h"
 
 enum {
     MOST_CARDS = 12,   /* files that stand out */
-    MOST_GROUPS = 8,   /* of files whose values can be compared */
     MOST_SPREADS = 48, /* columns with a drawing */
-    LEAST_FILES = 5,   /* fewer say nothing of what is usual */
     THUMBNAIL = 160    /* px */
 };
-static const double least_part = .1; /* of the whole spread: less is not seen in the drawing */
-static const double far_out = 5; /* smp_spread_distance: one of 1.7 million, were the values of a normal distribution */
-
-typedef struct ranked {
-    double score; /* the distance in the column in which the file lies out most */
-    size_t file;
-} ranked;
-
-typedef struct twin {
-    const smp_wide_row *row;
-    size_t file;
-} twin;
-
-/* Files of one kind and format: values of others (0..255 and -1..1) cannot be compared with theirs. */
-typedef struct group {
-    bool sound;
-    const char *format;
-    size_t files;
-    smp_spread *spreads; /* of each column */
-} group;
 
 typedef struct page {
     FILE *to;
     const smp_wide *wide;
-    group groups[MOST_GROUPS];
-    size_t group_count, *group_of; /* of each file */
-    const smp_wide_row **files;
-    size_t file_count;
-    size_t *worst;   /* of each file: the column in which it lies out most; column_count: none */
-    ranked *ranking; /* those that lie out most first */
-    size_t *twins;   /* of each file: an earlier one with the same values; its own number: none */
-    size_t far, twin_count;
+    const smp_measure_find *found;
 } page;
-
-static double value_of(const smp_wide_row *row, size_t column)
-{
-    return column < row->value_count ? row->values[column] : (double)NAN;
-}
-
-static const char *text_of(const smp_wide_row *row, size_t column)
-{
-    return column < row->value_count ? row->texts[column] : "";
-}
-
-/* ------------------------------------------------------------------------------------------------ finding */
-
-/* Whether a column's name, behind its label and before its channel ("light.mean_r"), is one of those. */
-static bool is_one_of(const char *column, const char *const *names)
-{
-    const char *dot = strrchr(column, '.'), *name = dot ? dot + 1 : column;
-    for (; *names; names++) {
-        const size_t length = strlen(*names);
-        if (!strncmp(name, *names, length) && (!name[length] || name[length] == '_'))
-            return true;
-    }
-    return false;
-}
-
-/* Columns that grow with the size of a file say nothing of what is in it. */
-static bool grows(const char *column)
-{
-    static const char *const names[] = {"count", "sum", "frames", "pixels", NULL};
-    return is_one_of(column, names);
-}
-
-/* Those that say less than their neighbours: what is drawn first is mean, deviation, loudness, sharpness. */
-static bool is_minor(const char *column)
-{
-    static const char *const names[] = {"min", "max", "rms", "peak", "p1", "p5", "p50", "p95", "p99", NULL};
-    return is_one_of(column, names);
-}
-
-static void find_groups(page *p)
-{
-    for (size_t i = 0; i < p->file_count; i++) {
-        const smp_wide_row *row = p->files[i];
-        size_t g = 0;
-        while (g < p->group_count &&
-               (p->groups[g].sound != (row->rate > 0) || strcmp(p->groups[g].format, row->format) != 0))
-            g++;
-        if (g == MOST_GROUPS)
-            g--; /* there are fewer formats */
-        else if (g == p->group_count)
-            p->groups[p->group_count++] = (group){.sound = row->rate > 0, .format = row->format};
-        p->groups[g].files++;
-        p->group_of[i] = g;
-    }
-}
-
-static void find_spreads(page *p, size_t g, double *values, double *scratch)
-{
-    for (size_t c = 0; c < p->wide->column_count; c++) {
-        size_t count = 0;
-        for (size_t i = 0; i < p->file_count; i++)
-            if (p->group_of[i] == g && !isnan(value_of(p->files[i], c)))
-                values[count++] = value_of(p->files[i], c);
-        smp_spread_find(values, count, scratch, &p->groups[g].spreads[c]);
-    }
-}
-
-static int by_score(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    if (x->score < y->score || x->score > y->score)
-        return x->score > y->score ? -1 : 1;
-    return x->file < y->file ? -1 : x->file > y->file;
-}
-
-static void find_far(page *p)
-{
-    for (size_t i = 0; i < p->file_count; i++) {
-        double most = 0;
-        p->worst[i] = p->wide->column_count;
-        for (size_t c = 0; c < p->wide->column_count; c++) {
-            const smp_spread *spread = &p->groups[p->group_of[i]].spreads[c];
-            if (spread->count < LEAST_FILES || grows(p->wide->columns[c]))
-                continue;
-            const double value = value_of(p->files[i], c), score = fabs(smp_spread_distance(spread, value));
-            const bool seen = fabs(value - spread->middle) > least_part * (spread->most - spread->least);
-            if (seen && score > far_out && score > most) {
-                most = score;
-                p->worst[i] = c;
-            }
-        }
-        p->far += p->worst[i] < p->wide->column_count;
-        p->ranking[i] = (ranked){.score = most, .file = i};
-    }
-    if (p->file_count)
-        qsort(p->ranking, p->file_count, sizeof *p->ranking, by_score);
-}
-
-static int compare_rows(const smp_wide_row *a, const smp_wide_row *b)
-{
-    if (a->width != b->width || a->height != b->height || a->channels != b->channels)
-        return a->width < b->width || (a->width == b->width &&
-                                       (a->height < b->height || (a->height == b->height && a->channels < b->channels)))
-                   ? -1
-                   : 1;
-    for (size_t c = 0; c < a->value_count || c < b->value_count; c++) {
-        const double x = value_of(a, c), y = value_of(b, c);
-        if (isnan(x) != isnan(y))
-            return isnan(x) ? -1 : 1;
-        if (x < y || x > y)
-            return x < y ? -1 : 1;
-        const int order = strcmp(text_of(a, c), text_of(b, c));
-        if (order)
-            return order;
-    }
-    return 0;
-}
-
-static int by_row(const void *a, const void *b)
-{
-    const twin *x = a, *y = b;
-    const int order = compare_rows(x->row, y->row);
-    return order ? order : x->file < y->file ? -1 : x->file > y->file;
-}
-
-/* Files of one size of which all values agree to the last digit hold, as a rule, the same picture. */
-static smp_code find_twins(page *p, smp_error *err)
-{
-    bool varied = p->group_count > 1; /* some files differ: without any, all would be twins */
-    for (size_t c = 0; c < p->wide->column_count && !varied; c++)
-        varied = p->groups[0].spreads[c].most > p->groups[0].spreads[c].least;
-    if (!varied || !p->file_count)
-        return SMP_OK;
-    twin *sorted = smp_alloc_array(p->file_count, sizeof *sorted);
-    if (!sorted)
-        return smp_fail_memory(err, "the page", p->file_count * sizeof *sorted);
-    for (size_t i = 0; i < p->file_count; i++)
-        sorted[i] = (twin){.row = p->files[i], .file = i};
-    qsort(sorted, p->file_count, sizeof *sorted, by_row);
-    for (size_t i = 1, first = 0; i < p->file_count; i++) {
-        if (compare_rows(sorted[i - 1].row, sorted[i].row) != 0)
-            first = i;
-        if (i == first)
-            continue;
-        p->twins[sorted[i].file] = sorted[first].file;
-        p->twin_count++;
-    }
-    smp_free(sorted);
-    return SMP_OK;
-}
 
 /* ------------------------------------------------------------------------------------------------ first screen */
 
@@ -209,8 +27,8 @@ static void put_sizes(page *p)
     int64_t width[2] = {INT64_MAX, 0}, height[2] = {INT64_MAX, 0};
     double seconds[2] = {INFINITY, 0};
     bool pictures = false, sounds = false;
-    for (size_t i = 0; i < p->file_count; i++) {
-        const smp_wide_row *row = p->files[i];
+    for (size_t i = 0; i < p->found->file_count; i++) {
+        const smp_wide_row *row = p->found->files[i];
         if (row->rate > 0) {
             sounds = true;
             seconds[0] = fmin(seconds[0], (double)row->height / row->rate);
@@ -237,29 +55,39 @@ static void put_sizes(page *p)
 static void put_head(page *p, size_t failed)
 {
     char title[64];
-    snprintf(title, sizeof title, "smempipe measure: %zu file%s", p->file_count, p->file_count == 1 ? "" : "s");
+    snprintf(title, sizeof title, "smempipe measure: %zu file%s", p->found->file_count,
+             p->found->file_count == 1 ? "" : "s");
     smp_page_begin(p->to, title, "");
     fputs("<h1>", p->to);
-    smp_page_count(p->to, p->file_count, "file", "files");
+    smp_page_count(p->to, p->found->file_count, "file", "files");
     fputs("</h1>\n<p>", p->to);
-    if (!p->file_count) {
-        fputs("There is nothing to show.", p->to);
-    } else if (p->far) {
-        smp_page_count(p->to, p->far, "file stands", "files stand");
-        fputs(" out.", p->to);
-    } else {
-        fputs(p->file_count < LEAST_FILES ? "Too few to say what is usual." : "None stands out.", p->to);
+    if (p->found->odd) {
+        smp_page_count(p->to, p->found->odd, "file is", "files are");
+        fputs(" of another kind than the others. ", p->to);
     }
-    if (p->twin_count) {
+    if (!p->found->file_count) {
+        fputs("There is nothing to show.", p->to);
+    } else if (p->found->far) {
+        smp_page_count(p->to, p->found->far, p->found->odd ? "other stands" : "file stands",
+                       p->found->odd ? "others stand" : "files stand");
+        fputs(" out.", p->to);
+    } else if (p->found->odd) {
+        fputs("No other stands out.", p->to);
+    } else {
+        fputs(p->found->file_count < SMP_FIND_LEAST ? "Too few to say what is usual." : "None stands out.", p->to);
+    }
+    if (p->found->twin_count) {
         fputs(" ", p->to);
-        smp_page_count(p->to, p->twin_count, "is a double", "are doubles");
+        smp_page_count(p->to, p->found->twin_count, "is a double", "are doubles");
         fputs(" of another.", p->to);
     }
     if (failed) {
         fputs(" <span class=\"bad\">", p->to);
-        smp_page_count(p->to, failed, p->file_count ? "more file" : "file", p->file_count ? "more files" : "files");
+        smp_page_count(p->to, failed, p->found->file_count ? "more file" : "file",
+                       p->found->file_count ? "more files" : "files");
         fputs(" could not be measured.</span>", p->to);
     }
+    smp_measure_page_judged(p->to, p->found);
     put_sizes(p);
     fputs("</p>\n", p->to);
 }
@@ -267,9 +95,9 @@ static void put_head(page *p, size_t failed)
 /* "deviation 3.1, far below the others (mostly 35 to 48)" */
 static void put_why(page *p, size_t file)
 {
-    const size_t column = p->worst[file];
-    const smp_spread *spread = &p->groups[p->group_of[file]].spreads[column];
-    const double value = value_of(p->files[file], column);
+    const size_t column = p->found->worst[file];
+    const smp_spread *spread = &p->found->groups[p->found->group_of[file]].spreads[column];
+    const double value = smp_wide_value(p->found->files[file], column);
     smp_text_xml(p->to, p->wide->columns[column]);
     fputs(" ", p->to);
     smp_page_number(p->to, value);
@@ -282,7 +110,7 @@ static void put_why(page *p, size_t file)
 
 static void put_card(page *p, size_t file, const smp_limits *limits)
 {
-    const smp_wide_row *row = p->files[file];
+    const smp_wide_row *row = p->found->files[file];
     fputs("<figure class=\"card\">", p->to);
     if (!(row->rate > 0))
         (void)smp_thumbnail(p->to, row->path, limits, THUMBNAIL, &(smp_error){.code = SMP_OK}); /* may be gone */
@@ -291,18 +119,85 @@ static void put_card(page *p, size_t file, const smp_limits *limits)
     fputs("</b><span class=\"soft\">", p->to);
 }
 
+/* "pictures of 3 channels, u8" */
+static void put_kind(page *p, const smp_file_kind *kind)
+{
+    fprintf(p->to, "%s%s%s of ", kind->size ? kind->size < 0 ? "small " : "large " : "",
+            kind->sound ? "sound" : "picture", kind->files == 1 ? "" : "s");
+    smp_page_count(p->to, (size_t)kind->channels, "channel", "channels");
+    fprintf(p->to, ", %s", kind->format);
+    if (kind->sound)
+        fprintf(p->to, ", %.10g Hz", kind->rate);
+}
+
+/* "1 channel, the others have 3; 64 x 48 px, much smaller" */
+static void put_difference(page *p, const smp_wide_row *row, const smp_file_kind *kind, const smp_file_kind *usual)
+{
+    const char *between = "";
+    if (kind->sound != usual->sound) {
+        fprintf(p->to, "a %s, the others are %s", kind->sound ? "sound" : "picture",
+                usual->sound ? "sounds" : "pictures");
+        return;
+    }
+    if (row->channels != usual->channels) {
+        smp_page_count(p->to, (size_t)row->channels, "channel", "channels");
+        fprintf(p->to, ", the others have %lld", (long long)usual->channels);
+        between = "; ";
+    }
+    if (strcmp(row->format, usual->format) != 0) {
+        fprintf(p->to, "%s%s, the others are %s", between, row->format, usual->format);
+        between = "; ";
+    }
+    if (row->rate < usual->rate || row->rate > usual->rate) {
+        fprintf(p->to, "%s%.10g Hz, the others have %.10g", between, row->rate, usual->rate);
+        between = "; ";
+    }
+    if (kind->size != usual->size)
+        fprintf(p->to, "%s%lld x %lld px, much %s", between, (long long)row->width, (long long)row->height,
+                kind->size < usual->size ? "smaller" : "larger");
+}
+
+/* Files that do not belong to the others; where no kind is the usual one, what kinds there are. */
+static void put_kinds(page *p, const smp_limits *limits)
+{
+    const smp_measure_find *f = p->found;
+    if (f->kind_count < 2)
+        return;
+    fputs(f->odd ? "<h2>Of another kind</h2>\n<p class=\"soft\">" : "<p class=\"soft\">Of several kinds: ", p->to);
+    for (size_t i = 0; i < (f->odd ? 1 : f->kind_count); i++) {
+        fprintf(p->to, "%s%zu %s", i ? "; " : "", f->kinds[i].files, f->odd ? "are " : "");
+        put_kind(p, &f->kinds[i]);
+    }
+    fputs(".", p->to);
+    if (f->odd > MOST_CARDS)
+        fprintf(p->to, " The first %d of %zu others.", MOST_CARDS, f->odd);
+    fputs("</p>\n", p->to);
+    if (!f->odd)
+        return;
+    fputs("<div class=\"grid\">\n", p->to);
+    for (size_t i = 0, shown = 0; i < f->file_count && shown < MOST_CARDS; i++) {
+        if (!f->kind_of[i])
+            continue;
+        put_card(p, i, limits);
+        put_difference(p, f->files[i], &f->kinds[f->kind_of[i]], &f->kinds[0]);
+        fputs("</span></figcaption></figure>\n", p->to);
+        shown++;
+    }
+    fputs("</div>\n", p->to);
+}
+
 static void put_far(page *p, const smp_limits *limits)
 {
-    const size_t shown = p->far < MOST_CARDS ? p->far : MOST_CARDS;
+    const size_t shown = p->found->far < MOST_CARDS ? p->found->far : MOST_CARDS;
     if (!shown)
         return;
     fputs("<h2>What stands out</h2>\n", p->to);
-    if (shown < p->far)
-        fprintf(p->to, "<p class=\"soft\">The %zu that lie farthest out, of %zu.</p>\n", shown, p->far);
+    if (shown < p->found->far)
+        fprintf(p->to, "<p class=\"soft\">The %zu that lie farthest out, of %zu.</p>\n", shown, p->found->far);
     fputs("<div class=\"grid\">\n", p->to);
     for (size_t i = 0; i < shown; i++) {
-        put_card(p, p->ranking[i].file, limits);
-        put_why(p, p->ranking[i].file);
+        put_card(p, p->found->ranking[i].file, limits);
+        put_why(p, p->found->ranking[i].file);
         fputs("</span></figcaption></figure>\n", p->to);
     }
     fputs("</div>\n", p->to);
@@ -311,17 +206,17 @@ static void put_far(page *p, const smp_limits *limits)
 static void put_twins(page *p, const smp_limits *limits)
 {
     size_t shown = 0;
-    if (!p->twin_count)
+    if (!p->found->twin_count)
         return;
     fputs("<h2>Doubles</h2>\n<p class=\"soft\">Of one size, and all values agree to the last digit.</p>\n"
           "<div class=\"grid\">\n",
           p->to);
-    for (size_t i = 0; i < p->file_count && shown < MOST_CARDS; i++) {
-        if (p->twins[i] == i)
+    for (size_t i = 0; i < p->found->file_count && shown < MOST_CARDS; i++) {
+        if (p->found->twins[i] == i)
             continue;
         put_card(p, i, limits);
         fputs("as ", p->to);
-        smp_text_xml(p->to, p->files[p->twins[i]]->path);
+        smp_text_xml(p->to, p->found->files[p->found->twins[i]]->path);
         fputs("</span></figcaption></figure>\n", p->to);
         shown++;
     }
@@ -457,12 +352,13 @@ static void put_spread(page *p, const char *name, const smp_spread *spread)
 }
 
 /* Draws the columns of one sort; minor ones are folded. Counts those past the most that are drawn. */
-static void put_spreads_of(page *p, const group *g, bool minor, size_t *shown, size_t *more)
+static void put_spreads_of(page *p, const smp_file_group *g, bool minor, size_t *shown, size_t *more)
 {
     size_t all = 0;
     for (size_t c = 0; c < p->wide->column_count; c++) {
         const char *name = p->wide->columns[c];
-        if (!(g->spreads[c].most > g->spreads[c].least) || grows(name) || is_minor(name) != minor)
+        if (!(g->spreads[c].most > g->spreads[c].least) || smp_column_grows(p->found, c) ||
+            smp_column_is_minor(name) != minor)
             continue;
         if (*shown == MOST_SPREADS) {
             ++*more;
@@ -480,7 +376,7 @@ static void put_spreads_of(page *p, const group *g, bool minor, size_t *shown, s
 }
 
 /* What all files of a group have, and alike. */
-static void put_same(page *p, const group *g)
+static void put_same(page *p, const smp_file_group *g)
 {
     size_t same = 0;
     for (size_t c = 0; c < p->wide->column_count; c++) {
@@ -498,18 +394,18 @@ static void put_same(page *p, const group *g)
 static void put_spreads(page *p)
 {
     size_t shown = 0, more = 0, groups = 0;
-    for (size_t i = 0; i < p->group_count; i++) {
-        const group *g = &p->groups[i];
+    for (size_t i = 0; i < p->found->group_count; i++) {
+        const smp_file_group *g = &p->found->groups[i];
         bool any = false; /* two files may have no value in common: one of colours, one gray */
         for (size_t c = 0; c < p->wide->column_count && !any; c++)
-            any = g->spreads[c].count > 1 && (!grows(p->wide->columns[c]) || g->spreads[c].count == g->files);
+            any = g->spreads[c].count > 1 && (!smp_column_grows(p->found, c) || g->spreads[c].count == g->files);
         if (!any)
             continue;
         if (!groups++)
             fputs("<h2>Over the files</h2>\n<p class=\"soft\">A bar is how many files have such a value; the line is "
                   "the median.</p>\n",
                   p->to);
-        if (p->group_count > 1)
+        if (p->found->group_count > 1)
             fprintf(p->to, "<h3>%zu %s <span class=\"soft\">of %s</span></h3>\n", g->files,
                     g->sound ? "sounds" : "pictures", g->format);
         put_spreads_of(p, g, false, &shown, &more);
@@ -538,58 +434,25 @@ static smp_code put_totals(page *p, const smp_totals *totals, smp_error *err)
 smp_code smp_measure_page(const smp_measure_output *output, const smp_totals *totals, size_t failed, smp_error *err)
 {
     const smp_wide *wide = &output->wide;
-    const smp_limits *limits = output->limits;
-    FILE *to = output->to;
-    page p = {.to = to, .wide = wide};
-    const size_t rows = wide->row_count, columns = wide->column_count;
-    double *values = smp_alloc_array(2 * rows + 1, sizeof *values);
-    p.files = smp_alloc_array(rows, sizeof *p.files);
-    p.worst = smp_alloc_array(rows, sizeof *p.worst);
-    p.ranking = smp_alloc_array(rows, sizeof *p.ranking);
-    p.twins = smp_alloc_array(rows, sizeof *p.twins);
-    p.group_of = smp_alloc_array(rows, sizeof *p.group_of);
-    smp_spread *spreads = NULL;
-    smp_code code = values && p.files && p.worst && p.ranking && p.twins && p.group_of
-                        ? SMP_OK
-                        : smp_fail_memory(err, "the page", rows * sizeof *values);
-    for (size_t i = 0; !code && i < rows; i++)
-        if (!wide->rows[i].item) /* things within files have no place here */
-            p.files[p.file_count++] = &wide->rows[i];
-    for (size_t i = 0; !code && i < p.file_count; i++)
-        p.twins[i] = i;
-    if (!code) {
-        find_groups(&p);
-        spreads = smp_alloc_array(columns * p.group_count, sizeof *spreads);
-        if (!spreads)
-            code = smp_fail_memory(err, "the page", columns * p.group_count * sizeof *spreads);
-    }
-    if (!code) {
-        for (size_t g = 0; g < p.group_count; g++) {
-            p.groups[g].spreads = spreads + g * columns;
-            find_spreads(&p, g, values, values + rows);
-        }
-        find_far(&p);
-        code = find_twins(&p, err);
-    }
+    smp_measure_find found;
+    smp_code code = smp_measure_find_all(&found, wide, err);
+    page p = {.to = output->to, .wide = wide, .found = &found};
     if (!code) {
         put_head(&p, failed);
         smp_measure_page_failures(output, failed);
-        put_far(&p, limits);
-        put_twins(&p, limits);
+        put_kinds(&p, output->limits);
+        smp_measure_page_judgements(output->to, &found);
+        put_far(&p, output->limits);
+        put_twins(&p, output->limits);
+        smp_measure_page_things(output->to, &found);
         code = put_totals(&p, totals, err);
     }
     if (!code) {
         put_spreads(&p);
-        if (p.file_count)
-            smp_measure_page_table(to, wide, p.files, p.file_count);
-        smp_page_end(to);
+        if (found.file_count)
+            smp_measure_page_table(output->to, &found);
+        smp_page_end(output->to);
     }
-    smp_free(values);
-    smp_free(spreads);
-    smp_free(p.group_of);
-    smp_free(p.files);
-    smp_free(p.worst);
-    smp_free(p.ranking);
-    smp_free(p.twins);
+    smp_measure_find_free(&found);
     return code;
 }

@@ -72,12 +72,27 @@ void smp_measure_page_failures(const smp_measure_output *output, size_t failed)
         fputs("</details>\n", to);
 }
 
-void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *const *files, size_t file_count)
+/* Whether any file has a value in the column: things in files have columns of their own. */
+static bool has_any(const smp_measure_find *found, size_t column)
 {
+    for (size_t i = 0; i < found->file_count; i++)
+        if (!isnan(smp_wide_value(found->files[i], column)) ||
+            (column < found->files[i]->value_count && found->files[i]->texts[column][0]))
+            return true;
+    return false;
+}
+
+void smp_measure_page_table(FILE *to, const smp_measure_find *found)
+{
+    const smp_wide *wide = found->wide;
+    const smp_wide_row *const *files = found->files;
+    const size_t file_count = found->file_count;
     const size_t shown = file_count < MOST_ROWS ? file_count : MOST_ROWS;
     fputs("<h2>Files</h2>\n<p class=\"soft\">A click on a column's name sorts by it. ", to);
     if (shown < file_count)
         fprintf(to, "The first %zu of %zu files; measure --csv has them all. ", shown, file_count);
+    if (found->has_things)
+        fputs("measure --csv has a row for each thing that was found in them, too. ", to);
     fputs("</p>\n<button id=\"save\">Save as CSV</button>\n<div class=\"scroll\"><table id=\"files\"><thead><tr>", to);
     bool pictures = false, sounds = false;
     for (size_t i = 0; i < file_count; i++)
@@ -93,6 +108,8 @@ void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *
         if (fixed[i])
             fprintf(to, "<th><button>%s</button></th>", fixed[i]);
     for (size_t c = 0; c < wide->column_count; c++) {
+        if (!has_any(found, c))
+            continue;
         fputs("<th><button>", to);
         smp_text_xml(to, wide->columns[c]);
         fputs("</button></th>", to);
@@ -114,7 +131,8 @@ void smp_measure_page_table(FILE *to, const smp_wide *wide, const smp_wide_row *
             fprintf(to, "<td>%lld</td><td>%.10g</td>", (long long)row->height, row->rate);
         fprintf(to, "<td>%lld</td><td>%s</td>", (long long)row->channels, row->format);
         for (size_t c = 0; c < wide->column_count; c++)
-            put_cell(to, row, c);
+            if (has_any(found, c))
+                put_cell(to, row, c);
         fputs("</tr>\n", to);
     }
     fputs("</tbody></table></div>\n", to);

@@ -36,6 +36,12 @@ static const char style[] =
     "background:var(--paper)}}\n"
     "#save{font:inherit;padding:.2rem .8rem;margin:.3rem 0;color:var(--ink);background:var(--card);\n"
     "border:1px solid var(--line);border-radius:6px;cursor:pointer}\n"
+    ".bars{width:100%}.bars td:nth-child(2){width:60%}.bars span{display:block;height:.8em;min-width:2px;\n"
+    "background:var(--bar)}.bars td:first-child{white-space:normal}\n"
+    "@media(max-width:40rem){.bars tr{display:grid;grid-template-columns:1fr auto;border-bottom:1px solid "
+    "var(--line)}\n"
+    ".bars td{border:0}.bars td:first-child{grid-column:1/3}.bars td:nth-child(2){width:auto;align-self:center;\n"
+    "padding-left:0}}\n"
     "@media print{body{max-width:none;padding:0;font-size:10pt}#save{display:none}.scroll{overflow:visible}}\n";
 
 void smp_page_begin(FILE *to, const char *title, const char *more)

@@ -42,12 +42,8 @@ void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *
         scratch[i] = fabs(values[i] - s->middle);
     }
     qsort(scratch, finite, sizeof *scratch, by_value);
-    s->scale = 1.4826 * quantile(scratch, finite, .5);
-}
-
-double smp_spread_distance(const smp_spread *s, double value)
-{
-    return s->scale > 0 && isfinite(value) ? (value - s->middle) / s->scale : 0;
+    /* factors that make both the deviation of a normal distribution */
+    s->scale = fmax(1.4826 * quantile(scratch, finite, .5), (s->high - s->low) / 1.349);
 }
 
 void smp_spread_svg(FILE *to, const smp_spread *s)

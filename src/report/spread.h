@@ -1,4 +1,4 @@
-/* How a value is spread over many files: quantiles, a histogram, and how far a single one lies out. */
+/* How a value is spread over many files: quantiles, and a histogram. */
 #ifndef SMP_REPORT_SPREAD_H
 #define SMP_REPORT_SPREAD_H
 
@@ -10,16 +10,13 @@ enum { SMP_SPREAD_BINS = 32 };
 typedef struct smp_spread {
     size_t count;                          /* of the values that are finite */
     double least, low, middle, high, most; /* low and high: quartiles */
-    double scale; /* of the usual distance from the middle: 1.4826 times the median of the distances, as a normal
-                     distribution's deviation; 0: more than half of the values are the same */
+    double scale; /* of the usual distance from the middle, as a normal distribution's deviation: the larger of what the
+                     median of the distances and what the quartiles say; 0: more than half of the values are the same */
     size_t bins[SMP_SPREAD_BINS]; /* from least to most */
 } smp_spread;
 
 /* values: not NaN; they are sorted. scratch: as many. */
 void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *spread);
-
-/* Scales from the middle; 0 where there is no scale. */
-double smp_spread_distance(const smp_spread *spread, double value);
 
 /* The histogram as an SVG of the class "spread", with a line at the middle. */
 void smp_spread_svg(FILE *to, const smp_spread *spread);

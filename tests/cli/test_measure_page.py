@@ -183,9 +183,78 @@ class MeasurePage(CliCase):
             numpy.save(self.folder / f"p{i}.npy", numpy.full((8, 8), 200 + i, numpy.uint8))
         text = self.smp("measure", "-e", "stats", ".", "--html", "-").stdout
         page = Page(text)
-        self.assertIn("None stands out.", page.text)
+        self.assertIn("2 files are of another kind than the others. No other stands out.", page.text)
         self.assertIn("2 pictures of u8", page.text)
         self.assertIn("6 sounds of f32", page.text)
+
+    def plain(self, name, value, shape=(20, 30, 3)):
+        numpy.save(self.folder / name, numpy.full(shape, value, numpy.uint8))
+
+    def test_files_of_another_kind_come_first(self):
+        self.pictures()
+        self.plain("gray.npy", 0, (20, 30))
+        self.plain("thumb.npy", 120, (6, 9, 3))
+        numpy.save(self.folder / "deep.npy", numpy.full((20, 30, 3), 30000, numpy.uint16))
+        shutil.copy(SAMPLES / "chirp.wav", self.folder)
+        page = Page(self.smp("measure", "-e", "stats", ".", "--html", "-").stdout)
+        self.assertRegex(page.text, r"18 files\s+4 files are of another kind than the others. 1 other stands out.")
+        self.assertRegex(page.text, r"Of another kind\s+14 are pictures of 3 channels, u8\.")
+        for name, why in (("gray", "1 channel, the others have 3"), ("thumb", "9 x 6 px, much smaller"),
+                          ("deep", "u16, the others are u8")):
+            self.assertIn(f"{name}.npy{why}", page.text)
+        self.assertIn("chirp.wava sound, the others are pictures", page.text)
+        self.assertLess(page.text.index("Of another kind"), page.text.index("What stands out"))
+
+    def test_kinds_that_are_all_frequent(self):
+        for i in range(4):
+            self.plain(f"gray{i}.npy", i, (20, 30))
+            self.plain(f"colour{i}.npy", i)
+        page = Page(self.smp("measure", "-e", "stats", ".", "--html", "-").stdout)
+        self.assertNotIn("of another kind", page.text)
+        self.assertRegex(page.text, "Of several kinds: 4 pictures of [13] channels?, u8; 4 pictures of [13] channels?")
+
+    def test_what_stands_out_is_far_from_most(self):
+        for i, value in enumerate((100, 100, 101, 100, 103, 97, 105)):
+            self.plain(f"{i}.npy", value)
+        self.assertIn("None stands out.", Page(self.smp("measure", "-e", "stats", ".", "--html", "-").stdout).text)
+        for i, value in enumerate((20, 60, 90, 110, 130, 170, 220)):
+            self.plain(f"{i}.npy", value)
+        self.assertIn("None stands out.", Page(self.smp("measure", "-e", "stats", ".", "--html", "-").stdout).text)
+        for i, value in enumerate((100, 100, 100, 100, 100, 100, 180)):  # without any usual distance
+            self.plain(f"{i}.npy", value)
+        page = Page(self.smp("measure", "-e", "stats", ".", "--html", "-").stdout)
+        self.assertRegex(page.text, r"1 file stands out\.[^$]*6\.npymean_r 180, far above the others")
+
+    def test_what_is_too_soft_and_what_clips(self):
+        time = numpy.arange(8000) / 8000
+        for name, level in (("fine", 0.2), ("soft", 0.01), ("softer", 0.002), ("loud", 1.5), ("none", 0)):
+            samples = numpy.clip(32768 * level * numpy.sin(2 * numpy.pi * 400 * time), -32768, 32767)
+            with wave.open(str(self.folder / f"{name}.wav"), "wb") as to:
+                to.setparams((1, 2, 8000, 0, "NONE", ""))
+                to.writeframes(samples.astype("<i2").tobytes())
+        text = self.smp("measure", "loudness-report", ".", "--html", "-").stdout
+        page = Page(text)
+        self.assertIn("3 files are too soft. 1 file has clipped samples.", page.text)
+        soft, clipped = re.findall('<table class="bars">(.*?)</table>', text, re.S)
+        self.assertEqual(re.findall(r"<td>(?:\./)?(\w+)\.wav</td>.*<td>(.*)</td>", soft),
+                         [("none", "silence"), ("softer", "-57.5 LUFS"), ("soft", "-43.5 LUFS")])
+        ((name, count),) = re.findall(r"<td>(?:\./)?(\w+)\.wav</td>.*<td>(\d+)</td>", clipped)
+        self.assertEqual((name, int(count)), ("loud", int(numpy.sum(numpy.abs(
+            1.5 * numpy.sin(2 * numpy.pi * 400 * time)) >= 1))))
+        self.assertIn("<b>lufs</b>", text)
+        self.assertIn("<b>peak_dbfs</b>", text[:text.index("<details>")])
+
+    def test_how_many_things_are_in_each_file(self):
+        for i, count in enumerate((3, 0, 7)):
+            slide = numpy.full((60, 120), 10, numpy.uint8)
+            for k in range(count):
+                slide[20:32, 4 + 16 * k : 14 + 16 * k] = 200
+            numpy.save(self.folder / f"slide{i}.npy", slide)
+        text = self.smp("measure", "-e", "threshold 50%", "-e", "label", ".", "--html", "-").stdout
+        (bars,) = re.findall('<table class="bars">(.*?)</table>', text, re.S)
+        self.assertEqual(re.findall(r"(slide\d)\.npy</td>.*<td>(\d)</td>", bars),
+                         [("slide2", "7"), ("slide0", "3"), ("slide1", "0")])
+        self.assertEqual(Page(text).rows[0], ["path", "width", "height", "channels", "format", "count", "foreground"])
 
     def test_what_one_file_alone_has_is_not_the_same_in_all(self):
         self.sound("a.wav", 1, 1000)
