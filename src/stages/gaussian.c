@@ -21,7 +21,7 @@ static const smp_param params[] = {
      "standard deviation of the gaussian; 0 changes nothing", NULL, SMP_P_MAIN | SMP_P_REQUIRED},
     SMP_WINDOW_EDGE(gaussian_params),
     {"truncate", offsetof(gaussian_params, truncate), SMP_T_FLOAT, SMP_UNIT_NONE, 2, 10, "4",
-     "radius in standard deviations: ceil(truncate * sigma) px", NULL, 0},
+     "radius in standard deviations: floor(truncate * sigma + 0.5) px", NULL, 0},
     SMP_WINDOW_FILL(gaussian_params),
     {0},
 };
@@ -46,15 +46,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const gaussian_params *p = given;
     smp_gaussian gaussian;
     (void)by;
-    if (p->sigma <= 0) {
-        work->nothing = true;
-        return SMP_OK;
-    }
     smp_code code =
         smp_gaussian_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &gaussian, work, err);
-    if (!code)
+    if (!code && !work->nothing)
         code = plan_matrices(&gaussian, in->channels, work, err);
-    if (code)
+    if (code || work->nothing)
         return code;
     smp_plan_kernel(work, &gaussian, sizeof gaussian);
     return SMP_OK;
@@ -152,13 +148,14 @@ static bool instead(const char *value, char *text, size_t size)
 const smp_stage smp_stage_gaussian = {
     .name = "gaussian",
     .help = "blur by a gaussian of standard deviation sigma",
-    .about = "Separable: m[x] = w0*p[x] + sum of w[k]*(p[x-k] + p[x+k]) along rows, then s[y] = sum of w[|i|]*m[y+i] "
-             "along columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 sigma^2)), normalised in double to "
-             "sum 1, for k up to ceil(truncate * sigma): the samples of scipy.ndimage.gaussian_filter and OpenCV's "
-             "GaussianBlur at every sigma, also below 0.7 px, where they blur less than sigma says. Of 8-bit pictures, "
-             "up to 12 px of radius, the row weights are whole 65536ths that move no result by more than 0.01, so that "
-             "the row pass is exact.\n"
-             "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",
+    .about =
+        "Separable: m[x] = w0*p[x] + sum of w[k]*(p[x-k] + p[x+k]) along rows, then s[y] = sum of w[|i|]*m[y+i] "
+        "along columns, in f32, rounded once at the end. w[k] = exp(-k^2 / (2 sigma^2)), normalised in double to "
+        "sum 1, for k up to floor(truncate * sigma + 0.5): the samples of scipy.ndimage.gaussian_filter and OpenCV's "
+        "GaussianBlur at every sigma, also below 0.7 px, where they blur less than sigma says. Of 8-bit pictures, "
+        "up to 12 px of radius, the row weights are whole 65536ths that move no result by more than 0.01, so that "
+        "the row pass is exact.\n"
+        "Alpha is blurred like a colour; colour is premultiplied. edge=constant: both passes see `fill` outside.",
     .example = "gaussian 2px edge=mirror",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,

@@ -27,12 +27,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const sharpen_params *p = given;
     smp_sharpen kernel = {.amount = (float)p->amount, .threshold = (float)p->threshold};
     (void)in, (void)by;
-    if (p->sigma <= 0 || p->amount <= 0) {
-        work->nothing = true;
+    work->nothing = p->amount <= 0;
+    if (work->nothing)
         return SMP_OK;
-    }
     smp_code code = smp_gaussian_plan(p->sigma, 4, p->edge, p->fill, false, &kernel.blur, work, err);
-    if (code)
+    if (code || work->nothing)
         return code;
     smp_plan_kernel(work, &kernel, sizeof kernel);
     work->clips = true;

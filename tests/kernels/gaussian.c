@@ -14,7 +14,7 @@ static void weights_are_the_sampled_gaussian(void **state)
     static const double truncates[] = {2, 2.5, 3, 4, 6};
     for (size_t t = 0; t < sizeof truncates / sizeof truncates[0]; t++)
         for (double sigma = 0.01; sigma < 1001; sigma = sigma * 1.3 + 0.01) {
-            int radius = (int)ceil(truncates[t] * sigma);
+            int radius = (int)(truncates[t] * sigma + 0.5);
             double *w = calloc((size_t)radius + 1, sizeof *w), sum = 0, all = 0;
             smp_gaussian_fill(w, radius, sigma);
             for (int k = -radius; k <= radius; k++)
@@ -40,7 +40,7 @@ static void whole_weights_move_no_result_by_more_than_a_hundredth(void **state)
     for (size_t t = 0; t < sizeof truncates / sizeof truncates[0]; t++)
         for (int step = 1; truncates[t] * step / 64 <= SMP_GAUSSIAN_INTEGER_ROWS; step++) {
             const double sigma = step / 64.;
-            const int radius = (int)ceil(truncates[t] * sigma);
+            const int radius = (int)(truncates[t] * sigma + 0.5);
             double w[SMP_GAUSSIAN_INTEGER_ROWS + 1], off = 0, moved;
             int32_t whole[SMP_GAUSSIAN_INTEGER_ROWS + 1], all = 0;
             smp_gaussian_fill(w, radius, sigma);
@@ -153,7 +153,7 @@ static void values_equal_a_direct_sum_in_double(void **state)
         for (int edge = 0; edge < SMP_EDGES; edge++) {
             PARAMS(p, &smp_stage_gaussian, {"sigma", sigmas[s]}, {"edge", edge}, {"fill", 0.25});
             double w[32];
-            exact_context e = {edge, 0.25, w, (int)ceil(4 * sigmas[s])};
+            exact_context e = {edge, 0.25, w, (int)(4 * sigmas[s] + 0.5)};
             smp_gaussian_fill(w, e.radius, sigmas[s]);
             kernel_case c = {.stage = &smp_stage_gaussian,
                              .params = p,

@@ -66,7 +66,11 @@ static void set_whole(const double *b, smp_gaussian *gaussian)
 smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_gaussian *gaussian,
                            smp_node_plan *work, smp_error *err)
 {
-    int radius = (int)ceil(truncate * sigma);
+    const int radius = (int)(truncate * sigma + 0.5); /* as scipy.ndimage.gaussian_filter rounds it */
+    if (!radius) {
+        work->nothing = true;
+        return SMP_OK;
+    }
     *gaussian = (smp_gaussian){.radius = radius, .edge = edge, .fill = (float)fill};
     double *w = smp_alloc_array((size_t)radius + 1, sizeof *w);
     float *table = NULL;

@@ -18,8 +18,8 @@ void smp_gaussian_fill(double *w, int radius, double sigma);
 int smp_gaussian_integer_rows(const double *b, int radius, int32_t *whole, double *moved);
 
 /* Plans a blur: *gaussian becomes the kernel parameters, work gets reach, ops and, for many taps, the table of weights.
- * sigma > 0 in px; edge a smp_edge; fill a fraction of full scale; bytes: of an 8-bit picture, whose row weights may be
- * 65536ths (gaussian_weights.h). */
+ * The radius is truncate * sigma to nearest; with one of 0 there is nothing to do. sigma >= 0 in px; edge a smp_edge;
+ * fill a fraction of full scale; bytes: of an 8-bit picture, whose row weights may be 65536ths (gaussian_weights.h). */
 smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill, bool bytes, smp_gaussian *gaussian,
                            smp_node_plan *work, smp_error *err);
 
