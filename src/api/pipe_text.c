@@ -69,13 +69,7 @@ smp_code smp_pipe_read(const char *path, bool regular, char **out, size_t *lengt
 
 smp_code smp_readable_add(smp_readable *may, const char *folder, smp_error *err)
 {
-    char *real = smp_real_path(folder);
-    if (!real || !smp_grow(&may->folders, &may->capacity, may->count + 1, sizeof *may->folders)) {
-        smp_free(real);
-        return smp_fail_memory(err, "a path", strlen(folder));
-    }
-    may->folders[may->count++] = real;
-    return SMP_OK;
+    return smp_roots_add(&may->roots, folder) ? SMP_OK : smp_fail_memory(err, "a path", strlen(folder));
 }
 
 smp_code smp_readable_add_folder_of(smp_readable *may, const char *path, smp_error *err)
@@ -88,26 +82,13 @@ smp_code smp_readable_add_folder_of(smp_readable *may, const char *path, smp_err
 
 void smp_readable_free(smp_readable *may)
 {
-    for (size_t i = 0; i < may->count; i++)
-        smp_free(may->folders[i]);
-    smp_free(may->folders);
+    smp_roots_free(&may->roots);
 }
 
 /* What the user wrote on the command line or in a program may name any file. */
 static bool users_own(const smp_readable *may, const char *source)
 {
     return !strcmp(source, "-e") || !strcmp(source, "--set") || (may->own && !strcmp(source, may->own));
-}
-
-static bool may_read(const smp_readable *may, const char *path, bool *failed)
-{
-    char *real = smp_real_path(path);
-    bool allowed = false;
-    *failed = !real;
-    for (size_t i = 0; real && !allowed && i < may->count; i++)
-        allowed = smp_path_within(real, may->folders[i]);
-    smp_free(real);
-    return allowed;
 }
 
 /* Kernels of files are compiled now, before a run shuts itself off. */
@@ -119,16 +100,17 @@ static void open_foreign(const smp_program *program)
             smp_warp_prepare_stage(program->files[i].path);
 }
 
-smp_code smp_readable_check(const smp_readable *may, const smp_program *program, smp_diags *diags, smp_error *err)
+smp_code smp_readable_check(smp_readable *may, smp_program *program, smp_diags *diags, smp_error *err)
 {
     smp_code code = SMP_OK;
     for (size_t i = 0; i < program->file_count; i++) {
-        const smp_operand_file *file = &program->files[i];
-        bool failed;
-        if (users_own(may, diags->sources[file->source].name) || may_read(may, file->path, &failed))
+        smp_operand_file *file = &program->files[i];
+        if (users_own(may, diags->sources[file->source].name))
             continue;
-        if (failed)
+        if (!smp_beneath_find(&may->roots, file->path, &file->beneath))
             return smp_fail_memory(err, "a path", strlen(file->path));
+        if (file->beneath.name)
+            continue;
         smp_diag *diag =
             smp_diags_add(diags, SMP_ERROR, file->span, "'%.200s' lies outside the pipe file's folder", file->path);
         smp_diag_note(diags, diag, "--allow-read DIR lets the pipeline read below DIR");
@@ -136,15 +118,36 @@ smp_code smp_readable_check(const smp_readable *may, const smp_program *program,
     }
     if (code)
         return code;
+    program->roots = may->roots; /* where its files are opened from */
+    may->roots = (smp_roots){.count = 0};
     open_foreign(program);
     return smp_program_examine(program, may->lenient, diags, err);
+}
+
+/* A file that a text from somebody else includes. */
+static smp_code include_beneath(const smp_readable *may, const char *path, char **text, size_t *length, smp_error *err)
+{
+    int fd;
+    smp_beneath at;
+    if (!smp_beneath_find(&may->roots, path, &at))
+        return smp_fail_memory(err, "path", strlen(path));
+    smp_code code = at.name ? smp_beneath_open(&at, &fd, err)
+                            : smp_fail(err, SMP_E_READ,
+                                       "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
+                                       "read below DIR");
+    if (!code) {
+        code = smp_pipe_read_open(fd, true, text, length, err);
+        close(fd);
+    }
+    smp_free(at.name);
+    return code;
 }
 
 smp_code smp_pipe_include(void *context, const char *including, const char *path, char **text, size_t *length,
                           smp_error *err)
 {
     smp_readable *may = context;
-    bool own = !including || users_own(may, including), failed = false;
+    const bool own = !including || users_own(may, including);
     *text = NULL;
     *length = 0;
     const char *slash = including ? strrchr(including, '/') : NULL;
@@ -155,13 +158,8 @@ smp_code smp_pipe_include(void *context, const char *including, const char *path
     smp_code code = SMP_OK;
     if (own) /* what that file names lies beside it */
         code = smp_readable_add_folder_of(may, full, err);
-    else if (!may_read(may, full, &failed))
-        code = failed ? smp_fail_memory(err, "path", strlen(path))
-                      : smp_fail(err, SMP_E_READ,
-                                 "it lies outside the pipe file's folder; --allow-read DIR lets the pipeline "
-                                 "read below DIR");
     if (!code)
-        code = smp_pipe_read(full, true, text, length, err);
+        code = own ? smp_pipe_read(full, true, text, length, err) : include_beneath(may, full, text, length, err);
     if (code)
         smp_at(err, "%s", full);
     smp_free(full);

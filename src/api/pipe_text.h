@@ -13,8 +13,7 @@
 
 /* The folders that a pipeline may read in, links resolved. */
 typedef struct smp_readable {
-    char **folders;
-    size_t count, capacity;
+    smp_roots roots;
     const char *own; /* the name of a text that the user wrote and that may name any file, besides "-e" and "--set";
                         null: none */
     bool lenient;    /* a compiler of kernels that is missing is a warning */
@@ -24,9 +23,10 @@ smp_code smp_readable_add(smp_readable *may, const char *folder, smp_error *err)
 smp_code smp_readable_add_folder_of(smp_readable *may, const char *path, smp_error *err);
 void smp_readable_free(smp_readable *may);
 
-/* The files that a pipeline names: those that it may not read become diagnostics. Kernels are compiled, and what they
- * lack becomes diagnostics, too. */
-smp_code smp_readable_check(const smp_readable *may, const smp_program *program, smp_diags *diags, smp_error *err);
+/* The files that a pipeline names: those that it may not read become diagnostics, and the program is told beneath which
+ * folder it must find the others. It takes over the folders. Kernels are compiled, and what they lack becomes
+ * diagnostics, too. */
+smp_code smp_readable_check(smp_readable *may, smp_program *program, smp_diags *diags, smp_error *err);
 
 /* The smp_loader of `include`; context: an smp_readable, which gets the folders of what the user's own text includes.
  * An included path is relative to the folder of the file that includes it. */

@@ -191,7 +191,7 @@ static smp_code make_source(smp_comparison *c, int index, const smp_view *in, sm
 {
     const smp_step *step = &c->plan->steps[index];
     smp_code code = make_frame(c, index, err);
-    if (code || step->path)
+    if (code || step->file)
         return code ? code : fill_from_file(c, index, err);
     return c->device->ops->copy_in(c->device, c->frames[index].memory, c->frames[index].stride, in->data, in->stride,
                                    smp_row_bytes(&step->out, step->storage), in->rows, err);

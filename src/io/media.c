@@ -309,19 +309,28 @@ fail:
     return code;
 }
 
-smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err)
+static smp_code open_found(smp_code code, smp_source *source, const char *name, const smp_limits *limits,
+                           smp_reader **out, smp_error *err)
 {
     *out = NULL;
+    if (!code && smp_worker_runs())
+        return smp_worker_reader_open(source, name, limits, out, err);
+    if (!code)
+        code = smp_source_buffer(source, err);
+    return code ? smp_at(err, "%s", name) : smp_reader_open_source(source, name, limits, out, err);
+}
+
+smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err)
+{
     smp_source source;
     const char *name = strcmp(path, "-") ? path : "standard input";
-    if (smp_worker_runs())
-        return smp_worker_reader_open(path, name, limits, out, err);
-    smp_code code = smp_source_open(&source, path, limits, err);
-    if (code != SMP_OK) {
-        smp_at(err, "%s", name);
-        return code;
-    }
-    return smp_reader_open_source(&source, name, limits, out, err);
+    return open_found(smp_source_find(&source, path, limits, err), &source, name, limits, out, err);
+}
+
+smp_code smp_reader_open_file(int fd, const char *name, const smp_limits *limits, smp_reader **out, smp_error *err)
+{
+    smp_source source;
+    return open_found(smp_source_of_file(&source, fd, limits, err), &source, name, limits, out, err);
 }
 
 smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits *limits, smp_reader **out,

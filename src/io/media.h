@@ -162,6 +162,10 @@ typedef struct smp_reader smp_reader;
 /* path "-" is standard input. Opens, reads the header, and checks limits before it allocates. *out is null on failure.
  */
 smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err);
+
+/* The same of a regular file that is open, and takes fd over, also on failure. name: for messages. */
+smp_code smp_reader_open_file(int fd, const char *name, const smp_limits *limits, smp_reader **out, smp_error *err);
+
 const smp_media *smp_reader_media(const smp_reader *reader);
 
 /* The next `rows` rows: samples in native byte order, interleaved, stride bytes apart. A damaged or truncated file is

@@ -111,31 +111,19 @@ static smp_code fail_twice(const char *path, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
+/* What is open is looked at. standard: it may have been read before. path: for messages. */
+static smp_code look_at(smp_source *source, int fd, const char *path, bool standard, smp_error *err)
 {
-    *source = (smp_source){.fd = -1, .size = UINT64_MAX, .limit = limits->max_file ? limits->max_file : UINT64_MAX};
-    bool standard = strcmp(path, "-") == 0;
-    if (!standard && is_read_pipe(path))
-        return fail_twice(path, err);
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0)
-        return fail_open(path, errno, err);
-
-    smp_code code = SMP_E_READ;
     struct stat status;
-    if (fstat(fd, &status) != 0) {
-        fail_open(path, errno, err);
-        goto fail;
-    }
+    if (fstat(fd, &status) != 0)
+        return fail_open(path, errno, err);
     if (S_ISDIR(status.st_mode)) {
         smp_fail(err, SMP_E_READ, "is a folder, not a file");
-        smp_hint(err, "give a file in it; smempipe batch, convert and measure take whole folders");
-        goto fail;
+        return smp_hint(err, "give a file in it; smempipe batch, convert and measure take whole folders");
     }
     if (standard && isatty(fd)) {
-        code = smp_fail(err, SMP_E_USAGE, "standard input is a terminal");
-        smp_hint(err, "redirect a file: smempipe ... - < in.png");
-        goto fail;
+        smp_fail(err, SMP_E_USAGE, "standard input is a terminal");
+        return smp_hint(err, "redirect a file: smempipe ... - < in.png");
     }
     if (S_ISREG(status.st_mode)) {
         /* A redirected file may have been read before: positions count from its current offset. */
@@ -143,18 +131,41 @@ smp_code smp_source_find(smp_source *source, const char *path, const smp_limits 
         source->seekable = start == 0;
         if (start >= 0 && start <= status.st_size)
             source->size = (uint64_t)(status.st_size - start);
-        if (source->size != UINT64_MAX && source->size > source->limit) {
-            code = fail_limit(source->limit, err);
-            goto fail;
-        }
+        if (source->size != UINT64_MAX && source->size > source->limit)
+            return fail_limit(source->limit, err);
         (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     } else if (S_ISFIFO(status.st_mode) && !standard)
         remember_pipe(&status);
     source->fd = fd;
     source->owned = !standard;
     return SMP_OK;
-fail:
-    if (!standard)
+}
+
+static smp_source closed_source(const smp_limits *limits)
+{
+    return (smp_source){.fd = -1, .size = UINT64_MAX, .limit = limits->max_file ? limits->max_file : UINT64_MAX};
+}
+
+smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err)
+{
+    *source = closed_source(limits);
+    bool standard = strcmp(path, "-") == 0;
+    if (!standard && is_read_pipe(path))
+        return fail_twice(path, err);
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return fail_open(path, errno, err);
+    const smp_code code = look_at(source, fd, path, standard, err);
+    if (code && !standard)
+        close(fd);
+    return code;
+}
+
+smp_code smp_source_of_file(smp_source *source, int fd, const smp_limits *limits, smp_error *err)
+{
+    *source = closed_source(limits);
+    const smp_code code = look_at(source, fd, "", false, err);
+    if (code)
         close(fd);
     return code;
 }

@@ -40,6 +40,9 @@ void smp_source_pipes_once(void);
 smp_code smp_source_find(smp_source *source, const char *path, const smp_limits *limits, smp_error *err);
 smp_code smp_source_buffer(smp_source *source, smp_error *err);
 
+/* As smp_source_find, of a regular file that is open; takes fd over. */
+smp_code smp_source_of_file(smp_source *source, int fd, const smp_limits *limits, smp_error *err);
+
 /* data stays the caller's and must outlive the source. */
 void smp_source_memory(smp_source *source, const void *data, size_t size);
 void smp_source_close(smp_source *source);

@@ -470,13 +470,13 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     return SMP_OK;
 }
 
-smp_code smp_worker_reader_open(const char *path, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err)
 {
     *out = NULL;
-    smp_source source;
     smp_reader *reader = smp_alloc(sizeof *reader);
     if (!reader || !(reader->name = smp_strdup(name))) {
+        smp_source_close(source);
         smp_free(reader);
         return smp_fail_memory(err, "a reader", sizeof *reader);
     }
@@ -485,11 +485,8 @@ smp_code smp_worker_reader_open(const char *path, const char *name, const smp_li
     reader->source.fd = -1;
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
-    smp_code code = smp_source_find(&source, path, limits, err);
-    if (!code) {
-        code = open_elsewhere(reader, &source, err);
-        smp_source_close(&source);
-    }
+    smp_code code = open_elsewhere(reader, source, err);
+    smp_source_close(source);
     if (code) {
         smp_at(err, "%s", name);
         smp_reader_close(reader);
@@ -512,10 +509,10 @@ void *smp_reader_shared(smp_reader *reader, size_t size)
     return NULL;
 }
 
-smp_code smp_worker_reader_open(const char *path, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err)
 {
-    (void)path, (void)name, (void)limits;
+    (void)source, (void)name, (void)limits;
     *out = NULL;
     return smp_fail(err, SMP_E_PROCESS, "there is no process that decodes");
 }

@@ -9,6 +9,7 @@
 #define SMP_IO_WORKER_H
 
 #include "io/media.h"
+#include "io/source.h"
 
 /* From now on smp_reader_open reads elsewhere. Only while the program has one thread. max_memory: of smp_limits. Where
  * the system has no such processes nothing happens. */
@@ -30,8 +31,8 @@ smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *
 /* How often decoders were asked for something that they answer, by all readers so far: for tests. */
 uint64_t smp_worker_asks(void);
 
-/* For smp_reader_open; smp_worker_runs. */
-smp_code smp_worker_reader_open(const char *path, const char *name, const smp_limits *limits, smp_reader **out,
+/* For smp_reader_open; smp_worker_runs. Takes over a source without a buffer, also on failure. */
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
                                 smp_error *err);
 
 #endif

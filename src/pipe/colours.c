@@ -50,7 +50,7 @@ bool smp_step_is_light(const smp_plan *plan, const smp_shape *input, int step)
     for (; plan->steps[step].job != SMP_JOB_SOURCE; step = plan->steps[step].input)
         if (plan->steps[step].work.no_light)
             return false;
-    return !plan->steps[step].path;
+    return !plan->steps[step].file;
 }
 
 smp_code smp_check_kind(const smp_node *node, const smp_shape *in, smp_error *err)

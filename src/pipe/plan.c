@@ -36,9 +36,8 @@ static smp_code file_picture(smp_planner *p, int number, int *index)
     *index = p->step_of_file[number];
     if (*index >= 0)
         return SMP_OK;
-    smp_code code = p->request->probe
-                        ? p->request->probe(p->request->probe_context, file->path, &shape, &orientation, p->err)
-                        : smp_fail(p->err, SMP_E_PIPE, "files cannot be read here");
+    smp_code code = p->request->probe ? p->request->probe(p->request->probe_context, file, &shape, &orientation, p->err)
+                                      : smp_fail(p->err, SMP_E_PIPE, "files cannot be read here");
     if (code && code != SMP_E_MEMORY && p->diags) {
         smp_diag *diag =
             smp_diags_add(p->diags, SMP_ERROR, file->span, "cannot read '%.200s': %s", file->path, p->err->message);
@@ -54,7 +53,7 @@ static smp_code file_picture(smp_planner *p, int number, int *index)
     if (!source)
         return p->err->code;
     source->job = SMP_JOB_SOURCE;
-    source->path = file->path;
+    source->file = file;
     source->in = source->out = source->work.out = shape;
     snprintf(source->label, sizeof source->label, "(%.90s)", file->path);
     if (orientation > 1 && (*index = smp_planner_insert(p, SMP_ROLE_ORIENT, *index, orientation)) < 0)

@@ -29,11 +29,11 @@ typedef struct smp_part {
 
 typedef struct smp_step {
     smp_step_job job;
-    const smp_stage *stage; /* null: a source */
-    const char *path;       /* SOURCE: of that file, owned by the program; null: the pipeline's input */
-    int node;               /* of the program, or SMP_NODE_NONE when the planner inserted it */
-    int input, second;      /* first and second input: earlier steps, or SMP_STEP_NONE */
-    int reduced_by;         /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
+    const smp_stage *stage;       /* null: a source */
+    const smp_operand_file *file; /* SOURCE: the program's; null: the pipeline's input */
+    int node;                     /* of the program, or SMP_NODE_NONE when the planner inserted it */
+    int input, second;            /* first and second input: earlier steps, or SMP_STEP_NONE */
+    int reduced_by;               /* ADJUST apply: its JOB_REDUCE step; else SMP_STEP_NONE */
     char label[96];
     void *params; /* stage parameter struct; owned */
     smp_node_plan work;
@@ -86,7 +86,8 @@ typedef bool smp_codes(void *context, const char *path, const smp_shape *shape, 
 
 /* The shape and EXIF orientation of a file that the program names, from its header. shape->icc is from smp_alloc, and
  * the planner frees it. */
-typedef smp_code smp_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err);
+typedef smp_code smp_probe(void *context, const smp_operand_file *file, smp_shape *shape, int *orientation,
+                           smp_error *err);
 
 /* What the reduction of a node found that looks at its input (smp_findings.found). */
 typedef struct smp_seen {

@@ -23,7 +23,10 @@ void smp_program_free(smp_program *program)
     }
     smp_free(program->nodes);
     smp_free(program->saves);
+    for (size_t i = 0; i < program->file_count; i++)
+        smp_free(program->files[i].beneath.name);
     smp_free(program->files);
+    smp_roots_free(&program->roots);
     smp_free(program->params);
     smp_free(program);
 }

@@ -3,6 +3,7 @@
 #ifndef SMP_PIPE_PROGRAM_H
 #define SMP_PIPE_PROGRAM_H
 
+#include "base/beneath.h"
 #include "base/error.h"
 #include "pipe/diag.h"
 #include "stages/stage.h"
@@ -42,6 +43,7 @@ typedef struct smp_operand_file { /* with="weights.npy" */
     int source;          /* the text that the path was written in: of a parameter's value, where that was given */
     bool foreign;        /* of kernels (stages/foreign.h), no picture */
     const char *setting; /* the parameter whose default it is, which --set would give; null: none */
+    smp_beneath beneath; /* where it must lie; no name: anywhere, and path leads there */
 } smp_operand_file;
 
 typedef struct smp_public_param { /* a `param` statement, for help */
@@ -58,6 +60,7 @@ typedef struct smp_program {
     size_t save_count, save_capacity;
     smp_operand_file *files; /* second inputs that are files; each path once */
     size_t file_count, file_capacity;
+    smp_roots roots; /* what files lie beneath */
     smp_public_param *params;
     size_t param_count, param_capacity;
     void *owned; /* everything else that the program owns */

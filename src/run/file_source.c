@@ -2,37 +2,44 @@
 #include "run/file_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/format.h"
 
-static smp_code open_regular(const char *path, const smp_limits *limits, smp_reader **reader, smp_error *err)
+static smp_code open_regular(const smp_operand_file *file, const smp_limits *limits, smp_reader **reader,
+                             smp_error *err)
 {
     smp_limits used = limits ? *limits : smp_limits_default();
     struct stat status;
     *reader = NULL;
+    int fd = -1;
     smp_code code = SMP_OK;
-    if (stat(path, &status) != 0)
+    if (file->beneath.name)
+        code = smp_beneath_open(&file->beneath, &fd, err);
+    else if ((fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
         code = smp_fail(err, SMP_E_READ, "cannot open: %s", strerror(errno));
-    else if (!S_ISREG(status.st_mode))
+    if (!code && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)))
         code = smp_fail(err, SMP_E_READ, "is not a regular file");
     if (code) {
-        smp_at(err, "%s", path);
-        return code;
+        if (fd >= 0)
+            close(fd);
+        return smp_at(err, "%s", file->path);
     }
     used.page = 0; /* --page, --raw and --frames are about the input */
     used.raw.given = used.frames = used.fast_decode = used.coded = false;
     used.shrink = 0;
-    return smp_reader_open(path, &used, reader, err);
+    return smp_reader_open_file(fd, file->path, &used, reader, err);
 }
 
-smp_code smp_file_probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err)
+smp_code smp_file_probe(void *context, const smp_operand_file *file, smp_shape *shape, int *orientation, smp_error *err)
 {
     smp_reader *reader;
-    smp_code code = open_regular(path, context, &reader, err);
+    smp_code code = open_regular(file, context, &reader, err);
     if (!code) {
         *shape = smp_reader_media(reader)->shape;
         *orientation = smp_reader_media(reader)->orientation;
@@ -56,12 +63,12 @@ static bool same_shape(const smp_shape *a, const smp_shape *b)
 smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, smp_file_source *out, smp_error *err)
 {
     *out = (smp_file_source){0};
-    smp_code code = open_regular(step->path, limits, &out->reader, err);
+    smp_code code = open_regular(step->file, limits, &out->reader, err);
     if (code)
         return code;
     if (!same_shape(&smp_reader_media(out->reader)->shape, &step->out)) {
         code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
-        smp_at(err, "%s", step->path);
+        smp_at(err, "%s", step->file->path);
     }
     return code;
 }

@@ -94,7 +94,7 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
         change.toned |= !moves;
         change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
-    if (step->path) /* samples of another file */
+    if (step->file) /* samples of another file */
         change.changed = change.toned = true;
     return change;
 }

@@ -45,7 +45,7 @@ static smp_code device_alloc(smp_runner *r, int64_t rows, int64_t stride, void *
 static bool reads_by_strips(const smp_runner *r, int index)
 {
     const smp_step *step = &r->plan->steps[index];
-    return step->job == SMP_JOB_SOURCE && (step->path || r->setup->source->stream) &&
+    return step->job == SMP_JOB_SOURCE && (step->file || r->setup->source->stream) &&
            smp_source_by_strips(r->plan, index, r->device);
 }
 
@@ -82,7 +82,7 @@ static smp_code begin_state(smp_runner *r, int index, smp_error *err)
         if (code)
             return code;
     }
-    if (step->path) {
+    if (step->file) {
         smp_code code = smp_file_source_open(step, r->setup->limits, &state->file, err);
         return code ? code
                     : smp_source_stream(state->file.reader, r->plan, index, r->device, r->strip_rows,
@@ -114,7 +114,7 @@ static smp_code prepare_docks(smp_runner *r, int index, int64_t most_rows, smp_e
     smp_code code = SMP_OK;
     if (r->device->host_memory || !state->memory || smp_strip_count(plan, step->phase, r->strip_rows) < 2)
         return SMP_OK;
-    if (step->job == SMP_JOB_SOURCE && !step->frame && (step->path || r->setup->source->stream))
+    if (step->job == SMP_JOB_SOURCE && !step->frame && (step->file || r->setup->source->stream))
         code = smp_dock_open(r->device, 1, most_rows, state->stride, row_bytes, &state->dock, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++)
         if (plan->sinks[i].step == index && !plan->sinks[i].coded && r->setup->sinks[i].stream)
@@ -230,7 +230,7 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
 {
     const smp_step *step = &r->plan->steps[index];
     step_state *state = &r->states[index];
-    smp_endpoint file = {.stream = state->file.stream}, *endpoint = step->path ? &file : r->setup->source;
+    smp_endpoint file = {.stream = state->file.stream}, *endpoint = step->file ? &file : r->setup->source;
     if (state->borrowed) {
         state->base = need->keep;
         state->stride = smp_stream_stride(endpoint->stream);

@@ -18,7 +18,7 @@ static bool may_shrink(const smp_plan *plan)
     for (size_t i = 0; good && i < plan->step_count; i++) {
         const smp_step *step = &plan->steps[i];
         if (step->job == SMP_JOB_SOURCE) {
-            whole[i] = !step->path;
+            whole[i] = !step->file;
             continue;
         }
         if (!whole[step->input] && !(step->second >= 0 && whole[step->second]))

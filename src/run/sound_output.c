@@ -12,7 +12,7 @@ static bool changes_level(const smp_plan *plan, const smp_sink *sink)
         if (!keeps || step->second >= 0)
             return true;
     }
-    return step->path != NULL;
+    return step->file != NULL;
 }
 
 smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,

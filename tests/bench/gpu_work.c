@@ -77,7 +77,7 @@ static smp_code open_step(gpu_work *work, int index, const char *variant, void *
     work->strides[index] = smp_row_stride(&step->out, step->storage);
     if (step->job == SMP_JOB_SOURCE) {
         work->frames[index] = source;
-        return step->path ? smp_fail(err, SMP_E_USAGE, "benchmarks read no files") : SMP_OK;
+        return step->file ? smp_fail(err, SMP_E_USAGE, "benchmarks read no files") : SMP_OK;
     }
     if (step->reduced_by >= 0)
         return smp_fail(err, SMP_E_USAGE, "benchmarks run no stage that waits for a reduction");

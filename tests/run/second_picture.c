@@ -3,9 +3,9 @@
 
 #include "matrix_case.h"
 
-static smp_code probe(void *context, const char *path, smp_shape *shape, int *orientation, smp_error *err)
+static smp_code probe(void *context, const smp_operand_file *file, smp_shape *shape, int *orientation, smp_error *err)
 {
-    (void)context, (void)path, (void)err;
+    (void)context, (void)file, (void)err;
     *shape = case_shape(7, 500, 3, SMP_U8);
     *orientation = 1;
     return SMP_OK;
