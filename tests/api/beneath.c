@@ -92,7 +92,7 @@ static void includes_come_from_the_folder_alone(void **state)
     (void)state;
     smp_readable may = {.lenient = false};
     smp_error err;
-    swapping s;
+    static swapping s; /* outlives a failure, as the thread does */
     int read = 0;
     char including[200];
     snprintf(including, sizeof including, "%s", in_folder("own/p.pipe"));
@@ -115,7 +115,7 @@ static void pictures_come_from_the_folder_alone(void **state)
 {
     (void)state;
     smp_roots roots = {.count = 0};
-    swapping s;
+    static swapping s; /* outlives a failure, as the thread does */
     int read = 0;
     char path[200];
     snprintf(path, sizeof path, "%s", in_folder("own/swap/x.npy"));
