@@ -27,7 +27,8 @@ static bool sniff_avif(const uint8_t *head, size_t size)
 
 static bool sniff_heic(const uint8_t *head, size_t size)
 {
-    static const char *const brands[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", NULL};
+    static const char *const brands[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1",
+                                         "mif2", "mif3", "msf1", "avci", "j2ki", "vvic", NULL};
     return has_brand(head, size, brands);
 }
 

@@ -4,17 +4,49 @@
 
 #include "io/format.h"
 
+/* A box's content. */
+typedef struct smp_heif_part {
+    uint64_t at, end; /* both 0: there is none */
+} smp_heif_part;
+
 /* What the boxes of a file say, found without the library. */
 typedef struct smp_heif {
     int64_t width,
         height;      /* the largest that a picture, a thumbnail or a part of one in the file has, each by itself */
     uint64_t pixels; /* of the largest */
     int bits;        /* of a sample, at most */
+    smp_heif_part main, infos, references, shelf, uses; /* pitm, iinf, iref, ipco, ipma: the first of each */
+    bool film, brief; /* it has a box of films; of pictures in a short form ('mini') */
 } smp_heif;
+
+enum { SMP_HEIF_TURNS = 4 };
+
+typedef struct smp_heif_turn {
+    bool mirrors;
+    uint8_t how;   /* quarters of a turn to the left; of a mirror 0: top and bottom are exchanged, 1: left and right */
+    uint64_t name; /* where in the file the box's type is */
+} smp_heif_turn;
+
+typedef struct smp_heif_turns {
+    int count;
+    smp_heif_turn items[SMP_HEIF_TURNS];
+} smp_heif_turns;
+
+/* The primary picture. */
+typedef struct smp_heif_primary {
+    char type[5], coding[5]; /* of the item: "hvc1", "grid", ...; of the first that it is made of, or its own */
+    bool gray;               /* coded without colours */
+    bool alpha;              /* another item is its alpha, */
+    bool apart;              /* which is turned otherwise: then how the picture and that are turned */
+    smp_heif_turns turns, alpha_turns;
+} smp_heif_primary;
 
 /* Walks the boxes. Fails with SMP_E_DECODE when they are damaged or reach past the end of the file. Source: ISO/IEC
  * 14496-12 and 23008-12. */
 smp_code smp_heif_walk(const smp_source *source, smp_heif *heif, smp_error *err);
+
+/* Fills *primary from the boxes that the walk found; what is not found or is damaged stays empty. */
+void smp_heif_find_primary(const smp_source *source, const smp_heif *heif, smp_heif_primary *primary);
 
 smp_code smp_heif_read_open(smp_reader *reader, smp_error *err);
 smp_code smp_heif_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);

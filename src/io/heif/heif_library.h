@@ -38,7 +38,9 @@ smp_code smp_heif_need(smp_code failure, smp_error *err);
     X(heif_image_add_plane)                                                                                            \
     X(heif_image_create)                                                                                               \
     X(heif_image_get_bits_per_pixel_range)                                                                             \
+    X(heif_image_get_colorspace)                                                                                       \
     X(heif_image_get_height)                                                                                           \
+    X(heif_image_get_nclx_color_profile)                                                                               \
     X(heif_image_get_plane)                                                                                            \
     X(heif_image_get_plane_readonly)                                                                                   \
     X(heif_image_get_width)                                                                                            \

@@ -9,31 +9,14 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "io/alpha.h"
 #include "io/bytes.h"
-#include "io/heif/heif_library.h"
+#include "io/heif/heif_state.h"
 
 static const smp_heif_functions *const lib = &smp_heif_library;
 
 enum { HELD = 12 /* bytes a pixel that the library holds, for samples of up to 8 bits */ };
 enum { PADDING = 64 /* pixels: coded blocks reach past a picture's sides, and the library's limit is exclusive */ };
 enum { KEPT_BYTES = 32 << 20, SRGB_PRIMARIES = 1, UNSPECIFIED = 2, SRGB_TRANSFER = 13, BT601_TRANSFER = 6 };
-
-typedef struct heif_input {
-    smp_source *source;
-    uint64_t position;
-} heif_input;
-
-typedef struct heif_state {
-    smp_heif heif;
-    heif_input input;
-    struct heif_context *context;
-    struct heif_image_handle *handle;
-    struct heif_image *image;
-    const uint8_t *samples;
-    int stride, bits;
-    bool premultiplied;
-} heif_state;
 
 /* libheif has libde265 decode H.265 on a thread. The process that decodes may start none, and libde265 would wait for
  * it for ever; without one it decodes where it is called. This stands in front of libde265's function of that name,
@@ -52,11 +35,19 @@ static int64_t position(void *context)
     return (int64_t)((heif_input *)context)->position;
 }
 
+/* Where the picture is turned otherwise than its alpha, libheif is shown boxes that turn neither: it would find that
+ * they do not fit each other, and leave the alpha out. */
+static const char no_turn[5] = "irot"; /* by 0 quarters */
+
 static int read_bytes(void *to, size_t size, void *context)
 {
     heif_input *input = context;
     if (size && !smp_source_look(input->source, input->position, to, size)) /* libheif asks for nothing at no address */
         return 1;
+    for (int i = 0; i < input->covered; i++)
+        for (size_t k = 0; k < sizeof no_turn; k++)
+            if (input->cover[i] + k - input->position < size)
+                ((uint8_t *)to)[input->cover[i] + k - input->position] = (uint8_t)no_turn[k];
     input->position += size;
     return 0;
 }
@@ -83,11 +74,41 @@ static const struct heif_reader callbacks = {.reader_api_version = 1,
                                              .seek = seek,
                                              .wait_for_file_size = wait_for};
 
-static smp_code fail_library(const char *name, struct heif_error why, smp_error *err)
+/* Kinds of pictures that a libheif may be without, by the types of their items. */
+static const struct {
+    char type[5];
+    const char *name;
+} kinds[] = {
+    {"avc1", "H.264"},         {"evc1", "EVC"},    {"j2k1", "JPEG 2000"},       {"jpeg", "JPEG"},
+    {"lhv1", "layered H.265"}, {"mski", "a mask"}, {"tili", "a tiled picture"}, {"unci", "uncompressed samples"},
+    {"vvc1", "H.266"},
+};
+
+/* The kind of the primary picture, or of what it is made of, where it is one of these. */
+static const char *kind_of(const smp_heif_primary *primary, const char **type)
 {
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        *type = kinds[i].type;
+        if (strcmp(*type, primary->type) == 0 || strcmp(*type, primary->coding) == 0)
+            return kinds[i].name;
+    }
+    return NULL;
+}
+
+smp_code smp_heif_failed(const heif_state *state, const char *name, struct heif_error why, smp_error *err)
+{
+    const char *type, *kind = kind_of(&state->primary, &type);
+    if (why.code == heif_error_Ok)
+        return SMP_OK;
     if (why.code == heif_error_Memory_allocation_error) {
         smp_fail(err, SMP_E_LIMIT, "the %s needs more memory than it may take (libheif: %.150s)", name, why.message);
         return smp_hint(err, "raise the limits with --max-memory and --max-pixels");
+    }
+    if (kind) {
+        smp_fail(err, SMP_E_DECODE, "the %s holds %s (an item '%s'), which the libheif here does not read", name, kind,
+                 type);
+        return smp_hint(err, "make a PNG of it with the program that wrote it, or with a newer libheif: heif-dec IN "
+                             "OUT.png");
     }
     if (why.code == heif_error_Unsupported_filetype || why.code == heif_error_Unsupported_feature) {
         smp_fail(err, SMP_E_DECODE, "the %s has what this libheif does not read (%.150s)", name, why.message);
@@ -193,7 +214,69 @@ static smp_code open_library(heif_state *state, smp_reader *reader, smp_error *e
     struct heif_error why = lib->heif_context_read_from_reader(state->context, &callbacks, &state->input, NULL);
     if (why.code == heif_error_Ok)
         why = lib->heif_context_get_primary_image_handle(state->context, &state->handle);
-    return why.code == heif_error_Ok ? SMP_OK : fail_library(name, why, err);
+    return smp_heif_failed(state, name, why, err);
+}
+
+/* libheif turns neither the picture nor its alpha. */
+static void cover_turns(heif_state *state)
+{
+    const smp_heif_turns *const both[2] = {&state->primary.turns, &state->primary.alpha_turns};
+    for (int b = 0; b < 2; b++)
+        for (int i = 0; i < both[b]->count; i++)
+            state->input.cover[state->input.covered++] = both[b]->items[i].name;
+}
+
+/* p of a place before a step becomes that after it, of a picture of that size. */
+static void step_back(int64_t p[3], const smp_heif_turn *turn, int64_t width, int64_t height)
+{
+    if (!turn->mirrors) { /* a quarter to the left: x was width - 1 - y, y was x */
+        const int64_t across = p[0];
+        p[0] = p[1];
+        p[1] = -across;
+        p[2] += across * (width - 1);
+    } else {
+        const int along = turn->how ? 0 : 1;
+        p[2] += p[along] * ((turn->how ? width : height) - 1);
+        p[along] = -p[along];
+    }
+}
+
+/* Turns as the boxes say. *width and *height become those that come. */
+static void place_turns(heif_state *state, int64_t *width, int64_t *height)
+{
+    const smp_heif_turns *turns = &state->primary.turns;
+    heif_place *place = &state->place;
+    *place = (heif_place){{1, 0, 0}, {0, 1, 0}};
+    for (int i = 0; i < turns->count; i++)
+        for (int left = turns->items[i].mirrors ? 1 : turns->items[i].how; left > 0; left--) {
+            const int64_t wide = *width;
+            step_back(place->x, &turns->items[i], *width, *height);
+            step_back(place->y, &turns->items[i], *width, *height);
+            *width = turns->items[i].mirrors ? wide : *height;
+            *height = turns->items[i].mirrors ? *height : wide;
+        }
+}
+
+static void describe(heif_state *state, smp_reader *reader)
+{
+    smp_media *media = &reader->media;
+    smp_shape *shape = &media->shape;
+    const int bits = lib->heif_image_handle_get_luma_bits_per_pixel(state->handle);
+    const int others = lib->heif_context_get_number_of_top_level_images(state->context) - 1;
+    state->premultiplied = lib->heif_image_handle_is_premultiplied_alpha(state->handle) != 0;
+    shape->width = state->width = lib->heif_image_handle_get_width(state->handle);
+    shape->height = state->height = lib->heif_image_handle_get_height(state->handle);
+    if (state->primary.apart)
+        place_turns(state, &shape->width, &shape->height);
+    shape->alpha = lib->heif_image_handle_has_alpha_channel(state->handle) != 0;
+    shape->channels = shape->alpha ? 4 : 3;
+    shape->format = bits > 8 ? SMP_U16 : SMP_U8;
+    media->bits = bits > 0 ? bits : 8;
+    snprintf(media->detail, sizeof media->detail, "%s", shape->alpha ? "RGBA" : "RGB");
+    if (state->primary.alpha && !shape->alpha)
+        smp_note(&reader->notes, "the transparency is left out: it has not the size of the picture");
+    if (others > 0)
+        smp_note(&reader->notes, "the file holds %d pictures; only the primary one is read", others + 1);
 }
 
 smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
@@ -216,108 +299,16 @@ smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
     code = smp_check_picture(&reader->limits, heif->width, heif->height, memory, err);
     if (!code && (heif->width > INT32_MAX || heif->height > INT32_MAX))
         code = smp_fail(err, SMP_E_LIMIT, "the picture has a side of more than %d pixels", INT32_MAX);
+    smp_heif_find_primary(&reader->source, heif, &state->primary);
+    if (state->primary.apart)
+        cover_turns(state);
     if (!code)
         code = open_library(state, reader, err);
     if (code)
         return code;
-    state->bits = lib->heif_image_handle_get_luma_bits_per_pixel(state->handle);
-    state->premultiplied = lib->heif_image_handle_is_premultiplied_alpha(state->handle) != 0;
-    media->shape.width = lib->heif_image_handle_get_width(state->handle);
-    media->shape.height = lib->heif_image_handle_get_height(state->handle);
-    media->shape.alpha = lib->heif_image_handle_has_alpha_channel(state->handle) != 0;
-    media->shape.channels = media->shape.alpha ? 4 : 3;
-    media->shape.format = state->bits > 8 ? SMP_U16 : SMP_U8;
-    media->bits = state->bits > 0 ? state->bits : 8;
-    snprintf(media->detail, sizeof media->detail, "%s", media->shape.alpha ? "RGBA" : "RGB");
+    describe(state, reader);
     code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, memory, err);
-    const int others = lib->heif_context_get_number_of_top_level_images(state->context) - 1;
-    if (others > 0)
-        smp_note(&reader->notes, "the file holds %d pictures; only the primary one is read", others + 1);
     return code ? code : keep_metadata(state, reader, err);
-}
-
-/* ------------------------------------------------------------------------------------------------ rows */
-
-static smp_code decode(heif_state *state, const smp_reader *reader, smp_error *err)
-{
-    const smp_shape *shape = &reader->media.shape;
-    const bool deep = shape->format == SMP_U16;
-    const enum heif_chroma chroma =
-        deep ? (shape->alpha ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RRGGBB_LE)
-             : (shape->alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB);
-    struct heif_decoding_options *options = lib->heif_decoding_options_alloc();
-    if (!options)
-        return smp_fail_memory(err, reader->media.file_format, 0);
-    if (options->version >= 3)
-        options->strict_decoding = 1;
-    const struct heif_error why =
-        lib->heif_decode_image(state->handle, &state->image, heif_colorspace_RGB, chroma, options);
-    lib->heif_decoding_options_free(options);
-    if (why.code != heif_error_Ok)
-        return fail_library(reader->media.file_format, why, err);
-    state->samples = lib->heif_image_get_plane_readonly(state->image, heif_channel_interleaved, &state->stride);
-    state->bits = lib->heif_image_get_bits_per_pixel_range(state->image, heif_channel_interleaved);
-    if (!state->samples || state->stride < smp_row_bytes(shape) || state->bits < 1 || state->bits > (deep ? 16 : 8) ||
-        lib->heif_image_get_width(state->image, heif_channel_interleaved) != shape->width ||
-        lib->heif_image_get_height(state->image, heif_channel_interleaved) != shape->height)
-        return smp_fail(err, SMP_E_DECODE, "the %s is damaged: its picture has another size than its boxes say",
-                        reader->media.file_format);
-    return SMP_OK;
-}
-
-/* 10 and 12 bits become 16, to nearest. */
-static void widen(const heif_state *state, const uint8_t *from, size_t count, uint16_t *to)
-{
-    const uint32_t most = (1u << state->bits) - 1;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t value = smp_get_le(from + 2 * i, 2);
-        to[i] = (uint16_t)((smp_min_u64(value, most) * UINT16_MAX + most / 2) / most);
-    }
-}
-
-/* Alpha was multiplied in. */
-static void divide_alpha(const smp_shape *shape, void *row)
-{
-    for (int64_t x = 0; x < shape->width; x++)
-        for (int c = 0; c < 3; c++) {
-            uint16_t *deep = (uint16_t *)row + 4 * x;
-            uint8_t *plain = (uint8_t *)row + 4 * x;
-            if (shape->format == SMP_U16)
-                deep[c] = (uint16_t)smp_divide_alpha(deep[c], deep[3], UINT16_MAX);
-            else
-                plain[c] = (uint8_t)smp_divide_alpha(plain[c], plain[3], UINT8_MAX);
-        }
-}
-
-smp_code smp_heif_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
-{
-    heif_state *state = reader->state;
-    const smp_shape *shape = &reader->media.shape;
-    const size_t samples = (size_t)(shape->width * shape->channels);
-    smp_code code = state->image ? SMP_OK : decode(state, reader, err);
-    for (int64_t i = 0; i < rows && !code; i++) {
-        const uint8_t *from = state->samples + (reader->next_row + i) * state->stride;
-        uint8_t *row = (uint8_t *)to + i * stride;
-        if (shape->format == SMP_U16)
-            widen(state, from, samples, (uint16_t *)(void *)row);
-        else
-            memcpy(row, from, samples);
-        if (state->premultiplied && shape->alpha)
-            divide_alpha(shape, row);
-    }
-    return code;
-}
-
-void smp_heif_read_close(smp_reader *reader)
-{
-    heif_state *state = reader->state;
-    if (state->image)
-        lib->heif_image_release(state->image);
-    if (state->handle)
-        lib->heif_image_handle_release(state->handle);
-    if (state->context)
-        lib->heif_context_free(state->context);
-    smp_free(state);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #include "io/bytes.h"
 #include "io/heif/heif_glue.h"
 
-enum { MOST_BOXES = 1 << 16, MOST_DEPTH = 4 };
+enum { MOST_BOXES = 1 << 16, MOST_DEPTH = 4, MOST_PART = 1 << 16 };
 
 typedef struct walk {
     const smp_source *source;
@@ -54,11 +54,30 @@ static smp_code read_bits(walk *w, uint64_t at, uint64_t size, smp_error *err)
     return SMP_OK;
 }
 
+/* Remembers where the boxes are that say which picture is which; of a size that is looked through in no time. */
+static void keep_part(smp_heif *heif, const uint8_t *type, uint64_t at, uint64_t end)
+{
+    const struct {
+        char type[5];
+        smp_heif_part *part;
+    } parts[] = {{"pitm", &heif->main},
+                 {"iinf", &heif->infos},
+                 {"iref", &heif->references},
+                 {"ipco", &heif->shelf},
+                 {"ipma", &heif->uses}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (memcmp(type, parts[i].type, 4) == 0 && !parts[i].part->end && end - at <= MOST_PART)
+            *parts[i].part = (smp_heif_part){at, end};
+}
+
 static smp_code walk_boxes(walk *w, uint64_t at, uint64_t end, int depth, smp_error *err);
 
 /* A box's content. */
 static smp_code walk_box(walk *w, const uint8_t *type, uint64_t at, uint64_t end, int depth, smp_error *err)
 {
+    w->heif->film |= memcmp(type, "moov", 4) == 0;
+    w->heif->brief |= memcmp(type, "mini", 4) == 0;
+    keep_part(w->heif, type, at, end);
     if (memcmp(type, "ispe", 4) == 0)
         return read_size(w, at, end - at, err);
     if (memcmp(type, "pixi", 4) == 0)
@@ -106,6 +125,12 @@ smp_code smp_heif_walk(const smp_source *source, smp_heif *heif, smp_error *err)
     walk w = {.source = source, .heif = heif};
     *heif = (smp_heif){.bits = 8};
     smp_code code = walk_boxes(&w, 0, source->size, 0, err);
+    if (!code && !heif->pixels && (heif->brief || heif->film)) {
+        smp_fail(err, SMP_E_DECODE, "the file holds %s, which is not read",
+                 heif->brief ? "a picture of the short form (a box 'mini')" : "a film and no still picture");
+        return smp_hint(err, heif->brief ? "make a PNG of it with the program that wrote it"
+                                         : "ffmpeg -i IN f%%03d.png makes files of its pictures");
+    }
     if (!code && (!w.meta || !heif->pixels))
         code = fail_box(err, w.meta ? "it does not say how large its picture is" : "it has no picture");
     return code;
