@@ -18,7 +18,7 @@
 /* A plan of the request and what the walks keep of it: the request's own, then those that looked. */
 typedef struct part {
     const smp_plan *plan;
-    int number; /* of its first step: numbers go on from plan to plan */
+    int before; /* steps of the plans before it */
     smp_step_run *runs;
     smp_frame *frames;
 } part;
@@ -32,7 +32,7 @@ static part part_of(const smp_compare_request *request, size_t which)
 {
     part p = {.plan = request->plan};
     for (size_t i = 0; i < which; i++) {
-        p.number += (int)p.plan->step_count;
+        p.before += (int)p.plan->step_count;
         p.plan = request->looked[i];
     }
     return p;
@@ -46,22 +46,35 @@ static bool offers_step(const smp_plan *plan, int index)
            (plan->looks < 0 || (step->job == SMP_JOB_REDUCE && step->node == plan->looks));
 }
 
-static bool names_step(const char *name, const part *p, int index)
+/* As `explain` numbers the request's plan. Of each plan that looked one step is offered: they follow one by one. */
+static int number_of(const smp_compare_request *request, const smp_plan *plan, int index)
 {
-    const smp_step *step = &p->plan->steps[index];
-    char *end;
-    long number = strtol(name, &end, 10);
-    if (!offers_step(p->plan, index))
-        return false;
-    return !strcmp(name, step->stage->name) || (end > name && !*end && number == p->number + index);
+    if (plan == request->plan)
+        return index;
+    size_t which = 0;
+    while (request->looked[which] != plan)
+        which++;
+    return (int)(request->plan->step_count + which);
 }
 
-static bool wanted_step(const smp_compare_request *request, const part *p, int index)
+typedef bool names_fn(const smp_compare_request *request, const char *name, const smp_plan *plan, int index);
+
+static bool names_step(const smp_compare_request *request, const char *name, const smp_plan *plan, int index)
 {
-    if (!offers_step(p->plan, index))
+    char *end;
+    long number = strtol(name, &end, 10);
+    if (!offers_step(plan, index))
+        return false;
+    return !strcmp(name, plan->steps[index].stage->name) ||
+           (end > name && !*end && number == number_of(request, plan, index));
+}
+
+static bool wanted_step(const smp_compare_request *request, const smp_plan *plan, int index)
+{
+    if (!offers_step(plan, index))
         return false;
     for (size_t i = 0; i < request->stage_count; i++)
-        if (names_step(request->stages[i], p, index))
+        if (names_step(request, request->stages[i], plan, index))
             return true;
     return request->stage_count == 0;
 }
@@ -103,19 +116,19 @@ static smp_code no_such(const smp_compare_request *request, const char *what, co
     return smp_hint(err, "its stages are: %s; their variants: %s", stages, variants);
 }
 
-static bool names_variant(const char *name, const part *p, int index)
+static bool names_variant(const smp_compare_request *request, const char *name, const smp_plan *plan, int index)
 {
-    return offers_step(p->plan, index) && smp_variant_find(smp_step_variants(&p->plan->steps[index]), name);
+    (void)request;
+    return offers_step(plan, index) && smp_variant_find(smp_step_variants(&plan->steps[index]), name);
 }
 
 /* Whether a step of any plan has what the name says. */
-static bool some_step(const smp_compare_request *request, bool has(const char *name, const part *p, int index),
-                      const char *name)
+static bool some_step(const smp_compare_request *request, names_fn *has, const char *name)
 {
     for (size_t which = 0; which < part_count(request); which++) {
         const part p = part_of(request, which);
         for (size_t i = 0; i < p.plan->step_count; i++)
-            if (has(name, &p, (int)i))
+            if (has(request, name, p.plan, (int)i))
                 return true;
     }
     return false;
@@ -258,7 +271,7 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     const smp_variant *list = smp_step_variants(step);
     snprintf(to->label, sizeof to->label, "%s", step->label);
     to->stage = step->stage->name;
-    to->number = trial->c->number + trial->index;
+    to->number = number_of(trial->c->request, trial->c->plan, trial->index);
     to->looks = trial->c->plan->looks >= 0;
     to->node = step->node;
     smp_shape_text(&input->out, input->storage, to->type_in, sizeof to->type_in);
@@ -315,8 +328,9 @@ static smp_code run_step(smp_trial *trial, bool first, smp_error *err)
 
 static smp_compare_step *report_of(const smp_comparison *c, int index)
 {
+    const int number = number_of(c->request, c->plan, index);
     for (size_t i = 0; i < c->out->step_count; i++)
-        if (c->out->steps[i].number == c->number + index)
+        if (c->out->steps[i].number == number)
             return &c->out->steps[i];
     return NULL;
 }
@@ -336,8 +350,7 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
     trial.in = frame_view(c, step->input);
     trial.second = step->second >= 0 ? frame_view(c, step->second) : (smp_view){0};
     trial.out = reduces ? trial.in : frame_view(c, index);
-    const part p = {.plan = c->plan, .number = c->number};
-    const bool wanted = wanted_step(c->request, &p, index);
+    const bool wanted = wanted_step(c->request, c->plan, index);
     if (wanted)
         trial.report = report_of(c, index);
     if (wanted && !trial.report) {
@@ -366,7 +379,7 @@ static smp_code compare_step(smp_comparison *c, int index, bool times, bool firs
 static void choose_part(smp_comparison *c, const part *p)
 {
     c->plan = p->plan;
-    c->number = p->number;
+    c->before = p->before;
     c->runs = p->runs;
     c->frames = p->frames;
 }
@@ -375,7 +388,7 @@ static smp_code walk_part(smp_comparison *c, const smp_view *in, bool times, boo
 {
     const smp_compare_request *request = c->request;
     int count = (int)c->plan->step_count;
-    int64_t before = c->number + (first ? 0 : steps), all = request->times && request->counts ? 2 * steps : steps;
+    int64_t before = c->before + (first ? 0 : steps), all = request->times && request->counts ? 2 * steps : steps;
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < count; i++) {
         bool source = c->plan->steps[i].job == SMP_JOB_SOURCE;
@@ -399,7 +412,7 @@ static smp_code walk(smp_comparison *c, const part *parts, const smp_view *in, b
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < count; i++) {
         choose_part(c, &parts[i]);
-        code = walk_part(c, in, times, first, last->number + (int64_t)last->plan->step_count, err);
+        code = walk_part(c, in, times, first, last->before + (int64_t)last->plan->step_count, err);
     }
     return code;
 }
@@ -427,7 +440,7 @@ static smp_code begin_part(smp_comparison *c, part *p, smp_error *err)
     choose_part(c, p);
     find_last_uses(c);
     for (int i = 0; i < (int)count; i++)
-        c->steps_wanted += wanted_step(c->request, p, i);
+        c->steps_wanted += wanted_step(c->request, p->plan, i);
     return SMP_OK;
 }
 

@@ -18,7 +18,7 @@ typedef struct smp_frame { /* the whole output of a step, on the device */
 typedef struct smp_comparison {
     const smp_compare_request *request;
     const smp_plan *plan; /* of the request, or one that looked */
-    int number;           /* of the plan's first step */
+    int before;           /* steps of the plans before it */
     smp_device *device;
     smp_compare *out;
     smp_step_run *runs; /* one a step of `plan`; device null: not opened yet */

@@ -15,4 +15,7 @@ bool smp_bank_turns_text(char *text, size_t size, const smp_bank_access *access,
  * null or "": unknown. ideal: the wavefronts that would do. False: nothing is known that helps. */
 bool smp_bank_advice_text(char *text, size_t size, const smp_bank_access *access, int ideal, const char *name);
 
+/* The memory that the pad of that advice adds, of the array's; 0: the advice is another one, or there is none. */
+double smp_bank_pad_share(const smp_bank_access *access);
+
 #endif

@@ -31,6 +31,24 @@ double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *s
     return compare->copy_gbs > 0 ? smp_compare_gbs(step, variant) / compare->copy_gbs : 0;
 }
 
+static const double noisy_from = 3; /* times the lower end */
+
+smp_share_range smp_compare_copy_range(const smp_compare *compare, const smp_compare_step *step,
+                                       const smp_compare_variant *variant)
+{
+    const smp_spread *time = &variant->time;
+    const double share = smp_compare_of_copy(compare, step, variant);
+    const double shortest = fmin(time->low, time->from), longest = fmax(time->high, time->to);
+    const double slow = compare->copy_low > 0 ? compare->copy_low : compare->copy_gbs;
+    const double fast = compare->copy_high > 0 ? compare->copy_high : compare->copy_gbs;
+    if (!(share > 0) || !(shortest > 0))
+        return (smp_share_range){share, share, false};
+    smp_share_range range = {share * time->median / longest * compare->copy_gbs / fast,
+                             share * time->median / shortest * compare->copy_gbs / slow, false};
+    range.noisy = range.to > noisy_from * range.from;
+    return range;
+}
+
 double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *step, const smp_compare_variant *variant)
 {
     return compare->device.peak_gbs > 0 ? smp_compare_gbs(step, variant) / compare->device.peak_gbs : 0;

@@ -110,6 +110,16 @@ void smp_compare_free(smp_compare *compare);
 double smp_compare_gbs(const smp_compare_step *step, const smp_compare_variant *variant);
 double smp_compare_of_copy(const smp_compare *compare, const smp_compare_step *step,
                            const smp_compare_variant *variant);
+
+/* Where that share lies, as far as the samples say: by the quartiles of the times and of the copy rate. Noisy: the
+ * upper end is over three times the lower. */
+typedef struct smp_share_range {
+    double from, to;
+    bool noisy;
+} smp_share_range;
+
+smp_share_range smp_compare_copy_range(const smp_compare *compare, const smp_compare_step *step,
+                                       const smp_compare_variant *variant);
 double smp_compare_of_peak(const smp_compare *compare, const smp_compare_step *step,
                            const smp_compare_variant *variant);
 double smp_compare_speedup(const smp_compare_step *step, const smp_compare_variant *variant);

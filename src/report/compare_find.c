@@ -15,12 +15,24 @@ static const smp_compare_variant *fastest_of(const smp_compare_step *step)
     return best;
 }
 
+bool smp_compare_worth_telling(uint64_t conflicts, uint64_t wavefronts)
+{
+    return conflicts && conflicts >= wavefronts / 100;
+}
+
+uint64_t smp_compare_wavefronts(const smp_compare_variant *variant)
+{
+    const smp_count_kind kind = smp_compare_source(variant);
+    return kind < SMP_COUNT_KINDS ? variant->counts[kind].total.wavefronts : 0;
+}
+
 static const smp_compare_site *worst_site(const smp_compare_variant *variant)
 {
     const smp_compare_site *worst = NULL;
     for (size_t i = 0; i < variant->site_count; i++) {
         const uint64_t conflicts = smp_compare_conflicts(&variant->sites[i].count);
-        if (conflicts && (!worst || conflicts > smp_compare_conflicts(&worst->count)))
+        if (smp_compare_worth_telling(conflicts, smp_compare_wavefronts(variant)) &&
+            (!worst || conflicts > smp_compare_conflicts(&worst->count)))
             worst = &variant->sites[i];
     }
     return worst;
@@ -46,12 +58,19 @@ static const smp_shared_count *total_of(const smp_compare_variant *variant)
 smp_compare_finding smp_compare_find(const smp_compare *compare, const smp_compare_step *step)
 {
     smp_compare_finding found = {.fastest = fastest_of(step)};
-    double all = 0;
+    double others = 0, least = 0, most = 0; /* seconds of the other steps */
     for (size_t i = 0; i < compare->step_count; i++) {
-        const smp_compare_variant *best = fastest_of(&compare->steps[i]);
-        all += best ? best->time.median : 0;
+        const smp_compare_variant *best = &compare->steps[i] == step ? NULL : fastest_of(&compare->steps[i]);
+        others += best ? best->time.median : 0;
+        least += best ? best->time.low : 0;
+        most += best ? best->time.high : 0;
     }
-    found.share = found.fastest && all > 0 ? found.fastest->time.median / all : 0;
+    if (found.fastest && found.fastest->time.median > 0) {
+        const smp_spread *time = &found.fastest->time;
+        found.share = time->median / (time->median + others);
+        found.share_from = time->low / (time->low + most);
+        found.share_to = time->high / (time->high + least);
+    }
     for (size_t i = 0; i < step->variant_count; i++) {
         const smp_compare_variant *variant = &step->variants[i];
         const smp_shared_count *total = total_of(variant);

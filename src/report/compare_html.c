@@ -2,6 +2,7 @@
  * network; the script only sorts a table. It fits a phone, follows dark mode and prints. */
 #include "report/compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -19,10 +20,17 @@ typedef struct line {
     size_t order; /* as steps, variants and sites follow each other */
 } line;
 
+static bool worth_telling(const line *l)
+{
+    return smp_compare_worth_telling(smp_compare_conflicts(&l->site->count), smp_compare_wavefronts(l->variant));
+}
+
 static int by_conflicts(const void *a, const void *b)
 {
     const line *x = a, *y = b;
     const uint64_t m = smp_compare_conflicts(&x->site->count), n = smp_compare_conflicts(&y->site->count);
+    if (worth_telling(x) != worth_telling(y))
+        return worth_telling(x) ? -1 : 1;
     if (m != n)
         return m < n ? 1 : -1;
     return x->order < y->order ? -1 : x->order > y->order;
@@ -35,7 +43,7 @@ static void put_line(FILE *to, const line *l, uint64_t most)
     fputs("<tr><td class=\"mono\">", to);
     smp_text_xml(to, l->site->where);
     fprintf(to, "</td><td class=\"heat\" data-v=\"%llu\"><i style=\"width:%.1f%%\"></i><span>%llu</span></td>",
-            (unsigned long long)conflicts, most ? 100 * (double)conflicts / (double)most : 0,
+            (unsigned long long)conflicts, most ? fmin(100, 100 * (double)conflicts / (double)most) : 0,
             (unsigned long long)conflicts);
     fprintf(to,
             "<td>%.2f</td><td>%d</td><td class=\"text\">%s</td><td class=\"text\">%s of %d byte%s</td><td>%llu</td>",
@@ -103,7 +111,7 @@ static void put_table(FILE *to, const line *lines, size_t count)
 void smp_compare_lines(FILE *to, const smp_compare *compare)
 {
     enum { FEW = 5 };
-    size_t count = 0, bad = 0;
+    size_t count = 0, bad = 0, some = 0; /* bad: with conflicts worth telling */
     for (size_t i = 0; i < compare->step_count; i++)
         for (size_t k = 0; k < compare->steps[i].variant_count; k++)
             count += compare->steps[i].variants[k].site_count;
@@ -117,20 +125,22 @@ void smp_compare_lines(FILE *to, const smp_compare *compare)
                 const smp_compare_variant *variant = &compare->steps[i].variants[k];
                 lines[count] = (line){&compare->steps[i], variant, &variant->sites[s], count};
                 count++;
-                bad += smp_compare_conflicts(&variant->sites[s].count) > 0;
+                bad += worth_telling(&lines[count - 1]);
+                some += smp_compare_conflicts(&variant->sites[s].count) > 0;
             }
     qsort(lines, count, sizeof *lines, by_conflicts);
     fputs("<section id=\"lines\"><h2>Source lines by their conflicts</h2>\n", to);
     if (bad)
         put_table(to, lines, bad < FEW ? bad : FEW);
     else
-        fputs("<p><span class=\"good\">No line has bank conflicts.</span></p>\n", to);
+        fprintf(to, "<p><span class=\"good\">No line has bank conflicts%s.</span></p>\n",
+                some ? " of 1 percent and more" : "");
     if (count > (bad < FEW ? bad : FEW)) {
         fprintf(to, "<details><summary>all %zu accesses</summary>\n", count);
         put_table(to, lines, count);
         fputs("</details>\n", to);
     }
-    put_maps(to, lines, bad, count);
+    put_maps(to, lines, some, count);
     fputs("</section>\n", to);
     smp_free(lines);
 }

@@ -1,4 +1,5 @@
 /* The first screen of a comparison's page, which says what to look at; and last, on what it was measured. */
+#include <math.h>
 #include <string.h>
 
 #include "report/bank_words.h"
@@ -7,7 +8,17 @@
 #include "report/text.h"
 
 static const double FROM_CACHE = 1.1; /* of the copy rate: what is faster was not all in memory */
+static const double MOST_PAD = 0.125; /* of the array's memory */
 static const double NEAR_COPY = 0.7;  /* of the copy rate: from there on memory is what limits a kernel */
+
+/* Whether advice for the worst access that is kept helps: the line's accesses are, on the whole, like it, and a pad
+ * costs little memory. */
+static bool advice_helps(const smp_compare_site *site, const smp_bank_cost *worst)
+{
+    const double ways = (double)worst->wavefronts / (double)(worst->ideal ? worst->ideal : 1);
+    return worst->conflicts && 2 * (smp_compare_ways(&site->count) - 1) >= ways - 1 &&
+           smp_bank_pad_share(&site->example) <= MOST_PAD;
+}
 
 /* "sobel.cu:47 of tiled: a 4-way conflict, 12288 of its 47744 wavefronts." and what avoids it. */
 static void put_site_sentence(FILE *to, const smp_compare_finding *found)
@@ -21,7 +32,7 @@ static void put_site_sentence(FILE *to, const smp_compare_finding *found)
             found->of->name, smp_compare_ways(&site->count),
             100 * (double)smp_compare_conflicts(&site->count) / (double)(all->wavefronts ? all->wavefronts : 1));
     const smp_bank_cost cost = smp_bank_cost_of(&site->example, SMP_BANKS_CC5);
-    if (cost.conflicts && smp_bank_advice_text(text, sizeof text, &site->example, cost.ideal, NULL)) {
+    if (advice_helps(site, &cost) && smp_bank_advice_text(text, sizeof text, &site->example, cost.ideal, NULL)) {
         fputs("; to avoid it, ", to);
         smp_text_xml(to, text);
     }
@@ -37,18 +48,21 @@ static void put_banks_sentence(FILE *to, const smp_compare *compare, const smp_c
         fputs(" It uses no shared memory.", to);
     else if (!found->site) {
         const smp_shared_count *total = &found->least->counts[smp_compare_source(found->least)].total;
-        if (smp_compare_conflicts(total))
-            fprintf(to, " %s has <span class=\"bad\">%.3g-way conflicts</span>, and its lines are not known.",
-                    found->least->name, smp_compare_ways(total));
-        else
+        if (!smp_compare_conflicts(total))
             fputs(" <span class=\"good\">No bank conflicts.</span>", to);
+        else if (!smp_compare_worth_telling(smp_compare_conflicts(total), total->wavefronts))
+            fputs(" <span class=\"good\">Bank conflicts take under 1 %.</span>", to);
+        else
+            fprintf(to, " %s has <span class=\"bad\">%.3g-way conflicts</span>, %s.", found->least->name,
+                    smp_compare_ways(total),
+                    found->least->site_count ? "spread over many lines" : "and its lines are not known");
     } else if (found->of == found->least) {
         fprintf(to, " Look, %sat ", where);
         put_site_sentence(to, found);
     } else {
         const smp_shared_count *total = &found->least->counts[smp_compare_source(found->least)].total;
         fprintf(to, " %s%s ", compare->device.compute_major ? "" : "On a GPU, ", found->least->name);
-        if (smp_compare_conflicts(total))
+        if (smp_compare_worth_telling(smp_compare_conflicts(total), total->wavefronts))
             fprintf(to, "has %.3g-way conflicts alone; it spares ", smp_compare_ways(total));
         else
             fputs("has <span class=\"good\">no bank conflicts</span>; it spares ", to);
@@ -72,6 +86,43 @@ static const smp_compare_step *told_before(const smp_compare *compare, const smp
     return NULL;
 }
 
+/* "34 %", "3 to 6 %", "under 1 %"; shares of 1. */
+static void put_percent(FILE *to, double from, double to_share)
+{
+    const double low = round(100 * from), high = round(100 * to_share);
+    if (high < 1)
+        fputs("under 1 %", to);
+    else if (low < high)
+        fprintf(to, "%.0f to %.0f %%", low, high);
+    else
+        fprintf(to, "%.0f %%", high);
+}
+
+/* How near a step comes to a copy's rate, as far as its samples say. */
+static void put_copy(FILE *to, const smp_compare *compare, const smp_compare_step *step,
+                     const smp_compare_variant *variant)
+{
+    const smp_share_range copy = smp_compare_copy_range(compare, step, variant);
+    if (!(copy.to > 0)) {
+        fputs(".", to);
+        return;
+    }
+    if (copy.noisy)
+        fputs(", too noisy to relate to a copy's rate (", to);
+    else if (copy.from > FROM_CACHE)
+        fputs(", faster than a copy in memory (", to);
+    else if (copy.from >= NEAR_COPY)
+        fputs(", limited by memory (", to);
+    else
+        fputs(", at ", to);
+    put_percent(to, copy.from, copy.to);
+    fputs(copy.noisy               ? ")."
+          : copy.from > FROM_CACHE ? "): a cache helps."
+          : copy.from >= NEAR_COPY ? " of a copy's rate)."
+                                   : " of a copy's rate.",
+          to);
+}
+
 static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_compare_step *step)
 {
     const smp_compare_finding found = smp_compare_find(compare, step);
@@ -81,19 +132,13 @@ static void put_step_sentence(FILE *to, const smp_compare *compare, const smp_co
     if (found.wrong)
         fputs("<b class=\"bad\">a variant is WRONG.</b> ", to);
     if (found.fastest) {
-        const double copy = smp_compare_of_copy(compare, step, found.fastest);
         smp_page_seconds(to, found.fastest->time.median);
-        fprintf(to, ", %.0f %% of all steps, by %s", 100 * found.share, found.fastest->name);
-        if (found.fastest != &step->variants[0] && smp_compare_speedup(step, found.fastest) > 0)
+        fputs(", ", to);
+        put_percent(to, found.share_from, found.share_to);
+        fprintf(to, " of all steps, by %s", found.fastest->name);
+        if (found.fastest != &step->variants[0] && found.fastest->verdict == SMP_VERDICT_FASTER)
             fprintf(to, " (&times;%.3g naive)", smp_compare_speedup(step, found.fastest));
-        if (copy > FROM_CACHE)
-            fprintf(to, ", faster than a copy in memory (%.0f %%): a cache helps.", 100 * copy);
-        else if (copy >= NEAR_COPY)
-            fprintf(to, ", limited by memory (%.0f %% of a copy's rate).", 100 * copy);
-        else if (copy > 0)
-            fprintf(to, ", at %.0f %% of a copy's rate.", 100 * copy);
-        else
-            fputs(".", to);
+        put_copy(to, compare, step, found.fastest);
     } else {
         fputs("not timed.", to);
     }
@@ -164,14 +209,26 @@ static void put_verdict(FILE *to, const smp_compare *compare)
         fprintf(to, "%s step %d, <code>", most.share > 0 ? "Begin with" : "Look at", dearest->number);
     smp_text_xml(to, dearest->label);
     fputs("</code>", to);
-    if (most.share > 0 && compare->step_count > 1)
-        fprintf(to, ": it takes %.0f %% of the time", 100 * most.share);
+    if (most.share > 0 && compare->step_count > 1) {
+        fputs(": it takes ", to);
+        put_percent(to, most.share_from, most.share_to);
+        fputs(" of the time", to);
+    }
     fputs(".", to);
-    const double copy = most.fastest ? smp_compare_of_copy(compare, dearest, most.fastest) : 0;
-    if (copy >= NEAR_COPY)
+    const smp_share_range copy =
+        most.fastest ? smp_compare_copy_range(compare, dearest, most.fastest) : (smp_share_range){0, 0, false};
+    if (copy.noisy) {
+        fputs(" Its share of a copy's rate is too noisy to say (", to);
+        put_percent(to, copy.from, copy.to);
+        fputs("); --time-limit takes more samples.", to);
+    } else if (copy.from >= NEAR_COPY) {
         fputs(" It moves its bytes as fast as a copy does: only moving less would help.", to);
-    else if (copy > 0)
-        fprintf(to, " It reaches %.0f %% of the rate of a copy, so there is something to win.", 100 * copy);
+    } else if (copy.to > 0) {
+        fputs(" It reaches ", to);
+        put_percent(to, copy.from, copy.to);
+        fputs(copy.to < NEAR_COPY ? " of the rate of a copy, so there is something to win." : " of the rate of a copy.",
+              to);
+    }
     put_worst(to, compare);
     fputs("</p>\n", to);
 }

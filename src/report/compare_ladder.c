@@ -97,8 +97,10 @@ static void put_waves(FILE *to, const smp_axis *axis, const smp_compare_variant 
             "<span class=\"track waves\"><i style=\"width:%.2f%%\"></i><i class=\"more\" "
             "style=\"left:%.2f%%;width:%.2f%%\"></i></span><span class=\"value count\">%llu",
             ideal, ideal, all - ideal, (unsigned long long)total->wavefronts);
-    if (smp_compare_conflicts(total))
+    if (smp_compare_worth_telling(smp_compare_conflicts(total), total->wavefronts))
         fprintf(to, " <span class=\"bad\">%.2f-way</span>", smp_compare_ways(total));
+    else if (smp_compare_conflicts(total))
+        fputs(" <span class=\"soft\">under 1 %</span>", to);
     else
         fputs(" <span class=\"good\">free</span>", to);
     put_sources(to, variant, kind);

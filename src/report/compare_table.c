@@ -87,7 +87,10 @@ static void put_times(FILE *to, const smp_compare *compare, const smp_compare_st
     snprintf(text, sizeof text, "%.4g .. %.4g", variant->time.low / unit, variant->time.high / unit);
     smp_text_cell(to, text, QUARTILES);
     smp_text_number(to, RATE, "%.4g", smp_compare_gbs(step, variant), true);
-    smp_text_number(to, SHARE, "%.0f", 100 * smp_compare_of_copy(compare, step, variant), compare->copy_gbs > 0);
+    if (compare->copy_gbs > 0 && smp_compare_copy_range(compare, step, variant).noisy)
+        smp_text_cell(to, "noisy", SHARE);
+    else
+        smp_text_number(to, SHARE, "%.0f", 100 * smp_compare_of_copy(compare, step, variant), compare->copy_gbs > 0);
     smp_text_number(to, SHARE, "%.0f", 100 * smp_compare_of_peak(compare, step, variant), compare->device.peak_gbs > 0);
     double times = smp_compare_speedup(step, variant);
     smp_text_number(to, TIMES, times < 99.95 ? "%.2f" : "%.0f", times, times > 0);
@@ -318,7 +321,8 @@ void smp_compare_explain(FILE *to)
          "take turns, and caches are emptied before each sample unless --hot."},
         {"GB/s",
          "bytes that must cross memory (inputs read once, output written once) by the median time, 1e9 a second"},
-        {"% copy", "of the rate at which this device copies memory, measured at the start"},
+        {"% copy", "of the rate at which this device copies memory, measured at the end; noisy: the quartiles allow a "
+                   "number and three times as much"},
         {"% peak", "of its datasheet's bandwidth; - where that is not known"},
         {"x naive", "how many times as fast as naive"},
         {"verdict", "faster or slower: the 95 % confidence intervals of the two medians do not overlap, and the "
