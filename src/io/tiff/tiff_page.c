@@ -168,10 +168,12 @@ static smp_code check_samples(const smp_tiff *tiff, smp_tiff_page *page, smp_err
     if (page->photometric == TIFF_YCBCR && (compression != JPEG || page->planar) && is_subsampled(tiff))
         return fail_kind(err, "YCbCr of reduced resolution without JPEG");
     const smp_tiff_entry *entry = smp_tiff_find(tiff, TIFF_EXTRA);
-    if (page->samples > page->colours && smp_tiff_value(tiff, entry, 0, &extra)) {
-        page->alpha = extra == 1 || extra == 2;
-        page->premultiplied = extra == 1;
-    }
+    for (int i = page->colours; i < page->samples && !page->alpha; i++)
+        if (smp_tiff_value(tiff, entry, (uint64_t)(i - page->colours), &extra) && (extra == 1 || extra == 2)) {
+            page->alpha = true;
+            page->alpha_at = i;
+            page->premultiplied = extra == 1;
+        }
     if (page->photometric == TIFF_BLACK_IS_ZERO && !page->alpha && page->samples <= SMP_MAX_CHANNELS)
         page->colours = page->samples; /* channels of any meaning */
     return check_bits(page, bits, kind, err);
@@ -184,18 +186,19 @@ static bool multiply(uint64_t a, uint64_t b, uint64_t *out)
     return !__builtin_mul_overflow(a, b, out);
 }
 
+const smp_tiff_entry *smp_tiff_segments(const smp_tiff *tiff, const smp_tiff_page *page, bool sizes)
+{
+    const smp_tiff_entry *tiles = smp_tiff_find(tiff, sizes ? TIFF_TILE_BYTES : TIFF_TILE_OFFSETS);
+    return page->tiled && tiles ? tiles : smp_tiff_find(tiff, sizes ? TIFF_STRIP_BYTES : TIFF_STRIP_OFFSETS);
+}
+
 /* Every strip or tile lies within the file. *largest: the most bytes of one. */
 static smp_code check_segments(const smp_tiff *tiff, const smp_tiff_page *page, uint64_t *largest, smp_error *err)
 {
-    const smp_tiff_entry *places = smp_tiff_find(tiff, page->tiled ? TIFF_TILE_OFFSETS : TIFF_STRIP_OFFSETS);
-    const smp_tiff_entry *sizes = smp_tiff_find(tiff, page->tiled ? TIFF_TILE_BYTES : TIFF_STRIP_BYTES);
+    const smp_tiff_entry *places = smp_tiff_segments(tiff, page, false), *sizes = smp_tiff_segments(tiff, page, true);
     const char *what = page->tiled ? "tiles" : "strips";
     uint64_t all_at[TIFF_VALUES], all_sizes[TIFF_VALUES];
     *largest = 0;
-    if (!sizes && page->tiled) /* some files have strips' entries for tiles */
-        sizes = smp_tiff_find(tiff, TIFF_STRIP_BYTES);
-    if (!places && page->tiled)
-        places = smp_tiff_find(tiff, TIFF_STRIP_OFFSETS);
     if (!places || places->count < page->segments || !sizes || sizes->count < page->segments)
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: it says where %" PRIu64 " %s are, and has %" PRIu64,
                         places ? places->count : 0, what, page->segments);
@@ -270,10 +273,9 @@ smp_code smp_tiff_check_page(const smp_tiff *tiff, const smp_limits *limits, smp
     bool good = true;
     *page = (smp_tiff_page){.width = 0};
     const uint64_t width = number(tiff, TIFF_WIDTH, 0, &good), height = number(tiff, TIFF_HEIGHT, 0, &good);
-    const uint64_t subfile = number(tiff, TIFF_SUBFILE, 0, &good);
     if (!good || width > INT32_MAX || height > INT32_MAX)
         return smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: its size is not possible");
-    if (smp_tiff_find(tiff, TIFF_DNG) || ((subfile & 1) && smp_tiff_find(tiff, TIFF_FOLDERS_BELOW)))
+    if (smp_tiff_find(tiff, TIFF_DNG))
         return fail_kind(err, "a camera's raw picture");
     page->width = (int64_t)width;
     page->height = (int64_t)height;

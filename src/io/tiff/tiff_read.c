@@ -9,17 +9,20 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/tiff/tiff_inflate.h"
 #include "io/tiff/tiff_library.h"
 #include "io/tiff/tiff_meta.h"
 #include "io/tiff/tiff_samples.h"
 
 typedef struct tiff_reader {
-    smp_tiff tiff;
+    smp_tiff tiff, below; /* below: of the picture of which the page is a thumbnail */
+    const smp_tiff *shown;
     smp_tiff_page page;
     smp_tiff_samples samples;
     int planes;
     smp_tiff_handle *handles[TIFF_MOST_PLANES];
-    uint8_t *rows[TIFF_MOST_PLANES]; /* of strips one row, of tiles a row of them */
+    smp_tiff_inflate *inflates[TIFF_MOST_PLANES]; /* in place of the handle; null: of none */
+    uint8_t *rows[TIFF_MOST_PLANES];              /* of strips one row, of tiles a row of them */
     uint8_t *tile;
     int64_t band; /* the row of tiles that rows hold; -1: none */
 } tiff_reader;
@@ -44,6 +47,8 @@ static void describe(smp_reader *reader, const tiff_reader *state)
              state->tiff.big ? ", BigTIFF" : "", pages);
     if (page->is_float && page->bits != 32)
         smp_note(&reader->notes, "floats of %d bits are read as floats of 32", page->bits);
+    if (page->is_float && page->photometric == TIFF_WHITE_IS_ZERO)
+        smp_note(&reader->notes, "white is zero in the TIFF, and its floats are kept as they are: `invert` turns them");
     if (page->photometric == TIFF_BLACK_IS_ZERO && page->colours > 1)
         snprintf(media->detail + strlen(media->detail), sizeof media->detail - strlen(media->detail), ", %d channels",
                  page->colours);
@@ -69,6 +74,28 @@ static smp_code take_memory(tiff_reader *state, smp_error *err)
     return SMP_OK;
 }
 
+static smp_code open_plane(smp_reader *reader, tiff_reader *state, int i, smp_error *err)
+{
+    smp_code code = smp_tiff_handle_open(&reader->source, state->shown, &state->page, &state->handles[i], err);
+    return code ? code
+                : smp_tiff_inflate_open(&reader->source, state->shown, &state->page, !reader->limits.no_verify,
+                                        &state->inflates[i], err);
+}
+
+static smp_code read_tile(tiff_reader *state, int i, int64_t x, int64_t y, smp_error *err)
+{
+    if (state->inflates[i])
+        return smp_tiff_inflate_tile(state->inflates[i], i, x, y, state->tile, err);
+    return smp_tiff_handle_tile(state->handles[i], i, x, y, state->tile, err);
+}
+
+static smp_code read_strip_row(tiff_reader *state, int i, int64_t y, smp_error *err)
+{
+    if (state->inflates[i])
+        return smp_tiff_inflate_row(state->inflates[i], i, y, state->rows[i], err);
+    return smp_tiff_handle_row(state->handles[i], i, y, state->rows[i], err);
+}
+
 smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
 {
     tiff_reader *state = reader->state = smp_alloc(sizeof *state);
@@ -78,12 +105,14 @@ smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
     if (!code)
         code = smp_tiff_open(&state->tiff, &reader->source, reader->limits.page ? reader->limits.page : 1, err);
     if (!code)
-        code = smp_tiff_check_page(&state->tiff, &reader->limits, &state->page, err);
+        state->shown = smp_tiff_open_below(&state->below, &state->tiff) ? &state->below : &state->tiff;
     if (!code)
-        code = smp_tiff_samples_open(&state->samples, &state->tiff, &state->page, err);
+        code = smp_tiff_check_page(state->shown, &reader->limits, &state->page, err);
+    if (!code)
+        code = smp_tiff_samples_open(&state->samples, state->shown, &state->page, err);
     state->planes = state->page.planar ? state->page.samples : 1;
     for (int i = 0; i < state->planes && !code; i++)
-        code = smp_tiff_handle_open(&reader->source, &state->tiff, &state->page, &state->handles[i], err);
+        code = open_plane(reader, state, i, err);
     if (!code)
         code = take_memory(state, err);
     if (!code)
@@ -110,7 +139,7 @@ static smp_code read_band(tiff_reader *state, int64_t y, smp_error *err)
         return SMP_OK;
     for (int i = 0; i < state->planes; i++)
         for (int64_t t = 0; t < page->across && !code; t++) {
-            code = smp_tiff_handle_tile(state->handles[i], i, t * page->unit, band * page->unit_rows, state->tile, err);
+            code = read_tile(state, i, t * page->unit, band * page->unit_rows, err);
             for (int64_t r = 0; r < page->unit_rows && !code; r++)
                 memcpy(state->rows[i] + (size_t)r * line + (size_t)t * row, state->tile + (size_t)r * row, row);
         }
@@ -126,7 +155,7 @@ static smp_code read_row(tiff_reader *state, int64_t y, const uint8_t **rows, sm
     for (int i = 0; i < state->planes && !code; i++) {
         rows[i] = state->rows[i] + (page->tiled ? (size_t)(y % page->unit_rows) * line : 0);
         if (!page->tiled)
-            code = smp_tiff_handle_row(state->handles[i], i, y, state->rows[i], err);
+            code = read_strip_row(state, i, y, err);
     }
     return code;
 }
@@ -149,10 +178,12 @@ void smp_tiff_read_close(smp_reader *reader)
     tiff_reader *state = reader->state;
     for (int i = 0; i < TIFF_MOST_PLANES; i++) {
         smp_tiff_handle_close(state->handles[i]);
+        smp_tiff_inflate_close(state->inflates[i]);
         smp_free(state->rows[i]);
     }
     smp_free(state->tile);
     smp_tiff_samples_close(&state->samples);
+    smp_tiff_close(&state->below);
     smp_tiff_close(&state->tiff);
     smp_free(state);
 }

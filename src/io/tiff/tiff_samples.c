@@ -137,7 +137,7 @@ static void convert_pixel(const smp_tiff_samples *samples, uint32_t *s)
 {
     const smp_tiff_page *page = samples->page;
     const uint32_t full = samples->shape.format == SMP_U16 ? UINT16_MAX : UINT8_MAX;
-    const uint32_t alpha = s[page->samples > page->colours ? page->colours : 0];
+    const uint32_t alpha = s[page->alpha_at];
     switch (page->photometric) {
     case TIFF_WHITE_IS_ZERO:
         s[0] = full - s[0];
@@ -171,9 +171,7 @@ static void convert_floats(const smp_tiff_samples *samples, const float *const *
     const int channels = samples->shape.channels, colours = page->colours;
     for (int64_t x = 0; x < page->width; x++, to += channels) {
         for (int c = 0; c < channels; c++)
-            to[c] = planes[c][(size_t)x * step];
-        if (page->photometric == TIFF_WHITE_IS_ZERO)
-            to[0] = 1 - to[0];
+            to[c] = planes[c < colours ? c : page->alpha_at][(size_t)x * step];
         for (int c = 0; page->premultiplied && c < colours; c++)
             to[c] = to[colours] > 0 ? to[c] / to[colours] : 0;
     }

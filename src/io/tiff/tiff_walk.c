@@ -90,6 +90,25 @@ bool smp_tiff_open_folder(smp_tiff *tiff, const smp_tiff *in, uint64_t at)
     return find_folder(tiff, at, &found) && read_folder(tiff, &found) && tiff->entries;
 }
 
+bool smp_tiff_open_below(smp_tiff *tiff, const smp_tiff *in)
+{
+    enum { MOST = 16, REDUCED = 1 };
+    const smp_tiff_entry *below = smp_tiff_find(in, TIFF_FOLDERS_BELOW);
+    uint64_t kind = 0, at;
+    *tiff = (smp_tiff){.source = in->source};
+    if (!smp_tiff_value(in, smp_tiff_find(in, TIFF_SUBFILE), 0, &kind) || !(kind & REDUCED))
+        return false;
+    for (uint64_t i = 0; i < MOST && smp_tiff_value(in, below, i, &at); i++) {
+        const bool found = smp_tiff_open_folder(tiff, in, at) && smp_tiff_find(tiff, TIFF_WIDTH);
+        kind = 0;
+        (void)smp_tiff_value(tiff, smp_tiff_find(tiff, TIFF_SUBFILE), 0, &kind);
+        if (found && !(kind & REDUCED))
+            return true;
+        smp_tiff_close(tiff);
+    }
+    return false;
+}
+
 /* Follows the chain. A chain that bites its tail ends there: `seen` lags behind at powers of two (Brent). */
 static smp_code count_pages(smp_tiff *tiff, uint64_t first, int64_t wanted, folder *page, smp_error *err)
 {

@@ -72,6 +72,7 @@ typedef struct smp_tiff_page {
     int64_t width, height;
     int bits, samples, colours; /* samples: of a pixel in the file; colours: without alpha and others */
     bool is_float, planar, alpha, premultiplied;
+    int alpha_at; /* the sample that is alpha */
     int compression, photometric;
     bool tiled;
     int64_t across, down;       /* tiles; strips are one across */
@@ -88,6 +89,9 @@ void smp_tiff_close(smp_tiff *tiff);
 
 /* Reads the entries of a directory elsewhere, such as EXIF's, as a TIFF with that folder. False: it is none. */
 bool smp_tiff_open_folder(smp_tiff *tiff, const smp_tiff *in, uint64_t at);
+
+/* Where the page is a thumbnail of a picture whose directory lies below it: that, as a TIFF. False: it is not so. */
+bool smp_tiff_open_below(smp_tiff *tiff, const smp_tiff *in);
 
 /* The entry, or null. */
 const smp_tiff_entry *smp_tiff_find(const smp_tiff *tiff, uint32_t tag);
@@ -108,6 +112,10 @@ size_t smp_tiff_type_size(uint32_t type);
 
 /* Checks all that the picture's size and place depend on: SMP_E_DECODE, SMP_E_LIMIT. */
 smp_code smp_tiff_check_page(const smp_tiff *tiff, const smp_limits *limits, smp_tiff_page *page, smp_error *err);
+
+/* The entry of the places of strips or tiles, or of their sizes; null: there is none. Some files have strips' entries
+ * for tiles. */
+const smp_tiff_entry *smp_tiff_segments(const smp_tiff *tiff, const smp_tiff_page *page, bool sizes);
 
 /* The name of a compression, or null where it is not read. */
 const char *smp_tiff_compression_name(int compression);
