@@ -205,16 +205,33 @@ void smp_note_cut(smp_notes *notes, int64_t missing, int64_t rows, const char *f
 
 /* A row costs time however few pixels it has. --max-pixels bounds rows too, unless the file has a byte for each: then
  * it is what it seems, as a table of numbers is. */
-static smp_code check_rows(const smp_reader *reader, smp_error *err)
+static smp_code check_rows(const smp_limits *limits, uint64_t rows, uint64_t size, smp_error *err)
 {
     enum { PIXELS_A_ROW = 512 };
-    const smp_shape *shape = &reader->media.shape;
-    const uint64_t rows = (uint64_t)shape->height, most = reader->limits.max_pixels / PIXELS_A_ROW;
-    if (shape->kind != SMP_IMAGE || !most || rows <= most || rows <= reader->source.size)
+    const uint64_t most = limits->max_pixels / PIXELS_A_ROW;
+    if (!most || rows <= most || rows <= size)
         return SMP_OK;
     smp_fail(err, SMP_E_LIMIT, "the picture has %llu rows in a file of %llu bytes, more than the limit of %llu",
-             (unsigned long long)rows, (unsigned long long)reader->source.size, (unsigned long long)most);
+             (unsigned long long)rows, (unsigned long long)size, (unsigned long long)most);
     return smp_hint(err, "raise the limit with --max-pixels %llu", (unsigned long long)rows * PIXELS_A_ROW);
+}
+
+smp_code smp_check_frames(const smp_limits *limits, int64_t frames, smp_error *err)
+{
+    if (!limits->max_pixels || (uint64_t)frames <= limits->max_pixels)
+        return SMP_OK;
+    smp_fail(err, SMP_E_LIMIT, "the sound has %lld frames, more than the limit of %llu", (long long)frames,
+             (unsigned long long)limits->max_pixels);
+    return smp_hint(err, "raise the limit with --max-pixels");
+}
+
+smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint64_t size, smp_error *err)
+{
+    const smp_shape *shape = &media->shape;
+    if (shape->kind != SMP_IMAGE)
+        return smp_check_frames(limits, shape->height, err);
+    const smp_code code = smp_check_picture(limits, shape->width, shape->height, 0, err);
+    return code ? code : check_rows(limits, (uint64_t)shape->height, size, err);
 }
 
 /* No writer takes a profile that is damaged, or is for inks. */
@@ -293,7 +310,7 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     code = format->read_open(reader, err);
     if (code != SMP_OK)
         goto fail;
-    code = check_rows(reader, err);
+    code = smp_check_media(limits, &reader->media, reader->source.size, err);
     if (code != SMP_OK)
         goto fail;
     check_profile(reader);

@@ -36,7 +36,6 @@ enum {
 
 typedef struct proxy {           /* the state of a reader */
     smp_worker *worker;          /* null: it died */
-    double waited;               /* seconds, for answers about this picture */
     bool more;                   /* the last answer: another picture follows */
     bool closed;                 /* the decoder gave all and closed the file by itself */
     bool said_ahead, said_again; /* the last answer */
@@ -47,6 +46,7 @@ typedef struct proxy {           /* the state of a reader */
     uint64_t shared;             /* the same: the arena that was handed out */
     uint64_t picture;            /* bytes that the header asked for */
     uint64_t input;              /* bytes of the file; UINT64_MAX: not known */
+    int pipe;                    /* the input, where it is no file: to see whether it gives anything; -1: it is one */
     void *left; /* the arena of a worker that died, whose rows may still be read: until the reader closes */
     size_t left_size;
 } proxy;
@@ -75,7 +75,13 @@ static void bound_time(const proxy *p, const smp_limits *limits, uint64_t out)
     seconds += p->input == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)p->input / SLOWEST;
     if (limits->time_limit > 0)
         seconds = limits->time_limit + 1;
-    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->processor + seconds), &p->worker->seconds);
+    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->watch.used + seconds), &p->worker->seconds);
+}
+
+static void begin_picture(const proxy *p, const smp_limits *limits)
+{
+    smp_watch_begin(&p->worker->watch, limits->time_limit, p->input);
+    p->worker->watch.input = p->pipe;
 }
 
 /* Before the header is known a decoder may take what --max-memory allows; after it, what the header asked for. */
@@ -106,12 +112,6 @@ static void charge(proxy *p, const smp_answer *answer, uint64_t limit)
 
 /* ------------------------------------------------------------------------------------------------ asking */
 
-static smp_code fail_late(const smp_limits *limits, smp_error *err)
-{
-    smp_fail(err, SMP_E_LIMIT, "decoding takes more than the %g seconds of --time-limit", limits->time_limit);
-    return smp_hint(err, "raise it when the file is sound");
-}
-
 /* Ends the decoder of a reader; rows of it may still be read. As smp_worker_end(). */
 static int lose_worker(proxy *p)
 {
@@ -123,15 +123,25 @@ static int lose_worker(proxy *p)
     return smp_worker_end(w);
 }
 
-/* The decoder is gone, and why. late: it was ended. */
-static smp_code fail_dead(proxy *p, const smp_limits *limits, bool late, smp_error *err)
+static smp_code fail_asleep(smp_error *err)
 {
+    smp_fail(err, SMP_E_DECODE,
+             "the process that decodes the file sleeps and does not go on: it was ended after %g "
+             "seconds",
+             smp_worker_patience);
+    return smp_hint(err, "the file makes its decoder hang, or the file system does not answer: try a copy of it");
+}
+
+/* The decoder is gone, and why. ended: the program lost its patience. */
+static smp_code fail_dead(proxy *p, const smp_limits *limits, bool ended, smp_error *err)
+{
+    const bool late = ended && smp_watch_is_late(&p->worker->watch);
     const int status = lose_worker(p);
-    if (late)
-        return fail_late(limits, err);
+    if (ended)
+        return late ? smp_worker_late(limits->time_limit, err) : fail_asleep(err);
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
         if (limits->time_limit > 0)
-            return fail_late(limits, err);
+            return smp_worker_late(limits->time_limit, err);
         smp_fail(err, SMP_E_LIMIT, "decoding takes far longer than a file of this size should");
         return smp_hint(err, "raise --time-limit when the file is sound");
     }
@@ -169,11 +179,9 @@ static smp_code take_error(const smp_answer *answer, smp_error *told, smp_error 
 
 static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, smp_wire *wire, smp_error *err)
 {
-    double left = 0;
-    const double start = smp_now();
-    if (limits->time_limit > 0 && (left = limits->time_limit - p->waited) <= 0)
-        return fail_dead(p, limits, true, err);
-    smp_received got = smp_message_receive(p->worker->channel, answer, sizeof *answer, left, NULL);
+    smp_watch *watch = &p->worker->watch;
+    const smp_patience patience = smp_watch_patience(watch);
+    smp_received got = smp_message_receive(p->worker->channel, answer, sizeof *answer, &patience, NULL);
     if (got == SMP_RECEIVED && answer->bytes) {
         if (answer->bytes > MOST_ANSWER)
             return fail_answer(p, err);
@@ -183,11 +191,10 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
             (void)lose_worker(p); /* what it says next would be the rest of this */
             return smp_fail_memory(err, "metadata", wire->size);
         }
-        if (left > 0 && (left -= smp_now() - start) <= 0)
-            return fail_dead(p, limits, true, err);
-        got = smp_message_receive(p->worker->channel, wire->data, wire->size, left, NULL);
+        got = smp_message_receive(p->worker->channel, wire->data, wire->size, &patience, NULL);
     }
-    p->waited += smp_now() - start;
+    smp_watch_end(watch);
+    smp_processor_add(smp_watch_use(watch));
     p->more = got == SMP_RECEIVED && answer->more != 0;
     p->closed = got == SMP_RECEIVED && answer->closed != 0;
     p->said_ahead = got == SMP_RECEIVED && answer->ahead != 0;
@@ -215,16 +222,14 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
     if (limits->max_memory)
         ask->memory = limits->max_memory > own ? limits->max_memory - own : 1;
     atomic_fetch_add_explicit(&asks, 1, memory_order_relaxed);
+    const double begun = smp_now();
     if (!smp_message_send(p->worker->channel, ask, sizeof *ask, NULL, 0, descriptors, count))
         return fail_dead(p, limits, false, err);
     smp_code code = receive(p, limits, &answer, &wire, err);
     if (!code) {
         charge(p, &answer, ask->memory);
-        if (answer.seconds >= 0 && answer.processor >= 0 && answer.processor < 1e9) {
-            reader->source.seconds = answer.seconds;
-            smp_processor_add(answer.processor - p->worker->processor);
-            p->worker->processor = answer.processor;
-        }
+        const double reading = fmax(0, answer.seconds - reader->source.seconds); /* no more than was waited for it */
+        reader->source.seconds += fmin(reading, smp_now() - begun);
         p->picture = answer.picture;
         smp_answer_wire(&wire, answer.code ? &told : NULL, &reader->notes, answer.code ? NULL : media,
                         answer.code ? NULL : rows);
@@ -352,12 +357,12 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
     proxy *p = reader->state;
     const smp_shape *shape = &reader->media.shape;
     smp_ask ask = {.kind = SMP_ASK_NEXT};
-    p->waited = 0;
     *more = false;
     if (p->closed)
         return SMP_OK;
     if (p->ahead) /* of a file that has one picture, which is then closed */
         return fail_answer(p, err);
+    begin_picture(p, &reader->limits);
     bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
     *more = !code && p->more;
@@ -374,6 +379,8 @@ static void close_proxy(smp_reader *reader)
         smp_worker_give_back(w);
     else if (w)
         smp_worker_end(w);
+    if (p->pipe >= 0)
+        close(p->pipe);
     smp_worker_unmap(p->left, p->left_size);
     smp_free(p->all);
     smp_free(p);
@@ -429,7 +436,7 @@ static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask
     reader->notes.count = reader->notes.more = 0;
     if (err)
         *err = (smp_error){.code = SMP_OK};
-    p->waited = 0; /* --time-limit is for one decoding */
+    begin_picture(p, &reader->limits); /* --time-limit is for one decoding */
     bound_time(p, &reader->limits, 0);
     if (lseek(source->fd, 0, SEEK_SET) == 0)
         return SMP_OK;
@@ -444,15 +451,18 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     if (!p)
         return smp_fail_memory(err, "a reader", sizeof *p);
     p->input = source->size;
+    p->pipe = -1;
     const bool headless = reader->limits.raw.bytes > 0;
     const unsigned libraries = headless ? 0 : smp_libraries_of_input(source->fd);
-    smp_code code = smp_worker_take(libraries, &p->worker, err);
+    smp_code code = smp_worker_take(libraries, reader->limits.time_limit, &p->worker, err);
     if (code)
         return code;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {
         ask.spool = true;
         count = 2;
     }
+    p->pipe = source->seekable ? -1 : fcntl(source->fd, F_DUPFD_CLOEXEC, 0);
+    begin_picture(p, &reader->limits);
     bound_time(p, &reader->limits, 0);
     if (comes_ahead(&reader->limits) && source->seekable && source->owned && p->worker->mapped)
         code = open_ahead(reader, source, ask, err);
@@ -462,6 +472,8 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     }
     if (descriptors[1] >= 0)
         close(descriptors[1]);
+    if (!code && (code = smp_check_media(&reader->limits, &reader->media, source->size, err)))
+        (void)lose_worker(p); /* which checked the same, and goes on all the same */
     if (code)
         return code;
     const smp_shape *shape = &reader->media.shape;

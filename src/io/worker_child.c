@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -25,6 +24,12 @@
 #include "io/worker_message.h"
 
 void (*smp_decoder_hook)(int input);
+
+static void call_hook(int input)
+{
+    if (smp_decoder_hook)
+        smp_decoder_hook(input);
+}
 
 /* ------------------------------------------------------------------------------------------------ descriptors */
 
@@ -149,8 +154,7 @@ static smp_code open_file(decoder *d, const smp_ask *ask, int descriptors, smp_e
         .limit = ask->limits.max_file ? ask->limits.max_file : UINT64_MAX,
         .spool_file = ask->spool ? SMP_FD_SPOOL : 0,
     };
-    if (smp_decoder_hook)
-        smp_decoder_hook(SMP_FD_INPUT);
+    call_hook(SMP_FD_INPUT);
     smp_code code = smp_source_buffer(&source, err);
     if (!code)
         code = smp_reader_open_source(&source, "", &ask->limits, &d->reader, err);
@@ -186,14 +190,12 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
 {
     smp_notes none = {.count = 0};
     smp_wire wire = {.data = NULL};
-    struct timespec used = {0};
     smp_notes *notes = d->reader ? (smp_notes *)(uintptr_t)smp_reader_notes(d->reader) : &none;
     smp_media *media = !code && opened ? (smp_media *)(uintptr_t)smp_reader_media(d->reader) : NULL;
     const uint64_t live = smp_alloc_live(); /* without the message */
     smp_alloc_limit(0); /* the message is no part of what the file may take; the next ask sets the limit again */
     smp_answer_wire(&wire, code ? err : NULL, notes, media, !code && rows->data ? rows : NULL);
     smp_free(rows->data);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     smp_answer answer = {
         .code = (int)code,
         .more = more,
@@ -206,7 +208,6 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
         .refused = smp_alloc_refused(),
         .picture = smp_checked_bytes(),
         .seconds = d->reader ? smp_reader_input_seconds(d->reader) : 0,
-        .processor = (double)used.tv_sec + 1e-9 * (double)used.tv_nsec,
     };
     if (wire.failed || wire.size > UINT32_MAX ||
         !smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, wire.data, wire.size, NULL, 0))
@@ -231,12 +232,13 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
     smp_libraries_close();
     smp_alloc_keep(KEPT);
     smp_confine(SMP_FD_CHANNEL, SMP_FD_SPOOL, memory, &hello.confinement);
+    call_hook(-1);
     if (!smp_message_send(SMP_FD_CHANNEL, &hello, sizeof hello, NULL, 0, NULL, 0))
         _exit(1);
     for (smp_ask ask;;) {
         smp_error err = {.code = SMP_OK};
         int descriptors;
-        if (smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, 0, &descriptors) != SMP_RECEIVED)
+        if (smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, NULL, &descriptors) != SMP_RECEIVED)
             _exit(0);
         smp_alloc_limit(ask.memory ? ask.memory + d.born : 0);
         smp_alloc_restart_peak();
@@ -305,7 +307,7 @@ _Noreturn void smp_nursery(int parent, int asks, uint64_t memory)
     for (;;) {
         smp_nursery_ask ask;
         int descriptors;
-        if (smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, 0, &descriptors) != SMP_RECEIVED)
+        if (smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, NULL, &descriptors) != SMP_RECEIVED)
             break;
         smp_nursery_answer answer = {.value = -EBADF};
         if (ask.end)

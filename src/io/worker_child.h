@@ -21,7 +21,8 @@ typedef struct smp_nursery_answer {
 _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory);
 _Noreturn void smp_nursery(int parent, int asks, uint64_t memory);
 
-/* Tests alone: called by the confined decoder before it opens a file; null otherwise. */
+/* Tests alone: called by the confined decoder before it opens a file, and before its first words (input: -1); null
+ * otherwise. */
 extern void (*smp_decoder_hook)(int input);
 
 #endif

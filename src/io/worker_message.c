@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/clock.h"
 #include "io/format.h"
 
 /* ------------------------------------------------------------------------------------------------ bytes */
@@ -321,10 +320,10 @@ bool smp_message_send(int channel, const void *head, size_t head_size, const voi
     return true;
 }
 
-/* Waits until there is something to receive; false when `end` (0: never) comes first. */
-static bool await(int channel, double end)
+/* Waits until there is something to receive; false when the patience ends first. */
+static bool await(int channel, const smp_patience *patience)
 {
-    for (double left; (left = end - smp_now()) > 0;) {
+    for (double left; (left = patience->seconds(patience->context)) > 0;) {
         struct pollfd wait = {.fd = channel, .events = POLLIN};
         const int ready = poll(&wait, 1, left > 3600 ? 3600000 : (int)(left * 1000) + 1);
         if (ready > 0 || (ready < 0 && errno != EINTR))
@@ -333,9 +332,8 @@ static bool await(int channel, double end)
     return false;
 }
 
-smp_received smp_message_receive(int channel, void *to, size_t size, double seconds, int *descriptors)
+smp_received smp_message_receive(int channel, void *to, size_t size, const smp_patience *patience, int *descriptors)
 {
-    const double end = seconds > 0 ? smp_now() + seconds : 0;
     if (descriptors)
         *descriptors = 0;
     for (size_t done = 0; done < size;) {
@@ -346,7 +344,7 @@ smp_received smp_message_receive(int channel, void *to, size_t size, double seco
             message.msg_control = room.bytes;
             message.msg_controllen = sizeof room.bytes;
         }
-        if (seconds > 0 && !await(channel, end))
+        if (patience && !await(channel, patience))
             return SMP_RECEIVED_LATE;
         const ssize_t got = recvmsg(channel, &message, 0);
         if (got < 0 && errno == EINTR)

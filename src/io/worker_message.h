@@ -38,16 +38,16 @@ typedef struct smp_hello {
 
 /* Truth is a byte that is not 0: it may be any. */
 typedef struct smp_answer {
-    int code;                  /* an smp_code */
-    uint8_t more;              /* SMP_ASK_NEXT: another picture follows */
-    uint8_t closed;            /* rows that were read were the last, and the file is closed without an ask */
-    uint8_t ahead;             /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
-    uint8_t again;             /* the same: reading them says more than the header, so the file is to be opened again */
-    uint32_t bytes;            /* that follow */
-    uint64_t live, peak;       /* bytes of smp_alloc, now and most while it worked */
-    uint64_t refused;          /* how often the limit refused memory, ever */
-    uint64_t picture;          /* bytes that the header was checked for (smp_check_picture) */
-    double seconds, processor; /* that reading bytes took, of this file; of the processor, ever */
+    int code;            /* an smp_code */
+    uint8_t more;        /* SMP_ASK_NEXT: another picture follows */
+    uint8_t closed;      /* rows that were read were the last, and the file is closed without an ask */
+    uint8_t ahead;       /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
+    uint8_t again;       /* the same: reading them says more than the header, so the file is to be opened again */
+    uint32_t bytes;      /* that follow */
+    uint64_t live, peak; /* bytes of smp_alloc, now and most while it worked */
+    uint64_t refused;    /* how often the limit refused memory, ever */
+    uint64_t picture;    /* bytes that the header was checked for (smp_check_picture) */
+    double seconds;      /* that reading bytes took, of this file */
 } smp_answer;
 
 /* Bytes of structures. One function goes over a structure in either direction, so that both sides agree. */
@@ -67,8 +67,14 @@ void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media
 bool smp_message_send(int channel, const void *head, size_t head_size, const void *rest, size_t rest_size,
                       const int *descriptors, int count);
 
-/* Waits for all of it, at most `seconds` (0: for ever). Descriptors that come along are counted. */
+/* Is asked before each wait for how many seconds to wait, and says 0 when it was enough. */
+typedef struct smp_patience {
+    double (*seconds)(void *context);
+    void *context;
+} smp_patience;
+
+/* Waits for all of it, as long as the patience lasts (null: for ever). Descriptors that come along are counted. */
 typedef enum smp_received { SMP_RECEIVED, SMP_RECEIVED_END, SMP_RECEIVED_LATE } smp_received;
-smp_received smp_message_receive(int channel, void *to, size_t size, double seconds, int *descriptors);
+smp_received smp_message_receive(int channel, void *to, size_t size, const smp_patience *patience, int *descriptors);
 
 #endif

@@ -2,6 +2,7 @@
 #include "io/worker_process.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -176,7 +177,7 @@ static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int c
     smp_nursery_answer answer = {.value = -EPIPE};
     pthread_mutex_lock(&state.lock);
     if (state.nursery && smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) &&
-        smp_message_receive(state.asks, &answer, sizeof answer, 0, NULL) != SMP_RECEIVED)
+        smp_message_receive(state.asks, &answer, sizeof answer, NULL, NULL) != SMP_RECEIVED)
         answer.value = -EPIPE;
     pthread_mutex_unlock(&state.lock);
     return answer.value;
@@ -227,11 +228,34 @@ static bool died(const smp_worker *w)
     return poll(&channel, 1, 0) > 0; /* hung up, or says what nobody asked */
 }
 
-/* Hears the first words. False: it died before. */
-static bool greet(smp_worker *w)
+/* Hears the first words. */
+static smp_received greet(smp_worker *w, double time_limit)
 {
-    return w->hello.pid ||
-           (smp_message_receive(w->channel, &w->hello, sizeof w->hello, 0, NULL) == SMP_RECEIVED && w->hello.pid > 0);
+    if (w->hello.pid)
+        return SMP_RECEIVED;
+    w->watch = smp_watch_of(w->pid);
+    w->watch.time_limit = time_limit > 0 ? fmin(time_limit, smp_worker_patience) : smp_worker_patience;
+    const smp_patience patience = smp_watch_patience(&w->watch);
+    const smp_received got = smp_message_receive(w->channel, &w->hello, sizeof w->hello, &patience, NULL);
+    return got == SMP_RECEIVED && w->hello.pid <= 0 ? SMP_RECEIVED_END : got;
+}
+
+smp_code smp_worker_late(double time_limit, smp_error *err)
+{
+    smp_fail(err, SMP_E_LIMIT, "decoding takes more than the %g seconds of --time-limit", time_limit);
+    return smp_hint(err, "raise it when the file is sound");
+}
+
+/* A new decoder says nothing. */
+static smp_code fail_greeting(smp_received got, double time_limit, smp_error *err)
+{
+    if (got != SMP_RECEIVED_LATE)
+        return fail_start(EPIPE, err);
+    if (time_limit > 0 && time_limit <= smp_worker_patience)
+        return smp_worker_late(time_limit, err);
+    smp_fail(err, SMP_E_PROCESS, "the process that decodes files does not begin within %g seconds",
+             smp_worker_patience);
+    return smp_hint(err, "--no-sandbox decodes them without one");
 }
 
 /* Of those that have the libraries, one without others comes first. */
@@ -249,15 +273,18 @@ static smp_worker *take_idle(unsigned libraries)
     return w;
 }
 
-smp_code smp_worker_take(unsigned libraries, smp_worker **out, smp_error *err)
+smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out, smp_error *err)
 {
     *out = NULL;
     for (smp_worker *idle; (idle = take_idle(libraries));) {
-        if (greet(idle) && !died(idle)) {
+        const smp_received heard = greet(idle, time_limit);
+        if (heard == SMP_RECEIVED && !died(idle)) {
             *out = idle;
             return SMP_OK;
         }
         smp_worker_end(idle);
+        if (heard == SMP_RECEIVED_LATE)
+            return fail_greeting(heard, time_limit, err);
     }
     int other;
     smp_code code = smp_worker_more(err);
@@ -275,9 +302,10 @@ smp_code smp_worker_take(unsigned libraries, smp_worker **out, smp_error *err)
     }
     w->pid = pid;
     w->libraries = libraries | smp_libraries_opened();
-    if (!greet(w)) {
+    const smp_received heard = greet(w, time_limit);
+    if (heard != SMP_RECEIVED) {
         smp_worker_end(w);
-        return fail_start(EPIPE, err);
+        return fail_greeting(heard, time_limit, err);
     }
     *out = w;
     return SMP_OK;
@@ -300,7 +328,7 @@ void smp_worker_give_back(smp_worker *w)
 smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
 {
     smp_worker *w;
-    smp_code code = smp_worker_take(0, &w, err);
+    smp_code code = smp_worker_take(0, 0, &w, err);
     if (code)
         return code;
     smp_confinement_text(&w->hello.confinement, text, size);

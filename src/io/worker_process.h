@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "io/worker_message.h"
+#include "io/worker_watch.h"
 
 /* A resource limit of a decoder. */
 typedef struct smp_bound_set {
@@ -23,13 +23,17 @@ typedef struct smp_worker {
     unsigned char *map; /* of the arena, null: none */
     size_t mapped;
     uint64_t live, refused; /* as last answered */
-    double processor;       /* seconds, as last answered */
+    smp_watch watch;
     smp_bound_set seconds, addresses;
 } smp_worker;
 
-/* An idle decoder, or a new one; libraries: that it has opened, where they are there. Any thread; the caller has
- * it alone until it gives it back or ends it. */
-smp_code smp_worker_take(unsigned libraries, smp_worker **out, smp_error *err);
+/* An idle decoder, or a new one, which must say its first words within the seconds of time_limit (0: within those of
+ * smp_worker_patience); libraries: that it has opened, where they are there. Any thread; the caller has it alone until
+ * it gives it back or ends it. */
+smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out, smp_error *err);
+
+/* Decoding took longer than the limit. */
+smp_code smp_worker_late(double time_limit, smp_error *err);
 
 /* Keeps it for the next reader. Large shared memory goes back to the system. */
 void smp_worker_give_back(smp_worker *w);

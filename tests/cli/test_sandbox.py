@@ -207,6 +207,18 @@ class Sandbox(CliCase):
         self.assertLess(time.monotonic() - begun, 60)
         self.assertEqual(self.files(), ["in.png"])
 
+    def test_a_decoder_that_hangs_costs_one_file_of_a_batch(self):
+        self.slow_png("b.png")
+        for name in ("a.png", "c.png"):
+            self.small_png(name)
+        process = self.begin("batch", "-e", WORK, "a.png", "b.png", "c.png", "-o", "out", "--jobs", "1",
+                             "--time-limit", "2", *RUN)
+        os.kill(busy_decoder(process), signal.SIGSTOP)
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("b.png: decoding takes more than the 2 seconds of --time-limit", errors)
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.png")), ["a.png", "c.png"])
+
     def test_a_pipe_that_never_ends_ends_by_the_time_limit(self):
         process = self.begin("info", "-", "--time-limit", "0.5", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         process.stdin.write("P6\n")

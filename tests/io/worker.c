@@ -95,7 +95,7 @@ static void lie(int how)
     smp_answer answer = {.ahead = 255, .bytes = (uint32_t)wire.size};
     smp_ask ask;
     if (smp_message_send(SMP_FD_CHANNEL, &answer, sizeof answer, wire.data, wire.size, NULL, 0))
-        (void)smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, 0, NULL);
+        (void)smp_message_receive(SMP_FD_CHANNEL, &ask, sizeof ask, NULL, NULL);
     _exit(0);
 }
 

@@ -298,11 +298,9 @@ smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, 
         smp_fail(err, SMP_E_DECODE, "the sound has no frames");
         return smp_hint(err, "what was to record or write it may have failed: copy or download it again");
     }
-    if (reader->limits.max_pixels && (uint64_t)frames > reader->limits.max_pixels) {
-        smp_fail(err, SMP_E_LIMIT, "the sound has %lld frames, more than the limit of %llu", (long long)frames,
-                 (unsigned long long)reader->limits.max_pixels);
-        return smp_hint(err, "raise the limit with --max-pixels");
-    }
+    const smp_code code = smp_check_frames(&reader->limits, frames, err);
+    if (code)
+        return code;
     media->shape = (smp_shape){
         .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = (int)channels, .format = SMP_F32, .rate = rate};
     media->bits = smp_sound_bits(type);
