@@ -279,6 +279,12 @@ static void a_tga_has_the_alpha_that_its_header_declares(void **context)
     assert_non_null(strstr(err.message, "colour 4"));
     uint8_t fives[] = {0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 16, 0x20, 0x01, 0x7E};
     expect_bytes((const char *)fives, sizeof fives, "\377\204\10", 3, SMP_U8); /* 31, 16, 1 */
+    fives[17] |= 1;
+    expect_bytes((const char *)fives, sizeof fives, "\377\204\10\0", 4, SMP_U8);
+    fives[19] |= 0x80;
+    expect_bytes((const char *)fives, sizeof fives, "\377\204\10\377", 4, SMP_U8);
+    uint8_t fifteen[] = {0, 1, 1, 0, 0, 1, 0, 16, 0, 0, 0, 0, 1, 0, 1, 0, 8, 0x21, 0x01, 0xFE, 0};
+    expect_bytes((const char *)fifteen, sizeof fifteen, "\377\204\10\377", 4, SMP_U8); /* of a palette */
 }
 
 /* ------------------------------------------------------------------------------------------ memory */

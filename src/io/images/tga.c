@@ -58,6 +58,8 @@ static void convert_pixel(const uint8_t *from, int bits, int channels, uint8_t *
         int value = from[0] | from[1] << 8;
         for (int c = 0; c < 3; c++)
             to[c] = widen(value >> (10 - 5 * c) & 31);
+        if (channels == 4)
+            to[3] = value & 0x8000 ? 255 : 0;
     } else {
         for (int c = 0; c < 3; c++)
             to[c] = from[2 - c];
@@ -91,7 +93,7 @@ static int channels_of(int type, int bits, bool alpha)
         return 1;
     if (type == GRAY)
         return bits == 16 && alpha ? 2 : 1;
-    return bits == 32 && alpha ? 4 : 3;
+    return (bits == 16 || bits == 32) && alpha ? 4 : 3;
 }
 
 static smp_code read_palette(smp_reader *reader, int bits, smp_error *err)
@@ -159,7 +161,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     state->right_first = head[17] & RIGHT_FIRST;
     state->first_colour = (uint32_t)(head[3] | head[4] << 8);
     state->colour_count = (uint32_t)(head[5] | head[6] << 8);
-    /* A fourth byte that the header does not call alpha is padding, and often zero. */
+    /* A fourth byte, or a sixteenth bit, that the header does not call alpha is padding, and often zero. */
     const bool alpha = head[17] & ALPHA_BITS;
     const int palette_bits = head[1] ? head[7] : 0, colour_bits = state->type == PALETTE ? palette_bits : state->bits;
     media->shape.width = head[12] | head[13] << 8;
