@@ -1,11 +1,12 @@
-"""TIFFs: check sums of what is deflated, predictors, samples of unusual meanings, what libtiff only warns of, thumbnails
-in front."""
+"""TIFFs: check sums of what is deflated, predictors, samples of unusual meanings, thumbnails, what libtiff warns of."""
+import io
 import random
 import struct
 import unittest
 import zlib
 
 import numpy as np
+from PIL import Image
 
 from harness import CliCase
 
@@ -209,6 +210,35 @@ class TiffFiles(CliCase):
             self.write("in.tif", data)
             self.assertIn(refused, self.smp("convert", "in.tif", "out.png", status=3).stderr)
         self.same(Tiff(small, t254=[1]).strips(4), small, "only a thumbnail")
+
+    def test_lzw_of_the_old_kind_is_read_with_a_warning(self):
+        def old_lzw(data):
+            """Codes of nine bits, the lowest first; the table is begun anew before it is full."""
+            codes = [code for i in range(0, len(data), 100) for code in (256, *data[i:i + 100])] + [257]
+            bits = sum(code << 9 * i for i, code in enumerate(codes))
+            return bits.to_bytes(9 * len(codes) // 8 + 1, "little")
+
+        array = picture((20, 30), "u1")
+        self.same(Tiff(array, 5).strips(10, pack=old_lzw), array, "LZW", warning="libtiff: Old-style LZW codes")
+
+    def test_bytes_between_the_markers_of_a_jpeg(self):
+        y, x = np.mgrid[:32, :48]
+        array = (x * 3 + y * 2).astype("u1")
+        coded = io.BytesIO()
+        Image.fromarray(array).save(coded, "jpeg", quality=95)
+        plain = coded.getvalue()
+        at = plain.index(b"\xff\xdb")
+        want = self.read(Tiff(array, 7).strips(32, pack=lambda data: plain))
+        self.assertLess(np.abs(want.astype(int) - array).max(), 12)
+        stray = plain[:at] + b"junk" + plain[at:]
+        self.same(Tiff(array, 7).strips(32, pack=lambda data: stray), want, "stray", warning="4 extraneous bytes")
+        short = Tiff(array, 7).strips(32, pack=lambda data: plain[:-40] + b"\xff\xd9")
+        self.write("in.tif", short)
+        done = self.smp("convert", "in.tif", "out.png", status=3)
+        self.assertIn("is damaged (libtiff: Corrupt JPEG data: premature end", done.stderr)
+        self.assertIn("--no-verify", done.stderr)
+        got = self.read(short, "--no-verify", warning="the picture may be damaged (libtiff: Corrupt JPEG data")
+        np.testing.assert_array_equal(got[:8], want[:8])
 
 
 if __name__ == "__main__":

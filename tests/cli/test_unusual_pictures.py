@@ -191,6 +191,34 @@ class UnusualPictures(CliCase):
         self.assertIn("1 file done", done.stderr)
         self.assertEqual(len(json.loads((self.folder / "lines").read_text())["input_notes"]), 2)
 
+    def test_what_libpng_only_warns_of(self):
+        """A transparent colour with bits that its samples have not, and data behind the picture's."""
+        rows = [bytes(x * y & 255 for x in range(16)) for y in range(8)]
+        plain = png_bytes(rows, 16, color=0, extra=chunk(b"tRNS", b"\0\x0c"))
+        self.write("want.png", plain)
+        self.write("in.png", png_bytes(rows, 16, color=0, extra=chunk(b"tRNS", b"\x01\x0c")))
+        self.smp("convert", "want.png", "want.npy")
+        self.assertIn("more bits than the samples", self.smp("convert", "in.png", "out.npy").stderr)
+        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), np.load(self.folder / "want.npy"))
+        few = [bytes([0b00011011] * 4) for _ in range(3)]
+        self.write("in.png", png_bytes(few, 16, depth=2, color=0, extra=chunk(b"tRNS", b"\0\x06")))
+        self.assertIn("more bits", self.smp("convert", "in.png", "out.npy", "-f").stderr)
+        self.assertEqual(np.load(self.folder / "out.npy")[0, :4, -1].tolist(), [255, 255, 0, 255])
+        pixels = zlib.compress(b"".join(b"\0" + row for row in rows + rows[:1]))
+        for color in (0, 3):
+            palette = chunk(b"PLTE", bytes(range(192)) * 4) if color else b""
+            long = png_header(16, 8, 8, color) + palette + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+            self.write("in.png", long)
+            self.write("whole.png", png_bytes(rows, 16, color=color, extra=palette))
+            self.assertIn("data follow the picture", self.smp("convert", "in.png", "out.npy", "-f").stderr)
+            self.smp("convert", "whole.png", "want.npy", "-f")
+            np.testing.assert_array_equal(np.load(self.folder / "out.npy"), np.load(self.folder / "want.npy"))
+        wrong = png_bytes(rows, 16, color=3, extra=chunk(b"PLTE", bytes(768)) + chunk(b"tRNS", bytes(300)))
+        self.write("in.png", wrong)
+        self.assertIn("--no-verify", self.smp("convert", "in.png", "out.npy", "-f", status=3).stderr)
+        done = self.smp("convert", "in.png", "out.npy", "-f", "--no-verify")
+        self.assertIn("the chunk tRNS is left out", done.stderr)
+
     def test_channels_that_are_no_colours(self):
         """2 to 8 samples of gray without alpha, as microscopes and satellites write them: all are read, and written."""
         def tiff(array, planar, extra):

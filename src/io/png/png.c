@@ -60,6 +60,12 @@ _Noreturn void smp_png_stop(smp_png *state, smp_code code)
     longjmp(state->jump, 1);
 }
 
+/* A chunk without which there is a picture: transparency, a palette that is only suggested. */
+static bool is_beside(const char *message)
+{
+    return strncmp(message, "tRNS: ", 6) == 0 || strncmp(message, "PLTE: ", 6) == 0;
+}
+
 static smp_code describe(smp_png *state, const char *message)
 {
     smp_error *err = state->err;
@@ -75,8 +81,11 @@ static smp_code describe(smp_png *state, const char *message)
     if (strstr(message, "too large") || strstr(message, "exceeds"))
         return smp_fail(err, SMP_E_LIMIT, "the PNG has a chunk that is larger than is accepted (libpng: %.200s)",
                         message);
-    return smp_fail(err, state->fault, "the PNG %s (libpng: %.200s)",
-                    state->fault == SMP_E_DECODE ? "is damaged" : "cannot be written", message);
+    smp_fail(err, state->fault, "the PNG %s (libpng: %.200s)",
+             state->fault == SMP_E_DECODE ? "is damaged" : "cannot be written", message);
+    if (state->fault == SMP_E_DECODE && is_beside(message))
+        smp_hint(err, "copy or download it again, or read it without that chunk with --no-verify");
+    return state->fault;
 }
 
 static PNG_NORETURN void png_failed(png_structp png, png_const_charp message)
@@ -120,6 +129,27 @@ static void note_chunk(smp_png *state, const char *message)
  * attack, and later ones may hold less. */
 enum { MOST_LEFT_OUT = 4, SMALL_CHUNK = 1 << 20 /* bytes */ };
 
+/* Whether every sample is as the file has it all the same, or --no-verify asks for what there is. */
+static bool note_harmless(smp_png *state, const char *message)
+{
+    static const struct {
+        const char *begins, *says;
+    } harmless[] = {
+        {"tRNS chunk has out-of-range", "the transparent colour has more bits than the samples: the lower ones count"},
+        {"IDAT: Extra compressed data", "data follow the picture within its chunks, and are left out"},
+        {"IDAT: Too much image data", "data follow the picture within its chunks, and are left out"},
+    };
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0] && !state->refused; i++)
+        if (strncmp(message, harmless[i].begins, strlen(harmless[i].begins)) == 0) {
+            smp_note(state->notes, "%s", harmless[i].says);
+            return true;
+        }
+    if (!is_beside(message) || !state->lenient || state->refused)
+        return false;
+    smp_note(state->notes, "the chunk %.4s is left out (libpng: %.100s)", message, message + 6);
+    return true;
+}
+
 /* While reading, libpng only warns when it leaves something out. Metadata may be left out, with a note: the picture is
  * complete without it. Picture data may not be left out, and a reached limit must be reported. */
 static void png_warned(png_structp png, png_const_charp message)
@@ -128,6 +158,8 @@ static void png_warned(png_structp png, png_const_charp message)
     static const char *const limits[] = {"too large", "exceeds", "memory"};
     smp_png *state = png_get_error_ptr(png);
     if (state->fault != SMP_E_DECODE)
+        return;
+    if (note_harmless(state, message))
         return;
     bool fatal = state->refused != 0 || (strlen(message) >= 4 && is_one_of(message, picture, 5));
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) /* a profile's own length may be any number */

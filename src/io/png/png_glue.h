@@ -41,6 +41,7 @@ typedef struct smp_png {
     uint32_t chunks;     /* reading: beside those of pictures */
     smp_source *source;  /* reading */
     bool lacks_rows;     /* reading: the picture's data ended too early */
+    bool lenient;        /* reading: with --no-verify */
     smp_output *output;  /* writing */
     smp_code fault;      /* the code for libpng's messages other than memory and input: SMP_E_DECODE or SMP_E_WRITE */
 } smp_png;

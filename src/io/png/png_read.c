@@ -250,6 +250,7 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     state->base.fault = SMP_E_DECODE;
     state->base.notes = &reader->notes;
     state->base.cap = SMP_PNG_METADATA_CAP + row_bytes * ROWS_HELD;
+    state->base.lenient = reader->limits.no_verify;
     if (reader->limits.no_verify)
         state->cut = smp_png_find_cut(&reader->source);
     code = smp_png_create(&state->base, true, err);

@@ -21,8 +21,11 @@ struct smp_tiff_handle {
     smp_source *source;
     const smp_tiff_page *page;
     uint64_t position;
-    bool strict; /* warnings are errors: libtiff goes on with invented samples after them */
+    smp_notes *notes;
+    bool reading; /* most warnings are errors: libtiff goes on with invented samples after them */
+    bool lenient; /* with --no-verify: they are notes */
     bool failed, memory;
+    bool warned;       /* it failed by a warning */
     char message[160]; /* the first */
 };
 
@@ -81,10 +84,34 @@ static int keep_message(TIFF *tiff, void *context, const char *module, const cha
     return 1;
 }
 
+/* Whether every sample was in the file, as far as a warning tells. Bytes before a restart marker were samples. */
+static bool is_harmless(const char *text)
+{
+    static const char stray[] = "extraneous bytes before marker 0x";
+    const char *found = strstr(text, stray), *marker = found ? found + sizeof stray - 1 : "";
+    return strstr(text, "Old-style LZW codes") || strstr(text, "unknown JFIF revision") ||
+           (found && !(marker[0] == 'd' && marker[1] >= '0' && marker[1] <= '7'));
+}
+
 static int keep_warning(TIFF *tiff, void *context, const char *module, const char *format, va_list list)
 {
-    const smp_tiff_handle *handle = context;
-    return handle->strict ? keep_message(tiff, context, module, format, list) : 1;
+    smp_tiff_handle *handle = context;
+    char text[160];
+    va_list again;
+    va_copy(again, list);
+    vsnprintf(text, sizeof text, format, again);
+    va_end(again);
+    if (!handle->reading)
+        return 1;
+    if (is_harmless(text)) {
+        smp_note(handle->notes, "the TIFF is read with a reservation (libtiff: %s)", text);
+    } else if (handle->lenient) {
+        smp_note(handle->notes, "the picture may be damaged (libtiff: %s)", text);
+    } else {
+        handle->warned = handle->warned || !handle->failed;
+        keep_message(tiff, context, module, format, list);
+    }
+    return 1;
 }
 
 static smp_code fail_library(const smp_tiff_handle *handle, smp_error *err)
@@ -93,7 +120,7 @@ static smp_code fail_library(const smp_tiff_handle *handle, smp_error *err)
         return smp_fail_memory(err, "a TIFF", handle->page->memory);
     smp_fail(err, SMP_E_DECODE, "the TIFF is damaged (libtiff: %.150s)",
              handle->message[0] ? handle->message : "no reason is given");
-    return smp_hint_damaged(err);
+    return handle->warned ? smp_hint_no_verify(err) : smp_hint_damaged(err);
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */
@@ -138,13 +165,15 @@ static TIFF *open_library(smp_tiff_handle *handle)
     return tiff;
 }
 
-smp_code smp_tiff_handle_open(smp_source *source, const smp_tiff *tiff, const smp_tiff_page *page,
+smp_code smp_tiff_handle_open(smp_reader *reader, const smp_tiff *tiff, const smp_tiff_page *page,
                               smp_tiff_handle **out, smp_error *err)
 {
     smp_tiff_handle *handle = *out = smp_alloc(sizeof *handle);
     if (!handle)
         return smp_fail_memory(err, "a TIFF", sizeof *handle);
-    handle->source = source;
+    handle->source = &reader->source;
+    handle->notes = &reader->notes;
+    handle->lenient = reader->limits.no_verify;
     handle->page = page;
     smp_code code = SMP_OK;
     handle->tiff = open_library(handle);
@@ -159,7 +188,7 @@ smp_code smp_tiff_handle_open(smp_source *source, const smp_tiff *tiff, const sm
         if (!agrees(handle->tiff, page))
             code = smp_fail(err, SMP_E_DECODE, "the TIFF is damaged: its entries contradict each other");
     }
-    handle->strict = true;
+    handle->reading = true;
     handle->failed = handle->memory = false;
     handle->message[0] = '\0';
     if (code) {

@@ -7,8 +7,10 @@
 
 typedef struct smp_tiff_handle smp_tiff_handle;
 
-/* Opens the page whose directory was walked. libtiff must see the same in it. *out is null on failure. */
-smp_code smp_tiff_handle_open(smp_source *source, const smp_tiff *tiff, const smp_tiff_page *page,
+/* Opens the page whose directory was walked. libtiff must see the same in it. What it warns of, and is harmless or,
+ * with
+ * --no-verify, not, becomes the reader's notes. *out is null on failure. */
+smp_code smp_tiff_handle_open(smp_reader *reader, const smp_tiff *tiff, const smp_tiff_page *page,
                               smp_tiff_handle **out, smp_error *err);
 void smp_tiff_handle_close(smp_tiff_handle *handle);
 

@@ -76,7 +76,7 @@ static smp_code take_memory(tiff_reader *state, smp_error *err)
 
 static smp_code open_plane(smp_reader *reader, tiff_reader *state, int i, smp_error *err)
 {
-    smp_code code = smp_tiff_handle_open(&reader->source, state->shown, &state->page, &state->handles[i], err);
+    smp_code code = smp_tiff_handle_open(reader, state->shown, &state->page, &state->handles[i], err);
     return code ? code
                 : smp_tiff_inflate_open(&reader->source, state->shown, &state->page, !reader->limits.no_verify,
                                         &state->inflates[i], err);
