@@ -244,6 +244,23 @@ static smp_code fail_exists(smp_error *err)
     return smp_hint(err, "replace it with --force, or give another name");
 }
 
+/* Of the names on the way one is too long, or all together. */
+static smp_code fail_too_long(const char *path, smp_error *err)
+{
+    size_t longest = 0;
+    for (const char *name = path, *end; *name; name = end + (*end == '/')) {
+        end = name + strcspn(name, "/");
+        longest = (size_t)(end - name) > longest ? (size_t)(end - name) : longest;
+    }
+    if (longest > NAME_MAX)
+        smp_fail(err, SMP_E_WRITE, "the name is too long: it has %zu bytes, and file systems take %d", longest,
+                 NAME_MAX);
+    else
+        smp_fail(err, SMP_E_WRITE, "the path is too long: it has %zu bytes, and the system takes %d", strlen(path),
+                 PATH_MAX - 1);
+    return smp_hint(err, "give a shorter name");
+}
+
 static smp_code open_path(smp_output *output, const char *const *inputs, smp_error *err)
 {
     const char *path = output->path;
@@ -252,6 +269,8 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
         return smp_fail(err, SMP_E_WRITE, "the name of the output is empty");
     struct stat status, link;
     bool exists = stat(path, &status) == 0;
+    if (!exists && errno == ENAMETOOLONG)
+        return fail_too_long(path, err);
     if (!exists && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) {
         char text[128];
         smp_fail(err, SMP_E_WRITE, "cannot write there: %s", smp_os_error(errno, text, sizeof text));
@@ -407,7 +426,7 @@ smp_code smp_make_folders(const char *path, smp_error *err)
     char copy[PATH_MAX], why[128];
     size_t length = strlen(path);
     if (length >= sizeof copy)
-        return smp_fail(err, SMP_E_WRITE, "the path is too long");
+        return fail_too_long(path, err);
     memcpy(copy, path, length + 1);
     char *last = strrchr(copy, '/');
     if (!last || last == copy)
@@ -425,7 +444,11 @@ smp_code smp_make_folders(const char *path, smp_error *err)
     }
     if (mkdir(copy, 0777) == 0 || errno == EEXIST)
         return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "cannot make the folder: %s", smp_os_error(errno, why, sizeof why));
-    smp_hint(err, "give one in a folder that you may write to");
+    if (errno == ENAMETOOLONG) {
+        fail_too_long(copy, err);
+    } else {
+        smp_fail(err, SMP_E_WRITE, "cannot make the folder: %s", smp_os_error(errno, why, sizeof why));
+        smp_hint(err, "give one in a folder that you may write to");
+    }
     return smp_at(err, "%s", copy);
 }

@@ -38,6 +38,16 @@ class Messages(CliCase):
         ):
             self.assertRegex(self.smp(*command, status=status).stderr, f"(?s)error: .*hint: .*{hint}", command)
 
+    def test_names_that_are_too_long_are_told_so(self):
+        shutil.copy(SAMPLES / "camera.png", self.folder / "in.png")
+        long, deep = "n" * 300, "d/" * 2100
+        for command, says in ((("convert", "in.png", long + ".png"), "it has 304 bytes, and file systems take 255"),
+                              (("batch", "-e", "invert", "in.png", "-o", long), "it has 300 bytes"),
+                              (("convert", "in.png", deep + "o.png"), "the path is too long: it has 4205 bytes")):
+            done = self.smp(*command, status=4)
+            self.assertRegex(done.stderr, f"{says}(?s:.*)hint: give a shorter name")
+            self.assertNotIn("permissions", done.stderr)
+
     def test_five_mistakes_give_five_diagnostics(self):
         self.write("five.pipe", FIVE_MISTAKES)
         done = self.smp("check", "five.pipe", status=2)
