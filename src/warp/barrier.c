@@ -1,5 +1,6 @@
 /* Barriers of a block: threads arrive, and are released when all that live, or as many as the instruction names, are
- * there. Threads that left before a barrier, or wait at another one, are a finding. */
+ * there. Threads that left before a barrier, or wait at another one, are a finding. A barrier orders what the warps
+ * that arrive did before it, and what those that wait do behind it: no others. */
 #include <string.h>
 
 #include "warp/machine.h"
@@ -7,6 +8,27 @@
 /* mode of a barrier instruction */
 enum { WAIT, ARRIVE_ONLY, COUNT_PREDICATES, ALL_PREDICATES, ANY_PREDICATE };
 
+/* What a warp that arrives did so far, and what it knows of others, is known to those that the barrier releases. What
+ * it does next is not: a warp that does not wait begins a new interval. */
+static void tell(warp_block *block, warp_barrier *barrier, uint32_t warp, bool waits)
+{
+    warp_order *order = &block->order;
+    if (!waits)
+        order->interval++;
+    for (uint32_t w = 0; w < block->warps; w++)
+        if (barrier->before[w] < order->known[warp][w])
+            barrier->before[w] = order->known[warp][w];
+    barrier->before[warp] = waits ? order->interval + 1 : order->interval;
+}
+
+static void learn(warp_order *order, const warp_barrier *barrier, uint32_t warp, uint32_t warps)
+{
+    for (uint32_t w = 0; w < warps; w++)
+        if (order->known[warp][w] < barrier->before[w])
+            order->known[warp][w] = barrier->before[w];
+}
+
+static void release(warp_block *block, uint32_t id);
 void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
 {
     const uint32_t first = (uint32_t)__builtin_ctz(lanes);
@@ -27,14 +49,28 @@ void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, ui
         barrier->other_inst = inst->index;
         barrier->other_thread = warp_thread(frame, first);
     }
-    barrier->arrived += (uint32_t)warp_lanes_in(lanes);
-    if (inst->mode == ARRIVE_ONLY)
-        return;
-    barrier->waiting += (uint32_t)warp_lanes_in(lanes);
-    frame->ready &= ~lanes;
-    frame->at_barrier |= lanes;
-    WARP_ACTIVE_LANES(lanes)
-    frame->barrier[l] = (uint8_t)id;
+    const bool waits = inst->mode != ARRIVE_ONLY;
+    if (count || !waits)
+        tell(block, barrier, frame->warp, waits);
+    block->order.partial = block->order.partial || !waits || (count && count < block->threads);
+    barrier->arrived += (uint32_t)warp_lanes_in(waits || lanes != frame->live ? lanes : WARP_ALL);
+    if (waits) {
+        barrier->waiting += (uint32_t)warp_lanes_in(lanes);
+        frame->ready &= ~lanes;
+        frame->at_barrier |= lanes;
+        WARP_ACTIVE_LANES(lanes)
+        frame->barrier[l] = (uint8_t)id;
+    }
+    if (barrier->expected && barrier->arrived >= barrier->expected) /* the next to come are of its next round */
+        release(block, id);
+}
+
+static uint32_t live_threads(const warp_block *block)
+{
+    uint32_t live = 0;
+    for (uint32_t w = 0; w < block->warps; w++)
+        live += (uint32_t)warp_lanes_in(block->frames[w].live);
+    return live;
 }
 
 static uint32_t waiting_at(const warp_frame *frame, uint32_t id)
@@ -43,6 +79,17 @@ static uint32_t waiting_at(const warp_frame *frame, uint32_t id)
     WARP_ACTIVE_LANES(frame->at_barrier)
     lanes |= (uint32_t)(frame->barrier[l] == id) << l;
     return lanes;
+}
+
+/* Barriers that count do so by warps: lanes that ended arrive with the others of their warp. */
+static uint32_t brought(const warp_block *block, uint32_t id)
+{
+    uint32_t ended = 0;
+    for (uint32_t w = 0; w < block->warps; w++) {
+        const uint32_t live = block->frames[w].live;
+        ended += live && waiting_at(&block->frames[w], id) == live ? (uint32_t)warp_lanes_in(~live) : 0;
+    }
+    return ended;
 }
 
 /* bar.red: the result goes to every thread. */
@@ -99,6 +146,7 @@ static void report_absent(warp_block *block, uint32_t id, uint32_t absent)
 static void release(warp_block *block, uint32_t id)
 {
     warp_barrier *barrier = &block->barriers[id];
+    const bool whole = !barrier->expected || barrier->waiting >= block->threads;
     if (block->insts[barrier->inst]->mode >= COUNT_PREDICATES)
         reduce_predicates(block, id);
     for (uint32_t w = 0; w < block->warps; w++) {
@@ -106,24 +154,31 @@ static void release(warp_block *block, uint32_t id)
         const uint32_t lanes = waiting_at(frame, id);
         frame->at_barrier &= ~lanes;
         frame->ready |= lanes;
-        if (lanes)
-            frame->turn = 0;
+        if (!lanes)
+            continue;
+        frame->turn = 0;
+        if (!whole)
+            learn(&block->order, barrier, w, block->warps);
     }
     memset(barrier, 0, sizeof *barrier);
-    block->interval++;
+    block->order.interval++;
+    if (whole)
+        block->order.floor = block->order.interval;
+    else
+        block->order.partial = true;
 }
 
 /* Releases what is complete; false: nothing is. */
 bool warp_release_barriers(warp_block *block)
 {
-    uint32_t live = 0;
+    const uint32_t live = live_threads(block);
     bool released = false;
-    for (uint32_t w = 0; w < block->warps; w++)
-        live += (uint32_t)warp_lanes_in(block->frames[w].live);
     for (uint32_t id = 0; id < WARP_BARRIERS; id++) {
         const warp_barrier *barrier = &block->barriers[id];
         const uint32_t expected = barrier->expected ? barrier->expected : live;
-        if (!barrier->arrived || barrier->arrived < expected)
+        if (!barrier->arrived)
+            continue;
+        if (barrier->arrived < expected && (!barrier->expected || barrier->arrived + brought(block, id) < expected))
             continue;
         if (!barrier->expected && live < block->threads)
             report_absent(block, id, block->threads - live);
@@ -142,9 +197,7 @@ void warp_report_deadlock(warp_block *block)
         const warp_barrier *barrier = &block->barriers[id];
         if (!barrier->waiting)
             continue;
-        uint32_t live = 0;
-        for (uint32_t w = 0; w < block->warps; w++)
-            live += (uint32_t)warp_lanes_in(block->frames[w].live);
+        const uint32_t live = live_threads(block);
         warp_fault(block, SMP_WARP_BARRIER, barrier->inst, barrier->first_thread, UINT32_MAX, 0,
                    "barrier %u waits for %u threads and %u arrived: the block hangs", id,
                    barrier->expected ? barrier->expected : live, barrier->arrived);

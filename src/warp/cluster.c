@@ -30,7 +30,7 @@ void warp_cluster_wake(warp_block *block)
     }
     if (block->cluster_phase != block->cluster->phase) { /* it orders as a barrier of the block does */
         block->cluster_phase = block->cluster->phase;
-        block->interval++;
+        warp_order_all(block);
         for (uint32_t w = 0; w < block->warps; w++)
             block->frames[w].turn = 0;
     }
@@ -119,8 +119,7 @@ unsigned char *warp_memory_of(const warp_block *block, uint32_t rank)
 static warp_far_touch touch_of(const warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane,
                                bool atomic)
 {
-    return (warp_far_touch){.stamp = (uint64_t)block->interval << 32 | (uint64_t)frame->turn << 16 |
-                                     warp_thread(frame, lane),
+    return (warp_far_touch){.stamp = warp_stamp(block, frame, lane),
                             .epoch = block->cluster->epoch,
                             .inst = inst->index,
                             .rank = (uint16_t)block->rank,
@@ -129,16 +128,11 @@ static warp_far_touch touch_of(const warp_block *block, const warp_frame *frame,
 
 /* Whether an earlier touch of the memory of block `of` is not ordered before another. Two of the block itself are
  * judged elsewhere (shared.c). */
-static bool unordered(const warp_far_touch *before, const warp_far_touch *now, uint32_t of)
+static bool unordered(const warp_block *block, const warp_far_touch *before, const warp_far_touch *now, uint32_t of)
 {
     if (before->epoch != now->epoch || (before->rank == now->rank && now->rank == of))
         return false;
-    const uint64_t was = before->stamp, is = now->stamp;
-    if (before->rank != now->rank)
-        return true;
-    if (was >> 32 != is >> 32 || (uint16_t)was == (uint16_t)is)
-        return false;
-    return (uint16_t)was / WARP_LANES != (uint16_t)is / WARP_LANES || (uint32_t)was >> 16 >= (uint32_t)is >> 16;
+    return before->rank != now->rank || warp_unordered(block, before->stamp, now->stamp);
 }
 
 static void race(warp_block *block, const warp_far_touch *before, const char *was, const char *is,
@@ -156,11 +150,11 @@ static void check(warp_block *block, const warp_far_touch *now, uint32_t of, uin
     warp_far *f = &block->cluster->members[of].far[granule];
     const char *is = how == WARP_READS ? "reads" : how == WARP_UPDATES ? "updates" : "writes";
     const bool both_atomic = now->atomic && f->write.atomic;
-    if (unordered(&f->write, now, of) && !both_atomic && !same_value)
+    if (unordered(block, &f->write, now, of) && !both_atomic && !same_value)
         race(block, &f->write, f->write.atomic ? "updates" : "writes", is, now, of, granule);
-    else if (how != WARP_READS && unordered(&f->read, now, of) && !(now->atomic && f->read.atomic))
+    else if (how != WARP_READS && unordered(block, &f->read, now, of) && !(now->atomic && f->read.atomic))
         race(block, &f->read, "reads", is, now, of, granule);
-    else if (how != WARP_READS && unordered(&f->other, now, of) && !(now->atomic && f->other.atomic))
+    else if (how != WARP_READS && unordered(block, &f->other, now, of) && !(now->atomic && f->other.atomic))
         race(block, &f->other, "reads", is, now, of, granule);
     if (how != WARP_READS)
         f->write = *now;

@@ -11,16 +11,31 @@ const char *smp_warp_fault_name(smp_warp_fault fault)
     return names[fault];
 }
 
-void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t thread, uint32_t other_inst,
-                uint32_t other_thread, const char *format, ...)
+/* A finding takes the time of some instructions. */
+static void spend(warp_block *block)
 {
+    const uint64_t cost = 4 + block->fault_count / 4;
+    block->look_at -= cost < block->look_at ? cost : block->look_at;
+}
+
+bool warp_fault_again(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t other_inst)
+{
+    spend(block);
     for (size_t i = block->fault_count; i--;) {
         warp_fault_key *f = &block->faults[i];
         if (f->fault == fault && f->inst == inst && f->other == other_inst) {
             f->count++;
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t thread, uint32_t other_inst,
+                uint32_t other_thread, const char *format, ...)
+{
+    if (warp_fault_again(block, fault, inst, other_inst))
+        return;
     if (!smp_grow(&block->faults, &block->fault_capacity, block->fault_count + 1, sizeof *block->faults)) {
         block->stop = true;
         smp_fail_memory(&block->error, "findings", sizeof *block->faults);

@@ -11,7 +11,7 @@
 enum {
     LANE_SPINS = 2000,  /* backward jumps of some lanes of a warp until others of it run */
     WARP_SPINS = 50000, /* of a warp until other warps run */
-    TIMED_TURNS = 64    /* of warps, from one look at the clock to the next */
+    TIMED = 20000       /* instructions of warps from one look at the clock to the next */
 };
 #define OTHERS      (UINT32_MAX - 1)    /* no instruction: other lanes wait for their turn */
 #define LONG_JUMPS  (UINT64_C(1) << 24) /* of a block, in all: the user is told, once a launch */
@@ -163,6 +163,16 @@ static void release_stuck_members(warp_block *block, warp_frame *frame)
     set_pc(frame, group, after(inst, low));
 }
 
+/* Whether there is time left for what comes at this instruction. */
+static bool has_time(warp_block *block, const warp_frame *frame, const warp_inst *inst)
+{
+    block->look_at = block->instructions + TIMED;
+    if (block->deadline <= 0 || smp_now() <= block->deadline)
+        return true;
+    warp_stop(block, frame, inst, "it still runs here after the time limit of %g s", block->launch->seconds);
+    return false;
+}
+
 /* For a jump or an end: the cost beside its guard. */
 static uint32_t second_condition(const warp_frame *frame, const warp_inst *inst)
 {
@@ -181,7 +191,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint
             const uint32_t holds = warp_pred(frame, inst->guard);
             lanes &= inst->guard_not ? ~holds : holds;
         }
-        block->instructions++;
+        if (block->instructions++ >= block->look_at && !has_time(block, frame, inst))
+            return false;
         block->lane_instructions += (uint32_t)warp_lanes_in(lanes);
         switch ((warp_flow)inst->flow) {
         case WARP_NEXT:
@@ -301,11 +312,6 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
         const bool goes_on = run_group(block, frame, group, pc, next);
         if (block->stop)
             return false;
-        if (block->deadline > 0 && ++block->turns % TIMED_TURNS == 0 && smp_now() > block->deadline) {
-            warp_stop(block, frame, &frame->code->insts[pc], "it still runs here after the time limit of %g s",
-                      block->launch->seconds);
-            return false;
-        }
         if (block->jumps > LONG_JUMPS && !block->said && block->launch->print) {
             const warp_inst *inst = &frame->code->insts[pc];
             block->said = true;
@@ -446,9 +452,11 @@ void warp_begin_block(warp_block *block, uint64_t index)
     block->id[0] = (uint32_t)(index % launch->grid[0]);
     block->id[1] = (uint32_t)(index / launch->grid[0] % launch->grid[1]);
     block->id[2] = (uint32_t)(index / launch->grid[0] / launch->grid[1]);
-    block->interval++;
-    block->first_interval = block->interval;
+    warp_order_all(block);
+    block->order.first = block->order.interval;
+    block->order.partial = false;
     block->jumps = block->failed_waits = 0;
+    block->look_at = 0; /* beginning a block takes time, too */
     memset(block->shared, PATTERN, block->shared_size);
     memset(block->barriers, 0, sizeof block->barriers);
     for (uint32_t w = 0; w < block->warps; w++) {

@@ -328,7 +328,18 @@ typedef struct warp_barrier {
     uint32_t arrived, waiting, expected; /* threads; expected 0: all that live */
     uint32_t inst, first_thread, other_inst, other_thread;
     bool mixed;
+    uint32_t before[WARP_MOST_WARPS]; /* of each warp: what warps knew of it when they arrived, as warp_order.known */
 } warp_barrier;
+
+/* What is ordered in a block. Time is counted in intervals: a barrier, and an arrival at one, begin a new one. Accesses
+ * of intervals before `first` are of earlier blocks, those before `floor` come before all that follows. Barriers of
+ * some warps order those alone: known[w][v] is the interval before which accesses of warp v come before what warp w
+ * does now (a vector clock); older values than `floor` say nothing. */
+typedef struct warp_order {
+    uint32_t interval, first, floor;
+    bool partial; /* a barrier of some warps has ended */
+    uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
+} warp_order;
 
 struct warp_block {
     const smp_warp_launch *launch;
@@ -343,7 +354,7 @@ struct warp_block {
     uint32_t shared_size, dynamic_base;
     warp_granule *granules;
     uint32_t granule_shift;
-    uint32_t interval, first_interval; /* barriers so far, over all blocks; those before first are of earlier blocks */
+    warp_order order;
     warp_barrier barriers[WARP_BARRIERS];
     const warp_inst *const *insts; /* of the module, by index */
     warp_count *counts;            /* of each */
@@ -357,9 +368,9 @@ struct warp_block {
     uint32_t bank_sizes[WARP_BANKS];
     bool illegal, refused, asserted; /* as in smp_warp_result */
     bool stop;
-    bool said;       /* that a block takes long */
-    double deadline; /* by smp_now(); 0: none */
-    uint32_t turns;  /* of warps, until time is looked at */
+    bool said;        /* that a block takes long */
+    double deadline;  /* by smp_now(); 0: none */
+    uint64_t look_at; /* instructions after which time is looked at; findings bring it nearer */
     smp_error error;
 };
 
@@ -418,11 +429,37 @@ uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *
 void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
                        uint32_t bytes, warp_touching how);
 
+/* All accesses so far, of all warps, come before all that follow. */
+static inline void warp_order_all(warp_block *block)
+{
+    block->order.floor = ++block->order.interval;
+}
+
+/* The stamp of an access: its interval, the turn of its warp, its thread. */
+static inline uint64_t warp_stamp(const warp_block *block, const warp_frame *frame, uint32_t lane)
+{
+    return (uint64_t)block->order.interval << 32 | (uint64_t)frame->turn << 16 | warp_thread(frame, lane);
+}
+
+/* Whether an earlier access of this block, by its stamp, is not ordered before a later one. */
+static inline bool warp_unordered(const warp_block *block, uint64_t was, uint64_t now)
+{
+    if (was >> 32 < block->order.floor || (uint16_t)was == (uint16_t)now)
+        return false;
+    const uint32_t from = (uint16_t)was / WARP_LANES, to = (uint16_t)now / WARP_LANES;
+    if (from == to && (uint16_t)(was >> 16) < (uint16_t)(now >> 16))
+        return false;
+    return !block->order.partial || was >> 32 >= block->order.known[to][from];
+}
+
 /* The lanes wait for others: their next jump back gives those a turn. */
 void warp_waits(warp_frame *frame);
 
 /* Adds the cost of one more piece of the same instruction (matrices): wavefronts alone. */
 void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access *access);
+
+/* Counts a finding that is known by its kind and instructions, of which no text needs to be made. False: it is new. */
+bool warp_fault_again(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t other_inst);
 
 /* A finding; the text is made only for the first of its kind at these instructions. */
 void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t thread, uint32_t other_inst,

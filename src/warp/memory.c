@@ -109,6 +109,27 @@ static const char *doing(warp_touching how)
     return how == WARP_READS ? "reads" : how == WARP_WRITES ? "writes" : "updates";
 }
 
+/* Whether an access lies in memory from start to end: nothing is added to an address, which may be the last there is.
+ */
+static inline bool is_within(uint64_t address, uint32_t width, uint64_t start, uint64_t end)
+{
+    return address >= start && address <= end && end - address >= width;
+}
+
+/* A place that no buffer holds. Once it is known that a GPU would notice, more of the same need no description. */
+static void outside(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t address,
+                    const warp_access *access)
+{
+    char text[160];
+    bool illegal;
+    if (block->illegal && warp_fault_again(block, SMP_WARP_BOUNDS, inst->index, UINT32_MAX))
+        return;
+    warp_describe(block->launch->memory, address, text, sizeof text, &illegal);
+    block->illegal = block->illegal || illegal;
+    warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0, "%s %u bytes %s",
+               doing(access->how), access->width, text);
+}
+
 /* The lanes whose access lies in one buffer and is aligned; findings for the others. */
 static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
                              const uint64_t address[WARP_LANES], const warp_access *access)
@@ -124,14 +145,9 @@ static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_in
                        access->width);
             continue;
         }
-        if (!(a >= block->buffer_start && a + access->width <= block->buffer_end)) {
+        if (!is_within(a, access->width, block->buffer_start, block->buffer_end)) {
             if (!smp_warp_buffer_of(block->launch->memory, a, &start, &size) || size - (a - start) < access->width) {
-                char text[160];
-                bool illegal;
-                warp_describe(block->launch->memory, a, text, sizeof text, &illegal);
-                block->illegal = block->illegal || illegal;
-                warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0, "%s %u bytes %s",
-                           doing(access->how), access->width, text);
+                outside(block, frame, inst, l, a, access);
                 continue;
             }
             block->buffer_start = start;
@@ -185,7 +201,7 @@ static void note_written(const smp_warp_launch *launch, uint32_t lanes, const ui
                          uint32_t width)
 {
     WARP_ACTIVE_LANES(lanes)
-    if (address[l] >= launch->written_start && address[l] + width <= launch->written_end)
+    if (is_within(address[l], width, launch->written_start, launch->written_end))
         memset(launch->written + (address[l] - launch->written_start), 1, width);
 }
 
@@ -202,7 +218,7 @@ uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst
         mixed |= a;
     }
     uint32_t inside = lanes;
-    if (low < block->buffer_start || high + access->width > block->buffer_end || high + access->width < high ||
+    if (low < block->buffer_start || !is_within(high, access->width, block->buffer_start, block->buffer_end) ||
         mixed & (access->width - 1))
         inside = lanes_inside(block, frame, inst, lanes, address, access);
     if (!same_pattern(memo, lanes, address, access->width))

@@ -60,16 +60,6 @@ static inline uint32_t thread_of(const warp_touch *touch)
     return (uint32_t)touch->stamp & 0xffff;
 }
 
-/* Whether an earlier touch is not ordered before the access of `now`. */
-static inline bool unordered(const warp_touch *before, uint64_t now)
-{
-    const uint64_t was = before->stamp;
-    if (was >> 32 != now >> 32 || (uint16_t)was == (uint16_t)now)
-        return false;
-    const bool same_warp = (uint16_t)was / WARP_LANES == (uint16_t)now / WARP_LANES;
-    return !(same_warp && (uint32_t)was >> 16 < (uint32_t)now >> 16);
-}
-
 /* "s[12]", "byte 48 of shared memory" */
 static void place_text(const warp_block *block, uint32_t offset, char *text, size_t size)
 {
@@ -88,69 +78,76 @@ static void race(warp_block *block, const warp_touch *before, const char *was, c
                  uint32_t thread, uint32_t granule)
 {
     char place[120];
+    if (warp_fault_again(block, SMP_WARP_RACE, index, before->inst))
+        return;
     place_text(block, granule << block->granule_shift, place, sizeof place);
     warp_fault(block, SMP_WARP_RACE, index, thread, before->inst, thread_of(before),
                "one thread %s and another %s %s without a barrier between them", was, is, place);
 }
 
 /* Whether the readers that are known race with every writer that a further reader would race with: two of different
- * warps do, and so do two threads of this warp that read in this turn. */
-static inline bool readers_suffice(const warp_granule *g, uint64_t now)
+ * warps do, and so do two threads of this warp that read in this turn. A barrier of some warps may order one of them.
+ */
+static inline bool readers_suffice(const warp_block *block, const warp_granule *g, uint64_t now)
 {
     const uint64_t read = g->read.stamp, other = g->other.stamp;
-    if (read >> 32 != now >> 32 || other >> 32 != now >> 32)
+    if (read >> 32 < block->order.floor || other >> 32 < block->order.floor || block->order.partial)
         return false;
     if ((uint16_t)read / WARP_LANES != (uint16_t)other / WARP_LANES)
         return true;
     return read / WARP_LANES == now / WARP_LANES && other / WARP_LANES == now / WARP_LANES && read != other;
 }
 
-static inline void note_read(warp_granule *g, const warp_touch *now)
+static inline void note_read(const warp_block *block, warp_granule *g, const warp_touch *now)
 {
-    if (readers_suffice(g, now->stamp))
+    const uint32_t floor = block->order.floor;
+    if (readers_suffice(block, g, now->stamp))
         return;
-    if (interval_of(&g->read) == interval_of(now) && thread_of(&g->read) != thread_of(now)) {
+    if (interval_of(&g->read) >= floor && thread_of(&g->read) != thread_of(now)) {
         const bool same_warp = thread_of(&g->read) / WARP_LANES == thread_of(now) / WARP_LANES;
-        const bool other_kept = interval_of(&g->other) == interval_of(now) &&
-                                thread_of(&g->other) / WARP_LANES != thread_of(now) / WARP_LANES;
+        const bool other_kept =
+            interval_of(&g->other) >= floor && thread_of(&g->other) / WARP_LANES != thread_of(now) / WARP_LANES;
         if (!same_warp || !other_kept)
             g->other = g->read;
     }
     g->read = *now;
 }
 
+static void uninitialised(warp_block *block, const warp_touch *now, const char *does, uint32_t granule)
+{
+    char place[120];
+    if (warp_fault_again(block, SMP_WARP_UNINITIALISED, now->inst, UINT32_MAX))
+        return;
+    place_text(block, granule << block->granule_shift, place, sizeof place);
+    warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
+               "%s %s, which the block has not written", does, place);
+}
+
 static void check_read(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
-    if (interval_of(&g->write) < block->first_interval && !warp_written_far(block, granule)) {
-        char place[120];
-        place_text(block, granule << block->granule_shift, place, sizeof place);
-        warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
-                   "reads %s, which the block has not written", place);
-    } else if (unordered(&g->write, now->stamp) && !(now->atomic && g->write.atomic))
+    if (interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
+        uninitialised(block, now, "reads", granule);
+    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic))
         race(block, &g->write, g->write.atomic ? "updates" : "writes", "reads", now->inst, thread_of(now), granule);
-    note_read(g, now);
+    note_read(block, g, now);
 }
 
 static void check_write(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule, bool same_value)
 {
     const char *is = now->atomic ? "updates" : "writes";
-    if (unordered(&g->write, now->stamp) && !(now->atomic && g->write.atomic) && !same_value)
+    if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic) && !same_value)
         race(block, &g->write, g->write.atomic ? "updates" : "writes", is, now->inst, thread_of(now), granule);
-    else if (unordered(&g->read, now->stamp) && !(now->atomic && g->read.atomic))
+    else if (warp_unordered(block, g->read.stamp, now->stamp) && !(now->atomic && g->read.atomic))
         race(block, &g->read, "reads", is, now->inst, thread_of(now), granule);
-    else if (unordered(&g->other, now->stamp) && !(now->atomic && g->other.atomic))
+    else if (warp_unordered(block, g->other.stamp, now->stamp) && !(now->atomic && g->other.atomic))
         race(block, &g->other, "reads", is, now->inst, thread_of(now), granule);
     g->write = *now;
 }
 
 static void check_update(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
 {
-    if (interval_of(&g->write) < block->first_interval && !warp_written_far(block, granule)) {
-        char place[120];
-        place_text(block, granule << block->granule_shift, place, sizeof place);
-        warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
-                   "updates %s, which the block has not written", place);
-    }
+    if (interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
+        uninitialised(block, now, "updates", granule);
     check_write(block, g, now, granule, false);
 }
 
@@ -174,24 +171,23 @@ static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *i
                         const uint32_t offset[WARP_LANES])
 {
     warp_touch now = {0, inst->index, inst->orderly};
-    const uint64_t stamp = (uint64_t)block->interval << 32 | (uint64_t)frame->turn << 16;
+    const uint64_t stamp = warp_stamp(block, frame, 0);
     WARP_ACTIVE_LANES(lanes)
     {
         const uint32_t at = offset[l] >> block->granule_shift;
         warp_granule *g = &block->granules[at];
-        now.stamp = stamp | warp_thread(frame, l);
-        if (interval_of(&g->write) < block->first_interval || unordered(&g->write, now.stamp))
+        now.stamp = stamp + l;
+        if (interval_of(&g->write) < block->order.first || warp_unordered(block, g->write.stamp, now.stamp))
             check_read(block, g, &now, at);
         else
-            note_read(g, &now);
+            note_read(block, g, &now);
     }
 }
 
 static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
                        const warp_access *access)
 {
-    const warp_touch now = {(uint64_t)block->interval << 32 | (uint64_t)frame->turn << 16 | warp_thread(frame, lane),
-                            inst->index, access->how == WARP_UPDATES || inst->orderly};
+    const warp_touch now = {warp_stamp(block, frame, lane), inst->index, access->how == WARP_UPDATES || inst->orderly};
     const uint32_t last = (offset + access->width - 1) >> block->granule_shift;
     for (uint32_t at = offset >> block->granule_shift; at <= last; at++) {
         warp_granule *g = &block->granules[at];
@@ -200,7 +196,7 @@ static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *in
         else if (access->how == WARP_UPDATES)
             check_update(block, g, &now, at);
         else {
-            const bool alone = !unordered(&g->write, now.stamp);
+            const bool alone = !warp_unordered(block, g->write.stamp, now.stamp);
             check_write(block, g, &now, at, alone || writes_same(block, access, lane, offset, at));
             /* the value is there at once, so that the next lane of this instruction compares with it */
             if (access->bytes) { /* of this granule alone: the next one is compared first */

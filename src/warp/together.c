@@ -14,7 +14,8 @@ typedef struct resident {
     warp_granule *granules;
     warp_barrier barriers[WARP_BARRIERS];
     uint64_t index, jumps;
-    uint32_t id[3], interval, first_interval, rank, cluster_phase;
+    uint32_t id[3], rank, cluster_phase;
+    warp_order order;
     bool ended;
 } resident;
 
@@ -56,8 +57,7 @@ static void load(warp_block *block, const resident *r)
     memcpy(block->id, r->id, sizeof r->id);
     block->index = r->index;
     block->jumps = r->jumps;
-    block->interval = r->interval;
-    block->first_interval = r->first_interval;
+    block->order = r->order;
     block->rank = r->rank;
     block->cluster_phase = r->cluster_phase;
 }
@@ -69,8 +69,7 @@ static void save(const warp_block *block, resident *r)
     memcpy(r->id, block->id, sizeof r->id);
     r->index = block->index;
     r->jumps = block->jumps;
-    r->interval = block->interval;
-    r->first_interval = block->first_interval;
+    r->order = block->order;
     r->rank = block->rank;
     r->cluster_phase = block->cluster_phase;
 }
@@ -157,7 +156,7 @@ static void begin_cluster(warp_block *block, resident *all, uint64_t number)
         r->ended = m->ended = m->was_reached = false;
         m->shared = r->shared;
         m->granules = r->granules;
-        m->first_interval = block->first_interval;
+        m->first_interval = block->order.first;
         save(block, r);
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/paths.h"
 #include "warp/machine.h"
 
@@ -186,8 +187,10 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
         smp_warp_note(result, "mistakes are not looked for: %s", unable->message);
         return done;
     }
+    smp_warp_launch first = *launch; /* both runs have the time of one */
+    first.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     smp_warp_copy *before = sass && !known ? smp_warp_copy_memory(launch->memory) : NULL;
-    smp_code code = smp_warp_run(launch, before ? &ptx : result, err);
+    smp_code code = smp_warp_run(&first, before ? &ptx : result, err);
     if (!before || code) {
         if (before)
             *result = ptx;
@@ -204,7 +207,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
         smp_warp_note(result, "counted from PTX: there is no memory for a second run, or the kernel allocates some");
         return SMP_OK;
     }
-    smp_warp_launch second = *launch;
+    smp_warp_launch second = first;
     second.kernel = sass;
     second.print = NULL;
     code = smp_warp_run(&second, result, &problem);

@@ -125,6 +125,7 @@ typedef struct smp_warp_launch {
     bool each_instruction;  /* rows are of instructions, not of source lines */
     int threads;            /* of the host that run blocks; 0: one */
     double seconds;         /* after which it is stopped with an error; 0: never */
+    double deadline;        /* where it began before: when that is, by smp_now(); 0: not */
     bool together;          /* blocks wait for each other: all of them run, in turns */
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
     unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */

@@ -3,6 +3,7 @@
 
 #include "suite.h"
 
+#include "base/clock.h"
 #include "warp/warp.h"
 
 typedef struct lab {
@@ -166,6 +167,44 @@ static void a_shuffle_from_outside_of_its_mask_is_a_mistake(void **state)
     }
 }
 
+/* Loops whose turns are short, that make findings, that split the warp, and blocks that are no work. */
+static void a_time_limit_holds_whatever_the_time_goes_into(void **state)
+{
+    (void)state;
+    static const double limit = 0.2, late = 1.2; /* seconds; the second is generous for a busy machine */
+    static const char *const bodies[] = {
+        "again: add.u32 %r1, %r1, 1; bra again;",
+        "again: st.shared.u32 [s], %r0; ld.shared.u32 %r1, [s]; bra again;",
+        "again: st.global.u32 [%d0], %r0; bra again;",
+        "again: st.global.u32 [%d0+1], %r0; bra again;",
+        "again: and.b32 %r1, %r0, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra even; add.u32 %r0, %r0, 2; bra again;\n"
+        "even: add.u32 %r0, %r0, 4; bra again;",
+        "again: bar.sync 0; bra again;",
+        "",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        char text[1000];
+        lab l = {.memory = NULL};
+        snprintf(text, sizeof text,
+                 ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %%r<2>;\n"
+                 ".reg .pred %%p<1>; .reg .b64 %%d<1>;\n.shared .align 4 .b32 s[4];\nmov.u32 %%r0, %%tid.x;\n"
+                 "mov.b64 %%d0, -4;\n%s\nret;\n}\n",
+                 bodies[i]);
+        assert_int_equal(smp_warp_memory_open(&l.memory, &l.err), SMP_OK);
+        assert_int_equal(smp_warp_load_ptx("a.ptx", text, strlen(text), l.memory, &l.module, &l.err), SMP_OK);
+        const smp_warp_launch launch = {.kernel = smp_warp_kernel_at(l.module, 0),
+                                        .grid = {INT32_MAX, 1, 1},
+                                        .block = {256, 1, 1},
+                                        .memory = l.memory,
+                                        .seconds = limit};
+        const double began = smp_now();
+        assert_int_equal(smp_warp_run(&launch, &l.result, &l.err), SMP_E_PROCESS);
+        if (smp_now() - began > late)
+            fail_msg("%s took %g s", bodies[i], smp_now() - began);
+        close_lab(&l);
+    }
+}
+
 SMP_SUITE(warp_limits)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +215,7 @@ SMP_SUITE(warp_limits)
         cmocka_unit_test(launch_bounds_of_more_threads_than_32_bits_count_bound_nothing),
         cmocka_unit_test(a_pragma_before_the_body_hides_no_bounds),
         cmocka_unit_test(blocks_beyond_the_registers_are_refused),
+        cmocka_unit_test(a_time_limit_holds_whatever_the_time_goes_into),
     };
     return cmocka_run_group_tests_name("warp_limits", tests, NULL, NULL);
 }

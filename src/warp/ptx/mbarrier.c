@@ -166,7 +166,7 @@ static void settle(warp_block *block, barrier *b)
         return;
     b->phase = (b->phase + 1) & 7;
     b->pending = b->expected;
-    block->interval++;
+    warp_order_all(block);
     warp_cluster_order(block);
 }
 

@@ -130,9 +130,10 @@ static void store_bytes(const warp_frame *frame, const warp_inst *inst, uint32_t
  * that other threads make are not found, and none is told that is not there. */
 static void acquire(warp_block *block, const warp_inst *inst)
 {
-    block->interval += inst->acquires;
-    if (inst->acquires)
-        warp_cluster_order(block);
+    if (!inst->acquires)
+        return;
+    warp_order_all(block);
+    warp_cluster_order(block);
 }
 
 /* A fence behind a swap is an acquire: of a lock, whose owner before let it go behind a fence. */
@@ -142,7 +143,7 @@ void ptx_run_fence(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     if (!(frame->tried & lanes))
         return;
     frame->tried &= ~lanes;
-    block->interval++;
+    warp_order_all(block);
     warp_cluster_order(block);
 }
 
@@ -151,7 +152,7 @@ static bool local_inside(warp_block *block, warp_frame *frame, const warp_inst *
                          uint32_t bytes)
 {
     const warp_frame *owner = ptx_frame_of(frame, &offset);
-    if (offset + bytes <= owner->code->local_bytes)
+    if (offset <= owner->code->local_bytes && bytes <= owner->code->local_bytes - offset)
         return true;
     warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
                "accesses byte %llu of its local memory, of which a thread has %u", (unsigned long long)offset,
@@ -254,13 +255,17 @@ static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *
                 continue;
             at = ptx_local(frame, l, offset);
         } else if (space == WARP_PARAM) {
-            if (offset + bytes > block->code->param_bytes || !load)
+            if (offset > block->code->param_bytes || bytes > block->code->param_bytes - offset || !load) {
+                warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+                           "%s byte %llu of the kernel's parameters, of which there are %u", load ? "reads" : "writes",
+                           (unsigned long long)offset, block->code->param_bytes);
                 continue;
+            }
             at = (unsigned char *)(uintptr_t)block->launch->params + offset;
         } else if (space == WARP_CONST) {
             uint64_t start, size;
             if (!smp_warp_buffer_of(block->launch->memory, address[l], &start, &size) ||
-                address[l] - start + bytes > size) {
+                bytes > size - (address[l] - start)) {
                 warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
                            "reads constant memory outside all variables");
                 continue;

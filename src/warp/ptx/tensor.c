@@ -8,7 +8,7 @@
 #include "warp/tensor_map.h"
 
 enum { TO_SHARED, FROM_SHARED }; /* mode */
-enum { ALIGNMENT = 128, COORDINATES = 4 /* the first one's source */ };
+enum { ALIGNMENT = 128, LINE = 128 /* of swizzles */, COORDINATES = 4 /* the first one's source */ };
 
 /* ------------------------------------------------------------------------------------------------ decoding */
 
@@ -66,21 +66,41 @@ bool ptx_decode_tensor(ptx_parser *parser, const ptx_statement *s, warp_inst *in
 
 /* ------------------------------------------------------------------------------------------------ running */
 
+/* Whether it is one that the host could have made: a kernel may have written it since. *bytes: of its box, with a
+ * swizzle in whole lines, since it moves elements within those. */
+static bool is_map(const warp_tensor_map *map, uint32_t rank, uint32_t *bytes)
+{
+    enum { MOST_BOX = 256 };
+    uint64_t size = map->element;
+    if (map->magic != WARP_TENSOR_MAGIC || map->rank != rank || !size || size > sizeof(uint64_t) ||
+        (map->swizzle & (map->swizzle + 1)) || map->swizzle > 7)
+        return false;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (!map->box[i] || map->box[i] > MOST_BOX)
+            return false;
+        size *= map->box[i];
+    }
+    if (map->swizzle)
+        size = (size + LINE - 1) / LINE * LINE;
+    *bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    return true;
+}
+
 /* The map at a generic address: a parameter or in global memory. */
 static bool read_map(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint64_t address,
-                     warp_tensor_map *map)
+                     warp_tensor_map *map, uint32_t *room)
 {
     uint64_t start, size, at = address & ~WARP_WINDOW_MASK;
     const bool is_param = ptx_space_of(address) == WARP_PARAM;
     const unsigned char *from = NULL;
-    if (is_param && at + sizeof *map <= block->code->param_bytes)
+    if (is_param && at <= block->code->param_bytes && sizeof *map <= block->code->param_bytes - at)
         from = (const unsigned char *)block->launch->params + at;
     else if (!is_param && smp_warp_buffer_of(block->launch->memory, at, &start, &size) &&
              size - (at - start) >= sizeof *map)
         from = (const unsigned char *)(uintptr_t)at;
     if (from)
         memcpy(map, from, sizeof *map);
-    if (from && map->magic == WARP_TENSOR_MAGIC && map->rank == inst->submode)
+    if (from && is_map(map, inst->submode, room))
         return true;
     block->refused = true;
     warp_stop(block, frame, inst, "no tensor map of %u dimensions that cuTensorMapEncodeTiled has made", inst->submode);
@@ -160,11 +180,11 @@ static bool is_taken(warp_block *block, const warp_frame *frame, const warp_inst
 }
 
 static void copy_box(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane,
-                     const warp_tensor_map *map, uint64_t offset, uint32_t bytes)
+                     const warp_tensor_map *map, uint64_t offset, uint32_t bytes, uint32_t room)
 {
     int64_t at[WARP_TENSOR_RANK];
     uint32_t step[WARP_TENSOR_RANK] = {0}, place = (uint32_t)offset;
-    if (!ptx_is_inside(block, frame, inst, lane, offset, bytes, ALIGNMENT, "a box of a tensor") ||
+    if (!ptx_is_inside(block, frame, inst, lane, offset, room, ALIGNMENT, "a box of a tensor") ||
         !is_taken(block, frame, inst, lane, map))
         return;
     warp_check_shared(block, frame, inst, lane, (uint32_t)offset, bytes,
@@ -188,8 +208,9 @@ void ptx_run_tensor(warp_block *block, warp_frame *frame, const warp_inst *inst,
     WARP_ACTIVE_LANES(lanes)
     {
         warp_tensor_map map;
+        uint32_t room;
         const uint64_t barrier = barriers[l] & ~WARP_WINDOW_MASK;
-        if (block->stop || !read_map(block, frame, inst, warp_longs(frame, inst->s[1])[l], &map))
+        if (block->stop || !read_map(block, frame, inst, warp_longs(frame, inst->s[1])[l], &map, &room))
             return;
         uint32_t bytes = map.element;
         for (uint32_t i = 0; i < map.rank; i++)
@@ -197,7 +218,7 @@ void ptx_run_tensor(warp_block *block, warp_frame *frame, const warp_inst *inst,
         if (inst->mode == TO_SHARED &&
             !ptx_is_inside(block, frame, inst, l, barrier, sizeof(uint64_t), sizeof(uint64_t), "an mbarrier"))
             continue;
-        copy_box(block, frame, inst, l, &map, shared[l] & ~WARP_WINDOW_MASK, bytes);
+        copy_box(block, frame, inst, l, &map, shared[l] & ~WARP_WINDOW_MASK, bytes, room);
         if (inst->mode == TO_SHARED)
             ptx_complete_bytes(block, frame, inst, l, barrier, bytes);
     }

@@ -206,7 +206,7 @@ void ptx_run_sync(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     (void)lanes;
     if (++frame->turn >= MOST_TURNS) {
         frame->turn = 0;
-        block->interval++;
+        warp_order_all(block);
     }
 }
 
