@@ -124,7 +124,7 @@ static void put_metadata(const smp_meta *meta, bool verbose)
     if (meta->exif.size)
         printf("  EXIF         %zu bytes\n", meta->exif.size);
     if (meta->cover.size)
-        printf("  cover        %zu bytes, %s\n", meta->cover.size, meta->cover_type);
+        smp_text_line(stdout, "  cover        %zu bytes, %s", meta->cover.size, meta->cover_type);
     if (meta->srgb_intent >= 0)
         printf("  sRGB         rendering intent %d\n", meta->srgb_intent);
     if (meta->gamma > 0)

@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "cli/dashes.h"
 #include "report/lab.h"
+#include "report/text.h"
 
 static const smp_option options[] = {
     {"only", 0, SMP_O_STRING, offsetof(smp_kernel_settings, only), .argument = "NAME",
@@ -146,13 +147,15 @@ static void say_what(const smp_kernel_settings *settings, const smp_kernel_resul
     if (settings->common.quiet)
         return;
     if (all->sass && all->no_ptx)
-        printf("counts of the SASS in %s; it has no PTX, in which mistakes would be looked for\n", settings->file);
+        smp_text_line(stdout, "counts of the SASS in %s; it has no PTX, in which mistakes would be looked for",
+                      settings->file);
     else if (all->sass)
-        printf("counts of the SASS that ptxas makes of %s for sm_%s; mistakes are found in its PTX\n", settings->file,
-               smp_compile_arch(settings->arch));
+        smp_text_line(stdout, "counts of the SASS that ptxas makes of %s for sm_%s; mistakes are found in its PTX",
+                      settings->file, smp_compile_arch(settings->arch));
     else
-        printf("counts of the PTX of %s, since %s: ptxas may join accesses into wider ones, or split them\n",
-               settings->file, all->why);
+        smp_text_line(stdout,
+                      "counts of the PTX of %s, since %s: ptxas may join accesses into wider ones, or split them",
+                      settings->file, all->why);
     if (!has_lines(all))
         printf("no source lines are known: it was compiled without -lineinfo\n");
 }

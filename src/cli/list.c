@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "batch/work_list.h"
 #include "cli/cli.h"
+#include "report/text.h"
 
 typedef struct list_settings {
     smp_common common;
@@ -200,8 +201,11 @@ static void show(const list_settings *s, const smp_list_sum *sum, smp_left_out *
     char *others = left_out->files ? smp_left_out_text(left_out) : NULL;
     fprintf(stderr, "smempipe: %llu files, %.4g MB, in %llu pieces", (unsigned long long)sum->files,
             (double)sum->bytes / 1e6, (unsigned long long)sum->pieces);
-    if (others)
-        fprintf(stderr, "; %zu passed over by their names (%s)", left_out->files, others);
+    if (others) {
+        fprintf(stderr, "; %zu passed over by their names (", left_out->files);
+        smp_text_clean(stderr, others);
+        fputc(')', stderr);
+    }
     if (left_out->special)
         fprintf(stderr, "; %zu that %s a pipe, a socket or a device passed over", left_out->special,
                 left_out->special == 1 ? "is" : "are each");

@@ -302,7 +302,7 @@ void smp_failures_show(smp_failures *failures, const smp_common *common, size_t 
     if (failures->count > failures->kept)
         fprintf(stderr, "  and %zu more: a report (--report FILE) names all\n", failures->count - failures->kept);
     if (failures->pattern)
-        fprintf(stderr, "  = hint: --exclude '%s' passes such files over\n", failures->pattern);
+        smp_text_line(stderr, "  = hint: --exclude '%s' passes such files over", failures->pattern);
 }
 
 void smp_failures_free(smp_failures *failures)

@@ -8,6 +8,7 @@
 #include "cli/shard.h"
 #include "cli/shipped.h"
 #include "cli/team.h"
+#include "report/text.h"
 
 static const smp_option options[] = {
     {"json", 0, SMP_O_FLAG, offsetof(smp_measure_settings, json), .help = "write JSON"},
@@ -138,8 +139,8 @@ void smp_measuring_others(const smp_common *common, uint64_t count, const char *
 {
     const bool which = text && text[0];
     if (count && !common->quiet)
-        fprintf(stderr, "smempipe: %llu file%s passed over by their names%s%s%s\n", (unsigned long long)count,
-                count == 1 ? "" : "s", which ? " (" : "", which ? text : "", which ? ")" : "");
+        smp_text_line(stderr, "smempipe: %llu file%s passed over by their names%s%s%s", (unsigned long long)count,
+                      count == 1 ? "" : "s", which ? " (" : "", which ? text : "", which ? ")" : "");
 }
 
 void smp_measuring_free(smp_measuring *m)

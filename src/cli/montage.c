@@ -12,6 +12,7 @@
 #include "cli/montage_page.h"
 #include "cli/outputs.h"
 #include "io/output.h"
+#include "report/text.h"
 
 typedef struct montage_settings {
     smp_many_settings many;
@@ -224,7 +225,7 @@ static smp_code run_files(montage_run *r, const smp_program *program, smp_error 
     if (!code && !common->quiet)
         for (size_t i = 0; i < r->pages && r->written; i++)
             if (strcmp(r->paths[i], "-") != 0 && access(r->paths[i], F_OK) == 0)
-                printf("%s\n", r->paths[i]);
+                smp_text_line(stdout, "%s", r->paths[i]);
     return code ? code : failed ? SMP_E_PROCESS : SMP_OK;
 }
 

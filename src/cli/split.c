@@ -10,6 +10,7 @@
 #include "batch/outputs.h"
 #include "cli/outputs.h"
 #include "io/output.h"
+#include "report/text.h"
 #include "run/look.h"
 
 typedef struct split_settings {
@@ -240,7 +241,8 @@ static smp_code write_parts(const split_settings *s, const parts *found, smp_err
             code = write_part(s, reader, p, block, stride, err);
         at = p->to;
         if (!code && !s->plan.base.common.quiet)
-            printf("%s  %.3f .. %.3f s\n", p->path, (double)p->from / shape.rate, (double)p->to / shape.rate);
+            smp_text_line(stdout, "%s  %.3f .. %.3f s", p->path, (double)p->from / shape.rate,
+                          (double)p->to / shape.rate);
         if (code && i)
             smp_hint(err, "%zu of %zu parts were written", i, found->count);
     }
@@ -272,7 +274,7 @@ static smp_code end_part(fitting *f, smp_error *err)
     smp_code code = smp_writer_commit(writer, err);
     f->next += !code;
     if (!code && !common->quiet)
-        printf("%s  %.3f .. %.3f s\n", p->path, (double)p->from / f->rate, (double)p->to / f->rate);
+        smp_text_line(stdout, "%s  %.3f .. %.3f s", p->path, (double)p->from / f->rate, (double)p->to / f->rate);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/outputs.h"
 #include "io/output.h"
 #include "io/upright.h"
+#include "report/text.h"
 
 typedef struct tiles_settings {
     smp_common common;
@@ -354,7 +355,7 @@ static smp_code tiles(void *given, smp_error *err)
                      "it)");
         smp_cli_notes(&s->common, s->folder, false, &said);
         if (!s->common.quiet)
-            printf("%lld x %lld tiles in %s\n", (long long)t.across, (long long)t.down, s->folder);
+            smp_text_line(stdout, "%lld x %lld tiles in %s", (long long)t.across, (long long)t.down, s->folder);
     }
     smp_free(first);
     smp_free(t.stem);

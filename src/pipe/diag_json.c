@@ -14,7 +14,7 @@ static void put_quoted(smp_text *text, const char *string)
             smp_text_put(text, "\\ufffd", 6);
         else if (code == '"' || code == '\\')
             smp_text_print(text, "\\%c", (char)code);
-        else if (code < 0x20 || code == 0x7F)
+        else if (code < 0x20 || smp_utf8_unprintable(code))
             smp_text_print(text, "\\u%04x", (unsigned)code);
         else
             smp_text_put(text, at, n);

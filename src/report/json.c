@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "pipe/text.h"
 
 enum { MAX_DEPTH = sizeof((smp_json *)0)->first / sizeof(bool) };
 
@@ -12,45 +15,22 @@ void smp_json_begin(smp_json *json, FILE *to, bool compact)
     json->first[0] = true;
 }
 
-/* Bytes of the UTF-8 sequence at text; 0: invalid (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF). */
-static size_t sequence(const unsigned char *text)
-{
-    unsigned char a = text[0];
-    if (a < 0x80)
-        return 1;
-    size_t length = a >= 0xc2 && a <= 0xdf ? 2 : a >= 0xe0 && a <= 0xef ? 3 : a >= 0xf0 && a <= 0xf4 ? 4 : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((a == 0xe0 && text[1] < 0xa0) || (a == 0xed && text[1] > 0x9f) || (a == 0xf0 && text[1] < 0x90) ||
-        (a == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
-}
-
 static void put_string(FILE *to, const char *value)
 {
-    fputc('"', to);
-    for (const unsigned char *p = (const unsigned char *)value; *p;) {
-        size_t length = sequence(p);
-        if (!length) {
+    static const char named[] = "\"\\\n\t\r", names[] = "\"\\ntr";
+    for (fputc('"', to); *value;) {
+        uint32_t code;
+        const size_t length = smp_utf8_decode(value, strnlen(value, 4), &code);
+        const char *at = code < 0x80 ? strchr(named, (int)code) : NULL;
+        if (code == SMP_UTF8_INVALID)
             fputs("\xef\xbf\xbd", to); /* U+FFFD */
-            p++;
-            continue;
-        }
-        if (*p == '"' || *p == '\\')
-            fprintf(to, "\\%c", *p);
-        else if (*p == '\n')
-            fputs("\\n", to);
-        else if (*p == '\t')
-            fputs("\\t", to);
-        else if (*p == '\r')
-            fputs("\\r", to);
-        else if (*p < 0x20 || *p == 0x7f)
-            fprintf(to, "\\u%04x", *p);
+        else if (at)
+            fprintf(to, "\\%c", names[at - named]);
+        else if (code < 0x20 || smp_utf8_unprintable(code))
+            fprintf(to, "\\u%04x", (unsigned)code);
         else
-            fwrite(p, 1, length, to);
-        p += length;
+            fwrite(value, 1, length, to);
+        value += length;
     }
     fputc('"', to);
 }

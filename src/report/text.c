@@ -1,6 +1,8 @@
 /* Text for people: see text.h. */
 #include "report/text.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +60,19 @@ static size_t put_clean(FILE *to, const char *text, size_t columns)
 void smp_text_clean(FILE *to, const char *text)
 {
     put_clean(to, text, SIZE_MAX);
+}
+
+void smp_text_line(FILE *to, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) >= 0) {
+        smp_text_clean(to, text);
+        free(text);
+    }
+    va_end(arguments);
+    fputc('\n', to);
 }
 
 void smp_text_xml_column(FILE *to, const char *text, size_t columns)

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/error.h"
+
 /* The width of tables and help. */
 enum { SMP_TEXT_WIDTH = 100 };
 
@@ -18,7 +20,10 @@ size_t smp_text_columns(const char *text);
 /* Writes text with '?' for control characters and for bytes that are not UTF-8. */
 void smp_text_clean(FILE *to, const char *text);
 
-/* The same for XML and HTML: escaped for content and for double quotes. */
+/* A line by a format of printf, so cleaned, and its end. */
+void smp_text_line(FILE *to, const char *format, ...) SMP_PRINTF(2, 3);
+
+/* smp_text_clean for XML and HTML: escaped for content and for double quotes. */
 void smp_text_xml(FILE *to, const char *text);
 
 /* The same, cut to `columns` with an ellipsis. */

@@ -14,6 +14,7 @@ PROGRAM = os.environ.get("SMEMPIPE", "")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
 PIPELINES = ROOT / "pipelines"
+FAULTS = os.environ.get("SMP_FAULTS", "")  # a library to preload: tests/cli/preload/faults.c
 SANITIZED = os.environ.get("SMP_SANITIZED") == "1"  # the program carries AddressSanitizer
 FULL = os.environ.get("SMP_FULL") == "1"  # the full sizes, minutes instead of seconds
 
@@ -84,7 +85,7 @@ class CliCase(unittest.TestCase):
         done = subprocess.run([PROGRAM, *map(os.fspath, arguments)],
                               cwd=self.folder,
                               **{"timeout": 300, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
-        wanted = status if isinstance(status, (tuple, list)) else (status,)
+        wanted = status if isinstance(status, (tuple, list, range)) else (status,)
         shown = " ".join(str(a) for a in arguments)
         if SANITIZED and done.stderr:  # the decoder's process dies of it alone, as of a damaged file
             said = done.stderr if isinstance(done.stderr, str) else done.stderr.decode(errors="replace")

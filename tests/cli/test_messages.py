@@ -24,6 +24,27 @@ divide by=@nowhere
 
 
 class Messages(CliCase):
+    def test_no_name_turns_the_text_round_it(self):
+        """Marks, overrides and isolates of direction, and C1, are shown as control characters are."""
+        marks = "\u061c\u200e\u200f\u202a\u202e\u2066\u2069\x80\x9b\x9f"
+        name = f"a{marks}b.png"
+        shutil.copy(SAMPLES / "camera.png", self.folder / name)
+        self.write(f"bad{marks}.png", "junk")
+        shutil.copy(self.folder / name, self.folder / "c.png")
+        self.write("p.pipe", f'add by="no{marks}.png"\n')
+        for command in (("info", name), ("measure", "-e", "stats", "."), ("diff", name, "c.png"),
+                        ("diff", "--json", name, "c.png"), ("measure", "--json", "-e", "stats", "."),
+                        ("measure", "-e", "stats", ".", "--html", "-"), ("explain", "-e", "invert", name),
+                        ("duplicates", "."), ("tiles", name, "-o", f"t{marks}"), ("run", "p.pipe", name, "o.png"),
+                        ("run", "p.pipe", name, "o.png", "--diagnostics", "json"), ("check", f"bad{marks}.png"),
+                        ("run", "-f", "-v", "-e", "stats", name, "o.png", "--report=-"), (name,),
+                        ("batch", "-e", "invert", ".", "-o", "out", "-v"), ("montage", ".", "-o", f"m{marks}.png")):
+            done = self.smp(*command, status=range(8))
+            for mark in marks:
+                self.assertNotIn(mark, done.stdout + done.stderr, command)
+            if command[0] == "diff" and "--json" in command:
+                self.assertEqual(json.loads(done.stdout)["a"], name)
+
     def test_places_for_reports_lists_and_tiles_say_what_to_give(self):
         shutil.copy(SAMPLES / "camera.png", self.folder / "in.png")
         (self.folder / "folder").mkdir()

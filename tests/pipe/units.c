@@ -138,7 +138,10 @@ static void utf8_is_decoded_strictly(void **state)
     assert_int_equal(smp_utf8_width(0x1F600), 2); /* emoji */
     assert_int_equal(smp_utf8_width(0x444), 1);
     assert_true(smp_utf8_unprintable(0x1B));
-    assert_true(smp_utf8_unprintable(0x202E));
+    for (const uint32_t *at = (const uint32_t[]){0x7F, 0x80, 0x9B, 0x9F, 0x61C, 0x200E, 0x200F, 0x2028, 0x202A, 0x202E,
+                                                 0x2066, 0x2069, 0};
+         *at; at++)
+        assert_true(smp_utf8_unprintable(*at));
     assert_false(smp_utf8_unprintable('\t'));
 }
 
