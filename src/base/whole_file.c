@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -35,4 +36,20 @@ smp_code smp_read_file(const char *path, size_t most, char **text, size_t *size,
     const smp_code code = smp_read_stream(file, most, text, size, err);
     fclose(file);
     return code;
+}
+
+bool smp_write_whole(int fd, const void *data, size_t size)
+{
+    for (const char *from = data; size;) {
+        const ssize_t wrote = write(fd, from, size);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            errno = wrote < 0 ? errno : EIO;
+            return false;
+        }
+        from += wrote;
+        size -= (size_t)wrote;
+    }
+    return true;
 }

@@ -1,7 +1,8 @@
-/* Reads all of a file. */
+/* Reads and writes all of what there is. */
 #ifndef SMP_BASE_WHOLE_FILE_H
 #define SMP_BASE_WHOLE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -12,5 +13,8 @@
  * first bytes. Messages do not name the file. */
 smp_code smp_read_file(const char *path, size_t most, char **text, size_t *size, smp_error *err);
 smp_code smp_read_stream(FILE *stream, size_t most, char **text, size_t *size, smp_error *err);
+
+/* write(2), and again for what it left. False: it failed, and errno says why. */
+bool smp_write_whole(int fd, const void *data, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* The journal of a batch: see journal.h. A line is one write(2) at the end of the file: whole, or cut off by a crash of
- * the machine, which reading passes over. */
+/* The journal of a batch: see journal.h. A line is written at the end of the file, by one thread at a time: whole, or
+ * cut off by a crash of the machine, which reading passes over. */
 #include "batch/journal.h"
 
 #include <dirent.h>
@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/whole_file.h"
 #include "base/writer.h"
 #include "batch/folder_lock.h"
 #include "batch/line.h"
@@ -434,6 +436,7 @@ void smp_journal_log_free(smp_journal_log *log)
 
 struct smp_journal {
     int fd;
+    pthread_mutex_t line; /* the system may take a part of one, and the rest must follow it */
     char path[PATH_MAX];
 };
 
@@ -447,10 +450,11 @@ static smp_code fail_write(const smp_journal *journal, int number, smp_error *er
 
 static smp_code write_line(smp_journal *journal, const char *line, size_t length, smp_error *err)
 {
-    ssize_t wrote;
-    while ((wrote = write(journal->fd, line, length)) < 0 && errno == EINTR)
-        ;
-    return wrote == (ssize_t)length ? SMP_OK : fail_write(journal, wrote < 0 ? errno : ENOSPC, err);
+    pthread_mutex_lock(&journal->line);
+    const bool whole = smp_write_whole(journal->fd, line, length);
+    const int number = errno;
+    pthread_mutex_unlock(&journal->line);
+    return whole ? SMP_OK : fail_write(journal, number, err);
 }
 
 /* A title for a new journal; an end for a line that a crash cut off, and when that was found. */
@@ -479,6 +483,7 @@ smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp
     smp_journal *journal = *out = smp_alloc(sizeof *journal);
     if (!journal)
         return smp_fail_memory(err, "the journal", sizeof *journal);
+    pthread_mutex_init(&journal->line, NULL);
     const char *gap = folder[0] && folder[strlen(folder) - 1] == '/' ? "" : "/";
     int length = shards > 0 ? snprintf(journal->path, sizeof journal->path, "%s%s%s.%" PRId64 "-%" PRId64, folder, gap,
                                        SMP_JOURNAL_NAME, shard, shards)
@@ -522,6 +527,7 @@ smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *
         close(fd);
         return smp_fail_memory(err, "the journal", sizeof *journal);
     }
+    pthread_mutex_init(&journal->line, NULL);
     journal->fd = fd;
     snprintf(journal->path, sizeof journal->path, "%s", path);
     smp_code code = begin(journal, err);
@@ -566,5 +572,6 @@ void smp_journal_close(smp_journal *journal)
         return;
     if (journal->fd >= 0)
         close(journal->fd);
+    pthread_mutex_destroy(&journal->line);
     smp_free(journal);
 }

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/whole_file.h"
 #include "base/writer.h"
 #include "batch/folder_lock.h"
 #include "batch/piece_record.h"
@@ -450,7 +451,7 @@ static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[
     code = smp_journal_on(claim->fd, path, &claim->journal, err);
     if (!code)
         code = smp_journal_sign(claim->journal, err);
-    if (!code && p->request.sync_pieces && write(claim->fd, "sync piece\n", 11) != 11)
+    if (!code && p->request.sync_pieces && !smp_write_whole(claim->fd, "sync piece\n", 11))
         code = fail_claim(path, errno, err);
     return code;
 }
@@ -546,7 +547,7 @@ smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t fil
     if (!code)
         code = smp_journal_sign(journal, err);
     const int length = code ? 0 : smp_piece_record_line(fd, claim->piece, past, files, line, sizeof line);
-    if (!code && (write(fd, line, (size_t)length) != length || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS)))
+    if (!code && (!smp_write_whole(fd, line, (size_t)length) || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS)))
         code = fail_claim(own, errno, err);
     smp_journal_close(journal);
     if (!code && rename(own, done) != 0)

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/whole_file.h"
 #include "io/source.h"
 
 enum { MOST_IN_MEMORY = 8 << 20 /* bytes */ };
@@ -61,20 +62,12 @@ static int take_spool(smp_source *source, const char **folder)
 
 smp_code smp_spool_put(int file, const char *folder, const void *from, size_t size, smp_error *err)
 {
-    const uint8_t *bytes = from;
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(file, bytes + done, size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            char text[128];
-            smp_fail(err, SMP_E_READ, "cannot keep the input%s%s: %s", folder ? " in " : "", folder ? folder : "",
-                     smp_os_error(errno, text, sizeof text));
-            return smp_hint(err, "set TMPDIR to a folder with more room, or give the input as a file");
-        }
-        done += (size_t)n;
-    }
-    return SMP_OK;
+    char text[128];
+    if (smp_write_whole(file, from, size))
+        return SMP_OK;
+    smp_fail(err, SMP_E_READ, "cannot keep the input%s%s: %s", folder ? " in " : "", folder ? folder : "",
+             smp_os_error(errno, text, sizeof text));
+    return smp_hint(err, "set TMPDIR to a folder with more room, or give the input as a file");
 }
 
 /* Moves what was read so far, and all that follows, into the file, which becomes the source's. */

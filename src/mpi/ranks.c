@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/ranks.h"
+#include "base/whole_file.h"
 #include "io/source.h"
 
 enum { ASK = 1, PIECE, FINISH, END, FILE_BYTES, FILE_SIZE }; /* tags of messages */
@@ -287,7 +288,7 @@ static smp_code receive_file(int from, const char *path, char *chunk, smp_error 
         }
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         receive(from, FILE_BYTES, chunk, (size_t)bytes, LONG_NS);
-        if (!code && write(fd, chunk, (size_t)bytes) != bytes)
+        if (!code && !smp_write_whole(fd, chunk, (size_t)bytes))
             code = fail_file(path, false, err);
         at += bytes;
     }

@@ -1,6 +1,7 @@
 """smempipe batch --resume: nothing is lost and nothing done twice, whatever interrupts it.
 
 SMP_FULL=1 kills at 50 random instants instead of 12; a program with a sanitizer is killed at 4."""
+import os
 import random
 import shutil
 import signal
@@ -9,7 +10,7 @@ import time
 import unittest
 
 from batch_case import BatchCase
-from harness import FULL, PROGRAM, SANITIZED, big_png, png_bytes
+from harness import FAULTS, FULL, PROGRAM, SANITIZED, big_png, png_bytes
 
 KILLS = 50 if FULL else 4 if SANITIZED else 12
 
@@ -45,6 +46,16 @@ class Resume(BatchCase):
         self.assertIn("1 file done, 2 done before", done.stderr)
         self.assertEqual({name: self.outputs()[name] for name in whole}, whole)
         self.assertIn("--resume --redo-changed", self.batch("in", "-o", "out", "--redo-changed", status=2).stderr)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer must be loaded first")
+    def test_a_short_write_of_the_journal_is_written_on(self):
+        names = [f"{i:02}.png" for i in range(40)]
+        self.pictures(names)
+        self.batch("in", "-o", "out", "--jobs", "4",
+                   env=dict(os.environ, LD_PRELOAD=FAULTS, SMP_FAULT="short-writes"))
+        journal = (self.folder / "out/.smempipe-journal").read_text().splitlines()
+        self.assertEqual(sum(line.startswith("done ") and line.endswith('.png"') for line in journal), len(names))
+        self.assertIn(f"{len(names)} done before", self.batch("in", "-o", "out", "--resume").stderr)
 
     def test_names_of_any_bytes_are_done_once(self):
         names = [" a.png", "\tb.png", "  ", '"c".png', "d\n.png", "e\\n.png", "f ", '"', "\\"]
