@@ -148,7 +148,7 @@ static smp_code put_confinement(smp_error *err)
     char text[80];
     smp_code code = smp_worker_start(0, err);
     if (!code)
-        code = smp_worker_confinement(text, sizeof text, NULL, err);
+        code = smp_worker_confinement(text, sizeof text, err);
     if (!code)
         printf("decoders are confined by: %s\n", text);
     if (!code && smp_jail_abi())

@@ -111,11 +111,13 @@ static bool asks_for_pipeline(int argc, char *const *argv)
 /* One line where decoders are not confined. */
 static void say_confinement(const smp_common *common)
 {
-    char text[80];
-    bool weak;
-    if (common->verbose && !common->quiet && !smp_worker_confinement(text, sizeof text, &weak, NULL) && weak)
-        fputs("smempipe: this system has neither seccomp nor Landlock: decoding is bounded in memory and time alone\n",
-              stderr);
+    const smp_lack lack = smp_worker_lacks();
+    if (lack == SMP_LACKS_BOTH)
+        smp_cli_warning(common, "nothing confines the processes that decode files: this system, or its container, "
+                                "allows neither seccomp nor Landlock, and a hostile file could do what you may do");
+    else if (lack)
+        smp_cli_warning(common, "the processes that decode files are confined in part: this system, or its container, "
+                                "allows Landlock alone, which keeps them from files and not from the network");
 }
 
 /* smempipe --version -v */
@@ -128,7 +130,7 @@ static smp_code show_version(int argc, char *const *argv, smp_error *err)
     smp_formats_brief(stdout);
     smp_code code = smp_worker_start(0, err);
     if (!code)
-        code = smp_worker_confinement(text, sizeof text, NULL, err);
+        code = smp_worker_confinement(text, sizeof text, err);
     if (!code)
         printf("decoders are confined by: %s\n", text);
     smp_worker_stop();

@@ -24,9 +24,12 @@ void smp_worker_stop(void);
 
 bool smp_worker_runs(void);
 
-/* What confines decoders, "seccomp, Landlock ABI 7"; begins one to see. weak (may be null): neither of them is there.
- */
-smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err);
+/* What confines decoders, "seccomp, Landlock ABI 7"; begins one to see. */
+smp_code smp_worker_confinement(char *text, size_t size, smp_error *err);
+
+/* What of it those lacked that have been used: nothing, seccomp, or seccomp and Landlock. (Seccomp alone suffices.) */
+typedef enum smp_lack { SMP_LACKS_NOTHING, SMP_LACKS_SECCOMP, SMP_LACKS_BOTH } smp_lack;
+smp_lack smp_worker_lacks(void);
 
 /* How often decoders were asked for something that they answer, by all readers so far: for tests. */
 uint64_t smp_worker_asks(void);

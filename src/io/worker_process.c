@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ static struct {
     pid_t nursery; /* 0: none */
     int asks;      /* its socket */
     uint64_t max_memory;
+    atomic_int lack; /* an smp_lack, the most */
     smp_worker *idle;
     pthread_mutex_t lock; /* of idle, and of one ask to the nursery at a time */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -237,6 +239,10 @@ static smp_received greet(smp_worker *w, double time_limit)
     w->watch.time_limit = time_limit > 0 ? fmin(time_limit, smp_worker_patience) : smp_worker_patience;
     const smp_patience patience = smp_watch_patience(&w->watch);
     const smp_received got = smp_message_receive(w->channel, &w->hello, sizeof w->hello, &patience, NULL);
+    const smp_confinement *by = &w->hello.confinement;
+    const int lack = by->seccomp ? SMP_LACKS_NOTHING : by->landlock ? SMP_LACKS_SECCOMP : SMP_LACKS_BOTH;
+    if (got == SMP_RECEIVED && lack)
+        atomic_store(&state.lack, lack);
     return got == SMP_RECEIVED && w->hello.pid <= 0 ? SMP_RECEIVED_END : got;
 }
 
@@ -325,17 +331,20 @@ void smp_worker_give_back(smp_worker *w)
     pthread_mutex_unlock(&state.lock);
 }
 
-smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
+smp_code smp_worker_confinement(char *text, size_t size, smp_error *err)
 {
     smp_worker *w;
     smp_code code = smp_worker_take(0, 0, &w, err);
     if (code)
         return code;
     smp_confinement_text(&w->hello.confinement, text, size);
-    if (weak)
-        *weak = !w->hello.confinement.seccomp && !w->hello.confinement.landlock;
     smp_worker_give_back(w);
     return SMP_OK;
+}
+
+smp_lack smp_worker_lacks(void)
+{
+    return (smp_lack)atomic_load(&state.lack);
 }
 
 #else /* no such processes: files are decoded in this one */
@@ -359,13 +368,16 @@ bool smp_worker_runs(void)
     return false;
 }
 
-smp_code smp_worker_confinement(char *text, size_t size, bool *weak, smp_error *err)
+smp_code smp_worker_confinement(char *text, size_t size, smp_error *err)
 {
     (void)err;
-    if (weak)
-        *weak = true;
     snprintf(text, size, "none on this system");
     return SMP_OK;
+}
+
+smp_lack smp_worker_lacks(void)
+{
+    return SMP_LACKS_NOTHING; /* files are decoded here, which the documents say */
 }
 
 #endif

@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from harness import PROGRAM, SAMPLES, SANITIZED, CliCase, big_png
+from harness import FAULTS, PROGRAM, SAMPLES, SANITIZED, CliCase, big_png
 
 RUN = ("--device", "cpu", "--threads", "2")
 # What follows a decoder must not take all the time: a sanitizer slows it, and no decoder.
@@ -243,6 +243,24 @@ class Sandbox(CliCase):
                 while field(pid, 0) not in (None, "Z") and time.monotonic() < end:
                     time.sleep(0.01)
                 self.assertIn(field(pid, 0), (None, "Z"), number)
+
+    @unittest.skipIf(SANITIZED, "a sanitizer must be loaded first")
+    def test_a_system_that_confines_nothing_is_told_of_once(self):
+        for name in ("a.png", "b.png", "c.png"):
+            self.small_png(name)
+        confined = self.smp("--version", "-v").stdout
+        if "no seccomp" in confined:
+            self.skipTest("this system has no seccomp")
+        some = "Landlock alone" if "Landlock ABI" in confined else "neither seccomp nor Landlock"
+        for fault, words in (("no-confinement", "neither seccomp nor Landlock"), ("no-seccomp", some), ("", "")):
+            environment = dict(os.environ, LD_PRELOAD=FAULTS, SMP_FAULT=fault)
+            for command in (("run", "-f", "-e", "invert", "a.png", "o.png"),
+                            ("batch", "-f", "-e", "invert", "a.png", "b.png", "c.png", "-o", "out")):
+                done = self.smp(*command, env=environment)
+                told = [line for line in done.stderr.splitlines() if "warning" in line]
+                self.assertEqual(len(told), bool(words), done.stderr)
+                self.assertIn(words, "".join(told))
+                self.assertEqual(self.smp(*command, "-q", env=environment).stderr, "")
 
     def test_the_version_says_what_confines_decoders(self):
         told = self.smp("--version", "-v").stdout

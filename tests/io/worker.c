@@ -407,10 +407,9 @@ static void decoders_reach_nothing(void **context)
 {
     (void)context;
     char text[80];
-    bool weak;
     smp_error err = {0};
     smp_reader *reader;
-    assert_int_equal(smp_worker_confinement(text, sizeof text, &weak, &err), SMP_OK);
+    assert_int_equal(smp_worker_confinement(text, sizeof text, &err), SMP_OK);
     if (!strstr(text, "seccomp") || strstr(text, "no seccomp"))
         skip();
     *shared = (orders){.what = REACH};
