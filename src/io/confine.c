@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/landlock.h"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -130,28 +132,13 @@ static bool install_filter(int channel, int spool)
 
 #ifdef __linux__
 
-/* No rights at all: every kind of access is handled and none is granted. The numbers are the same on all systems; the
- * struct and the bits grew with the ABI. Source: linux/landlock.h; Documentation/userspace-api/landlock.rst. */
+/* No rights at all: every kind of access is handled and none is granted. The kernel's ABI, or 0. */
 static int restrict_by_landlock(void)
 {
-    enum { CREATE = 444, RESTRICT = 446, VERSION = 1, NETWORK_SINCE = 4, SCOPES_SINCE = 6 };
-    struct {
-        uint64_t files, network, scopes;
-    } handled = {0};
-    const long abi = syscall(CREATE, NULL, 0, VERSION);
-    if (abi < 1)
-        return 0;
-    const int file_rights = abi < 2 ? 13 : abi < 3 ? 14 : abi < 5 ? 15 : 16;
-    handled.files = (UINT64_C(1) << file_rights) - 1;
-    handled.network = 3; /* bind and connect by TCP */
-    handled.scopes = 3;  /* abstract sockets, signals */
-    const size_t size = (abi < NETWORK_SINCE ? 1 : abi < SCOPES_SINCE ? 2 : 3) * sizeof(uint64_t);
-    const int rules = (int)syscall(CREATE, &handled, size, 0);
-    if (rules < 0)
-        return 0;
-    const long refused = syscall(RESTRICT, rules, 0);
-    close(rules);
-    return refused ? 0 : (int)abi;
+    smp_landlock none = smp_landlock_begin(true);
+    const bool restricted = smp_landlock_restrict(&none);
+    smp_landlock_end(&none);
+    return restricted ? smp_landlock_abi() : 0;
 }
 
 static void bound(unsigned resource, uint64_t most)
