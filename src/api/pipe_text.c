@@ -91,13 +91,34 @@ static bool users_own(const smp_readable *may, const char *source)
     return !strcmp(source, "-e") || !strcmp(source, "--set") || (may->own && !strcmp(source, may->own));
 }
 
-/* Kernels of files are compiled now, before a run shuts itself off. */
-static void open_foreign(const smp_program *program)
+/* Kernels of files are compiled now, before a run shuts itself off. They include what the pipeline may read; one that
+ * the user named includes what lies below its folder, too. */
+static smp_code open_foreign(const smp_readable *may, const smp_program *program, const smp_diags *diags,
+                             smp_error *err)
 {
     smp_warp_provide_stage();
-    for (size_t i = 0; i < program->file_count; i++)
-        if (program->files[i].foreign)
-            smp_warp_prepare_stage(program->files[i].path);
+    for (size_t i = 0; i < program->file_count; i++) {
+        const smp_operand_file *file = &program->files[i];
+        size_t count = 0;
+        if (!file->foreign)
+            continue;
+        const bool own = users_own(may, diags->sources[file->source].name);
+        char *part = own ? smp_folder_part(file->path) : NULL, *folder = part ? smp_real_path(part) : NULL;
+        const char **folders = smp_alloc_array(program->roots.count + 2, sizeof *folders);
+        if (folders && (folder || !own)) {
+            for (; count < program->roots.count; count++)
+                folders[count] = program->roots.items[count].real;
+            folders[count] = folder;
+            smp_warp_prepare_stage(file->path, &(smp_kernel_reach){folders, may->tool_seconds, may->trust});
+            count++;
+        }
+        smp_free(folders);
+        smp_free(folder);
+        smp_free(part);
+        if (!count)
+            return smp_fail_memory(err, "a path", strlen(file->path));
+    }
+    return SMP_OK;
 }
 
 smp_code smp_readable_check(smp_readable *may, smp_program *program, smp_diags *diags, smp_error *err)
@@ -120,8 +141,8 @@ smp_code smp_readable_check(smp_readable *may, smp_program *program, smp_diags *
         return code;
     program->roots = may->roots; /* where its files are opened from */
     may->roots = (smp_roots){.count = 0};
-    open_foreign(program);
-    return smp_program_examine(program, may->lenient, diags, err);
+    code = open_foreign(may, program, diags, err);
+    return code ? code : smp_program_examine(program, may->lenient, diags, err);
 }
 
 /* A file that a text from somebody else includes. */

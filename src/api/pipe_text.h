@@ -14,9 +14,11 @@
 /* The folders that a pipeline may read in, links resolved. */
 typedef struct smp_readable {
     smp_roots roots;
-    const char *own; /* the name of a text that the user wrote and that may name any file, besides "-e" and "--set";
-                        null: none */
-    bool lenient;    /* a compiler of kernels that is missing is a warning */
+    const char *own;     /* the name of a text that the user wrote and that may name any file, besides "-e" and "--set";
+                            null: none */
+    bool lenient;        /* a compiler of kernels that is missing is a warning */
+    bool trust;          /* its kernels are compiled as the user's own (warp/stage/toolkit.h) */
+    double tool_seconds; /* that a compiler may take; 0: a minute */
 } smp_readable;
 
 smp_code smp_readable_add(smp_readable *may, const char *folder, smp_error *err);

@@ -39,6 +39,7 @@ typedef struct smp_pipeline_settings {
     const char *stages_from; /* what messages about them name; null: -e */
     smp_strings settings;    /* --set name=value */
     smp_strings readable;    /* --allow-read */
+    bool trust;              /* of the author of its kernels */
     int diagnostics;         /* index into text, json */
     smp_kind input;          /* what is read, by its name; none: not known */
     bool lenient;            /* a compiler of kernels that is missing is a warning */

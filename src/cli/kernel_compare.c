@@ -192,7 +192,7 @@ static smp_code run_file(const smp_kernel_settings *settings, const char *file, 
     }
     const char *source = cuda ? ptx : file;
     if (!code && (!is_ptx || settings->only))
-        code = smp_assemble(source, settings->arch, settings->code, &sass, why, err);
+        code = smp_assemble(source, settings->arch, settings->code, NULL, &sass, why, err);
     if (code && ptx && !strcmp(err->where, ptx)) /* which lies in the cache */
         snprintf(err->where, sizeof err->where, "%s", file);
     if (!code && !cuda && !is_ptx && !sass) {

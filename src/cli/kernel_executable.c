@@ -39,13 +39,13 @@ static smp_code keep(const unsigned char *bytes, size_t size, const char *ending
     smp_sha256_begin(&hash);
     smp_sha256_add(&hash, bytes, size);
     smp_sha256_end(&hash, text);
-    char *cache = smp_compile_cache();
+    char *cache = smp_toolkit_cache();
     char *folder = cache ? smp_asprintf("%s/images", cache) : NULL;
     char *work = folder ? smp_asprintf("%s/%.32s.%d", folder, text, (int)getpid()) : NULL;
     *path = folder ? smp_asprintf("%s/%.32s.%s", folder, text, ending) : NULL;
     smp_code code = work && *path ? SMP_OK : smp_fail_memory(err, "a path", PATH_MAX);
     if (!code && access(*path, R_OK)) {
-        FILE *to = smp_compile_make_folders(folder) ? fopen(work, "wb") : NULL;
+        FILE *to = smp_toolkit_make_folders(folder) ? fopen(work, "wb") : NULL;
         const bool wrote = to && fwrite(bytes, 1, size, to) == size;
         if ((to && fclose(to)) || !wrote || rename(work, *path)) {
             smp_fail(err, SMP_E_WRITE, "cannot write %s: %s", *path, strerror(errno));
@@ -88,7 +88,7 @@ static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin
     if (!code)
         code = keep(bytes, size, image->is_ptx ? "ptx" : "cubin", &m->source, err);
     if (!code)
-        code = smp_assemble(m->source, settings->arch, settings->code, &m->sass, to->why, err);
+        code = smp_assemble(m->source, settings->arch, settings->code, NULL, &m->sass, to->why, err);
     if (code && err) { /* not the file in the cache */
         err->where[0] = 0;
         smp_at(err, "%s", file);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/installed.h"
+#include "base/tool.h"
 #include "cli/kernel.h"
 
 char *smp_kernel_runtime_folder(void)
@@ -138,7 +139,7 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
         argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
     make_environment(settings, process, path, environment);
     smp_code code =
-        smp_compile_spawn(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
+        smp_tool_run_own(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
     FILE *from = fdopen(fd, "r");
     if (!code && from)
         code = read_results(from, results, count, err);

@@ -23,6 +23,10 @@ const smp_option smp_pipeline_options[] = {
     {"allow-read", 0, SMP_O_LIST, offsetof(smp_pipeline_settings, readable), .argument = "DIR",
      .help = "let the pipeline include and read files below DIR too; else only below the pipe file's folder; may be "
              "repeated"},
+    {"trust", 0, SMP_O_FLAG, offsetof(smp_pipeline_settings, trust),
+     .help = "compile the pipeline's kernels (stage kernel) as your own: they may include any file of yours and take "
+             "more time and memory, also where the system cannot confine a compiler",
+     .flags = SMP_O_ADVANCED},
     {"diagnostics", 0, SMP_O_CHOICE, offsetof(smp_pipeline_settings, diagnostics), .fallback = "text",
      .argument = "HOW", .help = "how mistakes are reported on stderr: text, or json (one object a line, for editors)",
      .choices = diagnostics_words},
@@ -134,7 +138,8 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     *out = NULL;
     smp_setting *pairs = NULL;
     smp_shipped shipped = {0};
-    smp_readable may = {.lenient = settings->lenient};
+    smp_readable may = {
+        .lenient = settings->lenient, .trust = settings->trust, .tool_seconds = settings->common.limits.time_limit};
     smp_code code = split_settings(&settings->settings, &pairs, err);
     if (!code)
         code = smp_shipped_list(&shipped, err);

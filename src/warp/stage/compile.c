@@ -1,266 +1,37 @@
 /* Compiles .cu files, once each: see compile.h. */
+#include "warp/stage/compile.h"
+
 #include <ctype.h>
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
-#include <spawn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "base/sha256.h"
-#include "warp/stage/compile.h"
+#include "base/tool.h"
+#include "warp/stage/kernel_source.h"
 
-extern char **environ;
+enum {
+    MOST_WORDS = 64,
+    OWN_SECONDS = 1800, /* templates of CUTLASS take minutes */
+    STRANGERS_SECONDS = 60,
+};
+#define OWN_MEMORY       (UINT64_C(16) << 30) /* addresses of a process */
+#define STRANGERS_MEMORY (UINT64_C(2) << 30)
+#define MOST_FILE        (UINT64_C(512) << 20)
 
-enum { MOST_WORDS = 256, MOST_INCLUDES = 200 };
-
-/* ------------------------------------------------------------------------------------------------ processes */
-
-smp_code smp_compile_spawn(char *const *argv, char *const *environment, int out_fd, int *status, smp_error *err)
-{
-    posix_spawn_file_actions_t actions;
-    char *all[1024];
-    size_t count = 0;
-    pid_t child;
-    int ended;
-    for (; environ[count] && count < 1000; count++)
-        all[count] = environ[count];
-    for (size_t i = 0; environment && environment[i] && count < 1020; i++) {
-        const size_t name = strcspn(environment[i], "=") + 1;
-        size_t at = 0;
-        while (at < count && strncmp(all[at], environment[i], name) != 0)
-            at++;
-        all[at] = environment[i];
-        count += at == count;
-    }
-    all[count] = NULL;
-    posix_spawn_file_actions_init(&actions);
-    if (out_fd >= 0)
-        posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
-    fflush(NULL);
-    const int failed = posix_spawnp(&child, argv[0], &actions, NULL, argv, all);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed)
-        return smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", argv[0], strerror(failed));
-    while (waitpid(child, &ended, 0) < 0)
-        if (errno != EINTR)
-            return smp_fail(err, SMP_E_PROCESS, "cannot wait for %s: %s", argv[0], strerror(errno));
-    *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
-    return SMP_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------ nvcc */
-
-static char *if_runs(char *path)
-{
-    if (path && !access(path, X_OK) && !smp_is_folder(path))
-        return path;
-    smp_free(path);
-    return NULL;
-}
-
-static char *find_in_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    for (const char *at = path ? path : ""; *at;) {
-        const size_t size = strcspn(at, ":");
-        char *found = size ? if_runs(smp_asprintf("%.*s/%s", (int)size, at, name)) : NULL;
-        if (found)
-            return found;
-        at += size + (at[size] == ':');
-    }
-    return NULL;
-}
-
-/* Where clang++ is, a script that takes nvcc's options and calls it: beside a program in its build folder, or installed
- * with libsmp_cudart. */
-static char *clang_instead(void)
-{
-    static const char *const below[] = {"clang/nvcc", "../lib/smempipe/clang/nvcc", "../lib/*/smempipe/clang/nvcc",
-                                        "../lib64/smempipe/clang/nvcc"};
-    char own[PATH_MAX], *path = NULL, *clang = find_in_path("clang++");
-    const bool known = clang && smp_program_folder(own);
-    smp_free(clang);
-    for (size_t i = 0; known && i < sizeof below / sizeof below[0] && !path; i++) {
-        glob_t found;
-        char *pattern = smp_asprintf("%s/%s", own, below[i]);
-        if (pattern && !glob(pattern, 0, NULL, &found)) {
-            path = if_runs(smp_strdup(found.gl_pathv[0]));
-            globfree(&found);
-        }
-        smp_free(pattern);
-    }
-    return path;
-}
-
-/* The wheels nvidia-cuda-nvcc and nvidia-cuda-nvdisasm put them below site-packages/nvidia. */
-static char *find_in_wheels(const char *tool)
-{
-    const char *home = getenv("HOME"), *environment = getenv("VIRTUAL_ENV");
-    char patterns[4][PATH_MAX];
-    snprintf(patterns[0], PATH_MAX, "%s/lib/python3*/site-packages/nvidia/*/bin/%s", environment ? environment : "",
-             tool);
-    snprintf(patterns[1], PATH_MAX, "%s/.local/lib/python3*/site-packages/nvidia/*/bin/%s", home ? home : "", tool);
-    snprintf(patterns[2], PATH_MAX, "/usr/local/lib/python3*/*-packages/nvidia/*/bin/%s", tool);
-    snprintf(patterns[3], PATH_MAX, "/usr/lib/python3/dist-packages/nvidia/*/bin/%s", tool);
-    char *path = NULL;
-    for (size_t i = 0; i < 4 && !path; i++) {
-        glob_t found;
-        if (glob(patterns[i], 0, NULL, &found))
-            continue;
-        path = if_runs(smp_strdup(found.gl_pathv[found.gl_pathc - 1]));
-        globfree(&found);
-    }
-    return path || strcmp(tool, "nvcc") != 0 ? path : clang_instead();
-}
-
-char *smp_compile_tool(const char *name)
-{
-    const char *home = getenv("CUDA_HOME");
-    char *found = find_in_path(name);
-    if (!found && home)
-        found = if_runs(smp_asprintf("%s/bin/%s", home, name));
-    if (!found)
-        found = if_runs(smp_asprintf("/usr/local/cuda/bin/%s", name));
-    return found ? found : find_in_wheels(name);
-}
-
-/* ------------------------------------------------------------------------------------------------ the hash */
-
-/* "util.h" of #include "util.h" or <util.h>, from the folder of the includer or -I: they belong to the source. */
-typedef struct hashed {
-    smp_sha256 hash;
-    char *files[MOST_INCLUDES];
-    size_t count;
-} hashed;
-
-static void hash_file(hashed *h, const smp_compile_settings *settings, const char *path);
-
-static void hash_include(hashed *h, const smp_compile_settings *settings, const char *from, const char *name,
-                         size_t size)
-{
-    const char *slash = strrchr(from, '/');
-    for (size_t i = 0; i <= settings->include_count; i++) {
-        char *path = i ? smp_asprintf("%s/%.*s", settings->includes[i - 1], (int)size, name)
-                       : smp_asprintf("%.*s%.*s", slash ? (int)(slash - from) + 1 : 0, from, (int)size, name);
-        if (path && !access(path, R_OK)) {
-            hash_file(h, settings, path);
-            smp_free(path);
-            return;
-        }
-        smp_free(path);
-    }
-}
-
-static void hash_file(hashed *h, const smp_compile_settings *settings, const char *path)
-{
-    char line[4096];
-    for (size_t i = 0; i < h->count; i++)
-        if (!strcmp(h->files[i], path))
-            return;
-    FILE *file = fopen(path, "rb");
-    if (!file || h->count == MOST_INCLUDES || !(h->files[h->count] = smp_strdup(path))) {
-        if (file)
-            fclose(file);
-        return;
-    }
-    h->count++;
-    char *whole = realpath(path, NULL); /* which the lines of what is compiled name */
-    smp_sha256_add(&h->hash, whole ? whole : path, strlen(whole ? whole : path) + 1);
-    free(whole);
-    while (fgets(line, sizeof line, file)) {
-        smp_sha256_add(&h->hash, line, strlen(line));
-        const char *at = line + strspn(line, " \t");
-        if (*at++ != '#')
-            continue;
-        at += strspn(at, " \t");
-        if (strncmp(at, "include", 7) != 0)
-            continue;
-        at += 7;
-        at += strspn(at, " \t");
-        const size_t size = *at == '"' || *at == '<' ? strcspn(at + 1, "\">\n") : 0;
-        if (size)
-            hash_include(h, settings, path, at + 1, size);
-    }
-    fclose(file);
-}
-
-/* Whether code (no comment and no text) has the word main, or a macro's name that ends so: CATCH_CONFIG_MAIN. */
-static bool names_main(const char *path)
-{
-    char word[8] = "";
-    size_t letters = 0;
-    bool found = false;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return true;
-    for (int c = getc(file), before = 0; !found && c != EOF; before = c, c = getc(file)) {
-        if (before == '/' && (c == '/' || c == '*')) {
-            const bool line = c == '/';
-            int last = 0;
-            while ((c = getc(file)) != EOF && !(line ? c == '\n' : last == '*' && c == '/'))
-                last = c;
-        } else if (c == '"') {
-            while ((c = getc(file)) != EOF && c != '"' && c != '\n')
-                if (c == '\\')
-                    (void)getc(file);
-        }
-        if (isalnum(c)) {
-            word[letters < sizeof word - 1 ? letters++ : letters] = (char)toupper(c);
-            continue;
-        }
-        found = letters == 4 && !memcmp(word, "MAIN", 4);
-        letters = 0;
-    }
-    fclose(file);
-    return found;
-}
-
-/* has_main: null: not asked for. */
-static void hash_sources(const smp_compile_settings *settings, const char *file, const char *const *words,
-                         char text[65], bool *has_main)
-{
-    hashed h = {.count = 0};
-    smp_sha256_begin(&h.hash);
-    for (size_t i = 0; words[i]; i++)
-        smp_sha256_add(&h.hash, words[i], strlen(words[i]) + 1);
-    hash_file(&h, settings, file);
-    smp_sha256_end(&h.hash, text);
-    for (size_t i = 0; i < h.count; i++) {
-        if (has_main)
-            *has_main = *has_main || names_main(h.files[i]);
-        smp_free(h.files[i]);
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------ compiling */
-
-/* Makes a folder and those above it. */
-bool smp_compile_make_folders(char *path)
-{
-    for (char *at = path + 1; *at; at++)
-        if (*at == '/') {
-            *at = 0;
-            mkdir(path, 0777);
-            *at = '/';
-        }
-    return !mkdir(path, 0777) || smp_is_folder(path);
-}
-
-char *smp_compile_cache(void)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && cache[0] == '/')
-        return smp_asprintf("%s/smempipe/kernel", cache);
-    return home && home[0] ? smp_asprintf("%s/.cache/smempipe/kernel", home)
-                           : smp_asprintf("/tmp/smempipe-kernel-%d", (int)getuid());
-}
+/* Names in the folder of a compilation. */
+#define SOURCE  "k.cu"
+#define PTX     "k.ptx"
+#define PROGRAM "program"
+#define OPTIONS "options" /* of the preprocessor and compiler */
+#define LINKING "linking" /* of the compiler that links */
 
 static smp_code no_nvcc(smp_error *err)
 {
@@ -268,19 +39,6 @@ static smp_code no_nvcc(smp_error *err)
     return smp_hint(
         err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl, or apt-get install "
              "nvidia-cuda-toolkit, or clang for kernels of plain CUDA; no GPU is needed. A .ptx file runs without it");
-}
-
-static void remove_folder(const char *folder)
-{
-    char pattern[PATH_MAX];
-    glob_t found;
-    snprintf(pattern, sizeof pattern, "%s/*", folder);
-    if (!glob(pattern, 0, NULL, &found)) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            unlink(found.gl_pathv[i]);
-        globfree(&found);
-    }
-    rmdir(folder);
 }
 
 /* "90" of "sm_90". */
@@ -310,24 +68,120 @@ static void add_owned(words *w, char *word)
         add(w, word);
 }
 
-/* Where CUDA's runtime library lies beside nvcc, which the program shall find. */
-static void add_runtime_path(words *w, const char *nvcc)
+/* ------------------------------------------------------------------------------------------------ files of options */
+
+/* Compilers and linkers read options from a file (@FILE), with a backslash before what is no letter; no shell does. */
+static void put_option(FILE *to, const char *option, const char *value)
 {
-    static const char *const below[] = {"../lib64", "../lib", "../targets/x86_64-linux/lib",
-                                        "../targets/sbsa-linux/lib"};
-    char *real = smp_real_path(nvcc), *slash = real ? strrchr(real, '/') : NULL;
-    for (size_t i = 0; slash && i < sizeof below / sizeof below[0]; i++) {
-        char *folder = smp_asprintf("%.*s/%s", (int)(slash - real), real, below[i]);
-        if (folder && smp_is_folder(folder)) {
-            add_owned(w, smp_asprintf("-L%s", folder));
-            add_owned(w, smp_asprintf("-Xlinker=--enable-new-dtags,-rpath,%s", folder));
-        }
-        smp_free(folder);
+    fputs(option, to);
+    for (const char *at = value; *at; at++) {
+        if (!isalnum((unsigned char)*at) && !strchr("/._-+=,:", *at))
+            fputc('\\', to);
+        fputc(*at, to);
     }
+    fputc('\n', to);
+}
+
+/* PTX has the names of files in quotes, without a way to write one inside. */
+static bool is_odd(const char *path)
+{
+    for (const char *at = path; *at; at++)
+        if (iscntrl((unsigned char)*at) || *at == '"' || *at == '\\')
+            return true;
+    return false;
+}
+
+/* A folder of sources, by a link of ours where its name is odd. */
+static void put_folder(FILE *to, const char *option, const char *path, const char *work, size_t number)
+{
+    char *real = smp_real_path(path);
+    char link[24], *place = smp_asprintf("%s/d%zu", work, number);
+    snprintf(link, sizeof link, "d%zu", number);
+    const bool linked = real && place && is_odd(real) && !symlink(real, place);
+    if (real)
+        put_option(to, option, linked ? link : real);
+    smp_free(place);
     smp_free(real);
 }
 
-/* The command line up to where its results go. */
+static bool put_options(const smp_compile_settings *settings, const char *source, const char *work)
+{
+    char *path = smp_asprintf("%s/" OPTIONS, work), *folder = smp_folder_part(source);
+    FILE *to = path && folder ? fopen(path, "we") : NULL;
+    for (size_t i = 0; to && i < settings->define_count; i++)
+        put_option(to, "-D", settings->defines[i]);
+    for (size_t i = 0; to && i < settings->include_count; i++)
+        put_folder(to, "-I", settings->includes[i], work, i + 1);
+    if (to)
+        put_folder(to, "-iquote\n", folder, work, 0);
+    smp_free(path);
+    smp_free(folder);
+    return to && !fclose(to);
+}
+
+static bool put_linking(const smp_compile_settings *settings, const char *nvcc, const char *work)
+{
+    static const char *const below[] = {"../lib64", "../lib", "../targets/x86_64-linux/lib",
+                                        "../targets/sbsa-linux/lib"};
+    char *path = smp_asprintf("%s/" LINKING, work), *real = smp_real_path(nvcc);
+    const char *slash = real ? strrchr(real, '/') : NULL;
+    FILE *to = path ? fopen(path, "we") : NULL;
+    if (to) /* the first word stands behind -Xlinker, the others are the driver's */
+        fputs("--enable-new-dtags\n", to);
+    for (size_t i = 0; to && settings->gpu && slash && i < sizeof below / sizeof below[0]; i++) {
+        char *folder = smp_asprintf("%.*s/%s", (int)(slash - real), real, below[i]);
+        if (folder && smp_is_folder(folder)) { /* where CUDA's runtime library lies, which the program shall find */
+            put_option(to, "-L", folder);
+            put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
+        }
+        smp_free(folder);
+    }
+    if (to && !settings->gpu) {
+        put_option(to, "-L", settings->runtime);
+        put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", settings->runtime);
+    }
+    smp_free(real);
+    smp_free(path);
+    return to && !fclose(to);
+}
+
+/* The copy: messages and lines of what is compiled name the original. */
+static bool put_source(const char *source, const char *text, size_t size, const char *work)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which may stand at the beginning alone */
+    const size_t skipped = size >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+    char *path = smp_asprintf("%s/" SOURCE, work);
+    FILE *to = path ? fopen(path, "we") : NULL;
+    bool wrote = to;
+    if (to) {
+        fputs("#line 1 \"", to);
+        for (const char *at = source; *at; at++)
+            fputc(iscntrl((unsigned char)*at) || *at == '"' || *at == '\\' ? '?' : *at, to);
+        fputs("\"\n", to);
+        wrote = fwrite(text + skipped, 1, size - skipped, to) == size - skipped;
+    }
+    smp_free(path);
+    return to && !fclose(to) && wrote;
+}
+
+/* ------------------------------------------------------------------------------------------------ compiling */
+
+/* What is written into words; the rest goes to files. */
+static smp_code check(const smp_compile_settings *settings, smp_error *err)
+{
+    const char *number = smp_compile_arch(settings->arch);
+    const size_t digits = strspn(number, "0123456789");
+    if (digits > 3 || (number[digits] && (!strchr("af", number[digits]) || number[digits + 1])))
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is no architecture, as sm_90 is", settings->arch);
+    if (strspn(settings->std, "abcdefghijklmnopqrstuvwxyz0123456789+") != strlen(settings->std))
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is no standard, as c++17 is", settings->std);
+    for (size_t i = 0; i < settings->define_count; i++)
+        if (!isalpha((unsigned char)settings->defines[i][0]) && settings->defines[i][0] != '_')
+            return smp_fail(err, SMP_E_USAGE, "-D '%.40s' names no macro", settings->defines[i]);
+    return SMP_OK;
+}
+
+/* The command line, whose names are ours. */
 static void command_of(const smp_compile_settings *settings, const char *nvcc, bool program, words *w)
 {
     const char *number = smp_compile_arch(settings->arch);
@@ -335,117 +189,228 @@ static void command_of(const smp_compile_settings *settings, const char *nvcc, b
     add_owned(w, smp_asprintf("-std=%s", settings->std));
     add(w, "--extended-lambda");
     add(w, "-lineinfo");
+    add(w, "-Xcompiler=@" OPTIONS);
     if (settings->no_fma)
         add(w, "--fmad=false");
-    for (size_t i = 0; i < settings->define_count; i++)
-        add_owned(w, smp_asprintf("-D%s", settings->defines[i]));
-    for (size_t i = 0; i < settings->include_count; i++)
-        add_owned(w, smp_asprintf("-I%s", settings->includes[i]));
     if (!program) {
         add_owned(w, smp_asprintf("-arch=sm_%s", number));
         add(w, "-ptx");
-    } else if (settings->gpu) {
-        add_owned(w, smp_asprintf("-gencode=arch=compute_%s,code=[compute_%s,sm_%s]", number, number, number));
-        add(w, "-cudart=shared");
-        add_runtime_path(w, nvcc);
+        add(w, "-o");
+        add(w, PTX);
+        add(w, SOURCE);
     } else {
-        add_owned(w, smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
-        add(w, "-cudart=none");
-        add_owned(w, smp_asprintf("-L%s", settings->runtime));
-        add_owned(w, smp_asprintf("-Xlinker=-rpath,%s", settings->runtime));
-    }
-}
-
-static char *ptx_name(const char *folder, const char *file)
-{
-    const char *base = smp_base_name(file), *dot = strrchr(base, '.');
-    return smp_asprintf("%s/%.*s.ptx", folder, dot ? (int)(dot - base) : (int)strlen(base), base);
-}
-
-static smp_code compile(const char *file, words *w, char *folder, bool program, bool gpu, smp_error *err)
-{
-    int status;
-    smp_code code;
-    char *work = smp_asprintf("%s.%d", folder, (int)getpid());
-    char *real = smp_real_path(file); /* so that .loc names it wherever this is called again */
-    if (!work || !real || !smp_compile_make_folders(work)) {
-        smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", work ? work : folder, strerror(errno));
-        smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
-        smp_free(work);
-        smp_free(real);
-        return SMP_E_WRITE;
-    }
-    if (program) {
+        add_owned(w, settings->gpu
+                         ? smp_asprintf("-gencode=arch=compute_%s,code=[compute_%s,sm_%s]", number, number, number)
+                         : smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
+        add(w, settings->gpu ? "-cudart=shared" : "-cudart=none");
+        add(w, "-Xlinker=@" LINKING);
         add(w, "--keep");
-        add_owned(w, smp_asprintf("--keep-dir=%s", work));
+        add(w, "--keep-dir=.");
         add(w, "-o");
-        add_owned(w, smp_asprintf("%s/program", work));
-    } else {
-        add(w, "-o");
-        add_owned(w, ptx_name(work, real));
+        add(w, PROGRAM);
+        add(w, SOURCE);
+        if (!settings->gpu)
+            add(w, "-lsmp_cudart");
     }
-    add(w, real);
-    if (program && !gpu)
-        add(w, "-lsmp_cudart");
     w->items[w->count] = NULL;
-    code = smp_compile_spawn((char *const *)(uintptr_t)w->items, NULL, STDERR_FILENO, &status, err);
-    if (!code && status) {
-        smp_fail(err, SMP_E_DECODE, "nvcc cannot compile it (its messages are above)");
-        code = smp_at(err, "%s", file);
+}
+
+/* What decides what is compiled, besides the sources. */
+static void hash_settings(const smp_compile_settings *settings, const words *w, smp_sha256 *hash)
+{
+    static const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"};
+    const smp_kernel_reach *reach = settings->reach;
+    for (size_t i = 0; i < w->count; i++)
+        smp_sha256_add(hash, w->items[i], strlen(w->items[i]) + 1);
+    for (size_t i = 0; i < settings->define_count; i++)
+        smp_sha256_add(hash, settings->defines[i], strlen(settings->defines[i]) + 1);
+    for (size_t i = 0; i < settings->include_count; i++)
+        smp_sha256_add(hash, settings->includes[i], strlen(settings->includes[i]) + 1);
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        smp_sha256_add(hash, value ? value : "", value ? strlen(value) + 1 : 1);
     }
-    if (!code && rename(work, folder) && access(folder, R_OK))
+    for (size_t i = 0; reach && !reach->trusted && reach->folders[i]; i++)
+        smp_sha256_add(hash, reach->folders[i], strlen(reach->folders[i]) + 1);
+}
+
+static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, const smp_tool_end *end,
+                    const char *file, smp_error *err)
+{
+    if (end->messages)
+        fputs(end->messages, stderr);
+    if (end->late) {
+        smp_fail(err, SMP_E_LIMIT, "nvcc takes more than %g seconds", tool->seconds);
+        if (settings->reach)
+            smp_hint(err, "--trust gives its author's kernels as long as your own");
+        return smp_at(err, "%s", file);
+    }
+    if (!end->status)
+        return SMP_OK;
+    if (end->status == 128 + SIGINT || end->status == 128 + SIGTERM || end->status == 128 + SIGHUP)
+        return smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
+    smp_fail(err, SMP_E_DECODE, "nvcc cannot compile it (its messages are above)");
+    if (settings->reach && !settings->reach->trusted && end->messages && strstr(end->messages, "Permission denied"))
+        smp_hint(err, "it may read below the pipe file's folder; --allow-read DIR lets it read below DIR, --trust all");
+    return smp_at(err, "%s", file);
+}
+
+static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, const char *work, const char *file,
+                         smp_error *err)
+{
+    const smp_kernel_reach *reach = settings->reach;
+    const bool own = !reach || reach->trusted;
+    const char *readable[SMP_TOOLKIT_FOLDERS * 2 + 1];
+    char *folders[SMP_TOOLKIT_FOLDERS];
+    size_t count = 0;
+    smp_toolkit_folders(w->items[0], folders);
+    for (size_t i = 0; folders[i]; i++)
+        readable[count++] = folders[i];
+    for (size_t i = 0; !own && reach->folders[i] && count < SMP_TOOLKIT_FOLDERS * 2; i++)
+        readable[count++] = reach->folders[i];
+    readable[count] = NULL;
+    smp_tool_end end;
+    const smp_tool tool = {.argv = (char *const *)(uintptr_t)w->items,
+                           .folder = work,
+                           .readable = readable,
+                           .reads_all = own,
+                           .trusted = own,
+                           .seconds = reach && reach->seconds > 0 ? reach->seconds
+                                      : own                       ? OWN_SECONDS
+                                                                  : STRANGERS_SECONDS,
+                           .memory = own ? OWN_MEMORY : STRANGERS_MEMORY,
+                           .file = MOST_FILE};
+    smp_code code = smp_tool_run(&tool, &end, err);
+    if (!code)
+        code = say(settings, &tool, &end, file, err);
+    smp_free(end.messages);
+    for (size_t i = 0; folders[i]; i++)
+        smp_free(folders[i]);
+    return code;
+}
+
+/* What was made is whole in the cache, or not there. */
+static smp_code keep(const char *work, const char *folder, bool program, smp_error *err)
+{
+    char *made = smp_asprintf("%s.%d", folder, (int)getpid());
+    char *ptx = made ? smp_asprintf("%s/" PTX, made) : NULL, *own = made ? smp_asprintf("%s/" PROGRAM, made) : NULL;
+    smp_code code = SMP_OK;
+    if (!ptx || !own)
+        code = smp_fail_memory(err, "a path", PATH_MAX);
+    else if (!smp_toolkit_make_folders(made)) {
+        smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", made, strerror(errno));
+        code = smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
+    }
+    if (!code)
+        code = smp_tool_take(work, PTX, ptx, 0666, err);
+    if (!code && program)
+        code = smp_tool_take(work, PROGRAM, own, 0777, err);
+    if (!code && rename(made, folder) && access(folder, R_OK))
         code = smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", folder, strerror(errno));
-    remove_folder(work);
-    smp_free(work);
-    smp_free(real);
+    if (ptx && own) { /* where another process was first */
+        unlink(ptx);
+        unlink(own);
+        rmdir(made);
+    }
+    smp_free(ptx);
+    smp_free(own);
+    smp_free(made);
+    return code;
+}
+
+/* A source, read once, and where what is made of it is kept. */
+typedef struct source {
+    const char *file; /* as it was named */
+    char *text, *real, *folder;
+    size_t size;
+} source;
+
+static smp_code compile(const smp_compile_settings *settings, const source *s, const words *w, bool program,
+                        smp_error *err)
+{
+    char *work = smp_tool_folder();
+    smp_code code = SMP_OK;
+    if (!work) {
+        smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno));
+        return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
+    }
+    if (!put_source(s->real, s->text, s->size, work) || !put_options(settings, s->real, work) ||
+        (program && !put_linking(settings, w->items[0], work))) {
+        smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
+        code = smp_at(err, "%s", work);
+    }
+    if (!code)
+        code = run_nvcc(settings, w, work, s->file, err);
+    if (!code)
+        code = keep(work, s->folder, program, err);
+    smp_tool_folder_remove(work);
+    return code;
+}
+
+static smp_code read_source(const smp_compile_settings *settings, source *s, smp_error *err)
+{
+    const smp_code code = smp_kernel_source_read(s->file, settings->reach, &s->text, &s->size, &s->real, err);
+    if (code == SMP_E_READ)
+        smp_hint(err, "check the spelling of the path");
+    return code ? smp_at(err, "%s", s->file) : SMP_OK;
+}
+
+static smp_code find_kept(const smp_compile_settings *settings, const words *w, source *s, bool *has_main,
+                          smp_error *err)
+{
+    smp_sha256 hash;
+    char text[65], *cache = smp_toolkit_cache();
+    smp_sha256_begin(&hash);
+    hash_settings(settings, w, &hash);
+    smp_code code = smp_kernel_source_hash(s->real, s->text, s->size, settings->includes, settings->include_count,
+                                           settings->reach, &hash, has_main, err);
+    smp_sha256_end(&hash, text);
+    s->folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
+    if (!code && !s->folder)
+        code = smp_fail_memory(err, "a path", PATH_MAX);
+    smp_free(cache);
     return code;
 }
 
 smp_code smp_compile(const smp_compile_settings *settings, const char *file, char **ptx, char **program, smp_error *err)
 {
     words w = {.count = 0};
-    char hash[65];
-    smp_code code = SMP_OK;
+    source s = {.file = file};
     bool has_main = false;
     *ptx = NULL;
-    if (access(file, R_OK)) {
-        smp_fail(err, SMP_E_READ, "cannot open it: %s", strerror(errno));
-        smp_hint(err, "check the spelling of the path");
-        return smp_at(err, "%s", file);
-    }
-    char *nvcc = smp_compile_tool("nvcc"), *cache = smp_compile_cache();
-    char *folder = NULL;
-    if (!nvcc)
-        code = no_nvcc(err);
-    else if (program && !settings->runtime) {
+    if (program)
+        *program = NULL;
+    smp_code code = read_source(settings, &s, err);
+    char *nvcc = code ? NULL : smp_toolkit_find("nvcc");
+    if (!code)
+        code = nvcc ? check(settings, err) : no_nvcc(err);
+    if (!code && program && !settings->runtime) {
         smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
         code = smp_hint(err, "install smempipe whole (cmake --install), or run one kernel with --only");
     }
     if (!code) {
         command_of(settings, nvcc, program != NULL, &w);
-        hash_sources(settings, file, w.items, hash, program ? &has_main : NULL);
-        folder = cache ? smp_asprintf("%s/%.32s", cache, hash) : NULL;
-        if (!folder)
-            code = smp_fail_memory(err, "a path", PATH_MAX);
+        code = find_kept(settings, &w, &s, program ? &has_main : NULL, err);
     }
     if (!code && program && !has_main) {
         smp_fail(err, SMP_E_USAGE, "it has no main that could launch its kernels");
         smp_hint(err, "--only NAME --grid 8 --block 256 --args '...' runs one kernel without main");
         code = smp_at(err, "%s", file);
     }
-    if (!code && !smp_is_folder(folder))
-        code = compile(file, &w, folder, program != NULL, settings->gpu, err);
+    if (!code && !smp_is_folder(s.folder))
+        code = compile(settings, &s, &w, program != NULL, err);
     if (!code) {
-        *ptx = ptx_name(folder, file);
+        *ptx = smp_asprintf("%s/" PTX, s.folder);
         if (program)
-            *program = smp_asprintf("%s/program", folder);
+            *program = smp_asprintf("%s/" PROGRAM, s.folder);
         if (!*ptx || (program && !*program))
             code = smp_fail_memory(err, "a path", PATH_MAX);
     }
     for (size_t i = 0; i < w.owned_count; i++)
         smp_free(w.owned[i]);
-    smp_free(folder);
-    smp_free(cache);
+    smp_free(s.text);
+    smp_free(s.real);
+    smp_free(s.folder);
     smp_free(nvcc);
     return code;
 }

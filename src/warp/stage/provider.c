@@ -10,17 +10,18 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
-#include "base/whole_file.h"
 #include "stages/foreign.h"
 #include "warp/stage/assemble.h"
 #include "warp/stage/compile.h"
+#include "warp/stage/kernel_source.h"
 
-enum { MOST_PTX = 64 << 20, COUNTED_ARCH = 90 };
+enum { COUNTED_ARCH = 90 };
 #define COUNTED_NAME "sm_90"
 
 typedef struct loaded {
     struct loaded *next;
     smp_foreign_file file;
+    smp_kernel_reach reach; /* its folders are copies */
     char *path, *ptx, *ptx_path;
     struct timespec changed;
     int64_t size;
@@ -46,25 +47,26 @@ void smp_warp_observe_stage(smp_warp_observer *fn, void *context)
 
 /* ------------------------------------------------------------------------------------------------ files */
 
-static smp_code read_file(const char *path, char **text, size_t *length, smp_error *err)
+static smp_code read_file(const char *path, const smp_kernel_reach *reach, char **text, size_t *length, smp_error *err)
 {
     smp_error why = {0};
-    const smp_code code = smp_read_file(path, MOST_PTX, text, length, &why);
+    const smp_code code = smp_kernel_source_read(path, reach, text, length, NULL, &why);
     return code ? smp_fail(err, code, "'%.200s': %s", path, why.message) : SMP_OK;
 }
 
-static smp_code read_text(const char *path, char **text, smp_error *err)
+/* reach: null: it is one of ours. */
+static smp_code read_text(const char *path, const smp_kernel_reach *reach, char **text, smp_error *err)
 {
     size_t size = 0;
-    const smp_code code = read_file(path, text, &size, err);
+    const smp_code code = read_file(path, reach, text, &size, err);
     if (!code && strlen(*text) != size)
         return smp_fail(err, SMP_E_READ, "'%.200s' is no text of PTX", path);
     return code;
 }
 
-static smp_code find_ptx(const char *path, char **ptx_path, smp_error *err)
+static smp_code find_ptx(const char *path, const smp_kernel_reach *reach, char **ptx_path, smp_error *err)
 {
-    static const smp_compile_settings settings = {.std = "c++17", .arch = "sm_80", .no_fma = true};
+    const smp_compile_settings settings = {.std = "c++17", .arch = "sm_80", .no_fma = true, .reach = reach};
     if (smp_ends_with(path, ".cu"))
         return smp_compile(&settings, path, ptx_path, NULL, err);
     if (!smp_ends_with(path, ".ptx")) {
@@ -75,6 +77,34 @@ static smp_code find_ptx(const char *path, char **ptx_path, smp_error *err)
     return *ptx_path ? SMP_OK : smp_fail_memory(err, "a path", strlen(path));
 }
 
+static void drop_reach(smp_kernel_reach *reach)
+{
+    for (size_t i = 0; reach->folders && reach->folders[i]; i++)
+        smp_free((void *)(uintptr_t)reach->folders[i]);
+    smp_free((void *)(uintptr_t)reach->folders);
+}
+
+static bool copy_reach(const smp_kernel_reach *from, smp_kernel_reach *to)
+{
+    size_t count = 0;
+    while (from->folders[count])
+        count++;
+    char **folders = smp_alloc_array(count + 1, sizeof *folders);
+    *to = (smp_kernel_reach){(const char *const *)folders, from->seconds, from->trusted};
+    bool copied = folders != NULL;
+    for (size_t i = 0; copied && i < count; i++)
+        copied = (folders[i] = smp_strdup(from->folders[i])) != NULL;
+    return copied;
+}
+
+static bool same_reach(const smp_kernel_reach *a, const smp_kernel_reach *b)
+{
+    size_t i = 0;
+    while (a->folders[i] && b->folders[i] && !strcmp(a->folders[i], b->folders[i]))
+        i++;
+    return !a->folders[i] && !b->folders[i] && a->trusted == b->trusted;
+}
+
 static void drop(loaded *l)
 {
     for (size_t i = 0; i < l->file.count; i++)
@@ -82,6 +112,7 @@ static void drop(loaded *l)
     smp_free((void *)(uintptr_t)l->file.entries);
     smp_warp_module_free(l->module);
     smp_warp_memory_close(l->memory);
+    drop_reach(&l->reach);
     smp_free(l->path);
     smp_free(l->ptx_path);
     smp_free(l->ptx);
@@ -136,7 +167,8 @@ static bool has_variables(const char *ptx)
     return false;
 }
 
-static smp_code load(const char *path, const struct stat *status, loaded **out, smp_error *err)
+static smp_code load(const char *path, const smp_kernel_reach *reach, const struct stat *status, loaded **out,
+                     smp_error *err)
 {
     loaded *l = smp_alloc(sizeof *l);
     if (!l)
@@ -145,9 +177,10 @@ static smp_code load(const char *path, const struct stat *status, loaded **out, 
     l->changed = status->st_mtim;
     l->size = status->st_size;
     l->path = smp_strdup(path);
-    smp_code code = l->path ? find_ptx(path, &l->ptx_path, err) : smp_fail_memory(err, "a path", strlen(path));
+    smp_code code = copy_reach(reach, &l->reach) && l->path ? find_ptx(path, &l->reach, &l->ptx_path, err)
+                                                            : smp_fail_memory(err, "a path", strlen(path));
     if (!code)
-        code = read_text(l->ptx_path, &l->ptx, err);
+        code = read_text(l->ptx_path, strcmp(l->ptx_path, path) != 0 ? NULL : &l->reach, &l->ptx, err);
     if (!code)
         code = smp_warp_memory_open(&l->memory, err);
     if (!code)
@@ -166,8 +199,10 @@ static smp_code load(const char *path, const struct stat *status, loaded **out, 
     return code;
 }
 
-/* Planning may happen on several threads (batch). */
-static smp_code open_file(const char *path, const smp_foreign_file **out, smp_error *err)
+/* reach: null: as it was when the file was met first, else its own folder. Planning may happen on several threads
+ * (batch). */
+static smp_code open_reach(const char *path, const smp_kernel_reach *reach, const smp_foreign_file **out,
+                           smp_error *err)
 {
     struct stat status;
     loaded *found;
@@ -178,9 +213,15 @@ static smp_code open_file(const char *path, const smp_foreign_file **out, smp_er
         return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return smp_fail(err, SMP_E_READ, "'%.200s' is no regular file", path);
+    char *part = smp_folder_part(path), *folder = part ? smp_real_path(part) : NULL;
+    const char *const folders[] = {folder, NULL};
+    const smp_kernel_reach beside = {folders, 0, false};
     pthread_mutex_lock(&lock);
+    for (found = files; found && !reach; found = found->next)
+        reach = strcmp(found->path, path) != 0 ? NULL : &found->reach;
+    reach = reach ? reach : &beside;
     for (found = files; found; found = found->next)
-        if (!strcmp(found->path, path) && found->size == status.st_size &&
+        if (!strcmp(found->path, path) && found->size == status.st_size && same_reach(&found->reach, reach) &&
             !memcmp(&found->changed, &status.st_mtim, sizeof found->changed))
             break;
     if (found) {
@@ -188,22 +229,29 @@ static smp_code open_file(const char *path, const smp_foreign_file **out, smp_er
         if (code)
             *err = found->error;
     } else {
-        code = load(path, &status, &found, err);
+        code = load(path, reach, &status, &found, err);
         if (found) {
             found->next = files;
             files = found;
         }
     }
     pthread_mutex_unlock(&lock);
+    smp_free(part);
+    smp_free(folder);
     if (!code)
         *out = &found->file;
     return code;
 }
 
-void smp_warp_prepare_stage(const char *path)
+static smp_code open_file(const char *path, const smp_foreign_file **out, smp_error *err)
+{
+    return open_reach(path, NULL, out, err);
+}
+
+void smp_warp_prepare_stage(const char *path, const smp_kernel_reach *reach)
 {
     const smp_foreign_file *file;
-    (void)open_file(path, &file, NULL);
+    (void)open_reach(path, reach, &file, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ running */
@@ -226,16 +274,20 @@ static smp_code mistake(const smp_foreign *k, const smp_warp_result *r, smp_erro
 /* The file's SASS for what is counted, made once. */
 static void assemble(loaded *l)
 {
+    static const char *const everywhere[] = {"/", NULL};
+    smp_kernel_reach reach = l->reach;
+    if (strcmp(l->ptx_path, l->path) != 0) /* what the compiler made lies in our cache */
+        reach.folders = everywhere;
     char *path = NULL, *cubin = NULL;
     smp_error ignored = {0};
     if (l->assembled)
         return;
     l->assembled = true;
-    if (!smp_assemble(l->ptx_path, COUNTED_NAME, NULL, &path, l->why, &ignored) && path) {
+    if (!smp_assemble(l->ptx_path, COUNTED_NAME, NULL, &reach, &path, l->why, &ignored) && path) {
         const char *slash = strrchr(path, '/');
         cubin = smp_asprintf("%.*scode.cubin", (int)(slash + 1 - path), path);
-        if (!cubin || read_file(path, &l->sass_text, &l->sass_size, &ignored) ||
-            read_file(cubin, &l->cubin, &l->cubin_size, &ignored) ||
+        if (!cubin || read_file(path, NULL, &l->sass_text, &l->sass_size, &ignored) ||
+            read_file(cubin, NULL, &l->cubin, &l->cubin_size, &ignored) ||
             smp_warp_load_sass(path, l->sass_text, l->sass_size, l->cubin, l->cubin_size, l->module, l->memory,
                                &l->sass, &ignored))
             snprintf(l->why, sizeof l->why, "its SASS cannot be read");
