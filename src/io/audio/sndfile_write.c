@@ -5,6 +5,7 @@
 #ifdef SMP_HAVE_SNDFILE
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -216,23 +217,25 @@ static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *me
 /* Bits a second and channel: those of the library's compression levels 0 and 1, and what is written. */
 static const double OPUS_MOST = 256000, OPUS_LEAST = 6000, OPUS_CHANNEL = 48000;
 
-static smp_code fail_bitrate(const smp_writer *writer, double least, double most, smp_error *err)
+/* Tells that the format has another bitrate than the one asked for. */
+static void note_bitrate(smp_writer *writer, int used)
 {
-    smp_fail(err, SMP_E_USAGE, "%s of %d channel%s at %.10g Hz has no %d kbit/s", writer->format->name,
-             writer->shape.channels, writer->shape.channels == 1 ? "" : "s", writer->shape.rate,
-             writer->options.bitrate);
-    return smp_hint(err, "--bitrate takes %.0f to %.0f for it", least, most);
+    if (used != writer->options.bitrate)
+        smp_note(&writer->notes, "%s of %d channel%s at %.10g Hz has no %d kbit/s: written with the nearest, %d",
+                 writer->format->name, writer->shape.channels, writer->shape.channels == 1 ? "" : "s",
+                 writer->shape.rate, writer->options.bitrate, used);
 }
 
-static smp_code set_opus_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
+static void set_opus_rate(smp_writer *writer, SNDFILE *file)
 {
     const int channels = writer->shape.channels;
-    const double each = writer->options.bitrate ? writer->options.bitrate * 1000. / channels : OPUS_CHANNEL;
-    if (each < OPUS_LEAST || each > OPUS_MOST)
-        return fail_bitrate(writer, OPUS_LEAST / 1000 * channels, OPUS_MOST / 1000 * channels, err);
+    double each = OPUS_CHANNEL;
+    if (writer->options.bitrate) {
+        each = fmin(fmax(writer->options.bitrate * 1000. / channels, OPUS_LEAST), OPUS_MOST);
+        note_bitrate(writer, (int)round(each * channels / 1000));
+    }
     double level = (OPUS_MOST - each) / (OPUS_MOST - OPUS_LEAST);
     sf_command(file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
-    return SMP_OK;
 }
 
 static smp_code set_vorbis_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
@@ -248,28 +251,36 @@ static smp_code set_vorbis_rate(const smp_writer *writer, SNDFILE *file, smp_err
 }
 
 #ifdef SMP_HAVE_SNDFILE_MPEG
-enum { MP3_QUALITY = 80 /* LAME's V2, about 190 kbit/s for two channels */, MPEG1_LEAST = 32000 /* Hz */ };
+enum { MP3_QUALITY = 80 /* LAME's V2, about 190 kbit/s for two channels */, MPEG1_LEAST = 32000, MPEG2_LEAST = 16000 };
 
-/* The library spreads its levels 0 to 1 over the bitrates of MPEG 1, from 320 to 32 kbit/s, or of MPEG 2, from 160 to
- * 8, and over LAME's qualities 0 to 9.999. */
-static smp_code set_mp3_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
+/* kbit/s, ISO 11172-3 and 13818-3, ascending; MPEG 2.5, of lower sampling rates, has the lower ones of MPEG 2. */
+static const int mpeg1_rates[] = {32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320},
+                 mpeg2_rates[] = {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160};
+enum { MPEG1_RATES = 14, MPEG2_RATES = 14, MPEG25_RATES = 8 };
+
+/* The library spreads its levels 0 to 1 over the bitrates of the kind of MPEG, from the highest to the lowest, and over
+ * LAME's qualities 0 to 9.999. */
+static void set_mp3_rate(smp_writer *writer, SNDFILE *file)
 {
-    const bool mpeg1 = writer->shape.rate >= MPEG1_LEAST;
-    const double most = mpeg1 ? 320 : 160, least = mpeg1 ? 32 : 8, wanted = writer->options.bitrate;
+    const bool mpeg1 = writer->shape.rate >= MPEG1_LEAST, mpeg2 = writer->shape.rate >= MPEG2_LEAST;
+    const int *rates = mpeg1 ? mpeg1_rates : mpeg2_rates, wanted = writer->options.bitrate;
+    const int count = mpeg1 ? MPEG1_RATES : mpeg2 ? MPEG2_RATES : MPEG25_RATES;
     const int quality = writer->options.quality ? writer->options.quality : MP3_QUALITY;
-    int mode = wanted > 0 ? SF_BITRATE_MODE_CONSTANT : SF_BITRATE_MODE_VARIABLE;
-    double level = wanted > 0 ? (most - wanted) / (most - least) : (100 - quality) / 100.;
-    if (wanted > 0 && (wanted < least || wanted > most))
-        return fail_bitrate(writer, least, most, err);
+    int mode = wanted > 0 ? SF_BITRATE_MODE_CONSTANT : SF_BITRATE_MODE_VARIABLE, nearest = rates[0];
+    double level = (100 - quality) / 100.;
+    for (int i = 0; i < count; i++)
+        nearest = abs(rates[i] - wanted) < abs(nearest - wanted) ? rates[i] : nearest;
+    if (wanted > 0) {
+        note_bitrate(writer, nearest);
+        level = (double)(rates[count - 1] - nearest) / (rates[count - 1] - rates[0]);
+    }
     sf_command(file, SFC_SET_BITRATE_MODE, &mode, sizeof mode);
     sf_command(file, SFC_SET_COMPRESSION_LEVEL, &level, sizeof level);
-    return SMP_OK;
 }
 #else
-static smp_code set_mp3_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
+static void set_mp3_rate(smp_writer *writer, SNDFILE *file)
 {
-    (void)writer, (void)file, (void)err;
-    return SMP_OK;
+    (void)writer, (void)file;
 }
 #endif
 
@@ -314,10 +325,12 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     if (!s->file && s->code == SMP_OK)
         s->code = smp_fail(err, SMP_E_WRITE, "a %s cannot hold this sound (%d channels at %d Hz): %s",
                            writer->format->name, info.channels, info.samplerate, sf_strerror(NULL));
-    if (s->code == SMP_OK && (ogg || mp3))
-        s->code = opus  ? set_opus_rate(writer, s->file, err)
-                  : ogg ? set_vorbis_rate(writer, s->file, err)
-                        : set_mp3_rate(writer, s->file, err);
+    if (s->code == SMP_OK && opus)
+        set_opus_rate(writer, s->file);
+    else if (s->code == SMP_OK && ogg)
+        s->code = set_vorbis_rate(writer, s->file, err);
+    else if (s->code == SMP_OK && mp3)
+        set_mp3_rate(writer, s->file);
     s->err = NULL;
     return s->code;
 }
