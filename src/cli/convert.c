@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "cli/mistakes.h"
 #include "cli/outputs.h"
 #include "cli/shipped.h"
 #include "io/worker.h"
@@ -225,6 +226,36 @@ static smp_code fail_no_output(const smp_strings *inputs, const char *to, smp_er
     return smp_hint(err, "write smempipe convert %.200s OUT, as in out.jpg, or -o DIR", in);
 }
 
+/* IN OUT trim 1 3, as sox has it: words behind the output's name. */
+static bool words_behind_output(const smp_strings *in, const char *out, smp_error *err)
+{
+    char files[200], words[200] = "";
+    size_t at = 1;
+    while (at < in->count && (access(in->items[at], F_OK) == 0 || !is_file_name(in->items[at])))
+        at++;
+    if (at == in->count || is_file_name(out))
+        return false;
+    smp_cli_words(files, sizeof files, (char *const *)(uintptr_t)in->items, (int)at + 1);
+    const char *first = at + 1 < in->count ? in->items[at + 1] : out;
+    size_t used = 0;
+    for (size_t i = at + 1; i <= in->count && used < sizeof words; i++)
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? " " : "",
+                                 i < in->count ? in->items[i] : out);
+    if (smp_cli_stage_named(first, strlen(first)))
+        smp_hint(err, "stages are given by -e: write smempipe convert%s -e '%s'", files, words);
+    else
+        smp_hint(err, "the output is %.100s; stages are given by -e, and '%.60s' is none", in->items[at], first);
+    return true;
+}
+
+/* `-r 50%`, `-r 800x600`: what other programs write so. */
+static bool is_size(const char *word)
+{
+    const size_t digits = strspn(word, "0123456789.");
+    const char *rest = word + digits;
+    return digits && (!strcmp(rest, "%") || (*rest == 'x' && !rest[1 + strspn(rest + 1, "0123456789")]));
+}
+
 static smp_code fail_no_folder(const convert_settings *settings, const char *out, smp_error *err)
 {
     enum { LEAST = 4 /* digits of a rate, Hz */ };
@@ -233,6 +264,13 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
     if (settings->batch.many.recursive && length >= LEAST && strspn(out, "0123456789") == length)
         return smp_hint(err, "-r is --recursive; another rate is --rate %.20s", out);
     const smp_strings *in = &settings->batch.many.inputs;
+    for (size_t i = 1; settings->batch.many.recursive && i <= in->count; i++) {
+        const char *word = i < in->count ? in->items[i] : out;
+        if (is_size(word) && access(word, F_OK) != 0)
+            return smp_hint(err, "-r is --recursive; another size is --resize %.20s", word);
+    }
+    if (words_behind_output(in, out, err))
+        return SMP_E_USAGE;
     char words[200], folder[200];
     const bool pipe = smp_ends_with(in->items[0], ".pipe");
     for (size_t i = 0; i < in->count; i++)

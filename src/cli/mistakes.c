@@ -85,6 +85,19 @@ void smp_cli_statement(char *text, size_t size, const char *word, const char *ex
     *count = taken;
 }
 
+const char *smp_cli_stage_named(const char *name, size_t length)
+{
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
+            return stage->example;
+        for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
+            if (strlen(other.name) == length && !strncmp(other.name, name, length))
+                return other.say;
+    }
+    return NULL;
+}
+
 /* Words that are the name of one file, when blanks stand between them. */
 static bool in_quotes(const smp_strings *words, smp_error *err)
 {

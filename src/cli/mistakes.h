@@ -17,6 +17,9 @@ bool smp_cli_file_as_stage(const smp_command *command, const smp_strings *stages
 smp_code smp_cli_fail_surplus(const smp_command *command, const smp_strings *words, size_t taken,
                               const smp_strings *stages, const char *usage, smp_error *err);
 
+/* What a stage of this name, here or in other tools, is as a statement; null: there is none. */
+const char *smp_cli_stage_named(const char *name, size_t length);
+
 /* A stage as a shell takes it: the word that names it, and those behind it that can be values only (*count: how many).
  * example: what it is without any. */
 void smp_cli_statement(char *text, size_t size, const char *word, const char *example, char *const *words, int *count);

@@ -296,18 +296,10 @@ static void complete(const smp_command *command, const smp_strings *words, const
 
 /* ------------------------------------------------------------------------------------------------ options */
 
-/* What a stage of this name, here or in other tools, is as a statement; null: there is none, or none is taken. */
+/* What a stage of this name is as a statement; null: there is none, or the command takes none. */
 static const char *statement_named(const smp_command *command, const char *name, size_t length)
 {
-    for (size_t i = 0; i < smp_stage_count() && find_option(command, "stage", 5, 'e'); i++) {
-        const smp_stage *stage = smp_stage_at(i);
-        if (strlen(stage->name) == length && !strncmp(stage->name, name, length))
-            return stage->example;
-        for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);)
-            if (strlen(other.name) == length && !strncmp(other.name, name, length))
-                return other.say;
-    }
-    return NULL;
+    return find_option(command, "stage", 5, 'e') ? smp_cli_stage_named(name, length) : NULL;
 }
 
 static smp_code hint_statement(const char *statement, smp_error *err)

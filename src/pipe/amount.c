@@ -158,15 +158,79 @@ static bool hue(const amounts *a, char *text)
     return true;
 }
 
+/* sox's and ffmpeg's filters, of which the first number is the one that counts. */
+static bool shelf(const amounts *a, const char *kind, char *text)
+{
+    if (!(is_plain(a->of) || a->of->unit == SMP_UNIT_DB) || fabs(a->of->value) > 60)
+        return false;
+    snprintf(text, SMP_INSTEAD, "eq %s gain=%.4gdB", kind, a->of->value);
+    return true;
+}
+
+static bool bass(const amounts *a, char *text)
+{
+    return shelf(a, "lowshelf freq=100Hz", text);
+}
+
+static bool treble(const amounts *a, char *text)
+{
+    return shelf(a, "highshelf freq=3kHz", text);
+}
+
+static bool speed(const amounts *a, char *text)
+{
+    snprintf(text, SMP_INSTEAD, "resample speed=%.6g", a->of->value);
+    return is_plain(a->of) && a->of->value >= 0.05 && a->of->value <= 20;
+}
+
+static bool is_frequency(const smp_quantity *q)
+{
+    return (is_plain(q) || q->unit == SMP_UNIT_HZ) && q->value >= 1;
+}
+
+static bool rate(const amounts *a, char *text)
+{
+    snprintf(text, SMP_INSTEAD, "resample %.9gHz", a->of->value);
+    return is_frequency(a->of);
+}
+
+static bool band_stop(const amounts *a, char *text)
+{
+    snprintf(text, SMP_INSTEAD, "notch %.6gHz", a->of->value);
+    return is_frequency(a->of);
+}
+
+static bool norm(const amounts *a, char *text)
+{
+    snprintf(text, SMP_INSTEAD, "normalize peak=%.4gdB", a->of->value);
+    return (is_plain(a->of) || a->of->unit == SMP_UNIT_DB) && a->of->value >= -120 && a->of->value <= 0;
+}
+
 static const struct {
     const char *name;
     size_t most; /* values */
     bool (*say)(const amounts *a, char *text);
 } tools[] = {
-    {"vol", 1, volume},        {"volume", 1, volume},     {"amplify", 1, volume},        {"brightness", 1, brightness},
-    {"contrast", 1, contrast}, {"pow", 1, power},         {"power", 1, power},           {"gammaval", 1, power},
-    {"exposure", 1, exposure}, {"modulate", 3, modulate}, {"saturation", 1, saturation}, {"vibrance", 1, saturation},
-    {"hue", 1, hue},           {"hue-rotate", 1, hue},
+    {"vol", 1, volume},
+    {"volume", 1, volume},
+    {"amplify", 1, volume},
+    {"brightness", 1, brightness},
+    {"contrast", 1, contrast},
+    {"pow", 1, power},
+    {"power", 1, power},
+    {"gammaval", 1, power},
+    {"exposure", 1, exposure},
+    {"modulate", 3, modulate},
+    {"saturation", 1, saturation},
+    {"vibrance", 1, saturation},
+    {"hue", 1, hue},
+    {"hue-rotate", 1, hue},
+    {"bass", 1, bass},
+    {"treble", 1, treble},
+    {"speed", 1, speed},
+    {"rate", 1, rate},
+    {"bandreject", 2, band_stop},
+    {"norm", 1, norm},
 };
 
 const char *smp_same_amount(const char *name, const smp_ast_statement *statement, char text[SMP_INSTEAD])

@@ -41,7 +41,7 @@ const char *smp_nearest(const char *word, size_t length, const char *const *word
 {
     if (!length || length > LONGEST)
         return NULL;
-    /* One edit in three letters is a typing mistake; more is another word ("pitch" is not "match"). */
+    /* One edit is a typing mistake, two are one in eight letters; more is another word ("reverb" is not "reverse"). */
     size_t allowed = length <= 4 ? 1 : length <= 8 ? 2 : 3;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ const char *smp_nearest(const char *word, size_t length, const char *const *word
         if (other > LONGEST || other > length + allowed || length > other + allowed)
             continue;
         size_t d = smp_edit_distance(word, length, words[i], other);
-        if (d <= allowed && (d < 2 || 3 * d <= least(length, other)) && d < length && d < other) {
+        if (d <= allowed && (d < 2 || 4 * d <= least(length, other)) && d < length && d < other) {
             nearest = words[i];
             if (d == 0)
                 break;

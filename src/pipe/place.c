@@ -211,6 +211,16 @@ const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_n
     return NULL;
 }
 
+/* Whether a parameter of this name can be that number: sox counts a negative length from the end. */
+static bool can_be(const smp_stage *stage, const char *name, size_t length, const smp_ast_value *value)
+{
+    smp_quantity quantity;
+    for (const smp_param *row = stage->params; row->name; row++)
+        if (strlen(row->name) == length && !memcmp(row->name, name, length))
+            return quantity_of(value, &quantity) && quantity.value >= row->min;
+    return false;
+}
+
 bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage)
 {
     size_t names = 0, words = 0;
@@ -231,6 +241,10 @@ bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, con
         char shown[SMP_SHOWN];
         const smp_ast_value *value = &statement->args[i].value;
         const int length = (int)strcspn(at, " ");
+        if (!can_be(stage, at, (size_t)length, value)) {
+            smp_free(smp_text_take(&text));
+            return false;
+        }
         smp_text_print(&text, " %.*s=%s", length, at, smp_shown(shown, value->text, value->length));
         at += length;
         at += strspn(at, " ");

@@ -66,6 +66,28 @@ static const char *for_kind(const char *name, const char *say, smp_kind kind, ch
     return text;
 }
 
+/* Words of other tools for what no stage does: their spelling is right, so that none is suggested that is spelt alike.
+ */
+static bool means_something_else(const char *name)
+{
+    static const char words[] =
+        " ahistogram bbox bend bias case chorus clip clone dblur deblock deconvolve delete endian face filter ft "
+        "gaussmat gradients idct idet insert intent lut2 math max min ml mosaic1 phase phaser pitch reverb rgbd seed "
+        "shade spline switch tblend tempo test thistogram tmedian tmix tpad transform transpose3d tremolo vibrato wave "
+        "xfade xmedian zone ";
+    char padded[SMP_SHOWN];
+    if (strlen(name) + 3 > sizeof padded)
+        return false;
+    snprintf(padded, sizeof padded, " %s ", name);
+    return strstr(words, padded) != NULL;
+}
+
+/* Whether a stage takes what there is; a kind that is not known takes any. */
+static bool takes(const smp_stage *stage, smp_kind kind)
+{
+    return (kind != SMP_IMAGE && kind != SMP_AUDIO) || (stage->domain & kind);
+}
+
 bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_kind kind)
 {
     char shown[SMP_SHOWN];
@@ -93,7 +115,7 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_k
         return false;
     }
     for (size_t i = 0; i < stages; i++)
-        if (!smp_catalog_at(i)->internal)
+        if (!smp_catalog_at(i)->internal && takes(smp_catalog_at(i), kind))
             names[count++] = smp_catalog_at(i)->name;
     memcpy(names + count, keywords, sizeof keywords);
     count += sizeof keywords / sizeof keywords[0];
@@ -103,12 +125,14 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_k
     }
     others = 0;
     for (size_t i = 0; i < stages; i++)
-        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other);) {
+        for (smp_other_name other = smp_other_names(smp_catalog_at(i));
+             takes(smp_catalog_at(i), kind) && smp_next_name(&other);) {
             texts[others] = other;
             say[count] = other.say;
             names[count++] = texts[others++].name;
         }
-    const char *near = smp_nearest(statement->name, length, names, count);
+    const char *near =
+        means_something_else(statement->name) ? NULL : smp_nearest(statement->name, length, names, count);
     for (size_t i = 0; near && i < count; i++) {
         if (names[i] != near)
             continue;

@@ -124,5 +124,5 @@ const smp_stage smp_stage_box = {
     .params_size = sizeof(box_params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"boxblur box_blur mean average avgblur uniform_filter", "box"}, {0}},
+    .aliases = (const smp_alias[]){{"boxblur boxfilter box_blur mean average avgblur uniform_filter", "box"}, {0}},
 };

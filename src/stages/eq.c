@@ -161,7 +161,7 @@ const smp_stage smp_stage_eq = {
                             {"bass lowshelf", "eq lowshelf freq=100Hz gain=6dB"},
                             {"treble highshelf", "eq highshelf freq=3kHz gain=6dB"},
                             {"allpass", "eq allpass freq=1kHz"},
-                            {"iirfilter", "eq lowpass freq=4kHz"},
+                            {"iirfilter aiir", "eq lowpass freq=4kHz"},
                             {"tone", "eq lowshelf freq=100Hz gain=3dB"},
                             {0}},
 };

@@ -48,6 +48,6 @@ const smp_stage smp_stage_gray = {
     .plan = plan,
     .variants = smp_channel_mix_variants,
     .aliases =
-        (const smp_alias[]){{"grey grayscale greyscale desaturate luma luminance bw monochrome colorspace", "gray"},
-                            {0}},
+        (const smp_alias[]){
+            {"grey decolor grayscale greyscale desaturate luma luminance bw monochrome colorspace", "gray"}, {0}},
 };

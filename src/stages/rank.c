@@ -36,5 +36,7 @@ const smp_stage smp_stage_rank = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_rank_variants,
-    .aliases = (const smp_alias[]){{"percentile percentile_filter rank_filter nlfilt", "rank 90 size=5"}, {0}},
+    .aliases = (const smp_alias[]){{"percentile percentile_filter rank_filter nlfilt", "rank 90 size=5"},
+                                   {"statistic", "rank 50 size=3"},
+                                   {0}},
 };

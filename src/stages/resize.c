@@ -540,6 +540,7 @@ const smp_stage smp_stage_resize = {
     .instead = instead,
     .aliases = (const smp_alias[]){{"scale imresize zoom shrink", "resize"},
                                    {"thumbnail thumb", "resize longest=256"},
+                                   {"sample", "resize 50% filter=nearest"},
                                    {"fit", "resize width=300 height=300"},
                                    {"fill cover", "resize width=300 height=300 fit=cover"},
                                    {"density dpi", "resize 100% dpi=300"},

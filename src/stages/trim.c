@@ -251,6 +251,7 @@ const smp_stage smp_stage_trim = {
     .finish = finish,
     .variants = variants,
     .reducers = smp_silence_variants,
+    .order = "start length", /* as sox has it */
     .aliases = (const smp_alias[]){{"atrim cut", "trim start=1s end=5s"},
                                    {"silenceremove desilence", "trim auto inside=0.5s"},
                                    {"vad", "trim auto"},

@@ -93,6 +93,6 @@ const smp_stage smp_stage_warp = {
                                    {"distort four_point_transform dewarp keystone quad",
                                     "warp corners=[10 20; 400 30; 420 560; 5 540] size=fit"},
                                    {"shear", "warp matrix=[1 0.2 0; 0 1 0]"},
-                                   {"roll", "warp matrix=[1 0 30; 0 1 20] edge=wrap"},
+                                   {"roll wrap", "warp matrix=[1 0 30; 0 1 20] edge=wrap"},
                                    {0}},
 };

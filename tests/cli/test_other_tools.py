@@ -111,16 +111,55 @@ class OtherTools(CliCase):
                             ("modulate 110 90", "multiply 1.1, then saturate 0.9"),
                             ("modulate 100,100,100", "saturate 1"),
                             ("saturation 130", "saturate 130%"), ("saturation 0.7", "saturate 0.7"),
-                            ("hue 90", "saturate hue=90deg"), ("volume 2", "gain 6.02dB")):
+                            ("hue 90", "saturate hue=90deg")):
             self.assertEqual(", then ".join(self.suggested(stage)), text, stage)
-            if "gain" not in text:
-                self.made(stage)
+            self.made(stage)
+        self.write("a.wav", b"")
+        self.assertEqual(self.suggested("volume 2", name="a.wav"), ["gain 6.02dB"])
 
     def test_numbers_that_no_stage_takes_are_not_suggested(self):
         for stage in ("contrast -99", "contrast 0.01", "saturation -50%", "saturation 20000%"):
             self.made(stage)
+        self.write("a.wav", b"")
         for stage, number in (("volume 500dB", "500"), ("volume 1e-30", "600")):
-            self.assertNotIn(number, " ".join(self.suggested(stage)), stage)
+            self.assertNotIn(number, " ".join(self.suggested(stage, name="a.wav")), stage)
+
+    def test_what_only_looks_alike_is_not_suggested(self):
+        """Words of sox, ffmpeg, ImageMagick, vips and OpenCV for what no stage does, or none of this kind of data."""
+        self.write("a.wav", b"")
+        for name, words in (
+                ("a.wav", "bend phase phaser reverb stretch contrast acontrast adecorrelate aintegral axcorrelate "
+                          "shade spline deconvolve test invres residue"),
+                ("in.png", "bias clip clone delete endian filter insert intent seed shade transform wave bbox dblur "
+                           "deblock deconvolve deflate geq idet phase tmedian tmix tpad xfade xmedian gradients case "
+                           "compass gaussmat math max min switch zone face idct ft ml test reverb vol lowpas")):
+            for word in words.split():
+                told = self.said(word, name=name)
+                self.assertIn(f"unknown stage '{word}'", told)
+                self.assertNotRegex(told, "did you mean|smempipe calls|write ", word)
+        for name, word, said in (("a.wav", "echos", "mix by=@input"), ("a.wav", "mcompand", "compress"),
+                                 ("a.wav", "revrse", "'reverse'"), ("in.png", "gausian", "'gaussian'"),
+                                 ("in.png", "transopse", "'transpose'"), ("in.png", "thresold", "'threshold'"),
+                                 ("in.png", "sample", "resize 50% filter=nearest"), ("in.png", "ift", "ifft"),
+                                 ("in.png", "statistic", "rank 50 size=3"), ("in.png", "equilizehist", "equalize")):
+            self.assertIn(said, self.said(word, name=name), word)
+
+    def test_trim_as_sox_has_it(self):
+        self.write("a.wav", b"")
+        self.assertEqual(self.suggested("trim 1 3", name="a.wav"), ["trim start=1 length=3"])
+        self.assertNotIn("length=-1", self.said("trim 1 -1", name="a.wav"))  # from the end, there
+        for stage, text in (("bass +3", "eq lowshelf freq=100Hz gain=3dB"),
+                            ("treble -4", "eq highshelf freq=3kHz gain=-4dB"), ("speed 1.5", "resample speed=1.5"),
+                            ("rate 44100", "resample 44100Hz"),
+                            ("bandreject 60 10", "notch 60Hz"), ("norm -1", "normalize peak=-1dB")):
+            self.assertEqual(self.suggested(stage, name="a.wav"), [text])
+        self.write("in.wav", b"")
+        for words, said in ((("in.wav", "o.wav", "trim", "1", "3"), "convert in.wav o.wav -e 'trim 1 3'"),
+                            (("in.wav", "o.wav", "norm"), "convert in.wav o.wav -e 'norm'"),
+                            (("in.wav", "o.wav", "reverb"), "given by -e, and 'reverb' is none"),
+                            (("in.png", "o.png", "-r", "50%"), "another size is --resize 50%"),
+                            (("in.png", "-r", "800x600", "o.png"), "another size is --resize 800x600")):
+            self.assertIn(said, self.smp("convert", *words, status=2).stderr)
 
 
 if __name__ == "__main__":
