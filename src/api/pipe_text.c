@@ -103,7 +103,9 @@ static smp_code open_foreign(const smp_readable *may, const smp_program *program
         if (!file->foreign)
             continue;
         const bool own = users_own(may, diags->sources[file->source].name);
-        char *part = own ? smp_folder_part(file->path) : NULL, *folder = part ? smp_real_path(part) : NULL;
+        char *folder = own ? smp_real_path(file->path) : NULL, *slash = folder ? strrchr(folder, '/') : NULL;
+        if (slash)
+            *slash = '\0';
         const char **folders = smp_alloc_array(program->roots.count + 2, sizeof *folders);
         if (folders && (folder || !own)) {
             for (; count < program->roots.count; count++)
@@ -114,7 +116,6 @@ static smp_code open_foreign(const smp_readable *may, const smp_program *program
         }
         smp_free(folders);
         smp_free(folder);
-        smp_free(part);
         if (!count)
             return smp_fail_memory(err, "a path", strlen(file->path));
     }

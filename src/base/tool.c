@@ -35,7 +35,7 @@ enum {
     MOST_VARIABLES = 64,
     MOST_PROCESSORS = 8, /* that a tool keeps busy */
 };
-static const char messages_name[] = "messages";
+static const char messages_name[] = "smempipe-messages";
 
 /* What the two processes share. */
 typedef struct outcome {
@@ -171,6 +171,20 @@ static _Noreturn void watch(const cage *c, pid_t parent)
 }
 
 /* ------------------------------------------------------------------------------------------------ what it needs */
+
+char *smp_tool_find(const char *name)
+{
+    const char *path = getenv("PATH");
+    for (const char *at = path ? path : ""; *at;) {
+        const size_t size = strcspn(at, ":");
+        char *found = size ? smp_asprintf("%.*s/%s", (int)size, at, name) : NULL;
+        if (found && !access(found, X_OK) && !smp_is_folder(found))
+            return found;
+        smp_free(found);
+        at += size + (at[size] == ':');
+    }
+    return NULL;
+}
 
 bool smp_tool_confines(void)
 {

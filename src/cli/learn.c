@@ -3,19 +3,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/tool.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "pipe/diag.h"
 #include "report/text.h"
-
-extern char **environ;
 
 typedef struct learn_settings {
     smp_common common;
@@ -160,18 +157,8 @@ static smp_code run_command(char *text, smp_error *err)
     words[count] = NULL;
     if (count)
         words[0] = own;
-    pid_t child;
-    fflush(NULL);
-    const int failed = count ? posix_spawn(&child, own, NULL, NULL, words, environ) : 0;
-    if (!count || failed)
-        return count ? smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", own, strerror(failed)) : SMP_OK;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return smp_fail(err, SMP_E_PROCESS, "cannot wait for %s: %s", own, strerror(errno));
-    if (status)
-        return smp_fail(err, SMP_E_PROCESS, "the command above ended with status %d",
-                        WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-    return SMP_OK;
+    const smp_code code = count ? smp_tool_run_own(words, NULL, -1, &status, err) : SMP_OK;
+    return code || !status ? code : smp_fail(err, SMP_E_PROCESS, "the command above ended with status %d", status);
 }
 
 /* The text; of blocks of code the fences are left out, and the command in one is run. */

@@ -2,16 +2,12 @@
 #include "counters/trace.h"
 
 #include <dlfcn.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-
-extern char **environ;
+#include "base/tool.h"
 
 void smp_trace_free(smp_trace *trace)
 {
@@ -94,46 +90,32 @@ static const char *pick_line(char *lines)
     return lines;
 }
 
-/* Runs addr2line and reads the line. False when it is not installed or knows no line. */
-static bool ask_addr2line(const char *file, const char *address, char *line, size_t size)
+/* Runs addr2line and takes its line. False when it is not installed or knows no line. */
+static bool ask_addr2line(char *file, char *address, char *line, size_t size)
 {
-    int ends[2];
-    if (pipe(ends) != 0)
-        return false;
-    posix_spawn_file_actions_t actions;
-    bool known = false;
-    if (posix_spawn_file_actions_init(&actions) != 0) {
-        close(ends[0]);
-        close(ends[1]);
-        return false;
-    }
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1 /* O_WRONLY */, 0);
-    char name[] = "addr2line", options[] = "-si", executable[] = "-e", text[1024];
-    char path[512], where[32];
-    snprintf(path, sizeof path, "%s", file);
-    snprintf(where, sizeof where, "%s", address);
-    char *argv[] = {name, options, executable, path, where, NULL};
-    pid_t child;
-    bool started = posix_spawnp(&child, name, &actions, NULL, argv, environ) == 0;
-    close(ends[1]);
-    size_t used = 0;
-    for (ssize_t got = 1; started && used + 1 < sizeof text && got > 0;) {
-        got = read(ends[0], text + used, sizeof text - 1 - used);
-        used += got > 0 ? (size_t)got : 0;
-    }
-    close(ends[0]);
-    if (started) {
-        int status = 0;
-        text[used] = 0;
-        snprintf(line, size, "%.*s", (int)size - 1, pick_line(text));
+    smp_error ignored = {0};
+    smp_tool_end end = {.status = 1};
+    char options[] = "-si", executable[] = "-e";
+    char *program = smp_tool_find("addr2line"), *folder = program ? smp_tool_folder() : NULL;
+    char *argv[] = {program, options, executable, file, address, NULL};
+    const smp_tool tool = {.argv = argv,
+                           .folder = folder,
+                           .reads_all = true,
+                           .trusted = true,
+                           .seconds = 60,
+                           .memory = UINT64_C(4) << 30,
+                           .file = 1 << 20};
+    bool known = folder && !smp_tool_run(&tool, &end, &ignored) && !end.status && end.messages;
+    if (known) {
+        snprintf(line, size, "%.*s", (int)size - 1, pick_line(end.messages));
         char *extra = strstr(line, " (discriminator");
         if (extra)
             *extra = 0;
-        known = waitpid(child, &status, 0) == child && status == 0 && line[0] && line[0] != '?' && !strstr(line, ":?");
+        known = line[0] && line[0] != '?' && !strstr(line, ":?");
     }
-    posix_spawn_file_actions_destroy(&actions);
+    smp_free(end.messages);
+    smp_tool_folder_remove(folder);
+    smp_free(program);
     return known;
 }
 
@@ -151,7 +133,7 @@ _Bool smp_trace_where(const smp_trace_site *site, char *text, size_t size)
     if (dladdr(pc, &module) && module.dli_fname) {
         offset = site->pc - (uintptr_t)module.dli_fbase;
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)(offset - 1)); /* inside the call */
-        if (ask_addr2line(module.dli_fname, address, line, sizeof line)) {
+        if (ask_addr2line((char *)(uintptr_t)module.dli_fname, address, line, sizeof line)) {
             snprintf(text, size, "%s", line);
             return true;
         }

@@ -194,9 +194,18 @@ class Stranger(CliCase):
         error = self.run_it(pipe, status=2, preexec_fn=without_landlock).stderr
         self.assertIn("nothing here can confine nvcc", error)
         self.assertIn("--trust", error)
-        self.assertEqual(list(self.folder.glob("cache/**/k.ptx")), [])
+        self.assertEqual(list(self.folder.glob("cache/**/*.ptx")), [])
         self.run_it(pipe, "--trust", preexec_fn=without_landlock)
         self.assertEqual(np.load(self.folder / "out.npy")[0, 0], 2)
+
+    def test_a_source_includes_a_file_of_any_name(self):
+        for name in ("k.cu", "options", "messages", "program"):
+            (self.place / name).write_text("")
+        lines = "".join(f'#include "{name}"\n' for name in ("k.cu", "options", "messages", "program"))
+        self.run_it(self.source(lines + "#define ADD 4", "main.cu"))
+        self.assertEqual(np.load(self.folder / "out.npy")[0, 0], 4)
+        os.symlink(self.place / "main.cu", self.folder / "link.cu")
+        self.smp("run", "-e", STAGE % "link.cu", "in.npy", "out.npy", "--force", env=self.environment)
 
     def test_messages_control_no_terminal(self):
         error = self.refused('#error \x1b[31m red \u202e turned \x9b', "nvcc cannot compile it")

@@ -26,12 +26,12 @@ enum {
 #define STRANGERS_MEMORY (UINT64_C(2) << 30)
 #define MOST_FILE        (UINT64_C(512) << 20)
 
-/* Names in the folder of a compilation. */
-#define SOURCE  "k.cu"
-#define PTX     "k.ptx"
-#define PROGRAM "program"
-#define OPTIONS "options" /* of the preprocessor and compiler */
-#define LINKING "linking" /* of the compiler that links */
+/* Names in the folder of a compilation, such as no source includes. */
+#define SOURCE  "smempipe-k.cu"
+#define PTX     "smempipe-k.ptx"
+#define PROGRAM "smempipe-program"
+#define OPTIONS "smempipe-options" /* of the preprocessor and compiler */
+#define LINKING "smempipe-linking" /* of the compiler that links */
 
 static smp_code no_nvcc(smp_error *err)
 {
@@ -95,8 +95,8 @@ static bool is_odd(const char *path)
 static void put_folder(FILE *to, const char *option, const char *path, const char *work, size_t number)
 {
     char *real = smp_real_path(path);
-    char link[24], *place = smp_asprintf("%s/d%zu", work, number);
-    snprintf(link, sizeof link, "d%zu", number);
+    char link[40], *place = smp_asprintf("%s/smempipe-d%zu", work, number);
+    snprintf(link, sizeof link, "smempipe-d%zu", number);
     const bool linked = real && place && is_odd(real) && !symlink(real, place);
     if (real)
         put_option(to, option, linked ? link : real);
@@ -242,7 +242,8 @@ static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, 
     if (end->late) {
         smp_fail(err, SMP_E_LIMIT, "nvcc takes more than %g seconds", tool->seconds);
         if (settings->reach)
-            smp_hint(err, "--trust gives its author's kernels as long as your own");
+            smp_hint(err, settings->reach->seconds > 0 ? "raise --time-limit"
+                                                       : "--trust gives its author's kernels the time of your own");
         return smp_at(err, "%s", file);
     }
     if (!end->status)
@@ -260,13 +261,17 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
 {
     const smp_kernel_reach *reach = settings->reach;
     const bool own = !reach || reach->trusted;
-    const char *readable[SMP_TOOLKIT_FOLDERS * 2 + 1];
     char *folders[SMP_TOOLKIT_FOLDERS];
-    size_t count = 0;
+    size_t count = 0, others = 0;
+    while (!own && reach->folders[others])
+        others++;
+    const char **readable = smp_alloc_array(SMP_TOOLKIT_FOLDERS + others, sizeof *readable);
+    if (!readable)
+        return smp_fail_memory(err, "paths", others);
     smp_toolkit_folders(w->items[0], folders);
     for (size_t i = 0; folders[i]; i++)
         readable[count++] = folders[i];
-    for (size_t i = 0; !own && reach->folders[i] && count < SMP_TOOLKIT_FOLDERS * 2; i++)
+    for (size_t i = 0; i < others; i++)
         readable[count++] = reach->folders[i];
     readable[count] = NULL;
     smp_tool_end end;
@@ -284,6 +289,7 @@ static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, c
     if (!code)
         code = say(settings, &tool, &end, file, err);
     smp_free(end.messages);
+    smp_free(readable);
     for (size_t i = 0; folders[i]; i++)
         smp_free(folders[i]);
     return code;

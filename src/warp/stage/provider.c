@@ -213,7 +213,9 @@ static smp_code open_reach(const char *path, const smp_kernel_reach *reach, cons
         return smp_fail(err, SMP_E_READ, "cannot open '%.200s': %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return smp_fail(err, SMP_E_READ, "'%.200s' is no regular file", path);
-    char *part = smp_folder_part(path), *folder = part ? smp_real_path(part) : NULL;
+    char *folder = smp_real_path(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash)
+        *slash = '\0';
     const char *const folders[] = {folder, NULL};
     const smp_kernel_reach beside = {folders, 0, false};
     pthread_mutex_lock(&lock);
@@ -236,7 +238,6 @@ static smp_code open_reach(const char *path, const smp_kernel_reach *reach, cons
         }
     }
     pthread_mutex_unlock(&lock);
-    smp_free(part);
     smp_free(folder);
     if (!code)
         *out = &found->file;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/tool.h"
 
 /* ------------------------------------------------------------------------------------------------ where they are */
 
@@ -22,26 +23,13 @@ static char *if_runs(char *path)
     return NULL;
 }
 
-static char *find_in_path(const char *name)
-{
-    const char *path = getenv("PATH");
-    for (const char *at = path ? path : ""; *at;) {
-        const size_t size = strcspn(at, ":");
-        char *found = size ? if_runs(smp_asprintf("%.*s/%s", (int)size, at, name)) : NULL;
-        if (found)
-            return found;
-        at += size + (at[size] == ':');
-    }
-    return NULL;
-}
-
 /* Where clang++ is, a script that takes nvcc's options and calls it: beside a program in its build folder, or installed
  * with libsmp_cudart. */
 static char *clang_instead(void)
 {
     static const char *const below[] = {"clang/nvcc", "../lib/smempipe/clang/nvcc", "../lib/*/smempipe/clang/nvcc",
                                         "../lib64/smempipe/clang/nvcc"};
-    char own[PATH_MAX], *path = NULL, *clang = find_in_path("clang++");
+    char own[PATH_MAX], *path = NULL, *clang = smp_tool_find("clang++");
     const bool known = clang && smp_program_folder(own);
     smp_free(clang);
     for (size_t i = 0; known && i < sizeof below / sizeof below[0] && !path; i++) {
@@ -80,7 +68,7 @@ static char *find_in_wheels(const char *tool)
 char *smp_toolkit_find(const char *name)
 {
     const char *home = getenv("CUDA_HOME");
-    char *found = find_in_path(name);
+    char *found = smp_tool_find(name);
     if (!found && home)
         found = if_runs(smp_asprintf("%s/bin/%s", home, name));
     if (!found)
@@ -135,7 +123,7 @@ void smp_toolkit_folders(const char *tool, char *folders[SMP_TOOLKIT_FOLDERS])
     if (chosen)
         add_folders_of(chosen, folders);
     for (size_t i = 0; i < sizeof compilers / sizeof compilers[0]; i++) {
-        char *path = find_in_path(compilers[i]);
+        char *path = smp_tool_find(compilers[i]);
         if (path)
             add_folders_of(path, folders);
         smp_free(path);
