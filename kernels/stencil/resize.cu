@@ -5,8 +5,8 @@
  *           the same result of all four, so that a weight is loaded once. Neighbouring lanes read at the stride of the
  *           ratio (of one channel): 2:1, 4:1 and 8:1 are 2-, 4- and 8-way bank conflicts, 1:1 and below none. Columns:
  *           four results a thread, of 16-byte loads.
- *   padded  as tiled, with an unused word after each 32: sample i lies at i + i/32. Strides of powers of two then meet
- *           all banks; odd strides, which had no conflicts, may get some.
+ *   padded  as tiled, of ratios of whole numbers or nearly: what neighbouring lanes read lies side by side, in as many
+ *           planes as the ratio is large, with unused words between them that spread over the banks what is stored.
  * Rows that do not fit shared memory (from ratios of some 20:1 on), and filter=nearest, have naive's row pass. */
 #include "stencil/resize.h"
 
@@ -56,10 +56,37 @@ SMP_KERNEL_FROM_F32(resize_columns, smp_resize)
 
 /* ---------------------------------------------------------------------------------------------- tiled, rows */
 
-/* Where sample i of a line lies. */
-template <bool PADDED> SMP_DEVICE int resize_at(int i)
+/* A place in a line, which steps from pixel to pixel: see smp_resize_plane. Not padded: of one plane. */
+typedef struct resize_place {
+    int phases, plane, channels, phase, at;
+} resize_place;
+
+template <bool PADDED> SMP_DEVICE resize_place resize_begin(const smp_resize &p, int channels)
 {
-    return PADDED ? i + i / 32 : i;
+    const int phases = PADDED ? p.phases : 1;
+    return {phases, (int)smp_resize_plane(p.window, channels, phases, p.spread), channels, 0, 0};
+}
+
+/* Goes to sample i. */
+template <bool PADDED> SMP_DEVICE void resize_set(resize_place &place, int i)
+{
+    place.at = i;
+    if (PADDED) {
+        const int pixel = (int)stencil_pixel(i, place.channels), cell = pixel / place.phases;
+        place.phase = pixel - cell * place.phases;
+        place.at = place.phase * place.plane + cell * place.channels + (i - pixel * place.channels);
+    }
+}
+
+/* Goes on to the same channel of the next pixel. */
+template <bool PADDED> SMP_DEVICE void resize_next(resize_place &place)
+{
+    if (PADDED && ++place.phase < place.phases) {
+        place.at += place.plane;
+        return;
+    }
+    place.at += place.channels - (PADDED ? (place.phases - 1) * place.plane : 0);
+    place.phase = 0;
 }
 
 /* The row pass of SMP_RESIZE_ACROSS samples of SMP_RESIZE_LINES rows. A line begins with the first sample of the first
@@ -67,7 +94,9 @@ template <bool PADDED> SMP_DEVICE int resize_at(int i)
 template <typename IN, bool PADDED, bool FIXED>
 SMP_DEVICE void resize_rows_tile(const smp_io &io, const smp_resize &p, float *s)
 {
-    const int channels = io.in.channels, lane = (int)threadIdx.x, line = smp_resize_line(p.window * channels, PADDED);
+    const int channels = io.in.channels, lane = (int)threadIdx.x;
+    resize_place place = resize_begin<PADDED>(p, channels);
+    const int line = place.phases * place.plane;
     const int64_t n = stencil_samples(io.out), i = (int64_t)blockIdx.x * SMP_RESIZE_ACROSS + lane;
     const int64_t end = io.out.y0 + io.out.rows,
                   last = n - 1 < i - lane + SMP_RESIZE_ACROSS - 1 ? n - 1 : i - lane + SMP_RESIZE_ACROSS - 1;
@@ -78,12 +107,13 @@ SMP_DEVICE void resize_rows_tile(const smp_io &io, const smp_resize &p, float *s
     const smp_resize_taps taps = smp_resize_taps_of(&p.across, io.table, x);
     const int from = (taps.first - first.first) * channels + (int)(mine - x * channels);
     for (int64_t top = io.out.y0 + blockIdx.y * SMP_RESIZE_LINES; top < end; top += gridDim.y * SMP_RESIZE_LINES) {
+        for (int k = lane; k < count; k += SMP_RESIZE_ACROSS) {
+            resize_set<PADDED>(place, k);
 #pragma unroll
-        for (int r = 0; r < SMP_RESIZE_LINES; r++) {
-            const IN *row = smp_in<IN>(io.in, top + r < end ? top + r : end - 1) + (int64_t)first.first * channels;
-            for (int k = lane; k < count; k += SMP_RESIZE_ACROSS) {
+            for (int r = 0; r < SMP_RESIZE_LINES; r++) {
+                const IN *row = smp_in<IN>(io.in, top + r < end ? top + r : end - 1) + (int64_t)first.first * channels;
                 const float v = smp_value(row[k]);
-                s[r * line + resize_at<PADDED>(k)] = FIXED ? (float)smp_to_u8(v) : v;
+                s[r * line + place.at] = FIXED ? (float)smp_to_u8(v) : v;
             }
         }
         __syncthreads();
@@ -92,12 +122,13 @@ SMP_DEVICE void resize_rows_tile(const smp_io &io, const smp_resize &p, float *s
 #pragma unroll
         for (int r = 0; r < SMP_RESIZE_LINES; r++)
             whole[r] = SMP_RESIZE_HALF;
-        for (int k = 0, at = from; k < taps.count; k++, at += channels) {
+        resize_set<PADDED>(place, from);
+        for (int k = 0; k < taps.count; k++, resize_next<PADDED>(place)) {
             smp_converge();
             const float w = smp_resize_weight(taps.weight + k);
 #pragma unroll
             for (int r = 0; r < SMP_RESIZE_LINES; r++) {
-                const float v = s[r * line + resize_at<PADDED>(at)];
+                const float v = s[r * line + place.at];
                 if (FIXED)
                     whole[r] += taps.weight[k] * (int32_t)v;
                 else

@@ -13,6 +13,7 @@
 typedef enum smp_resize_kind { SMP_RESIZE_FLOAT, SMP_RESIZE_FIXED, SMP_RESIZE_MOVE } smp_resize_kind;
 
 enum { SMP_RESIZE_BITS = 22, SMP_RESIZE_HALF = 1 << (SMP_RESIZE_BITS - 1) };
+enum { SMP_RESIZE_PHASES = 32, SMP_RESIZE_BANKS = 32 /* of shared memory, of a word */ };
 
 /* One axis. Offsets count words of 32 bits from the start of the table. */
 typedef struct smp_resize_axis {
@@ -37,6 +38,9 @@ typedef struct smp_resize {
     smp_resize_axis across, down;
     int32_t kind;
     int32_t window; /* the most pixels that SMP_RESIZE_ACROSS samples of a row, from a multiple of it on, are made of */
+    int32_t phases; /* the step between output pixels of a row, where it is nearly a whole number; else 1 */
+    int32_t spread; /* words: planes begin so far apart in the banks, that pixels stored side by side meet all of them.
+                       0 where the step is no whole number: lanes then read of two planes, and as if they were one */
     smp_resize_fused fused;
 } smp_resize;
 
@@ -96,10 +100,13 @@ SMP_HOST_DEVICE float smp_resize_last(int kind, float v)
     return kind == SMP_RESIZE_MOVE ? v : smp_one_nan(v);
 }
 
-/* GPU: words of shared memory for a row of n samples. padded: one unused word after each 32. */
-SMP_HOST_DEVICE int32_t smp_resize_line(int64_t n, int padded)
+/* GPU: a row of n pixels in shared memory, in planes: pixel p lies in plane p % phases, p / phases pixels from its
+ * beginning. Neighbouring outputs, `phases` pixels apart, then lie side by side. Words of a plane, with unused ones
+ * behind that make it `spread` past a multiple of all banks. */
+SMP_HOST_DEVICE int64_t smp_resize_plane(int64_t n, int channels, int phases, int spread)
 {
-    return (int32_t)(padded ? n + n / 32 : n);
+    const int64_t words = (n + phases - 1) / phases * channels;
+    return phases == 1 ? words : words + ((spread - words) & (SMP_RESIZE_BANKS - 1));
 }
 
 /* GPU, fused: how two rows of a block lie in shared memory, a plane a channel. A unit is four pixels of a channel, 16

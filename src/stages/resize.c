@@ -244,6 +244,17 @@ static void plan_rows(const smp_resize_request *down, const smp_resize *resize, 
     }
 }
 
+/* How a row lies in shared memory, by the step between outputs. Where that is far from a whole number, the lanes of a
+ * warp read of several planes, and meet in banks more often than in a plain row. */
+static void plan_phases(double step, smp_resize *resize)
+{
+    const double drift = 1. / 24; /* 1.3 pixels in 32 lanes */
+    const double whole = floor(step + 0.5);
+    const bool near = whole >= 2 && whole <= SMP_RESIZE_PHASES && fabs(step - whole) <= drift;
+    resize->phases = near ? (int32_t)whole : 1;
+    resize->spread = step == whole ? SMP_RESIZE_BANKS / resize->phases : 0;
+}
+
 /* The most pixels of a row that SMP_RESIZE_ACROSS samples are made of. */
 static int32_t tile_window(const smp_resize *resize, const void *table, int64_t width, int channels)
 {
@@ -402,6 +413,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     plan_rows(&down, &resize, &size, in, work);
     if (resize.across.taps)
         resize.window = tile_window(&resize, work->table, size.width, in->channels);
+    plan_phases(across.length / (double)across.m, &resize);
     smp_plan_kernel(work, &resize, sizeof resize);
     work->out.width = size.width;
     work->out.height = size.height;
@@ -430,7 +442,8 @@ static const char *tiled_rows(const smp_io *io, const void *kernel, smp_grid *gr
 {
     static const smp_tiles tiles = {SMP_RESIZE_ACROSS, SMP_RESIZE_LINES, SMP_RESIZE_ACROSS, 1};
     const smp_resize *resize = kernel;
-    const int64_t line = smp_resize_line((int64_t)resize->window * io->in.channels, padded);
+    const int phases = padded ? resize->phases : 1;
+    const int64_t line = phases * smp_resize_plane(resize->window, io->in.channels, phases, resize->spread);
     if (!resize->across.taps || resize->kind == SMP_RESIZE_MOVE || line > SMP_RESIZE_MOST_WORDS) {
         smp_geometry_samples(io, kernel, grid);
         return "resize_rows";
@@ -494,8 +507,9 @@ static const smp_variant variants[] = {
      .scratch = scratch,
      .band = SMP_RESIZE_LANES},
     {.name = "padded",
-     .help =
-         "GPU: one unused word after each 32 of a row, so that strides of powers of two meet all banks; CPU as tiled",
+     .help = "GPU: at 2:1, 3:1, ... and nearly so, what neighbouring lanes read of a row lies side by side, in as many "
+             "planes "
+             "as the ratio is large; other ratios and CPU as tiled",
      .launches = {{.from = SMP_IN, .to = SMP_OUT, .cpu = SMP_CPU(resize_tiled)},
                   {.from = SMP_IN, .to = SMP_SCRATCH, .decide = rows_padded},
                   {.from = SMP_SCRATCH, .to = SMP_OUT, .cuda = "resize_columns_tiled", .tiles = {128, 8, 32, 8}}},
