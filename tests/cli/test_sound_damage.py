@@ -112,6 +112,19 @@ class SoundDamage(CliCase):
                 self.write(name, bytes(flipped))
                 self.smp("convert", name, "out.wav", status=3)
 
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_a_sound_shorter_than_a_packet_is_read(self):
+        """A header counts the last packet as a whole."""
+        self.needs_ffmpegs_libraries()
+        for name, coder in (("s.caf", "alac"), ("s.mka", "flac"), ("t.mka", "alac"), ("s.m4a", "alac")):
+            for frames in (1, 2756):
+                codes = np.arange(frames, dtype="<i2") * 3
+                subprocess.run(("ffmpeg", "-y", "-v", "error", "-f", "s16le", "-ar", "44100", "-i", "-", "-c:a", coder,
+                                name), input=codes.tobytes(), cwd=self.folder, check=True)
+                self.smp("convert", "-f", name, "s.npy")
+                read = np.load(self.folder / "s.npy").reshape(-1)
+                self.assertTrue(np.array_equal(read * 32768, codes), f"{name}: {frames}, read {len(read)}")
+
     def made_by_ffmpeg(self, name, *options):
         """Bytes of a sound of four seconds; none: this ffmpeg lacks the encoder."""
         samples = (np.random.default_rng(2).normal(0, 3000, 4 * 44100)).astype("<i2").tobytes()

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "io/audio/flac_stream.h"
 #include "io/audio/tags.h"
 #include "io/av/whole.h"
 
@@ -355,6 +356,19 @@ static int64_t exact_frames(const av_state *s)
     return counts_frames(s) && stream->duration != AV_NOPTS_VALUE ? stream->duration : 0;
 }
 
+/* Of a packet at most. Sources: RFC 9639, 8.2 (the largest block of a FLAC); Apple, "ALACMagicCookieDescription". */
+static double packet_seconds(const av_state *s)
+{
+    enum { FLAC_AT = 2, ALAC_AT = 12, ALAC_INFO = 36 };
+    const AVCodecParameters *made = s->file->streams[s->stream]->codecpar;
+    double samples = fmax(made->frame_size, s->codec->frame_size);
+    if (made->codec_id == AV_CODEC_ID_FLAC && made->extradata_size >= SMP_FLAC_INFO)
+        samples = smp_get_be(made->extradata + FLAC_AT, 2);
+    else if (made->codec_id == AV_CODEC_ID_ALAC && made->extradata_size >= ALAC_INFO)
+        samples = smp_get_be(made->extradata + ALAC_AT, 4);
+    return fmin(samples / s->rate, 1);
+}
+
 static smp_code check_length(smp_reader *reader, const av_state *s, int64_t frames, smp_error *err)
 {
     const AVStream *stream = s->file->streams[s->stream];
@@ -368,6 +382,7 @@ static smp_code check_length(smp_reader *reader, const av_state *s, int64_t fram
         .kind = s->kind,
         .said = said,
         .last = s->last,
+        .packet = packet_seconds(s) + 2 * unit,
         .exact = exact_frames(s),
         .frames = frames,
         .rate = s->rate,

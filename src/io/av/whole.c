@@ -109,7 +109,7 @@ smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error 
 smp_code smp_av_check_length(const smp_source *source, const smp_av_seen *seen, smp_error *err)
 {
     enum { TS_PACKET = 188 };
-    const double sound = (double)seen->frames / seen->rate, slack = fmin(0.5, seen->said / 5);
+    const double sound = (double)seen->frames / seen->rate, slack = fmax(fmin(0.5, seen->said / 5), seen->packet);
     if (seen->frames < seen->exact)
         return smp_fail(err, SMP_E_DECODE, "the file is truncated: its header says %lld frames, and it has %lld",
                         (long long)seen->exact, (long long)seen->frames);

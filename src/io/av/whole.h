@@ -22,6 +22,7 @@ typedef struct smp_av_seen {
     const char *kind; /* FFmpeg's name */
     double said;      /* seconds that the header tells of; 0: it does not */
     double last;      /* seconds at which the last packet of any stream ends */
+    double packet;    /* seconds of the longest packet: a header may count the last one as a whole */
     int64_t exact;    /* frames of sound that the header tells of exactly; 0: it does not */
     int64_t frames;   /* of sound */
     int rate;         /* Hz */
