@@ -142,7 +142,7 @@ static smp_code open_output(joined *j, smp_error *err)
         smp_hint(err, "join them at their rate: smempipe concat ... -o - | smempipe convert - %.200s", s->out);
     if (!code) {
         if (!smp_meta_copy(&meta, &smp_reader_media(reader)->meta))
-            code = smp_fail_memory(err, "tags", smp_reader_media(reader)->meta.cover.size);
+            code = smp_fail_memory(err, "tags", sizeof meta);
     }
     if (!code) {
         meta.sound.type = j->type;
@@ -150,6 +150,9 @@ static smp_code open_output(joined *j, smp_error *err)
         if (levels && !write.strip)
             smp_note(&j->notes, "%zu tag%s of the first one's loudness (ReplayGain, R 128) are left out", levels,
                      levels == 1 ? "" : "s");
+        const size_t times = j->found.count > 1 ? smp_meta_drop_times(&meta) : 0;
+        if (times && !write.strip)
+            smp_note(&j->notes, "%zu frames of the first one's ID3 tag about times (chapters) are left out", times);
         code = smp_writer_open(s->out, &held, &meta, &write, &j->writer, err);
         smp_meta_free(&meta);
     }

@@ -53,8 +53,9 @@ static void put_metadata_json(smp_json *json, const smp_meta *meta)
     }
     if (meta->exif.size)
         smp_json_integer(json, "exif_bytes", (int64_t)meta->exif.size);
-    if (meta->cover.size)
-        smp_json_integer(json, "cover_bytes", (int64_t)meta->cover.size);
+    const smp_attached *cover = smp_meta_cover(meta);
+    if (cover)
+        smp_json_integer(json, "cover_bytes", (int64_t)cover->data.size);
     if (meta->gamma > 0)
         smp_json_number(json, "file_gamma", meta->gamma);
     if (meta->srgb_intent >= 0)
@@ -123,8 +124,13 @@ static void put_metadata(const smp_meta *meta, bool verbose)
     }
     if (meta->exif.size)
         printf("  EXIF         %zu bytes\n", meta->exif.size);
-    if (meta->cover.size)
-        smp_text_line(stdout, "  cover        %zu bytes, %s", meta->cover.size, meta->cover_type);
+    for (size_t i = 0; i < meta->attached_count; i++) {
+        const smp_attached *one = &meta->attached[i];
+        const char *what = one == smp_meta_cover(meta) ? "cover" : one->frame[0] ? "ID3 frame" : "picture";
+        smp_text_line(stdout, "  %-12s %zu bytes, %s%s%.200s", what, one->data.size,
+                      one->frame[0] ? one->frame : one->type, one->description ? ", " : "",
+                      one->description ? one->description : "");
+    }
     if (meta->srgb_intent >= 0)
         printf("  sRGB         rendering intent %d\n", meta->srgb_intent);
     if (meta->gamma > 0)

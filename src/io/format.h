@@ -168,9 +168,13 @@ smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error 
 /* Copies a blob; false: out of memory. An empty blob stays null. */
 bool smp_blob_set(smp_blob *blob, const void *data, size_t size);
 
-/* Adds a text. Bytes that are not UTF-8 are taken as Latin-1. Control characters except tab and newline are dropped.
+/* Adds a text. Bytes that are not UTF-8 are taken as Latin-1. A carriage return is a newline, or part of one. Control
+ * characters except tab and newline are dropped.
  * False: out of memory. */
 bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_t length);
+
+/* Adds a copy of what a sound's tags hold besides texts. False: out of memory. */
+bool smp_meta_attach(smp_meta *meta, const smp_attached *one);
 
 /* Whether the first directory of EXIF has this text under a tag of the key's meaning: then it need not be written
  * twice.

@@ -76,6 +76,15 @@ typedef struct smp_video {
 /* The key of an XMP packet among the texts; it is PNG's (XMP Specification, part 3, 1.1.5). */
 #define SMP_XMP_KEY "XML:com.adobe.xmp"
 
+/* What a sound's tags hold besides texts. */
+typedef struct smp_attached {
+    char frame[5];     /* "": a picture file, as it is; else the name of a frame of ID3v2.4, whose body `data` is */
+    char type[64];     /* of a picture: "image/jpeg"; "": unknown */
+    int kind;          /* of a picture: 3 is a front cover (ID3v2.4.0 frames, 4.14) */
+    char *description; /* of a picture, UTF-8; null: none */
+    smp_blob data;
+} smp_attached;
+
 /* What is kept besides the samples, unless --strip. Blobs are from smp_alloc and owned by the meta. */
 typedef struct smp_meta {
     smp_blob icc;      /* ICC profile */
@@ -94,10 +103,11 @@ typedef struct smp_meta {
     uint8_t clli[8];  /* PNG cLLI: the maximum and the average light level */
     struct smp_text {
         char *key, *value;
+        char language[4]; /* of a comment or of lyrics in ID3, "deu"; "": not told */
     } * texts; /* PNG tEXt, zTXt, iTXt; JPEG COM has the key "Comment", its XMP packet SMP_XMP_KEY; sound tags */
     size_t text_count, text_capacity;
-    smp_blob cover;      /* of a sound: a picture file, as it is; "" is no type */
-    char cover_type[32]; /* "image/jpeg" */
+    smp_attached *attached; /* of a sound */
+    size_t attached_count, attached_capacity;
     smp_sound sound;
     smp_jpeg_coding jpeg;
     smp_png_coding png;
@@ -127,8 +137,14 @@ typedef struct smp_change {
 /* Adapts metadata to the changed picture: removes the thumbnail, swaps axes, sets sizes. */
 void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *notes);
 
-/* Takes out the texts that say how loud a sound is (ReplayGain, R 128, iTunes); how many. */
+/* The front cover of a sound, or its first picture; null: it has none. */
+const smp_attached *smp_meta_cover(const smp_meta *meta);
+
+/* Takes out the tags that say how loud a sound is (ReplayGain, R 128, iTunes, RVA2); how many. */
 size_t smp_meta_drop_levels(smp_meta *meta);
+
+/* Takes out the frames that say what is where in a sound (chapters, timed lyrics); how many. */
+size_t smp_meta_drop_times(smp_meta *meta);
 
 /* A picture whose rows are those of its coded scan: bytes, which the stage with SMP_ROLE_JPEG decodes. */
 typedef struct smp_scan {

@@ -7,6 +7,12 @@
 #include "base/utf8.h"
 #include "io/format.h"
 
+static void free_attached(smp_attached *one)
+{
+    smp_free(one->description);
+    smp_free(one->data.data);
+}
+
 void smp_meta_free(smp_meta *meta)
 {
     if (!meta)
@@ -14,7 +20,9 @@ void smp_meta_free(smp_meta *meta)
     smp_free(meta->icc.data);
     smp_free(meta->exif.data);
     smp_free(meta->iptc.data);
-    smp_free(meta->cover.data);
+    for (size_t i = 0; i < meta->attached_count; i++)
+        free_attached(&meta->attached[i]);
+    smp_free(meta->attached);
     for (size_t i = 0; i < meta->text_count; i++) {
         smp_free(meta->texts[i].key);
         smp_free(meta->texts[i].value);
@@ -70,6 +78,8 @@ static char *clean_text(const char *value, size_t length)
         return NULL;
     size_t n = 0;
     for (size_t i = 0; i < length; i++) {
+        if (in[i] == '\r' && (i + 1 == length || in[i + 1] != '\n'))
+            text[n++] = '\n';
         if (is_dropped(in[i]))
             continue;
         if (utf8 || in[i] < 0x80) {
@@ -86,7 +96,7 @@ bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_
 {
     if (!smp_grow(&meta->texts, &meta->text_capacity, meta->text_count + 1, sizeof *meta->texts))
         return false;
-    struct smp_text text = {clean_text(key, strlen(key)), clean_text(value, length)};
+    struct smp_text text = {clean_text(key, strlen(key)), clean_text(value, length), ""};
     if (!text.key || !text.value) {
         smp_free(text.key);
         smp_free(text.value);
@@ -96,18 +106,40 @@ bool smp_meta_add_text(smp_meta *meta, const char *key, const char *value, size_
     return true;
 }
 
+bool smp_meta_attach(smp_meta *meta, const smp_attached *one)
+{
+    if (!smp_grow(&meta->attached, &meta->attached_capacity, meta->attached_count + 1, sizeof *meta->attached))
+        return false;
+    smp_attached copy = *one;
+    copy.data = (smp_blob){0};
+    copy.description = one->description && *one->description ? smp_strdup(one->description) : NULL;
+    if ((one->description && *one->description && !copy.description) ||
+        !smp_blob_set(&copy.data, one->data.data, one->data.size)) {
+        free_attached(&copy);
+        return false;
+    }
+    meta->attached[meta->attached_count++] = copy;
+    return true;
+}
+
 bool smp_meta_copy(smp_meta *to, const smp_meta *from)
 {
     *to = *from;
-    to->icc = to->exif = to->iptc = to->cover = (smp_blob){0};
+    to->icc = to->exif = to->iptc = (smp_blob){0};
     to->texts = NULL;
+    to->attached = NULL;
+    to->attached_count = to->attached_capacity = 0;
     to->text_count = to->text_capacity = 0;
     bool done = smp_blob_set(&to->icc, from->icc.data, from->icc.size) &&
                 smp_blob_set(&to->exif, from->exif.data, from->exif.size) &&
-                smp_blob_set(&to->iptc, from->iptc.data, from->iptc.size) &&
-                smp_blob_set(&to->cover, from->cover.data, from->cover.size);
-    for (size_t i = 0; done && i < from->text_count; i++)
+                smp_blob_set(&to->iptc, from->iptc.data, from->iptc.size);
+    for (size_t i = 0; done && i < from->text_count; i++) {
         done = smp_meta_add_text(to, from->texts[i].key, from->texts[i].value, strlen(from->texts[i].value));
+        if (done)
+            memcpy(to->texts[i].language, from->texts[i].language, sizeof to->texts[i].language);
+    }
+    for (size_t i = 0; done && i < from->attached_count; i++)
+        done = smp_meta_attach(to, &from->attached[i]);
     if (!done)
         smp_meta_free(to);
     return done;
@@ -170,14 +202,45 @@ void smp_meta_apply_change(smp_meta *meta, const smp_change *change, smp_notes *
     }
 }
 
+const smp_attached *smp_meta_cover(const smp_meta *meta)
+{
+    enum { FRONT = 3 };
+    const smp_attached *first = NULL;
+    for (size_t i = 0; i < meta->attached_count; i++) {
+        const smp_attached *one = &meta->attached[i];
+        if (!one->frame[0] && (!first || (first->kind != FRONT && one->kind == FRONT)))
+            first = one;
+    }
+    return first;
+}
+
+/* Takes out the frames of these names, which end with null; how many. */
+static size_t drop_frames(smp_meta *meta, const char *const *names)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < meta->attached_count; i++) {
+        bool named = false;
+        for (const char *const *name = names; *name; name++)
+            named = named || strcmp(meta->attached[i].frame, *name) == 0;
+        if (named)
+            free_attached(&meta->attached[i]);
+        else
+            meta->attached[kept++] = meta->attached[i];
+    }
+    const size_t dropped = meta->attached_count - kept;
+    meta->attached_count = kept;
+    return dropped;
+}
+
 size_t smp_meta_drop_levels(smp_meta *meta)
 {
-    static const char *const keys[] = {"replaygain_", "r128_", "mp3gain_", "itunnorm"}; /* begin so */
+    static const char *const keys[] = {"replaygain_", "r128_", "mp3gain_", "itunnorm", "comment:itunnorm"};
+    static const char *const frames[] = {"RVA2", "RVAD", "RGAD", NULL};
     size_t kept = 0;
     for (size_t i = 0; i < meta->text_count; i++) {
         struct smp_text text = meta->texts[i];
         bool level = false;
-        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) /* begin so */
             level = level || strncasecmp(text.key, keys[k], strlen(keys[k])) == 0;
         if (level) {
             smp_free(text.key);
@@ -187,7 +250,13 @@ size_t smp_meta_drop_levels(smp_meta *meta)
     }
     const size_t dropped = meta->text_count - kept;
     meta->text_count = kept;
-    return dropped;
+    return dropped + drop_frames(meta, frames);
+}
+
+size_t smp_meta_drop_times(smp_meta *meta)
+{
+    static const char *const frames[] = {"CHAP", "CTOC", "SYLT", "ETCO", "MLLT", "SYTC", "ASPI", "POSS", NULL};
+    return drop_frames(meta, frames);
 }
 
 bool smp_meta_keep_blocks(const smp_meta *meta, const char *format, smp_blob *exif, smp_blob *xmp, smp_notes *notes)

@@ -84,16 +84,50 @@ static void pass_texts(smp_wire *w, smp_meta *meta)
             key = (smp_blob){(unsigned char *)text->key, strlen(text->key) + 1};
             value = (smp_blob){(unsigned char *)text->value, strlen(text->value) + 1};
         }
+        char language[4] = "";
+        if (!w->reading)
+            memcpy(language, meta->texts[i].language, sizeof language);
         pass_blob(w, &key);
         pass_blob(w, &value);
+        pass_chars(w, language, sizeof language);
         if (!w->reading)
             continue;
         if (!w->failed && (!key.size || !value.size || key.data[key.size - 1]))
             w->failed = true;
         if (!w->failed)
             w->failed = !smp_meta_add_text(meta, (const char *)key.data, (const char *)value.data, value.size - 1);
+        if (!w->failed)
+            memcpy(meta->texts[i].language, language, sizeof language);
         smp_free(key.data);
         smp_free(value.data);
+    }
+}
+
+static void pass_attached(smp_wire *w, smp_meta *meta)
+{
+    uint64_t count = meta->attached_count;
+    pass(w, &count, sizeof count);
+    for (uint64_t i = 0; i < count && !w->failed; i++) {
+        smp_attached one = {.kind = 0};
+        smp_blob description = {0};
+        if (!w->reading) {
+            one = meta->attached[i];
+            description.data = (unsigned char *)one.description;
+            description.size = one.description ? strlen(one.description) + 1 : 0;
+        }
+        pass_chars(w, one.frame, sizeof one.frame);
+        pass_chars(w, one.type, sizeof one.type);
+        pass_int(w, &one.kind);
+        pass_blob(w, &description);
+        pass_blob(w, &one.data);
+        if (!w->reading)
+            continue;
+        w->failed |= description.size && description.data[description.size - 1];
+        one.description = (char *)description.data;
+        if (!w->failed)
+            w->failed = !smp_meta_attach(meta, &one);
+        smp_free(description.data);
+        smp_free(one.data.data);
     }
 }
 
@@ -164,8 +198,6 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass_chars(w, meta->icc_name, sizeof meta->icc_name);
     pass_blob(w, &meta->exif);
     pass_blob(w, &meta->iptc);
-    pass_blob(w, &meta->cover);
-    pass_chars(w, meta->cover_type, sizeof meta->cover_type);
     pass_double(w, &meta->gamma);
     pass_int(w, &meta->srgb_intent);
     pass_bool(w, &meta->has_chrm);
@@ -189,6 +221,7 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass_bool(w, &meta->lossless);
     pass_video(w, &meta->video);
     pass_texts(w, meta);
+    pass_attached(w, meta);
 }
 
 static bool is_shape(const smp_shape *shape)

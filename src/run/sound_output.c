@@ -15,20 +15,38 @@ static bool changes_level(const smp_plan *plan, const smp_sink *sink)
     return step->file != NULL;
 }
 
+/* Whether they may have moved what is where in it. */
+static bool changes_times(const smp_plan *plan, const smp_sink *sink)
+{
+    const smp_step *step = &plan->steps[sink->step];
+    for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input])
+        if (step->work.exactness == SMP_MOVE ||
+            (double)step->in.height * step->out.rate != (double)step->out.height * step->in.rate)
+            return true;
+    return step->file != NULL;
+}
+
 smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
                             const smp_write_options *options, smp_run_report *report, smp_writer **writer,
                             smp_error *err)
 {
     smp_meta changed;
-    if (!changes_level(plan, sink))
+    const bool level = changes_level(plan, sink), times = changes_times(plan, sink);
+    if (!level && !times)
         return smp_writer_open(path, &sink->shape, meta, options, writer, err);
     if (!smp_meta_copy(&changed, meta))
-        return smp_fail_memory(err, "metadata", meta->cover.size);
-    const size_t dropped = smp_meta_drop_levels(&changed);
+        return smp_fail_memory(err, "metadata", sizeof changed);
+    const size_t dropped = level ? smp_meta_drop_levels(&changed) : 0,
+                 moved = times ? smp_meta_drop_times(&changed) : 0;
     if (dropped && !options->strip)
         smp_note(&report->output_notes,
                  "%zu tag%s of its loudness (ReplayGain, R 128) are left out: stages changed its samples", dropped,
                  dropped == 1 ? "" : "s");
+    if (moved && !options->strip)
+        smp_note(&report->output_notes,
+                 "%zu frame%s of its ID3 tag about times (chapters, timed lyrics) %s left out: "
+                 "stages moved its samples",
+                 moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are");
     const smp_code code = smp_writer_open(path, &sink->shape, &changed, options, writer, err);
     smp_meta_free(&changed);
     return code;

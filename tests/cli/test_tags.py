@@ -111,14 +111,17 @@ class Tags(CliCase):
             self.assertNotIn(b"Title", (self.folder / ("bare." + name[2:])).read_bytes())
 
     def test_what_has_no_place_is_named(self):
-        for target, says in (
-                ("a.wav", "warning: a.wav: ALBUMARTIST, the cover picture is left out, which a WAV has no place for"),
-                ("a.caf", "warning: a.caf: the cover picture is left out, which a CAF has no place for"),
-                ("a.aiff", "Album, Date, TrackNumber, Genre, ALBUMARTIST, the cover picture"),
-                ("a.w64", "the cover picture is left out, which a W64 has no place for"),
-                ):
-            self.assertIn(says, self.smp("convert", "in.flac", target).stderr)
+        for target in ("a.caf", "a.w64"):
+            self.assertIn("the cover picture", self.smp("convert", "in.flac", target).stderr)
             self.assertEqual(self.smp("convert", "-f", "--strip", "in.flac", target).stderr, "")
+        said = self.smp("convert", "-f", "in.flac", "a.w64").stderr
+        self.assertIn("Date, TrackNumber, Genre, Comment, Copyright, ALBUMARTIST, the cover", said)
+        names = [f"FIELD_NUMBER_{i:02}" for i in range(40)]
+        self.write("many.flac", flac_with([(4, comment({name: "v" for name in names}))]))
+        said = self.smp("convert", "many.flac", "b.w64").stderr
+        named = [name for name in names if name in said]
+        self.assertGreater(len(named), 5)
+        self.assertIn(f"{named[-1]} and {40 - len(named)} others are left out, which a W64 has no place for", said)
         self.assertEqual(self.smp("run", "-e", "spectrogram", "in.flac", "a.png").stderr, "")
 
     def test_levels_that_are_no_longer_right_are_left_out(self):
@@ -154,11 +157,21 @@ class Tags(CliCase):
             self.assertEqual({key: found.get(key) for key in texts}, texts, name)
             self.assertFalse({"DURATION", "ENCODER"} & set(found), name)
 
-    def test_one_of_several_covers_is_kept(self):
-        self.write("two.flac", flac_with([(6, picture(b"back" * 9, 4)), (6, picture(COVER)), (4, comment(TAGS))]))
-        done = self.smp("convert", "two.flac", "a.flac")
-        self.assertIn("of several pictures in its tags one is kept", done.stderr)
-        self.assertTrue(self.cover("a.flac") == COVER)
+    def test_all_pictures_are_kept_with_type_and_description(self):
+        words = "R\u00fcckseite".encode()
+        back = struct.pack(">II9sI", 4, 9, b"image/gif", len(words)) + words + struct.pack(">IIIII", 0, 0, 0, 0, 9) + \
+            b"GIF89a123"
+        self.write("two.flac", flac_with([(6, back), (6, picture(COVER)), (4, comment(TAGS))]))
+        for target in [f"p.{e}" for e in self.extensions] + ["p.wav", "p.aiff"]:
+            self.smp("run", "-e", "resample 24kHz", "two.flac", target)
+            self.assertEqual(self.smp("convert", "-f", target, "q.flac").stderr.count("left out"), 0)
+            data = (self.folder / "q.flac").read_bytes()
+            self.assertIn(back, data, target)
+            self.assertTrue(self.cover("q.flac") == COVER, target)
+        said = self.smp("info", "-v", "two.flac").stdout
+        self.assertRegex(said, "picture +9 bytes, image/gif, R\u00fcckseite")
+        self.assertIn("2 pictures are left out, which a CAF has no place for",
+                      self.smp("convert", "two.flac", "a.caf").stderr.replace("and ", ""))
 
     def test_damaged_tags_harm_nothing(self):
         whole = comment(TAGS)

@@ -164,13 +164,21 @@ static void tags_are_kept(void **context)
     (void)context;
     static const struct {
         const char *key, *value;
-    } newer[] = {{"Title", "Hello"}, {"Artist", "Ann"}, {"Album", "Disc"}, {"Date", "1999"}, {"TrackNumber", "3/9"}},
+    } newer[] = {{"Title", "Hello"},
+                 {"Artist", "Ann"},
+                 {"Album", "Disc"},
+                 {"TrackNumber", "3"},
+                 {"TRACKTOTAL", "9"},
+                 {"Date", "1999"},
+                 {"Comment", "no comment"}, /* these the older tag alone has */
+                 {"Genre", "Rock"}},
       older[] = {{"Title", "A title of thirty letters, oh!"},
                  {"Artist", "Somebody"},
                  {"Album", "Album"},
                  {"Date", "2001"},
                  {"Comment", "no comment"},
-                 {"TrackNumber", "7"}};
+                 {"TrackNumber", "7"},
+                 {"Genre", "Rock"}};
     smp_error err = {0};
     smp_reader *reader;
     picture p;
@@ -179,11 +187,12 @@ static void tags_are_kept(void **context)
     strcpy(back + 63, "Album");
     memcpy(back + 93, "2001no comment", 14);
     back[126] = 7;
+    back[127] = 17;
     assert_ok(joined(front, sizeof front, ALL, back, sizeof back, &p, &err));
     free_picture(&p);
     smp_media *media = open_media("j.mp3", &reader);
-    assert_int_equal(media->meta.text_count, 5);
-    for (int i = 0; i < 5; i++) {
+    assert_int_equal(media->meta.text_count, 8);
+    for (int i = 0; i < 8; i++) {
         assert_string_equal(media->meta.texts[i].key, newer[i].key);
         assert_string_equal(media->meta.texts[i].value, newer[i].value);
     }
@@ -192,8 +201,8 @@ static void tags_are_kept(void **context)
     assert_ok(joined("", 0, ALL, back, sizeof back, &p, &err));
     free_picture(&p);
     media = open_media("j.mp3", &reader);
-    assert_int_equal(media->meta.text_count, 6);
-    for (int i = 0; i < 6; i++) {
+    assert_int_equal(media->meta.text_count, 7);
+    for (int i = 0; i < 7; i++) {
         assert_string_equal(media->meta.texts[i].key, older[i].key);
         assert_string_equal(media->meta.texts[i].value, older[i].value);
     }

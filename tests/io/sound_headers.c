@@ -4,6 +4,8 @@
 
 #include "sound_fixture.h"
 
+#include "io/audio/tags.h"
+
 #include <math.h>
 
 static const char *const files[] = {"a.wav", "a.aiff", "a.w64", "a.caf",

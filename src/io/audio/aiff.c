@@ -1,5 +1,6 @@
-/* AIFF and AIFF-C: PCM (both byte orders), float, A-law and mu-law samples, names and comments. Sources: Apple, "Audio
- * Interchange File Format: AIFF 1.3" (1989) and "AIFF-C" (1991). wav.c says why this is not libsndfile. */
+/* AIFF and AIFF-C: PCM (both byte orders), float, A-law and mu-law samples, names, comments and ID3 tags. Sources:
+ * Apple, "Audio Interchange File Format: AIFF 1.3" (1989) and "AIFF-C" (1991). wav.c says why this is not libsndfile.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #include "base/checked.h"
 #include "io/audio/tags.h"
 
-enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 16 /* bytes of a text that is kept */ };
+enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 20 /* bytes of a text that is kept */ };
 
 typedef struct header {
     bool compressed, has_format, has_data;
@@ -17,6 +18,8 @@ typedef struct header {
     double rate;
     char kind[5];                     /* AIFF-C: "NONE", "sowt", "fl32", ... */
     uint64_t data_at, data_size, end; /* end: of the file, as its first chunk says */
+    uint64_t id3_at;                  /* bytes: the body of a chunk with an ID3 tag; 0: there is none */
+    smp_names left;                   /* chunks that are left out */
 } header;
 
 static bool sniff(const uint8_t *head, size_t size)
@@ -55,16 +58,27 @@ static bool take_text(smp_reader *reader, const char *key, uint64_t at, uint32_t
     char *text = size && size <= MOST_TEXT ? smp_alloc_raw(size) : NULL;
     bool memory = text || !size || size > MOST_TEXT;
     if (text && smp_sound_look(&reader->source, at, text, size))
-        memory = smp_sound_add_tag(reader, key, text, strnlen(text, size));
+        memory = smp_tag_add(reader, key, text, strnlen(text, size), NULL);
     smp_free(text);
     return memory;
 }
 
-static smp_code take_texts(smp_reader *reader, const uint8_t *id, uint64_t at, uint32_t size, smp_error *err)
+static smp_code take_texts(header *h, smp_reader *reader, const uint8_t *id, uint64_t at, uint32_t size, smp_error *err)
 {
-    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-        if (tag->aiff && memcmp(id, tag->aiff, 4) == 0 && !take_text(reader, tag->key, at, size))
-            return smp_fail_memory(err, "a text", size);
+    static const char *const idle[] = {"SSND", "COMM", "FVER", "CHAN", "PEAK", "FLLR", "SLOG", "ALCH"};
+    char name[5] = {(char)id[0], (char)id[1], (char)id[2], (char)id[3], '\0'};
+    const char *key = smp_tag_key(SMP_TAG(aiff), name);
+    bool known = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 ") != 4;
+    if (memcmp(id, "ID3 ", 4) == 0 || memcmp(id, "id3 ", 4) == 0) {
+        h->id3_at = at;
+        return SMP_OK;
+    }
+    if (key != name)
+        return take_text(reader, key, at, size) ? SMP_OK : smp_fail_memory(err, "a text", size);
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
+        known = known || memcmp(idle[i], id, 4) == 0;
+    if (!known && size)
+        smp_names_add(&h->left, name);
     return SMP_OK;
 }
 
@@ -123,7 +137,7 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
         else if (memcmp(chunk, "COMM", 4) == 0 && !done)
             code = take_format(h, source, body, size, err);
         else
-            code = take_texts(reader, chunk, body, size, err);
+            code = take_texts(h, reader, chunk, body, size, err);
         if (code == SMP_OK && data && h->has_format) {
             if (h->open_end || all < end + 8)
                 return SMP_OK;
@@ -229,8 +243,12 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         code = smp_sound_header(reader, (int64_t)h.frames, h.channels, h.rate, type, err);
     if (code == SMP_OK)
         code = smp_sound_hint_cut(smp_check_size(&reader->source, h.data_at + h.data_size, err), err);
+    if (code == SMP_OK && h.id3_at)
+        code = smp_id3_take(reader, h.id3_at, "texts", err);
     if (code != SMP_OK)
         return code;
+    if (h.left.count)
+        smp_note(&reader->notes, "its chunks of other kinds are left out: %s", smp_names_end(&h.left));
     smp_sound_note_behind(reader, smp_max_u64(h.end, h.data_at + h.data_size));
     smp_sound_describe(&reader->media, h.compressed ? "AIFF-C" : NULL);
     return smp_pcm_open_read(reader, type, big, h.data_at, err);
@@ -255,24 +273,16 @@ static void put_extended(smp_bytes *out, double value)
 
 static void put_texts(smp_bytes *out, const smp_meta *meta)
 {
-    for (size_t i = 0; meta && i < meta->text_count; i++)
-        for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++) {
-            size_t length = strlen(meta->texts[i].value);
-            if (!tag->aiff || strcmp(tag->key, meta->texts[i].key) != 0 || length > MOST_TEXT)
-                continue;
-            smp_bytes_add(out, tag->aiff, 4);
-            smp_bytes_be(out, length, 4);
-            smp_bytes_add(out, meta->texts[i].value, length);
-            smp_bytes_be(out, 0, (int)(length & 1));
-        }
-}
-
-static bool holds(const struct smp_text *text)
-{
-    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-        if (tag->aiff && strcmp(tag->key, text->key) == 0)
-            return true;
-    return false;
+    for (size_t i = 0; meta && i < meta->text_count; i++) {
+        const smp_tag_row *row = smp_tag_row_for(meta, meta->texts[i].key);
+        const size_t length = strlen(meta->texts[i].value);
+        if (!row || !row->aiff)
+            continue;
+        smp_bytes_add(out, row->aiff, 4);
+        smp_bytes_be(out, length, 4);
+        smp_bytes_add(out, meta->texts[i].value, length);
+        smp_bytes_be(out, 0, (int)(length & 1));
+    }
 }
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
@@ -281,7 +291,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
     const uint64_t frames = (uint64_t)writer->shape.height;
     const uint64_t data = frames * (uint64_t)(channels * smp_sound_bits(type) / 8), pad = data & 1;
-    if (data > UINT32_MAX - (1u << 20)) {
+    if (data > UINT32_MAX - (1u << 27)) {
         smp_fail(err, SMP_E_WRITE, "an AIFF holds up to 4 GB, and this sound takes %llu bytes",
                  (unsigned long long)data);
         return smp_hint(err, "write a .wav, which may be larger, or a .flac");
@@ -289,7 +299,10 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_code code = smp_pcm_open_write(writer, type, true, err);
     if (code != SMP_OK)
         return code;
-    ((smp_pcm *)writer->state)->pad = pad;
+    smp_pcm *pcm = writer->state;
+    pcm->pad = pad;
+    if (meta && !smp_tags_fit(meta, SMP_TAG(aiff)))
+        smp_id3_put_chunk(&pcm->tail, "ID3 ", meta, true);
     smp_bytes out = {0};
     smp_bytes_add(&out, "FORM", 4);
     smp_bytes_be(&out, 0, 4);
@@ -308,16 +321,16 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     if (real)
         smp_bytes_add(&out, type == SMP_SOUND_F32 ? "fl32\0\0" : "fl64\0\0", 6); /* and an empty name */
     put_texts(&out, meta);
-    smp_sound_note_lost(writer, meta, holds, false);
     smp_sound_note_speakers(writer, true);
     smp_sound_note_type(writer, type);
     smp_bytes_add(&out, "SSND", 4);
     smp_bytes_be(&out, data + 8, 4);
     smp_bytes_be(&out, 0, 8);
     if (!out.failed) {
-        uint64_t all = out.size + data + pad - 8;
+        uint64_t all = out.size + data + pad + pcm->tail.size - 8;
         smp_put_be(out.data + 4, all, 4);
     }
+    out.failed |= pcm->tail.failed;
     return smp_sound_write_header(writer, &out, err);
 }
 

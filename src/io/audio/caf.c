@@ -16,7 +16,7 @@ enum {
     LITTLE = 2,
     BITMAP = 1 << 16, /* the layout that is a bitmap of speakers, WAV's */
     MOST_CHUNKS = 1000,
-    MOST_TEXT = 1 << 16
+    MOST_TEXT = 1 << 22 /* bytes of all texts */
 };
 #define OPEN UINT64_MAX /* the size of samples that go on to the end */
 
@@ -34,13 +34,6 @@ static bool sniff(const uint8_t *head, size_t size)
 {
     return size >= BEGIN && memcmp(head, "caff\0\1", 6) == 0 && !smp_av_sniff(head, size);
 }
-
-/* The texts' keys. */
-static const struct {
-    const char *caf, *key;
-} keys[] = {{"title", "Title"},      {"artist", "Artist"},       {"album", "Album"}, {"genre", "Genre"},
-            {"comments", "Comment"}, {"copyright", "Copyright"}, {"year", "Date"},   {"track number", "TrackNumber"}};
-enum { KEYS = sizeof keys / sizeof keys[0] };
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -75,11 +68,11 @@ static bool take_texts(smp_reader *reader, uint64_t at, uint64_t size)
                 break;
             const size_t length = strnlen(value, (size_t)size - i);
             i += length + 1;
-            for (int k = 0; k < KEYS; k++)
-                key = strcmp(key, keys[k].caf) == 0 ? keys[k].key : key;
-            key = smp_sound_key_of(key); /* ffmpeg writes names of its own */
+            const char *known = smp_tag_key(SMP_TAG(caf), key);
+            if (known == key) /* ffmpeg writes names of its own */
+                known = smp_tag_any_key(key);
             if (length)
-                memory = smp_sound_add_tag(reader, key, value, length);
+                memory = smp_tag_add(reader, known, value, length, NULL);
         }
     smp_free(data);
     return memory;
@@ -106,6 +99,8 @@ static smp_code take_chunk(header *h, smp_reader *reader, const uint8_t *name, u
     if (memcmp(name, "chan", 4) == 0 && size >= 8 && smp_sound_look(&reader->source, at, layout, 8) &&
         smp_get_be(layout, 4) == BITMAP)
         h->mask = smp_get_be(layout + 4, 4);
+    if (memcmp(name, "info", 4) == 0 && size > MOST_TEXT)
+        smp_note(&reader->notes, "its %llu bytes of tags are left out", (unsigned long long)size);
     if (memcmp(name, "info", 4) == 0 && !take_texts(reader, at, size))
         return smp_fail_memory(err, "tags", size);
     return SMP_OK;
@@ -229,16 +224,20 @@ static void put_head(smp_bytes *out, const char *name, uint64_t size)
     smp_bytes_be(out, size, 8);
 }
 
+static bool holds(const smp_meta *meta, const struct smp_text *text)
+{
+    (void)meta;
+    return *text->key && *text->value;
+}
+
 static void put_texts(smp_bytes *out, const smp_meta *meta)
 {
     smp_bytes list = {0};
     uint64_t count = 0;
     for (size_t i = 0; meta && i < meta->text_count; i++) {
         const char *key = meta->texts[i].key, *value = meta->texts[i].value;
-        for (int k = 0; k < KEYS; k++)
-            key = strcmp(meta->texts[i].key, keys[k].key) == 0 ? keys[k].caf : key;
-        if (list.size + strlen(key) + strlen(value) + 8 > MOST_TEXT)
-            continue;
+        const smp_tag_row *row = smp_tag_row_for(meta, key);
+        key = row && row->caf ? row->caf : key;
         smp_bytes_add(&list, key, strlen(key) + 1);
         smp_bytes_add(&list, value, strlen(value) + 1);
         count++;
@@ -281,7 +280,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         smp_bytes_be(&out, 0, 4);
     }
     put_texts(&out, meta);
-    smp_sound_note_lost(writer, meta, NULL, false);
+    smp_sound_note_lost(writer, meta, holds, false);
     put_head(&out, "data", EDITS + (uint64_t)writer->shape.height * (uint64_t)frame);
     smp_bytes_be(&out, 0, EDITS);
     return smp_sound_write_header(writer, &out, err);

@@ -65,145 +65,27 @@ static smp_code fail_library(smp_reader *reader, const mp3 *m, smp_error *err)
     return smp_hint(err, "try another decoder: ffmpeg -i IN.mp3 OUT.flac");
 }
 
-static bool add_tag(smp_reader *reader, const char *key, const char *text, size_t most)
+/* Tags in front, of which the first comes first, and behind. */
+static smp_code take_tags(smp_reader *reader, smp_error *err)
 {
-    size_t length = text ? strnlen(text, most) : 0;
-    while (length && (text[length - 1] == ' ' || text[length - 1] == '\0'))
-        length--;
-    return !length || smp_sound_add_tag(reader, key, text, length);
-}
-
-static const char *id3_text(const mpg123_id3v2 *tag, const char *id)
-{
-    for (size_t i = 0; i < tag->texts; i++)
-        if (memcmp(tag->text[i].id, id, 4) == 0)
-            return tag->text[i].text.p;
-    return NULL;
-}
-
-/* Texts of other frames, and those that a user named. */
-static bool take_others(smp_reader *reader, const mpg123_id3v2 *tag)
-{
-    static const char *const frames[][2] = {{"TRCK", "TrackNumber"}, {"TCOP", "Copyright"},   {"TPE2", "ALBUMARTIST"},
-                                            {"TCOM", "COMPOSER"},    {"TPOS", "DISCNUMBER"},  {"TPUB", "PUBLISHER"},
-                                            {"TBPM", "BPM"},         {"TSRC", "ISRC"},        {"USLT", "LYRICS"},
-                                            {"TEXT", "LYRICIST"},    {"TPE3", "CONDUCTOR"},   {"TPE4", "REMIXER"},
-                                            {"TIT1", "GROUPING"},    {"TIT3", "SUBTITLE"},    {"TLAN", "LANGUAGE"},
-                                            {"TENC", "ENCODED-BY"},  {"TCMP", "COMPILATION"}, {"TDOR", "ORIGINALDATE"}};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof frames / sizeof frames[0]; i++)
-        ok = ok && add_tag(reader, frames[i][1], id3_text(tag, frames[i][0]), SMP_MOST_TAG_BYTES);
-    if (!tag->year)
-        ok = ok && add_tag(reader, "Date", id3_text(tag, "TDRC"), SMP_MOST_TAG_BYTES);
-    for (size_t i = 0; i < tag->extras; i++) {
-        const char *name = tag->extra[i].description.p;
-        if (!name || !name[0])
-            continue;
-        const bool comment = strcasecmp(name, "comment") == 0; /* as ffmpeg writes it */
-        const bool lyrics = strcasecmp(name, "USLT") == 0;     /* the same */
-        if (!comment || !tag->comment)
-            ok = ok && add_tag(reader,
-                               comment  ? "Comment"
-                               : lyrics ? "LYRICS"
-                                        : name,
-                               tag->extra[i].text.p, SMP_MOST_TAG_BYTES);
+    uint8_t head[10];
+    uint64_t begins[SMP_MOST_ID3], at = 0, size;
+    int count = 0;
+    smp_code code = smp_tail_tags_take(reader, err);
+    while (count < SMP_MOST_ID3 && at < reader->id3 && smp_sound_look(&reader->source, at, head, sizeof head) &&
+           (size = smp_id3_size(head, sizeof head))) {
+        begins[count++] = at;
+        at += size;
     }
-    return ok;
-}
-
-static bool take_pictures(smp_reader *reader, const mpg123_id3v2 *tag)
-{
-    enum { FRONT = 3 };
-    bool ok = true;
-    for (size_t i = 0; i < tag->pictures; i++) {
-        const mpg123_picture *one = &tag->picture[i];
-        const char *type = one->mime_type.p ? one->mime_type.p : "";
-        ok = ok &&
-             (!one->data || smp_sound_add_cover(reader, type, strlen(type), one->data, one->size, one->type == FRONT));
-    }
-    return ok;
-}
-
-/* ID3v2.3 has the day apart, as DDMM. */
-static bool take_date(smp_reader *reader, const mpg123_id3v2 *tag)
-{
-    const char *year = tag->year ? tag->year->p : NULL, *day = id3_text(tag, "TDAT");
-    char date[12];
-    if (!year || strspn(year, "0123456789") != 4 || year[4] || !day || strspn(day, "0123456789") != 4 || day[4])
-        return add_tag(reader, "Date", year, SMP_MOST_TAG_BYTES);
-    snprintf(date, sizeof date, "%.4s-%.2s-%.2s", year, day + 2, day);
-    return add_tag(reader, "Date", date, sizeof date);
-}
-
-/* Frames that the library does not give: chapters, ratings, timed lyrics. Source: id3.org, "ID3 tag version 2.4.0 -
- * Main Structure", 4. */
-static void note_frames(smp_reader *reader)
-{
-    enum { HEAD = 10, MOST = 1 << 24, UNSYNCHRONISED = 0x80, EXTENDED = 0x40 };
-    static const char *const idle[] = {"COMM", "USLT", "APIC", "CTOC", "PRIV", "MCDI", "RVA2", "RVAD", "SEEK"};
-    uint8_t head[HEAD];
-    char names[60] = "";
-    const uint64_t all = smp_sound_look(&reader->source, 0, head, HEAD) ? smp_id3_size(head, HEAD) : 0;
-    if (all <= HEAD || all > MOST || head[3] < 3 || head[3] > 4 || head[5] & (UNSYNCHRONISED | EXTENDED))
-        return;
-    const bool syncsafe = head[3] == 4;
-    for (uint64_t at = HEAD; at + HEAD <= all && smp_sound_look(&reader->source, at, head, HEAD) && head[0];) {
-        const char id[5] = {(char)head[0], (char)head[1], (char)head[2], (char)head[3]};
-        bool known = id[0] == 'T' || strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != 4;
-        for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
-            known = known || !strcmp(id, idle[i]);
-        if (!known)
-            smp_sound_list(names, sizeof names, strcmp(id, "CHAP") ? id : "CHAP (chapters)");
-        at += HEAD + (syncsafe ? smp_get_syncsafe(head + 4) : smp_get_be(head + 4, 4));
-    }
-    if (names[0])
-        smp_note(&reader->notes, "frames of its ID3 tag are left out: %s", names);
-}
-
-static bool take_id3v2(smp_reader *reader, const mpg123_id3v2 *tag)
-{
-    const struct {
-        const char *key;
-        const mpg123_string *text;
-    } known[] = {{"Title", tag->title},
-                 {"Artist", tag->artist},
-                 {"Album", tag->album},
-                 {"Genre", tag->genre},
-                 {"Comment", tag->comment}};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        ok = ok && add_tag(reader, known[i].key, known[i].text ? known[i].text->p : NULL, SMP_MOST_TAG_BYTES);
-    return ok && take_date(reader, tag) && take_others(reader, tag) && take_pictures(reader, tag);
-}
-
-static bool take_id3v1(smp_reader *reader, const mpg123_id3v1 *tag)
-{
-    const bool numbered = tag->comment[28] == 0 && tag->comment[29] > 0; /* ID3v1.1 */
-    char track[4] = {0};
-    if (numbered)
-        snprintf(track, sizeof track, "%d", (unsigned char)tag->comment[29]);
-    return add_tag(reader, "Title", tag->title, sizeof tag->title) &&
-           add_tag(reader, "Artist", tag->artist, sizeof tag->artist) &&
-           add_tag(reader, "Album", tag->album, sizeof tag->album) &&
-           add_tag(reader, "Date", tag->year, sizeof tag->year) &&
-           add_tag(reader, "Comment", tag->comment, numbered ? 28 : sizeof tag->comment) &&
-           add_tag(reader, "TrackNumber", track, sizeof track);
-}
-
-static smp_code take_tags(smp_reader *reader, const mp3 *m, smp_error *err)
-{
-    mpg123_id3v1 *old = NULL;
-    mpg123_id3v2 *tag = NULL;
-    if (mpg123_id3(m->handle, &old, &tag) != MPG123_OK)
-        return SMP_OK;
-    const bool ok = tag && tag->version ? take_id3v2(reader, tag) : old ? take_id3v1(reader, old) : true;
-    return ok ? SMP_OK : smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
+    while (!code && count--)
+        code = smp_id3_take(reader, begins[count], "other tag", err);
+    return code;
 }
 
 static smp_code open_library(smp_reader *reader, mp3 *m, smp_error *err)
 {
     int number;
-    const long flags = MPG123_QUIET | MPG123_FORCE_FLOAT | MPG123_GAPLESS | MPG123_PICTURE;
+    const long flags = MPG123_QUIET | MPG123_FORCE_FLOAT | MPG123_GAPLESS | MPG123_SKIP_ID3V2;
     m->handle = mpg123_new("generic", &number);
     if (!m->handle)
         return smp_fail(err, SMP_E_READ, "libmpg123 does not work: %s", mpg123_plain_strerror(number));
@@ -248,8 +130,9 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     if (code != SMP_OK)
         return code;
     smp_sound_describe(&reader->media, NULL);
-    note_frames(reader);
-    return take_tags(reader, m, err);
+    const uint64_t position = reader->source.position;
+    code = take_tags(reader, err);
+    return code || smp_source_seek(&reader->source, position) ? code : smp_source_ended(&reader->source, err);
 }
 
 /* The next frames into the buffer. */

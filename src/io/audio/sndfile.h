@@ -45,7 +45,7 @@ typedef struct smp_sndfile {
     smp_bytes held;           /* writer to a pipe: the whole file, since the library seeks back to the header */
     int64_t position, length; /* writer: the library's position, and the furthest it reached */
     smp_bytes comment;        /* writer of FLAC: of a comment what follows its vendor; empty: the library's stays */
-    smp_bytes picture;        /* of a block with the cover, the body */
+    smp_bytes pictures;       /* its blocks with pictures */
     smp_bytes head;           /* the library's blocks while they are not complete */
     int64_t more;             /* writer: bytes that the file has and the library does not know of, */
     int64_t more_at;          /* from this position of its on */

@@ -92,10 +92,20 @@ static void put_block(smp_bytes *out, int kind, bool last, const smp_bytes *body
     smp_bytes_add(out, body->data, body->size);
 }
 
-/* Puts our comment and picture in place of what follows the first block. What the library writes behind that moves. */
+/* A block of its own for each; the comment follows them. */
+static void put_picture(smp_bytes *out, const smp_attached *picture)
+{
+    enum { PICTURE = 6 };
+    smp_bytes body = {0};
+    smp_sound_put_picture(&body, picture);
+    put_block(out, PICTURE, false, &body);
+    smp_free(body.data);
+}
+
+/* Puts our comment and pictures in place of what follows the first block. What the library writes behind that moves. */
 static smp_code put_flac_head(smp_sndfile *s, size_t blocks)
 {
-    enum { COMMENT = 4, PICTURE = 6, FIRST = SMP_SNDFILE_PATCH, HEAD = 4, LAST = 0x80 };
+    enum { COMMENT = 4, FIRST = SMP_SNDFILE_PATCH, HEAD = 4, LAST = 0x80 };
     smp_bytes out = {0}, comment = {0};
     const uint8_t *old = s->head.data + FIRST;
     const bool named = blocks >= FIRST + HEAD + 4 && (old[0] & ~LAST) == COMMENT;
@@ -108,9 +118,8 @@ static smp_code put_flac_head(smp_sndfile *s, size_t blocks)
     smp_bytes_add(&out, s->head.data, FIRST);
     if (!out.failed)
         out.data[4] &= (uint8_t)~LAST;
-    put_block(&out, COMMENT, !s->picture.size, &comment);
-    if (s->picture.size)
-        put_block(&out, PICTURE, true, &s->picture);
+    smp_bytes_add(&out, s->pictures.data, s->pictures.size);
+    put_block(&out, COMMENT, true, &comment);
     s->more = (int64_t)out.size - (int64_t)blocks;
     s->more_at = FIRST;
     smp_bytes_add(&out, s->head.data + blocks, s->head.size - blocks);
@@ -169,7 +178,7 @@ static int flac_bits(const smp_sound *sound)
 static smp_code put_id3(smp_sndfile *s, const smp_meta *meta, smp_error *err)
 {
     smp_bytes out = {0};
-    smp_sound_put_id3(&out, meta);
+    smp_id3_put(&out, meta);
     smp_code code = out.failed ? smp_fail_memory(err, "tags", out.size) : put_there(s, out.data, out.size, 0, 0);
     s->more = (int64_t)out.size;
     smp_free(out.data);
@@ -185,7 +194,7 @@ static smp_code take_speakers(const smp_writer *writer, const smp_meta *meta, sm
     if ((!meta || smp_meta_copy(more, meta)) && smp_meta_add_text(more, SMP_FLAC_SPEAKERS, text, (size_t)length))
         return SMP_OK;
     smp_meta_free(more);
-    return smp_fail_memory(err, "tags", meta ? meta->cover.size : 0);
+    return smp_fail_memory(err, "tags", sizeof *more);
 }
 
 /* What is to be written besides the sound, before the library begins. meta: null: nothing. */
@@ -207,11 +216,14 @@ static smp_code take_meta(smp_writer *writer, smp_sndfile *s, const smp_meta *me
     else if (meta) {
         if (!s->comment.size)
             smp_sound_put_comments(&s->comment, meta, false);
-        if (meta->cover.size)
-            smp_sound_put_picture(&s->picture, meta);
+        for (size_t i = 0; i < meta->attached_count; i++)
+            if (!meta->attached[i].frame[0])
+                put_picture(&s->pictures, &meta->attached[i]);
     }
-    memory = memory && !s->comment.failed && !s->picture.failed;
-    return memory ? SMP_OK : smp_fail_memory(err, "tags", meta ? meta->cover.size : 0);
+    if (writer->format != &smp_format_mp3)
+        smp_sound_note_lost(writer, meta, smp_comment_holds, true);
+    memory = memory && !s->comment.failed && !s->pictures.failed;
+    return memory ? SMP_OK : smp_fail_memory(err, "tags", s->pictures.size);
 }
 
 /* Bits a second and channel: those of the library's compression levels 0 and 1, and what is written. */
@@ -423,7 +435,7 @@ void smp_sndfile_write_close(smp_writer *writer)
     smp_free(s->buffer);
     smp_ogg_pages_free(s->pages);
     smp_free(s->comment.data);
-    smp_free(s->picture.data);
+    smp_free(s->pictures.data);
     smp_free(s->head.data);
     smp_free(s->held.data);
     smp_free(s);

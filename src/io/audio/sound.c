@@ -52,20 +52,6 @@ bool smp_sound_coded(int type)
     return type == SMP_SOUND_ULAW || type == SMP_SOUND_ALAW || (smp_sound_type_name(type) && !smp_sound_bits(type));
 }
 
-const smp_sound_tag smp_sound_tags[] = {
-    {"Title", "INAM", "NAME", 1},
-    {"Copyright", "ICOP", "(c) ", 2},
-    {"Software", "ISFT", NULL, 3},
-    {"Artist", "IART", "AUTH", 4},
-    {"Comment", "ICMT", "ANNO", 5},
-    {"Date", "ICRD", NULL, 6},
-    {"Album", "IPRD", NULL, 7},
-    {"License", NULL, NULL, 8},
-    {"TrackNumber", "ITRK", NULL, 9},
-    {"Genre", "IGNR", NULL, 16},
-    {0},
-};
-
 /* ------------------------------------------------------------------------------------------------ samples */
 
 int32_t smp_sound_round(float v, int bits, uint64_t *clipped)
@@ -370,31 +356,33 @@ smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int mos
     return SMP_OK;
 }
 
-bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, size_t length)
+void smp_names_add(smp_names *names, const char *name)
 {
-    smp_meta *meta = &reader->media.meta;
-    if (reader->tag_bytes == SIZE_MAX)
-        return true;
-    if (meta->text_count < SMP_MOST_TAGS && length <= SMP_MOST_TAG_BYTES - reader->tag_bytes) {
-        reader->tag_bytes += length;
-        return smp_meta_add_text(meta, key, value, length);
-    }
-    smp_note(&reader->notes, "tags beyond %d and beyond %d bytes are left out", SMP_MOST_TAGS, SMP_MOST_TAG_BYTES);
-    reader->tag_bytes = SIZE_MAX;
-    return true;
+    enum { OTHERS = 20 /* bytes of how many others there are */ };
+    const size_t used = strlen(names->text), length = strlen(name);
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (uint8_t)name[i]) * 16777619u;
+    for (int i = 0; i < names->count && i < SMP_NAMES; i++)
+        if (names->seen[i] == hash)
+            return;
+    if (names->count < SMP_NAMES)
+        names->seen[names->count] = hash;
+    names->count++;
+    if (names->others || used + 2 + length + OTHERS > sizeof names->text)
+        names->others++;
+    else
+        snprintf(names->text + used, sizeof names->text - used, "%s%s", used ? ", " : "", name);
 }
 
-void smp_sound_list(char *names, size_t size, const char *name)
+const char *smp_names_end(smp_names *names)
 {
-    static const char others[] = " and others";
-    const size_t used = strlen(names), length = strlen(name), more = sizeof others - 1;
-    for (const char *at = names; length && (at = strstr(at, name)); at += length)
-        if ((at == names || at[-1] == ' ') && (!at[length] || at[length] == ','))
-            return;
-    if (used >= more && !strcmp(names + used - more, others))
-        return;
-    const bool room = used + 2 + length + sizeof others <= size;
-    snprintf(names + used, size - used, "%s%s", room && used ? ", " : "", room ? name : others);
+    const size_t used = strlen(names->text);
+    if (names->others)
+        snprintf(names->text + used, sizeof names->text - used, "%s%d other%s", used ? " and " : "", names->others,
+                 names->others == 1 ? "" : "s");
+    names->others = 0;
+    return names->text;
 }
 
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
@@ -570,13 +558,15 @@ smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err)
 {
     const smp_pcm *pcm = writer->state;
     static const uint8_t nothing[8];
-    return pcm->pad ? smp_output_write(writer->output, nothing, (size_t)pcm->pad, err) : SMP_OK;
+    const smp_code code = pcm->pad ? smp_output_write(writer->output, nothing, (size_t)pcm->pad, err) : SMP_OK;
+    return code || !pcm->tail.size ? code : smp_output_write(writer->output, pcm->tail.data, pcm->tail.size, err);
 }
 
 void smp_pcm_close_write(smp_writer *writer)
 {
     smp_pcm *pcm = writer->state;
     smp_free(pcm->buffer);
+    smp_free(pcm->tail.data);
     smp_free(pcm);
 }
 

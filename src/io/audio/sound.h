@@ -80,23 +80,19 @@ void smp_sound_note_speakers(smp_writer *writer, bool nameless); /* nameless: it
 /* For write_shape: requires sound with a rate and 1 to `most` channels. */
 smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err);
 
-/* The names of a tag: four letters in RIFF INFO and in AIFF, libsndfile's number, and our key. */
-typedef struct smp_sound_tag {
-    const char *key, *info, *aiff;
-    int number; /* SF_STR_... ; 0: none */
-} smp_sound_tag;
-extern const smp_sound_tag smp_sound_tags[]; /* ends with a null key */
-
-/* Adds a tag to reader->media.meta. Keeps at most SMP_MOST_TAGS and SMP_MOST_TAG_BYTES; a note tells when there are
- * more. False: out of memory. */
-enum { SMP_MOST_TAGS = 1000, SMP_MOST_TAG_BYTES = 1 << 20 };
-bool smp_sound_add_tag(smp_reader *reader, const char *key, const char *value, size_t length);
+/* A header under construction: appends bytes to a buffer, which is large enough or grows. `failed`: out of memory. */
+typedef struct smp_bytes {
+    uint8_t *data;
+    size_t size, capacity;
+    bool failed;
+} smp_bytes;
 
 /* Contiguous samples in a file (WAV, W64, AIFF, CAF): the state of a reader and of a writer. */
 typedef struct smp_pcm {
     int type;
     bool big;
     uint64_t pad;        /* writer: bytes after the samples, 0 to 7 */
+    smp_bytes tail;      /* writer: what follows them */
     uint64_t next;       /* reader: where a file appended to this one would begin */
     smp_inexact inexact; /* reader */
     uint8_t *buffer;
@@ -117,8 +113,16 @@ void smp_pcm_close_write(smp_writer *writer);
     .kind = SMP_AUDIO, .read_rows = smp_pcm_read, .read_close = smp_pcm_close_read, .write_rows = smp_pcm_write,       \
     .write_end = smp_pcm_write_end, .write_close = smp_pcm_close_write
 
-/* Adds a name to a list of them in a text of `size` bytes, once; where there is no room, that there are others. */
-void smp_sound_list(char *names, size_t size, const char *name);
+/* A list of names for a note: each once, and where there is no room how many others there are. */
+enum { SMP_NAMES = 256 /* that are told apart */ };
+typedef struct smp_names {
+    char text[170];
+    int count, others; /* names in all, and those of them that the text has not */
+    uint32_t seen[SMP_NAMES];
+} smp_names;
+
+void smp_names_add(smp_names *names, const char *name);
+const char *smp_names_end(smp_names *names); /* the text, after the last one */
 
 /* Notes at the end of a sound that f32 does not hold so many of its samples. */
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact);
@@ -140,13 +144,6 @@ void smp_sound_note_type(smp_writer *writer, int type);
 
 /* Reads bytes anywhere in the input without moving; also near the beginning of a pipe. */
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);
-
-/* A header under construction: appends bytes to a buffer, which is large enough or grows. `failed`: out of memory. */
-typedef struct smp_bytes {
-    uint8_t *data;
-    size_t size, capacity;
-    bool failed;
-} smp_bytes;
 
 void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size);
 void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count);

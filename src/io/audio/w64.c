@@ -87,9 +87,9 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
     return smp_sound_can_write("W64", shape, SMP_MAX_CHANNELS, err);
 }
 
-static bool holds(const struct smp_text *text)
+static bool holds(const smp_meta *meta, const struct smp_text *text)
 {
-    (void)text;
+    (void)meta, (void)text;
     return false;
 }
 

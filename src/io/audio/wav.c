@@ -1,6 +1,6 @@
-/* WAV: RIFF, RIFX (big-endian) and RF64; PCM, float, A-law and mu-law samples, WAVE_FORMAT_EXTENSIBLE, INFO tags.
- * Sources: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0"; "WAVEFORMATEXTENSIBLE"; EBU Tech
- * 3306 (RF64).
+/* WAV: RIFF, RIFX (big-endian) and RF64; PCM, float, A-law and mu-law samples, WAVE_FORMAT_EXTENSIBLE, INFO and ID3
+ * tags. Sources: Microsoft, "Multimedia Programming Interface and Data Specifications 1.0"; "WAVEFORMATEXTENSIBLE"; EBU
+ * Tech 3306 (RF64).
  *
  * libsndfile is not used here: this code streams from and to pipes, needs no library, and parses no other chunks than
  * fmt, ds64, data and LIST. */
@@ -18,7 +18,7 @@ enum {
     TAG_ULAW = 7,
     TAG_EXTENSIBLE = 0xFFFE,
     MOST_CHUNKS = 1000, /* chunks to walk before the file counts as an attack */
-    MOST_INFO = 1 << 16 /* bytes of one list of tags */
+    MOST_INFO = 1 << 21 /* bytes of one list of tags */
 };
 #define UNKNOWN UINT32_MAX /* a size that was unknown when the header was written, or that is in ds64 */
 
@@ -75,19 +75,13 @@ smp_code smp_wav_format(smp_wav *h, smp_source *source, uint64_t at, uint32_t si
     return SMP_OK;
 }
 
-static const smp_sound_tag *tag_of(const char *id)
-{
-    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-        if (tag->info && memcmp(tag->info, id, 4) == 0)
-            return tag;
-    return NULL;
-}
-
 /* LIST INFO: texts with four-letter keys. Damage in here does not make the sound unreadable. */
 static bool take_info(const smp_wav *h, smp_reader *reader, uint64_t at, uint32_t size)
 {
     uint8_t *data = size > 4 && size <= MOST_INFO ? smp_alloc_raw(size) : NULL;
     bool memory = data || size <= 4 || size > MOST_INFO;
+    if (size > MOST_INFO)
+        smp_note(&reader->notes, "a list of %u bytes, which may be tags, is left out", size);
     if (data && smp_sound_look(&reader->source, at, data, size) && memcmp(data, "INFO", 4) == 0)
         for (uint64_t i = 4; memory && i + 8 <= size && reader->tag_bytes != SIZE_MAX;) {
             uint32_t n = get(h, data + i + 4, 4);
@@ -96,10 +90,10 @@ static bool take_info(const smp_wav *h, smp_reader *reader, uint64_t at, uint32_
             memcpy(id, data + i, 4);
             if (n > size - i - 8)
                 break;
-            const smp_sound_tag *tag = tag_of(memcmp(id, "IPRT", 4) == 0 ? "ITRK" : id); /* as ffmpeg writes it */
+            const char *name = memcmp(id, "IPRT", 4) == 0 ? "ITRK" : id; /* as ffmpeg writes it */
             size_t length = strnlen(text, n);
             if (length)
-                memory = smp_sound_add_tag(reader, tag ? tag->key : id, text, length);
+                memory = smp_tag_add(reader, smp_tag_key(SMP_TAG(info), name), text, length, NULL);
             i += 8 + (uint64_t)n + (n & 1);
         }
     smp_free(data);
@@ -162,7 +156,7 @@ unsigned smp_wav_tag(const uint8_t *head, size_t size)
 
 /* Chunks that a reader leaves out, and what else it does not use. */
 typedef struct left_out {
-    char names[80];
+    smp_names names;
     uint64_t data;   /* bytes of a second chunk of samples */
     uint64_t behind; /* bytes behind the samples that no chunk holds */
 } left_out;
@@ -178,7 +172,8 @@ static bool is_id(const uint8_t *id)
 /* Takes the name of a chunk with something to lose: not of one that fills up, or that is about the samples' coding. */
 static void leave_out(left_out *left, smp_source *source, const uint8_t *id, uint64_t body)
 {
-    static const char *const idle[] = {"fmt ", "ds64", "fact", "PEAK", "JUNK", "junk", "PAD ", "FLLR", "levl"};
+    static const char *const idle[] = {"fmt ", "ds64", "fact", "PEAK", "JUNK", "junk",
+                                       "PAD ", "FLLR", "levl", "id3 ", "ID3 "};
     char name[12] = {0};
     uint8_t type[4];
     for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
@@ -193,13 +188,13 @@ static void leave_out(left_out *left, smp_source *source, const uint8_t *id, uin
     for (size_t n = strlen(name); n && name[n - 1] == ' ';)
         name[--n] = '\0';
     if (is_id(id))
-        smp_sound_list(left->names, sizeof left->names, name);
+        smp_names_add(&left->names, name);
 }
 
-static void note_left_out(const left_out *left, const smp_wav *h, smp_notes *notes)
+static void note_left_out(left_out *left, const smp_wav *h, smp_notes *notes)
 {
-    if (left->names[0])
-        smp_note(notes, "its chunks of other kinds are left out: %s", left->names);
+    if (left->names.count)
+        smp_note(notes, "its chunks of other kinds are left out: %s", smp_names_end(&left->names));
     if (left->data)
         smp_note(notes, "its second chunk of samples, of %llu bytes, is left out", (unsigned long long)left->data);
     if (left->behind)
@@ -257,6 +252,8 @@ static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *
             h->end = riff && riff < UINT64_MAX - 8 ? riff + 8 : 0;
         } else if (memcmp(chunk, "LIST", 4) == 0 && !take_info(h, reader, body, size))
             code = smp_fail_memory(err, "tags", size);
+        else if (memcmp(chunk, "id3 ", 4) == 0 || memcmp(chunk, "ID3 ", 4) == 0)
+            h->id3_at = body;
         else if (data && (code = take_data(h, source, body, size, err)) == SMP_OK) {
             length = h->data_size;
             if (!h->size_known || !smp_add_u64(body, length, &end))
@@ -292,9 +289,11 @@ static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *
 smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
 {
     left_out left = {.data = 0};
-    const smp_code code = walk(h, reader, &left, err);
+    smp_code code = walk(h, reader, &left, err);
     if (!code)
         note_left_out(&left, h, &reader->notes);
+    if (!code && h->id3_at)
+        code = smp_id3_take(reader, h->id3_at, "list of tags (INFO)", err);
     return code;
 }
 
@@ -454,18 +453,12 @@ int smp_wav_type(const smp_sound *sound)
     }
 }
 
-/* The name of a text in a list of tags; null: it has none. */
-static const char *id_of(const struct smp_text *text)
+/* The name of a text in a list of tags; null: it has none. Four letters are what a reader of ours kept as they are. */
+static const char *id_of(const smp_meta *meta, const char *key)
 {
-    for (const smp_sound_tag *tag = smp_sound_tags; tag->key; tag++)
-        if (tag->info && strcmp(tag->key, text->key) == 0)
-            return tag->info;
-    return strlen(text->key) == 4 && text->key[0] == 'I' ? text->key : NULL;
-}
-
-static bool holds(const struct smp_text *text)
-{
-    return id_of(text) != NULL;
+    const smp_tag_row *row = smp_tag_row_for(meta, key);
+    const bool own = strlen(key) == 4 && key[0] == 'I' && strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == 4;
+    return row ? row->info : own ? key : NULL;
 }
 
 static void put_info(smp_bytes *out, const smp_meta *meta)
@@ -473,9 +466,9 @@ static void put_info(smp_bytes *out, const smp_meta *meta)
     smp_bytes list = {0};
     for (size_t i = 0; meta && i < meta->text_count; i++) {
         const struct smp_text *text = &meta->texts[i];
-        const char *id = id_of(text);
+        const char *id = id_of(meta, text->key);
         size_t length = strlen(text->value) + 1;
-        if (!id || length > MOST_INFO / 2 || list.size + length + 10 > MOST_INFO)
+        if (!id)
             continue;
         smp_bytes_add(&list, id, 4);
         smp_bytes_le(&list, length, 4);
@@ -541,8 +534,11 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_code code = smp_pcm_open_write(writer, type, false, err);
     if (code != SMP_OK)
         return code;
-    ((smp_pcm *)writer->state)->pad = pad;
-    const bool rf64 = writer->sound.rf64 || data > UINT32_MAX - 4 * MOST_INFO;
+    smp_pcm *pcm = writer->state;
+    pcm->pad = pad;
+    if (meta && !smp_tags_fit(meta, SMP_TAG(info)))
+        smp_id3_put_chunk(&pcm->tail, "id3 ", meta, false);
+    const bool rf64 = writer->sound.rf64 || data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size;
     static const uint8_t nothing[DS64];
     smp_bytes out = {0};
     smp_bytes_add(&out, rf64 ? "RF64" : "RIFF", 4);
@@ -555,15 +551,15 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     }
     put_format(&out, writer, type);
     put_info(&out, meta);
-    smp_sound_note_lost(writer, meta, holds, false);
     smp_bytes_add(&out, "data", 4);
     smp_bytes_le(&out, rf64 ? UNKNOWN : data, 4);
     if (!out.failed && rf64) {
-        smp_put_le(out.data + 20, out.size + data + pad - 8, 8);
+        smp_put_le(out.data + 20, out.size + data + pad + pcm->tail.size - 8, 8);
         smp_put_le(out.data + 28, data, 8);
         smp_put_le(out.data + 36, frames, 8);
     } else if (!out.failed)
-        smp_put_le(out.data + 4, out.size + data + pad - 8, 4);
+        smp_put_le(out.data + 4, out.size + data + pad + pcm->tail.size - 8, 4);
+    out.failed |= pcm->tail.failed;
     return smp_sound_write_header(writer, &out, err);
 }
 

@@ -10,6 +10,7 @@ typedef struct smp_wav {
     unsigned tag, channels, bits, align;
     uint32_t rate, mask;
     uint64_t data_at, data_size, long_size; /* bytes; long_size from ds64 */
+    uint64_t id3_at;                        /* bytes: the body of a chunk with an ID3 tag; 0: there is none */
     uint64_t end;                           /* the end of the file by its header; 0: unknown */
     bool size_known;                        /* else the samples go on to the end */
     unsigned pad;                           /* bytes of which chunks have whole multiples */

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "io/audio/flac_stream.h"
 #include "io/audio/tags.h"
+#include "io/av/mp4_tags.h"
 #include "io/av/whole.h"
 
 #ifdef SMP_HAVE_AV
@@ -240,59 +241,64 @@ static smp_code count_frames(av_state *s, int64_t *frames, smp_error *err)
 
 static bool take_cover(smp_reader *reader, const AVStream *stream)
 {
-    const char *type = stream->codecpar->codec_id == AV_CODEC_ID_MJPEG ? "image/jpeg"
-                       : stream->codecpar->codec_id == AV_CODEC_ID_PNG ? "image/png"
-                                                                       : NULL;
     const AVPacket *packet = &stream->attached_pic;
-    if (type && packet->size > 0)
-        return smp_sound_add_cover(reader, type, strlen(type), packet->data, (size_t)packet->size, false);
-    smp_note(&reader->notes, "its cover picture is left out, whose format is unusual");
-    return true;
+    if (packet->size <= 0)
+        return true;
+    smp_attached one = {.kind = SMP_FRONT_COVER, .data = {packet->data, (size_t)packet->size}};
+    snprintf(one.type, sizeof one.type, "%s", smp_picture_type(packet->data, (size_t)packet->size));
+    return smp_tag_attach(reader, &one);
 }
 
 /* The key of a text by FFmpeg's name for it; null: it is about the file, and not about the sound. */
 static const char *key_of(const char *name)
 {
-    static const struct {
-        const char *name, *key;
-    } known[] = {{"title", "Title"},         {"artist", "Artist"},     {"album", "Album"},
-                 {"date", "Date"},           {"genre", "Genre"},       {"comment", "Comment"},
-                 {"copyright", "Copyright"}, {"track", "TrackNumber"}, {"album_artist", "ALBUMARTIST"},
-                 {"composer", "COMPOSER"},   {"disc", "DISCNUMBER"},   {"software", "Software"},
-                 {"lyrics", "LYRICS"}};
     static const char *const others[] = {"encoder",       "major_brand",      "minor_version", "compatible_brands",
                                          "creation_time", "duration",         "handler_name",  "vendor_id",
                                          "iTunSMPB",      "gapless_playback", "media_type"};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (!strcasecmp(name, known[i].name))
-            return known[i].key;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!strcasecmp(name, others[i]))
             return NULL;
-    return name;
+    const char *key = smp_tag_key(SMP_TAG(caf), name);
+    return key != name ? key : smp_tag_any_key(name);
+}
+
+/* Tags of formats that are read here, since FFmpeg gives one value of several. */
+static smp_code take_own_tags(smp_reader *reader, const char *kind, bool *found, smp_error *err)
+{
+    static const char *const tailed[] = {"wv", "ape", "tta", "aac", "ac3"};
+    const smp_meta *meta = &reader->media.meta;
+    const uint64_t position = reader->source.position;
+    smp_code code = SMP_OK;
+    *found = false;
+    if (!strcmp(kind, "ogg"))
+        code = smp_sound_take_ogg(reader, 0, reader->source.size, err);
+    else if (!strncmp(kind, "mov,", 4) && !smp_mp4_take_tags(reader, found))
+        code = smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
+    for (size_t i = 0; !code && i < sizeof tailed / sizeof tailed[0]; i++)
+        if (!strcmp(kind, tailed[i]))
+            code = smp_tail_tags_take(reader, err);
+    *found = *found || meta->text_count || meta->attached_count;
+    return code || smp_source_seek(&reader->source, position) ? code : smp_source_ended(&reader->source, err);
 }
 
 static smp_code take_tags(smp_reader *reader, const av_state *s, smp_error *err)
 {
-    bool ok = true;
-    if (!strcmp(s->kind, "ogg")) {
-        const uint64_t position = reader->source.position;
-        const smp_code code = smp_sound_take_ogg(reader, 0, reader->source.size, err);
-        if (code || !smp_source_seek(&reader->source, position))
-            return code ? code : smp_source_ended(&reader->source, err);
-    }
+    bool ok = true, found;
+    const smp_code code = take_own_tags(reader, s->kind, &found, err);
+    if (code)
+        return code;
     if (s->file->nb_chapters && strcmp(s->kind, "ogg") != 0) /* which has them as texts */
         smp_note(&reader->notes, "its %u chapter%s left out", s->file->nb_chapters,
                  s->file->nb_chapters == 1 ? " is" : "s are");
     for (const AVDictionaryEntry *entry = NULL;
-         ok && (entry = av->av_dict_get(s->file->metadata, "", entry, AV_DICT_IGNORE_SUFFIX));) {
+         ok && !found && (entry = av->av_dict_get(s->file->metadata, "", entry, AV_DICT_IGNORE_SUFFIX));) {
         const char *key = key_of(entry->key);
-        ok = !key || smp_sound_add_tag(reader, key, entry->value, strlen(entry->value));
+        ok = !key || smp_tag_add(reader, key, entry->value, strlen(entry->value), NULL);
     }
     for (unsigned i = 0; i < s->file->nb_streams; i++) {
         const AVStream *stream = s->file->streams[i];
         if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
-            ok = ok && take_cover(reader, stream);
+            ok = ok && (found || take_cover(reader, stream));
         else if ((int)i != s->stream && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
             smp_note(&reader->notes, "it has several sounds, of which the best is read: choose one with "
                                      "ffmpeg -i IN -map 0:a:1 -f wav - | smempipe ... -");

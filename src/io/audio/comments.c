@@ -1,0 +1,293 @@
+/* Vorbis comments, which FLAC and Ogg have, and FLAC's pictures. Sources: Xiph, "Ogg Vorbis I format specification:
+ * comment field and header specification"; RFC 9639, 8.6 and 8.8 (comments, pictures). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/audio/ogg_pages.h"
+#include "io/audio/tags.h"
+
+static const char picture_name[] = "METADATA_BLOCK_PICTURE";
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* Bytes of base64; what is no letter of it ends it. Returns how many. */
+static size_t from_base64(uint8_t *to, const char *text, size_t length)
+{
+    size_t count = 0;
+    uint32_t bits = 0;
+    int have = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char c = text[i];
+        const int value = c >= 'A' && c <= 'Z'   ? c - 'A'
+                          : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                          : c >= '0' && c <= '9' ? c - '0' + 52
+                          : c == '+'             ? 62
+                          : c == '/'             ? 63
+                                                 : -1;
+        if (value < 0)
+            break;
+        bits = bits << 6 | (uint32_t)value;
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            to[count++] = (uint8_t)(bits >> have);
+        }
+    }
+    return count;
+}
+
+static bool take_coded_picture(smp_reader *reader, const char *text, size_t length)
+{
+    uint8_t *block = smp_alloc_raw(length + 1);
+    const bool memory = block && smp_sound_take_picture(reader, block, from_base64(block, text, length));
+    smp_free(block);
+    return memory;
+}
+
+/* A mask that does not fit stands for the usual places. */
+static void take_speakers(smp_reader *reader, const char *text, size_t length)
+{
+    char digits[12];
+    snprintf(digits, sizeof digits, "%.*s", (int)smp_min_u64(length, sizeof digits), text);
+    const unsigned long mask = strtoul(digits, NULL, 16);
+    if (mask <= UINT32_MAX && smp_sound_mask_fits((uint32_t)mask, reader->media.shape.channels))
+        reader->media.meta.sound.mask = (uint32_t)mask;
+}
+
+/* What coded the input did not code the output. */
+static const char *key_of(const char *name)
+{
+    return strcasecmp(name, "ENCODER") == 0 ? "Software" : smp_tag_key(SMP_TAG(key), name);
+}
+
+bool smp_sound_take_comments(smp_reader *reader, const uint8_t *data, size_t size)
+{
+    enum { MOST_NAME = 1000 };
+    bool memory = true;
+    int lost = 0;
+    const size_t vendor = size >= 4 ? smp_get_le(data, 4) : SIZE_MAX;
+    if (vendor > size || size - vendor < 8)
+        return true;
+    size_t at = 8 + vendor;
+    for (uint32_t left = smp_get_le(data + at - 4, 4); memory && left && size - at >= 4; left--) {
+        const size_t length = smp_get_le(data + at, 4);
+        const char *text = (const char *)data + at + 4;
+        if (length > size - at - 4)
+            break;
+        const char *equals = memchr(text, '=', length);
+        const size_t name_length = equals ? (size_t)(equals - text) : 0;
+        char name[MOST_NAME];
+        at += 4 + length;
+        if (!name_length || name_length >= MOST_NAME) {
+            lost += length > 0;
+            continue;
+        }
+        memcpy(name, text, name_length);
+        name[name_length] = '\0';
+        const size_t rest = length - name_length - 1;
+        if (strcasecmp(name, picture_name) == 0)
+            memory = take_coded_picture(reader, equals + 1, rest);
+        else if (strcasecmp(name, SMP_FLAC_SPEAKERS) == 0)
+            take_speakers(reader, equals + 1, rest);
+        else
+            memory = smp_tag_add(reader, key_of(name), equals + 1, rest, NULL);
+    }
+    if (lost)
+        smp_note(&reader->notes, "%d of its comments are left out: they have no name, or a very long one", lost);
+    return memory;
+}
+
+/* A number, a text and a text with their lengths, four numbers, the picture with its length. */
+bool smp_sound_take_picture(smp_reader *reader, const uint8_t *data, size_t size)
+{
+    enum { SIZES = 16 /* bytes of width, height, depth, colours */ };
+    size_t at = 4, lengths[2] = {0};
+    const char *texts[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        if (size < at + 4)
+            return true;
+        lengths[i] = smp_get_be(data + at, 4);
+        if (lengths[i] > size - at - 4)
+            return true;
+        texts[i] = (const char *)data + at + 4;
+        at += 4 + lengths[i];
+    }
+    if (size - at < SIZES + 4)
+        return true;
+    const size_t length = smp_get_be(data + at + SIZES, 4);
+    if (length > size - at - SIZES - 4)
+        return true;
+    smp_attached one = {.kind = (int)smp_min_u64(smp_get_be(data, 4), 255)};
+    for (size_t i = 0; i < lengths[0] && i + 1 < sizeof one.type; i++) /* what else there is is damaged */
+        one.type[i] = texts[0][i] > 32 && texts[0][i] < 127 ? texts[0][i] : '-';
+    one.description = smp_strndup(texts[1], lengths[1]);
+    one.data = (smp_blob){(unsigned char *)data + at + SIZES + 4, length};
+    const bool memory = one.description && smp_tag_attach(reader, &one);
+    smp_free(one.description);
+    return memory;
+}
+
+/* Reads `size` bytes and gives them to `take`. */
+static smp_code take_bytes(smp_reader *reader, uint64_t at, size_t size,
+                           bool (*take)(smp_reader *reader, const uint8_t *data, size_t size), smp_error *err)
+{
+    uint8_t *data = smp_alloc_raw(size + 1);
+    const bool memory = data && (!smp_sound_look(&reader->source, at, data, size) || take(reader, data, size));
+    smp_free(data);
+    return memory ? SMP_OK : smp_fail_memory(err, "tags", size);
+}
+
+smp_code smp_sound_take_flac(smp_reader *reader, smp_error *err)
+{
+    enum { MARK = 4, MOST_BLOCKS = 1000, APPLICATION = 2, COMMENT = 4, CUESHEET = 5, PICTURE = 6 };
+    uint8_t head[4];
+    uint64_t at = MARK;
+    for (int i = 0; i < MOST_BLOCKS && smp_sound_look(&reader->source, at, head, 4); i++) {
+        const int kind = head[0] & 0x7F;
+        const size_t size = smp_get_be(head + 1, 3);
+        smp_code code = SMP_OK;
+        if (kind == COMMENT)
+            code = take_bytes(reader, at + 4, size, smp_sound_take_comments, err);
+        else if (kind == PICTURE)
+            code = take_bytes(reader, at + 4, size, smp_sound_take_picture, err);
+        else if (kind == APPLICATION || kind == CUESHEET)
+            smp_note(&reader->notes, "its block of kind %s is left out", kind == CUESHEET ? "CUESHEET" : "APPLICATION");
+        if (code != SMP_OK || head[0] & 0x80)
+            return code;
+        at += 4 + size;
+    }
+    return SMP_OK;
+}
+
+/* The packet begins with a mark of its coding. */
+static bool take_packet(smp_reader *reader, const uint8_t *data, size_t size)
+{
+    static const struct {
+        size_t length;
+        const char *mark;
+    } marks[] = {{7, "\3vorbis"}, {8, "OpusTags"}};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (size >= marks[i].length && memcmp(data, marks[i].mark, marks[i].length) == 0)
+            return smp_sound_take_comments(reader, data + marks[i].length, size - marks[i].length);
+    return size < 4 || (data[0] & 0x7F) != 4 || smp_sound_take_comments(reader, data + 4, size - 4); /* FLAC */
+}
+
+smp_code smp_sound_take_ogg(smp_reader *reader, uint64_t from, uint64_t to, smp_error *err)
+{
+    enum { HEAD = SMP_OGG_HEADER, SEGMENTS_AT = SMP_OGG_SEGMENTS_AT, MOST_PAGES = 300, PIECE = 255 * 255 };
+    uint8_t head[HEAD + 255];
+    smp_bytes packet = {0};
+    int packets = 0; /* that have ended */
+    uint8_t *piece = smp_alloc_raw(PIECE);
+    for (int page = 0; piece && page < MOST_PAGES && packets < 2 && from + HEAD <= to; page++) {
+        if (!smp_sound_look(&reader->source, from, head, HEAD) || memcmp(head, "OggS", 4) != 0 ||
+            !smp_sound_look(&reader->source, from, head, HEAD + (size_t)head[SEGMENTS_AT]))
+            break;
+        const size_t segments = head[SEGMENTS_AT];
+        size_t size = 0, at = 0;
+        for (size_t i = 0; i < segments; i++)
+            size += head[HEAD + i];
+        if (!smp_sound_look(&reader->source, from + HEAD + segments, piece, size))
+            break;
+        for (size_t i = 0; i < segments && packets < 2; i++) {
+            if (packets == 1)
+                smp_bytes_add(&packet, piece + at, head[HEAD + i]);
+            at += head[HEAD + i];
+            packets += head[HEAD + i] < 255;
+        }
+        from += HEAD + segments + size;
+    }
+    const bool memory = piece && !packet.failed && (packets < 2 || take_packet(reader, packet.data, packet.size));
+    smp_free(piece);
+    smp_free(packet.data);
+    return memory ? SMP_OK : smp_fail_memory(err, "tags", packet.size);
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+static void put_base64(smp_bytes *out, const uint8_t *data, size_t size)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        char four[4] = {'=', '=', '=', '='};
+        const size_t n = size - i < 3 ? size - i : 3;
+        uint32_t bits = 0;
+        for (size_t k = 0; k < 3; k++)
+            bits = bits << 8 | (k < n ? data[i + k] : 0);
+        for (size_t k = 0; k <= n; k++)
+            four[k] = letters[bits >> (18 - 6 * k) & 63];
+        smp_bytes_add(out, four, 4);
+    }
+}
+
+/* A name of a Vorbis comment has printable ASCII without '='; a table's key is written in capitals. */
+bool smp_comment_holds(const smp_meta *meta, const struct smp_text *text)
+{
+    (void)meta;
+    for (const char *at = text->key; *at; at++)
+        if (*at < 0x20 || *at > 0x7D || *at == '=')
+            return false;
+    return text->key[0];
+}
+
+static void put_name(smp_bytes *out, const char *key)
+{
+    bool known = false;
+    for (const smp_tag_row *row = smp_tag_rows; row->key; row++)
+        known |= strcmp(row->key, key) == 0;
+    for (const char *at = key; *at; at++)
+        smp_bytes_le(out, (uint64_t)(known && *at >= 'a' && *at <= 'z' ? *at - 32 : *at), 1);
+}
+
+void smp_sound_put_comments(smp_bytes *out, const smp_meta *meta, bool pictures)
+{
+    uint32_t count = 0;
+    smp_bytes list = {0};
+    for (size_t i = 0; meta && i < meta->text_count; i++) {
+        const char *key = meta->texts[i].key, *value = meta->texts[i].value;
+        if (!smp_comment_holds(meta, &meta->texts[i]))
+            continue;
+        smp_bytes_le(&list, strlen(key) + 1 + strlen(value), 4);
+        put_name(&list, key);
+        smp_bytes_add(&list, "=", 1);
+        smp_bytes_add(&list, value, strlen(value));
+        count++;
+    }
+    for (size_t i = 0; pictures && meta && i < meta->attached_count; i++) {
+        smp_bytes block = {0};
+        if (meta->attached[i].frame[0])
+            continue;
+        smp_sound_put_picture(&block, &meta->attached[i]);
+        smp_bytes_le(&list, sizeof picture_name + (block.size + 2) / 3 * 4, 4);
+        smp_bytes_add(&list, picture_name, sizeof picture_name - 1);
+        smp_bytes_add(&list, "=", 1);
+        if (!block.failed)
+            put_base64(&list, block.data, block.size);
+        list.failed |= block.failed;
+        smp_free(block.data);
+        count++;
+    }
+    smp_bytes_le(out, count, 4);
+    smp_bytes_add(out, list.data, list.size);
+    out->failed |= list.failed;
+    smp_free(list.data);
+}
+
+/* Width, height, depth and colours may be 0: unknown. */
+void smp_sound_put_picture(smp_bytes *out, const smp_attached *picture)
+{
+    const char *description = picture->description ? picture->description : "";
+    smp_bytes_be(out, (uint64_t)picture->kind, 4);
+    smp_bytes_be(out, strlen(picture->type), 4);
+    smp_bytes_add(out, picture->type, strlen(picture->type));
+    smp_bytes_be(out, strlen(description), 4);
+    smp_bytes_add(out, description, strlen(description));
+    for (int i = 0; i < 4; i++)
+        smp_bytes_be(out, 0, 4);
+    smp_bytes_be(out, picture->data.size, 4);
+    smp_bytes_add(out, picture->data.data, picture->data.size);
+}
