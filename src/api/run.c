@@ -23,6 +23,7 @@ static const smp_limits *library_limits(smp_limits *limits, const smempipe_file_
 {
     *limits = smp_limits_default();
     limits->max_memory = 0; /* it would count the whole process */
+    limits->memory_meant = true;
     if (options && options->max_pixels)
         limits->max_pixels = options->max_pixels;
     if (options && options->max_file)

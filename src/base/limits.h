@@ -32,6 +32,7 @@ typedef struct smp_limits { /* also how an input is to be read */
     bool coded;         /* give the coded data of a picture instead of its rows, where the format can */
     bool whole;         /* it is likely small, and read whole to memory that smp_reader_shared gives: rows may be there
                            before they are asked for */
+    bool memory_meant;  /* max_memory was given, and a small file may take all of it */
     bool no_verify;     /* do not check the checksums of decoded data */
 } smp_limits;
 

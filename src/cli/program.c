@@ -209,6 +209,7 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
     else if (!code) {
         smp_limits *limits = &((smp_common *)settings)->limits;
         uint64_t *most = &limits->max_memory;
+        limits->memory_meant = (*common)->limits.memory_meant = *most != 0;
         if ((*common)->quiet && (*common)->verbose)
             code = smp_fail(err, SMP_E_USAGE, "--quiet and --verbose exclude each other");
         else if ((*common)->raw && (code = smp_raw_parse((*common)->raw, &limits->raw, err)))

@@ -133,9 +133,10 @@ smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t heig
 /* The same for the frames of a sound: more than --max-pixels are SMP_E_LIMIT. */
 smp_code smp_check_frames(const smp_limits *limits, int64_t frames, smp_error *err);
 
-/* What a reader gives, against the limits. size: bytes of the input, UINT64_MAX: unknown. Readers are checked where
- * they open, and by the program again where another process did. */
-smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint64_t size, smp_error *err);
+/* What a reader gives, and the memory that it asked smp_check_picture for, against the limits and the input's size
+ * (UINT64_MAX: unknown). Readers are checked where they open, and by the program again where another process did. */
+smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint64_t memory, uint64_t size,
+                         smp_error *err);
 
 /* The most `bytes` that smp_check_picture was asked about, in this thread, for the reader opened last. */
 uint64_t smp_checked_bytes(void);

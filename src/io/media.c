@@ -161,6 +161,21 @@ uint64_t smp_checked_bytes(void)
     return checked;
 }
 
+/* Some bytes can ask for any memory: those of a file must be worth it, unless the user says how much there may be. Real
+ * pictures of the largest sizes take 5 to 150 bytes for each of their file. */
+static smp_code check_proportion(const smp_limits *limits, uint64_t file, uint64_t bytes, smp_error *err)
+{
+    enum { FREE = 256 << 20, BYTES_A_BYTE = 384 };
+    if (limits->memory_meant || file == UINT64_MAX || bytes <= FREE || bytes / BYTES_A_BYTE <= file)
+        return SMP_OK;
+    smp_fail(err, SMP_E_LIMIT,
+             "reading the picture takes %.0f MB of memory, which is out of proportion for a file of "
+             "%llu bytes",
+             (double)bytes / 1e6, (unsigned long long)file);
+    return smp_hint(err, "when the file is meant so, allow it: --max-memory %lluG",
+                    (unsigned long long)(bytes >> 29) + 2); /* twice as much: it is also computed with */
+}
+
 smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t height, uint64_t bytes, smp_error *err)
 {
     if (width < 1 || height < 1)
@@ -225,13 +240,16 @@ smp_code smp_check_frames(const smp_limits *limits, int64_t frames, smp_error *e
     return smp_hint(err, "raise the limit with --max-pixels");
 }
 
-smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint64_t size, smp_error *err)
+smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint64_t memory, uint64_t size,
+                         smp_error *err)
 {
     const smp_shape *shape = &media->shape;
     if (shape->kind != SMP_IMAGE)
         return smp_check_frames(limits, shape->height, err);
-    const smp_code code = smp_check_picture(limits, shape->width, shape->height, 0, err);
-    return code ? code : check_rows(limits, (uint64_t)shape->height, size, err);
+    smp_code code = smp_check_picture(limits, shape->width, shape->height, 0, err);
+    if (!code)
+        code = check_rows(limits, (uint64_t)shape->height, size, err);
+    return code ? code : check_proportion(limits, size, memory, err);
 }
 
 /* No writer takes a profile that is damaged, or is for inks. */
@@ -310,7 +328,7 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     code = format->read_open(reader, err);
     if (code != SMP_OK)
         goto fail;
-    code = smp_check_media(limits, &reader->media, reader->source.size, err);
+    code = smp_check_media(limits, &reader->media, checked, reader->source.size, err);
     if (code != SMP_OK)
         goto fail;
     check_profile(reader);

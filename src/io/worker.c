@@ -472,7 +472,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     }
     if (descriptors[1] >= 0)
         close(descriptors[1]);
-    if (!code && (code = smp_check_media(&reader->limits, &reader->media, source->size, err)))
+    if (!code && (code = smp_check_media(&reader->limits, &reader->media, p->picture, source->size, err)))
         (void)lose_worker(p); /* which checked the same, and goes on all the same */
     if (code)
         return code;

@@ -3,12 +3,13 @@ cost of an ordinary file."""
 import random
 import struct
 import subprocess
+import time
 import unittest
 import zlib
 
 import numpy as np
 
-from harness import SAMPLES, CliCase, chunk, png_bytes, png_header
+from harness import SAMPLES, SANITIZED, CliCase, chunk, png_bytes, png_header
 
 RUN = ("--device", "cpu", "--threads", "1")
 PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))  # Adam7
@@ -48,7 +49,51 @@ def jpeg_of_scans(side, scans):
     return file + b"\xff\xd9"
 
 
+def webp_of_nothing(side):
+    """A lossless WebP whose pixels take no bits."""
+    bits = "".join(format(value, f"0{count}b")[::-1] for value, count in
+                   ((0x2F, 8), (side - 1, 14), (side - 1, 14), (0, 1), (0, 3), (0, 3), *[(1, 4)] * 5))
+    data = int(bits[::-1], 2).to_bytes(8, "little")
+    return b"RIFF" + struct.pack("<I", 20) + b"WEBPVP8L" + struct.pack("<I", 8) + data
+
+
 class HostileFiles(CliCase):
+    def test_memory_is_in_proportion_to_the_file(self):
+        self.write("few.webp", webp_of_nothing(16383))
+        self.write("scans.jpg", jpeg_of_scans(16000, 2))
+        self.small_png("in.png", 64, 64)
+        self.smp("convert", "in.png", "in.avif", status=(0, 3, 4))
+        names = ["few.webp", "scans.jpg"]
+        if (self.folder / "in.avif").exists():  # else this build has no encoder
+            file = (self.folder / "in.avif").read_bytes()
+            at = file.index(b"ispe") + 8
+            self.write("wide.avif", file[:at] + struct.pack(">II", 17000, 17000) + file[at + 8:])
+            names.append("wide.avif")
+        for name in names:
+            for how in ((), ("--no-sandbox",)):
+                begun = time.monotonic()
+                told = self.smp("run", *how, "-e", "invert", name, "o.npy", *RUN, status=(3, 6)).stderr
+                if "is not read by this build" in told:
+                    continue
+                self.assertIn("out of proportion for a file of", told)
+                self.assertRegex(told, "allow it: --max-memory [0-9]+G")
+                self.assertLess(time.monotonic() - begun, 20 if SANITIZED else 2)
+        self.assertIn("16000 x 16000", self.smp("info", "scans.jpg", "--max-memory", "1G").stdout)
+
+    def test_a_chain_of_many_streams_is_counted_before_it_costs(self):
+        self.write("one.wav", struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + 800, b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000,
+                                          2, 16, b"data", 800) + bytes(800))
+        self.smp("convert", "one.wav", "one.ogg")
+        one = (self.folder / "one.ogg").read_bytes()
+        self.write("some.ogg", one * 200)
+        self.write("many.ogg", one * 2000)
+        self.smp("info", "some.ogg")
+        begun = time.monotonic()
+        told = self.smp("info", "many.ogg", status=6).stderr
+        self.assertIn("is a chain of more than", told)
+        self.assertIn("ffmpeg", told)
+        self.assertLess(time.monotonic() - begun, 20 if SANITIZED else 2)
+
     def test_interlaced_pictures_of_few_bits_are_the_same_as_plain_ones(self):
         rng = np.random.default_rng(3)
         cases = [(depth, color, extra) for depth in (1, 2, 4, 8) for color, extra in

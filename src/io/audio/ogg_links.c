@@ -7,7 +7,13 @@
 #include "base/checked.h"
 #include "io/audio/ogg_pages.h"
 
-enum { HEADER = SMP_OGG_HEADER, MOST_LINKS = 10000 };
+enum {
+    HEADER = SMP_OGG_HEADER,
+    /* A link's codebooks take a millisecond or two, however short it is. A file may have some, and one for so many of
+     * its bytes: seconds of music. */
+    SOME_LINKS = 256,
+    BYTES_A_LINK = 1 << 15
+};
 
 /* Where the next page begins: at `at`, or after bytes that belong to no page. The file's size when there is none. */
 static uint64_t find_page(smp_source *source, uint64_t at)
@@ -40,6 +46,13 @@ static smp_code check_page(smp_source *source, uint64_t at, size_t size, uint8_t
     return smp_ogg_checksum(page, size) == said ? SMP_OK : fail_damaged(at, "does not have its checksum", err);
 }
 
+static smp_code fail_chain(size_t most, uint64_t size, smp_error *err)
+{
+    smp_fail(err, SMP_E_LIMIT, "the OGG is a chain of more than %zu streams in %llu bytes", most,
+             (unsigned long long)size);
+    return smp_hint(err, "join them into one: ffmpeg -i IN -c:a flac OUT.flac");
+}
+
 static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, size_t *count, smp_error *err)
 {
     uint8_t b[HEADER + 255];
@@ -60,8 +73,8 @@ static smp_code walk(smp_source *source, uint8_t *page, smp_ogg_link **links, si
         const bool first = b[SMP_OGG_FLAGS_AT] & SMP_OGG_FIRST;
         const uint32_t serial = smp_get_le(b + SMP_OGG_SERIAL_AT, 4);
         if (!*count || (first && !in_first)) {
-            if (*count == MOST_LINKS)
-                return smp_fail(err, SMP_E_LIMIT, "the OGG is a chain of more than %d streams", MOST_LINKS);
+            if (*count >= SOME_LINKS + source->size / BYTES_A_LINK)
+                return fail_chain(*count, source->size, err);
             if (!smp_grow(links, &capacity, *count + 1, sizeof **links))
                 return smp_fail_memory(err, "streams", (*count + 1) * sizeof **links);
             (*links)[(*count)++] = (smp_ogg_link){.from = at, .serial = serial};
