@@ -170,6 +170,12 @@ typedef struct warp_bank_row {
     uint32_t row, bank, offset;
 } warp_bank_row;
 
+/* Of SASS: a constant, by its number, that is some NaN. The text of an instruction does not tell which, its code does.
+ */
+typedef struct warp_nan {
+    uint32_t inst, constant;
+} warp_nan;
+
 /* What a constant bank holds: fixed bytes, and variables that the host may write between launches. */
 enum { WARP_BANKS = 8 };
 typedef struct warp_bank_part {
@@ -191,6 +197,8 @@ struct warp_code {
     uint32_t register_bytes, local_bytes, shared_bytes, param_bytes;
     warp_constant *constants;
     size_t constant_count, constant_capacity;
+    warp_nan *nans;
+    size_t nan_count, nan_capacity;
     warp_special_row *specials;
     size_t special_count, special_capacity;
     warp_shared_array *arrays;

@@ -111,6 +111,64 @@ static uint32_t compute(const char *instructions, uint32_t a, uint32_t b, uint32
     return result;
 }
 
+/* As an H200 has them: floats have one NaN, doubles keep that of an operand. */
+static void nans_have_the_bits_of_a_gpu(void **state)
+{
+    (void)state;
+#define DOUBLES "mov.b64 %d2, {0x5678, %r1}; mov.b64 %d3, {0, %r2}; mov.b64 %d4, {0, %r3};\n"
+    static const struct {
+        const char *text;
+        uint32_t a, b, c, expected;
+    } cases[] = {
+        {"add.f32 %r4, %r1, %r2;", 0x7f800000, 0xff800000, 0, 0x7fffffff},
+        {"add.f32 %r4, %r1, %r2;", 0xffc12345, 0x3f800000, 0, 0x7fffffff},
+        {"sub.f32 %r4, %r1, %r2;", 0x7f800000, 0x7f800000, 0, 0x7fffffff},
+        {"mul.f32 %r4, %r1, %r2;", 0x7f800000, 0, 0, 0x7fffffff},
+        {"fma.rn.f32 %r4, %r1, %r2, %r3;", 0x7f800000, 0, 0x3f800000, 0x7fffffff},
+        {"fma.rz.f32 %r4, %r1, %r2, %r3;", 0x7f800000, 0, 0x3f800000, 0x7fffffff},
+        {"div.rn.f32 %r4, %r1, %r2;", 0, 0x80000000, 0, 0x7fffffff},
+        {"div.approx.f32 %r4, %r1, %r2;", 0x3f800000, 0x7f7fffff, 0, 0},
+        {"sqrt.rn.f32 %r4, %r1;", 0xbf800000, 0, 0, 0x7fffffff},
+        {"rsqrt.approx.f32 %r4, %r1;", 0xff800000, 0, 0, 0x7fffffff},
+        {"lg2.approx.f32 %r4, %r1;", 0xbf800000, 0, 0, 0x7fffffff},
+        {"sin.approx.f32 %r4, %r1;", 0xff7fffff, 0, 0, 0x80000000},
+        {"min.f32 %r4, %r1, %r2;", 0x7fc00000, 0xffc12345, 0, 0x7fffffff},
+        {"max.NaN.f32 %r4, %r1, %r2;", 0x7fc00000, 0x3f800000, 0, 0x7fffffff},
+        {"neg.f32 %r4, %r1;", 0x7fc00000, 0, 0, 0x7fffffff},
+        {"abs.f32 %r4, %r1;", 0x7f812345, 0, 0, 0x7fffffff},
+        {"copysign.f32 %r4, %r1, %r2;", 0x80000000, 0x7fc00000, 0, 0xffc00000},
+        {"add.sat.f32 %r4, %r1, %r2;", 0x7fc00000, 0x3f800000, 0, 0},
+        {"neg.f16x2 %r4, %r1;", 0x7e008000, 0, 0, 0x7fff0000},
+        {"abs.bf16x2 %r4, %r1;", 0xff81bf80, 0, 0, 0x7fff3f80},
+        {"max.f16x2 %r4, %r1, %r2;", 0x7e003c00, 0xfe004000, 0, 0x7fff4000},
+        {"fma.rn.relu.f16x2 %r4, %r1, %r2, %r3;", 0x7e008000, 0x3c003c00, 0x80008000, 0x7fff0000},
+        {"cvt.rna.tf32.f32 %r4, %r1;", 0x7f812345, 0, 0, 0x7f812000},
+        {DOUBLES "add.f64 %d5, %d2, %d3; mov.b64 {%r5, %r4}, %d5;", 0x7ff40000, 0x3ff00000, 0, 0x7ffc0000},
+        {DOUBLES "add.f64 %d5, %d2, %d3; mov.b64 {%r4, %r5}, %d5;", 0x7ff40000, 0x3ff00000, 0, 0x00005678},
+        {DOUBLES "add.f64 %d5, %d2, %d3; mov.b64 {%r5, %r4}, %d5;", 0x7ff80001, 0xfff80002, 0, 0xfff80002},
+        {DOUBLES "sub.f64 %d5, %d2, %d3; mov.b64 {%r5, %r4}, %d5;", 0x3ff00000, 0x7ff80002, 0, 0x7ff80002},
+        {DOUBLES "add.f64 %d5, %d2, %d3; mov.b64 {%r5, %r4}, %d5;", 0x7ff00000, 0xfff80000, 0, 0xfff80000},
+        {DOUBLES "mul.f64 %d5, %d3, %d4; mov.b64 {%r5, %r4}, %d5;", 0, 0x7ff00000, 0, 0xfff80000},
+        {DOUBLES "fma.rn.f64 %d5, %d2, %d3, %d4; mov.b64 {%r5, %r4}, %d5;", 0x7ff80001, 0x3ff00000, 0xfff80003,
+         0xfff80003},
+        {DOUBLES "fma.rn.f64 %d5, %d2, %d3, %d4; mov.b64 {%r5, %r4}, %d5;", 0x7ff80001, 0x7ff80002, 0xfff80003,
+         0x7ff80002},
+        {DOUBLES "div.rn.f64 %d5, %d2, %d3; mov.b64 {%r5, %r4}, %d5;", 0x7ff80001, 0x7ff80002, 0, 0x7ff80001},
+        {DOUBLES "neg.f64 %d5, %d2; mov.b64 {%r5, %r4}, %d5;", 0x7ff40000, 0, 0, 0x7ffc0000},
+        {DOUBLES "rcp.approx.ftz.f64 %d5, %d2; mov.b64 {%r5, %r4}, %d5;", 0xfff80001, 0, 0, 0x7fffffff},
+        {DOUBLES "cvt.rn.f32.f64 %r4, %d2;", 0xfff80001, 0, 0, 0xffc00008},
+        {DOUBLES "cvt.rzi.s32.f64 %r4, %d2;", 0x7ff80001, 0, 0, 0x80000000},
+        {DOUBLES "cvt.rzi.u64.f64 %d5, %d2; mov.b64 {%r5, %r4}, %d5;", 0x7ff80001, 0, 0, 0x80000000},
+        {"cvt.rzi.s32.f32 %r4, %r1;", 0x7fc00000, 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
+        if (got != cases[i].expected)
+            fail_msg("%s of %08x %08x %08x: %08x, not %08x", cases[i].text, cases[i].a, cases[i].b, cases[i].c, got,
+                     cases[i].expected);
+    }
+}
+
 static void instructions_compute_as_the_isa_says(void **state)
 {
     (void)state;
@@ -580,6 +638,7 @@ SMP_SUITE(lab)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_compute_as_the_isa_says),
+        cmocka_unit_test(nans_have_the_bits_of_a_gpu),
         cmocka_unit_test(products_lie_as_the_isa_says),
         cmocka_unit_test(functions_are_called_through_pointers),
         cmocka_unit_test(lanes_part_and_meet_again),

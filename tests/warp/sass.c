@@ -88,6 +88,44 @@ static uint32_t compute(const char *instructions, uint32_t a, uint32_t b, uint32
     return result;
 }
 
+/* As an H200 has them: floats have one NaN, doubles keep that of an operand. */
+static void nans_have_the_bits_of_a_gpu(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t a, b, c, expected;
+    } cases[] = {
+        {"FADD R4, R1, R2", 0x7f800000, 0xff800000, 0, 0x7fffffff},
+        {"FADD R4, -R1, -RZ", 0x7fc00000, 0, 0, 0x7fffffff},
+        {"FMUL.RM R4, R1, R2", 0, 0x3f800000, 0, 0},
+        {"FFMA R4, R1, R2, R3", 0x7f800000, 0, 0xffc00001, 0x7fffffff},
+        {"FMNMX R4, R1, R2, PT", 0xffc00001, 0x7fa00000, 0, 0x7fffffff},
+        {"MUFU.RSQ R4, R1", 0xbf800000, 0, 0, 0x7fffffff},
+        {"MUFU.RCP R4, R1", 0x7f7fffff, 0, 0, 0},
+        {"MUFU.RSQ R4, R1", 0x80000001, 0, 0, 0xff800000},
+        {"MUFU.SIN R4, R1", 0xff7fffff, 0, 0, 0x80000000},
+        {"MUFU.RCP64H R4, R1", 0xfff80001, 0, 0, 0x7fffffff},
+        {"HMNMX2 R4, R1, R2, PT", 0x7e003c00, 0xfe004000, 0, 0x7fff3c00},
+        {"HADD2.F32 R4, -RZ, R1.H0_H0", 0x00007e55, 0, 0, 0x7fffffff},
+        {"MOV R10, 0x5678;MOV R11, R1;MOV R12, RZ;MOV R13, R2;DADD R10, R10, R12;MOV R4, R11", 0x7ff80001, 0xfff80002,
+         0, 0xfff80002},
+        {"MOV R10, 0x5678;MOV R11, R1;MOV R12, RZ;MOV R13, R2;DADD R10, R10, -R12;MOV R4, R11", 0x3ff00000, 0x7ff40002,
+         0, 0x7ffc0002},
+        {"MOV R10, 0x5678;MOV R11, R1;MOV R12, RZ;MOV R13, R2;MOV R14, RZ;MOV R15, R3;DFMA R10, R10, R12, R14;MOV R4, "
+         "R11",
+         0x7ff80001, 0x3ff00000, 0xfff80003, 0xfff80003},
+        {"MOV R10, 0x5678;MOV R11, R1;F2F.F32.F64 R4, R10", 0xfff80001, 0, 0, 0xffc00008},
+        {"MOV R10, 0x5678;MOV R11, R1;F2I.F64.TRUNC R4, R10", 0x7ff80001, 0, 0, 0x80000000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
+        if (got != cases[i].expected)
+            fail_msg("%s of %08x %08x %08x: %08x, not %08x", cases[i].text, cases[i].a, cases[i].b, cases[i].c, got,
+                     cases[i].expected);
+    }
+}
+
 static void instructions_compute(void **state)
 {
     (void)state;
@@ -546,6 +584,7 @@ SMP_SUITE(sass)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions_compute),
+        cmocka_unit_test(nans_have_the_bits_of_a_gpu),
         cmocka_unit_test(lanes_converge),
         cmocka_unit_test(lanes_that_differ_pass_a_uniform_branch_together),
         cmocka_unit_test(lanes_of_other_masks_reduce_apart),

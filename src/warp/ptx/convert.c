@@ -103,15 +103,16 @@ static float round_float(double value, int mode)
     return near;
 }
 
-static uint64_t write_float(double value, ptx_type type, int mode)
+static uint64_t write_float(double value, ptx_type type, ptx_type from, int mode)
 {
     uint64_t bits;
     if (type == PTX_F16)
-        return warp_half_bits(value);
+        return from == PTX_F64 ? warp_half_of_double(value) : warp_half_bits(value);
     if (type == PTX_BF16)
         return warp_bf16_bits((float)value);
     if (type == PTX_F32)
-        return warp_float_bits(round_float(value, mode));
+        return warp_float_bits(from == PTX_F64 ? round_float(value, mode) : warp_one_nan(round_float(value, mode)));
+    value = warp_quiet(value);
     memcpy(&bits, &value, 8);
     return bits;
 }
@@ -137,12 +138,14 @@ static int64_t extend(uint64_t bits, ptx_type type)
     return ptx_is_signed(type) ? (int64_t)(bits << shift) >> shift : (int64_t)(bits << shift >> shift);
 }
 
-static uint64_t float_to_integer(double value, ptx_type to, int mode)
+static uint64_t float_to_integer(double value, ptx_type to, ptx_type from, int mode)
 {
     const double bits = (double)(8 * ptx_size_of(to)), whole = to_integer(value, mode);
     const double top = ldexp(1.0, (int)bits - ptx_is_signed(to)), bottom = ptx_is_signed(to) ? -top : 0;
-    if (value != value)
-        return 0;
+    if (value != value) /* of doubles, and in 64 bits, the sign's bit (an H200) */
+        return ptx_size_of(to) == 8                      ? UINT64_C(1) << 63
+               : from == PTX_F64 && ptx_size_of(to) == 4 ? UINT64_C(1) << 31
+                                                         : 0;
     if (whole >= top)
         return ptx_is_signed(to) ? UINT64_MAX >> (65 - (int)bits) : UINT64_MAX >> (64 - (int)bits);
     if (whole <= bottom)
@@ -178,22 +181,28 @@ static uint64_t convert(const warp_inst *inst, uint64_t bits)
         if (inst->flush)
             value = flushed(value, from);
         if (!ptx_is_float(to))
-            return float_to_integer(value, to, inst->mode);
+            return float_to_integer(value, to, from, inst->mode);
         if (inst->mode >= RNI)
             value = to_integer(value, inst->mode);
         if (inst->saturate)
             value = value > 0 ? value < 1 ? value : 1 : 0;
         if (inst->flush)
             value = flushed(value, to);
-        return write_float(value, to, inst->mode);
+        return write_float(value, to, from, inst->mode);
     }
     const int64_t value = extend(bits, from);
     const bool is_unsigned = !ptx_is_signed(from);
     if (!ptx_is_float(to))
         return inst->saturate ? saturate_integer(value, is_unsigned, to) : (uint64_t)value;
-    if (to == PTX_F32 && inst->mode <= RN) /* once rounded, also from 64 bits */
-        return warp_float_bits(is_unsigned ? (float)(uint64_t)value : (float)value);
-    return write_float(is_unsigned ? (double)(uint64_t)value : (double)value, to, inst->mode);
+    if (to == PTX_F32) { /* once rounded, also from 64 bits */
+        static const int directions[] = {FE_TONEAREST, FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+        fesetround(inst->mode <= RP ? directions[inst->mode] : FE_TONEAREST);
+        volatile const int64_t whole = value;
+        volatile const float nearest = is_unsigned ? (float)(uint64_t)whole : (float)whole;
+        fesetround(FE_TONEAREST);
+        return warp_float_bits(nearest);
+    }
+    return write_float(is_unsigned ? (double)(uint64_t)value : (double)value, to, from, inst->mode);
 }
 
 void ptx_run_convert(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)

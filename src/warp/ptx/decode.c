@@ -56,7 +56,8 @@ static void row_name(const ptx_statement *s, warp_inst *inst, char *name, size_t
             inst->saturate = true;
             continue;
         }
-        if ((!strcmp(word, "rn") && rounds) || (near && in_list("approx full", word)))
+        const bool reciprocal = single && !strcmp(op, "div") && !strcmp(word, "approx");
+        if ((!strcmp(word, "rn") && rounds) || (near && !reciprocal && in_list("approx full", word)))
             continue;
         used += (size_t)snprintf(name + used, size - used, ".%s", word);
     }

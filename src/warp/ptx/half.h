@@ -18,6 +18,12 @@ static inline uint32_t warp_float_bits(float f)
     return bits;
 }
 
+/* What arithmetic on 32-bit floats makes of a NaN, whatever its operands: 0x7fffffff (an H200). */
+static inline float warp_one_nan(float f)
+{
+    return f == f ? f : warp_bits_float(0x7fffffff);
+}
+
 static inline double warp_bits_double(uint64_t bits)
 {
     double d;
@@ -29,6 +35,26 @@ static inline uint64_t warp_double_bits(double d)
     uint64_t bits;
     memcpy(&bits, &d, 8);
     return bits;
+}
+
+static inline double warp_quiet(double d)
+{
+    return d == d ? d : warp_bits_double(warp_double_bits(d) | UINT64_C(1) << 51);
+}
+/* The result of arithmetic on doubles, whose NaN is that of an operand, the first of those named, made quiet: with its
+ * sign, whatever the instruction does to that. Where no operand is one it is 0xfff8000000000000 (an H200). */
+static inline double warp_nan_of(double result, double first, double second, double third)
+{
+    if (result == result)
+        return result;
+    const double from = first != first ? first : second != second ? second : third;
+    return from == from ? warp_bits_double(UINT64_C(0xfff8) << 48) : warp_quiet(from);
+}
+
+static inline float warp_flushed(float f)
+{
+    const uint32_t bits = warp_float_bits(f);
+    return bits & 0x7f800000 ? f : warp_bits_float(bits & 0x80000000);
 }
 
 static inline float warp_half_float(uint32_t half)
@@ -61,6 +87,13 @@ static inline uint32_t warp_half_bits(double value)
     const uint64_t rest = mantissa & ((UINT64_C(1) << drop) - 1), tie = UINT64_C(1) << (drop - 1);
     kept += rest > tie || (rest == tie && kept & 1);
     return sign | (uint32_t)(exponent >= -14 ? ((uint64_t)(exponent + 14) << 10) + kept : kept);
+}
+
+/* Of a double: a NaN keeps the upper bits of its payload. */
+static inline uint32_t warp_half_of_double(double d)
+{
+    const uint64_t bits = warp_double_bits(d);
+    return d == d ? warp_half_bits(d) : (uint32_t)(bits >> 48 & 0x8000) | 0x7e00 | (uint32_t)(bits >> 42 & 0x1ff);
 }
 
 static inline float warp_bf16_float(uint32_t bits)

@@ -10,35 +10,46 @@
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+#define NAN32      ((a[l] & 0x7fffffff) > 0x7f800000)
+#define ABS64      (a[l] & ~(UINT64_C(1) << 63))
+#define NAN64      (ABS64 > UINT64_C(0x7ff) << 52)
 #define F(name, e) WARP_LANES_OF(name, float, float, float, float, e)
+#define N(name, e) F(name, warp_one_nan(e))
 #define D(name, e) WARP_LANES_OF(name, double, double, double, double, e)
 #define W(name, e) WARP_LANES_OF(name, u32, u32, u32, u32, e)
 #define L(name, e) WARP_LANES_OF(name, u64, u64, u64, u64, e)
 
-F(add_f32, a[l] + b[l])
-F(sub_f32, a[l] - b[l])
-F(mul_f32, a[l] * b[l])
-F(fma_f32, fmaf(a[l], b[l], c[l]))
-F(div_f32, a[l] / b[l])
-D(add_f64, a[l] + b[l])
-D(sub_f64, a[l] - b[l])
-D(mul_f64, a[l] * b[l])
-D(fma_f64, fma(a[l], b[l], c[l]))
-D(div_f64, a[l] / b[l])
-F(rcp_f32, 1.0f / a[l])
-D(rcp_f64, 1.0 / a[l])
-F(sqrt_f32, sqrtf(a[l]))
-D(sqrt_f64, sqrt(a[l]))
-F(rsqrt_f32, (float)(1.0 / sqrt((double)a[l])))
-D(rsqrt_f64, 1.0 / sqrt(a[l]))
+N(add_f32, a[l] + b[l])
+N(sub_f32, a[l] - b[l])
+N(mul_f32, a[l] * b[l])
+N(fma_f32, fmaf(a[l], b[l], c[l]))
+N(div_f32, a[l] / b[l])
+D(add_f64, warp_nan_of(a[l] + b[l], b[l], a[l], a[l]))
+D(sub_f64, warp_nan_of(a[l] - b[l], b[l], a[l], a[l]))
+D(mul_f64, warp_nan_of(a[l] * b[l], b[l], a[l], a[l]))
+D(fma_f64, warp_nan_of(fma(a[l], b[l], c[l]), b[l], c[l], a[l]))
+D(div_f64, warp_nan_of(a[l] / b[l], a[l], b[l], b[l]))
+/* By a reciprocal, which is no subnormal number. */
+N(div_approx_f32, fabsf(b[l]) > 0x1p126f ? a[l] * copysignf(0, b[l]) : a[l] / b[l])
+N(rcp_f32, 1.0f / a[l])
+D(rcp_f64, warp_nan_of(1.0 / a[l], a[l], a[l], a[l]))
+N(sqrt_f32, sqrtf(a[l]))
+D(sqrt_f64, warp_nan_of(sqrt(a[l]), a[l], a[l], a[l]))
+N(rsqrt_f32, (float)(1.0 / sqrt((double)a[l])))
+D(rsqrt_f64, warp_nan_of(1.0 / sqrt(a[l]), a[l], a[l], a[l]))
 /* The high words of a double and of its result. */
-#define HIGH(e) (warp_double_bits(e) >> 32 << 32)
+static inline u64 high_word(double d)
+{
+    const u64 bits = warp_double_bits(d);
+    return d != d ? (u64)0x7fffffff << 32 : fabs(d) < 0x1p-1022 ? bits & (u64)1 << 63 : bits >> 32 << 32;
+}
+#define HIGH(e) high_word(e)
 #define TOP     warp_bits_double(a[l] >> 32 << 32)
 L(rcp_high_f64, HIGH(1.0 / TOP))
 L(rsqrt_high_f64, HIGH(1.0 / sqrt(TOP)))
 
 /* Down, up and to zero. What is computed is volatile, lest it moves across the change of direction. */
-#define DIRECTED(name, T, direction, e)                                                                                \
+#define DIRECTED(name, T, direction, finish, e)                                                                        \
     WARP_FN(name)                                                                                                      \
     {                                                                                                                  \
         T *d = to;                                                                                                     \
@@ -48,44 +59,49 @@ L(rsqrt_high_f64, HIGH(1.0 / sqrt(TOP)))
             volatile T x = a[l], y = b[l], z = c[l], result;                                                           \
             (void)y, (void)z;                                                                                          \
             result = (e);                                                                                              \
-            d[l] = result;                                                                                             \
+            d[l] = finish(result, a[l], b[l], c[l]);                                                                   \
         }                                                                                                              \
         fesetround(FE_TONEAREST);                                                                                      \
     }
-#define DIRECTIONS(name, T, e)                                                                                         \
-    DIRECTED(name##_rm, T, FE_DOWNWARD, e)                                                                             \
-    DIRECTED(name##_rp, T, FE_UPWARD, e)                                                                               \
-    DIRECTED(name##_rz, T, FE_TOWARDZERO, e)
-DIRECTIONS(add_f32, float, x + y)
-DIRECTIONS(sub_f32, float, x - y)
-DIRECTIONS(mul_f32, float, x *y)
-DIRECTIONS(fma_f32, float, fmaf(x, y, z))
-DIRECTIONS(div_f32, float, x / y)
-DIRECTIONS(rcp_f32, float, 1 / x)
-DIRECTIONS(sqrt_f32, float, sqrtf(x))
-DIRECTIONS(add_f64, double, x + y)
-DIRECTIONS(sub_f64, double, x - y)
-DIRECTIONS(mul_f64, double, x *y)
-DIRECTIONS(fma_f64, double, fma(x, y, z))
-DIRECTIONS(div_f64, double, x / y)
-DIRECTIONS(rcp_f64, double, 1 / x)
-DIRECTIONS(sqrt_f64, double, sqrt(x))
+#define DIRECTIONS(name, T, finish, e)                                                                                 \
+    DIRECTED(name##_rm, T, FE_DOWNWARD, finish, e)                                                                     \
+    DIRECTED(name##_rp, T, FE_UPWARD, finish, e)                                                                       \
+    DIRECTED(name##_rz, T, FE_TOWARDZERO, finish, e)
+#define ONE_NAN(result, x, y, z)  warp_one_nan(result)
+#define FROM_B(result, x, y, z)   warp_nan_of(result, y, x, x)
+#define FROM_BCA(result, x, y, z) warp_nan_of(result, y, z, x)
+#define FROM_A(result, x, y, z)   warp_nan_of(result, x, y, y)
+DIRECTIONS(add_f32, float, ONE_NAN, x + y)
+DIRECTIONS(sub_f32, float, ONE_NAN, x - y)
+DIRECTIONS(mul_f32, float, ONE_NAN, x *y)
+DIRECTIONS(fma_f32, float, ONE_NAN, fmaf(x, y, z))
+DIRECTIONS(div_f32, float, ONE_NAN, x / y)
+DIRECTIONS(rcp_f32, float, ONE_NAN, 1 / x)
+DIRECTIONS(sqrt_f32, float, ONE_NAN, sqrtf(x))
+DIRECTIONS(add_f64, double, FROM_B, x + y)
+DIRECTIONS(sub_f64, double, FROM_B, x - y)
+DIRECTIONS(mul_f64, double, FROM_B, x *y)
+DIRECTIONS(fma_f64, double, FROM_BCA, fma(x, y, z))
+DIRECTIONS(div_f64, double, FROM_A, x / y)
+DIRECTIONS(rcp_f64, double, FROM_A, 1 / x)
+DIRECTIONS(sqrt_f64, double, FROM_A, sqrt(x))
 /* ptxas divides by a turn first, rounding to zero, and the unit takes turns. */
 static double in_turns(float x)
 {
     const double turn = 6.283185307179586, exact = (double)x * (double)0.15915493667125701904f;
     const float near = (float)exact;
-    return (double)(fabs((double)near) > fabs(exact) ? nextafterf(near, 0) : near) * turn;
+    const double turns = (double)warp_flushed(fabs((double)near) > fabs(exact) ? nextafterf(near, 0) : near);
+    return copysign((turns - rint(turns)) * turn, (turns - rint(turns)) == 0 ? turns : turns - rint(turns));
 }
-F(sin_f32, (float)sin(in_turns(a[l])))
-F(cos_f32, (float)cos(in_turns(a[l])))
-F(ex2_f32, exp2f(a[l]))
-F(lg2_f32, log2f(a[l]))
-F(tanh_f32, tanhf(a[l]))
-W(neg_f32, a[l] ^ 0x80000000)
-W(abs_f32, a[l] & 0x7fffffff)
-L(neg_f64, a[l] ^ UINT64_C(1) << 63)
-L(abs_f64, a[l] & ~(UINT64_C(1) << 63))
+N(sin_f32, (float)sin(in_turns(a[l])))
+N(cos_f32, (float)cos(in_turns(a[l])))
+N(ex2_f32, exp2f(a[l]))
+N(lg2_f32, log2f(a[l]))
+N(tanh_f32, tanhf(a[l]))
+W(neg_f32, NAN32 ? 0x7fffffff : a[l] ^ 0x80000000)
+W(abs_f32, NAN32 ? 0x7fffffff : a[l] & 0x7fffffff)
+L(neg_f64, NAN64 ? a[l] | UINT64_C(1) << 51 : a[l] ^ UINT64_C(1) << 63)
+L(abs_f64, NAN64 ? a[l] | UINT64_C(1) << 51 : ABS64)
 W(copysign_f32, (b[l] & 0x7fffffff) | (a[l] & 0x80000000))
 L(copysign_f64, (b[l] & ~(UINT64_C(1) << 63)) | (a[l] & UINT64_C(1) << 63))
 
@@ -93,12 +109,12 @@ L(copysign_f64, (b[l] & ~(UINT64_C(1) << 63)) | (a[l] & UINT64_C(1) << 63))
 #define LEAST(x, y) ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) < (y) ? (x) : (y) < (x) ? (y) : signbit(x) ? (x) : (y))
 #define GREATEST(x, y)                                                                                                 \
     ((x) != (x) ? (y) : (y) != (y) ? (x) : (x) > (y) ? (x) : (y) > (x) ? (y) : signbit(x) ? (y) : (x))
-F(min_f32, LEAST(a[l], b[l]))
-F(max_f32, GREATEST(a[l], b[l]))
-D(min_f64, LEAST(a[l], b[l]))
-D(max_f64, GREATEST(a[l], b[l]))
-F(min_nan_f32, a[l] != a[l] || b[l] != b[l] ? NAN : LEAST(a[l], b[l]))
-F(max_nan_f32, a[l] != a[l] || b[l] != b[l] ? NAN : GREATEST(a[l], b[l]))
+N(min_f32, LEAST(a[l], b[l]))
+N(max_f32, GREATEST(a[l], b[l]))
+D(min_f64, warp_nan_of(LEAST(a[l], b[l]), b[l], a[l], a[l]))
+D(max_f64, warp_nan_of(GREATEST(a[l], b[l]), b[l], a[l], a[l]))
+N(min_nan_f32, a[l] != a[l] || b[l] != b[l] ? NAN : LEAST(a[l], b[l]))
+N(max_nan_f32, a[l] != a[l] || b[l] != b[l] ? NAN : GREATEST(a[l], b[l]))
 
 /* ------------------------------------------------------------------------------------------------ 16 bits */
 
@@ -118,17 +134,23 @@ W(min_f16, H1(LEAST(X(a[l]), X(b[l]))))
 W(max_f16, H1(GREATEST(X(a[l]), X(b[l]))))
 W(min_f16x2, H2(LEAST(X(a[l]), X(b[l])), LEAST(Y(a[l]), Y(b[l]))))
 W(max_f16x2, H2(GREATEST(X(a[l]), X(b[l])), GREATEST(Y(a[l]), Y(b[l]))))
-W(neg_f16, a[l] ^ 0x8000)
-W(abs_f16, a[l] & 0x7fff)
-W(neg_f16x2, a[l] ^ 0x80008000)
-W(abs_f16x2, a[l] & 0x7fff7fff)
+/* Signs of 16 bits, of which those above `most` are NaN. */
+#define SIGN(v, most, e)    (((v)&0x7fff) > (most) ? 0x7fffu : (u32)((e)&0xffff))
+#define SIGNS(most, lo, hi) (SIGN(a[l], most, lo) | SIGN(a[l] >> 16, most, hi) << 16)
+#define SIGN_ROWS(type, most)                                                                                          \
+    W(neg_##type, SIGN(a[l], most, a[l] ^ 0x8000))                                                                     \
+    W(abs_##type, SIGN(a[l], most, a[l] & 0x7fff))                                                                     \
+    W(neg_##type##x2, SIGNS(most, a[l] ^ 0x8000, a[l] >> 16 ^ 0x8000))                                                 \
+    W(abs_##type##x2, SIGNS(most, a[l] & 0x7fff, a[l] >> 16 & 0x7fff))
+SIGN_ROWS(f16, 0x7c00)
+SIGN_ROWS(bf16, 0x7f80)
 W(ex2_f16, H1(exp2(X(a[l]))))
 W(tanh_f16, H1(tanh(X(a[l]))))
 
 /* .sat and .relu; a NaN becomes 0 and stays one. */
 #define SAT(v)          ((v) > 0 ? (v) < 1 ? (v) : 1.0 : 0.0)
 #define NAN_OR(M, x, y) ((x) != (x) || (y) != (y) ? (double)NAN : M(x, y))
-#define RELU(v)         ((v) < 0 ? 0.0 : (v))
+#define RELU(v)         ((v) <= 0 ? 0.0 : (v))
 W(add_sat_f16, H1(SAT(X(a[l]) + X(b[l]))))
 W(add_sat_f16x2, H2(SAT(X(a[l]) + X(b[l])), SAT(Y(a[l]) + Y(b[l]))))
 W(sub_sat_f16, H1(SAT(X(a[l]) - X(b[l]))))
@@ -210,15 +232,13 @@ TESTS(bf16, u32)
 
 #define INFINITE32 ((a[l] & 0x7fffffff) == 0x7f800000)
 #define FINITE32   ((a[l] & 0x7f800000) != 0x7f800000)
-#define NAN32      ((a[l] & 0x7fffffff) > 0x7f800000)
-#define ABS64      (a[l] & ~(UINT64_C(1) << 63))
 WARP_TEST(inf_f32, u32, INFINITE32 || (b && 0))
 WARP_TEST(fin_f32, u32, FINITE32 || (b && 0))
 WARP_TEST(isnan_f32, u32, NAN32 || (b && 0))
 WARP_TEST(isnum_f32, u32, !NAN32 || (b && 0))
 WARP_TEST(inf_f64, u64, ABS64 == UINT64_C(0x7ff) << 52 || (b && 0))
 WARP_TEST(fin_f64, u64, ABS64 < UINT64_C(0x7ff) << 52 || (b && 0))
-WARP_TEST(isnan_f64, u64, ABS64 > UINT64_C(0x7ff) << 52 || (b && 0))
+WARP_TEST(isnan_f64, u64, NAN64 || (b && 0))
 
 #define TEST_ROWS(type, operands, suffix)                                                                              \
     {"setp.eq." type, operands, eq_##suffix}, {"setp.ne." type, operands, ne_##suffix},                                \
@@ -245,6 +265,7 @@ const warp_lane_row WARP_ROWS(float)[] = {
     {"fma.f32", "wwww", fma_f32},
     {"mad.f32", "wwww", fma_f32},
     {"div.f32", "www", div_f32},
+    {"div.approx.f32", "www", div_approx_f32},
     {"add.f64", "ddd", add_f64},
     {"sub.f64", "ddd", sub_f64},
     {"mul.f64", "ddd", mul_f64},
@@ -348,10 +369,10 @@ const warp_lane_row WARP_ROWS(float)[] = {
     {"tanh.bf16x2", "ww", tanh_bf16x2},
     {"min.bf16x2", "www", min_bf16x2},
     {"max.bf16x2", "www", max_bf16x2},
-    {"neg.bf16", "ww", neg_f16},
-    {"abs.bf16", "ww", abs_f16},
-    {"neg.bf16x2", "ww", neg_f16x2},
-    {"abs.bf16x2", "ww", abs_f16x2},
+    {"neg.bf16", "ww", neg_bf16},
+    {"abs.bf16", "ww", abs_bf16},
+    {"neg.bf16x2", "ww", neg_bf16x2},
+    {"abs.bf16x2", "ww", abs_bf16x2},
     TEST_ROWS("f32", "pww", f32),
     TEST_ROWS("f64", "pdd", f64),
     TEST_ROWS("f16", "pww", f16),

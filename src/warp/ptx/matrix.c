@@ -354,7 +354,7 @@ void ptx_run_matrix_multiply(warp_block *block, warp_frame *frame, const warp_in
             if (inst->type == PTX_F16)
                 result[k / 2][l] |= warp_half_bits((double)sum) << (16 * (k % 2));
             else
-                result[k][l] = warp_float_bits(sum);
+                result[k][l] = warp_float_bits(warp_one_nan(sum));
         }
     for (uint32_t k = 0; k < inst->dests; k++)
         ptx_blend(frame, inst->d[k], 'w', result[k], lanes);

@@ -335,18 +335,19 @@ static uint64_t as_signed(uint64_t value, uint32_t width)
     return width == 4 ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-static uint64_t add_floats(ptx_type type, uint64_t old, uint64_t value)
+/* As an H200 does it: in global memory subnormal floats are zeros, and the NaN of a double stays as it is. */
+static uint64_t add_floats(ptx_type type, uint64_t old, uint64_t value, bool global)
 {
     if (type == PTX_F64) {
-        double a, b;
-        memcpy(&a, &old, 8);
-        memcpy(&b, &value, 8);
-        a += b;
-        memcpy(&old, &a, 8);
-        return old;
+        const double a = warp_bits_double(old), b = warp_bits_double(value);
+        if (global && (a != a || b != b))
+            return b != b ? value : old;
+        return warp_double_bits(warp_nan_of(a + b, a, b, b));
     }
-    if (type == PTX_F32)
-        return warp_float_bits(warp_bits_float((uint32_t)old) + warp_bits_float((uint32_t)value));
+    if (type == PTX_F32) {
+        const float a = warp_bits_float((uint32_t)old), b = warp_bits_float((uint32_t)value);
+        return warp_float_bits(warp_one_nan(global ? warp_flushed(warp_flushed(a) + warp_flushed(b)) : a + b));
+    }
     if (type == PTX_BF16 || type == PTX_BF16X2) {
         const uint32_t sum =
             warp_bf16_bits(warp_bf16_float((uint32_t)old & 0xffff) + warp_bf16_float((uint32_t)value & 0xffff));
@@ -364,14 +365,14 @@ static uint64_t add_floats(ptx_type type, uint64_t old, uint64_t value)
                      << 16;
 }
 
-static uint64_t apply(const warp_inst *inst, uint64_t old, uint64_t value, uint64_t swap)
+static uint64_t apply(const warp_inst *inst, uint64_t old, uint64_t value, uint64_t swap, bool global)
 {
     const ptx_type type = (ptx_type)inst->type;
     const bool sign = ptx_is_signed(type);
     const int64_t a = (int64_t)as_signed(old, inst->width), b = (int64_t)as_signed(value, inst->width);
     switch (inst->mode) {
     case 0:
-        return ptx_is_float(type) ? add_floats(type, old, value) : old + value;
+        return ptx_is_float(type) ? add_floats(type, old, value, global) : old + value;
     case 1:
         return sign ? (uint64_t)(a < b ? a : b) : old < value ? old : value;
     case 2:
@@ -456,7 +457,7 @@ void ptx_run_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst,
             const uint64_t mask = wide ? UINT64_MAX : (UINT64_C(1) << (8 * inst->width)) - 1;
             const uint64_t value = value_of(frame, inst, 1, l) & mask;
             const uint64_t swap = inst->sources > 2 ? value_of(frame, inst, 2, l) & mask : 0;
-            const uint64_t result = apply(inst, old, value, swap);
+            const uint64_t result = apply(inst, old, value, swap, space == WARP_GLOBAL);
             memcpy(at, &result, inst->width);
             if (inst->mode == PTX_ATOM_SWAPPED)
                 old = old == value;

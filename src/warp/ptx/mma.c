@@ -126,7 +126,7 @@ static uint32_t sum_up(const element *a, const element *b, uint32_t depth, uint3
     float sum = mode == PTX_MMA_HALF_SUMS ? warp_half_float(before) : warp_bits_float(before);
     for (uint32_t i = 0; i < depth; i++)
         sum += a[i].real * b[i].real;
-    return mode == PTX_MMA_HALF_SUMS ? warp_half_bits((double)sum) : warp_float_bits(sum);
+    return mode == PTX_MMA_HALF_SUMS ? warp_half_bits((double)sum) : warp_float_bits(warp_one_nan(sum));
 }
 
 void ptx_run_mma(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)

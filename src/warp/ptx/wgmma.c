@@ -230,6 +230,6 @@ void ptx_run_wgmma(warp_block *block, warp_frame *frame, const warp_inst *inst, 
             for (uint32_t i = 0; i < p->depth; i++)
                 sum += a[row][i] * b[column][i];
             *word = p->halves ? (*word & ~(UINT32_C(0xffff) << shift)) | warp_half_bits((double)sum) << shift
-                              : warp_float_bits(sum);
+                              : warp_float_bits(warp_one_nan(sum));
         }
 }

@@ -98,7 +98,7 @@ static void run_tf32(warp_block *block, warp_frame *frame, const warp_inst *inst
     (void)block;
     for (int l = 0; l < WARP_LANES; l++) {
         const bool finite = (from[l] & UINT32_C(0x7f800000)) != UINT32_C(0x7f800000);
-        result[l] = finite ? (from[l] + UINT32_C(0x1000)) & UINT32_C(0xffffe000) : from[l];
+        result[l] = (from[l] + (finite ? UINT32_C(0x1000) : 0)) & UINT32_C(0xffffe000);
     }
     ptx_blend(frame, inst->d[0], 'w', result, lanes);
 }

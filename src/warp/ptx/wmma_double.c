@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "warp/ptx/half.h"
 #include "warp/ptx/matrix.h"
 
 enum { DEPTH = 4, BYTES = 8 };
@@ -100,8 +101,10 @@ void ptx_double_product(const double a[WARP_LANES], const double b[WARP_LANES], 
         for (uint32_t k = 0; k < 2; k++) {
             uint32_t row, column;
             place(l, SUMS, k, &row, &column);
-            for (uint32_t i = 0; i < DEPTH; i++)
-                sums[k][l] = fma(a[row * 4 + i], b[column * 4 + i], sums[k][l]);
+            for (uint32_t i = 0; i < DEPTH; i++) {
+                const double x = a[row * 4 + i], y = b[column * 4 + i];
+                sums[k][l] = warp_nan_of(fma(x, y, sums[k][l]), y, sums[k][l], x);
+            }
         }
 }
 

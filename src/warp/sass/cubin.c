@@ -270,16 +270,34 @@ static smp_code read_bank(cubin *c, size_t section, warp_code *code)
     return problem ? problem : add_variables(c, section, bank);
 }
 
+/* The bits of NaNs in instructions: 32 of an immediate operand lie in the second word of each. */
+static void read_nans(const cubin *c, const Elf64_Shdr *section, const warp_code *code)
+{
+    const unsigned char *data = data_of(c, section);
+    for (size_t i = 0; data && i < code->nan_count; i++) {
+        const uint64_t at = (uint64_t)code->nans[i].inst * SASS_INST_BYTES + sizeof(uint32_t);
+        uint32_t bits = 0;
+        if (at + sizeof bits <= section->sh_size)
+            memcpy(&bits, data + at, sizeof bits);
+        if ((bits & 0x7fffffff) > 0x7f800000)
+            code->constants[code->nans[i].constant].bits = bits;
+    }
+}
+
 static smp_code read_sections(cubin *c)
 {
     smp_code code = SMP_OK;
     for (size_t i = 0; i < c->section_count && !code; i++) {
         const char *name = section_name(c, i);
-        static const char info[] = ".nv.info", shared[] = ".nv.shared.", constant[] = ".nv.constant";
+        static const char info[] = ".nv.info", text[] = ".text.", shared[] = ".nv.shared.", constant[] = ".nv.constant";
         if (!strncmp(name, info, strlen(info))) {
             warp_code *of = name[strlen(info)] == '.' ? kernel_of(c, name + strlen(info) + 1) : NULL;
             if (of || !name[strlen(info)])
                 code = read_info(c, &c->sections[i], of);
+        } else if (!strncmp(name, text, strlen(text))) {
+            const warp_code *of = kernel_of(c, name + strlen(text));
+            if (of)
+                read_nans(c, &c->sections[i], of);
         } else if (!strncmp(name, shared, strlen(shared))) {
             warp_code *of = kernel_of(c, name + strlen(shared));
             const uint64_t size = c->sections[i].sh_size;

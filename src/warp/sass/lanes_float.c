@@ -27,6 +27,7 @@ static inline void take_floats(const warp_frame *frame, const sass_op *op, int i
 static inline void put_floats(warp_frame *frame, const sass_op *op, float r[WARP_LANES], uint32_t lanes)
 {
     uint32_t bits[WARP_LANES];
+    WARP_EACH_LANE r[l] = warp_one_nan(r[l]);
     if (op->saturate)
         for (int l = 0; l < WARP_LANES; l++)
             r[l] = r[l] > 0 ? r[l] < 1 ? r[l] : 1.0f : 0.0f; /* NaN is 0 */
@@ -40,16 +41,17 @@ static inline void put_floats(warp_frame *frame, const sass_op *op, float r[WARP
 enum { NEAREST, DOWN, UP, TO_ZERO };
 static const int directions[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
 
-static __attribute__((noinline)) float rounded(int how, float a, float b, float c)
+/* A product by itself: with -0 added, one of zero would be -0 where sums are rounded down. */
+static __attribute__((noinline)) float rounded(int how, bool is_product, float a, float b, float c)
 {
     volatile float x = a, y = b, z = c, r;
     fesetround(directions[how]);
-    r = fmaf(x, y, z);
+    r = is_product ? x * y : fmaf(x, y, z);
     fesetround(FE_TONEAREST);
     return r;
 }
 
-#define FLOATS(name, expression, x, y, z)                                                                              \
+#define FLOATS(name, expression, is_product, x, y, z)                                                                  \
     RUN(name)                                                                                                          \
     {                                                                                                                  \
         const sass_op *op = inst->extra;                                                                               \
@@ -62,12 +64,12 @@ static __attribute__((noinline)) float rounded(int how, float a, float b, float 
             WARP_EACH_LANE d[l] = (expression);                                                                        \
         else                                                                                                           \
             for (int l = 0; l < WARP_LANES; l++)                                                                       \
-                d[l] = rounded(op->rounding, x, y, z);                                                                 \
+                d[l] = rounded(op->rounding, is_product, x, y, z);                                                     \
         put_floats(frame, op, d, lanes);                                                                               \
     }
-FLOATS(fadd, a[l] + b[l], a[l], 1.0f, b[l])
-FLOATS(fmul, a[l] * b[l], a[l], b[l], -0.0f)
-FLOATS(ffma, fmaf(a[l], b[l], c[l]), a[l], b[l], c[l])
+FLOATS(fadd, a[l] + b[l], false, a[l], 1.0f, b[l])
+FLOATS(fmul, a[l] * b[l], true, a[l], b[l], 0)
+FLOATS(ffma, fmaf(a[l], b[l], c[l]), false, a[l], b[l], c[l])
 
 /* A NaN loses against a number; -0 is less than +0. */
 static inline bool is_less(float a, float b)
@@ -145,7 +147,7 @@ static inline uint32_t one_half(const sass_op *op, uint32_t a, uint32_t b, uint3
     }
     const float x = warp_half_float(a), y = warp_half_float(b);
     if (op->mode == SASS_LEASTS)
-        return x != x ? b : y != y ? a : is_less(x, y) == op->is_signed ? a : b;
+        return x != x ? y != y ? 0x7fff : b : y != y ? a : is_less(x, y) == op->is_signed ? a : b;
     const double u = (double)x, v = (double)y;
     return warp_half_bits(op->mode == SASS_ADDS         ? u + v
                           : op->mode == SASS_MULTIPLIES ? u * v
@@ -177,11 +179,11 @@ RUN(halves)
 
 /* ------------------------------------------------------------------------------------------------ doubles */
 
-static __attribute__((noinline)) double rounded_double(int how, double a, double b, double c)
+static __attribute__((noinline)) double rounded_double(int how, bool is_product, double a, double b, double c)
 {
     volatile double x = a, y = b, z = c, r;
     fesetround(directions[how]);
-    r = fma(x, y, z);
+    r = is_product ? x * y : fma(x, y, z);
     fesetround(FE_TONEAREST);
     return r;
 }
@@ -191,6 +193,19 @@ static inline void take_doubles(const warp_frame *frame, const sass_op *op, int 
     uint64_t bits[WARP_LANES];
     sass_take_long(frame, op, i, bits);
     memcpy(to, bits, sizeof bits);
+}
+
+/* The NaN of a result is that of the second, the third or the first source, as the register holds it. */
+static __attribute__((noinline)) void settle_nans(const warp_frame *frame, const sass_op *op, double d[WARP_LANES])
+{
+    double a[WARP_LANES], b[WARP_LANES], c[WARP_LANES];
+    sass_op plain = *op;
+    memset(plain.change, 0, sizeof plain.change);
+    take_doubles(frame, &plain, 0, a);
+    take_doubles(frame, &plain, 1, b);
+    take_doubles(frame, &plain, 2, c);
+    for (int l = 0; l < WARP_LANES; l++)
+        d[l] = warp_nan_of(d[l], b[l], op->mode == SASS_ADDS || op->mode == SASS_MULTIPLIES ? a[l] : c[l], a[l]);
 }
 
 RUN(doubles)
@@ -204,15 +219,20 @@ RUN(doubles)
     take_doubles(frame, op, 2, c);
     if (op->rounding != NEAREST)
         for (int l = 0; l < WARP_LANES; l++)
-            d[l] = op->mode == SASS_ADDS         ? rounded_double(op->rounding, a[l], 1.0, b[l])
-                   : op->mode == SASS_MULTIPLIES ? rounded_double(op->rounding, a[l], b[l], -0.0)
-                                                 : rounded_double(op->rounding, a[l], b[l], c[l]);
+            d[l] = op->mode == SASS_ADDS         ? rounded_double(op->rounding, false, a[l], 1.0, b[l])
+                   : op->mode == SASS_MULTIPLIES ? rounded_double(op->rounding, true, a[l], b[l], 0)
+                                                 : rounded_double(op->rounding, false, a[l], b[l], c[l]);
     else if (op->mode == SASS_ADDS)
         WARP_EACH_LANE d[l] = a[l] + b[l];
     else if (op->mode == SASS_MULTIPLIES)
         WARP_EACH_LANE d[l] = a[l] * b[l];
     else
         WARP_EACH_LANE d[l] = fma(a[l], b[l], c[l]);
+    bool nan = false;
+    for (int l = 0; l < WARP_LANES; l++)
+        nan |= d[l] != d[l];
+    if (nan)
+        settle_nans(frame, op, d);
     memcpy(bits, d, sizeof bits);
     sass_put_long(frame, op, bits, lanes);
 }

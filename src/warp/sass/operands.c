@@ -149,6 +149,7 @@ static void read_number(sass_text text, sass_operand *o)
     o->real = minus ? -o->real : o->real;
     const float narrow = (float)o->real;
     memcpy(&o->bits, &narrow, 4);
+    o->is_nan = nan;
     if (nan)
         o->bits = 0x7fffffff | (minus ? UINT32_C(1) << 31 : 0);
 }
@@ -258,16 +259,39 @@ static uint32_t constant_row(sass_parser *parser, uint32_t bits, uint32_t row)
     return row;
 }
 
+/* Whether two constants from that number on are those of a NaN, whose bits are not known yet. */
+static bool is_unknown(const warp_code *code, size_t constant)
+{
+    bool unknown = false;
+    for (size_t i = 0; i < code->nan_count; i++)
+        unknown = unknown || code->nans[i].constant / 2 == constant / 2;
+    return unknown;
+}
+
 /* Two rows that follow each other, so that 64 bits need no care. */
 uint32_t sass_constant(sass_parser *parser, uint32_t low, uint32_t high)
 {
     const warp_code *code = parser->code;
     for (size_t i = 0; i + 1 < code->constant_count; i += 2)
-        if (code->constants[i].bits == low && code->constants[i + 1].bits == high)
+        if (code->constants[i].bits == low && code->constants[i + 1].bits == high && !is_unknown(code, i))
             return code->constants[i].row;
     const uint32_t row = new_rows(parser, 2);
     constant_row(parser, low, row);
     constant_row(parser, high, row + SASS_WORD_ROW);
+    return row;
+}
+
+/* A NaN has rows of its own, which the cubin settles. */
+static uint32_t nan_row(sass_parser *parser, uint32_t bits, bool is_double)
+{
+    warp_code *code = parser->code;
+    const uint32_t row = new_rows(parser, 2);
+    constant_row(parser, is_double ? 0 : bits, row);
+    constant_row(parser, is_double ? bits : 0, row + SASS_WORD_ROW);
+    if (parser->failed || !smp_grow(&code->nans, &code->nan_capacity, code->nan_count + 1, sizeof *code->nans))
+        return row;
+    code->nans[code->nan_count++] =
+        (warp_nan){(uint32_t)code->count - 1, (uint32_t)code->constant_count - (is_double ? 1 : 2)};
     return row;
 }
 
@@ -301,6 +325,9 @@ uint32_t sass_row(sass_parser *parser, const sass_operand *o, int words, bool is
                    ? WARP_NO_ROW
                    : bank_row(parser, o->bank, (uint32_t)o->offset);
     case SASS_NUMBER:
+        if (o->is_nan)
+            return nan_row(parser, is_float && words == 2 ? (o->bits >> 31 << 31) | 0x7ff80000 : o->bits,
+                           is_float && words == 2);
         if (is_float && words == 2) { /* the high half of a double, or a double */
             uint64_t bits;
             memcpy(&bits, &o->real, sizeof bits);

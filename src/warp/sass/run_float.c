@@ -10,24 +10,26 @@ enum { NEAREST, DOWN, UP, TO_ZERO };
 enum { RCP, RSQ, SQRT, EX2, LG2, SIN, COS, TANH, RCP64H, RSQ64H };
 enum { HALF, SINGLE, DOUBLE, BFLOAT };
 
+/* The unit takes subnormal numbers for zeros but in TANH and EX2, and gives none. */
 static float mufu(uint32_t function, float x)
 {
     const double turn = 6.283185307179586; /* sines take what was divided by it */
+    const float flushed = warp_flushed(x), rest = flushed - rintf(flushed);
     switch (function) {
     case RCP:
-        return 1.0f / x;
+        return warp_flushed(1.0f / flushed);
     case RSQ:
-        return (float)(1.0 / sqrt((double)x));
+        return (float)(1.0 / sqrt((double)flushed));
     case SQRT:
-        return sqrtf(x);
+        return sqrtf(flushed);
     case EX2:
-        return exp2f(x);
+        return warp_flushed(exp2f(x));
     case LG2:
-        return log2f(x);
+        return log2f(flushed);
     case SIN:
-        return (float)sin((double)x * turn);
+        return rest == 0 ? copysignf(0, x) : (float)sin((double)rest * turn);
     case COS:
-        return (float)cos((double)x * turn);
+        return (float)cos((double)rest * turn);
     default:
         return tanhf(x);
     }
@@ -42,9 +44,11 @@ void sass_run_mufu(warp_block *block, warp_frame *frame, const warp_inst *inst, 
     WARP_ACTIVE_LANES(lanes)
     if (op->mode >= RCP64H) { /* the high word of a double */
         const double x = warp_bits_double((uint64_t)a[l] << 32);
-        r[l] = (uint32_t)(warp_double_bits(1.0 / (op->mode == RCP64H ? x : sqrt(x))) >> 32);
+        const double y = 1.0 / (op->mode == RCP64H ? x : sqrt(x));
+        const uint32_t high = (uint32_t)(warp_double_bits(y) >> 32);
+        r[l] = y != y ? 0x7fffffff : high & 0x7ff00000 ? high : high & 0x80000000;
     } else
-        r[l] = warp_float_bits(mufu(op->mode, warp_bits_float(a[l])));
+        r[l] = warp_float_bits(warp_one_nan(mufu(op->mode, warp_bits_float(a[l]))));
     sass_put(frame, op, r, lanes);
 }
 
@@ -147,11 +151,12 @@ static double in_direction(uint32_t rounding, double v)
     return rounding == TO_ZERO ? trunc(v) : rounding == DOWN ? floor(v) : rounding == UP ? ceil(v) : rint(v);
 }
 
-/* What lies outside the integers becomes the nearest of them; NaN is 0, in 64 bits the sign's bit. */
+/* What lies outside the integers becomes the nearest of them; NaN is 0, in 64 bits and of doubles the
+ * sign's bit. */
 static uint64_t to_integer(const sass_op *op, double v)
 {
     if (v != v)
-        return op->lut == 64 ? UINT64_C(1) << 63 : 0;
+        return op->lut == 64 ? UINT64_C(1) << 63 : op->wide ? UINT64_C(1) << 31 : 0;
     if (op->is_signed) {
         const double end = op->lut == 64 ? 0x1p63 : 0x1p31;
         return v >= end ? (op->lut == 64 ? INT64_MAX : INT32_MAX) : (uint64_t)(v < -end ? (int64_t)-end : (int64_t)v);
@@ -207,9 +212,9 @@ void sass_run_convert(warp_block *block, warp_frame *frame, const warp_inst *ins
                          : op->submode == BFLOAT ? (double)warp_bf16_float(a[l] & 0xffff)
                                                  : (double)warp_bits_float(a[l]);
         wide[l] = warp_double_bits(v);
-        r[l] = op->mode == HALF     ? warp_half_bits(v)
-               : op->mode == BFLOAT ? warp_bf16_bits((float)v)
-                                    : warp_float_bits((float)v);
+        r[l] = op->mode == HALF     ? op->submode == DOUBLE ? warp_half_of_double(v) : warp_half_bits(v)
+                   : op->mode == BFLOAT ? warp_bf16_bits((float)v)
+                                    : warp_float_bits(op->submode == DOUBLE ? (float)v : warp_one_nan((float)v));
         if (op->flush && op->mode == SINGLE && !(r[l] & 0x7f800000))
             r[l] &= 0x80000000;
     }
@@ -228,13 +233,17 @@ void sass_run_round(warp_block *block, warp_frame *frame, const warp_inst *inst,
     if (op->wide) {
         sass_take_long(frame, op, 0, from);
         WARP_ACTIVE_LANES(lanes)
-        from[l] = warp_double_bits(in_direction(op->rounding, warp_bits_double(from[l])));
+        from[l] = warp_double_bits(warp_quiet(in_direction(op->rounding, warp_bits_double(from[l]))));
         sass_put_long(frame, op, from, lanes);
         return;
     }
     const uint32_t *a = sass_take(frame, op, 0, room);
     WARP_ACTIVE_LANES(lanes)
-    r[l] = warp_float_bits((float)in_direction(op->rounding, (double)warp_bits_float(a[l])));
+    {
+        const float x = warp_bits_float(a[l]);
+        r[l] =
+            warp_float_bits(warp_one_nan((float)in_direction(op->rounding, (double)(op->flush ? warp_flushed(x) : x))));
+    }
     sass_put(frame, op, r, lanes);
 }
 
@@ -260,7 +269,7 @@ void sass_run_widen_half(warp_block *block, warp_frame *frame, const warp_inst *
     const uint32_t *a = sass_take(frame, op, 0, room);
     (void)block;
     for (int l = 0; l < WARP_LANES; l++)
-        r[l] = warp_float_bits(warp_half_float(a[l] & 0xffff));
+        r[l] = warp_float_bits(warp_one_nan(warp_half_float(a[l] & 0xffff)));
     sass_put(frame, op, r, lanes);
 }
 

@@ -48,6 +48,7 @@ typedef struct sass_operand {
     uint32_t bits;   /* of a number, as a 32-bit integer or float */
     uint64_t whole;  /* of a number that is written with more than 32 bits; else 0 */
     double real;     /* of a number that is written as a float */
+    bool is_nan;     /* it is written as a NaN, of unknown bits */
     bool is_integer; /* it is written as an integer */
     uint32_t bank;
     int64_t offset;
