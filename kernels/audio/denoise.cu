@@ -12,7 +12,8 @@ SMP_DEVICE void denoise_gate(const smp_io &io, const smp_denoise &p, smp_number 
     const float *const table = static_cast<const float *>(io.table);
     const int c = (int)blockIdx.y;
     const float *const thresholds = smp_denoise_thresholds(&p, table, c);
-    const MEMORY z = p.f.fft.passes % 2 ? b : a, spectrum = p.f.fft.passes % 2 ? a : b;
+    const bool odd = p.f.fft.passes % 2;
+    const MEMORY z = smp_fft_one_of(a, b, odd), spectrum = smp_fft_one_of(b, a, odd);
     smp_overlap_add(io, p.f, p.frames, p.gain, reinterpret_cast<float *>(shared + 2 * numbers), [&](int64_t t) {
         __syncthreads(); /* all threads are done with the frame before */
         smp_frames_block(p.f, table, io.in, c, t, a, b, [=](int k, float re, float im) {
@@ -38,7 +39,7 @@ SMP_DEVICE void denoise_gate(const smp_io &io, const smp_denoise &p, smp_number 
                 return v;
             },
             z, spectrum);
-        return other ? spectrum : z;
+        return smp_fft_one_of(z, spectrum, other);
     });
 }
 

@@ -44,7 +44,7 @@ SMP_KERNEL_BOUNDS(SMP_FIR_FFT_THREADS, 4, fir_fft_f32_f32, smp_fir, io, p)
                 v.v[0] = smp_frame_at(&io.in, first + 2 * i, c), v.v[1] = smp_frame_at(&io.in, first + 2 * i + 1, c);
                 *a(i) = v;
             } /* no wait: the first pass reads numbers a multiple of the threads apart, which its thread has loaded */
-            const smp_fft_plain z = smp_fft_block(p.fft, w, a, b) ? b : a;
+            const smp_fft_plain z = smp_fft_one_of(a, b, smp_fft_block(p.fft, w, a, b));
 #pragma unroll
             for (int i = 0; i < FIR_PAIRS; i++) {
                 const int k = me + i * SMP_FIR_FFT_THREADS, l = FIR_HALF - k;
@@ -71,7 +71,7 @@ SMP_KERNEL_BOUNDS(SMP_FIR_FFT_THREADS, 4, fir_fft_f32_f32, smp_fir, io, p)
                 *a(l) = back;
         }
         __syncthreads();
-        const smp_fft_plain z = smp_fft_block(p.fft, w, a, b) ? b : a;
+        const smp_fft_plain z = smp_fft_one_of(a, b, smp_fft_block(p.fft, w, a, b));
         for (int i = me; i < SMP_FIR_STEP / 2; i += SMP_FIR_FFT_THREADS) {
             const int64_t y = block * SMP_FIR_STEP + 2 * i;
             const smp_number v = *z((SMP_FIR_SEGMENT - SMP_FIR_STEP) / 2 + i);

@@ -46,7 +46,7 @@ SMP_DEVICE void smp_frames_block(const smp_frames &f, const float *table, const 
         }
         return;
     }
-    const MEMORY z = smp_fft_block(f.fft, w, a, b) ? b : a;
+    const MEMORY z = smp_fft_one_of(a, b, smp_fft_block(f.fft, w, a, b));
     for (int k = me; k <= f.bins - k; k += threads) {
         const int l = f.bins - k;
         smp_converge();

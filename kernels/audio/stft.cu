@@ -39,7 +39,7 @@ SMP_DEVICE void istft_samples(const smp_io &io, const smp_stft &p, smp_number *s
                 return v;
             },
             a, b);
-        return other ? b : a;
+        return smp_fft_one_of(a, b, other);
     });
 }
 

@@ -15,6 +15,16 @@ struct smp_fft_plain {
     SMP_DEVICE_MEMBER smp_number *operator()(int i) const { return at + i; }
 };
 
+/* One of two, chosen by their pointers. Of `second ? b : a`, which chooses among objects, nvcc does not see that both
+ * lie in shared memory: it makes loads and stores of any memory (LD, ST), which take longer, and which counters of
+ * shared instructions leave out. */
+template <typename MEMORY> SMP_DEVICE MEMORY smp_fft_one_of(const MEMORY &a, const MEMORY &b, bool second)
+{
+    MEMORY one = a;
+    one.at = second ? b.at : a.at;
+    return one;
+}
+
 template <int R, typename FROM, typename TO>
 SMP_DEVICE void smp_fft_pass(const FROM &from, const TO &to, const float *w, int n, int s)
 {
@@ -45,10 +55,10 @@ template <typename MEMORY>
 SMP_DEVICE bool smp_fft_block(const smp_fft &f, const float *w, const MEMORY &a, const MEMORY &b)
 {
     int s = 1;
+    MEMORY from = a, to = b; /* which change places: see smp_fft_one_of */
 #pragma unroll 1
     for (int pass = 0; pass < f.passes; pass++) {
         const int r = f.radix[pass];
-        const MEMORY &from = pass % 2 ? b : a, &to = pass % 2 ? a : b;
         if (r == 4)
             smp_fft_pass<4>(from, to, w, f.n, s);
         else if (r == 2)
@@ -60,6 +70,9 @@ SMP_DEVICE bool smp_fft_block(const smp_fft &f, const float *w, const MEMORY &a,
         else
             smp_fft_pass<7>(from, to, w, f.n, s);
         __syncthreads();
+        const MEMORY was = from;
+        from = to;
+        to = was;
         w += 2 * (r - 1) * (f.n / (s * r));
         s *= r;
     }

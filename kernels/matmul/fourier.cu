@@ -59,7 +59,7 @@ template <typename MEMORY_, int KIND> struct fourier_twice {
     enum { kind = KIND, copies = 2 };
     static SMP_DEVICE_MEMBER MEMORY run(const smp_fft &f, const float *w, const MEMORY &a, const MEMORY &b)
     {
-        return smp_fft_block(f, w, a, b) ? b : a;
+        return smp_fft_one_of(a, b, smp_fft_block(f, w, a, b));
     }
 };
 struct fourier_in_place {
@@ -177,7 +177,7 @@ template <typename HOW> SMP_DEVICE void fourier_columns(const smp_io &io, const 
                 *z(y) = fourier_pair(v.v[1] * factor, v.v[0] * factor);
             }
             __syncthreads();
-            z = HOW::run(p.down, w, z, z.at == a.at ? b : a);
+            z = HOW::run(p.down, w, z, smp_fft_one_of(a, b, z.at == a.at));
         }
         const int64_t beside = z.at - a.at; /* of the result in every line's memory */
         for (int64_t i = mine; i < (int64_t)n * lines; i += all) {
