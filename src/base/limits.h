@@ -30,6 +30,7 @@ typedef struct smp_limits { /* also how an input is to be read */
                            format can (smp_media.scan); 0: never */
     uint64_t gpu_jpeg;  /* pixels from which on a run on a GPU asks for that; 0: never */
     bool coded;         /* give the coded data of a picture instead of its rows, where the format can */
+    bool live;          /* a sound from a pipe may come as it is made: see smp_media.live */
     bool whole;         /* it is likely small, and read whole to memory that smp_reader_shared gives: rows may be there
                            before they are asked for */
     bool memory_meant;  /* max_memory was given, and a small file may take all of it */

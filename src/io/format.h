@@ -29,6 +29,7 @@ typedef struct smp_file_format {
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
     bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
+    bool open_end;                 /* a sound is written whose length is not known before its end */
     bool pages;                    /* a file may hold several pictures, of which smp_limits.page chooses */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
@@ -44,8 +45,11 @@ typedef struct smp_file_format {
     /* Reads the header: fills reader->media (except file_format), checks limits before allocating, sets reader->state.
      * After a failure read_close is called too, if state is set. */
     smp_code (*read_open)(smp_reader *reader, smp_error *err);
-    /* rows >= 1, never past the last. */
+    /* rows >= 1, never past the last. Of an open end: where fewer are left, sets reader->end. */
     smp_code (*read_rows)(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+    /* As smp_reader_some, in place of reading little by little; may be null. */
+    smp_code (*read_some)(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err);
+    smp_code (*settle)(smp_reader *reader, smp_error *err); /* as smp_reader_settle, in place of opening again */
     /* Checks what follows the last row; may be null. */
     smp_code (*read_end)(smp_reader *reader, smp_error *err);
     /* Behind the last row: goes to the next picture, of the same shape, whose row 0 is then next. *more: there is one.
@@ -72,6 +76,9 @@ struct smp_reader {
     smp_limits limits;
     smp_media media;
     int64_t next_row;
+    int64_t end; /* rows of a sound of open end, once it has ended; INT64_MAX: they go on */
+    int64_t frame_bytes; /* of samples that lie as they are; 0: they are coded */
+    atomic_bool stopped;
     smp_notes notes;
     uint64_t id3;     /* bytes of ID3 tags in front, for a format that takes them itself */
     size_t tag_bytes; /* of a sound's tags kept so far; SIZE_MAX: no more are kept */

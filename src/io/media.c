@@ -244,6 +244,10 @@ smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint6
                          smp_error *err)
 {
     const smp_shape *shape = &media->shape;
+    if (media->open_end && (!limits->live || shape->kind != SMP_AUDIO || shape->height != SMP_OPEN_HEIGHT))
+        return smp_fail(err, SMP_E_DECODE, "the sound's length cannot be right");
+    if (shape->kind != SMP_IMAGE && media->open_end)
+        return SMP_OK;
     if (shape->kind != SMP_IMAGE)
         return smp_check_frames(limits, shape->height, err);
     smp_code code = smp_check_picture(limits, shape->width, shape->height, 0, err);
@@ -293,6 +297,11 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     }
     reader->source = *source;
     reader->limits = *limits;
+    reader->end = INT64_MAX;
+    if (limits->live) {
+        reader->source.stopped = &reader->stopped;
+        smp_source_keep(&reader->source);
+    }
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
     checked = 0;
@@ -332,6 +341,9 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     if (code != SMP_OK)
         goto fail;
     check_profile(reader);
+    reader->media.live = limits->live && reader->media.shape.kind == SMP_AUDIO && !reader->source.seekable;
+    if (!reader->media.live)
+        smp_source_keep_no_more(&reader->source);
     reader->media.shape.speakers = reader->media.meta.sound.mask;
     smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
     if (format->kind != SMP_AUDIO && reader->media.shape.kind == SMP_IMAGE)
@@ -406,6 +418,70 @@ smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t r
     if (code != SMP_OK)
         smp_at(err, "%s", reader->name);
     return code;
+}
+
+/* As many rows as are there; of a coded sound some, since what a decoder has taken in is not known. */
+static int64_t rows_there(smp_reader *reader, int64_t rows)
+{
+    enum { A_SECOND = 20 };
+    const int64_t frame = reader->frame_bytes;
+    const int64_t some =
+        frame ? (int64_t)smp_source_available(&reader->source) / frame : (int64_t)reader->media.shape.rate / A_SECOND;
+    return smp_min_i64(smp_max_i64(some, 1), rows);
+}
+
+static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err)
+{
+    const smp_shape *shape = &reader->media.shape;
+    const int64_t first = reader->next_row;
+    smp_source_keep_no_more(&reader->source);
+    rows = rows_there(reader, smp_min_i64(rows, shape->height - first));
+    smp_code code = reader->format->read_rows(reader, to, stride, rows, err);
+    *got = smp_min_i64(rows, reader->end - first);
+    reader->next_row = first + *got;
+    if (!code && reader->next_row == smp_min_i64(reader->end, shape->height) && reader->format->read_end)
+        code = reader->format->read_end(reader, err);
+    return code;
+}
+
+smp_code smp_reader_some(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err)
+{
+    smp_code code = reader->broken;
+    *got = 0;
+    if (code != SMP_OK)
+        smp_fail(err, code, "an earlier failure stopped the reading of this file");
+    else if (rows > 0 && reader->next_row < reader->end)
+        code = reader->format->read_some ? reader->format->read_some(reader, to, stride, rows, got, err)
+                                         : read_some(reader, to, stride, rows, got, err);
+    reader->broken = code;
+    if (code != SMP_OK)
+        smp_at(err, "%s", reader->name);
+    return code;
+}
+
+void smp_reader_stop(smp_reader *reader)
+{
+    atomic_store(&reader->stopped, true);
+}
+
+smp_code smp_reader_settle(smp_reader **reader, smp_error *err)
+{
+    smp_reader *old = *reader;
+    smp_limits limits = old->limits;
+    smp_source source = old->source;
+    if (old->format->settle)
+        return old->format->settle(old, err);
+    limits.live = false;
+    old->source = (smp_source){.fd = -1};
+    source.stopped = NULL;
+    smp_source_again(&source, limits.max_file ? limits.max_file : UINT64_MAX);
+    const smp_code code = smp_reader_open_source(&source, old->name, &limits, reader, err);
+    if (code != SMP_OK) {
+        *reader = old;
+        return old->broken = code;
+    }
+    smp_reader_close(old);
+    return SMP_OK;
 }
 
 smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err)

@@ -152,6 +152,8 @@ typedef struct smp_scan {
     int across, down; /* pixels that share a sample of chroma */
 } smp_scan;
 
+#define SMP_OPEN_HEIGHT (INT64_C(1) << 40) /* frames: more than any sound has */
+
 typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
     smp_scan scan;           /* with smp_limits.scan_from */
@@ -162,6 +164,8 @@ typedef struct smp_media {
     bool shrinks;            /* smp_limits.shrink works */
     bool copies;             /* smp_limits.coded may give: */
     smp_blob coded;          /* all of the file but its metadata, for smp_write_options.coded; from smp_alloc */
+    bool live;               /* rows come as somebody makes them: smp_reader_some */
+    bool open_end;           /* the same, and how many there will be is not known: shape.height is SMP_OPEN_HEIGHT */
     int leftover;            /* bytes behind the last whole frame of a sound without a header */
     char detail[96];         /* "palette, interlaced", "4:2:0, quality unknown" */
     smp_meta meta;
@@ -188,6 +192,15 @@ const smp_media *smp_reader_media(const smp_reader *reader);
  * an error (SMP_E_DECODE), never short data. After the last row the rest of the file is checked too. */
 smp_code smp_reader_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
 void smp_reader_close(smp_reader *reader);
+
+/* Of a live sound: the next rows, at least one and at most `rows`, and no more than are there without waiting. *got 0:
+ * the sound of open end has ended. Stops waiting, and fails, after smp_reader_stop from another thread. */
+smp_code smp_reader_some(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err);
+void smp_reader_stop(smp_reader *reader);
+
+/* Of a live sound of which nothing was read: reads it to its end, so that its length is known. Reader and media are
+ * others afterwards. After a failure the reader can only be closed. */
+smp_code smp_reader_settle(smp_reader **reader, smp_error *err);
 
 /* After the last row: goes to the next picture, which has the same shape. *more: there is one, and its rows are next:
  * all of a stream's only where it was opened with smp_limits.frames. Damage before it is an error. */
@@ -241,6 +254,8 @@ typedef struct smp_write_options {
     int sound_type;        /* an smp_sound_type; 0: as the input's */
     bool planes;           /* arrays: channels first, a plane after the other */
     bool half;             /* arrays of floats: 16 bits */
+    bool open_end;         /* of a sound: its height is more than any, and the rows that are written are all */
+    bool live;             /* what is written goes on to who reads the pipe */
     const char *format;    /* of standard output, an extension; null: the usual */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
@@ -284,6 +299,9 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
 
 /* The format that a file of this name is written in, as smp_media.file_format; null: none, or not known yet. */
 const char *smp_writer_format(const char *path, const char *format);
+
+/* Whether files of this name can be written of a sound whose length is not known before its end. */
+bool smp_writer_open_ended(const char *path, const char *format);
 
 /* Whether files of this name are pictures without a place for profiles, EXIF and texts. */
 bool smp_writer_bare(const char *path, const char *format);

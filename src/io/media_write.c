@@ -308,6 +308,8 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
                    ? o->take(o->take_context, writer->name, &writer->shape, writer->next_row, rows, from, stride, err)
                    : writer->format->write_rows(writer, from, stride, rows, err);
         writer->next_row += rows;
+        if (code == SMP_OK && o->live && writer->output)
+            code = smp_output_flush(writer->output, err);
     }
     if (code != SMP_OK) {
         writer->broken = true;
@@ -337,6 +339,13 @@ bool smp_writer_bare(const char *path, const char *as)
     const smp_file_format *format;
     const char *extension;
     return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && format->bare;
+}
+
+bool smp_writer_open_ended(const char *path, const char *as)
+{
+    const smp_file_format *format;
+    const char *extension;
+    return find_writer(path, as, SMP_AUDIO, &format, &extension, NULL) == SMP_OK && format->open_end;
 }
 
 bool smp_writer_fits_rate(const char *path, const char *as, smp_shape *shape)
@@ -392,6 +401,9 @@ const smp_notes *smp_writer_notes(const smp_writer *writer)
 static smp_code finish(smp_writer *writer, smp_error *err)
 {
     smp_code code = SMP_OK;
+    if (writer->options.open_end) /* it has come */
+        writer->shape.height = writer->next_row;
+    writer->options.open_end = false;
     if (writer->broken)
         code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
     else if (!writer->options.scan.width && writer->next_row != rows_shape(writer)->height)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,7 @@ void smp_source_close(smp_source *source)
         close(source->spool_file);
     smp_free(source->buffer);
     smp_free(source->spooled);
+    smp_free(source->kept);
     *source = (smp_source){.fd = -1};
 }
 
@@ -219,6 +221,61 @@ static const uint8_t *buffered(const smp_source *source, uint64_t position, size
     return source->buffer + (position - from);
 }
 
+void smp_source_keep(smp_source *source)
+{
+    source->keeping = !source->seekable;
+}
+
+void smp_source_keep_no_more(smp_source *source)
+{
+    smp_free(source->kept);
+    source->kept = NULL;
+    source->kept_size = source->kept_capacity = 0;
+    source->keeping = false;
+}
+
+static void keep(smp_source *source, const uint8_t *bytes, size_t size)
+{
+    if (!smp_grow(&source->kept, &source->kept_capacity, smp_max_u64(source->kept_size + size, SMP_SOURCE_BUFFER), 1)) {
+        source->failed = ENOMEM;
+        return;
+    }
+    memcpy(source->kept + source->kept_size, bytes, size);
+    source->kept_size += size;
+}
+
+void smp_source_again(smp_source *source, uint64_t limit)
+{
+    if (source->kept) {
+        smp_free(source->buffer);
+        source->buffer = source->kept;
+        source->end = source->kept_size;
+        source->kept = NULL;
+        smp_source_keep_no_more(source);
+    }
+    source->begin = 0;
+    source->position = source->base = 0;
+    source->limit = limit;
+}
+
+/* ppoll and not poll, which some machines have not: the process that decodes may call no other. */
+static bool readable(int fd, int milliseconds)
+{
+    struct pollfd input = {.fd = fd, .events = POLLIN};
+    const struct timespec wait = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000L};
+    return ppoll(&input, 1, &wait, NULL) > 0;
+}
+
+/* Waits for bytes as long as somebody wants them. */
+static bool await_bytes(const smp_source *source)
+{
+    enum { LOOK = 50 /* milliseconds from one look at `stopped` to the next */ };
+    while (source->stopped && !source->seekable && !readable(source->fd, LOOK))
+        if (atomic_load(source->stopped))
+            return false;
+    return true;
+}
+
 /* One read(2) into `to`; 0 at the end, on failure, or when the limit is exceeded. */
 static size_t read_some(smp_source *source, uint8_t *to, size_t size)
 {
@@ -226,10 +283,16 @@ static size_t read_some(smp_source *source, uint8_t *to, size_t size)
         return 0;
     for (;;) {
         double start = smp_now();
-        ssize_t got = read(source->fd, to, size);
+        ssize_t got = -1;
+        if (await_bytes(source))
+            got = read(source->fd, to, size);
+        else
+            errno = ECANCELED;
         source->seconds += smp_now() - start;
+        if (got > 0 && source->keeping)
+            keep(source, to, (size_t)got);
         if (got > 0)
-            return (size_t)got;
+            return source->failed ? 0 : (size_t)got;
         if (got == 0) {
             source->at_end = true;
             return 0;
@@ -270,6 +333,12 @@ size_t smp_source_peek(smp_source *source, const uint8_t **at, size_t want)
     }
     size_t have = source->end - source->begin;
     return have < want ? have : want;
+}
+
+size_t smp_source_available(smp_source *source)
+{
+    const uint8_t *at;
+    return smp_source_peek(source, &at, 1) ? source->end - source->begin : 0;
 }
 
 size_t smp_source_take(smp_source *source, const uint8_t **at)

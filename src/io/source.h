@@ -3,6 +3,7 @@
 #ifndef SMP_IO_SOURCE_H
 #define SMP_IO_SOURCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +28,11 @@ typedef struct smp_source {
     bool at_end;
     int failed; /* errno of a failed read, or 0 */
     bool over_limit;
-    double seconds; /* spent in reads */
+    bool keeping; /* bytes that are read are kept, for smp_source_again */
+    uint8_t *kept;
+    size_t kept_size, kept_capacity;
+    const atomic_bool *stopped; /* true: reads of a pipe that gives nothing fail; may be null */
+    double seconds;             /* spent in reads */
 } smp_source;
 
 /* path "-" is standard input. Refuses folders and files over the limit. On failure *source need not be closed. */
@@ -78,6 +83,16 @@ bool smp_source_begin_earlier(smp_source *source, uint64_t bytes);
 /* Reads up to `most` bytes of a pipe ahead into memory. If the input ends within them, seeking becomes possible. Only
  * before anything was consumed. */
 smp_code smp_source_read_ahead(smp_source *source, size_t most, smp_error *err);
+
+/* From now on keeps what is read of a pipe, until smp_source_keep_no_more. */
+void smp_source_keep(smp_source *source);
+void smp_source_keep_no_more(smp_source *source);
+
+/* Goes back to where keeping began. Positions count from there, and nothing was consumed. limit: as at first. */
+void smp_source_again(smp_source *source, uint64_t limit);
+
+/* Waits for bytes, and says how many are there; 0: the input has ended. */
+size_t smp_source_available(smp_source *source);
 
 /* Continues at an absolute position; false when the source cannot seek. */
 bool smp_source_seek(smp_source *source, uint64_t position);

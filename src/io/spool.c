@@ -139,6 +139,7 @@ smp_code smp_source_spool(smp_source *source, smp_error *err)
     ahead a = {0};
     if (source->seekable)
         return SMP_OK;
+    smp_source_keep_no_more(source);
     smp_code code = gather(source, MOST_IN_MEMORY, &a, err);
     if (code != SMP_OK)
         return code;

@@ -39,6 +39,8 @@ typedef struct proxy {           /* the state of a reader */
     bool more;                   /* the last answer: another picture follows */
     bool closed;                 /* the decoder gave all and closed the file by itself */
     bool said_ahead, said_again; /* the last answer */
+    int64_t said_rows;           /* the same, of SMP_ASK_SOME, */
+    int said_leftover;           /* and media.leftover */
     bool ahead;                  /* its rows are in the arena, which was checked to hold them */
     bool opened;                 /* by open_ahead */
     unsigned char *all;          /* ahead: a copy of all rows, where they are wanted elsewhere; or null */
@@ -177,10 +179,25 @@ static smp_code take_error(const smp_answer *answer, smp_error *told, smp_error 
     return told->code;
 }
 
-static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, smp_wire *wire, smp_error *err)
+/* Waits as long as the watch has patience, and somebody wants what comes. */
+typedef struct wanting {
+    smp_patience watch;
+    const atomic_bool *stopped;
+} wanting;
+
+static double seconds_wanted(void *context)
 {
+    static const double LOOK = 0.05; /* from one look at `stopped` to the next */
+    const wanting *want = context;
+    return atomic_load(want->stopped) ? 0 : fmin(LOOK, want->watch.seconds(want->watch.context));
+}
+
+static smp_code receive(smp_reader *reader, smp_answer *answer, smp_wire *wire, smp_error *err)
+{
+    proxy *p = reader->state;
     smp_watch *watch = &p->worker->watch;
-    const smp_patience patience = smp_watch_patience(watch);
+    const wanting want = {.watch = smp_watch_patience(watch), .stopped = &reader->stopped};
+    const smp_patience patience = {.seconds = seconds_wanted, .context = (void *)(uintptr_t)&want};
     smp_received got = smp_message_receive(p->worker->channel, answer, sizeof *answer, &patience, NULL);
     if (got == SMP_RECEIVED && answer->bytes) {
         if (answer->bytes > MOST_ANSWER)
@@ -199,7 +216,9 @@ static smp_code receive(proxy *p, const smp_limits *limits, smp_answer *answer, 
     p->closed = got == SMP_RECEIVED && answer->closed != 0;
     p->said_ahead = got == SMP_RECEIVED && answer->ahead != 0;
     p->said_again = got == SMP_RECEIVED && answer->again != 0;
-    return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, limits, got == SMP_RECEIVED_LATE, err);
+    p->said_rows = answer->rows;
+    p->said_leftover = answer->leftover;
+    return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, &reader->limits, got == SMP_RECEIVED_LATE, err);
 }
 
 static atomic_uint_fast64_t asks;
@@ -225,7 +244,7 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
     const double begun = smp_now();
     if (!smp_message_send(p->worker->channel, ask, sizeof *ask, NULL, 0, descriptors, count))
         return fail_dead(p, limits, false, err);
-    smp_code code = receive(p, limits, &answer, &wire, err);
+    smp_code code = receive(reader, &answer, &wire, err);
     if (!code) {
         charge(p, &answer, ask->memory);
         const double reading = fmax(0, answer.seconds - reader->source.seconds); /* no more than was waited for it */
@@ -315,6 +334,65 @@ static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t str
     return code;
 }
 
+/* Rows of a live sound. */
+static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err)
+{
+    proxy *p = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    const int64_t row = smp_row_bytes(shape);
+    const bool arena = p->shared && (uintptr_t)to >= (uintptr_t)p->worker->map &&
+                       (uintptr_t)to + (size_t)(rows * stride) <= (uintptr_t)p->worker->map + p->worker->mapped;
+    smp_ask ask = {.kind = SMP_ASK_SOME, .rows = smp_min_i64(rows, shape->height - reader->next_row)};
+    smp_blob part = {.data = NULL};
+    ask.stride = arena ? stride : row;
+    if (arena) {
+        ask.arena = p->worker->mapped;
+        ask.at = (uintptr_t)to - (uintptr_t)p->worker->map;
+    } else {
+        ask.rows = smp_min_i64(ask.rows, smp_max_i64(1, COPIED / row));
+        part.size = (size_t)(ask.rows * row);
+        if (!(part.data = smp_alloc_raw(part.size)))
+            return smp_fail_memory(err, "rows", part.size);
+    }
+    begin_picture(p, &reader->limits);
+    bound_time(p, &reader->limits, 0);
+    smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, arena ? NULL : &part, err);
+    if (!code && (p->said_rows < 0 || p->said_rows > ask.rows || (!p->said_rows && !reader->media.open_end)))
+        code = fail_answer(p, err);
+    for (int64_t i = 0; !code && !arena && i < p->said_rows; i++)
+        memcpy((char *)to + i * stride, part.data + i * row, (size_t)row);
+    smp_free(part.data);
+    if (code)
+        return code;
+    *got = p->said_rows;
+    reader->next_row += *got;
+    reader->media.leftover = (int)smp_clamp_i64(p->said_leftover, 0, 1 << 16);
+    if (!*got)
+        reader->end = reader->next_row;
+    return SMP_OK;
+}
+
+static smp_code settle(smp_reader *reader, smp_error *err)
+{
+    smp_ask ask = {.kind = SMP_ASK_SETTLE};
+    proxy *p = reader->state;
+    smp_meta_free(&reader->media.meta);
+    reader->media = (smp_media){.orientation = 1, .meta.srgb_intent = -1};
+    begin_picture(p, &reader->limits);
+    bound_time(p, &reader->limits, 0);
+    bound_memory(p, false);
+    smp_code code = ask_worker(p, reader, &ask, NULL, 0, &reader->media, NULL, err);
+    if (!code)
+        code = smp_check_media(&reader->limits, &reader->media, p->input, err);
+    if (code)
+        return smp_at(err, "%s", reader->name), code;
+    const smp_shape *shape = &reader->media.shape;
+    reader->limits.live = false;
+    bound_memory(p, true);
+    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    return SMP_OK;
+}
+
 /* Rows that are in the arena already. */
 static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
 {
@@ -386,8 +464,12 @@ static void close_proxy(smp_reader *reader)
     smp_free(p);
 }
 
-static const smp_file_format elsewhere = {
-    .name = "", .read_rows = read_rows, .read_next = read_next, .read_close = close_proxy};
+static const smp_file_format elsewhere = {.name = "",
+                                          .read_rows = read_rows,
+                                          .read_some = read_some,
+                                          .settle = settle,
+                                          .read_next = read_next,
+                                          .read_close = close_proxy};
 
 void *smp_reader_shared(smp_reader *reader, size_t size)
 {
@@ -494,6 +576,7 @@ smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_
     }
     reader->format = &elsewhere;
     reader->limits = *limits;
+    reader->end = INT64_MAX;
     reader->source.fd = -1;
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;

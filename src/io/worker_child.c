@@ -92,6 +92,7 @@ typedef struct decoder {
     unsigned char *arena;
     uint64_t arena_size;
     bool ahead, again; /* as in smp_answer, of the file that is open */
+    int64_t some;      /* rows that SMP_ASK_SOME gave */
     uint64_t born;     /* bytes of smp_alloc that the program had */
 } decoder;
 
@@ -163,20 +164,25 @@ static smp_code open_file(decoder *d, const smp_ask *ask, int descriptors, smp_e
     return code;
 }
 
+static smp_code read_rows(decoder *d, unsigned char *to, const smp_ask *ask, smp_error *err)
+{
+    return ask->kind == SMP_ASK_SOME ? smp_reader_some(d->reader, to, ask->stride, ask->rows, &d->some, err)
+                                     : smp_reader_rows(d->reader, to, ask->stride, ask->rows, err);
+}
+
 /* Rows that follow the answer. */
 static smp_code gather_rows(decoder *d, const smp_ask *ask, smp_blob *rows, smp_error *err)
 {
     rows->size = (size_t)(ask->rows * ask->stride);
     rows->data = smp_alloc_raw(rows->size);
-    return rows->data ? smp_reader_rows(d->reader, rows->data, ask->stride, ask->rows, err)
-                      : smp_fail_memory(err, "rows", rows->size);
+    return rows->data ? read_rows(d, rows->data, ask, err) : smp_fail_memory(err, "rows", rows->size);
 }
 
 static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
 {
     if (!map_arena(d, ask->arena))
         return smp_fail_memory(err, "rows", ask->arena);
-    return smp_reader_rows(d->reader, d->arena + ask->at, ask->stride, ask->rows, err);
+    return read_rows(d, d->arena + ask->at, ask, err);
 }
 
 /* Whether all rows of a file that has one picture were given: nothing more can be asked of it. */
@@ -203,6 +209,8 @@ static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool m
         .ahead = opened && !code && d->ahead,
         .again = opened && !code && d->again,
         .bytes = (uint32_t)wire.size,
+        .rows = d->some,
+        .leftover = d->reader ? smp_reader_media(d->reader)->leftover : 0,
         .live = live > d->born ? live - d->born : 0,
         .peak = smp_alloc_peak() > d->born ? smp_alloc_peak() - d->born : 0,
         .refused = smp_alloc_refused(),
@@ -249,11 +257,14 @@ _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory)
         const bool opening = ask.kind == SMP_ASK_OPEN;
         bool more = false;
         smp_blob rows = {.data = NULL};
+        const bool settling = ask.kind == SMP_ASK_SETTLE;
+        d.some = 0;
         const smp_code code = opening                    ? open_file(&d, &ask, descriptors, &err)
+                              : settling                 ? smp_reader_settle(&d.reader, &err)
                               : ask.kind == SMP_ASK_NEXT ? smp_reader_next(d.reader, &more, &err)
                               : ask.arena                ? put_rows(&d, &ask, &err)
                                                          : gather_rows(&d, &ask, &rows, &err);
-        reply(&d, code, &err, opening, more, &rows);
+        reply(&d, code, &err, opening || settling, more, &rows);
     }
 }
 

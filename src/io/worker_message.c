@@ -272,6 +272,8 @@ static void pass_media(smp_wire *w, smp_media *media)
     pass_int(w, &media->bits);
     pass(w, &media->pages, sizeof media->pages);
     pass_int(w, &media->leftover);
+    pass_bool(w, &media->live);
+    pass_bool(w, &media->open_end);
     pass_bool(w, &media->shrinks);
     pass_bool(w, &media->copies);
     pass_blob(w, &media->coded);

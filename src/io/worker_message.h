@@ -13,7 +13,9 @@ enum { SMP_FD_CHANNEL = 3, SMP_FD_ARENA = 4, SMP_FD_INPUT = 5, SMP_FD_SPOOL = 6 
 typedef enum smp_ask_kind {
     SMP_ASK_OPEN = 1,
     SMP_ASK_ROWS,
+    SMP_ASK_SOME, /* as SMP_ASK_ROWS, by smp_reader_some */
     SMP_ASK_NEXT,
+    SMP_ASK_SETTLE,
     SMP_ASK_CLOSE /* has no answer */
 } smp_ask_kind;
 
@@ -44,6 +46,8 @@ typedef struct smp_answer {
     uint8_t ahead;       /* SMP_ASK_OPEN: all rows are in the shared memory, smp_ahead_stride apart */
     uint8_t again;       /* the same: reading them says more than the header, so the file is to be opened again */
     uint32_t bytes;      /* that follow */
+    int leftover;        /* SMP_ASK_SOME: as in smp_media */
+    int64_t rows;        /* the same: how many were read */
     uint64_t live, peak; /* bytes of smp_alloc, now and most while it worked */
     uint64_t refused;    /* how often the limit refused memory, ever */
     uint64_t picture;    /* bytes that the header was checked for (smp_check_picture) */

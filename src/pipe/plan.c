@@ -104,6 +104,18 @@ static void warn_of_colours(smp_planner *p, const smp_node *node, int input, int
                   "OTHER-srgb.png -e 'profile srgb'");
 }
 
+/* Whether a stage that changes nothing of a long sound does something to a short one. */
+static bool changes_short(const smp_stage *stage, const void *params, const smp_shape *in, bool linear)
+{
+    smp_error none = {.code = SMP_OK};
+    smp_shape frame = *in;
+    frame.height = 1;
+    smp_node_plan work = {.out = frame, .access = stage->access, .linear = linear, .probing = true};
+    const smp_code code = stage->plan(params, &frame, NULL, &work, &none);
+    smp_free(work.table);
+    return code || !work.nothing;
+}
+
 static smp_code add_node(smp_planner *p, int number)
 {
     const smp_node *node = &p->request->program->nodes[number];
@@ -140,6 +152,8 @@ static smp_code add_node(smp_planner *p, int number)
         smp_free(probe.table);
         code = blame(p, node, code);
     }
+    if (!code && probe.nothing && p->request->open_end && changes_short(stage, params, &in, probe.linear))
+        probe.nothing = false;
     p->dpi_of[number] = probe.dpi > 0 ? probe.dpi : smp_planner_dpi_of(p, node->input);
     if (code || probe.nothing) {
         if (!code && !probe.already)

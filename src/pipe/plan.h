@@ -111,6 +111,7 @@ typedef struct smp_plan_request {
     void *probe_context;
     bool plain_storage;    /* keep every edge in f32 (tests) */
     bool fuse;             /* join neighbouring steps where that does not change the result */
+    bool open_end;         /* the input's height is more than any, and will be set: see length.h */
     bool shapes;           /* the plan is made to see shapes, and not run: stages make no tables */
     const smp_seen *found; /* by plans that were made before; the caller's */
     size_t found_count;

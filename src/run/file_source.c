@@ -31,7 +31,7 @@ static smp_code open_regular(const smp_operand_file *file, const smp_limits *lim
         return smp_at(err, "%s", file->path);
     }
     used.page = 0; /* --page, --raw and --frames are about the input */
-    used.raw.given = used.frames = used.fast_decode = used.coded = false;
+    used.raw.given = used.frames = used.fast_decode = used.coded = used.live = false;
     used.shrink = 0;
     return smp_reader_open_file(fd, file->path, &used, reader, err);
 }
@@ -88,14 +88,22 @@ bool smp_source_by_strips(const smp_plan *plan, int step, const smp_device *devi
 smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, smp_device *device, int64_t strip_rows,
                            smp_stream **out, smp_error *err)
 {
-    if (smp_source_by_strips(plan, step, device))
-        return smp_stream_read_strips(reader, plan, step, strip_rows, out, err);
+    return smp_source_by_strips(plan, step, device)
+               ? smp_stream_read_strips(reader, plan, step, strip_rows, out, err)
+               : smp_source_slots(reader, plan, step, device, strip_rows, out, err);
+}
+
+smp_code smp_source_slots(smp_reader *reader, const smp_plan *plan, int step, smp_device *device, int64_t strip_rows,
+                          smp_stream **out, smp_error *err)
+{
     int64_t rows;
     smp_code code = smp_rows_needed(plan, step, &rows, err);
     strip_rows = smp_phase_rows(plan, plan->steps[step].phase, strip_rows);
-    return code ? code
-                : smp_stream_read(reader, rows, smp_source_slot(&plan->steps[step].out, strip_rows, device), device,
-                                  out, err);
+    const int64_t slot = smp_source_slot(&plan->steps[step].out, strip_rows, device);
+    if (code)
+        return code;
+    return smp_reader_media(reader)->live ? smp_stream_read_live(reader, rows, slot, device, out, err)
+                                          : smp_stream_read(reader, rows, slot, device, out, err);
 }
 
 int64_t smp_source_slot(const smp_shape *shape, int64_t strip_rows, const smp_device *device)

@@ -25,6 +25,10 @@ void smp_file_source_close(smp_file_source *source);
  * device share memory and the source is not a frame. */
 bool smp_source_by_strips(const smp_plan *plan, int step, const smp_device *device);
 
+/* The stream of a source that is not read by strips. */
+smp_code smp_source_slots(smp_reader *reader, const smp_plan *plan, int step, smp_device *device, int64_t strip_rows,
+                          smp_stream **out, smp_error *err);
+
 /* The stream of a source, by strips or not. The plan stays the caller's and must outlive the stream. */
 smp_code smp_source_stream(smp_reader *reader, const smp_plan *plan, int step, smp_device *device, int64_t strip_rows,
                            smp_stream **out, smp_error *err);

@@ -60,6 +60,14 @@ bool smp_ring_wait_filled(smp_ring *ring)
     return go;
 }
 
+bool smp_ring_is_filled(smp_ring *ring)
+{
+    pthread_mutex_lock(&ring->lock);
+    bool is = ring->made > ring->used || ring->ended || ring->stop;
+    pthread_mutex_unlock(&ring->lock);
+    return is;
+}
+
 void smp_ring_end(smp_ring *ring, bool stop)
 {
     pthread_mutex_lock(&ring->lock);

@@ -26,6 +26,9 @@ bool smp_ring_wait_filled(smp_ring *ring);
 /* Whether smp_ring_wait_free would return at once. */
 bool smp_ring_is_free(smp_ring *ring);
 
+/* Whether smp_ring_wait_filled would. */
+bool smp_ring_is_filled(smp_ring *ring);
+
 void smp_ring_made(smp_ring *ring);
 void smp_ring_used(smp_ring *ring);
 

@@ -201,11 +201,19 @@ static void blame_save(const smp_run_request *request, const smp_sink *sink, smp
              request->diags->sources[span.source].name);
 }
 
+/* Whether rows go through the plan as they come. */
+static bool is_live(const smp_plan *plan, const smp_media *media)
+{
+    return media->live && plan->phases == 1;
+}
+
 static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
                              smp_run_output *outputs, smp_run_report *report, smp_error *err)
 {
     smp_write_options options;
     smp_code code = smp_run_write_options(request, report, &options, err);
+    options.live = is_live(plan, media);
+    options.open_end = media->open_end;
     if (!code)
         code = smp_run_name_outputs(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
@@ -220,16 +228,19 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
 }
 
 /* Runs the plan between reader and writers, on threads of their own. Endpoints and streams live only here. */
-static smp_code stream_through(const smp_run_request *request, const smp_plan *plan, smp_reader *reader,
+static smp_code stream_through(const smp_run_request *request, smp_plan *plan, smp_reader *reader,
                                smp_run_output *outputs, smp_run_report *report, smp_error *err)
 {
     int64_t strip_rows = smp_strip_rows(plan, request->device, request->strip_rows);
     smp_endpoint source = {0};
     smp_endpoint *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
     int failed = SMP_STEP_NONE;
+    const smp_media *media = smp_reader_media(reader);
+    const bool live = is_live(plan, media);
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
     if (!code)
-        code = smp_source_stream(reader, plan, 0, request->device, strip_rows, &source.stream, err);
+        code = (live ? smp_source_slots : smp_source_stream)(reader, plan, 0, request->device, strip_rows,
+                                                             &source.stream, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         code = smp_stream_write(outputs[i].writer, &plan->sinks[i].rows, strip_rows, request->device,
                                 &outputs[i].stream, err);
@@ -244,6 +255,9 @@ static smp_code stream_through(const smp_run_request *request, const smp_plan *p
             .strip_rows = request->strip_rows,
             .source = &source,
             .sinks = sinks,
+            .live = live,
+            .open = live && media->open_end ? plan : NULL,
+            .notes = &report->output_notes,
             .progress = request->progress,
             .progress_context = request->progress_context,
             .partials = request->partials,
@@ -444,8 +458,9 @@ static smp_code fail_leftover(const smp_run_request *request, int bytes, bool fi
 {
     smp_fail(err, SMP_E_DECODE, "%d byte%s at the end of the input %s no whole frame", bytes, bytes == 1 ? "" : "s",
              bytes == 1 ? "is" : "are");
-    smp_hint(err, "%s: the input is truncated, or --raw is wrong",
-             files ? "nothing was written" : "the frames in front of them were written");
+    smp_hint(err, "%s: the input is truncated%s",
+             files ? "nothing was written" : "the frames in front of them were written",
+             request->limits.raw.given ? ", or --raw is wrong" : "");
     return smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
 }
 
@@ -474,12 +489,13 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
     const smp_media *media = smp_reader_media(reader);
     *scanned = media->scan.shape.kind != SMP_KIND_NONE;
     report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
-    smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
     report->read_seconds = smp_now() - start;
-    report->shape = smp_upright_shape(media);
-    if ((code = smp_run_shrink(request, &reader, err)))
+    if ((code = smp_run_settle(request, &reader, report, err)) || (code = smp_run_shrink(request, &reader, err)))
         goto done;
-    code = find_plan(request, smp_reader_media(reader), &entry, &plan, err);
+    media = smp_reader_media(reader);
+    report->shape = smp_upright_shape(media);
+    smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
+    code = find_plan(request, media, &entry, &plan, err);
     owned = !entry;
     if (!code && plan->looks >= 0) {
         code = look(request, &reader, again, &plan, &owned, &looks, err);
@@ -509,6 +525,13 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
     code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
                                    : stream_through(request, plan, reader, outputs, report, err);
     smp_run_locate(request, report);
+    if (media->open_end) { /* now its length is known */
+        report->shape.height = plan->steps[0].out.height;
+        smp_shape_text(&report->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
+        if (output_count)
+            smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out,
+                           sizeof report->shape_out);
+    }
     if (!code && report->doubts)
         code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
     if (!code)
@@ -562,6 +585,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     if (!err)
         err = &local;
     asked.limits.whole = request->cache && request->cache->whole;
+    asked.limits.live = smp_run_may_be_live(request);
     asked.limits.scan_from = may_scan(request) ? request->limits.gpu_jpeg : 0;
     smp_code code = run_once(&asked, report, &scanned, err);
     const bool again = report->doubts || code == SMP_E_DECODE || code == SMP_E_PROCESS || code == SMP_E_MEMORY ||

@@ -39,6 +39,12 @@ smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const ch
                             const smp_write_options *options, smp_run_report *report, smp_writer **writer,
                             smp_error *err);
 
+/* Whether the input may be a sound that is read while it comes: once, and for outputs. */
+bool smp_run_may_be_live(const smp_run_request *request);
+
+/* Where a sound has an open end, and a step or an output needs its length, reads it to its end first, and says so. */
+smp_code smp_run_settle(const smp_run_request *request, smp_reader **reader, smp_run_report *report, smp_error *err);
+
 /* Whether a step only converts samples for the one behind it, or back; turned: or turns the picture upright. */
 bool smp_run_is_form(const smp_step *step, bool turned);
 

@@ -89,6 +89,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         .probe_context = (void *)(uintptr_t)&request->limits,
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
+        .open_end = media->open_end,
         .shapes = request->shapes,
         .found = looks->found,
         .found_count = looks->count,
@@ -107,7 +108,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         smp_diags_found_with(request->diags, known, request->input);
     pthread_mutex_unlock(&planning);
     smp_free(made.data);
-    if (!code && (code = check_sizes(*plan, &request->limits, err))) {
+    if (!code && !media->open_end && (code = check_sizes(*plan, &request->limits, err))) {
         smp_plan_free(*plan);
         *plan = NULL;
     }

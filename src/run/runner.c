@@ -5,32 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "run/bus.h"
 #include "run/file_source.h"
-#include "run/schedule.h"
-#include "run/step.h"
-
-typedef struct step_state {     /* what one step owns or borrows while it runs */
-    smp_step_run run;           /* device is null for a source */
-    void *memory;               /* of its output: its own window or frame (device memory), or borrowed */
-    int64_t stride, base, rows; /* bytes; first row present; rows that fit */
-    int64_t done;               /* rows computed so far */
-    smp_file_source file;       /* of a source that the program names */
-    smp_dock *dock;             /* of a source: where its rows stop over; null: nowhere */
-    int zero_copy_sink;         /* the sink whose memory this step writes directly, or -1 */
-    bool borrowed; /* memory belongs to an endpoint (a sink's slot or view, a source's strip) or another frame */
-} step_state;
-
-struct smp_runner {
-    const smp_runner_setup *setup;
-    const smp_plan *plan;
-    smp_device *device;
-    step_state *states;
-    smp_rows *rows;
-    int64_t strip_rows, strips_done, strips_all;
-    smp_dock **docks; /* of the plan's sinks; null: none */
-    smp_bus bus;
-};
+#include "run/runner_internal.h"
 
 /* ---------------------------------------------------------------------------------------------- memory */
 
@@ -52,7 +28,7 @@ static bool reads_by_strips(const smp_runner *r, int index)
 static smp_code prepare_state(smp_runner *r, int index, const smp_window *window, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
-    step_state *state = &r->states[index];
+    smp_step_state *state = &r->states[index];
     smp_code code = SMP_OK;
     state->zero_copy_sink = r->device->host_memory ? smp_zero_copy_sink(r->plan, index) : -1;
     state->borrowed = state->zero_copy_sink >= 0 || reads_by_strips(r, index);
@@ -74,7 +50,7 @@ static smp_code prepare_state(smp_runner *r, int index, const smp_window *window
 
 static smp_code begin_state(smp_runner *r, int index, smp_error *err)
 {
-    step_state *state = &r->states[index];
+    smp_step_state *state = &r->states[index];
     const smp_step *step = &r->plan->steps[index];
     state->base = state->done = 0;
     if (state->dock) {
@@ -84,9 +60,10 @@ static smp_code begin_state(smp_runner *r, int index, smp_error *err)
     }
     if (step->file) {
         smp_code code = smp_file_source_open(step, r->setup->limits, &state->file, err);
-        return code ? code
-                    : smp_source_stream(state->file.reader, r->plan, index, r->device, r->strip_rows,
-                                        &state->file.stream, err);
+        if (code)
+            return code;
+        return (r->setup->live ? smp_source_slots : smp_source_stream)(state->file.reader, r->plan, index, r->device,
+                                                                       r->strip_rows, &state->file.stream, err);
     }
     return step->job == SMP_JOB_SOURCE ? SMP_OK : smp_step_again(&state->run, err);
 }
@@ -109,7 +86,7 @@ static smp_code prepare_docks(smp_runner *r, int index, int64_t most_rows, smp_e
 {
     const smp_plan *plan = r->plan;
     const smp_step *step = &plan->steps[index];
-    step_state *state = &r->states[index];
+    smp_step_state *state = &r->states[index];
     const int64_t row_bytes = smp_row_bytes(&step->out, step->storage);
     smp_code code = SMP_OK;
     if (r->device->host_memory || !state->memory || smp_strip_count(plan, step->phase, r->strip_rows) < 2)
@@ -160,7 +137,7 @@ static void release(smp_runner *r)
     if (r->states) /* after a failure launches may be in work, whose times go into the states */
         (void)r->device->ops->sync(r->device, NULL);
     for (size_t i = 0; r->states && i < r->plan->step_count; i++) {
-        step_state *state = &r->states[i];
+        smp_step_state *state = &r->states[i];
         if (!state->borrowed && state->memory)
             r->device->ops->free(r->device, state->memory);
         smp_dock_close(r->device, state->dock);
@@ -192,18 +169,17 @@ static smp_code prepare_what_fits(smp_runner *r, smp_error *err)
 
 /* ---------------------------------------------------------------------------------------------- one strip */
 
-/* Rows first .. first+count-1 of a step's output. */
-static smp_view view_of(const smp_runner *r, int index, int64_t first, int64_t count)
+smp_view smp_runner_view(const smp_runner *r, int index, int64_t first, int64_t count)
 {
     const smp_step *step = &r->plan->steps[index];
-    const step_state *state = &r->states[index];
+    const smp_step_state *state = &r->states[index];
     return smp_view_of(&step->out, step->storage, state->memory, state->stride, state->base, first, count);
 }
 
 /* Makes room for rows up to `to`. Rows before `keep` are dropped, the others move to the window's start. */
 static smp_code make_room(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
-    step_state *state = &r->states[index];
+    smp_step_state *state = &r->states[index];
     const smp_step *step = &r->plan->steps[index];
     if (state->borrowed || !state->memory || need->to - state->base <= state->rows)
         return SMP_OK;
@@ -226,10 +202,10 @@ static smp_code give(smp_runner *r, int wait, smp_error *err)
     return code;
 }
 
-static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need, smp_error *err)
+smp_code smp_runner_fill(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
-    step_state *state = &r->states[index];
+    smp_step_state *state = &r->states[index];
     smp_endpoint file = {.stream = state->file.stream}, *endpoint = step->file ? &file : r->setup->source;
     if (state->borrowed) {
         state->base = need->keep;
@@ -283,7 +259,7 @@ static smp_code fill_from_source(smp_runner *r, int index, const smp_rows *need,
 /* Zero copy: points a step's output at the next rows of its sink. A slot is as high as a strip, so they all fit. */
 static smp_code borrow_sink_rows(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
-    step_state *state = &r->states[index];
+    smp_step_state *state = &r->states[index];
     smp_endpoint *endpoint = &r->setup->sinks[state->zero_copy_sink];
     int64_t count = need->to - need->from;
     if (endpoint->stream) {
@@ -307,12 +283,12 @@ static smp_code stop_over(smp_runner *r, int sink_step, smp_dock *dock, smp_endp
                           smp_error *err)
 {
     const int64_t rows = done->to - done->from;
-    const smp_view from = view_of(r, sink_step, done->from, rows);
+    const smp_view from = smp_runner_view(r, sink_step, done->from, rows);
     smp_code code = smp_dock_take(r->device, dock, from.data, done->from, rows, err);
     return code ? code : smp_dock_give(&r->bus, dock, endpoint, 1, err);
 }
 
-static smp_code send_to_sink(smp_runner *r, size_t index, const smp_rows *done, smp_error *err)
+smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_error *err)
 {
     const smp_sink *sink = &r->plan->sinks[index];
     smp_endpoint *endpoint = &r->setup->sinks[index];
@@ -337,7 +313,7 @@ static smp_code send_to_sink(smp_runner *r, size_t index, const smp_rows *done, 
             count = head ? 1 : end - y;
             stride = endpoint->view.stride;
         }
-        smp_view from = view_of(r, sink->step, y, count);
+        smp_view from = smp_runner_view(r, sink->step, y, count);
         smp_code code = smp_bus_move(&r->bus, endpoint,
                                      &(smp_rows_sent){.to = rows,
                                                       .to_stride = stride,
@@ -360,17 +336,17 @@ static smp_code send_to_sink(smp_runner *r, size_t index, const smp_rows *done, 
     return SMP_OK;
 }
 
-static smp_code compute(smp_runner *r, int index, const smp_rows *need, smp_error *err)
+smp_code smp_runner_compute(smp_runner *r, int index, const smp_rows *need, smp_error *err)
 {
     const smp_step *step = &r->plan->steps[index];
     smp_view in, out, second = {0};
     int64_t first, count;
     smp_step_reads(step, r->plan->steps[step->input].out.height, need->from, need->to, &first, &count);
-    in = view_of(r, step->input, first, count);
-    out = view_of(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
+    in = smp_runner_view(r, step->input, first, count);
+    out = smp_runner_view(r, step->job == SMP_JOB_REDUCE ? step->input : index, need->from, need->to - need->from);
     if (step->second >= 0) {
         smp_step_reads_second(step, r->plan->steps[step->second].out.height, need->from, need->to, &first, &count);
-        second = view_of(r, step->second, first, count);
+        second = smp_runner_view(r, step->second, first, count);
     }
     return smp_step_launch(&r->states[index].run, &in, &out, &second, err);
 }
@@ -385,12 +361,12 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
         const smp_rows *need = &r->rows[i];
         if (step->phase != phase || need->from == need->to)
             continue;
-        step_state *state = &r->states[i];
+        smp_step_state *state = &r->states[i];
         *failed = i;
         code = state->zero_copy_sink >= 0 ? borrow_sink_rows(r, i, need, err) : make_room(r, i, need, err);
         if (code)
             return code;
-        code = step->job == SMP_JOB_SOURCE ? fill_from_source(r, i, need, err) : compute(r, i, need, err);
+        code = step->job == SMP_JOB_SOURCE ? smp_runner_fill(r, i, need, err) : smp_runner_compute(r, i, need, err);
         if (code)
             return code;
         state->done = need->to;
@@ -401,7 +377,8 @@ static smp_code run_strip(smp_runner *r, int phase, int64_t k, int *failed, smp_
                 smp_stream_put(endpoint->stream, need->to - need->from);
         }
         for (size_t s = 0; s < plan->sink_count; s++)
-            if (plan->sinks[s].step == i && (int)s != state->zero_copy_sink && (code = send_to_sink(r, s, need, err)))
+            if (plan->sinks[s].step == i && (int)s != state->zero_copy_sink &&
+                (code = smp_runner_send(r, s, need, err)))
                 return code;
     }
     *failed = SMP_STEP_NONE;
@@ -488,7 +465,8 @@ smp_code smp_runner_open(const smp_runner_setup *setup, smp_runner **out, smp_er
         return smp_fail_memory(err, "a run", sizeof *r);
     *r = (smp_runner){.setup = setup, .plan = setup->plan, .device = setup->device};
     r->strip_rows = smp_strip_rows(setup->plan, setup->device, setup->strip_rows);
-    smp_code code = prepare_what_fits(r, err);
+    r->open = setup->open;
+    smp_code code = setup->live ? smp_live_prepare(r, err) : prepare_what_fits(r, err);
     if (code) {
         smp_runner_close(r);
         *out = NULL;
@@ -506,7 +484,9 @@ void smp_runner_close(smp_runner *r)
 static smp_code run_phase(smp_runner *r, int phase, int *failed_step, smp_error *err)
 {
     smp_code code = SMP_OK;
-    int64_t strips = smp_strip_count(r->plan, phase, r->strip_rows);
+    int64_t strips = r->setup->live ? 0 : smp_strip_count(r->plan, phase, r->strip_rows);
+    if (r->setup->live)
+        code = smp_live_phase(r, failed_step, err);
     for (int64_t k = 0; !code && k < strips; k++)
         code = run_strip(r, phase, k, failed_step, err);
     if (!code)

@@ -26,7 +26,10 @@ typedef struct smp_runner_setup {
     smp_endpoint *source;
     smp_endpoint *sinks; /* plan->sink_count of them */
     bool any_range;      /* samples outside the bins of stages that count them are no error */
-    bool partials;       /* the report gets the partial results of reductions, which can be merged over files */
+    bool live;      /* the source's rows come as somebody makes them, and go on as they come; the plan has one phase */
+    smp_plan *open; /* the plan, where its length is known when the source ends; else null */
+    smp_notes *notes; /* where the run says what its length changed; may be null */
+    bool partials;    /* the report gets the partial results of reductions, which can be merged over files */
     smp_code (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } smp_runner_setup;

@@ -318,10 +318,10 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
                          smp_error *err)
 {
     smp_device *device = run->device;
-    const int64_t unit = smp_max_i64(1, run->work.row_unit), end = out->y0 + out->rows;
-    if (out->y0 % unit || (end % unit && end != out->height)) /* would be computed wrongly, or beyond tables */
-        return smp_fail(err, SMP_E_PROCESS, "rows %lld to %lld of '%s' are no multiples of %lld", (long long)out->y0,
-                        (long long)end, run->step->label, (long long)unit);
+    const int64_t unit = smp_max_i64(1, run->work.row_unit);
+    if (out->y0 % unit) /* would be computed wrongly */
+        return smp_fail(err, SMP_E_PROCESS, "row %lld of '%s' is no multiple of %lld", (long long)out->y0,
+                        run->step->label, (long long)unit);
     const smp_variant *variant = smp_step_serving(run->step, run->variant, device, in, out, second, run->work.kernel);
     run->ran = variant;
     if (out->y0 == 0)

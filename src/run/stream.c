@@ -29,6 +29,7 @@ struct smp_stream {
     int step;
     int64_t strip_rows;
     smp_rows *rows;         /* of the plan's steps, for the strip that is being read */
+    bool live;              /* of a sound that comes as it is made */
     bool held;              /* the computing thread reads slot `used` */
     int64_t at;             /* rows of the current slot that the computing thread has taken or put */
     int64_t total;          /* rows that the computing thread has taken or put */
@@ -67,6 +68,27 @@ static void *read_all(void *context)
         s->filled[slot] = rows;
         y += rows;
         smp_ring_made(&s->ring);
+    }
+    s->processor = smp_processor_now();
+    smp_ring_end(&s->ring, code != SMP_OK);
+    return NULL;
+}
+
+static void *read_live(void *context)
+{
+    smp_stream *s = context;
+    smp_code code = SMP_OK;
+    for (int64_t y = 0, got = 1; y < s->height && got && !code && smp_ring_wait_free(&s->ring); y += got) {
+        const int slot = (int)(s->ring.made % s->ring.slots);
+        code = reach(s, slot);
+        const double start = smp_now();
+        if (!code)
+            code = smp_reader_some(s->reader, s->slot[slot], s->stride, smp_min_i64(s->slot_rows, s->height - y), &got,
+                                   &s->error);
+        s->busy += smp_now() - start;
+        s->filled[slot] = got;
+        if (!code && got)
+            smp_ring_made(&s->ring);
     }
     s->processor = smp_processor_now();
     smp_ring_end(&s->ring, code != SMP_OK);
@@ -272,6 +294,18 @@ smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, sm
     return start(s, device, read_all, out, err);
 }
 
+smp_code smp_stream_read_live(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_device *device, smp_stream **out,
+                              smp_error *err)
+{
+    smp_stream *s = make(smp_media_rows(smp_reader_media(reader)), slot_rows, read_slots(device), out, err);
+    if (!s)
+        return SMP_E_MEMORY;
+    s->reader = reader;
+    s->live = true;
+    s->height = rows;
+    return start(s, device, read_live, out, err);
+}
+
 smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int step, int64_t strip_rows,
                                 smp_stream **out, smp_error *err)
 {
@@ -332,7 +366,7 @@ smp_code smp_stream_take(smp_stream *s, int64_t want, const void **rows, int64_t
     *rows = NULL;
     *count = 0;
     if (!smp_ring_wait_filled(&s->ring))
-        return no_more(s, err);
+        return s->live && !s->error.code ? SMP_OK : no_more(s, err);
     int slot = (int)(s->ring.used % s->ring.slots);
     *rows = s->slot[slot] + s->at * s->stride;
     *count = smp_min_i64(want, s->filled[slot] - s->at);
@@ -372,6 +406,17 @@ smp_code smp_stream_room(smp_stream *s, int64_t want, int64_t together, void **r
     return SMP_OK;
 }
 
+bool smp_stream_has_rows(smp_stream *s)
+{
+    return smp_ring_is_filled(&s->ring);
+}
+
+void smp_stream_pass(smp_stream *s)
+{
+    if (s->at > 0)
+        pass_on(s);
+}
+
 bool smp_stream_has_room(smp_stream *s)
 {
     return smp_ring_is_free(&s->ring);
@@ -407,6 +452,8 @@ smp_code smp_stream_close(smp_stream *s, bool stop, double *busy_seconds, smp_er
     if (s->writer && !stop && s->at > 0) /* a coded scan is shorter than its room */
         pass_on(s);
     smp_ring_end(&s->ring, stop);
+    if (s->live && stop) /* its thread may wait for what nobody makes */
+        smp_reader_stop(s->reader);
     pthread_join(s->thread, NULL);
     smp_processor_add(s->processor);
     smp_code code = s->error.code;

@@ -23,6 +23,10 @@ smp_code smp_stream_read(smp_reader *reader, int64_t rows, int64_t slot_rows, sm
 smp_code smp_stream_read_strips(smp_reader *reader, const smp_plan *plan, int step, int64_t strip_rows,
                                 smp_stream **out, smp_error *err);
 
+/* The same of a live sound: slots are passed on with the rows that there are. rows: the most that are read. */
+smp_code smp_stream_read_live(smp_reader *reader, int64_t rows, int64_t slot_rows, smp_device *device, smp_stream **out,
+                              smp_error *err);
+
 /* Rows keep .. to-1 of the next strip that needs new rows; valid until the next call. */
 smp_code smp_stream_strip(smp_stream *stream, void **rows, smp_error *err);
 
@@ -36,8 +40,8 @@ smp_mark **smp_stream_mark(smp_stream *stream);
 
 bool smp_stream_is_pinned(const smp_stream *stream);
 
-/* The next contiguous rows of a reading stream: at least 1, at most want. *rows points into a slot and stays valid
- * until smp_stream_took says how many were used. */
+/* The next contiguous rows of a reading stream: at least 1, at most want; of a live sound 0 at its end. *rows points
+ * into a slot and stays valid until smp_stream_took says how many were used. */
 smp_code smp_stream_take(smp_stream *stream, int64_t want, const void **rows, int64_t *count, smp_error *err);
 void smp_stream_took(smp_stream *stream, int64_t count);
 
@@ -46,6 +50,12 @@ void smp_stream_took(smp_stream *stream, int64_t count);
 smp_code smp_stream_room(smp_stream *stream, int64_t want, int64_t together, void **rows, int64_t *count,
                          smp_error *err);
 void smp_stream_put(smp_stream *stream, int64_t count);
+
+/* Whether smp_stream_take would return at once. */
+bool smp_stream_has_rows(smp_stream *stream);
+
+/* Hands rows that were put to the writer, which else waits for a whole slot. */
+void smp_stream_pass(smp_stream *stream);
 
 /* Whether smp_stream_room would return at once where `together` is 0 or 1; with more it may still wait for a slot. */
 bool smp_stream_has_room(smp_stream *stream);

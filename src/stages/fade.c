@@ -46,6 +46,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         snprintf(work->remark, sizeof work->remark,
                  "stage 'fade' begins to fall before it has risen: the sound is %.6g s long", length);
     work->nothing = !fade->in && !fade->out;
+    work->needs_height = fade->out > 0;
     work->ops = 1;
     return SMP_OK;
 }

@@ -156,6 +156,7 @@ typedef struct smp_node_plan {
     smp_access
         access; /* preset to the stage's; may be lowered to SMP_POINT when parameters make the reduction needless */
     smp_exactness exactness; /* preset to SMP_REAL */
+    bool needs_height;       /* kernels look at the picture's height for rows that are no reach from its end */
     bool linear;             /* preset: the samples are in linear light */
     bool swaps_axes;         /* rows become columns */
     bool makes_srgb;         /* the colours come out as sRGB, whatever profile the input had */

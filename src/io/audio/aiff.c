@@ -199,6 +199,10 @@ static smp_code choose_type(const header *h, int *type, bool *big, smp_error *er
 static smp_code find_frames(header *h, smp_reader *reader, uint64_t frame, smp_error *err)
 {
     smp_source *source = &reader->source;
+    if (h->open_end && smp_sound_may_be_open(reader)) {
+        h->frames = SMP_OPEN_HEIGHT;
+        return SMP_OK;
+    }
     if (h->open_end) {
         smp_code code = smp_source_spool(source, err);
         if (code != SMP_OK)
@@ -285,23 +289,50 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
     }
 }
 
+enum { OPEN = 0x7F000000 /* bytes, of samples whose length is not known: as sox */ };
+
+static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t bytes)
+{
+    const bool open = writer->options.open_end;
+    const int type = ((const smp_pcm *)writer->state)->type;
+    const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
+    const uint64_t data = open ? OPEN - OPEN % frame : bytes;
+    uint8_t *chunk = head + 12; /* COMM, or FVER in front of it */
+    if (!memcmp(chunk, "FVER", 4))
+        chunk += 12;
+    smp_put_be(head + 4, size + data + (data & 1) + ((const smp_pcm *)writer->state)->tail.size - 8, 4);
+    smp_put_be(chunk + 10, data / frame, 4);
+    smp_put_be(head + size - 12, data + 8, 4);
+}
+
+static smp_code check_size(const smp_writer *writer, int type, smp_error *err)
+{
+    const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8),
+                   data = (uint64_t)writer->shape.height * frame;
+    if (writer->options.open_end || data <= UINT32_MAX - (1u << 27))
+        return SMP_OK;
+    smp_fail(err, SMP_E_WRITE, "an AIFF holds up to 4 GB, and this sound takes %llu bytes", (unsigned long long)data);
+    return smp_hint(err, "write a .wav, which may be larger, or a .flac");
+}
+
+static smp_code write_end(smp_writer *writer, smp_error *err)
+{
+    const smp_code code = check_size(writer, ((const smp_pcm *)writer->state)->type, err);
+    return code ? code : smp_pcm_write_end(writer, err);
+}
+
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     const int type = smp_sound_signed_type(&writer->sound, false), channels = writer->shape.channels;
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
-    const uint64_t frames = (uint64_t)writer->shape.height;
-    const uint64_t data = frames * (uint64_t)(channels * smp_sound_bits(type) / 8), pad = data & 1;
-    if (data > UINT32_MAX - (1u << 27)) {
-        smp_fail(err, SMP_E_WRITE, "an AIFF holds up to 4 GB, and this sound takes %llu bytes",
-                 (unsigned long long)data);
-        return smp_hint(err, "write a .wav, which may be larger, or a .flac");
-    }
-    smp_code code = smp_pcm_open_write(writer, type, true, err);
+    smp_code code = check_size(writer, type, err);
+    if (code == SMP_OK)
+        code = smp_pcm_open_write(writer, type, true, err);
     if (code != SMP_OK)
         return code;
     smp_pcm *pcm = writer->state;
-    pcm->pad = pad;
-    if (meta && !smp_tags_fit(meta, SMP_TAG(aiff)))
+    pcm->pad = 2;
+    if (meta && !smp_tags_fit(meta, SMP_TAG(aiff)) && smp_pcm_may_have_tail(writer))
         smp_id3_put_chunk(&pcm->tail, "ID3 ", meta, true);
     smp_bytes out = {0};
     smp_bytes_add(&out, "FORM", 4);
@@ -315,7 +346,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_bytes_add(&out, "COMM", 4);
     smp_bytes_be(&out, real ? 24 : 18, 4);
     smp_bytes_be(&out, (uint64_t)channels, 2);
-    smp_bytes_be(&out, frames, 4);
+    smp_bytes_be(&out, 0, 4);
     smp_bytes_be(&out, (uint64_t)smp_sound_bits(type), 2);
     put_extended(&out, writer->shape.rate);
     if (real)
@@ -324,14 +355,10 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_sound_note_speakers(writer, true);
     smp_sound_note_type(writer, type);
     smp_bytes_add(&out, "SSND", 4);
-    smp_bytes_be(&out, data + 8, 4);
+    smp_bytes_be(&out, 0, 4);
     smp_bytes_be(&out, 0, 8);
-    if (!out.failed) {
-        uint64_t all = out.size + data + pad + pcm->tail.size - 8;
-        smp_put_be(out.data + 4, all, 4);
-    }
     out.failed |= pcm->tail.failed;
-    return smp_sound_write_header(writer, &out, err);
+    return smp_sound_write_header(writer, &out, put_sizes, err);
 }
 
 const smp_file_format smp_format_aiff = {
@@ -342,5 +369,11 @@ const smp_file_format smp_format_aiff = {
     .read_end = smp_pcm_read_end,
     .write_shape = write_shape,
     .write_open = write_open,
-    SMP_PCM_FORMAT,
+    .open_end = true,
+    .kind = SMP_AUDIO,
+    .read_rows = smp_pcm_read,
+    .read_close = smp_pcm_close_read,
+    .write_rows = smp_pcm_write,
+    .write_end = write_end,
+    .write_close = smp_pcm_close_write,
 };

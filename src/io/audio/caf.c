@@ -184,12 +184,15 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     int type;
     smp_source *source = &reader->source;
     smp_code code = walk(&h, reader, err);
-    if (code == SMP_OK && h.open_end)
+    const bool open = h.open_end && smp_sound_may_be_open(reader);
+    if (code == SMP_OK && h.open_end && !open)
         code = smp_source_spool(source, err);
     if (code == SMP_OK)
         code = choose_type(&h, &type, err);
     if (code == SMP_OK && h.open_end) {
-        h.data_size = source->size > h.data_at ? source->size - h.data_at : 0;
+        h.data_size = open                       ? (uint64_t)SMP_OPEN_HEIGHT * h.packet
+                      : source->size > h.data_at ? source->size - h.data_at
+                                                 : 0;
         h.data_size -= h.data_size % h.packet;
     }
     if (code == SMP_OK && !h.open_end)
@@ -251,6 +254,11 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
     smp_free(list.data);
 }
 
+static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t bytes)
+{
+    smp_put_be(head + size - EDITS - 8, writer->options.open_end ? OPEN : EDITS + bytes, 8);
+}
+
 /* Samples have the highest byte first. */
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
@@ -281,9 +289,9 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     }
     put_texts(&out, meta);
     smp_sound_note_lost(writer, meta, holds, false);
-    put_head(&out, "data", EDITS + (uint64_t)writer->shape.height * (uint64_t)frame);
+    put_head(&out, "data", OPEN);
     smp_bytes_be(&out, 0, EDITS);
-    return smp_sound_write_header(writer, &out, err);
+    return smp_sound_write_header(writer, &out, put_sizes, err);
 }
 
 const smp_file_format smp_format_caf = {
@@ -294,5 +302,6 @@ const smp_file_format smp_format_caf = {
     .read_end = smp_pcm_read_end,
     .write_shape = write_shape,
     .write_open = write_open,
+    .open_end = true,
     SMP_PCM_FORMAT,
 };

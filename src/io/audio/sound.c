@@ -284,7 +284,8 @@ smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, 
         smp_fail(err, SMP_E_DECODE, "the sound has no frames");
         return smp_hint(err, "what was to record or write it may have failed: copy or download it again");
     }
-    const smp_code code = smp_check_frames(&reader->limits, frames, err);
+    media->open_end = frames == SMP_OPEN_HEIGHT && smp_sound_may_be_open(reader);
+    const smp_code code = media->open_end ? SMP_OK : smp_check_frames(&reader->limits, frames, err);
     if (code)
         return code;
     media->shape = (smp_shape){
@@ -388,7 +389,8 @@ const char *smp_names_end(smp_names *names)
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
 {
     const smp_shape *shape = &reader->media.shape;
-    const unsigned long long all = (unsigned long long)shape->height * (unsigned long long)shape->channels;
+    const unsigned long long all =
+        (unsigned long long)smp_min_i64(shape->height, reader->end) * (unsigned long long)shape->channels;
     if (inexact->rounded)
         smp_note(&reader->notes, "sound is read as 32-bit float: %llu of %llu samples were rounded to its 24 bits",
                  (unsigned long long)inexact->rounded, all);
@@ -484,10 +486,22 @@ smp_code smp_pcm_open_read(smp_reader *reader, int type, bool big, uint64_t data
         return smp_fail_memory(err, "a sound", PCM_SAMPLES * 8);
     pcm->type = type;
     pcm->big = big;
+    pcm->at = data_at;
+    reader->frame_bytes = frame_bytes(type, reader->media.shape.channels);
     if (source->seekable ? !smp_source_seek(source, data_at)
                          : smp_source_skip(source, data_at - source->position) != data_at)
         return smp_source_ended(source, err);
     return SMP_OK;
+}
+
+/* The sound has so many more rows, and `rest` bytes that are no frame. */
+static void end_here(smp_reader *reader, int64_t rows, int rest)
+{
+    const smp_pcm *pcm = reader->state;
+    const uint64_t size = reader->source.position - pcm->at;
+    const bool fills = pcm->pad && (uint64_t)rest < pcm->pad && size % pcm->pad == 0;
+    reader->end = reader->next_row + rows;
+    reader->media.leftover = fills ? 0 : rest;
 }
 
 smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -496,11 +510,14 @@ smp_code smp_pcm_read(smp_reader *reader, void *to, int64_t stride, int64_t rows
     const int channels = reader->media.shape.channels;
     const int64_t frame = frame_bytes(pcm->type, channels), row = smp_row_bytes(&reader->media.shape);
     const int64_t together = rows == 1 || stride == row ? PCM_SAMPLES / channels : 1;
-    for (int64_t y = 0; y < rows; y += together) {
+    for (int64_t y = 0; y < rows && reader->end == INT64_MAX; y += together) {
         int64_t n = smp_min_i64(together, rows - y);
         size_t bytes = (size_t)(n * frame);
-        if (smp_source_read(&reader->source, pcm->buffer, bytes) != bytes)
+        const size_t got = smp_source_read(&reader->source, pcm->buffer, bytes);
+        if (got != bytes && (!reader->media.open_end || reader->source.failed || reader->source.over_limit))
             return smp_source_ended(&reader->source, err);
+        if (got != bytes)
+            end_here(reader, y + (n = (int64_t)got / frame), (int)((int64_t)got % frame));
         smp_sound_decode((float *)(void *)((char *)to + y * stride), pcm->buffer, n * channels, pcm->type, pcm->big,
                          &pcm->inexact);
     }
@@ -554,12 +571,33 @@ smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int
     return code;
 }
 
+static uint64_t samples_size(const smp_writer *writer)
+{
+    const smp_pcm *pcm = writer->state;
+    return (uint64_t)writer->shape.height * (uint64_t)frame_bytes(pcm->type, writer->shape.channels);
+}
+
 smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err)
 {
     const smp_pcm *pcm = writer->state;
     static const uint8_t nothing[8];
-    const smp_code code = pcm->pad ? smp_output_write(writer->output, nothing, (size_t)pcm->pad, err) : SMP_OK;
-    return code || !pcm->tail.size ? code : smp_output_write(writer->output, pcm->tail.data, pcm->tail.size, err);
+    const uint64_t size = samples_size(writer), rest = pcm->pad ? size % pcm->pad : 0;
+    smp_code code = rest ? smp_output_write(writer->output, nothing, (size_t)(pcm->pad - rest), err) : SMP_OK;
+    if (code == SMP_OK && pcm->tail.size)
+        code = smp_output_write(writer->output, pcm->tail.data, pcm->tail.size, err);
+    if (code != SMP_OK || !pcm->head.data || !smp_output_seekable(writer->output))
+        return code;
+    pcm->sizes(writer, pcm->head.data, pcm->head.size, size);
+    return smp_output_patch(writer->output, 0, pcm->head.data, pcm->head.size, err);
+}
+
+bool smp_pcm_may_have_tail(smp_writer *writer)
+{
+    const bool may = !writer->options.open_end || smp_output_seekable(writer->output);
+    if (!may)
+        smp_note(&writer->notes,
+                 "tags that belong behind the samples are left out, since their end is not known before");
+    return may;
 }
 
 void smp_pcm_close_write(smp_writer *writer)
@@ -567,13 +605,21 @@ void smp_pcm_close_write(smp_writer *writer)
     smp_pcm *pcm = writer->state;
     smp_free(pcm->buffer);
     smp_free(pcm->tail.data);
+    smp_free(pcm->head.data);
     smp_free(pcm);
 }
 
-smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_error *err)
+smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_sound_sizes *sizes, smp_error *err)
 {
+    smp_pcm *pcm = writer->state;
+    if (!header->failed)
+        sizes(writer, header->data, header->size, samples_size(writer));
     const smp_code code = header->failed ? smp_fail_memory(err, "a header", header->size)
                                          : smp_output_write(writer->output, header->data, header->size, err);
-    smp_free(header->data);
+    pcm->sizes = sizes;
+    if (writer->options.open_end)
+        pcm->head = *header;
+    else
+        smp_free(header->data);
     return code;
 }

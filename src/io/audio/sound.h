@@ -66,6 +66,12 @@ int32_t smp_sound_round(float v, int bits, uint64_t *clipped);
 /* Fills reader->media's shape and bits. Checks the limits: frames, channels, rate. */
 smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, double rate, int type, smp_error *err);
 
+/* Whether what is read may have an open end: it comes from a pipe, and whoever reads asked for that. */
+static inline bool smp_sound_may_be_open(const smp_reader *reader)
+{
+    return reader->limits.live && !reader->source.seekable;
+}
+
 /* detail: "24-bit PCM, RF64, channels L R C LFE BL BR". container may be null. */
 void smp_sound_describe(smp_media *media, const char *container);
 
@@ -87,15 +93,26 @@ typedef struct smp_bytes {
     bool failed;
 } smp_bytes;
 
+void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size);
+void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count);
+void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count);
+
+/* Puts the sizes of a sound's samples into its header, of which all else is there: those of writer->shape or, where
+ * writer->options.open_end, that they are not known. bytes: of all samples. */
+typedef void smp_sound_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t bytes);
+
 /* Contiguous samples in a file (WAV, W64, AIFF, CAF): the state of a reader and of a writer. */
 typedef struct smp_pcm {
     int type;
     bool big;
-    uint64_t pad;        /* writer: bytes after the samples, 0 to 7 */
+    uint64_t pad;        /* bytes of which the samples fill whole multiples, with zeros behind them; 0: 1 */
+    uint64_t at;         /* reader: where the samples begin */
     smp_bytes tail;      /* writer: what follows them */
     uint64_t next;       /* reader: where a file appended to this one would begin */
     smp_inexact inexact; /* reader */
     uint8_t *buffer;
+    smp_bytes head;         /* writer of a sound of open end: the header, */
+    smp_sound_sizes *sizes; /* and what puts its sizes there */
 } smp_pcm;
 
 smp_code smp_pcm_open_read(smp_reader *reader, int type, bool big, uint64_t data_at, smp_error *err);
@@ -107,6 +124,9 @@ smp_code smp_pcm_open_write(smp_writer *writer, int type, bool big, smp_error *e
 smp_code smp_pcm_write(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
 smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err);
 void smp_pcm_close_write(smp_writer *writer);
+
+/* Whether anything may follow the samples: not where nobody can tell from the header that they have ended. */
+bool smp_pcm_may_have_tail(smp_writer *writer);
 
 /* Functions of an smp_file_format whose samples begin where its own read_open and write_open say. */
 #define SMP_PCM_FORMAT                                                                                                 \
@@ -145,11 +165,9 @@ void smp_sound_note_type(smp_writer *writer, int type);
 /* Reads bytes anywhere in the input without moving; also near the beginning of a pipe. */
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);
 
-void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size);
-void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count);
-void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count);
-
-/* Writes a header and frees it. Fails where it could not be made either (smp_bytes.failed). */
-smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_error *err);
+/* Writes the header of contiguous samples, with its sizes, and takes it over. Fails where it could not be made either
+ * (smp_bytes.failed). Where the sound's length is known later, and the file can be patched, sizes are put there again.
+ */
+smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_sound_sizes *sizes, smp_error *err);
 
 #endif

@@ -14,6 +14,9 @@ enum {
     MOST_CHUNKS = 1000
 };
 
+/* A size that is not known. FFmpeg writes up to twice as much, and does not read that. */
+#define OPEN (UINT64_C(1) << 62)
+
 /* A chunk's name is four letters and one of two tails. */
 static const uint8_t riff[NAME] = {'r',  'i',  'f',  'f',  0x2E, 0x91, 0xCF, 0x11,
                                    0xA5, 0xD6, 0x28, 0xDB, 0x04, 0xC1, 0x00, 0x00};
@@ -49,7 +52,7 @@ static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
             if (!h->has_format)
                 return smp_fail(err, SMP_E_DECODE, "the W64 is damaged: samples come before their format");
             h->data_at = body;
-            h->size_known = size > HEAD && size < INT64_MAX; /* else it was written to a pipe */
+            h->size_known = size > HEAD && size < OPEN; /* else it was written to a pipe */
             h->data_size = h->size_known ? size - HEAD : 0;
             return SMP_OK;
         }
@@ -100,30 +103,35 @@ static void put_head(smp_bytes *out, const char *letters, uint64_t size)
     smp_bytes_le(out, size, 8);
 }
 
+static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t data)
+{
+    const bool open = writer->options.open_end;
+    smp_put_le(head + NAME, open ? OPEN : size + (data + 7) / 8 * 8, 8);
+    smp_put_le(head + size - 8, open ? OPEN : HEAD + data, 8);
+}
+
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     const int type = smp_wav_type(&writer->sound);
-    const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
-    const uint64_t data = (uint64_t)writer->shape.height * frame;
     smp_code code = smp_pcm_open_write(writer, type, false, err);
     if (code != SMP_OK)
         return code;
-    const uint64_t pad = ((smp_pcm *)writer->state)->pad = (8 - data % 8) % 8;
+    ((smp_pcm *)writer->state)->pad = 8;
     smp_sound_note_lost(writer, meta, holds, false);
     smp_bytes format = {0}, out = {0};
     smp_wav_put_format(&format, writer, type);
     const uint64_t padded = (format.size + 7) / 8 * 8;
     smp_bytes_add(&out, riff, NAME);
-    smp_bytes_le(&out, BEGIN + HEAD + padded + HEAD + data + pad, 8);
+    smp_bytes_le(&out, 0, 8);
     smp_bytes_add(&out, "wave", 4);
     smp_bytes_add(&out, tail, sizeof tail);
     put_head(&out, "fmt ", HEAD + format.size);
     smp_bytes_add(&out, format.data, format.size);
     smp_bytes_le(&out, 0, (int)(padded - format.size));
-    put_head(&out, "data", HEAD + data);
+    put_head(&out, "data", 0);
     out.failed |= format.failed;
     smp_free(format.data);
-    return smp_sound_write_header(writer, &out, err);
+    return smp_sound_write_header(writer, &out, put_sizes, err);
 }
 
 const smp_file_format smp_format_w64 = {
@@ -134,5 +142,6 @@ const smp_file_format smp_format_w64 = {
     .read_end = smp_pcm_read_end,
     .write_shape = write_shape,
     .write_open = write_open,
+    .open_end = true,
     SMP_PCM_FORMAT,
 };

@@ -387,15 +387,16 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
 {
     int type;
     smp_source *source = &reader->source;
-    smp_code code = h->size_known || source->seekable ? SMP_OK : smp_source_spool(source, err);
+    const bool open = !h->size_known && smp_sound_may_be_open(reader);
+    smp_code code = h->size_known || source->seekable || open ? SMP_OK : smp_source_spool(source, err);
     if (code == SMP_OK)
         code = choose_type(h, &type, err);
-    if (code == SMP_OK)
+    if (code == SMP_OK && !open)
         code = smp_wav_check(h, reader, err);
     if (code != SMP_OK)
         return code;
-    code = smp_sound_header(reader, (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX), h->channels, h->rate,
-                            type, err);
+    const int64_t frames = (int64_t)smp_min_u64(h->data_size / h->align, INT64_MAX);
+    code = smp_sound_header(reader, open ? SMP_OPEN_HEIGHT : frames, h->channels, h->rate, type, err);
     if (code != SMP_OK)
         return code;
     reader->media.meta.sound.rf64 = h->rf64;
@@ -403,6 +404,8 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
     smp_sound_describe(&reader->media, container);
     code = smp_pcm_open_read(reader, type, h->big, h->data_at, err);
     if (code == SMP_OK)
+        ((smp_pcm *)reader->state)->pad = h->pad;
+    if (code == SMP_OK && !open)
         ((smp_pcm *)reader->state)->next = smp_max_u64(h->end, h->data_at + h->data_size + (h->data_size & 1));
     return code;
 }
@@ -424,6 +427,8 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
     uint8_t head[HEAD];
     bool second = false;
     const uint64_t gap = pcm->next - source->position;
+    if (reader->media.open_end)
+        return smp_pcm_read_end(reader, err);
     if (source->seekable)
         second = smp_sound_look(source, pcm->next, head, HEAD) && is_wav(head);
     else if (smp_source_skip(source, gap) == gap && smp_source_peek(source, &at, HEAD) == HEAD)
@@ -521,24 +526,46 @@ static void put_format(smp_bytes *out, const smp_writer *writer, int type)
     if (type == SMP_SOUND_F32 || type == SMP_SOUND_F64 || smp_sound_coded(type)) {
         smp_bytes_add(out, "fact", 4);
         smp_bytes_le(out, 4, 4);
-        smp_bytes_le(out, smp_min_u64((uint64_t)writer->shape.height, UINT32_MAX), 4);
+        smp_bytes_le(out, UNKNOWN, 4);
     }
+}
+
+enum { DS64 = 28 /* bytes of its body */ };
+
+static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t data)
+{
+    const bool open = writer->options.open_end;
+    const uint64_t frames = open ? UINT64_MAX : (uint64_t)writer->shape.height,
+                   all = size + data + (data & 1) + ((const smp_pcm *)writer->state)->tail.size - 8;
+    const bool rf64 = head[2] == '6', told = !open && all < UNKNOWN;
+    uint8_t *chunk = head + 12; /* fmt, or ds64 in front of it */
+    if (rf64) {
+        smp_put_le(chunk + 8, open ? UINT64_MAX : all, 8);
+        smp_put_le(chunk + 16, open ? UINT64_MAX : data, 8);
+        smp_put_le(chunk + 24, frames, 8);
+        chunk += 8 + DS64;
+    }
+    smp_put_le(head + 4, rf64 || !told ? UNKNOWN : all, 4);
+    smp_put_le(head + size - 4, rf64 || !told ? UNKNOWN : data, 4);
+    chunk += 8 + smp_get_le(chunk + 4, 4);
+    if (!memcmp(chunk, "fact", 4))
+        smp_put_le(chunk + 8, smp_min_u64(frames, UINT32_MAX), 4);
 }
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    enum { DS64 = 28 /* bytes of its body */ };
     const int type = smp_wav_type(&writer->sound);
-    const uint64_t frames = (uint64_t)writer->shape.height;
-    const uint64_t data = frames * (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8), pad = data & 1;
+    const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
+    const uint64_t data = (uint64_t)writer->shape.height * frame;
     smp_code code = smp_pcm_open_write(writer, type, false, err);
     if (code != SMP_OK)
         return code;
     smp_pcm *pcm = writer->state;
-    pcm->pad = pad;
-    if (meta && !smp_tags_fit(meta, SMP_TAG(info)))
+    pcm->pad = 2;
+    if (meta && !smp_tags_fit(meta, SMP_TAG(info)) && smp_pcm_may_have_tail(writer))
         smp_id3_put_chunk(&pcm->tail, "id3 ", meta, false);
-    const bool rf64 = writer->sound.rf64 || data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size;
+    const bool rf64 =
+        writer->sound.rf64 || (!writer->options.open_end && data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size);
     static const uint8_t nothing[DS64];
     smp_bytes out = {0};
     smp_bytes_add(&out, rf64 ? "RF64" : "RIFF", 4);
@@ -552,15 +579,9 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     put_format(&out, writer, type);
     put_info(&out, meta);
     smp_bytes_add(&out, "data", 4);
-    smp_bytes_le(&out, rf64 ? UNKNOWN : data, 4);
-    if (!out.failed && rf64) {
-        smp_put_le(out.data + 20, out.size + data + pad + pcm->tail.size - 8, 8);
-        smp_put_le(out.data + 28, data, 8);
-        smp_put_le(out.data + 36, frames, 8);
-    } else if (!out.failed)
-        smp_put_le(out.data + 4, out.size + data + pad + pcm->tail.size - 8, 4);
+    smp_bytes_le(&out, UNKNOWN, 4);
     out.failed |= pcm->tail.failed;
-    return smp_sound_write_header(writer, &out, err);
+    return smp_sound_write_header(writer, &out, put_sizes, err);
 }
 
 const smp_file_format smp_format_wav = {
@@ -571,5 +592,6 @@ const smp_file_format smp_format_wav = {
     .read_end = read_end,
     .write_shape = write_shape,
     .write_open = write_open,
+    .open_end = true,
     SMP_PCM_FORMAT,
 };

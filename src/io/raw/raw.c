@@ -88,15 +88,16 @@ static smp_code open_sound(smp_reader *reader, smp_error *err)
     const uint64_t frame = (uint64_t)(raw->channels * raw->bytes);
     if (raw->offset && !smp_source_begin(source, raw->offset))
         return smp_source_ended(source, err);
-    smp_code code = source->size == UINT64_MAX ? smp_source_spool(source, err) : SMP_OK;
+    const bool open = smp_sound_may_be_open(reader);
+    smp_code code = source->size == UINT64_MAX && !open ? smp_source_spool(source, err) : SMP_OK;
     if (!code && source->size < frame)
         code = fail_part(source->size, frame, "frame", err);
     if (!code)
-        code = smp_sound_header(reader, (int64_t)smp_min_u64(source->size / frame, INT64_MAX), raw->channels, raw->rate,
-                                sound_type(raw), err);
+        code = smp_sound_header(reader, open ? SMP_OPEN_HEIGHT : (int64_t)smp_min_u64(source->size / frame, INT64_MAX),
+                                raw->channels, raw->rate, sound_type(raw), err);
     if (code)
         return code;
-    reader->media.leftover = (int)(source->size % frame);
+    reader->media.leftover = open ? 0 : (int)(source->size % frame);
     smp_sound_describe(&reader->media, NULL);
     return smp_pcm_open_read(reader, sound_type(raw), false, 0, err);
 }
@@ -214,6 +215,7 @@ const smp_file_format smp_format_raw = {
     .extensions = (const char *const[]){"raw", NULL},
     .kind = SMP_BOTH,
     .iptc = true,
+    .open_end = true,
     .pages = true,
     .sniff = sniff,
     .read_open = read_open,
