@@ -76,7 +76,7 @@ struct smp_reader {
     smp_limits limits;
     smp_media media;
     int64_t next_row;
-    int64_t end; /* rows of a sound of open end, once it has ended; INT64_MAX: they go on */
+    int64_t end;         /* rows of a sound of open end, once it has ended; INT64_MAX: they go on */
     int64_t frame_bytes; /* of samples that lie as they are; 0: they are coded */
     atomic_bool stopped;
     smp_notes notes;

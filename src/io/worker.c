@@ -382,12 +382,12 @@ static smp_code settle(smp_reader *reader, smp_error *err)
     bound_time(p, &reader->limits, 0);
     bound_memory(p, false);
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, &reader->media, NULL, err);
+    reader->limits.live = false;
     if (!code)
         code = smp_check_media(&reader->limits, &reader->media, p->input, err);
     if (code)
         return smp_at(err, "%s", reader->name), code;
     const smp_shape *shape = &reader->media.shape;
-    reader->limits.live = false;
     bound_memory(p, true);
     bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
     return SMP_OK;
