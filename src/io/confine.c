@@ -86,9 +86,9 @@ static void allow_without_bits(filter *f, long call, int index, uint32_t bits)
 static bool install_filter(int channel, int spool)
 {
     static const long always[] = {
-        __NR_read,         __NR_lseek,     __NR_pread64,         __NR_munmap, __NR_madvise,    __NR_mremap,
-        __NR_brk,          __NR_futex,     __NR_close,           __NR_exit,   __NR_exit_group, __NR_clock_gettime,
-        __NR_rt_sigreturn, __NR_getrandom, __NR_restart_syscall, __NR_ppoll,
+        __NR_read,       __NR_lseek,         __NR_pread64,      __NR_munmap,    __NR_madvise,
+        __NR_mremap,     __NR_brk,           __NR_futex,        __NR_close,     __NR_exit,
+        __NR_exit_group, __NR_clock_gettime, __NR_rt_sigreturn, __NR_getrandom, __NR_restart_syscall,
     };
     filter f = {.length = 0};
     load(&f, offsetof(struct seccomp_data, arch));

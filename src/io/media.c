@@ -298,10 +298,8 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->source = *source;
     reader->limits = *limits;
     reader->end = INT64_MAX;
-    if (limits->live) {
-        reader->source.stopped = &reader->stopped;
+    if (limits->live)
         smp_source_keep(&reader->source);
-    }
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
     checked = 0;
@@ -364,7 +362,12 @@ static smp_code open_found(smp_code code, smp_source *source, const char *name, 
         return smp_worker_reader_open(source, name, limits, out, err);
     if (!code)
         code = smp_source_buffer(source, err);
-    return code ? smp_at(err, "%s", name) : smp_reader_open_source(source, name, limits, out, err);
+    if (code)
+        return smp_at(err, "%s", name);
+    code = smp_reader_open_source(source, name, limits, out, err);
+    if (!code && (*out)->media.live) /* in a process of its own it ends with that */
+        (*out)->source.stopped = &(*out)->stopped;
+    return code;
 }
 
 smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err)

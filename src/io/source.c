@@ -258,19 +258,12 @@ void smp_source_again(smp_source *source, uint64_t limit)
     source->limit = limit;
 }
 
-/* ppoll and not poll, which some machines have not: the process that decodes may call no other. */
-static bool readable(int fd, int milliseconds)
-{
-    struct pollfd input = {.fd = fd, .events = POLLIN};
-    const struct timespec wait = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000L};
-    return ppoll(&input, 1, &wait, NULL) > 0;
-}
-
 /* Waits for bytes as long as somebody wants them. */
 static bool await_bytes(const smp_source *source)
 {
     enum { LOOK = 50 /* milliseconds from one look at `stopped` to the next */ };
-    while (source->stopped && !source->seekable && !readable(source->fd, LOOK))
+    struct pollfd input = {.fd = source->fd, .events = POLLIN};
+    while (source->stopped && poll(&input, 1, LOOK) == 0)
         if (atomic_load(source->stopped))
             return false;
     return true;
