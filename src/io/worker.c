@@ -372,6 +372,21 @@ static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t 
     return SMP_OK;
 }
 
+/* Checks what a decoder says of a file that it opened, and bounds it by that. */
+static smp_code take_opened(smp_reader *reader, smp_error *err)
+{
+    proxy *p = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    const smp_code code = smp_check_media(&reader->limits, &reader->media, p->picture, p->input, err);
+    if (code) {
+        (void)lose_worker(p); /* which checked the same, and goes on all the same */
+        return code;
+    }
+    bound_memory(p, true);
+    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    return SMP_OK;
+}
+
 static smp_code settle(smp_reader *reader, smp_error *err)
 {
     smp_ask ask = {.kind = SMP_ASK_SETTLE};
@@ -383,14 +398,8 @@ static smp_code settle(smp_reader *reader, smp_error *err)
     bound_memory(p, false);
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, &reader->media, NULL, err);
     reader->limits.live = false;
-    if (!code)
-        code = smp_check_media(&reader->limits, &reader->media, p->input, err);
-    if (code)
-        return smp_at(err, "%s", reader->name), code;
-    const smp_shape *shape = &reader->media.shape;
-    bound_memory(p, true);
-    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
-    return SMP_OK;
+    code = code ? code : take_opened(reader, err);
+    return code ? smp_at(err, "%s", reader->name) : SMP_OK;
 }
 
 /* Rows that are in the arena already. */
@@ -554,14 +563,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     }
     if (descriptors[1] >= 0)
         close(descriptors[1]);
-    if (!code && (code = smp_check_media(&reader->limits, &reader->media, p->picture, source->size, err)))
-        (void)lose_worker(p); /* which checked the same, and goes on all the same */
-    if (code)
-        return code;
-    const smp_shape *shape = &reader->media.shape;
-    bound_memory(p, true);
-    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
-    return SMP_OK;
+    return code ? code : take_opened(reader, err);
 }
 
 smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
