@@ -55,7 +55,7 @@ need_for_tests() {
     need python3-pil "the oracle for resize" /usr/bin/python3 -c 'import PIL'
     need python3-opencv "the oracle for equalize, thresholds and filters" /usr/bin/python3 -c 'import cv2'
     need libjpeg-turbo-progs "makes JPEGs of other options, for the tests of JPEGs on a GPU" has cjpeg
-    need libavif-bin "makes gray AVIF of either range, and pictures with alpha that are put into other boxes" has avifenc
+    need libavif-bin "makes gray AVIF of either range, and pictures with alpha to be put into other boxes" has avifenc
     need imagemagick "the commands that docs/imagemagick.md sets beside ours" has convert
     need python3-pytest "runs the tests of the Python package" /usr/bin/python3 -c 'import pytest'
     need python3-hypothesis "arrays for them" /usr/bin/python3 -c 'import hypothesis'
