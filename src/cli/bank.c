@@ -118,7 +118,7 @@ static smp_code parse_capability(bank_settings *settings, smp_error *err)
     } else if (whole == 3 && !strcmp(end, "/4"))
         end += 2;
     if (whole < 1 || whole > 99 || part > 9 || *end) {
-        smp_fail(err, SMP_E_USAGE, "'%s' is no compute capability", text);
+        smp_fail(err, SMP_E_USAGE, "'%s' is not a compute capability", text);
         return smp_hint(err, "1.1, 2.0, 3.0, 3.0/8 (8-byte banks), 5.2, 7.5, 8.6, 9.0, 12.0, ...");
     }
     if (whole == 4) {

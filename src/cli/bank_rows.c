@@ -52,7 +52,7 @@ static smp_code read_define(const char *text, smp_diags *diags, defines *all, sm
     for (size_t i = 0; i < length; i++)
         good = good && (isalnum((unsigned char)text[i]) || text[i] == '_');
     if (!good)
-        return fail_define(text, text[length] ? "this is no name" : "the value is missing", err);
+        return fail_define(text, text[length] ? "this is not a name" : "the value is missing", err);
     if (all->count == MOST_DEFINES)
         return fail_define(text, "16 names at most", err);
     define *out = &all->items[all->count++];
@@ -109,7 +109,7 @@ smp_code smp_bank_block(const char *text, smp_pattern_block *out, smp_error *err
     *out = (smp_pattern_block){shape[0], shape[1], shape[2]};
     if (good && shape[0] && threads <= MOST)
         return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "--block %s is no shape of a block", text);
+    smp_fail(err, SMP_E_USAGE, "--block %s is not the shape of a block", text);
     return smp_hint(err, "write 32, 32x8 or 8x8x4: at most %d threads", MOST);
 }
 

@@ -112,7 +112,7 @@ static smp_code parse_time(const char *name, const char *text, double *out, smp_
 {
     if (!text || smp_parse_duration(text, out))
         return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "'%.80s' is no value for --%s", text, name);
+    smp_fail(err, SMP_E_USAGE, "'%.80s' is not a valid value for --%s", text, name);
     return smp_hint(err, "it takes seconds, or a number with s, m, h or d, as in 90s and 2h");
 }
 

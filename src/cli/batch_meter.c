@@ -77,6 +77,6 @@ smp_code smp_batch_meter_level(const char *option, const char *text, double *lev
     const bool fine = end != text && (!*end || !strcmp(end, "LUFS") || !strcmp(end, "dB"));
     if (fine && *level >= -70 && *level <= 0)
         return SMP_OK;
-    smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --%s", text, option);
+    smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --%s", text, option);
     return smp_hint(err, "it takes a loudness from -70LUFS to 0LUFS, as in --%s=-16LUFS", option);
 }

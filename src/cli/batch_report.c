@@ -150,7 +150,7 @@ smp_code smp_batch_report_check(const smp_batch_job *job, const smp_program *pro
     if (code || !s->report)
         return code;
     if (strstr(s->report, shard_mark) && job->todo.request->shards <= 0) {
-        smp_fail(err, SMP_E_USAGE, "--report %.200s: this run is no shard", s->report);
+        smp_fail(err, SMP_E_USAGE, "--report %.200s: this run is not a shard", s->report);
         return smp_hint(err, "%s",
                         s->claim ? "with --claim let the scheduler's number tell tasks apart, as in "
                                    "run-$SLURM_ARRAY_TASK_ID.jsonl"

@@ -137,7 +137,7 @@ static smp_code add_stages(const convert_settings *settings, smp_strings *stages
             continue;
         texts[i] = o->statement(value);
         if (!texts[i]) {
-            smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for %s", value, o->name);
+            smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for %s", value, o->name);
             return smp_hint(err, "it takes %s", o->takes);
         }
         if (!smp_grow(&stages->items, &stages->capacity, stages->count + 1, sizeof *stages->items))
@@ -244,7 +244,7 @@ static bool words_behind_output(const smp_strings *in, const char *out, smp_erro
     if (smp_cli_stage_named(first, strlen(first)))
         smp_hint(err, "stages are given by -e: write smempipe convert%s -e '%s'", files, words);
     else
-        smp_hint(err, "the output is %.100s; stages are given by -e, and '%.60s' is none", in->items[at], first);
+        smp_hint(err, "the output is %.100s; stages are given by -e, and '%.60s' is not one", in->items[at], first);
     return true;
 }
 
@@ -260,7 +260,7 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
 {
     enum { LEAST = 4 /* digits of a rate, Hz */ };
     const size_t length = strlen(out);
-    smp_fail(err, SMP_E_USAGE, "'%.200s' is no folder, which more than one file needs", out);
+    smp_fail(err, SMP_E_USAGE, "'%.200s' is not a folder, which more than one file needs", out);
     if (settings->batch.many.recursive && length >= LEAST && strspn(out, "0123456789") == length)
         return smp_hint(err, "-r is --recursive; another rate is --rate %.20s", out);
     const smp_strings *in = &settings->batch.many.inputs;
@@ -275,7 +275,7 @@ static smp_code fail_no_folder(const convert_settings *settings, const char *out
     const bool pipe = smp_ends_with(in->items[0], ".pipe");
     for (size_t i = 0; i < in->count; i++)
         if (in->items[i][0] == '+' && access(in->items[i], F_OK) != 0)
-            return smp_hint(err, "'%.60s' is no option: stages are given by -e, as in %s", in->items[i],
+            return smp_hint(err, "'%.60s' is not an option: stages are given by -e, as in %s", in->items[i],
                             !strcmp(in->items[i], "+append") ? "-e 'join \"right.png\"'" : "-e gray");
     smp_cli_words(words, sizeof words, (char *const *)(uintptr_t)in->items, (int)in->count);
     smp_cli_words(folder, sizeof folder, (char *const *)(uintptr_t)&out, 1);

@@ -188,7 +188,7 @@ static smp_code check(const list_settings *s, smp_error *err)
     }
     if (!smp_is_folder(s->folder)) {
         const bool file = access(s->folder, F_OK) == 0;
-        smp_fail(err, SMP_E_READ, file ? "this is a file, and no folder" : "there is no such folder");
+        smp_fail(err, SMP_E_READ, file ? "this is a file, not a folder" : "there is no such folder");
         if (file)
             smp_hint(err, "give the folder, and --include for some of its files");
         return smp_at(err, "%s", s->folder);

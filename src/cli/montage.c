@@ -288,11 +288,11 @@ static smp_code check_settings(const montage_settings *s, smp_montage *look, smp
         return smp_hint(err, "write -o %.200s", named ? last : "sheet.png");
     }
     if (!parse_cell(s->cell, look)) {
-        smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --cell", s->cell);
+        smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --cell", s->cell);
         return smp_hint(err, "it takes width x height in pixels, 8 to 10000, as in 200x150");
     }
     if (!smp_montage_colour(s->background, look->ground)) {
-        smp_fail(err, SMP_E_USAGE, "'%.40s' is no value for --background", s->background);
+        smp_fail(err, SMP_E_USAGE, "'%.40s' is not a valid value for --background", s->background);
         return smp_hint(err, "it takes white, black, gray, red, navy and other names of CSS, or a colour as '#ffeedd'");
     }
     look->gap = s->gap;

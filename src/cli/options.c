@@ -116,7 +116,7 @@ static smp_code fail_choice(const smp_option *row, const char *text, smp_error *
 static smp_code fail_number(const smp_option *row, const char *text, smp_error *err)
 {
     const char *kind = row->type == SMP_O_INT ? "a whole number" : "a number";
-    smp_fail(err, SMP_E_USAGE, "'%s' is no value for --%s", text, row->name);
+    smp_fail(err, SMP_E_USAGE, "'%s' is not a valid value for --%s", text, row->name);
     if (row->type == SMP_O_SIZE)
         return smp_hint(err, "it takes a whole number, with K, M, G or T for powers of 1024");
     if (row->min < row->max && isfinite(row->max))

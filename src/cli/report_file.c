@@ -46,7 +46,7 @@ smp_code smp_cli_keep_other(const char *path, const char *begins, const char *wh
     fclose(file);
     if (got == strlen(begins) && !memcmp(head, begins, got))
         return SMP_OK;
-    smp_fail(err, SMP_E_WRITE, "what is there is no %s, and would be lost", what);
+    smp_fail(err, SMP_E_WRITE, "what is there is not a %s, and would be lost", what);
     smp_hint(err, "give it another name; --force does not change this");
     return smp_at(err, "%s", path);
 }

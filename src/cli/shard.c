@@ -10,7 +10,7 @@ enum { MOST_SHARDS = 1000000 };
 
 static smp_code fail_value(const char *text, smp_error *err)
 {
-    smp_fail(err, SMP_E_USAGE, "'%.80s' is no value for --shard", text);
+    smp_fail(err, SMP_E_USAGE, "'%.80s' is not a valid value for --shard", text);
     return smp_hint(err, "it takes K/N, as in 1/4, 2/4, 3/4 and 4/4 for four machines, or auto");
 }
 

@@ -85,7 +85,7 @@ void smp_topic_formats(FILE *to)
         "input and pipeline give the same bytes.\n"
         "\n"
         "A TIFF is read with 1, 2, 4, 8 or 16 bits a sample or floats, gray, RGB, palette, CMYK, YCbCr or 2 to 8 "
-        "channels of any meaning (gray with samples that are no alpha), in strips, "
+        "channels of any meaning (gray with samples that are not alpha), in strips, "
         "tiles or planes; --page N reads another than its first page, batch --pages all each. "
         "Values of HDR, and of PSD with 32 bits, are light: files of integers hold it as sRGB encodes it, files of "
         "floats as it is. CMYK (JPEG, TIFF, PSD) becomes sRGB by the file's ICC profile (relative to paper white, "

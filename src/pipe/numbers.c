@@ -57,7 +57,7 @@ static bool bind_text(smp_builder *b, int source, smp_value *value)
     }
     bool good = read_numbers(text, file->length, value->span, NULL, &count, &bad);
     if (!good)
-        smp_diags_add(b->diags, SMP_ERROR, bad, "'%s' is no number", smp_shown(shown, text + bad.start, bad.length));
+        smp_diags_add(b->diags, SMP_ERROR, bad, "'%s' is not a number", smp_shown(shown, text + bad.start, bad.length));
     else if (!count || count > SMP_MAX_ELEMENTS)
         smp_diags_add(b->diags, SMP_ERROR, value->span, "'%s' has %zu numbers; a matrix has 1 to %d",
                       smp_shown(shown, value->text, value->length), count, SMP_MAX_ELEMENTS);

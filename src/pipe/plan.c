@@ -167,7 +167,7 @@ static smp_code add_node(smp_planner *p, int number)
     if (!moves) {
         bool linear = node->light == SMP_LIGHT_LINEAR;
         if (linear && in.curve == SMP_CURVE_OTHER)
-            warn(p, node, "'%s' in linear light takes the picture for sRGB: its own tone curve is no power",
+            warn(p, node, "'%s' in linear light takes the picture for sRGB: its own tone curve is not a power",
                  stage->name);
         input = smp_planner_in_state(p, input, stage->neighbourhood, linear);
         if (input >= 0 && second >= 0)

@@ -111,7 +111,7 @@ static smp_code read_head(smp_part_reader *part, smp_error *err)
     if (code)
         return code;
     if (part->size < SMP_PART_MAGIC_SIZE || memcmp(bytes, SMP_PART_MAGIC, SMP_PART_MAGIC_SIZE) != 0) {
-        smp_fail(err, SMP_E_DECODE, "this is no part of a measurement");
+        smp_fail(err, SMP_E_DECODE, "this is not a part of a measurement");
         smp_hint(err, "measure P.pipe DIR --shard 1/4 --partial 1.part writes one");
         return smp_at(err, "%s", part->path);
     }
@@ -148,7 +148,7 @@ smp_code smp_part_open(const char *path, smp_part_reader *part, smp_error *err)
     *part = (smp_part_reader){.path = path};
     const bool there = stat(path, &status) == 0;
     if (!there || !S_ISREG(status.st_mode)) {
-        smp_fail(err, SMP_E_READ, "%s", there ? "this is no file" : strerror(errno));
+        smp_fail(err, SMP_E_READ, "%s", there ? "this is not a file" : strerror(errno));
         return smp_at(err, "%s", path);
     }
     part->size = (uint64_t)status.st_size;

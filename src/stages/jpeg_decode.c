@@ -30,7 +30,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     if (given->channels == 2)
         return smp_fail(err, SMP_E_PIPE, "channels is 1 or 3");
     if (in->format != SMP_U8 || in->channels != 1)
-        return smp_fail(err, SMP_E_PIPE, "the input is no scan of a JPEG: those are u8x1");
+        return smp_fail(err, SMP_E_PIPE, "the input is not a scan of a JPEG: those are u8x1");
     smp_jpeg_decode p = {.width = (int32_t)given->width,
                          .height = (int32_t)given->height,
                          .channels = (int32_t)given->channels,

@@ -56,7 +56,7 @@ static smp_code read_shape(const char *name, const char *text, smp_foreign_dims 
 {
     if (!text || smp_foreign_read_dims(text, dims))
         return SMP_OK;
-    smp_fail(err, SMP_E_PIPE, "%s=%.40s is no shape", name, text);
+    smp_fail(err, SMP_E_PIPE, "%s=%.40s is not a shape", name, text);
     return smp_hint(err, "write %s=256, %s=32x8 or %s=8x8x4", name, name, name);
 }
 

@@ -200,13 +200,14 @@ static void unknown_options_get_a_suggestion(void **state)
 static void wrong_values_say_what_is_taken(void **state)
 {
     (void)state;
-    expect_refused("--count=101|p|i", "'101' is no value for --count", "it takes a whole number from 0 to 100");
-    expect_refused("--count=3x|p|i", "'3x' is no value for --count", "it takes a whole number from 0 to 100");
-    expect_refused("--count=|p|i", "'' is no value for --count", "it takes a whole number from 0 to 100");
-    expect_refused("--count|99999999999999999999|p|i", "'99999999999999999999' is no value for --count",
+    expect_refused("--count=101|p|i", "'101' is not a valid value for --count",
                    "it takes a whole number from 0 to 100");
-    expect_refused("--limit=nan|p|i", "'nan' is no value for --limit", "it takes a number from 0 to 1");
-    expect_refused("--memory=2X|p|i", "'2X' is no value for --memory",
+    expect_refused("--count=3x|p|i", "'3x' is not a valid value for --count", "it takes a whole number from 0 to 100");
+    expect_refused("--count=|p|i", "'' is not a valid value for --count", "it takes a whole number from 0 to 100");
+    expect_refused("--count|99999999999999999999|p|i", "'99999999999999999999' is not a valid value for --count",
+                   "it takes a whole number from 0 to 100");
+    expect_refused("--limit=nan|p|i", "'nan' is not a valid value for --limit", "it takes a number from 0 to 1");
+    expect_refused("--memory=2X|p|i", "'2X' is not a valid value for --memory",
                    "it takes a whole number, with K, M, G or T for powers of 1024");
     expect_refused("--color=nevre|p|i", "--color takes no 'nevre'",
                    "did you mean 'never'? It takes auto, always, never");

@@ -43,7 +43,7 @@ class OneFile(BatchCase):
         self.smp("convert", SAMPLES, "-o", "out", "--include", "speech*", "--to", "wav", "--rate", "8000")
         self.assertIn("at 8000 Hz", self.smp("info", "out/speech.wav").stdout)
         for option in ("--rate=0", "--rate=x", "--rate=16 kHz", "--rate=1e3", "--rate=", "--channels=3", "--channels="):
-            self.refused("is no value for --", SAMPLES / "field.flac", "c.wav", option)
+            self.refused("is not a valid value for --", SAMPLES / "field.flac", "c.wav", option)
         self.refused("ffmpeg -i - OUT.m4a", SAMPLES / "field.flac", "c.m4a", status=4)
 
     def test_photographs_are_turned_upright(self):
@@ -82,8 +82,8 @@ class OneFile(BatchCase):
         self.refused("write smempipe convert a.png OUT", "a.png")
         self.refused("write smempipe convert in -o DIR", "in")
         self.refused("IN is missing")
-        self.refused("'out' is no folder", "in", "out")
-        self.refused("'c.png' is no folder", "a.png", "b.png", "c.png")
+        self.refused("'out' is not a folder", "in", "out")
+        self.refused("'c.png' is not a folder", "a.png", "b.png", "c.png")
         self.refused("--resume is for many files", "a.png", "b.png", "--resume")
         self.refused("says its format", "a.png", "b.png", "--to", "jpg")
         self.refused("write b.jpg without --to", "a.png", "b", "--to", ".jpg")
@@ -91,7 +91,7 @@ class OneFile(BatchCase):
         self.refused("write --to jpg", "a.png", "-o", "out", "--format", "jpg")
         for wrong in ("0", "-5", "5px", "x", "x5!", "9!", "5x5x", "5x5<", "10x0", "1e3", "", "10%%",
                       "9999999999999999999999"):
-            self.refused("is no value for --resize", "a.png", "b.png", f"--resize={wrong}")
+            self.refused("is not a valid value for --resize", "a.png", "b.png", f"--resize={wrong}")
         self.refused("same file as the input", "a.png", "a.png", "--force", status=4)
         self.refused("a.png is given twice\n", "a.png", "a.png", "-o", "out")
         self.refused("a.png is given twice, also as ./a.png", "a.png", "./a.png", "-o", "out")

@@ -197,7 +197,7 @@ class Hints(CliCase):
         self.write("l", "mine")
         for arguments, status, said in (
             (("in", "-o", "l"), 4, "l: error: the file exists already"),
-            (("in/a.png", "-o", "m"), 3, "in/a.png: error: this is a file, and no folder"),
+            (("in/a.png", "-o", "m"), 3, "in/a.png: error: this is a file, not a folder"),
             (("nothere", "-o", "m"), 3, "nothere: error: there is no such folder"),
             (("in", "-o", "/dev/full"), 4, "/dev/full: error: cannot write: No space left on device"),
         ):

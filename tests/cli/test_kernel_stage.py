@@ -154,7 +154,7 @@ class KernelStage(CliCase):
             (BLUR.replace("channels,", "2.5,"), ("parameter 5 of the kernel is an integer", "2.5")),
             (BLUR.replace("3.5", "out"), ("'out' is a picture", "no pointer (f32)")),
             (BLUR.replace("width,", "with,"), ("'with' in args", "whole_height")),
-            (BLUR.replace("32x8", "32x"), ("block=32x is no shape", "block=32x8")),
+            (BLUR.replace("32x8", "32x"), ("block=32x is not a shape", "block=32x8")),
             (BLUR.replace("32x8", "32x64"), ("more than 1024 threads",)),
             (BLUR.replace("blur3.ptx", "none.ptx"), ("a.pipe:3", "none.ptx", "No such file")),
             (BLUR + " reach=1 height=5", ("leave out height",)),

@@ -124,7 +124,7 @@ class MeasureParts(CliCase):
         self.write("cut.part", data[:-3])
         self.write("bad.part", data[:200] + bytes((data[200] ^ 1,)) + data[201:])
         self.write("png.part", png_bytes([b"\0\0\0"], 1))
-        for file, wanted in (("cut.part", "is cut off"), ("bad.part", "is damaged"), ("png.part", "is no part")):
+        for file, wanted in (("cut.part", "is cut off"), ("bad.part", "is damaged"), ("png.part", "is not a part")):
             done = self.smp("measure", "--merge", file, "--json", status=3)
             self.assertIn(wanted, done.stderr)
             self.assertIn(file, done.stderr)
@@ -145,7 +145,8 @@ class MeasureParts(CliCase):
     def test_command_lines(self):
         self.make_set(3)
         for words, wanted in ((("-e", "stats", "set", "--shard", "1/2"), "--shard 1/2 --partial FILE"),
-                              (("-e", "stats", "set", "--shard", "3/2", "--partial", "p"), "is no value for --shard"),
+                              (("-e", "stats", "set", "--shard", "3/2", "--partial", "p"),
+                               "is not a valid value for --shard"),
                               (("-e", "stats", "set", "--partial", "p", "--json"), "give them to measure --merge"),
                               (("-e", "stats", "set", "--force"), "leave out --force"),
                               (("--merge",), "IN is missing"),

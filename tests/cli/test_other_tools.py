@@ -156,7 +156,7 @@ class OtherTools(CliCase):
         self.write("in.wav", b"")
         for words, said in ((("in.wav", "o.wav", "trim", "1", "3"), "convert in.wav o.wav -e 'trim 1 3'"),
                             (("in.wav", "o.wav", "norm"), "convert in.wav o.wav -e 'norm'"),
-                            (("in.wav", "o.wav", "reverb"), "given by -e, and 'reverb' is none"),
+                            (("in.wav", "o.wav", "reverb"), "given by -e, and 'reverb' is not one"),
                             (("in.png", "o.png", "-r", "50%"), "another size is --resize 50%"),
                             (("in.png", "-r", "800x600", "o.png"), "another size is --resize 800x600")):
             self.assertIn(said, self.smp("convert", *words, status=2).stderr)

@@ -109,7 +109,8 @@ class Sound(CliCase):
         self.assertIn("1 file together", done.stderr)
         done = self.smp(*album, "-o", "none", "--album=-20LUFS", "--on-error", "stop", status=3)
         self.assertIn("1 of the album's 2 files cannot be measured", done.stderr)
-        self.assertIn("'-o' is no value for --album", self.smp(*album, "--album", "-o", "none", status=2).stderr)
+        self.assertIn("'-o' is not a valid value for --album",
+                      self.smp(*album, "--album", "-o", "none", status=2).stderr)
         self.assertFalse((self.folder / "none").exists())
 
     def test_a_pipeline_says_what_it_is_for(self):
@@ -384,7 +385,7 @@ class Sound(CliCase):
         self.assertEqual((self.folder / "a.npy").read_bytes(), (self.folder / "b.npy").read_bytes())
         for text, message in (
             ("1 2\n3\n", "row 2 of 'taps' has 1 value, but row 1 has 2"),
-            ("1 2x\n", "bad.txt:1:3: error: '2x' is no number"),
+            ("1 2x\n", "bad.txt:1:3: error: '2x' is not a number"),
             ("# none\n", "'bad.txt' has 0 numbers"),
         ):
             self.write("bad.txt", text)

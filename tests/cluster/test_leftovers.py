@@ -414,7 +414,7 @@ class Later(TaskCase):
 
     def test_a_list_without_files_for_the_pipeline(self):
         (self.folder / "in/d0").mkdir(parents=True)
-        self.assertIn("this is a file, and no folder",
+        self.assertIn("this is a file, not a folder",
                       self.smp("list", __file__, "-o", "x.list", status=3).stderr)
         self.smp("list", "in", "-o", "none.list")
         self.write("in/a.flac", "sound by its name")

@@ -451,7 +451,7 @@ class Ranks(TaskCase):
         self.run_batch("in", "-o", "out2", "--shard", "1/1", "--report", "r-{shard}.x")
         self.assertEqual(len(self.lines("r-1-1.x")), 1)
         said = self.run_batch("in", "-o", "out3", "--report", "r-{shard}.x", status=2).stderr
-        self.assertIn("--report r-{shard}.x: this run is no shard", said)
+        self.assertIn("--report r-{shard}.x: this run is not a shard", said)
         self.assertFalse((self.folder / "out3").exists())
 
     def test_a_full_disk_is_named_with_the_file(self):

@@ -9,7 +9,7 @@
 static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_error *err)
 {
     if (!by || by->kind != SMP_AUDIO)
-        return smp_fail(err, SMP_E_PIPE, "the second is no sound");
+        return smp_fail(err, SMP_E_PIPE, "the second is not a sound");
     if (in->rate != by->rate) {
         smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
                  by->rate);
