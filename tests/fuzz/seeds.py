@@ -256,6 +256,11 @@ def made():
                                str(FOLDER / "seeds" / name), "--force"], capture_output=True, text=True, check=False)
         if done.returncode and name < "s":  # a build without libsndfile has no FLAC and OGG
             sys.exit(f"{name}: {done.stderr}")
+    for name, origin, options in (("tiff/deflate.tif", source, ("--tiff-compression", "deflate")),
+                                  ("heif/gray.avif", gray, ())):  # a build may be without libtiff, an encoder of AV1
+        (FOLDER / "seeds" / name).parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([PROGRAM, "convert", str(origin), str(FOLDER / "seeds" / name), "--force", *options],
+                       capture_output=True, check=False)
     words("jpeg", [bytes([0xFF, marker]) for marker in (0xD8, 0xD9, 0xDA, 0xDB, 0xC0, 0xC1, 0xC2, 0xC4,
           0xC9, 0xDD, 0xE0, 0xE1, 0xE2, 0xEE, 0xFE, 0xD0)] + ["JFIF", "Exif", "Adobe", "ICC_PROFILE"])
 
