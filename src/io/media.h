@@ -4,6 +4,7 @@
 #ifndef SMP_IO_MEDIA_H
 #define SMP_IO_MEDIA_H
 
+#include "base/beneath.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/notes.h"
@@ -257,6 +258,7 @@ typedef struct smp_write_options {
     bool open_end;         /* of a sound: its height is more than any, and the rows that are written are all */
     bool live;             /* what is written goes on to who reads the pipe */
     const char *format;    /* of standard output, an extension; null: the usual */
+    const smp_beneath *beneath; /* the open folder that the file must lie in, and its name there; null: by its path */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
     bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */

@@ -262,7 +262,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
         return SMP_OK;
     }
     if (code == SMP_OK)
-        code = smp_output_open(path, writer->options.force, writer->options.inputs, &writer->output, err);
+        code = smp_output_open_beneath(writer->options.beneath, path, writer->options.force, writer->options.inputs,
+                                       &writer->output, err);
     if (code == SMP_OK && (writer->options.planes || writer->options.half) && !writer->format->arrays) {
         code = smp_fail(err, SMP_E_USAGE, "%s is for arrays, and this is %s",
                         writer->options.planes ? "--layout chw" : "--samples f16", writer->format->name);
@@ -271,6 +272,7 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     if (code == SMP_OK && writer->options.scan.width && writer->format != &smp_format_jpeg)
         code = smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
     writer->options.inputs = NULL;
+    writer->options.beneath = NULL;
     if (code == SMP_OK)
         smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder,
                        writer->options.lazy_sync);

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/paths.h"
 #include "io/media.h"
 #include "io/source.h"
 #include "io/temporary.h"
@@ -26,6 +27,7 @@ enum {
 struct smp_output {
     char *path;   /* as the user gave it, for messages */
     char *target; /* the file to replace; null when written directly */
+    int folder;   /* that it must lie in, -1: it may lie anywhere */
     smp_temporary temporary;
     int fd;
     bool force;
@@ -44,6 +46,8 @@ static void destroy(smp_output *output)
     if (output->fd >= 0)
         close(output->fd);
     smp_temporary_remove(&output->temporary);
+    if (output->folder >= 0)
+        close(output->folder);
     smp_free(output->path);
     smp_free(output->target);
     smp_free(output);
@@ -224,9 +228,9 @@ static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_e
 }
 
 /* A device or a named pipe: there is nothing to replace, so bytes are written directly. */
-static smp_code open_special(smp_output *output, smp_error *err)
+static smp_code open_special(smp_output *output, const char *path, smp_error *err)
 {
-    output->fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (output->folder >= 0 ? O_NOFOLLOW : 0));
     if (output->fd < 0) {
         char text[128];
         return smp_fail(err, SMP_E_WRITE, "cannot open for writing: %s", smp_os_error(errno, text, sizeof text));
@@ -261,16 +265,23 @@ static smp_code fail_too_long(const char *path, smp_error *err)
     return smp_hint(err, "give a shorter name");
 }
 
-static smp_code open_path(smp_output *output, const char *const *inputs, smp_error *err)
+static smp_code fail_link(smp_error *err)
 {
-    const char *path = output->path;
+    smp_fail(err, SMP_E_WRITE, "is a link, which 'save' does not follow");
+    return smp_hint(err, "remove it, or give the output another folder");
+}
+
+/* path: output->path, or a way to the same file by the open folder. */
+static smp_code open_path(smp_output *output, const char *path, const char *const *inputs, smp_error *err)
+{
+    const bool beneath = output->folder >= 0;
     size_t length = strlen(path);
     if (!length)
         return smp_fail(err, SMP_E_WRITE, "the name of the output is empty");
     struct stat status, link;
-    bool exists = stat(path, &status) == 0;
+    bool exists = (beneath ? lstat(path, &status) : stat(path, &status)) == 0;
     if (!exists && errno == ENAMETOOLONG)
-        return fail_too_long(path, err);
+        return fail_too_long(output->path, err);
     if (!exists && errno != ENOENT && errno != ENOTDIR && errno != ELOOP) {
         char text[128];
         smp_fail(err, SMP_E_WRITE, "cannot write there: %s", smp_os_error(errno, text, sizeof text));
@@ -278,10 +289,12 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
     }
     if ((exists && S_ISDIR(status.st_mode)) || path[length - 1] == '/') {
         smp_fail(err, SMP_E_WRITE, "is a folder");
-        return smp_hint(err, "add a file name: %.200s%sNAME", path, path[length - 1] == '/' ? "" : "/");
+        return smp_hint(err, "add a file name: %.200s%sNAME", output->path, path[length - 1] == '/' ? "" : "/");
     }
+    if (exists && S_ISLNK(status.st_mode))
+        return fail_link(err);
     if (exists && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
-        return open_special(output, err);
+        return open_special(output, path, err);
     if (exists && !S_ISREG(status.st_mode))
         return smp_fail(err, SMP_E_WRITE, "is neither a file, a pipe nor a character device");
     if (exists) {
@@ -290,7 +303,7 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
             return code;
         if (!output->force)
             return fail_exists(err);
-        char *resolved = realpath(path, NULL);
+        char *resolved = beneath ? strdup(path) : realpath(path, NULL);
         if (!resolved)
             return errno == ENOMEM ? smp_fail_memory(err, "a path", PATH_MAX) : fail_write(output->target, errno, err);
         output->target = smp_strdup(resolved);
@@ -304,13 +317,33 @@ static smp_code open_path(smp_output *output, const char *const *inputs, smp_err
     }
     if (!output->target)
         return smp_fail_memory(err, "a path", length);
-    smp_code code = smp_temporary_open(output->target, &output->temporary, &output->fd, err);
+    smp_code code = smp_temporary_open(output->target, output->path, &output->temporary, &output->fd, err);
     if (code == SMP_OK && exists) /* replacing a private file must not make it public */
         (void)fchmod(output->fd, status.st_mode & 0777);
     return code;
 }
 
+/* The way to a file in an open folder: it leads there however the folder is called by now. */
+static smp_code open_beneath(smp_output *output, const smp_beneath *at, const char *const *inputs, smp_error *err)
+{
+    char folder[40];
+    output->folder = fcntl(at->folder, F_DUPFD_CLOEXEC, 3);
+    snprintf(folder, sizeof folder, "/proc/self/fd/%d", output->folder);
+    if (output->folder < 0 || !smp_is_folder(folder))
+        return open_path(output, output->path, inputs, err);
+    char *path = smp_asprintf("%s/%s", folder, at->name);
+    smp_code code = path ? open_path(output, path, inputs, err) : smp_fail_memory(err, "a path", strlen(at->name));
+    smp_free(path);
+    return code;
+}
+
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err)
+{
+    return smp_output_open_beneath(NULL, path, force, inputs, out, err);
+}
+
+smp_code smp_output_open_beneath(const smp_beneath *at, const char *path, bool force, const char *const *inputs,
+                                 smp_output **out, smp_error *err)
 {
     *out = NULL;
     smp_output *output = smp_alloc_raw(sizeof *output);
@@ -318,7 +351,7 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
         return smp_fail_memory(err, "an output buffer", sizeof *output);
     output->target = NULL;
     output->temporary = (smp_temporary){.slot = NULL};
-    output->fd = -1;
+    output->fd = output->folder = -1;
     output->force = force;
     output->failed = 0;
     output->seconds = NULL;
@@ -327,8 +360,9 @@ smp_code smp_output_open(const char *path, bool force, const char *const *inputs
     output->written = output->begun = 0;
     output->path = smp_strdup(path);
     smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
+                    : at                     ? open_beneath(output, at, inputs, err)
                     : strcmp(path, "-") == 0 ? open_stdout(output, inputs, err)
-                                             : open_path(output, inputs, err);
+                                             : open_path(output, path, inputs, err);
     if (code != SMP_OK) {
         destroy(output);
         return code;
@@ -402,7 +436,7 @@ smp_code smp_outputs_sync(smp_output *const *outputs, size_t count, smp_error *e
         smp_code code = output->failed ? fail_write(output->target, output->failed, err)
                                        : write_all(output, output->buffer, output->used, err);
         if (code)
-            return smp_at(err, "%s", output->target ? output->target : "standard output"), code;
+            return smp_at(err, "%s", output->target ? output->path : "standard output"), code;
         output->used = 0;
         first = !first && output->target ? output : first;
     }

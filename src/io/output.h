@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/beneath.h"
 #include "base/error.h"
 
 typedef struct smp_output smp_output;
@@ -15,6 +16,11 @@ typedef struct smp_output smp_output;
  * device and inode; null-terminated, may be null), even with force; an existing file without force; a folder; a block
  * device. A symbolic link to a file is followed and kept. *out is null on failure. */
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err);
+
+/* The same where the file must lie in an open folder, whatever is renamed on the way to it: at->name there, which is no
+ * link. path: for messages. Without /proc it is opened by its path. */
+smp_code smp_output_open_beneath(const smp_beneath *at, const char *path, bool force, const char *const *inputs,
+                                 smp_output **out, smp_error *err);
 
 /* From now on adds the seconds of writing, syncing and putting in place to *seconds (null: no more). lazy_folder:
  * commit leaves syncing the folder to the caller; lazy_sync: syncing the file too. */

@@ -194,9 +194,9 @@ static smp_code fail_create(int number, const char *folder, smp_error *err)
     return SMP_E_WRITE;
 }
 
-smp_code smp_temporary_open(const char *target, smp_temporary *out, int *fd, smp_error *err)
+smp_code smp_temporary_open(const char *target, const char *shown, smp_temporary *out, int *fd, smp_error *err)
 {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], said[PATH_MAX];
     *out = (smp_temporary){.slot = NULL};
     *fd = -1;
     if (!smp_folder_of(target, folder, sizeof folder))
@@ -204,7 +204,8 @@ smp_code smp_temporary_open(const char *target, smp_temporary *out, int *fd, smp
     *fd = open_nameless(folder);
     if (*fd >= 0 || make_named(out, folder, create, fd) == 0)
         return SMP_OK;
-    smp_code code = fail_create(errno, folder, err);
+    const int number = errno;
+    smp_code code = fail_create(number, smp_folder_of(shown, said, sizeof said) ? said : folder, err);
     smp_temporary_remove(out);
     return code;
 }

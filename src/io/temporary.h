@@ -13,8 +13,8 @@ typedef struct smp_temporary {
     struct smp_temporary_slot *slot; /* of its name; null: unnamed */
 } smp_temporary;
 
-/* *fd is open for writing; -1 on failure. SMP_E_WRITE tells what is wrong with the folder. */
-smp_code smp_temporary_open(const char *target, smp_temporary *out, int *fd, smp_error *err);
+/* *fd is open for writing; -1 on failure. SMP_E_WRITE tells what is wrong with the folder, that of `shown`. */
+smp_code smp_temporary_open(const char *target, const char *shown, smp_temporary *out, int *fd, smp_error *err);
 
 /* Puts the file behind fd in place of the target, in one step: at any time there is the old target or the new one.
  * Without force only if nothing is there (EEXIST). 0, or -1 and errno. */

@@ -110,12 +110,19 @@ static smp_code commit(frames *f, size_t sink, smp_error *err)
 
 static smp_code open_writer(frames *f, size_t sink, smp_error *err)
 {
-    char *path;
+    char *path, *name = NULL;
+    const smp_beneath *within = &f->outputs[sink].beneath;
+    smp_write_options options = f->options;
     smp_code code = smp_numbered(path_of(f, sink), f->written + 1, &path, err);
+    if (!code && within->name)
+        code = smp_numbered(within->name, f->written + 1, &name, err);
+    const smp_beneath beneath = {within->folder, name};
+    options.beneath = name ? &beneath : NULL;
     if (!code)
-        code = smp_run_open_output(f->plan, &f->plan->sinks[sink], path, &smp_reader_media(f->reader)->meta,
-                                   &f->options, f->report, &f->outputs[sink].writer, err);
+        code = smp_run_open_output(f->plan, &f->plan->sinks[sink], path, &smp_reader_media(f->reader)->meta, &options,
+                                   f->report, &f->outputs[sink].writer, err);
     smp_free(path);
+    smp_free(name);
     return code;
 }
 
@@ -390,10 +397,8 @@ smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void
         code = finish(&f, err);
 
 done:
-    for (size_t i = 0; f.outputs && i < f.plan->sink_count; i++) {
-        smp_writer_abort(f.outputs[i].writer);
-        smp_free(f.outputs[i].path);
-    }
+    for (size_t i = 0; f.outputs && i < f.plan->sink_count; i++)
+        smp_run_output_close(&f.outputs[i]);
     smp_free(f.outputs);
     smp_free((void *)(uintptr_t)f.options.inputs);
     smp_plan_free(f.plan);

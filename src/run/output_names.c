@@ -1,6 +1,8 @@
 /* Names of a run's outputs: where files that a pipeline saves go, and what two outputs may not share. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/paths.h"
@@ -29,26 +31,54 @@ static int by_real(const void *a_, const void *b_)
     return strcmp(a->real, b->real);
 }
 
-/* Files that a pipeline saves must stay below the folder of the output, also through links. */
-static smp_code check_beneath(const char *main_output, const place *at, smp_error *err)
+static smp_code fail_folder(int number, const char *path, smp_error *err)
 {
-    char *folder = smp_folder_part(main_output);
-    char *real = folder ? smp_real_path(folder) : NULL;
-    smp_code code = SMP_OK;
-    if (!real)
-        code = smp_fail_memory(err, "a path", strlen(main_output));
-    else if (!smp_path_within(at->real, real)) {
+    if (number == ELOOP) {
         smp_fail(err, SMP_E_WRITE, "a link leads out of the folder of the output");
         smp_hint(err, "'save' writes below that folder alone: remove the link, or give the output another folder");
-        code = smp_at(err, "%s", at->path);
+    } else {
+        smp_fail(err, SMP_E_WRITE, "cannot make the folder: %s", strerror(number));
+        smp_hint(err, "give one in a folder that you may write to");
     }
+    return smp_at(err, "%s", path);
+}
+
+/* Files that a pipeline saves must stay below the folder of the output, also through links: its folder is opened, and
+ * made where it is missing. */
+static smp_code open_folder(const char *main_output, const place *at, smp_beneath *out, smp_error *err)
+{
+    smp_roots roots = {.count = 0};
+    smp_beneath found = {.name = NULL};
+    char *folder = smp_folder_part(main_output);
+    smp_code code = SMP_OK;
+    if (!folder || !smp_roots_add(&roots, folder) || !smp_beneath_find(&roots, at->real, &found))
+        code = smp_fail_memory(err, "a path", strlen(main_output));
+    else if (!found.name)
+        code = fail_folder(ELOOP, at->path, err);
+    else if (found.folder >= 0) { /* else it does not exist, which the main output is told */
+        out->folder = smp_beneath_folder(found.folder, found.name, true);
+        if (out->folder < 0)
+            code = fail_folder(errno, at->path, err);
+        else if (!(out->name = smp_strdup(smp_base_name(found.name))))
+            code = smp_fail_memory(err, "a path", strlen(found.name));
+    }
+    smp_free(found.name);
+    smp_roots_free(&roots);
     smp_free(folder);
-    smp_free(real);
     return code;
 }
 
+void smp_run_output_close(smp_run_output *output)
+{
+    smp_writer_abort(output->writer);
+    if (output->path && output->beneath.folder > 0)
+        close(output->beneath.folder);
+    smp_free(output->beneath.name);
+    smp_free(output->path);
+}
+
 /* Two outputs with one name would overwrite each other. Saved ones must stay in the folder. */
-static smp_code check_places(const smp_run_request *request, const smp_plan *plan, const smp_run_output *outputs,
+static smp_code check_places(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
                              smp_error *err)
 {
     if (plan->sink_count < 2 && !(plan->sink_count && outputs[0].path))
@@ -61,8 +91,8 @@ static smp_code check_places(const smp_run_request *request, const smp_plan *pla
         at->real = !at->saved && !strcmp(at->path, "-") ? smp_strdup("-") : smp_real_path(at->path);
         if (!at->real)
             code = smp_fail_memory(err, "a path", strlen(at->path));
-        else if (at->saved && !(code = check_beneath(request->output, at, err)) && strchr(plan->sinks[i].path, '/'))
-            code = smp_make_folders(at->real, err); /* without links, and below the output's folder */
+        else if (at->saved)
+            code = open_folder(request->output, at, &outputs[i].beneath, err);
     }
     if (!code)
         qsort(places, plan->sink_count, sizeof *places, by_real);

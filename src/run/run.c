@@ -218,6 +218,7 @@ static smp_code open_outputs(const smp_run_request *request, const smp_plan *pla
         code = smp_run_name_outputs(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
+        options.beneath = outputs[i].beneath.name ? &outputs[i].beneath : NULL;
         code =
             smp_run_open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
         if (code)
@@ -547,10 +548,8 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
         code = fail_leftover(request, media->leftover, files, err); /* what is whole was written */
 
 done:
-    for (size_t i = 0; i < output_count; i++) {
-        smp_writer_abort(outputs[i].writer);
-        smp_free(outputs[i].path);
-    }
+    for (size_t i = 0; i < output_count; i++)
+        smp_run_output_close(&outputs[i]);
     smp_free(outputs);
     smp_looks_free(&looks);
     if (owned)

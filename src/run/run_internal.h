@@ -8,6 +8,8 @@
 
 typedef struct smp_run_output { /* the file of one sink */
     char *path;                 /* owned; null for the main output */
+    smp_beneath beneath;        /* of a saved one: the open folder that it lies in, and its name; both owned. No name:
+                                   that folder is not there */
     smp_writer *writer;
     smp_stream *stream;
 } smp_run_output;
@@ -25,7 +27,10 @@ void smp_run_note_coder(const smp_run_request *request, const smp_media *media, 
 smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *report, smp_write_options *options,
                                smp_error *err);
 
-/* Sets the paths of what the pipeline saves, and refuses two outputs of one name. */
+/* Aborts what is not committed, and closes. */
+void smp_run_output_close(smp_run_output *output);
+
+/* Sets the paths of what the pipeline saves, opens their folders, and refuses two outputs of one name. */
 smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
                               smp_error *err);
 

@@ -2,6 +2,7 @@
 import csv
 import io
 import os
+import threading
 import unittest
 
 import numpy as np
@@ -39,6 +40,41 @@ class Saves(CliCase):
         self.assertIn("leads out", self.smp("run", *stages, "in.png", "out/o.png", status=4).stderr)
         self.assertIn("leads out", self.smp("batch", *stages, "in.png", "-o", "out", status=1).stderr)
         self.assertEqual(list((self.folder / "elsewhere").iterdir()), [])
+
+    def test_links_that_are_swapped_meanwhile_lead_nowhere(self):
+        self.small_png("in.png")
+        (self.folder / "out/real").mkdir(parents=True)
+        (self.folder / "elsewhere").mkdir()
+        ends = threading.Event()
+
+        def swap():
+            link, fresh = self.folder / "out/sub", self.folder / "out/fresh"
+            while not ends.is_set():
+                for to in ("real", "../elsewhere"):
+                    os.symlink(to, fresh)
+                    os.rename(fresh, link)
+
+        thread = threading.Thread(target=swap)
+        thread.start()
+        try:
+            done = [self.smp("run", "-f", "--no-sandbox", "-e", "invert", "-e", 'save "sub/x.npy"', "in.png", "out/o.png",
+                             status=(0, 4)).returncode for _ in range(60)]
+        finally:
+            ends.set()
+            thread.join()
+        self.assertIn(0, done)
+        self.assertEqual(list((self.folder / "elsewhere").iterdir()), [])
+        self.assertEqual([p.name for p in (self.folder / "out/real").iterdir()], ["x.npy"])
+
+    def test_numbered_names_follow_no_link_out(self):
+        self.write("in.y4m", b"YUV4MPEG2 W4 H4 F1:1 Cmono\n" + (b"FRAME\n" + bytes(range(16))) * 2)
+        (self.folder / "out").mkdir()
+        self.write("mine.pgm", "mine")
+        os.symlink("../mine.pgm", self.folder / "out/f-2.pgm")
+        stages = ("-e", 'save "f-%d.pgm"', "-e", "invert")
+        told = self.smp("run", "-f", "--no-sandbox", "--frames", *stages, "in.y4m", "out/o-%d.png", status=4).stderr
+        self.assertIn("is a link, which 'save' does not follow", told)
+        self.assertEqual((self.folder / "mine.pgm").read_text(), "mine")
 
     def test_csv_keeps_paths(self):
         names = [b"a\nb.png", b"c\x1b[1md.png", b'e"f,g.png', b"h\xff.png"]
