@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/clock.h"
 #include "io/format.h"
 #include "io/library.h"
 #include "io/worker_message.h"
@@ -308,13 +310,14 @@ static int end(nursery *n, int pid)
     return -ESRCH;
 }
 
-_Noreturn void smp_nursery(int parent, int asks, uint64_t memory)
+_Noreturn static void serve(pid_t keeper, int asks, uint64_t memory)
 {
     nursery n = {.memory = memory};
-    end_with(parent);
-    leave_signals_to_the_program();
-    keep_only(&asks, 1);
+    end_with(keeper);
     prctl(PR_SET_NAME, "smp-nursery");
+    if (dup2(asks, SMP_FD_CHANNEL) < 0)
+        _exit(0);
+    close(asks);
     for (;;) {
         smp_nursery_ask ask;
         int descriptors;
@@ -335,6 +338,45 @@ _Noreturn void smp_nursery(int parent, int asks, uint64_t memory)
     while (n.count)
         end(&n, n.pids[0]);
     _exit(0);
+}
+
+/* Waits for the nursery, and for decoders that it left. True: it was killed. */
+static bool outlives(pid_t child)
+{
+    for (int status;;) {
+        const pid_t ended = waitpid(-1, &status, 0);
+        if (ended == child)
+            return WIFSIGNALED(status);
+        if (ended < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+_Noreturn void smp_nursery(int parent, int sockets, uint64_t memory)
+{
+    const pid_t self = getpid();
+    end_with(parent);
+    leave_signals_to_the_program();
+    keep_only(&sockets, 1);
+    prctl(PR_SET_NAME, "smp-keeper");
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    for (;;) {
+        const double begun = smp_now();
+        int pair[2];
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0 ||
+            !smp_message_send(SMP_FD_CHANNEL, "", 1, NULL, 0, &pair[0], 1))
+            _exit(0);
+        close(pair[0]);
+        const pid_t pid = fork();
+        if (pid == 0)
+            serve(self, pair[1], memory);
+        close(pair[1]);
+        if (pid < 0 || !outlives(pid))
+            _exit(0);
+        struct pollfd gone = {.fd = SMP_FD_CHANNEL}; /* the program's end */
+        for (double left; (left = begun + 1 - smp_now()) > 0 && poll(&gone, 1, (int)(left * 1000) + 1) == 0;)
+            ;
+    }
 }
 
 #endif

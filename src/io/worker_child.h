@@ -19,7 +19,9 @@ typedef struct smp_nursery_answer {
 /* What runs in a forked process, which has one thread: it ends with its parent. memory: for smp_confine, 0: no bound.
  */
 _Noreturn void smp_decoder(int parent, int channel, int arena, uint64_t memory);
-_Noreturn void smp_nursery(int parent, int asks, uint64_t memory);
+/* A keeper, which starts the nursery, and starts it anew when somebody kills it, once a second at most. Of each it
+ * sends the socket for asks over its own, with one byte; what was asked of one that died is not answered. */
+_Noreturn void smp_nursery(int parent, int sockets, uint64_t memory);
 
 /* Tests alone: called by the confined decoder before it opens a file, and before its first words (input: -1); null
  * otherwise. */

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -29,13 +30,14 @@ enum { SPARE_SPACE = 512 << 20 /* bytes of addresses beside what a header asks f
 
 static struct {
     bool runs;
-    pid_t nursery; /* 0: none */
-    int asks;      /* its socket */
+    pid_t nursery;     /* its keeper; 0: none */
+    int keeper_socket; /* sends sockets of nurseries */
+    int asks;          /* the present one's; -1: not received yet */
     uint64_t max_memory;
     atomic_int lack; /* an smp_lack, the most */
     smp_worker *idle;
     pthread_mutex_t lock; /* of idle, and of one ask to the nursery at a time */
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} state = {.asks = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 bool smp_worker_runs(void)
 {
@@ -160,7 +162,8 @@ static smp_code start_nursery(smp_error *err)
         close(pair[0]);
         return fail_start(number, err);
     }
-    state.asks = pair[0];
+    state.keeper_socket = pair[0];
+    state.asks = -1;
     state.nursery = pid;
     return SMP_OK;
 }
@@ -173,14 +176,40 @@ smp_code smp_worker_more(smp_error *err)
     return code;
 }
 
-/* Asks the nursery; -errno. */
+/* The socket of the nursery that was begun last; -1: its keeper is gone. */
+static int receive_asks(void)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } room;
+    char byte;
+    int fd = -1;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof room.bytes};
+    ssize_t got;
+    while ((got = recvmsg(state.keeper_socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+        ;
+    const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head && head->cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(head), sizeof fd);
+    return fd;
+}
+
+/* Asks the nursery; -errno: -EAGAIN when it was killed, and there will be another, -EPIPE without its keeper. */
 static int ask_nursery(const smp_nursery_ask *ask, const int *descriptors, int count)
 {
     smp_nursery_answer answer = {.value = -EPIPE};
     pthread_mutex_lock(&state.lock);
-    if (state.nursery && smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) &&
-        smp_message_receive(state.asks, &answer, sizeof answer, NULL, NULL) != SMP_RECEIVED)
-        answer.value = -EPIPE;
+    if (state.nursery && state.asks < 0)
+        state.asks = receive_asks();
+    if (state.asks >= 0 && (!smp_message_send(state.asks, ask, sizeof *ask, NULL, 0, descriptors, count) ||
+                            smp_message_receive(state.asks, &answer, sizeof answer, NULL, NULL) != SMP_RECEIVED)) {
+        close(state.asks);
+        state.asks = -1;
+        answer.value = -EAGAIN;
+    }
     pthread_mutex_unlock(&state.lock);
     return answer.value;
 }
@@ -196,7 +225,7 @@ static int wait_for(pid_t pid)
 
 int smp_worker_end(smp_worker *w)
 {
-    smp_nursery_ask ask = {.end = w->pid};
+    const smp_nursery_ask ask = {.end = w->pid};
     const bool own = w->own;
     if (own)
         kill(w->pid, SIGKILL);
@@ -217,7 +246,9 @@ void smp_worker_stop(void)
             free_worker(w);
     }
     if (state.nursery) {
-        close(state.asks);
+        if (state.asks >= 0)
+            close(state.asks);
+        close(state.keeper_socket);
         wait_for(state.nursery);
         state.nursery = 0;
     }
@@ -292,20 +323,21 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
         if (heard == SMP_RECEIVED_LATE)
             return fail_greeting(heard, time_limit, err);
     }
-    int other;
+    enum { TRIES = 3 }; /* each with ends of its own: a decoder of a nursery that was killed may have spoken */
+    int pid = -EAGAIN;
+    smp_worker *w = NULL;
     smp_code code = smp_worker_more(err);
-    smp_worker *w;
-    if (!code)
-        code = make_worker(&w, &other, err);
-    if (code)
-        return code;
-    const int ends[] = {other, w->arena};
-    const int pid = ask_nursery(&(smp_nursery_ask){.libraries = libraries}, ends, 2);
-    close(other);
-    if (pid <= 0) {
-        free_worker(w);
-        return fail_start(-pid, err);
+    for (int i = 0, other; !code && pid == -EAGAIN && i < TRIES; i++) {
+        if ((code = make_worker(&w, &other, err)))
+            return code;
+        const int ends[] = {other, w->arena};
+        pid = ask_nursery(&(smp_nursery_ask){.libraries = libraries}, ends, 2);
+        close(other);
+        if (pid <= 0)
+            free_worker(w);
     }
+    if (code || pid <= 0)
+        return code ? code : fail_start(-pid, err);
     w->pid = pid;
     w->libraries = libraries | smp_libraries_opened();
     const smp_received heard = greet(w, time_limit);

@@ -29,14 +29,14 @@ def field(pid, index):
         return None
 
 
-def decoders(pid):
+def decoders(pid, name="smp-decoder"):
     """Decoders of a program: its children, and those of its nursery."""
     found, below = [], children(pid)
     while below:
         one = below.pop()
         below += children(one)
         try:
-            if pathlib.Path(f"/proc/{one}/comm").read_text().strip() == "smp-decoder":
+            if pathlib.Path(f"/proc/{one}/comm").read_text().strip() == name:
                 found.append(one)
         except (FileNotFoundError, ProcessLookupError):
             pass
@@ -186,6 +186,25 @@ class Sandbox(CliCase):
         self.assertEqual(process.returncode, 1, errors)
         self.assertIn("b.png: the process that decodes the file was killed", errors)
         self.assertEqual(sorted(p.name for p in (self.folder / "out").glob("*.png")), ["a.png", "c.png", "d.png"])
+
+    def test_a_killed_nursery_is_started_anew(self):
+        names = [f"{i:02}.png" for i in range(24)]
+        for name in names:
+            big_png(self.folder / name, 400, 3000)
+        process = self.begin("batch", "-e", WORK, *names, "-o", "out", "--jobs", "2", *RUN)
+        for killed in range(2):
+            busy_decoder(process, 1)
+            nurseries, end = [], time.monotonic() + 30
+            while not nurseries and process.poll() is None and time.monotonic() < end:
+                nurseries = decoders(process.pid, "smp-nursery")
+            if nurseries:
+                os.kill(nurseries[0], signal.SIGKILL)
+        _, errors = process.communicate()
+        failed = errors.count("the process that decodes the file was killed")
+        done = len(list((self.folder / "out").glob("*.png")))
+        self.assertEqual(done + failed, len(names), errors)
+        self.assertLessEqual(failed, 4, errors)  # those that were being decoded
+        self.assertEqual(decoders(process.pid, "smp-nursery"), [])
 
     def test_a_run_whose_decoder_is_killed_leaves_nothing(self):
         self.slow_png("in.png")
