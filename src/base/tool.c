@@ -1,7 +1,7 @@
-/* See tool.h. Between this process and a tool stands one that watches: it ends the tool and all that the tool started,
- * which are one process group, when its time is over, when a signal comes from the terminal, and when this process is
- * gone. Between fork and exec only calls are made that are safe in a program with threads; what they need is made
- * before. */
+/* See tool.h. Between this process and a tool stand two more. The watcher, in the group of this process, hears the
+ * terminal's signals and the clock, and that this process is gone. The guard leads the group of the tool and of all
+ * that the tool starts, and ends it when the watcher is gone, too: a group may be killed as a whole. Between fork and
+ * exec only calls are made that are safe in a program with threads; what they need is made before. */
 #include "base/tool.h"
 
 #include <dirent.h>
@@ -95,13 +95,12 @@ static int confine(const cage *c)
 }
 
 /* The process of the tool, up to the tool. */
-static _Noreturn void begin(const cage *c, pid_t watcher)
+static _Noreturn void begin(const cage *c, pid_t parent)
 {
     sigset_t none;
     sigemptyset(&none);
-    (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == watcher && chdir(c->tool->folder) == 0 && dup2(c->input, STDIN_FILENO) >= 0 &&
+    if (getppid() == parent && chdir(c->tool->folder) == 0 && dup2(c->input, STDIN_FILENO) >= 0 &&
         dup2(c->output, STDOUT_FILENO) >= 0 && dup2(c->messages, STDERR_FILENO) >= 0) {
         close_from(STDERR_FILENO + 1, true);
         (void)signal(SIGPIPE, SIG_DFL);
@@ -128,7 +127,35 @@ static struct timespec left_until(const struct timespec *end)
     return left.tv_sec < 0 ? (struct timespec){0} : left;
 }
 
-/* All signals are blocked. */
+static void fill(sigset_t *set, const int *signals, size_t count)
+{
+    sigemptyset(set);
+    for (size_t i = 0; i < count; i++)
+        sigaddset(set, signals[i]);
+}
+
+/* All signals are blocked here and in watch(). */
+static _Noreturn void guard(const cage *c, pid_t parent)
+{
+    static const int waited[] = {SIGCHLD, SIGTERM};
+    int status = 0;
+    sigset_t set;
+    fill(&set, waited, 2);
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    const pid_t self = getpid(), tool = getppid() == parent ? fork() : -1;
+    if (!tool)
+        begin(c, self);
+    if (tool < 0)
+        c->outcome->error = errno;
+    close_from(0, false);
+    while (tool > 0 && waitpid(tool, &status, WNOHANG) == 0)
+        if (sigwaitinfo(&set, NULL) == SIGTERM)
+            kill(0, SIGKILL);
+    c->outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    _exit(0);
+}
+
 static _Noreturn void watch(const cage *c, pid_t parent)
 {
     static const int waited[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP};
@@ -138,30 +165,29 @@ static _Noreturn void watch(const cage *c, pid_t parent)
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += (time_t)c->tool->seconds;
     end.tv_nsec += (long)((c->tool->seconds - (double)(time_t)c->tool->seconds) * 1e9);
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof waited / sizeof waited[0]; i++)
-        sigaddset(&set, waited[i]);
+    fill(&set, waited, sizeof waited / sizeof waited[0]);
     (void)signal(SIGCHLD, SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-    const pid_t self = getpid(), tool = getppid() == parent ? fork() : -1;
-    if (!tool)
-        begin(c, self);
-    if (tool < 0) {
+    const pid_t self = getpid(), group = getppid() == parent ? fork() : -1;
+    if (!group)
+        guard(c, self);
+    if (group < 0) {
         c->outcome->error = errno;
         _exit(1);
     }
-    (void)setpgid(tool, tool);
+    (void)setpgid(group, group);
     close_from(0, false);
-    while (!ends_it && waitpid(tool, &status, WNOHANG) == 0) {
+    while (!ends_it && waitpid(group, &status, WNOHANG) == 0) {
         const struct timespec left = left_until(&end);
         const int got = sigtimedwait(&set, NULL, &left);
         c->outcome->late = got < 0 && errno == EAGAIN;
         ends_it = c->outcome->late ? SIGKILL : got > 0 && got != SIGCHLD ? got : 0;
     }
-    kill(-tool, SIGKILL); /* what it started, too */
+    kill(-group, SIGKILL);
     if (ends_it)
-        (void)waitpid(tool, &status, 0);
-    c->outcome->status = ends_it ? 128 + ends_it : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        (void)waitpid(group, &status, 0);
+    if (ends_it || WIFSIGNALED(status))
+        c->outcome->status = 128 + (ends_it ? ends_it : WTERMSIG(status));
     if (getppid() != parent) { /* nobody else removes it */
         char *const words[] = {(char *)(uintptr_t) "rm", (char *)(uintptr_t) "-rf", (char *)(uintptr_t) "--",
                                (char *)(uintptr_t)c->tool->folder, NULL};

@@ -130,10 +130,9 @@ static void what_it_started_ends_with_its_time(void **state)
     smp_tool_folder_remove(folder);
 }
 
-static void what_it_started_ends_with_this_program_however_it_ends(void **state)
+/* A program that runs a tool, in a group of its own. */
+static pid_t start_program(char folder[200])
 {
-    (void)state;
-    char folder[200];
     int said[2];
     assert_int_equal(pipe(said), 0);
     const pid_t program = fork();
@@ -150,21 +149,34 @@ static void what_it_started_ends_with_this_program_however_it_ends(void **state)
                                .seconds = 100,
                                .memory = UINT64_C(1) << 30,
                                .file = 1 << 20};
-        if (own && write(said[1], own, strlen(own) + 1) > 0)
+        if (setpgid(0, 0) == 0 && own && write(said[1], own, strlen(own) + 1) > 0)
             (void)smp_tool_run(&tool, &end, &err);
         _exit(1);
     }
-    assert_true(read(said[0], folder, sizeof folder) > 0);
-    const pid_t pid = pid_in(folder);
-    assert_true(lives(pid));
-    kill(program, SIGKILL);
-    assert_int_equal(waitpid(program, NULL, 0), program);
-    assert_gone(pid);
-    for (int tries = 0; tries < 200 && access(folder, F_OK) == 0; tries++)
-        usleep(10000);
-    assert_int_equal(access(folder, F_OK), -1);
+    assert_true(read(said[0], folder, 200) > 0);
     close(said[0]);
     close(said[1]);
+    return program;
+}
+
+static void what_it_started_ends_with_this_program_however_it_ends(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGKILL, SIGTERM};
+    for (size_t i = 0; i < 4; i++) {
+        char folder[200];
+        const bool whole_group = i >= 2;
+        const pid_t program = start_program(folder), pid = pid_in(folder);
+        assert_true(lives(pid));
+        kill(whole_group ? -program : program, signals[i % 2]);
+        assert_int_equal(waitpid(program, NULL, 0), program);
+        assert_gone(pid);
+        for (int tries = 0; tries < 200 && access(folder, F_OK) == 0 && !whole_group; tries++)
+            usleep(10000);
+        if (whole_group) /* nobody may be left to remove it */
+            smp_tool_folder_remove(smp_strdup(folder));
+        assert_int_equal(access(folder, F_OK), -1);
+    }
 }
 
 static void memory_and_files_have_bounds(void **state)
