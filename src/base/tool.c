@@ -531,9 +531,7 @@ void smp_tool_clean(char *text)
     for (size_t at = 0; at < length;) {
         uint32_t code;
         const size_t size = smp_utf8_decode(text + at, length - at, &code);
-        const bool controls = code == SMP_UTF8_INVALID || (code < 0x20 && code != '\n' && code != '\t') ||
-                              (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
-                              (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+        const bool controls = smp_utf8_unprintable(code) && code != '\n';
         if (controls)
             *to++ = '?';
         else {

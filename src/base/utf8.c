@@ -28,3 +28,10 @@ size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code)
     *code = value;
     return more + 1;
 }
+
+bool smp_utf8_unprintable(uint32_t code)
+{
+    return code == SMP_UTF8_INVALID || (code < 0x20 && code != '\t') || (code >= 0x7F && code < 0xA0) ||
+           code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}

@@ -2,6 +2,7 @@
 #ifndef SMP_BASE_UTF8_H
 #define SMP_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,5 +11,9 @@
 /* Decodes one code point of length > 0 bytes; returns the bytes it takes. Invalid UTF-8 (also overlong forms and
  * surrogates) gives SMP_UTF8_INVALID and takes one byte. */
 size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
+
+/* Whether a reader must not see this character as it is: C0 and C1 controls except tab, ends of lines, and the marks,
+ * overrides and isolates of direction, which make text read differently from what it is. */
+bool smp_utf8_unprintable(uint32_t code);
 
 #endif

@@ -100,13 +100,6 @@ int smp_utf8_width(uint32_t code)
     return within(widest, sizeof widest / sizeof widest[0], code) ? 2 : 1;
 }
 
-bool smp_utf8_unprintable(uint32_t code)
-{
-    return code == SMP_UTF8_INVALID || (code < 0x20 && code != '\t') || (code >= 0x7F && code < 0xA0) ||
-           code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 const char *smp_shown(char buffer[SMP_SHOWN], const char *text, size_t length)
 {
     size_t cut = length;

@@ -25,10 +25,6 @@ char *smp_text_take(smp_text *text);
  * Annex 11 for the ranges that occur in practice. Control characters count 1: their replacement is shown. */
 int smp_utf8_width(uint32_t code);
 
-/* Whether a reader must not see this character as it is: C0 and C1 controls except tab, ends of lines, and the marks,
- * overrides and isolates of direction, which make text read differently from what it is. */
-bool smp_utf8_unprintable(uint32_t code);
-
 /* The edit distance of two words: letters missing, added, changed, or swapped with their neighbour. Ignores case.
  * SIZE_MAX when one is too long to be a name. */
 size_t smp_edit_distance(const char *a, size_t a_length, const char *b, size_t b_length);
