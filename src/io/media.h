@@ -324,6 +324,9 @@ uint64_t smp_writer_clipped(const smp_writer *writer);
 /* Notes about what the file cannot hold. */
 const smp_notes *smp_writer_notes(const smp_writer *writer);
 
+/* Writes what belongs behind the last row, as commit does; there may be notes of it. */
+smp_code smp_writer_finish(smp_writer *writer, smp_error *err);
+
 /* Finishes files that will be committed, from the last to the first, and makes them safe together: see
  * smp_outputs_sync. */
 smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *err);

@@ -399,8 +399,7 @@ const smp_notes *smp_writer_notes(const smp_writer *writer)
     return &writer->notes;
 }
 
-/* Writes what belongs behind the last row. */
-static smp_code finish(smp_writer *writer, smp_error *err)
+smp_code smp_writer_finish(smp_writer *writer, smp_error *err)
 {
     smp_code code = SMP_OK;
     if (writer->options.open_end) /* it has come */
@@ -415,6 +414,8 @@ static smp_code finish(smp_writer *writer, smp_error *err)
         code = writer->format->write_end(writer, err);
     writer->finished = code == SMP_OK;
     writer->broken |= code != SMP_OK;
+    if (code != SMP_OK)
+        smp_at(err, "%s", writer->name);
     return code;
 }
 
@@ -426,9 +427,7 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
     for (size_t i = 0; !code && i < count; i++) {
         if (writers[i]->output)
             outputs[files++] = writers[i]->output;
-        code = finish(writers[i], err);
-        if (code)
-            smp_at(err, "%s", writers[i]->name);
+        code = smp_writer_finish(writers[i], err);
     }
     if (!code && files)
         code = smp_outputs_sync(outputs, files, err);
@@ -438,7 +437,7 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
 
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err)
 {
-    smp_code code = finish(writer, err);
+    smp_code code = smp_writer_finish(writer, err);
     if (code == SMP_OK && writer->output) {
         smp_output *output = writer->output;
         writer->output = NULL;

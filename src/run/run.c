@@ -379,6 +379,8 @@ static smp_code commit_all(const smp_run_request *request, const smp_plan *plan,
     double start = smp_now();
     smp_code code = sync_together(request, outputs, plan->sink_count, err);
     for (size_t i = plan->sink_count; !code && i-- > 0;) { /* [0], the main output, last: then all are complete */
+        if ((code = smp_writer_finish(outputs[i].writer, err)))
+            break;
         report->output_clipped += smp_writer_clipped(outputs[i].writer);
         smp_notes_add(&report->output_notes, smp_writer_notes(outputs[i].writer));
         code = smp_writer_commit(outputs[i].writer, err);

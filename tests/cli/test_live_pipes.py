@@ -166,6 +166,29 @@ class LivePipes(CliCase):
             self.assertEqual((read.returncode, read.stdout), (0, data[:RATE * FRAME]), (extension, read.stderr))
         self.assertEqual(self.slowly(data, "convert", "--to", "raw", *RAW, "-", "-"), data)
 
+    def test_coded_outputs_go_on_as_they_come(self):
+        data = noise(3)
+        for extension in ("flac", "mp3", "ogg"):
+            self.write("in.raw", data)
+            self.smp("convert", "-qf", *RAW, "in.raw", f"file.{extension}", "-e", "gain -9dB")
+            self.smp("convert", "-qf", *RAW, "in.raw", f"low.{extension}", "-e", "gain -9dB", "--strip-rows", "1000")
+            self.slowly(data, "convert", "-qf", *RAW, "-", f"live.{extension}", "-e", "gain -9dB")
+            for name in ("low", "live"):
+                self.assertEqual((self.folder / f"{name}.{extension}").read_bytes(),
+                                 (self.folder / f"file.{extension}").read_bytes(), (name, extension))
+            process = self.start("convert", "--to", extension, *RAW, "-", "-", "-e", "gain -9dB")
+            process.stdin.write(data[:2 * RATE * FRAME])
+            first = self.take(process, 6000)
+            self.assertEqual(len(first), 6000, extension)
+            process.stdin.write(data[2 * RATE * FRAME:])
+            process.stdin.close()
+            self.write(f"piped.{extension}", first + self.take(process, 1 << 30))
+            self.assertEqual(process.wait(), 0)
+            if extension != "mp3":  # whose first frame tells how long it is
+                for name in ("piped", "file"):
+                    self.smp("convert", "-qf", f"{name}.{extension}", f"{name}.wav")
+                self.assertEqual((self.folder / "piped.wav").read_bytes(), (self.folder / "file.wav").read_bytes())
+
     def test_inputs(self):
         data = noise(1.3)
         kinds = {"sizes of ffmpeg": wav(data), "sizes of sox": wav(data, 0x7FFFF024, 0x7FFFF000),

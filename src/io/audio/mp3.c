@@ -254,6 +254,7 @@ const smp_file_format smp_format_mp3 = {
 #ifdef SMP_HAVE_SNDFILE_MPEG
     .write_shape = write_shape,
     .write_open = smp_sndfile_write_open,
+    .open_end = true,
     .write_rows = smp_sndfile_write_rows,
     .write_end = smp_sndfile_write_end,
     .write_close = smp_sndfile_write_close,

@@ -18,6 +18,7 @@ void smp_sndfile_write_close(smp_writer *writer);
 
 enum {
     SMP_SNDFILE_SAMPLES = 8192 /* of the buffer */,
+    SMP_SNDFILE_PORTION = 1024 /* frames that are written at once; the library takes as many of Vorbis */,
     SMP_SNDFILE_PATCH = 42 /* bytes: a FLAC up to the end of STREAMINFO */
 };
 
@@ -42,7 +43,10 @@ typedef struct smp_sndfile {
     bool verify;              /* check it against info */
     smp_output *output;       /* writer */
     smp_ogg_pages *pages;     /* writer of Ogg: the incomplete page */
-    smp_bytes held;           /* writer to a pipe: the whole file, since the library seeks back to the header */
+    smp_bytes held;           /* writer to a pipe: the whole file, since the library seeks back to the header, */
+    bool streams;             /* unless what is written goes on at once */
+    int64_t have;             /* writer: frames in the buffer */
+    bool told;                /* writer: that samples are beyond full scale */
     int64_t position, length; /* writer: the library's position, and the furthest it reached */
     smp_bytes comment;        /* writer of FLAC: of a comment what follows its vendor; empty: the library's stays */
     smp_bytes pictures;       /* its blocks with pictures */

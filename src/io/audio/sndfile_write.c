@@ -61,6 +61,8 @@ static smp_code put_there(smp_sndfile *s, const uint8_t *data, size_t size, int6
         return code != SMP_OK || inside == size ? code
                                                 : smp_output_write(s->output, data + inside, size - inside, s->err);
     }
+    if (s->streams) /* the header keeps that the length is not known */
+        return inside == size ? SMP_OK : smp_output_write(s->output, data + inside, size - inside, s->err);
     if (inside)
         memcpy(s->held.data + position, data, inside);
     smp_bytes_add(&s->held, data + inside, size - inside);
@@ -319,6 +321,7 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
         (ogg && !(s->pages = smp_alloc(sizeof *s->pages))))
         return smp_fail_memory(err, "a sound", SMP_SNDFILE_SAMPLES * sizeof(float));
     s->output = writer->output;
+    s->streams = writer->options.live;
     s->err = err;
     s->real = ogg || mp3;
     s->bits = flac_bits(&writer->sound);
@@ -356,7 +359,7 @@ static float finite_sample(float v, uint64_t *clipped)
     return isnan(v) ? 0.f : copysignf(1.f, v);
 }
 
-/* Copies frames into the library's channel order, as its integers. */
+/* Copies frames behind those that the buffer has, in the library's channel order, as its integers. */
 static void gather(smp_writer *writer, smp_sndfile *s, const char *from, int64_t stride, int64_t rows)
 {
     const int channels = writer->shape.channels;
@@ -364,7 +367,7 @@ static void gather(smp_writer *writer, smp_sndfile *s, const char *from, int64_t
     for (int64_t i = 0; i < rows; i++) {
         const float *frame = (const float *)(const void *)(from + i * stride);
         for (int c = 0; c < channels; c++) {
-            const int64_t to = i * channels + (s->order ? s->order[c] : c);
+            const int64_t to = (s->have + i) * channels + (s->order ? s->order[c] : c);
             if (s->real) {
                 s->buffer[to] = finite_sample(frame[c], &writer->clipped);
                 s->over += fabsf(s->buffer[to]) > 1;
@@ -384,26 +387,38 @@ static smp_code ended(smp_writer *writer, smp_sndfile *s, bool good, smp_error *
 }
 
 /* Behind the last frame: notes are collected before the file is closed. */
-static void note_over(smp_writer *writer, const smp_sndfile *s)
+static void note_over(smp_writer *writer, smp_sndfile *s)
 {
     const double above = s->over ? ceil(200 * log10((double)s->peak)) / 10 : 0; /* dB */
-    if (s->over && s->put == writer->shape.height)
-        smp_note(&writer->notes,
-                 "%llu sample%s beyond full scale, by up to %.1f dB, which most players clip: end with `gain -%.1fdB`",
-                 (unsigned long long)s->over, s->over == 1 ? " is" : "s are", above, above);
+    if (!s->over || s->told || s->put < writer->shape.height)
+        return;
+    s->told = true;
+    smp_note(&writer->notes,
+             "%llu sample%s beyond full scale, by up to %.1f dB, which most players clip: end with `gain -%.1fdB`",
+             (unsigned long long)s->over, s->over == 1 ? " is" : "s are", above, above);
+}
+
+/* The buffer's frames go to the library. */
+static smp_code pass_on(smp_writer *writer, smp_sndfile *s, smp_error *err)
+{
+    const int64_t n = s->have;
+    s->have = 0;
+    s->err = err;
+    const sf_count_t put_rows =
+        s->real ? sf_writef_float(s->file, s->buffer, n) : sf_writef_int(s->file, (const int *)(void *)s->buffer, n);
+    return ended(writer, s, put_rows == n, err);
 }
 
 smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     smp_sndfile *s = writer->state;
-    const int64_t most = SMP_SNDFILE_SAMPLES / writer->shape.channels;
+    /* What Vorbis makes of a sound depends on the portions that it is given, so they do not depend on strips. */
+    const int64_t portion = smp_min_i64(SMP_SNDFILE_SAMPLES / writer->shape.channels, SMP_SNDFILE_PORTION);
     for (int64_t y = 0, n; y < rows; y += n) {
-        n = smp_min_i64(rows - y, most);
+        n = smp_min_i64(rows - y, portion - s->have);
         gather(writer, s, (const char *)from + y * stride, stride, n);
-        s->err = err;
-        sf_count_t put_rows = s->real ? sf_writef_float(s->file, s->buffer, n)
-                                      : sf_writef_int(s->file, (const int *)(void *)s->buffer, n);
-        smp_code code = ended(writer, s, put_rows == n, err);
+        s->have += n;
+        const smp_code code = s->have == portion ? pass_on(writer, s, err) : SMP_OK;
         if (code != SMP_OK)
             return code;
     }
@@ -415,10 +430,14 @@ smp_code smp_sndfile_write_rows(smp_writer *writer, const void *from, int64_t st
 smp_code smp_sndfile_write_end(smp_writer *writer, smp_error *err)
 {
     smp_sndfile *s = writer->state;
+    note_over(writer, s);
+    smp_code code = s->have ? pass_on(writer, s, err) : SMP_OK;
+    if (code != SMP_OK)
+        return code;
     s->err = err;
     int failed = sf_close(s->file);
     s->file = NULL;
-    smp_code code = ended(writer, s, !failed, err);
+    code = ended(writer, s, !failed, err);
     if (code == SMP_OK && s->comment.size && !s->more_at)
         return smp_fail(err, SMP_E_WRITE, "this libsndfile writes no FLAC that tags can be added to");
     if (code == SMP_OK && s->held.size)
