@@ -59,6 +59,7 @@ need_for_tests() {
     need imagemagick "the commands that docs/imagemagick.md sets beside ours" has convert
     need python3-pytest "runs the tests of the Python package" /usr/bin/python3 -c 'import pytest'
     need python3-hypothesis "arrays for them" /usr/bin/python3 -c 'import hypothesis'
+    need python3-mutagen "the oracle for tags of sounds" /usr/bin/python3 -c 'import mutagen'
 }
 
 need_for_cluster() {

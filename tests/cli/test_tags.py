@@ -1,10 +1,12 @@
 """Tags and cover pictures of sounds: carried from each format to each, or named when they are left out."""
 import base64
 import itertools
+import json
 import shutil
 import struct
 import subprocess
 import unittest
+import zlib
 
 from harness import SAMPLES, CliCase, png_bytes
 
@@ -50,6 +52,117 @@ def packet_of(data):
                 now = b""
         pages += 1
     return packets[1]
+
+
+def syncsafe(size):
+    return bytes(size >> 7 * i & 127 for i in (3, 2, 1, 0))
+
+
+def frame(name, body, version=4, flags=0):
+    size = syncsafe(len(body)) if version == 4 else struct.pack(">I", len(body))
+    return name + size + struct.pack(">H", flags) + body
+
+
+def id3(frames, version=4, flags=0):
+    return b"ID3" + bytes([version, 0, flags]) + syncsafe(len(frames)) + frames
+
+
+def unsynchronised(data):
+    return b"".join(bytes([byte, 0]) if byte == 255 else bytes([byte]) for byte in data)
+
+
+class Id3(CliCase):
+    """Tags byte by byte, in front of and behind a shipped MP3."""
+
+    def setUp(self):
+        super().setUp()
+        self.sound = (SAMPLES.parent / "tests/data/bare.mp3").read_bytes()
+        self.write("bare.mp3", self.sound)
+        done = self.smp("convert", "bare.mp3", "bare.flac", status=(0, 3, 4))
+        if done.returncode:
+            self.skipTest("this build reads no MP3, or writes no FLAC")
+
+    def texts(self, front, back=b"", says=""):
+        self.write("a.mp3", front + self.sound + back)
+        done = self.smp("convert", "-f", "a.mp3", "a.flac")
+        self.assertIn(says, done.stderr)
+        if not says:
+            self.assertEqual(done.stderr, "")
+        found = json.loads(self.smp("info", "--json", "a.flac").stdout)["metadata"]["texts"]
+        return [(text["key"], text["value"]) for text in found]
+
+    def test_whatever_was_done_to_a_frame_is_undone(self):
+        wide = b"\1" + "It\u2019s".encode("utf-16")
+        title, packed = [("Title", "It\u2019s")], zlib.compress(b"\3" + b"long " * 50)
+        self.assertEqual(self.texts(id3(unsynchronised(frame(b"TIT2", wide, 3)), 3, 0x80)), title)
+        self.assertEqual(self.texts(id3(frame(b"TIT2", syncsafe(len(wide)) + unsynchronised(wide), 4, 3))), title)
+        self.assertEqual(self.texts(id3(frame(b"TIT2", b"\1" + "It\u2019s".encode("utf-16-le"), 3), 3)), title)
+        self.assertEqual(self.texts(id3(frame(b"TIT2", b"\2" + "It\u2019s".encode("utf-16-be")))), title)
+        self.assertEqual(self.texts(id3(b"TT2\0\0" + bytes([len(wide)]) + wide, 2)), title)
+        self.assertEqual(self.texts(id3(frame(b"TIT2", syncsafe(251) + packed, 4, 9))), [("Title", ("long " * 50))])
+        self.assertEqual(self.texts(id3(frame(b"TIT2", struct.pack(">I", 251) + packed, 3, 0x80), 3)),
+                         [("Title", ("long " * 50))])
+        plain = frame(b"TIT2", b"\3" + b"x" * 219, 3) + frame(b"TPE1", b"\3me", 3)  # as iTunes wrote version 4
+        self.assertEqual(self.texts(id3(plain)), [("Title", "x" * 219), ("Artist", "me")])
+        extended = struct.pack(">IHI", 6, 0, 0) + frame(b"TIT2", b"\0a", 3)
+        self.assertEqual(self.texts(id3(extended, 3, 0x40)), [("Title", "a")])
+
+    def test_values_numbers_genres_and_dates(self):
+        for body, genres in ((b"\000(17)(4)Own", ["Rock", "Disco", "Own"]), (b"\00017", ["Rock"]),
+                             (b"\3RX\0Folk", ["Remix", "Folk"]), (b"\3((a)", ["(a)"]), (b"\3(999)", ["(999)"])):
+            self.assertEqual(self.texts(id3(frame(b"TCON", body))), [("Genre", genre) for genre in genres])
+        self.assertEqual(self.texts(id3(frame(b"TPE1", b"\3Simon\0Garfunkel") + frame(b"TRCK", b"\0003/14"))),
+                         [("Artist", "Simon"), ("Artist", "Garfunkel"), ("TrackNumber", "3"), ("TRACKTOTAL", "14")])
+        old = frame(b"TYER", b"\0002019", 3) + frame(b"TDAT", b"\0002403", 3) + frame(b"TIME", b"\0001530", 3)
+        self.assertEqual(self.texts(id3(old, 3)), [("Date", "2019-03-24T15:30")])
+        said = frame(b"COMM", b"\0engiTunNORM\0 0340") + frame(b"COMM", b"\0eng\0hello")
+        self.assertEqual(self.texts(id3(said)), [("COMMENT:iTunNORM", " 0340"), ("Comment", "hello")])
+
+    def test_of_several_tags_each_gives_what_the_better_has_not(self):
+        items = [(0, b"Title", b"Other"), (0, b"Artist", b"One\0Two"), (2, b"Log", b"\1"), (0, b"Track", b"2/9")]
+        body = b"".join(struct.pack("<II", len(v), flags) + k + b"\0" + v for flags, k, v in items)
+        ends = [b"APETAGEX" + struct.pack("<IIII", 2000, len(body) + 32, 4, flags) + bytes(8)
+                for flags in (0xA0000000, 0x80000000)]
+        ape = ends[0] + body + ends[1]
+        old = b"TAG" + b"A title".ljust(30, b"\0") + bytes(60) + b"1999" + bytes(30) + b"\x11"
+        numbers = [("TrackNumber", "2"), ("TRACKTOTAL", "9")]
+        lost = "items of its APE tag are left out, which are no texts: Log"
+        artists = [("Artist", "One"), ("Artist", "Two")]
+        self.assertEqual(self.texts(b"", ape, lost), [("Title", "Other"), *artists, *numbers])
+        found = self.texts(id3(frame(b"TIT2", b"\3Best")), ape + old, lost)
+        self.assertEqual(found, [("Title", "Best"), *artists, *numbers, ("Date", "1999"), ("Genre", "Rock")])
+        self.assertIn("its other tag says otherwise than the tag that is kept, of Title",
+                      self.smp("convert", "-f", "a.mp3", "a.flac").stderr)
+        back = id3(frame(b"TIT2", b"\3Behind"), 4, 0x10)
+        self.assertEqual(self.texts(b"", back + b"3DI" + back[3:10]), [("Title", "Behind")])
+
+    def test_an_mp3_of_an_mp3_has_the_same_frames(self):
+        if self.smp("convert", "bare.mp3", "b.mp3", status=(0, 4)).returncode:
+            self.skipTest("this build writes no MP3")
+        kept = [frame(name, b"\3v") for name in (b"TBPM", b"TSRC", b"TPUB", b"TCMP", b"TEXT", b"TPE3", b"TIT1", b"TLAN",
+                                                 b"TSOP", b"TKEY", b"TMOO", b"TMED", b"TSSE")]
+        kept += [frame(b"TDOR", b"\0031999"), frame(b"TIPL", b"\3producer\0A\0mascot\0B"), frame(b"PRIV", b"o\0\1"),
+                 frame(b"RVA2", b"t\0\1\0\1\0"), frame(b"COMM", b"\3deud\0text"), frame(b"WOAR", b"http://a"),
+                 frame(b"TXXX", b"\3My\0v\0w"), frame(b"TRCK", b"\00303/14"), frame(b"XYZQ", b"\1\2")]
+        self.write("a.mp3", id3(b"".join(kept)) + self.sound)
+        self.assertEqual(self.smp("convert", "-f", "a.mp3", "b.mp3").stderr, "")
+        data = (self.folder / "b.mp3").read_bytes()
+        for one in kept:
+            self.assertIn(one, data)
+        self.assertEqual(data.count(b"TXXX"), 1)
+        done = self.smp("run", "-f", "-e", "gain -1dB", "a.mp3", "b.mp3")
+        self.assertIn("1 tag of its loudness", done.stderr)
+        self.assertNotIn(b"RVA2", (self.folder / "b.mp3").read_bytes())
+        self.write("c.mp3", id3(frame(b"CHAP", b"c\0" + bytes(16))) + self.sound)
+        self.assertIn("about times", self.smp("run", "-f", "-e", "trim end=0.5s", "c.mp3", "b.mp3").stderr)
+
+    def test_damaged_tags_harm_nothing(self):
+        whole = id3(frame(b"TIT2", b"\1\xff") + frame(b"APIC", b"\0a") + frame(b"TRCK", b"\0") +
+                    frame(b"COMM", b"\0en") + frame(b"TCON", b"\0(") + frame(b"TIPL", b"\3mix") +
+                    frame(b"WXXX", b"\0") + frame(b"CHAP", b"") + frame(b"TALB", b"\0\0\0\5bad", 4, 9))
+        for cut in range(10, len(whole), 7):
+            self.write("a.mp3", whole[:6] + syncsafe(cut - 10) + whole[10:cut] + self.sound)
+            self.smp("convert", "-f", "a.mp3", "a.flac")
 
 
 class Tags(CliCase):

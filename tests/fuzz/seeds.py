@@ -212,7 +212,46 @@ def wav(kind, bits, channels, frames=20, extra=b""):
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
+def id3_frame(name, body, version=4, flags=0):
+    size = bytes(len(body) >> 7 * i & 127 for i in (3, 2, 1, 0)) if version == 4 else struct.pack(">I", len(body))
+    return name + size + struct.pack(">H", flags) + body
+
+
+def id3_tag(frames, version=4, flags=0):
+    return b"ID3" + bytes([version, 0, flags]) + bytes(len(frames) >> 7 * i & 127 for i in (3, 2, 1, 0)) + frames
+
+
+def tags():
+    """ID3 of three versions with what is done to frames, in front of, inside and behind sounds; APEv2, ID3v1."""
+    mp3 = (ROOT / "tests/data/bare.mp3").read_bytes()[:1500]
+    packed = zlib.compress(b"\3" + b"long " * 30)
+    four = id3_tag(
+        id3_frame(b"TIT2", b"\3one\0two") + id3_frame(b"TCON", b"\0(17)(4)x") + id3_frame(b"TRCK", b"\0003/14") +
+        id3_frame(b"TPE1", b"\1\xff\xfea\0\0\0\xff\xfeb\0") + id3_frame(b"TXXX", b"\2\0n\0\0\0v") +
+        id3_frame(b"COMM", b"\0engd\0text") + id3_frame(b"TIPL", b"\3mix\0a\0x\0b") +
+        id3_frame(b"APIC", b"\0image/png\0\3d\0\x89PNG1234") + id3_frame(b"PRIV", b"o\0\1") +
+        id3_frame(b"TALB", b"\0\0\1\x17" + packed, flags=9) + id3_frame(b"TCOM", b"\0\0\0\4\3a\xff\0b", flags=3))
+    three = id3_tag(id3_frame(b"TYER", b"\0002019", 3) + id3_frame(b"TDAT", b"\0002403", 3) +
+                    id3_frame(b"TIT2", b"\1\xff\0\xfea\0", 3) + id3_frame(b"WXXX", b"\0d\0http://a", 3) +
+                    id3_frame(b"CTOC", b"t\0\3\1c\0", 3) +
+                    id3_frame(b"CHAP", b"c\0" + bytes(16) + id3_frame(b"TIT2", b"\0c", 3), 3), 3, 0x80)
+    two = id3_tag(b"TT2\0\0\3\0ab" b"PIC\0\0\x0b\0PNG\3d\0\x89PNG1" b"ULT\0\0\6\0engd\0", 2)
+    item = struct.pack("<II", 5, 0) + b"Title\0a\0b\0c"
+    cover = struct.pack("<II", 8, 2) + b"Cover Art (Front)\0n\0\x89PNG12"
+    foot = b"APETAGEX" + struct.pack("<IIII", 2000, len(item + cover) + 32, 2, 0x80000000) + bytes(8)
+    old = b"TAG" + b"title".ljust(30, b"\0") + b"artist".ljust(30) + b"album".ljust(30, b"\0") + b"1999" + bytes(29) + \
+        b"\7\x11"
+    seed("sound", "id3-4.mp3", four + mp3)
+    seed("sound", "id3-3.mp3", three + two + mp3 + item + cover + foot + old)
+    seed("sound", "id3.wav", wav(1, 16, 1) + b"id3 " + struct.pack("<I", len(four)) + four + bytes(len(four) & 1))
+    comm = struct.pack(">HIH", 1, 20, 16) + b"\x40\x0b\xfa\0\0\0\0\0\0\0"
+    body = b"AIFFCOMM" + struct.pack(">I", 18) + comm + b"SSND" + struct.pack(">III", 48, 0, 0) + samples(40) + \
+        b"ID3 " + struct.pack(">I", len(two)) + two
+    seed("sound", "id3.aiff", b"FORM" + struct.pack(">I", len(body)) + body)
+
+
 def sounds():
+    tags()
     for kind, bits, channels in ((1, 8, 1), (1, 16, 2), (1, 24, 1), (1, 32, 1), (3, 32, 2), (3, 64, 1)):
         seed("sound", f"{kind}-{bits}.wav", wav(kind, bits, channels))
     seed("sound", "list.wav",
@@ -236,7 +275,8 @@ def sounds():
     seed("sound", "16.caf", b"caff\0\1\0\0" + b"".join(n + struct.pack(">q", len(b)) + b for n, b in chunks))
     for name in ("xing", "bare"):
         seed("sound", name + ".mp3", (ROOT / "tests/data" / (name + ".mp3")).read_bytes()[:4000])
-    words("sound", ["ID3", "TAG", "Xing", "Info", "APETAGEX", b"\xff\xfb\x90\x64",
+    words("sound", ["ID3", "3DI", "id3 ", "TIT2", "TCON", "TXXX", "APIC", "CHAP", "COMM", "LYRICS200", "TAG", "Xing",
+          "Info", "APETAGEX", b"\xff\xfb\x90\x64",
           "RIFF", "RIFX", "RF64", "WAVE", "fmt ", "data", "fact", "LIST", "INFO", "ds64",
           "riff", "wave", "caff", "desc", "chan", "info", "lpcm",
           "FORM", "AIFF", "AIFC", "COMM", "SSND", "NONE", "sowt", "fl32", "fLaC", "OggS", b"\xfe\xff"])

@@ -79,7 +79,7 @@ static smp_code take_tags(smp_reader *reader, smp_error *err)
     }
     while (!code && count--)
         code = smp_id3_take(reader, begins[count], "other tag", err);
-    return code;
+    return code ? code : smp_id3v1_take(reader, err);
 }
 
 static smp_code open_library(smp_reader *reader, mp3 *m, smp_error *err)

@@ -76,8 +76,11 @@ bool smp_id3_take_frame(smp_reader *reader, int version, const char *id, const u
                         smp_id3_dates *dates);
 bool smp_id3_take_dates(smp_reader *reader, const smp_id3_dates *dates);
 
-/* Tags at the end of the input: APEv2, ID3v1, ID3v2.4. */
+/* Tags at the end of the input: APEv2, ID3v2.4. */
 smp_code smp_tail_tags_take(smp_reader *reader, smp_error *err);
+
+/* ID3v1, of which what the tags that were taken have is not told: it holds beginnings of texts, in any encoding. */
+smp_code smp_id3v1_take(smp_reader *reader, smp_error *err);
 
 /* ------------------------------------------------------------------------------------------------ writing */
 

@@ -1,6 +1,5 @@
-/* Tags at the end of a file: APEv2, ID3v1, ID3v2.4 with a footer; Lyrics3 is told. An ID3v2 tag comes before an APE
- * tag, and that before ID3v1, which holds beginnings of texts alone. Sources: id3.org (ID3v1; "ID3 tag version 2.4.0 -
- * Main Structure", 3.4; Lyrics3 v2.00); wiki.hydrogenaud.io, "APEv2 specification". */
+/* Tags at the end of a file: APEv2, ID3v1, ID3v2.4 with a footer; Lyrics3 is told. Sources: id3.org (ID3v1; "ID3 tag
+ * version 2.4.0 - Main Structure", 3.4; Lyrics3 v2.00); wiki.hydrogenaud.io, "APEv2 specification". */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -179,24 +178,38 @@ static void find(smp_reader *reader, tails *t)
 smp_code smp_tail_tags_take(smp_reader *reader, smp_error *err)
 {
     tails t = {0};
-    smp_meta older;
-    uint8_t old[ID3V1];
     bool memory = true;
     find(reader, &t);
-    if (t.id3v1 && smp_source_look(&reader->source, t.id3v1, old, ID3V1))
-        memory = take_id3v1(reader, old);
     const uint64_t size = t.ape ? t.ape_end - t.ape : 0;
-    if (memory && size > MOST_APE)
+    if (size > MOST_APE)
         smp_note(&reader->notes, "its APE tag of %llu bytes is left out", (unsigned long long)size);
-    else if (memory && size) {
+    else if (size) {
         uint8_t *data = smp_alloc_raw((size_t)size);
-        smp_tag_set_aside(reader, &older);
         memory = data &&
                  (!smp_source_look(&reader->source, t.ape, data, (size_t)size) || take_ape(reader, data, (size_t)size));
         smp_free(data);
-        memory = smp_tag_merge(reader, &older, NULL) && memory;
     }
     if (!memory)
         return smp_fail_memory(err, "tags", (size_t)size);
     return t.id3 ? smp_id3_take(reader, t.id3, "APE tag", err) : SMP_OK;
+}
+
+smp_code smp_id3v1_take(smp_reader *reader, smp_error *err)
+{
+    tails t = {0};
+    smp_meta best, old, *meta = &reader->media.meta;
+    uint8_t tag[ID3V1];
+    find(reader, &t);
+    if (!t.id3v1 || !smp_source_look(&reader->source, t.id3v1, tag, ID3V1))
+        return SMP_OK;
+    smp_tag_set_aside(reader, &best);
+    const bool memory = take_id3v1(reader, tag);
+    smp_tag_set_aside(reader, &old);
+    meta->texts = best.texts;
+    meta->text_count = best.text_count;
+    meta->text_capacity = best.text_capacity;
+    meta->attached = best.attached;
+    meta->attached_count = best.attached_count;
+    meta->attached_capacity = best.attached_capacity;
+    return smp_tag_merge(reader, &old, NULL) && memory ? SMP_OK : smp_fail_memory(err, "tags", ID3V1);
 }

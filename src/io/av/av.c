@@ -275,8 +275,8 @@ static smp_code take_own_tags(smp_reader *reader, const char *kind, bool *found,
     else if (!strncmp(kind, "mov,", 4) && !smp_mp4_take_tags(reader, found))
         code = smp_fail_memory(err, "a tag", SMP_MOST_TAG_BYTES);
     for (size_t i = 0; !code && i < sizeof tailed / sizeof tailed[0]; i++)
-        if (!strcmp(kind, tailed[i]))
-            code = smp_tail_tags_take(reader, err);
+        if (!strcmp(kind, tailed[i]) && !(code = smp_tail_tags_take(reader, err)))
+            code = smp_id3v1_take(reader, err);
     *found = *found || meta->text_count || meta->attached_count;
     return code || smp_source_seek(&reader->source, position) ? code : smp_source_ended(&reader->source, err);
 }
