@@ -556,7 +556,7 @@ const smp_stage smp_stage_resize = {
                                    {"thumbnail thumb", "resize longest=256"},
                                    {"sample", "resize 50% filter=nearest"},
                                    {"fit", "resize width=300 height=300"},
-                                   {"fill cover", "resize width=300 height=300 fit=cover"},
+                                   {"cover", "resize width=300 height=300 fit=cover"},
                                    {"density dpi", "resize 100% dpi=300"},
                                    {"pixelate mosaic", "resize 10% filter=area, then resize 1000% filter=nearest"},
                                    {0}},

@@ -189,7 +189,7 @@ const smp_stage smp_stage_text = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"annotate drawtext write", "text \"words\""},
+    .aliases = (const smp_alias[]){{"annotate drawtext", "text \"words\""},
                                    {"caption", "text \"words\" anchor=bottom"},
                                    {0}},
 };
