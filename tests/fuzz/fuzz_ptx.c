@@ -1,9 +1,9 @@
-/* libFuzzer entry: PTX, as `smempipe kernel` reads it: any text gives a module or an error. Nothing is run. */
+/* libFuzzer entry: PTX, as `smempipe kernel` reads it: any text gives a module or an error, and its kernels run. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "warp/warp.h"
+#include "fuzz_kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             smp_warp_kernel_params(kernel, &params);
             if (strlen(smp_warp_kernel_name(kernel)) > strlen(smp_warp_kernel_symbol(kernel)))
                 abort();
+            fuzz_kernel_run(kernel, memory);
         }
     else if (!err.code || !err.message[0])
         abort();

@@ -1,10 +1,10 @@
 /* libFuzzer entry: SASS as nvdisasm writes it, and the cubin that it is of. Two bytes say how long the text is; what
- * follows it is the cubin. The PTX beside them is always the same. Nothing is run. */
+ * follows it is the cubin. The PTX beside them is always the same. The kernels run. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "warp/warp.h"
+#include "fuzz_kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,6 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                            memory, &sass, &err) &&
         !err.message[0])
         abort();
+    for (size_t i = 0; sass && i < smp_warp_kernel_count(sass); i++)
+        fuzz_kernel_run(smp_warp_kernel_at(sass, i), memory);
     smp_warp_module_free(sass);
     smp_warp_module_free(ptx);
     smp_warp_memory_close(memory);

@@ -463,6 +463,15 @@ def kernels():
         for i, entry in enumerate(re.findall(r"(?:\.visible )?\.(?:entry|func).*?\n}", text, re.S)[:12]):
             if len(entry) < 6000:
                 seed("ptx", f"{name}{i}.ptx", b".version 8.0\n.target sm_90\n.address_size 64\n" + entry.encode())
+    code = "".join((ROOT / "tests/warp" / name).read_text() for name in ("lab.c", "warp_order.c", "warp_barriers.c"))
+    bodies = [re.sub(r"\\n|\\t", "\n", body) for body in re.findall(r'\{"([a-z@.{][^"]*;)"', code)]
+    frame = (".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry op(.param .u64 p0)\n{\n"
+             ".reg .pred %p<8>; .reg .b16 %h<4>; .reg .b32 %r<12>; .reg .b64 %d<8>;\n.shared .align 8 .b32 s[128];\n"
+             "ld.param.u64 %d0, [p0]; mov.u32 %r0, %tid.x; mul.wide.u32 %d1, %r0, 4; add.s64 %d1, %d0, %d1;\n"
+             "ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1+128]; mov.u32 %r3, s;\n")
+    for i in range(0, len(bodies), 4):
+        body = "\n".join(bodies[i:i + 4])
+        seed("ptx", f"rows{i}.ptx", f"{frame}{body}\nst.global.u32 [%d1], %r4;\nret;\n}}\n".encode())
     for i, bound in enumerate((".maxntid 1, 1, 4294967295", ".reqntid 65536, 65536, 1")):
         seed("ptx", f"block{i}.ptx", f".version 8.0\n.target sm_90\n.entry k(){bound}\n{{\nret;\n}}\n".encode())
     code = (ROOT / "tests/warp/ptx.c").read_text() if (ROOT / "tests/warp/ptx.c").exists() else ""
