@@ -443,7 +443,7 @@ smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, 
     const smp_code code = child > 0 ? wait_for(child, argv[0], &ended, err) : SMP_OK;
     if (why)
         return smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", argv[0], strerror(why));
-    *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+    *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -WTERMSIG(ended);
     return code;
 }
 

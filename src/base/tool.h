@@ -46,7 +46,7 @@ smp_code smp_tool_take(const char *folder, const char *name, const char *to, int
 
 /* Runs a program of the user's with the user's rights, input and terminal, and waits. It ends with this process.
  * environment: "NAME=value" besides those that are set, null-terminated, may be null; out: its standard output, -1:
- * ours; *status: as in smp_tool_end. */
+ * ours; *status: its exit status, or its signal, negative. */
 smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, int *status, smp_error *err);
 
 /* Replaces what would control a terminal by '?': control characters other than tabs and ends of lines, marks that turn

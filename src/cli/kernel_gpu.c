@@ -241,8 +241,8 @@ static smp_code explain(const smp_kernel_settings *settings, const char *program
         fclose(out);
     if (!ran)
         return smp_hint(err, "it printed \"%s\"", text);
-    return smp_hint(err, "it printed \"%s\"; without counters it ends with status %d%s", text, alone,
-                    alone == counted ? " too" : "");
+    return smp_hint(err, "it printed \"%s\"; without counters it ends with %s %d%s", text,
+                    alone < 0 ? "signal" : "status", abs(alone), alone == counted ? " too" : "");
 }
 
 /* ------------------------------------------------------------------------------------------------ comparing */
@@ -345,7 +345,8 @@ static smp_code count_on_gpu(const smp_kernel_settings *settings, const char *pr
         *err = told;
         code = told.code;
     } else if (*status)
-        code = smp_fail(err, SMP_E_DEVICE, "on the GPU the program ended with status %d", *status);
+        code = smp_fail(err, SMP_E_DEVICE, "on the GPU the program ended with %s %d", *status < 0 ? "signal" : "status",
+                        abs(*status));
     fclose(from);
     return code;
 }

@@ -152,9 +152,8 @@ smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kerne
         smp_free(environment[i]);
     smp_free(program);
     smp_free(argv);
-    if (!code && status > 128)
-        code = smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", status - 128,
-                        strsignal(status - 128));
+    if (!code && status < 0)
+        code = smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", -status, strsignal(-status));
     else if (!code && status)
         code = smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
     else if (!code && !*count)

@@ -67,7 +67,8 @@ LAB_API int cudaGetDeviceProperties(char *p, int device)
                 {656, 1},                   /* concurrentManagedAccess */
                 {668, 1},                   /* cooperativeLaunch */
                 {688, BLOCKS_A_PROCESSOR},  /* maxBlocksPerMultiProcessor */
-                {692, WINDOW_BYTES}};       /* accessPolicyMaxWindowSize */
+                {692, WINDOW_BYTES},        /* accessPolicyMaxWindowSize */
+                {720, 1}};                  /* memoryPoolsSupported */
     enum { BYTES = 1008 };
     if (device || !p)
         return lab_error(device ? LAB_INVALID_DEVICE : LAB_INVALID_VALUE);
@@ -130,7 +131,7 @@ LAB_API int cudaDeviceGetAttribute(int *value, int attribute, int device)
                  {106, BLOCKS_A_PROCESSOR},
                  {108, PERSISTING_BYTES},
                  {109, WINDOW_BYTES},
-                 {115, 0}};
+                 {115, 1}}; /* memory pools */
     if (device || !value)
         return lab_error(device ? LAB_INVALID_DEVICE : LAB_INVALID_VALUE);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)

@@ -50,8 +50,11 @@ smp_warp_memory *lab_memory(void)
 {
     LAB_ALONE;
     smp_error err = {0};
-    if (!memory && smp_warp_memory_open(&memory, &err))
-        lab_die(&err);
+    if (!memory) {
+        if (smp_warp_memory_open(&memory, &err))
+            lab_die(&err);
+        smp_warp_memory_reserve(memory);
+    }
     return memory;
 }
 
@@ -294,7 +297,8 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
     const size_t param_count = smp_warp_kernel_params(kernel, &params);
     for (size_t i = 0; bytes && i < param_count; i++)
         memcpy(bytes + params[i].offset, arguments[i], params[i].size);
-    const char *which = getenv("SMEMPIPE_LAB_BLOCKS"), *seconds = getenv("SMEMPIPE_LAB_SECONDS");
+    const char *chosen = getenv("SMEMPIPE_LAB_BLOCKS"), *which = together ? NULL : chosen,
+               *seconds = getenv("SMEMPIPE_LAB_SECONDS");
     smp_code code = smp_warp_choose_blocks(which, (uint64_t)grid.x * grid.y * grid.z, &blocks, &count, &err);
     const smp_warp_launch given = {.kernel = kernel,
                                    .grid = {grid.x, grid.y, grid.z},
@@ -318,6 +322,8 @@ static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **ar
         smp_warp_note(&result, "mistakes are not looked for: the program has no PTX of it");
     else if (!code && sass && together)
         smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
+    if (!code && together && chosen && strcmp(chosen, "all") != 0)
+        smp_warp_note(&result, "--blocks %.40s is not for launches whose blocks wait for each other: all ran", chosen);
     const int illegal = error_of(&result);
     const bool asserted = result.asserted;
     if (code && !result.kernel)

@@ -59,6 +59,7 @@ LAB_API int cudaMemset(void *p, int value, size_t size);
 LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
 LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
+LAB_API int cudaMallocAsync(void **p, size_t size, void *stream);
 LAB_API int cudaLaunchHostFunc(void *stream, void (*function)(void *data), void *data);
 enum { LAB_DEVICE_TO_DEVICE = 3 }; /* of cudaMemcpyKind */
 

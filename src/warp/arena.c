@@ -1,9 +1,8 @@
 /* Addresses of device memory, apart from the host's: code of the host that uses one faults, as it does with a GPU, and
  * an address tells what it belongs to. None is given out twice, so that freed memory is known as such. */
-#define _GNU_SOURCE 1 /* mincore */
+#define _GNU_SOURCE 1 /* MAP_ANONYMOUS */
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
@@ -23,6 +22,11 @@ static bool reserve(smp_warp_memory *memory)
         memory->arena_size = size;
     }
     return memory->arena != NULL;
+}
+
+void smp_warp_memory_reserve(smp_warp_memory *memory)
+{
+    (void)reserve(memory);
 }
 
 void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size)
@@ -81,11 +85,25 @@ bool smp_warp_memory_is_device(const smp_warp_memory *memory, const void *addres
 
 /* ------------------------------------------------------------------------------------------------ what it is */
 
-static bool is_mapped(uint64_t address)
+/* Whether the host's code may read it. */
+static bool is_of_host(uint64_t address)
 {
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    unsigned char resident;
-    return !mincore((void *)(uintptr_t)(address / page * page), (size_t)page, &resident);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512], may_read;
+    unsigned long long start, end;
+    bool found = false;
+    while (maps && !found && fgets(line, sizeof line, maps))
+        found = sscanf(line, "%llx-%llx %c", &start, &end, &may_read) == 3 && address >= start && address < end &&
+                may_read == 'r';
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+/* Whether it is among the device's addresses, used or not. */
+static bool is_of_arena(const smp_warp_memory *memory, uint64_t address)
+{
+    return memory->arena && address - (uint64_t)(uintptr_t)memory->arena < memory->arena_size;
 }
 
 static const char *called(const warp_buffer *b, char name[NAME + 16])
@@ -107,7 +125,7 @@ static bool describe_freed(const smp_warp_memory *memory, uint64_t address, char
 
 static bool describe_near(const smp_warp_memory *memory, uint64_t address, char *text, size_t size, uint64_t *distance)
 {
-    const bool device = smp_warp_memory_is_device(memory, (const void *)(uintptr_t)address);
+    const bool device = is_of_arena(memory, address);
     const warp_buffer *before = NULL, *after = NULL;
     char name[NAME + 16];
     for (size_t i = 0; i < memory->count; i++) {
@@ -144,11 +162,13 @@ void warp_describe(const smp_warp_memory *memory, uint64_t address, char *text, 
     *illegal = true;
     if (address < NULL_PAGE)
         snprintf(text, size, "at address 0x%llx: the pointer is null", (unsigned long long)address);
+    else if (0 - address <= NULL_PAGE)
+        snprintf(text, size, "%llu bytes before address 0: the pointer is null", 0 - (unsigned long long)address);
     else if (describe_freed(memory, address, text, size))
         return;
     else if (describe_near(memory, address, text, size, &distance))
         *illegal = distance >= GPU_PAGE;
-    else if (memory->arena && is_mapped(address))
+    else if (memory->arena && is_of_host(address))
         snprintf(text, size, "at address 0x%llx, memory of the host: cudaMalloc and cudaMemcpy, or cudaMallocManaged",
                  (unsigned long long)address);
     else

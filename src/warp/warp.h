@@ -30,6 +30,9 @@ void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name);
 /* The same where the host's code has no access but between two calls of smp_warp_memory_open_to_host (that of large
  * ones stays open). No address is given out twice. Null: no memory, or more than a GPU has. */
 void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size);
+
+/* Sets the device's addresses apart before the first such buffer: others are the host's. */
+void smp_warp_memory_reserve(smp_warp_memory *memory);
 void smp_warp_memory_open_to_host(smp_warp_memory *memory, bool open);
 bool smp_warp_memory_is_device(const smp_warp_memory *memory, const void *address);
 

@@ -1,4 +1,5 @@
 // Beginners' mistakes with the runtime library, one by one: what a GPU's library says of them.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -79,8 +80,31 @@ int main(int, char **arguments)
         const char *set = cudaGetErrorString(cudaSetDevice(1));
         const char *info = cudaGetErrorString(cudaMemGetInfo(nullptr, nullptr));
         printf("%s, %s, %s\n", set, info, cudaGetErrorString(cudaGetDeviceCount(nullptr)));
-    } else if (!strcmp(which, "null") || !strcmp(which, "host") || !strcmp(which, "freed")) {
-        int *wrong = !strcmp(which, "null") ? nullptr : !strcmp(which, "host") ? (int *)malloc(128) : out;
+    } else if (!strcmp(which, "exit")) {
+        fill<<<1, 32, 128>>>(out);
+        exit(700);
+    } else if (!strcmp(which, "pools")) {
+        int supported = 0;
+        cudaMemPool_t pool;
+        uint64_t most = 1 << 20, got = 0;
+        cudaDeviceProp properties;
+        cudaGetDeviceProperties(&properties, 0);
+        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0);
+        cudaDeviceGetDefaultMemPool(&pool, 0);
+        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most);
+        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got);
+        cudaMallocFromPoolAsync((void **)&out, 128, pool, 0);
+        fill<<<1, 32, 128>>>(out);
+        cudaFreeAsync(out, 0);
+        printf("%d %d %d %s\n", supported, properties.memoryPoolsSupported, (int)got,
+               cudaGetErrorString(cudaDeviceSynchronize()));
+    } else if (!strcmp(which, "null") || !strcmp(which, "host") || !strcmp(which, "freed") ||
+               !strcmp(which, "below") || !strcmp(which, "far")) {
+        int *wrong = !strcmp(which, "null")    ? nullptr
+                     : !strcmp(which, "below") ? (int *)(uintptr_t)-128
+                     : !strcmp(which, "host")  ? (int *)malloc(128)
+                     : !strcmp(which, "far")   ? out + (4 << 20)
+                                               : out;
         if (wrong == out)
             cudaFree(out);
         fill<<<1, 32, 128>>>(wrong);
