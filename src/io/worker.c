@@ -263,35 +263,6 @@ static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int
 
 /* ------------------------------------------------------------------------------------------------ the reader */
 
-/* A limit of file sizes (ulimit -f) holds for shared memory too, and passing it would be a signal. */
-static bool may_be_as_large(size_t size)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
-}
-
-/* Maps an arena of at least `size` bytes, when nothing in it is in use. */
-static bool map_arena(smp_worker *w, size_t size)
-{
-    enum { PAGE = 1 << 16 }; /* a multiple of every system's */
-    if (size <= w->mapped)
-        return true;
-    size = (size + PAGE - 1) / PAGE * PAGE;
-    smp_worker_unmap(w->map, w->mapped);
-    w->map = NULL;
-    w->mapped = 0;
-    struct stat status; /* it may have been larger, and does not shrink */
-    if (fstat(w->arena, &status) != 0 ||
-        (status.st_size < (off_t)size && (!may_be_as_large(size) || ftruncate(w->arena, (off_t)size) != 0)))
-        return false;
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, w->arena, 0);
-    if (at == MAP_FAILED)
-        return false;
-    w->map = at;
-    w->mapped = size;
-    return true;
-}
-
 static smp_code read_into_arena(smp_reader *reader, uint64_t at, int64_t stride, int64_t rows, smp_error *err)
 {
     proxy *p = reader->state;
@@ -318,7 +289,7 @@ static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t str
     smp_code code = SMP_OK;
     if (p->shared)
         return smp_fail(err, SMP_E_PROCESS, "rows are wanted beside the memory that was taken for them");
-    const bool arena = map_arena(p->worker, (size_t)(most * row));
+    const bool arena = smp_worker_map_arena(p->worker, (size_t)(most * row));
     smp_blob part = {.data = arena ? p->worker->map : smp_alloc_raw((size_t)(most * row))};
     if (!part.data)
         return smp_fail_memory(err, "rows", (uint64_t)(most * row));
@@ -486,7 +457,7 @@ void *smp_reader_shared(smp_reader *reader, size_t size)
     if (!p || !p->worker || p->shared || !size || !smp_alloc_borrow(size))
         return NULL;
     p->shared = size;
-    if (!map_arena(p->worker, size)) {
+    if (!smp_worker_map_arena(p->worker, size)) {
         smp_alloc_elsewhere(size, 0, 0, 0);
         p->shared = 0;
         return NULL;

@@ -23,7 +23,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 enum { SPARE_SPACE = 512 << 20 /* bytes of addresses beside what a header asks for: program, libraries, metadata */ };
@@ -347,6 +349,34 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
     }
     *out = w;
     return SMP_OK;
+}
+
+/* A limit of file sizes (ulimit -f) holds for shared memory too, and passing it would be a signal. */
+static bool may_be_as_large(size_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size;
+}
+
+bool smp_worker_map_arena(smp_worker *w, size_t size)
+{
+    enum { PAGE = 1 << 16 }; /* a multiple of every system's */
+    if (size <= w->mapped)
+        return true;
+    size = (size + PAGE - 1) / PAGE * PAGE;
+    smp_worker_unmap(w->map, w->mapped);
+    w->map = NULL;
+    w->mapped = 0;
+    struct stat status; /* it may have been larger, and does not shrink */
+    if (fstat(w->arena, &status) != 0 ||
+        (status.st_size < (off_t)size && (!may_be_as_large(size) || ftruncate(w->arena, (off_t)size) != 0)))
+        return false;
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, w->arena, 0);
+    if (at == MAP_FAILED)
+        return false;
+    w->map = at;
+    w->mapped = size;
+    return true;
 }
 
 void smp_worker_give_back(smp_worker *w)

@@ -41,6 +41,9 @@ void smp_worker_give_back(smp_worker *w);
 /* Ends a decoder, alive or not, frees *w, and says what waitpid(2) said of it; -errno. */
 int smp_worker_end(smp_worker *w);
 
+/* Maps an arena of at least `size` bytes, when nothing in it is in use. */
+bool smp_worker_map_arena(smp_worker *w, size_t size);
+
 /* Unmaps an arena, which a device may have pinned. Null: there is none. */
 void smp_worker_unmap(void *map, size_t size);
 

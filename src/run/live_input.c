@@ -48,3 +48,8 @@ bool smp_run_may_be_live(const smp_run_request *request)
     return request->output && !request->cache && !request->limits.frames && !request->limits.no_verify &&
            !smp_program_looks(request->program);
 }
+
+bool smp_run_is_live(const smp_plan *plan, const smp_media *media)
+{
+    return media->live && plan->phases == 1;
+}

@@ -187,47 +187,6 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     return SMP_OK;
 }
 
-/* Adds to a failure which line of the pipeline saves the file. */
-static void blame_save(const smp_run_request *request, const smp_sink *sink, smp_error *err)
-{
-    int line, column;
-    char hint[sizeof err->hint];
-    if (sink->save < 0 || !request->diags || !err)
-        return;
-    const smp_span span = request->program->saves[sink->save].span;
-    smp_diags_locate(request->diags, span, &line, &column);
-    memcpy(hint, err->hint, sizeof hint);
-    smp_hint(err, "%.200s%sline %d of %.60s saves it", hint, hint[0] ? "; " : "", line,
-             request->diags->sources[span.source].name);
-}
-
-/* Whether rows go through the plan as they come. */
-static bool is_live(const smp_plan *plan, const smp_media *media)
-{
-    return media->live && plan->phases == 1;
-}
-
-static smp_code open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
-                             smp_run_output *outputs, smp_run_report *report, smp_error *err)
-{
-    smp_write_options options;
-    smp_code code = smp_run_write_options(request, report, &options, err);
-    options.live = is_live(plan, media);
-    options.open_end = media->open_end;
-    if (!code)
-        code = smp_run_name_outputs(request, plan, outputs, err);
-    for (size_t i = 0; !code && i < plan->sink_count; i++) {
-        const char *path = outputs[i].path ? outputs[i].path : request->output;
-        options.beneath = outputs[i].beneath.name ? &outputs[i].beneath : NULL;
-        code =
-            smp_run_open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
-        if (code)
-            blame_save(request, &plan->sinks[i], err);
-    }
-    smp_free((void *)(uintptr_t)options.inputs);
-    return code;
-}
-
 /* Runs the plan between reader and writers, on threads of their own. Endpoints and streams live only here. */
 static smp_code stream_through(const smp_run_request *request, smp_plan *plan, smp_reader *reader,
                                smp_run_output *outputs, smp_run_report *report, smp_error *err)
@@ -237,7 +196,7 @@ static smp_code stream_through(const smp_run_request *request, smp_plan *plan, s
     smp_endpoint *sinks = smp_alloc_array(plan->sink_count, sizeof *sinks);
     int failed = SMP_STEP_NONE;
     const smp_media *media = smp_reader_media(reader);
-    const bool live = is_live(plan, media);
+    const bool live = smp_run_is_live(plan, media);
     smp_code code = sinks ? SMP_OK : smp_fail_memory(err, "outputs", plan->sink_count * sizeof *sinks);
     if (!code)
         code = (live ? smp_source_slots : smp_source_stream)(reader, plan, 0, request->device, strip_rows,
@@ -353,40 +312,6 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
         code = smp_writer_rows(outputs[i].writer, sinks[i].view.data, sinks[i].view.stride, sinks[i].view.height, err);
     report->write_seconds += smp_now() - start;
     smp_free(sinks);
-    return code;
-}
-
-/* A disk takes some milliseconds for each file that it is asked to make safe, or as long for all of them. */
-static smp_code sync_together(const smp_run_request *request, const smp_run_output *outputs, size_t count,
-                              smp_error *err)
-{
-    enum { MANY = 16 };
-    if (count < MANY || request->write.lazy_sync)
-        return SMP_OK;
-    smp_writer **writers = smp_alloc_array(count, sizeof *writers);
-    if (!writers)
-        return smp_fail_memory(err, "outputs", count * sizeof *writers);
-    for (size_t i = 0; i < count; i++)
-        writers[i] = outputs[i].writer;
-    smp_code code = smp_writers_sync(writers, count, err);
-    smp_free(writers);
-    return code;
-}
-
-static smp_code commit_all(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
-                           smp_run_report *report, smp_error *err)
-{
-    double start = smp_now();
-    smp_code code = sync_together(request, outputs, plan->sink_count, err);
-    for (size_t i = plan->sink_count; !code && i-- > 0;) { /* [0], the main output, last: then all are complete */
-        if ((code = smp_writer_finish(outputs[i].writer, err)))
-            break;
-        report->output_clipped += smp_writer_clipped(outputs[i].writer);
-        smp_notes_add(&report->output_notes, smp_writer_notes(outputs[i].writer));
-        code = smp_writer_commit(outputs[i].writer, err);
-        outputs[i].writer = NULL;
-    }
-    report->write_seconds += smp_now() - start;
     return code;
 }
 
@@ -521,7 +446,7 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
     smp_run_note_coder(request, media, plan, report);
     if (output_count)
         smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
-    if ((code = open_outputs(request, plan, media, outputs, report, err)))
+    if ((code = smp_run_open_outputs(request, plan, media, outputs, report, err)))
         goto done;
     if (request->cache)
         request->cache->whole = false;
@@ -544,7 +469,7 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
         code = fail_leftover(request, media->leftover, files, err);
     if (!code) {
         *scanned = false; /* from here on outputs may be in their places */
-        code = commit_all(request, plan, outputs, report, err);
+        code = smp_run_commit(request, plan, outputs, report, err);
     }
     if (!code && media->leftover && !files)
         code = fail_leftover(request, media->leftover, files, err); /* what is whole was written */

@@ -34,6 +34,12 @@ void smp_run_output_close(smp_run_output *output);
 smp_code smp_run_name_outputs(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
                               smp_error *err);
 
+/* Opens the files of all sinks. Puts them in place once all is written, the main output last. */
+smp_code smp_run_open_outputs(const smp_run_request *request, const smp_plan *plan, const smp_media *media,
+                              smp_run_output *outputs, smp_run_report *report, smp_error *err);
+smp_code smp_run_commit(const smp_run_request *request, const smp_plan *plan, smp_run_output *outputs,
+                        smp_run_report *report, smp_error *err);
+
 /* Opens the file of a sink, with the input's metadata as the steps changed them. */
 smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
                              const smp_write_options *options, smp_run_report *report, smp_writer **writer,
@@ -46,6 +52,9 @@ smp_code smp_run_open_sound(const smp_plan *plan, const smp_sink *sink, const ch
 
 /* Whether the input may be a sound that is read while it comes: once, and for outputs. */
 bool smp_run_may_be_live(const smp_run_request *request);
+
+/* Whether rows go through the plan as they come. */
+bool smp_run_is_live(const smp_plan *plan, const smp_media *media);
 
 /* Where a sound has an open end, and a step or an output needs its length, reads it to its end first, and says so. */
 smp_code smp_run_settle(const smp_run_request *request, smp_reader **reader, smp_run_report *report, smp_error *err);
