@@ -241,6 +241,22 @@ def tags():
     foot = b"APETAGEX" + struct.pack("<IIII", 2000, len(item + cover) + 32, 2, 0x80000000) + bytes(8)
     old = b"TAG" + b"title".ljust(30, b"\0") + b"artist".ljust(30) + b"album".ljust(30, b"\0") + b"1999" + bytes(29) + \
         b"\7\x11"
+    def box(name, body):
+        return struct.pack(">I", len(body) + 8) + name + body
+
+    def data(kind, body):
+        return box(b"data", struct.pack(">II", kind, 0) + body)
+
+    items = box(b"\xa9ART", data(1, b"a") + data(1, b"b")) + box(b"tmpo", data(21, b"\0\x78")) + \
+        box(b"trkn", data(0, b"\0\0\0\3\0\x0e\0\0")) + box(b"covr", data(14, b"\x89PNG1")) + \
+        box(b"----", box(b"mean", bytes(4) + b"com") + box(b"name", bytes(4) + b"X") + data(1, b"v"))
+    meta = box(b"meta", bytes(4) + box(b"ilst", items))
+    lines = b"\0\0\0\0\1\0\0\0\7\0\0\0TITLE=a"
+    for name, body in (("4", four), ("3", three), ("2", two), ("ape", item + cover + foot + old),
+                       ("mp4", box(b"ftyp", b"M4A ") + box(b"moov", box(b"udta", meta))), ("comment", lines)):
+        seed("tags", name, body)
+    words("tags", ["ID3", "3DI", "TIT2", "TCON", "TXXX", "APIC", "CHAP", "COMM", "TIPL", "TRCK", "APETAGEX", "TAG",
+                   "moov", "udta", "meta", "ilst", "data", "----", "METADATA_BLOCK_PICTURE=", b"\xff\xfe"])
     seed("sound", "id3-4.mp3", four + mp3)
     seed("sound", "id3-3.mp3", three + two + mp3 + item + cover + foot + old)
     seed("sound", "id3.wav", wav(1, 16, 1) + b"id3 " + struct.pack("<I", len(four)) + four + bytes(len(four) & 1))
@@ -384,7 +400,7 @@ def sniffs():
         least = min(files_of_kind, key=len)
         seed("sniff", "plain" + kind, least)
         seed("sniff", "tagged" + kind, tag + least)
-    for name in ("png", "jpeg", "npy", "pictures", "sound", "tiff", "webp", "heif", "gif", "av"):
+    for name in ("png", "jpeg", "npy", "pictures", "sound", "tags", "tiff", "webp", "heif", "gif", "av"):
         lines.update((FOLDER / (name + ".dict")).read_text().splitlines())
     (FOLDER / "sniff.dict").write_text("\n".join(sorted(lines)) + "\n")
 
