@@ -288,8 +288,8 @@ static void pass_media(smp_wire *w, smp_media *media)
     shape->alpha = alpha != 0;
     shape->format = known ? (smp_format)format : SMP_U8;
     media->file_format = of ? of->name : "";
-    if (!of || !known || !(kind & (int)of->kind) || !is_shape(shape) || media->orientation < 1 ||
-        media->orientation > 8)
+    if (!of || !known || kind != (int)shape->kind || !(kind & (int)of->kind) || !is_shape(shape) ||
+        media->orientation < 1 || media->orientation > 8)
         w->failed = true;
 }
 

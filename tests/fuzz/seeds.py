@@ -394,7 +394,7 @@ def sniffs():
     kinds, lines = {}, set()
     for path in sorted((FOLDER / "seeds").glob("*/*")):
         if path.parent.name not in ("pipe", "totals", "png_data", "sniff", "icc", "ptx", "sass", "records",
-                                    "jpeg_scan", "work"):
+                                    "jpeg_scan", "work", "worker"):
             kinds.setdefault(path.suffix, []).append(path.read_bytes())
     for kind, files_of_kind in sorted(kinds.items()):
         least = min(files_of_kind, key=len)
@@ -534,6 +534,17 @@ def records():
           "../", "l12 ", "=34 ", "\n"])
 
 
+def answers():
+    """What decoders say: which message, and changes to it (fuzz_worker.c)."""
+    ends = (0, 1, 0xFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 40, (1 << 63) - 1, (1 << 64) - 1)
+    for kind in range(16):
+        seed("worker", f"honest-{kind}", bytes([kind]))
+        for at in (0, 8, 16, 40, 80, 200, 400):
+            seed("worker", f"changed-{kind}-{at}", bytes([kind]) + b"".join(
+                struct.pack("<HBQ", at + 4 * i, i & 3, end) for i, end in enumerate(ends)))
+    words("worker", [struct.pack("<Q", end) for end in ends] + [b"\0\0\x03", b"\x08\0\x0b"])
+
+
 def scans():
     """JPEGs whose scan a device decodes: plain ones, with restart markers and other samplings too."""
     for name, words_of in (("color", []), ("gray", ["-e", "gray"]), ("half", ["--jpeg-subsampling", "4:2:0"])):
@@ -565,4 +576,5 @@ kernels()
 records()
 scans()
 sniffs()
+answers()
 (FOLDER / "seeds" / "done").write_text("")
