@@ -306,7 +306,6 @@ class Runtime(CliCase):
             ("below", 0, ("an illegal memory access", "128 bytes before address 0: the pointer is null")),
             ("far", 0, ("an illegal memory access", "16777088 bytes past the end of a buffer (128 bytes)")),
             ("exit", 1, ("the program ended with status 188",)),
-            ("pools", 0, ("1 1 1048576 no error",)),
             ("freed", 0, ("an illegal memory access", "of a buffer of 128 bytes that cudaFree has freed")),
             ("reads", 1, ("code of the host accesses device memory", "cudaMallocManaged makes memory that both",
                           "fill  grid 1x1x1", "ended by signal 11")),
@@ -336,6 +335,31 @@ int main()
         self.assertIn("cudaErrorAssert\n", done.stdout)
         self.assertIn("assertion 'threadIdx.x < most' fails in thread 40 (", done.stderr)
         self.assertRegex(done.stdout, r"stopped +kernel 'check', .*a\.cu:3\)\n")
+
+    @unittest.skipUnless(NVCC, "no nvcc")
+    def test_memory_pools(self):
+        self.write("a.cu", """#include <cstdint>
+#include <cstdio>
+__global__ void fill(int *out) { out[threadIdx.x] = 1; }
+int main()
+{
+    int supported = 0, *out;
+    cudaMemPool_t pool;
+    uint64_t most = 1 << 20, got = 0;
+    cudaDeviceProp properties;
+    cudaGetDeviceProperties(&properties, 0);
+    cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0);
+    cudaDeviceGetDefaultMemPool(&pool, 0);
+    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most);
+    cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got);
+    cudaMallocFromPoolAsync((void **)&out, 128, pool, 0);
+    fill<<<1, 32>>>(out);
+    cudaFreeAsync(out, 0);
+    printf("%d %d %d %s\\n", supported, properties.memoryPoolsSupported, (int)got,
+           cudaGetErrorString(cudaDeviceSynchronize()));
+}
+""")
+        self.assertIn("1 1 1048576 no error\n", self.smp("kernel", "a.cu", "--code", "ptx").stdout)
 
     def test_barriers_in_shared_memory(self):
         for name, status, words, absent in (
@@ -554,6 +578,27 @@ class Clang(CliCase):
         text = self.smp(os.path.join(ROOT, "samples", "kernels", "transpose.cu")).stdout
         self.assertIn("transpose: PASS", text)
         self.assertRegex(text, r"\n +18 .*shared load +4 +512 +16384 +512 +15872 +32 +32")
+
+    def test_functions_of_mathematics_compile(self):
+        self.write("a.cu", """#include <cstdio>
+__global__ void k(float *out, float x, double d)
+{
+    out[0] = fmaxf(x, 1.0f) + fminf(x, 2.0f) + sqrtf(x) + fabsf(-x) + floorf(x) + ceilf(x) + truncf(x) + rintf(x);
+    out[1] = expf(x) + logf(x) + powf(x, 2.0f) + exp2f(x) + log2f(x) + rsqrtf(x) + max(1, 3) + min(2u, 1u);
+    out[2] = (float)(sqrt(d) + fabs(-d) + fmax(d, 1.0) + fmin(d, 1.0) + fma(d, d, 1.0)) + fmaf(x, x, 1.0f);
+    out[3] = sinf(0.0f * x) + cosf(0.0f * x);
+}
+int main()
+{
+    float *out;
+    cudaMallocManaged(&out, 64);
+    k<<<1, 1>>>(out, 4.0f, 4.0);
+    cudaDeviceSynchronize();
+    printf("%g %.4g %g %g\\n", out[0], out[1], out[2], out[3]);
+    return fmaxf(1.0f, 2.0f) != 2.0f || sqrt(4.0) != 2.0;
+}
+""")
+        self.assertIn("28 94.48 45 1\n", self.smp("a.cu").stdout)
 
     def test_kernels_count_as_those_of_nvcc(self):
         for file, *arguments in (

@@ -83,21 +83,6 @@ int main(int, char **arguments)
     } else if (!strcmp(which, "exit")) {
         fill<<<1, 32, 128>>>(out);
         exit(700);
-    } else if (!strcmp(which, "pools")) {
-        int supported = 0;
-        cudaMemPool_t pool;
-        uint64_t most = 1 << 20, got = 0;
-        cudaDeviceProp properties;
-        cudaGetDeviceProperties(&properties, 0);
-        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, 0);
-        cudaDeviceGetDefaultMemPool(&pool, 0);
-        cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most);
-        cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &got);
-        cudaMallocFromPoolAsync((void **)&out, 128, pool, 0);
-        fill<<<1, 32, 128>>>(out);
-        cudaFreeAsync(out, 0);
-        printf("%d %d %d %s\n", supported, properties.memoryPoolsSupported, (int)got,
-               cudaGetErrorString(cudaDeviceSynchronize()));
     } else if (!strcmp(which, "null") || !strcmp(which, "host") || !strcmp(which, "freed") ||
                !strcmp(which, "below") || !strcmp(which, "far")) {
         int *wrong = !strcmp(which, "null")    ? nullptr

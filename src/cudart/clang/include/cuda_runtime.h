@@ -178,6 +178,52 @@ SMP_DEVICE void __syncwarp(unsigned mask = 0xffffffff) { SMP_ONLY_DEVICE(__nvvm_
 SMP_DEVICE void __threadfence() { SMP_ONLY_DEVICE(__nvvm_membar_gl()); }
 SMP_DEVICE void __threadfence_block() { SMP_ONLY_DEVICE(__nvvm_membar_cta()); }
 
+/* Mathematics: by instructions, correctly rounded but for those of the special function unit, which are nvcc's of
+ * -use_fast_math here. Of doubles there is what has an instruction. */
+#define SMP_MATH1(type, name, builtin)                                                                                 \
+    SMP_DEVICE type name(type x) { SMP_ONLY_DEVICE(return builtin(x)); }
+#define SMP_MATH2(type, name, builtin)                                                                                 \
+    SMP_DEVICE type name(type x, type y) { SMP_ONLY_DEVICE(return builtin(x, y)); }
+#define SMP_MATH3(type, name, builtin)                                                                                 \
+    SMP_DEVICE type name(type x, type y, type z) { SMP_ONLY_DEVICE(return builtin(x, y, z)); }
+SMP_MATH1(float, fabsf, __builtin_fabsf)
+SMP_MATH1(float, floorf, __builtin_floorf)
+SMP_MATH1(float, ceilf, __builtin_ceilf)
+SMP_MATH1(float, truncf, __builtin_truncf)
+SMP_MATH1(float, rintf, __builtin_rintf)
+SMP_MATH1(float, sqrtf, __nvvm_sqrt_rn_f)
+SMP_MATH1(float, rsqrtf, __nvvm_rsqrt_approx_f)
+SMP_MATH1(float, exp2f, __nvvm_ex2_approx_f)
+SMP_MATH1(float, log2f, __nvvm_lg2_approx_f)
+SMP_MATH1(float, __sinf, __nvvm_sin_approx_f)
+SMP_MATH1(float, __cosf, __nvvm_cos_approx_f)
+SMP_MATH1(float, sinf, __nvvm_sin_approx_f)
+SMP_MATH1(float, cosf, __nvvm_cos_approx_f)
+SMP_MATH2(float, fminf, __nvvm_fmin_f)
+SMP_MATH2(float, fmaxf, __nvvm_fmax_f)
+SMP_MATH3(float, fmaf, __nvvm_fma_rn_f)
+SMP_MATH1(double, fabs, __builtin_fabs)
+SMP_MATH1(double, floor, __builtin_floor)
+SMP_MATH1(double, ceil, __builtin_ceil)
+SMP_MATH1(double, trunc, __builtin_trunc)
+SMP_MATH1(double, sqrt, __nvvm_sqrt_rn_d)
+SMP_MATH2(double, fmin, __nvvm_fmin_d)
+SMP_MATH2(double, fmax, __nvvm_fmax_d)
+SMP_MATH3(double, fma, __nvvm_fma_rn_d)
+SMP_DEVICE float __expf(float x) { return exp2f(x * 1.44269504f); }
+SMP_DEVICE float expf(float x) { return __expf(x); }
+SMP_DEVICE float __logf(float x) { return log2f(x) * 0.693147181f; }
+SMP_DEVICE float logf(float x) { return __logf(x); }
+SMP_DEVICE float __powf(float x, float y) { return exp2f(y * log2f(x)); }
+SMP_DEVICE float powf(float x, float y) { return __powf(x, y); }
+SMP_DEVICE float __fdividef(float x, float y) { return x / y; }
+SMP_BOTH int min(int x, int y) { return x < y ? x : y; }
+SMP_BOTH int max(int x, int y) { return x > y ? x : y; }
+SMP_BOTH unsigned min(unsigned x, unsigned y) { return x < y ? x : y; }
+SMP_BOTH unsigned max(unsigned x, unsigned y) { return x > y ? x : y; }
+SMP_DEVICE float min(float x, float y) { return fminf(x, y); }
+SMP_DEVICE float max(float x, float y) { return fmaxf(x, y); }
+
 SMP_DEVICE size_t __cvta_generic_to_shared(const void *p)
 {
     return (size_t)(__attribute__((address_space(3))) const void *)p;
