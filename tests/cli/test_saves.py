@@ -57,8 +57,9 @@ class Saves(CliCase):
         thread = threading.Thread(target=swap)
         thread.start()
         try:
-            done = [self.smp("run", "-f", "--no-sandbox", "-e", "invert", "-e", 'save "sub/x.npy"', "in.png", "out/o.png",
-                             status=(0, 4)).returncode for _ in range(60)]
+            stages = ("-e", "invert", "-e", 'save "sub/x.npy"')
+            done = [self.smp("run", "-f", "--no-sandbox", *stages, "in.png", "out/o.png", status=(0, 4)).returncode
+                    for _ in range(60)]
         finally:
             ends.set()
             thread.join()
