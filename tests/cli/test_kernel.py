@@ -579,6 +579,11 @@ class Clang(CliCase):
         self.assertIn("transpose: PASS", text)
         self.assertRegex(text, r"\n +18 .*shared load +4 +512 +16384 +512 +15872 +32 +32")
 
+    def test_what_it_cannot_compile_is_told_of_clang(self):
+        self.write("a.cu", "__global__ void k() { undeclared(); }\n")
+        self.assertIn("clang, in nvcc's place, cannot compile it",
+                      self.smp("a.cu", "--only", "k", "--grid", "1", "--block", "1", status=3).stderr)
+
     def test_functions_of_mathematics_compile(self):
         self.write("a.cu", """#include <cstdio>
 __global__ void k(float *out, float x, double d)

@@ -234,13 +234,19 @@ static void hash_settings(const smp_compile_settings *settings, const words *w, 
         smp_sha256_add(hash, reach->folders[i], strlen(reach->folders[i]) + 1);
 }
 
+/* What compiles: nvcc, or clang by the script that stands in for it. */
+static const char *compiler_of(const smp_tool *tool)
+{
+    return strstr(tool->argv[0], "/clang/nvcc") ? "clang, in nvcc's place," : "nvcc";
+}
+
 static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, const smp_tool_end *end,
                     const char *file, smp_error *err)
 {
     if (end->messages)
         fputs(end->messages, stderr);
     if (end->late) {
-        smp_fail(err, SMP_E_LIMIT, "nvcc takes more than %g seconds", tool->seconds);
+        smp_fail(err, SMP_E_LIMIT, "%s takes more than %g seconds", compiler_of(tool), tool->seconds);
         if (settings->reach)
             smp_hint(err, settings->reach->seconds > 0 ? "raise --time-limit"
                                                        : "--trust gives its author's kernels the time of your own");
@@ -250,7 +256,7 @@ static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, 
         return SMP_OK;
     if (end->status == 128 + SIGINT || end->status == 128 + SIGTERM || end->status == 128 + SIGHUP)
         return smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
-    smp_fail(err, SMP_E_DECODE, "nvcc cannot compile it (its messages are above)");
+    smp_fail(err, SMP_E_DECODE, "%s cannot compile it (its messages are above)", compiler_of(tool));
     if (settings->reach && !settings->reach->trusted && end->messages && strstr(end->messages, "Permission denied"))
         smp_hint(err, "it may read below the pipe file's folder; --allow-read DIR lets it read below DIR, --trust all");
     return smp_at(err, "%s", file);
