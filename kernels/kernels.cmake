@@ -110,7 +110,7 @@ endif()
 set(SMP_SASS_FILES "transpose_swizzled_rgb;waveform" CACHE STRING
   "Kernel files whose SASS is kept in a build for no GPU")
 if(SMP_CUDA AND SMP_NVDISASM AND NOT CMAKE_CROSSCOMPILING)
-  add_executable(pack_sass EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/src/warp/own/pack/pack_sass.c)
+  add_executable(pack_sass EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/src/lab/program_kernels/pack/pack_sass.c)
   target_link_libraries(pack_sass PRIVATE ZLIB::ZLIB)
   target_compile_definitions(pack_sass PRIVATE _GNU_SOURCE)
 endif()

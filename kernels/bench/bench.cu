@@ -3,7 +3,7 @@
  *   bandwidth limits them.
  *   load, store, count  shared memory alone: every warp repeats one access at one pattern of addresses, without other
  *   work, so that its wavefronts (one a clock and SM) are the time. count is atomicAdd(p, 1) without use of the result.
- *   counters/bank.h predicts which patterns conflict; this measures it.
+ *   banks/bank.h predicts which patterns conflict; this measures it.
  *   nothing             a launch by itself.
  * Accesses are volatile assembly on the GPU: the compiler must neither join nor drop them. */
 #include "bench/bench.h"

@@ -4,7 +4,7 @@
  *   S^T (16 columns x 8 rows) = band (16 x 32) * rows^T, high and low bytes of the weights apart. The right operand is
  *   plain bytes of the rows, 8 of each 32 a lane: lane 4g + t reads them of row g. It ends with S of two rows, 2t and
  *   2t + 1, in four columns: those side by side that begin at 4 * (g / 2), in pairs that g % 2 tells apart
- *   (src/stages/shared/banded_matrices.c).
+ *   (src/stages/shared/stencil/banded_matrices.c).
  *
  * Reads are free of conflicts: rows lie an odd number of 32 bytes apart. Copies of rows pay for it, since they then go
  * to other places in 128 bytes than they come from (docs/banks.md, 8). */

@@ -1,7 +1,7 @@
 /* The row pass of bytes as a product with a banded matrix of whole weights (gaussian_weights.h where
  * smp_gaussian.whole): what the kernels that make it on tensor cores and those who launch them share. A product makes
  * SMP_BANDED_TILE columns of a row from a window of 32 bytes a step; smp_io.table holds the matrices
- * (src/stages/shared/banded_matrices.h). */
+ * (src/stages/shared/stencil/banded_matrices.h). */
 #ifndef SMP_KERNELS_GAUSSIAN_BANDED_MMA_H
 #define SMP_KERNELS_GAUSSIAN_BANDED_MMA_H
 

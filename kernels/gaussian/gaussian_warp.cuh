@@ -12,7 +12,7 @@
  *     16 instructions a sample in all;
  *   - bands are low where memory binds, since the L2 then keeps what the next ones read again, and tall where
  *     instructions do, since rows of their halo are filtered twice; both together are whole groups of rows
- *     (lib/tuning.h, src/stages/shared/warp_strip_launch.c). */
+ *     (lib/tuning.h, src/stages/shared/stencil/warp_strip_launch.c). */
 #ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_CUH
 #define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WARP_CUH
 

@@ -63,7 +63,7 @@ SMP_DEVICE void convolve_add_row(float sum[4][4], const float *at, int row, int 
     }
 }
 
-/* Grid: tiled() of src/stages/shared/kernel_matrix.c. */
+/* Grid: tiled() of src/stages/shared/stencil/kernel_matrix.c. */
 template <typename IN, typename OUT, typename WEIGHTS>
 SMP_DEVICE void convolve_tile(const smp_io &io, const smp_convolve &kernel, const WEIGHTS &k, float *shared)
 {

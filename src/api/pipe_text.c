@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
-#include "warp/stage/provider.h"
+#include "lab/stage/provider.h"
 
 enum { PIPE_FILE_MAX = 1 << 20 }; /* bytes: a pipeline is written by hand */
 

@@ -17,7 +17,7 @@ typedef struct smp_readable {
     const char *own;     /* the name of a text that the user wrote and that may name any file, besides "-e" and "--set";
                             null: none */
     bool lenient;        /* a compiler of kernels that is missing is a warning */
-    bool trust;          /* its kernels are compiled as the user's own (warp/stage/toolkit.h) */
+    bool trust;          /* its kernels are compiled as the user's own (lab/stage/toolkit.h) */
     double tool_seconds; /* that a compiler may take; 0: a minute */
 } smp_readable;
 

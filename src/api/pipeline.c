@@ -8,9 +8,9 @@
 #include "api/pipe_text.h"
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "lab/stage/provider.h"
 #include "run/file_source.h"
 #include "run/run.h"
-#include "warp/stage/provider.h"
 
 const char *smempipe_version(void)
 {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "banks/bank.h"
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "bench/bench.h"
-#include "counters/bank.h"
 
 enum {
     COUNTED_BLOCKS = 4, /* a small launch: counts are exact for any size */

@@ -3,7 +3,7 @@
 #ifndef SMP_BENCH_BANK_PATTERNS_H
 #define SMP_BENCH_BANK_PATTERNS_H
 
-#include "report/bench.h"
+#include "report/bench/bench.h"
 
 /* Fills in the rows: strides, broadcast and multicast for every instruction and width, with the counts by the rules. */
 smp_code smp_patterns_list(smp_bench_report *report, smp_error *err);

@@ -2,7 +2,7 @@
 #ifndef SMP_BENCH_BENCH_RUN_H
 #define SMP_BENCH_BENCH_RUN_H
 
-#include "report/bench.h"
+#include "report/bench/bench.h"
 
 typedef struct smp_bench_request {
     smp_device *device;     /* opened by the caller, stays open */

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "device/device.h"
 #include "pipe/plan.h"
-#include "report/compare.h"
+#include "report/compare/compare.h"
 
 typedef struct smp_compare_request {
     const smp_plan *plan;

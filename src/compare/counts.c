@@ -7,8 +7,8 @@
 #include "base/checked.h"
 #include "compare/crop.h"
 #include "device/simt/simt.h"
-#include "warp/own/own.h"
-#include "warp/stage/provider.h"
+#include "lab/program_kernels/own.h"
+#include "lab/stage/provider.h"
 
 enum { MOST_VARIANTS = 16 };
 

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
-#include "warp/own/own.h"
+#include "lab/program_kernels/own.h"
 
 /* An H100's, when no real GPU is given. */
 enum { USUAL_UNITS = 132, USUAL_SHARED = 227 * 1024 };

@@ -4,7 +4,7 @@
 #ifndef SMP_COMPARE_MODEL_H
 #define SMP_COMPARE_MODEL_H
 
-#include "counters/trace.h"
+#include "banks/trace.h"
 #include "run/step.h"
 
 typedef struct smp_model smp_model;

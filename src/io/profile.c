@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "io/bytes.h"
 #include "io/format.h"
-#include "stages/shared/icc.h"
+#include "media/icc.h"
 
 enum { HEADER = 128, TAG = 12, XYZ_BYTES = 20, NAME_BYTES = 76, CURVE_BYTES = 32, PART = 4 };
 

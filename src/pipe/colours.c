@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "media/icc.h"
 #include "pipe/catalog.h"
-#include "stages/shared/icc.h"
 
 enum { NAME = 64 };
 

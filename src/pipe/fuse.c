@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/shared/op_chains.h"
+#include "stages/shared/samples/op_chains.h"
 
 /* ---------------------------------------------------------------------------------------------- leaving out */
 

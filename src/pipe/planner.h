@@ -3,8 +3,8 @@
 #ifndef SMP_PIPE_PLANNER_H
 #define SMP_PIPE_PLANNER_H
 
+#include "media/jpeg_params.h"
 #include "pipe/plan.h"
-#include "stages/shared/jpeg_params.h"
 
 typedef struct smp_planner {
     const smp_plan_request *request;

@@ -2,8 +2,8 @@
 #ifndef SMP_PIPE_STORAGE_H
 #define SMP_PIPE_STORAGE_H
 
+#include "media/jpeg_params.h"
 #include "pipe/plan.h"
-#include "stages/shared/jpeg_params.h"
 
 /* Sets each step's storage. plain: f32 on every edge. The arrays are scratch, an entry a step. */
 void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *integers);

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
+#include "banks/trace.h"
 #include "base/error.h"
 #include "base/notes.h"
-#include "counters/trace.h"
 #include "device/device.h"
 #include "report/json.h"
 #include "stages/stage.h"

@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "io/source.h"
+#include "lab/stage/provider.h"
 #include "run/run.h"
-#include "warp/stage/provider.h"
 
 bool smp_program_looks(const smp_program *program)
 {

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "io/upright.h"
+#include "media/icc.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/look.h"
@@ -16,7 +17,6 @@
 #include "run/runner.h"
 #include "run/shortcuts.h"
 #include "run/step.h"
-#include "stages/shared/icc.h"
 
 void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int failed, smp_code code, smp_error *err)
 {

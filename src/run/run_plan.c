@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/jpeg/jpeg_by_device.h"
+#include "lab/stage/provider.h"
 #include "run/file_source.h"
 #include "run/run_internal.h"
-#include "warp/stage/provider.h"
 
 static smp_code accepts(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {

@@ -1,6 +1,6 @@
 /* alpha: transparency laid on a colour, dropped, added, taken out or set. */
 #include "elementwise/alpha_change.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/samples/elementwise.h"
 
 typedef struct params {
     int op;

@@ -1,6 +1,6 @@
 /* append: a second sound behind this one. */
 #include "base/checked.h"
-#include "stages/shared/mixing.h"
+#include "stages/shared/sound/mixing.h"
 
 typedef struct params {
     smp_operand by;

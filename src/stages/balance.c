@@ -1,7 +1,7 @@
 /* balance: white balance by the picture itself. */
 #include "elementwise/balance.h"
-#include "stages/shared/counting.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/reduce/counting.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { GRAY, WHITE };
 

@@ -1,5 +1,5 @@
 /* bandpass: keeps what lies between two frequencies. */
-#include "stages/shared/filtering.h"
+#include "stages/shared/sound/filtering.h"
 
 typedef struct params {
     smp_filter_params filter;

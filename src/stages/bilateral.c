@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/window_plan.h"
 
 typedef struct params {
     double sigma, range, fill;

@@ -1,5 +1,5 @@
 /* blend: a second picture laid over the first, in the modes of image editors. */
-#include "stages/shared/operand.h"
+#include "stages/shared/samples/operand.h"
 
 typedef struct params {
     smp_operand by;

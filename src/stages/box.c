@@ -2,8 +2,8 @@
 #include "stencil/box.h"
 
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/warp_strip_launch.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/warp_strip_launch.h"
+#include "stages/shared/stencil/window_plan.h"
 #include "stages/stage.h"
 
 typedef struct box_params {

@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "reduce/bits.h"
-#include "stages/shared/components.h"
-#include "stages/shared/joins.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/one_channel.h"
+#include "stages/shared/reduce/components.h"
+#include "stages/shared/reduce/joins.h"
+#include "stages/shared/samples/one_channel.h"
 
 enum { L1, L2 };
 enum { PLANES = 2 };

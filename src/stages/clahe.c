@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "elementwise/clahe.h"
-#include "stages/shared/counting.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/reduce/counting.h"
 
 enum { LUMA, EACH };
 enum { MOST_SLOTS = 1 << 25 /* entries of all tables: 64 MB */ };

@@ -1,7 +1,7 @@
 /* color: to another colour space, and back. */
 #include "elementwise/color_space.h"
-#include "stages/shared/channel_mixing.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/samples/channel_mixing.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { NONE, RGB = 4 }; /* of the spaces; between them as in SMP_TO_* */
 

@@ -1,7 +1,7 @@
 /* compress: less difference between loud and soft. */
 #include <math.h>
 
-#include "stages/shared/dynamics.h"
+#include "stages/shared/sound/dynamics.h"
 
 typedef struct params {
     double threshold, ratio, knee, attack, release, makeup;

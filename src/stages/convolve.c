@@ -1,5 +1,5 @@
 /* convolve: true convolution with a kernel matrix (the kernel is flipped). */
-#include "stages/shared/kernel_matrix.h"
+#include "stages/shared/stencil/kernel_matrix.h"
 #include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "reduce/content.h"
-#include "stages/shared/anchor.h"
+#include "stages/shared/geometry/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 

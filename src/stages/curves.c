@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "elementwise/curves.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { SMOOTH, LINEAR };
 

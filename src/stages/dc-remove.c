@@ -1,6 +1,6 @@
 /* dc-remove: subtracts every channel's mean. */
-#include "stages/shared/gain_offset.h"
-#include "stages/shared/reduction_chunks.h"
+#include "stages/shared/reduce/reduction_chunks.h"
+#include "stages/shared/sound/gain_offset.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/launch.h"
-#include "stages/shared/framing.h"
+#include "stages/shared/sound/framing.h"
 
 typedef struct params {
     double amount, threshold, noise, start, end;

@@ -1,5 +1,5 @@
 /* depth: how many bits a sample of the result has. */
-#include "stages/shared/format_change.h"
+#include "stages/shared/samples/format_change.h"
 #include "stages/stage.h"
 
 typedef struct depth_params {

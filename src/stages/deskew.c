@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "reduce/brightness.h"
+#include "stages/shared/geometry/skew.h"
+#include "stages/shared/geometry/warping.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/skew.h"
-#include "stages/shared/warping.h"
 
 typedef struct params {
     double limit, angle; /* angle NaN: auto */

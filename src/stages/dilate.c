@@ -1,5 +1,5 @@
 /* dilate: the largest sample of a neighbourhood. */
-#include "stages/shared/morphology.h"
+#include "stages/shared/stencil/morphology.h"
 
 static const smp_param table[] = {
     SMP_MORPH_TABLE(SMP_P_MAIN),

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/one_channel.h"
+#include "stages/shared/samples/one_channel.h"
 
 typedef struct params {
     double level;

@@ -1,5 +1,5 @@
 /* divide: the quotient of two pictures, or of a picture and a number. */
-#include "stages/shared/operand.h"
+#include "stages/shared/samples/operand.h"
 
 typedef struct params {
     smp_operand by;

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "audio/eq.h"
-#include "stages/shared/biquads.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/sound/biquads.h"
 
 typedef enum kind { PEAK, LOWSHELF, HIGHSHELF, LOWPASS, HIGHPASS, BANDPASS, NOTCH, ALLPASS } kind;
 

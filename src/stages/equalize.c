@@ -1,7 +1,7 @@
 /* equalize: histogram equalisation, of the luma or of each channel. */
 #include "base/alloc.h"
-#include "stages/shared/counting.h"
-#include "stages/shared/value_tables.h"
+#include "stages/shared/reduce/counting.h"
+#include "stages/shared/samples/value_tables.h"
 
 enum { LUMA, EACH };
 

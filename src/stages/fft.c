@@ -1,5 +1,5 @@
 /* fft: the spectrum of a picture. */
-#include "stages/shared/fourier_pictures.h"
+#include "stages/shared/fourier/fourier_pictures.h"
 
 typedef struct params {
     int output;

@@ -1,5 +1,5 @@
 /* fftfilter: low, high and band pass by frequencies. */
-#include "stages/shared/fourier_pictures.h"
+#include "stages/shared/fourier/fourier_pictures.h"
 
 enum { MARGIN = 32 /* pixels between opposite sides, at least */ };
 

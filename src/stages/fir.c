@@ -1,7 +1,7 @@
 /* fir: a filter by its taps. */
 #include <math.h>
 
-#include "stages/shared/filtering.h"
+#include "stages/shared/sound/filtering.h"
 
 typedef struct params {
     smp_matrix taps;

@@ -1,5 +1,5 @@
 /* flip: mirror left and right, or top and bottom. */
-#include "stages/shared/transpose_family.h"
+#include "stages/shared/geometry/transpose_family.h"
 #include "stages/stage.h"
 
 typedef struct flip_params {

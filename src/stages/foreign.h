@@ -1,5 +1,5 @@
 /* Kernels that are not this program's: those of a file that a pipeline names. A launch of one is an smp_foreign in
- * place of functions of this program (smp_launch.foreign). What knows their code (src/warp/stage) provides the
+ * place of functions of this program (smp_launch.foreign). What knows their code (src/lab/stage) provides the
  * operations, and devices ask for them: an emulated device and the CPU have them executed by the warp machine, a GPU
  * gets their PTX. */
 #ifndef SMP_STAGES_FOREIGN_H

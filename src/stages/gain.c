@@ -1,7 +1,7 @@
 /* gain: louder or softer by so many dB. */
 #include <math.h>
 
-#include "stages/shared/gain_offset.h"
+#include "stages/shared/sound/gain_offset.h"
 
 typedef struct params {
     double gain;

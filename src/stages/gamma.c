@@ -1,5 +1,5 @@
 /* gamma: brightens or darkens the middle tones. */
-#include "stages/shared/tone.h"
+#include "stages/shared/samples/tone.h"
 
 typedef struct gamma_params {
     double g;

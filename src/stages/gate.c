@@ -1,7 +1,7 @@
 /* gate: shut where a sound is soft. */
 #include <math.h>
 
-#include "stages/shared/dynamics.h"
+#include "stages/shared/sound/dynamics.h"
 
 typedef struct params {
     double threshold, ratio, range, attack, release;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/shared/banded_matrices.h"
-#include "stages/shared/gaussian_launch.h"
-#include "stages/shared/gaussian_plan.h"
-#include "stages/shared/warp_strip_launch.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/banded_matrices.h"
+#include "stages/shared/stencil/gaussian_launch.h"
+#include "stages/shared/stencil/gaussian_plan.h"
+#include "stages/shared/stencil/warp_strip_launch.h"
+#include "stages/shared/stencil/window_plan.h"
 
 typedef struct gaussian_params {
     double sigma, truncate, fill;

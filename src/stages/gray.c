@@ -1,5 +1,5 @@
 /* gray: colour to one channel of brightness. */
-#include "stages/shared/channel_mixing.h"
+#include "stages/shared/samples/channel_mixing.h"
 #include "stages/stage.h"
 
 typedef struct gray_params {

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/window_plan.h"
 #include "stencil/guided.h"
 
 typedef struct params {

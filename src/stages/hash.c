@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/row_map.h"
+#include "stages/shared/geometry/resize_weights.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/looks.h"
-#include "stages/shared/resize_weights.h"
+#include "stages/shared/reduce/looks.h"
 #include "stencil/hash.h"
 
 typedef struct params {

@@ -1,7 +1,7 @@
 /* highpass: removes what lies below a frequency. */
 #include <math.h>
 
-#include "stages/shared/filtering.h"
+#include "stages/shared/sound/filtering.h"
 
 typedef struct params {
     smp_filter_params filter;

@@ -1,7 +1,7 @@
 /* histogram: counts of every value, per channel; the picture passes on. */
 #include "reduce/histogram.h"
 #include "base/alloc.h"
-#include "stages/shared/counting.h"
+#include "stages/shared/reduce/counting.h"
 #include "stages/stage.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* ifft: a picture from its spectrum. */
-#include "stages/shared/fourier_pictures.h"
+#include "stages/shared/fourier/fourier_pictures.h"
 
 typedef struct params {
     int output;

@@ -1,5 +1,5 @@
 /* invert: the negative of a picture. */
-#include "stages/shared/elementwise.h"
+#include "stages/shared/samples/elementwise.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {

@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "stages/launch.h"
-#include "stages/shared/framing.h"
+#include "stages/shared/sound/framing.h"
 
 typedef struct params {
     double rate;

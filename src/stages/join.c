@@ -2,8 +2,8 @@
 #include "geometry/join.h"
 
 #include "base/checked.h"
-#include "stages/shared/fill.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/samples/fill.h"
 #include "stages/stage.h"
 
 enum { RIGHT, BELOW, LEFT, ABOVE };

@@ -3,7 +3,7 @@
 #include "jpeg/jpeg_decode.h"
 
 #include "base/checked.h"
-#include "stages/shared/jpeg_params.h"
+#include "media/jpeg_params.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 

@@ -1,8 +1,8 @@
 /* jpeg_encode: a picture of 8 bits to the scan of a JPEG, as a picture of bytes. The planner adds it behind the last
- * step where a GPU is to code what is written: stages/shared/jpeg_params.h says how. */
+ * step where a GPU is to code what is written: media/jpeg_params.h says how. */
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/shared/jpeg_params.h"
+#include "media/jpeg_params.h"
 #include "stages/shared/launch_shapes.h"
 
 enum {

@@ -7,10 +7,10 @@
 #include "base/pool.h"
 #include "base/stride.h"
 #include "reduce/label.h"
-#include "stages/shared/components.h"
-#include "stages/shared/joins.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/one_channel.h"
+#include "stages/shared/reduce/components.h"
+#include "stages/shared/reduce/joins.h"
+#include "stages/shared/samples/one_channel.h"
 
 enum { MASK, LABELS, INPUT };
 

@@ -1,6 +1,6 @@
 /* laplacian: the sum of second derivatives over 3 x 3 samples. */
-#include "stages/shared/sobel_family.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/sobel_family.h"
+#include "stages/shared/stencil/window_plan.h"
 #include "stages/stage.h"
 #include "stencil/sobel.h"
 

@@ -1,8 +1,8 @@
 /* levels: black point, white point and gamma, given or found from the histogram. */
 #include <math.h>
 
-#include "stages/shared/counting.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/reduce/counting.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { MANUAL, AUTO };
 enum { PICTURE, CHANNEL };

@@ -1,5 +1,5 @@
 /* limit: a ceiling that no sample passes, without clicks. */
-#include "stages/shared/dynamics.h"
+#include "stages/shared/sound/dynamics.h"
 
 enum { SAMPLE, TRUE_PEAK };
 

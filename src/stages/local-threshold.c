@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/window_plan.h"
 #include "stencil/local_threshold.h"
 
 typedef struct params {

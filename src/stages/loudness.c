@@ -1,5 +1,5 @@
 /* loudness: how loud a sound is to the ear, by EBU R 128; the sound passes on. */
-#include "stages/shared/loudness.h"
+#include "stages/shared/sound/loudness.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* lowpass: removes what lies above a frequency. */
-#include "stages/shared/filtering.h"
+#include "stages/shared/sound/filtering.h"
 
 typedef struct params {
     smp_filter_params filter;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "stages/shared/counting.h"
-#include "stages/shared/value_tables.h"
+#include "stages/shared/reduce/counting.h"
+#include "stages/shared/samples/value_tables.h"
 
 typedef struct params {
     smp_operand to;

@@ -1,5 +1,5 @@
 /* matrix: new channels as weighted sums of the old ones. */
-#include "stages/shared/channel_mixing.h"
+#include "stages/shared/samples/channel_mixing.h"
 #include "stages/stage.h"
 
 typedef struct matrix_params {

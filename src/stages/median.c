@@ -1,5 +1,5 @@
 /* median: the middle value of a neighbourhood. */
-#include "stages/shared/order_statistics.h"
+#include "stages/shared/stencil/order_statistics.h"
 
 static const smp_param table[] = {
     SMP_RANK_TABLE(SMP_P_MAIN),

@@ -6,8 +6,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/launch.h"
-#include "stages/shared/framing.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/sound/framing.h"
 
 typedef struct params {
     int64_t bands, size, hop;

@@ -1,7 +1,7 @@
 /* mix: a second sound laid on this one. */
 #include <math.h>
 
-#include "stages/shared/mixing.h"
+#include "stages/shared/sound/mixing.h"
 
 enum { LONGEST, FIRST };
 enum { SUM, BESIDE };

@@ -1,5 +1,5 @@
 /* morph: what two passes of grey morphology make. */
-#include "stages/shared/morphology.h"
+#include "stages/shared/stencil/morphology.h"
 
 typedef struct params {
     smp_morph_params window;

@@ -1,5 +1,5 @@
 /* multiply: the product of two pictures, or of a picture and a factor. */
-#include "stages/shared/operand.h"
+#include "stages/shared/samples/operand.h"
 
 typedef struct params {
     smp_operand by;

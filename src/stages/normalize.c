@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "stages/shared/gain_offset.h"
-#include "stages/shared/loudness.h"
-#include "stages/shared/reduction_chunks.h"
+#include "stages/shared/reduce/reduction_chunks.h"
+#include "stages/shared/sound/gain_offset.h"
+#include "stages/shared/sound/loudness.h"
 
 enum { TOGETHER, EACH };
 #define DEFAULT_TRUE_PEAK -1. /* dBTP */

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/shared/filtering.h"
+#include "stages/shared/sound/filtering.h"
 
 typedef struct params {
     double frequency, width, attenuation;

@@ -1,5 +1,5 @@
 /* op_chain: what several stages make of single samples, in one step; the planner joins them. */
-#include "stages/shared/elementwise.h"
+#include "stages/shared/samples/elementwise.h"
 
 typedef struct params {
     double black, white, gamma;

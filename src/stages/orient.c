@@ -1,5 +1,5 @@
 /* orient: shows a picture of a given EXIF orientation upright. The planner inserts it behind the input. */
-#include "stages/shared/transpose_family.h"
+#include "stages/shared/geometry/transpose_family.h"
 #include "stages/stage.h"
 
 static const smp_param table[] = {

@@ -1,7 +1,7 @@
 /* overlay: a picture of any size laid on this one. */
 #include "elementwise/overlay.h"
-#include "stages/shared/anchor.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/geometry/anchor.h"
+#include "stages/shared/samples/elementwise.h"
 
 typedef struct params {
     smp_operand by;

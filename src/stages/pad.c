@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "stages/shared/anchor.h"
-#include "stages/shared/fill.h"
+#include "stages/shared/geometry/anchor.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/samples/fill.h"
 #include "stages/stage.h"
 
 enum { CENTRE = 4 }; /* of the words of smp_anchors without auto */

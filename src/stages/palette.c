@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "stages/shared/color_cut.h"
-#include "stages/shared/counting.h"
-#include "stages/shared/diffusing.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/reduce/counting.h"
+#include "stages/shared/samples/color_cut.h"
+#include "stages/shared/samples/diffusing.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { NEAREST, DIFFUSE };
 

@@ -1,8 +1,8 @@
 /* posterise: a few evenly spaced values a channel. */
 #include "base/alloc.h"
 #include "elementwise/ordered.h"
-#include "stages/shared/diffusing.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/samples/diffusing.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { NEAREST, BAYER8, DIFFUSE };
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "stages/shared/elementwise.h"
-#include "stages/shared/icc_table.h"
+#include "media/icc_table.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { EMBEDDED, DISPLAY_P3, ADOBE_RGB };
 enum { MISSING_SRGB, MISSING_ERROR };

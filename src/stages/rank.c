@@ -1,5 +1,5 @@
 /* rank: any order statistic of a neighbourhood. */
-#include "stages/shared/order_statistics.h"
+#include "stages/shared/stencil/order_statistics.h"
 
 typedef struct params {
     smp_rank_params window;

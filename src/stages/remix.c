@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/shared/channel_mixing.h"
-#include "stages/shared/speakers.h"
+#include "media/speakers.h"
+#include "stages/shared/samples/channel_mixing.h"
 
 enum { MONO, STEREO, SWAP, LEFT, RIGHT, MID_SIDE, LEFT_RIGHT };
 

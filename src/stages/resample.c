@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/launch.h"
-#include "stages/shared/filtering.h"
 #include "stages/shared/launch_shapes.h"
+#include "stages/shared/sound/filtering.h"
 
 typedef struct params { /* begins as smp_rate_params */
     double rate, bandwidth, attenuation, speed;

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/row_map.h"
+#include "stages/shared/geometry/resize_weights.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/resize_weights.h"
 #include "stages/stage.h"
 
 enum { INSIDE, COVER, STRETCH };

@@ -1,5 +1,5 @@
 /* reverse: a sound backwards. A sound is one pixel wide, so this is a picture turned upside down. */
-#include "stages/shared/transpose_family.h"
+#include "stages/shared/geometry/transpose_family.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stages/shared/transpose_family.h"
+#include "stages/shared/geometry/transpose_family.h"
 #include "stages/stage.h"
 
 typedef struct rotate_params {

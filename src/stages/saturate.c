@@ -1,5 +1,5 @@
 /* saturate: more or less colour, and a turned hue: the channels mixed by a matrix. */
-#include "stages/shared/channel_mixing.h"
+#include "stages/shared/samples/channel_mixing.h"
 
 typedef struct params {
     double amount, hue; /* 1: as it is; degrees */

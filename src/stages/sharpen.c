@@ -1,9 +1,9 @@
 /* sharpen: unsharp mask. */
 #include "gaussian/sharpen.h"
 
-#include "stages/shared/gaussian_launch.h"
-#include "stages/shared/gaussian_plan.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/gaussian_launch.h"
+#include "stages/shared/stencil/gaussian_plan.h"
+#include "stages/shared/stencil/window_plan.h"
 
 typedef struct sharpen_params {
     double amount, sigma, threshold, fill;

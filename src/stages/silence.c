@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/shared/silences.h"
+#include "stages/shared/sound/silences.h"
 
 typedef struct params {
     double threshold, min;

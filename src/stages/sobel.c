@@ -1,8 +1,8 @@
 /* sobel: first derivatives by the 3 x 3 Sobel operator. */
 #include "stencil/sobel.h"
-#include "stages/shared/sobel_family.h"
-#include "stages/shared/warp_strip_launch.h"
-#include "stages/shared/window_plan.h"
+#include "stages/shared/stencil/sobel_family.h"
+#include "stages/shared/stencil/warp_strip_launch.h"
+#include "stages/shared/stencil/window_plan.h"
 #include "stages/stage.h"
 
 typedef struct sobel_params {

@@ -6,10 +6,10 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "stages/shared/fourier.h"
-#include "stages/shared/framing.h"
+#include "stages/shared/fourier/fourier.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/picture_axes.h"
+#include "stages/shared/sound/framing.h"
+#include "stages/shared/sound/picture_axes.h"
 
 typedef struct params {
     int64_t size, hop;

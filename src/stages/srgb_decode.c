@@ -1,5 +1,5 @@
 /* srgb_decode: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
-#include "stages/shared/tone.h"
+#include "stages/shared/samples/tone.h"
 
 static const smp_param table[] = {
     {"curve", offsetof(smp_light_params, curve), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, "0",

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "stages/shared/elementwise.h"
-#include "stages/shared/reduction_chunks.h"
+#include "stages/shared/reduce/reduction_chunks.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { GIVEN, IMAGENET, AUTO, CHANNELS };
 

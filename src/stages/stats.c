@@ -2,9 +2,9 @@
 #include "reduce/stats.h"
 
 #include "base/alloc.h"
-#include "stages/shared/counting.h"
-#include "stages/shared/moments.h"
-#include "stages/shared/reduction_chunks.h"
+#include "stages/shared/reduce/counting.h"
+#include "stages/shared/reduce/moments.h"
+#include "stages/shared/reduce/reduction_chunks.h"
 #include "stages/stage.h"
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "stages/launch.h"
-#include "stages/shared/framing.h"
+#include "stages/shared/sound/framing.h"
 
 typedef struct params {
     int64_t size, hop;

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/font.h"
 #include "base/utf8.h"
-#include "stages/shared/anchor.h"
+#include "stages/shared/geometry/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"
 
@@ -189,7 +189,6 @@ const smp_stage smp_stage_text = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"annotate drawtext", "text \"words\""},
-                                   {"caption", "text \"words\" anchor=bottom"},
-                                   {0}},
+    .aliases =
+        (const smp_alias[]){{"annotate drawtext", "text \"words\""}, {"caption", "text \"words\" anchor=bottom"}, {0}},
 };

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stages/shared/counting.h"
-#include "stages/shared/elementwise.h"
+#include "stages/shared/reduce/counting.h"
+#include "stages/shared/samples/elementwise.h"
 
 enum { FIXED, OTSU };
 enum { WHITE, BLACK };

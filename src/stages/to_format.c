@@ -1,5 +1,5 @@
 /* to_format: to another storage or full scale; the planner inserts it where a file needs one. */
-#include "stages/shared/format_change.h"
+#include "stages/shared/samples/format_change.h"
 #include "stages/stage.h"
 
 static const char *const formats[] = {"u8", "u16", "f32", NULL}; /* as smp_format */

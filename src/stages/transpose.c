@@ -1,5 +1,5 @@
 /* transpose: rows become columns. */
-#include "stages/shared/transpose_family.h"
+#include "stages/shared/geometry/transpose_family.h"
 #include "stages/stage.h"
 
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)

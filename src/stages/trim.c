@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/silences.h"
+#include "stages/shared/sound/silences.h"
 
 enum { PART, AUTO };
 

@@ -1,7 +1,7 @@
 /* undistort: takes a lens's distortion out of a picture. */
 #include <math.h>
 
-#include "stages/shared/warping.h"
+#include "stages/shared/geometry/warping.h"
 
 typedef struct params {
     double fx, fy, cx, cy, k1, k2, p1, p2, k3;

@@ -1,5 +1,5 @@
 /* warp: a picture turned by any angle, sheared, or seen in perspective. */
-#include "stages/shared/warping.h"
+#include "stages/shared/geometry/warping.h"
 
 static const char *const sizes[] = {"keep", "fit", "inside", NULL};
 static const char *const filters[] = {

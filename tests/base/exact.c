@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/exact.h"
-#include "stages/shared/moments.h"
+#include "stages/shared/reduce/moments.h"
 
 enum { MOST = 12 };
 

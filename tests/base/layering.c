@@ -21,13 +21,72 @@ enum { PATH = 512, MAX_FILES = 4000 };
 
 typedef struct source {
     char path[PATH];  /* from the root: "src/io/png/png_read.c" */
-    char room[64];    /* "io", "kernels/stencil"; src/main.c is "main" */
+    char room[64];    /* "io", "lab/ptx", "kernels/stencil": see ranks; src/main.c is "main" */
     const char *name; /* "png_read.c" */
     char *text;       /* comments replaced by spaces */
 } source;
 
 static source files[MAX_FILES];
 static size_t file_count;
+
+/* ------------------------------------------------------------------------------------------------ layers */
+
+/* A file includes files of its own room and of lower ranks. A file's room is the deepest of these folders that holds
+ * it. Rooms under kernels/ that build on others come after them. */
+static const struct {
+    const char *room;
+    int rank;
+} ranks[] = {
+    {"base", 0},
+    {"banks", 1},
+    {"kernels/lib", 1},
+    {"kernels/reduce", 2},
+    {"kernels/stencil", 2},
+    {"kernels/geometry", 2},
+    {"kernels/jpeg", 2},
+    {"kernels/matmul", 2},
+    {"kernels/bench", 2},
+    {"kernels/audio", 3},
+    {"kernels/elementwise", 3},
+    {"kernels/gaussian", 3},
+    {"media", 4},
+    {"stages", 5},
+    {"pipe", 6},
+    {"device", 6},
+    {"io", 6},
+    {"report", 7},
+    {"lab/machine", 7},
+    {"lab/ptx", 8},
+    {"lab/counters", 8},
+    {"report/measure", 8},
+    {"lab/sass", 9},
+    {"lab/program_kernels", 10},
+    {"lab/stage", 10},
+    {"lab/runtime", 10},
+    {"lab/report", 11},
+    {"report/bench", 11},
+    {"run", 11},
+    {"report/compare", 12},
+    {"api", 12},
+    {"batch", 12},
+    {"bench", 12},
+    {"compare", 13},
+    {"cli", 14},
+    {"commands", 15},
+    {"main", 16},
+    {"mpi", 16},
+};
+
+static void name_room(source *f)
+{
+    const char *start = !strncmp(f->path, "src/", 4) ? f->path + 4 : f->path, *best = "";
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        const size_t length = strlen(ranks[i].room);
+        if (!strncmp(start, ranks[i].room, length) && start[length] == '/' && length > strlen(best))
+            best = ranks[i].room;
+    }
+    snprintf(f->room, sizeof f->room, "%s", strcmp(start, "main.c") != 0 ? best : "main");
+}
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -82,16 +141,6 @@ static bool is_source(const char *name)
                    !strcmp(dot, ".cuh") || !strcmp(dot, ".cpp"));
 }
 
-/* The first folder below src/, or two for kernels/ROOM. */
-static void name_room(source *f)
-{
-    const bool host = !strncmp(f->path, "src/", 4);
-    const char *start = host ? f->path + 4 : f->path, *slash = strchr(start, '/');
-    if (slash && !host && strchr(slash + 1, '/'))
-        slash = strchr(slash + 1, '/');
-    snprintf(f->room, sizeof f->room, "%.*s", slash ? (int)(slash - start) : 4, slash ? start : "main");
-}
-
 static void read_folder(const char *folder)
 {
     char path[PATH * 2];
@@ -135,43 +184,6 @@ static int free_sources(void **state)
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ layers */
-
-/* A file includes files of its own room and of lower ranks. Rooms under kernels/ that build on others come after them.
- */
-static const struct {
-    const char *room;
-    int rank;
-} ranks[] = {
-    {"base", 0},
-    {"kernels/lib", 1},
-    {"kernels/reduce", 2},
-    {"kernels/stencil", 2},
-    {"kernels/geometry", 2},
-    {"kernels/jpeg", 2},
-    {"kernels/matmul", 2},
-    {"kernels/bench", 2},
-    {"kernels/audio", 3},
-    {"kernels/elementwise", 3},
-    {"kernels/gaussian", 3},
-    {"stages", 4},
-    {"pipe", 5},
-    {"device", 5},
-    {"io", 5},
-    {"counters", 6},
-    {"warp", 6},
-    {"cudart", 7},
-    {"report", 7},
-    {"run", 8},
-    {"api", 9},
-    {"batch", 9},
-    {"compare", 9},
-    {"bench", 9},
-    {"cli", 10},
-    {"main", 11},
-    {"mpi", 11},
-};
-
 static int rank_of(const char *room)
 {
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
@@ -192,12 +204,6 @@ static const source *included(const char *include, size_t length)
                 return &files[i];
     }
     return NULL;
-}
-
-/* Pure parts of counters/ that the emulator (device/simt) fills; they include base/ alone. */
-static bool pure_counters(const source *f)
-{
-    return !strcmp(f->path, "src/counters/bank.h") || !strcmp(f->path, "src/counters/trace.h");
 }
 
 /* The next quoted include at or after *at: its text and length; null at the end. */
@@ -232,7 +238,7 @@ static void includes_point_down(void **state)
                 wrong++;
                 continue;
             }
-            const int rank = pure_counters(target) ? rank_of("base") + 1 : rank_of(target->room);
+            const int rank = rank_of(target->room);
             if (strcmp(files[i].room, target->room) && rank >= own) {
                 print_error("%s includes \"%.*s\": that points up\n", files[i].path, (int)length, include);
                 wrong++;
@@ -249,7 +255,7 @@ static void only_their_files_know_cuda(void **state)
     for (size_t i = 0; i < file_count; i++) {
         const source *f = &files[i];
         bool may = (!strcmp(f->room, "device") && (!strncmp(f->name, "cuda", 4) || !strncmp(f->name, "simt", 4))) ||
-                   (!strcmp(f->room, "counters") && !strncmp(f->name, "cupti", 5));
+                   (!strcmp(f->room, "lab/counters") && !strncmp(f->name, "cupti", 5));
         if (!may && (strstr(f->text, "<cuda") || strstr(f->text, "<cupti") || strstr(f->text, "cuLaunchKernel"))) {
             print_error("%s knows CUDA\n", f->path);
             wrong++;

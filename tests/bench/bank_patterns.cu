@@ -1,5 +1,5 @@
 /* What CUPTI's SASS metrics count for one instruction of one warp on shared memory, for some 3,800 patterns of
- * addresses, as rows of tests/data/h100_async_patterns.csv, which keeps a choice of them: what src/counters/bank.c is
+ * addresses, as rows of tests/data/h100_async_patterns.csv, which keeps a choice of them: what src/banks/bank.c is
  * held against. A new kind of GPU is measured by `ninja bank_patterns && tests/bench/bank_patterns > patterns.csv`
  * where nvcc and CUPTI are, on a machine whose user may read counters (compute capability 8.0 or later). */
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "cli/kernel_fatbin.h"
+#include "commands/lab/kernel_fatbin.h"
 
 enum { FATBIN_HEAD = 16, IMAGE_HEAD = 64, MOST = 512 };
 

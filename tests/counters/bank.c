@@ -14,7 +14,7 @@
 #include "suite.h"
 
 #include "bank_patterns.h"
-#include "counters/bank.h"
+#include "banks/bank.h"
 
 static void measured_patterns_cost_what_the_model_says(void **state)
 {

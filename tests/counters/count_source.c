@@ -4,7 +4,7 @@
 
 #include "simt_fixture.h"
 
-#include "counters/source.h"
+#include "lab/counters/source.h"
 
 /* count_source.cu has one kernel: a 32x32 tile (mode 1: padded to 33) stored by rows, read by columns.
  */

@@ -13,7 +13,7 @@
 
 #ifdef SMP_HAVE_CUPTI
 #include "base/alloc.h"
-#include "counters/cupti.h"
+#include "lab/counters/cupti.h"
 
 static const cupti_api *api;
 static cupti_names *chips;

@@ -16,9 +16,9 @@
 
 #include "suite.h"
 
-#include "counters/source.h"
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
+#include "lab/counters/source.h"
 
 #ifdef SMP_FAKE_CUPTI
 static smp_driver driver;

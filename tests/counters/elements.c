@@ -11,7 +11,7 @@
 
 #include "suite.h"
 
-#include "counters/elements.h"
+#include "lab/counters/elements.h"
 
 static smp_elements walked(smp_walk walk, int64_t rows, int64_t columns)
 {

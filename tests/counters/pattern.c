@@ -11,7 +11,7 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "counters/pattern.h"
+#include "lab/counters/pattern.h"
 
 static smp_pattern pattern;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "warp/warp.h"
+#include "lab/machine/warp.h"
 
 static inline void fuzz_kernel_run(const smp_warp_kernel *kernel, smp_warp_memory *memory)
 {

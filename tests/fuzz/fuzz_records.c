@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "batch/journal.h"
 #include "batch/work_list.h"
-#include "report/part.h"
+#include "report/measure/part.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

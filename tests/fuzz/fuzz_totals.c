@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/totals.h"
+#include "report/measure/totals.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

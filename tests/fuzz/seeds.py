@@ -491,9 +491,9 @@ def kernels():
     for i, bound in enumerate((".maxntid 1, 1, 4294967295", ".reqntid 65536, 65536, 1")):
         seed("ptx", f"block{i}.ptx", f".version 8.0\n.target sm_90\n.entry k(){bound}\n{{\nret;\n}}\n".encode())
     code = (ROOT / "tests/warp/ptx.c").read_text() if (ROOT / "tests/warp/ptx.c").exists() else ""
-    code += (ROOT / "src/warp/ptx/decode.c").read_text()
+    code += (ROOT / "src/lab/ptx/decode.c").read_text()
     opcodes = sorted(set(re.findall(r'"([a-z][a-z0-9_.]{1,20})"', code + "".join(
-        p.read_text() for p in (ROOT / "src/warp/ptx").glob("*.c")))))
+        p.read_text() for p in (ROOT / "src/lab/ptx").glob("*.c")))))
     words("ptx", opcodes[:440] + [".reg ", ".shared ", ".align 4 ", ".b8 ", "%r<8>;", "@%p1 ", "{", "}",
           ".param .u64 p", "[%rd1+4]", ".loc 1 2 3", "bra $L;"])
     cases = re.findall(r'\{"([A-Z][^"]*)"', (ROOT / "tests/warp/sass.c").read_text())

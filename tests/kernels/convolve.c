@@ -3,7 +3,7 @@
 
 #include "stencil_case.h"
 
-#include "stages/shared/kernel_matrix.h"
+#include "stages/shared/stencil/kernel_matrix.h"
 #include "stencil/convolve.h"
 
 extern const smp_stage smp_stage_convolve, smp_stage_correlate;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "stages/shared/filtering.h"
+#include "stages/shared/sound/filtering.h"
 
 typedef struct fir_values { /* as the stage's parameters lie */
     smp_matrix taps;

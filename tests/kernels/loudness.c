@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "audio/loudness.h"
-#include "stages/shared/loudness.h"
+#include "stages/shared/sound/loudness.h"
 
 extern const smp_stage smp_stage_loudness, smp_stage_normalize;
 

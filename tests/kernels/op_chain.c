@@ -7,7 +7,7 @@
 #include "device/cuda/cuda.h"
 #include "device/simt/simt.h"
 #include "elementwise/op_chain.h"
-#include "stages/shared/op_chains.h"
+#include "stages/shared/samples/op_chains.h"
 
 enum { MOST = 12, CHANNELS = 4 };
 

@@ -4,7 +4,7 @@
 #include "stencil_case.h"
 
 #include "gaussian/sharpen.h"
-#include "stages/shared/gaussian_plan.h"
+#include "stages/shared/stencil/gaussian_plan.h"
 
 extern const smp_stage smp_stage_sharpen;
 

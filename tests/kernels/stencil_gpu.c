@@ -6,7 +6,7 @@
 #include "gpu_case.h"
 
 #include "run/step.h"
-#include "stages/shared/kernel_matrix.h"
+#include "stages/shared/stencil/kernel_matrix.h"
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;
 

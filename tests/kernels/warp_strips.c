@@ -9,7 +9,7 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "stages/shared/warp_strip_launch.h"
+#include "stages/shared/stencil/warp_strip_launch.h"
 #include "stencil/warp_strip_grid.h"
 
 static smp_io output(int64_t samples, int64_t rows)

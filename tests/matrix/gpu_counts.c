@@ -20,9 +20,9 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
-#include "counters/source.h"
 #include "device/simt/simt.h"
-#include "warp/own/own.h"
+#include "lab/counters/source.h"
+#include "lab/program_kernels/own.h"
 
 enum { DETAILS = 40 };
 /* No multiples of anything that kernels divide by. */

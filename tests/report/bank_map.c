@@ -10,8 +10,8 @@
 
 #include "suite.h"
 
-#include "report/bank_map.h"
-#include "report/bank_words.h"
+#include "lab/report/bank_map.h"
+#include "lab/report/bank_words.h"
 #include "report/text.h"
 
 static smp_bank_access strided(int width, uint32_t stride)

@@ -9,7 +9,7 @@
 #include "kernel_case.h"
 
 #include "pipe/program.h"
-#include "report/part.h"
+#include "report/measure/part.h"
 
 extern const smp_stage smp_stage_stats, smp_stage_histogram, smp_stage_loudness;
 

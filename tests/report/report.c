@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "pipe/program.h"
-#include "report/measure.h"
+#include "report/measure/measure.h"
 #include "report/report.h"
 #include "report/text.h"
 

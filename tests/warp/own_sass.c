@@ -7,7 +7,7 @@
 #include "gpu_case.h"
 
 #include "device/simt/simt.h"
-#include "warp/own/own.h"
+#include "lab/program_kernels/own.h"
 
 /* The kernels of a file that the machine cannot execute, each with its first problem; printed. */
 static long problems_of(const char *name, long *kernels)

@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-#include "warp/warp.h"
+#include "lab/machine/warp.h"
 
 static void blocks_of_an_sm(void **state)
 {

@@ -5,7 +5,7 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "warp/warp.h"
+#include "lab/machine/warp.h"
 
 enum { LANES = 32 };
 

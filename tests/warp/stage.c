@@ -4,8 +4,8 @@
 
 #include "suite.h"
 
+#include "lab/stage/provider.h"
 #include "stages/foreign.h"
-#include "warp/stage/provider.h"
 
 static const smp_foreign_param params[] = {{"u64", 0, 8},  {"u64", 8, 8},  {"u32", 16, 4},
                                            {"f32", 20, 4}, {"f64", 24, 8}, {"b32", 32, 4}};

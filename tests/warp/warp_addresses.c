@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-#include "warp/warp.h"
+#include "lab/machine/warp.h"
 
 enum { BUFFER = 512, SHARED = 256, LINE = 15 /* of the instruction */ };
 #define SHARED_WINDOW (UINT64_C(1) << 60)

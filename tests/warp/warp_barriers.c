@@ -3,7 +3,7 @@
 
 #include "suite.h"
 
-#include "warp/warp.h"
+#include "lab/machine/warp.h"
 
 enum { THREADS = 128 };
 

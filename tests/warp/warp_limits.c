@@ -4,7 +4,7 @@
 #include "suite.h"
 
 #include "base/clock.h"
-#include "warp/warp.h"
+#include "lab/machine/warp.h"
 
 typedef struct lab {
     smp_warp_memory *memory;

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "banks/trace.h"
 #include "base/error.h"
-#include "counters/trace.h"
 #include "device/cuda/cuda_api.h"
 
 /* The order in which the warps of a block run, and the lanes of a warp. Results must not depend on it. */

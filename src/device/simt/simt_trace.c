@@ -3,13 +3,13 @@
  *
  * Conflicts: the accesses of one warp at one site form warp instructions. The nth access of each lane since the warp
  * last converged (at a barrier of block or warp, or at smp_converge() in the kernel) belongs to the same instruction;
- * counters/bank.h gives its cost. Mistakes: each shared byte remembers which threads wrote and read it since the last
+ * banks/bank.h gives its cost. Mistakes: each shared byte remembers which threads wrote and read it since the last
  * barrier; a barrier of the whole warp orders its lanes. */
 #include <string.h>
 #include <sys/mman.h>
 
+#include "banks/bank.h"
 #include "base/alloc.h"
-#include "counters/bank.h"
 #include "device/simt/simt_internal.h"
 
 enum { SITES = 2048, SITE_SLOTS = 4096, MANY = 0xffff, CLEAN = 4 };

@@ -5,7 +5,7 @@
 
 #include "io/bytes.h"
 #include "io/format.h"
-#include "stages/shared/speakers.h"
+#include "media/speakers.h"
 
 /* "24-bit PCM", "float"; null for an unknown type. */
 const char *smp_sound_type_name(int type);

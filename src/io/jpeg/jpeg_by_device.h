@@ -3,7 +3,7 @@
  *
  *     smp_jpeg_params params;
  *     if (smp_jpeg_scan_serves(path, &options, &shape, &meta.jpeg, &params)) {
- *         ... plan the stage behind the last step (stages/shared/jpeg_params.h) ...
+ *         ... plan the stage behind the last step (media/jpeg_params.h) ...
  *         options.scan = the stage's output shape;
  *         smp_writer_open(path, &shape, &meta, &options, &writer, err);      shape: the picture's own
  *         smp_writer_rows(writer, the stage's rows ...);
@@ -14,7 +14,7 @@
 #define SMP_IO_JPEG_JPEG_BY_DEVICE_H
 
 #include "io/media.h"
-#include "stages/shared/jpeg_params.h"
+#include "media/jpeg_params.h"
 
 /* Whether a device can code what would be written there, and how: false for other formats, for progressive files, and
  * where the libjpeg of this build may do something else. shape: from smp_writer_shape. coding: of the input

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "io/jpeg/jpeg_glue.h"
 #include "jpeg/jpeg_decode.h"
-#include "stages/shared/jpeg_params.h"
+#include "media/jpeg_params.h"
 
 enum { EOI = 0xD9, RST_0 = 0xD0, LARGEST = 1 << 28, WIDE_FROM = 1 << 20 /* bytes */ };
 

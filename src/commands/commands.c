@@ -1,0 +1,32 @@
+/* The list of subcommands, made from command_list.def. */
+#include <string.h>
+
+#include "cli/options.h"
+
+#define C(name) extern const smp_command smp_command_##name;
+#include "commands/command_list.def"
+#undef C
+
+static const smp_command *const commands[] = {
+#define C(name) &smp_command_##name,
+#include "commands/command_list.def"
+#undef C
+};
+
+size_t smp_command_count(void)
+{
+    return sizeof commands / sizeof commands[0];
+}
+
+const smp_command *smp_command_at(size_t index)
+{
+    return index < smp_command_count() ? commands[index] : NULL;
+}
+
+const smp_command *smp_command_find(const char *name)
+{
+    for (size_t i = 0; i < smp_command_count(); i++)
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+    return NULL;
+}

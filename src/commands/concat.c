@@ -1,0 +1,286 @@
+/* smempipe concat: sounds one after the other in one file. Headers are read first, so that nothing is written where
+ * two do not fit; then samples are copied, a block at a time. */
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "cli/mistakes.h"
+#include "commands/outputs.h"
+#include "io/output.h"
+
+typedef struct concat_settings {
+    smp_many_settings many;
+    const char *out;
+    double gap;
+    smp_write_settings write;
+} concat_settings;
+
+static const smp_option options[] = {
+    {"output", 'o', SMP_O_STRING, offsetof(concat_settings, out), .argument = "OUT",
+     .help = "the sound to write, its name says the format; - is standard output"},
+    {"gap", 0, SMP_O_NUMBER, offsetof(concat_settings, gap), .fallback = "0", .argument = "SECONDS", .max = 1e6,
+     .help = "silence between two sounds"},
+#define WRITE(field) offsetof(concat_settings, write.field)
+#include "cli/write_option_list.def"
+#undef WRITE
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"IN", offsetof(concat_settings, many.inputs), .many = true, .unless = "files-from",
+     .help = "sounds in this order, and folders of sounds in the order of their names"},
+    {0},
+};
+
+typedef struct joined {
+    const concat_settings *settings;
+    smp_found_list found;
+    const char **inputs; /* ends with null */
+    smp_shape shape;     /* of all together */
+    int64_t gap;         /* frames */
+    int bits, type;      /* of the widest samples */
+    smp_writer *writer;
+    float *block;
+    smp_notes notes; /* about the output */
+} joined;
+
+enum { BLOCK = 1 << 15 /* frames */ };
+
+/* ------------------------------------------------------------------------------------------------ headers */
+
+static smp_code fail_unlike(const joined *j, const smp_shape *own, const char *path, smp_error *err)
+{
+    const smp_shape *first = &j->shape;
+    if (own->rate != first->rate) {
+        smp_fail(err, SMP_E_USAGE, "its rate is %.10g Hz, and that of %.100s is %.10g Hz", own->rate, j->inputs[0],
+                 first->rate);
+        smp_hint(err, "make it alike: smempipe convert %.100s OUT.wav --rate %.10g", path, first->rate);
+    } else {
+        smp_fail(err, SMP_E_USAGE, "it has %d channel%s, and %.100s has %d", own->channels,
+                 own->channels == 1 ? "" : "s", j->inputs[0], first->channels);
+        if (first->channels <= 2)
+            smp_hint(err, "make it alike: smempipe convert %.100s OUT.wav --channels %d", path, first->channels);
+        else
+            smp_hint(err, "make it alike first, by the stage remix");
+    }
+    return smp_at(err, "%s", path);
+}
+
+/* Adds a sound's length to that of all. */
+static smp_code add_header(joined *j, const char *path, bool first, smp_error *err)
+{
+    smp_reader *reader = NULL;
+    smp_code code = smp_reader_open(path, &j->settings->many.plan.base.common.limits, &reader, err);
+    const smp_shape *own = code ? NULL : &smp_reader_media(reader)->shape;
+    if (!code && own->kind != SMP_AUDIO) {
+        code = smp_fail(err, SMP_E_USAGE, "it is a picture, and concat is for sounds");
+        smp_hint(err, "the stage join lays two pictures side by side, smempipe montage many");
+        smp_at(err, "%s", path);
+    }
+    if (!code && first) {
+        j->shape = *own;
+        j->gap = (int64_t)floor(j->settings->gap * own->rate + 0.5);
+    } else if (!code && (own->rate != j->shape.rate || own->channels != j->shape.channels)) {
+        code = fail_unlike(j, own, path, err);
+    } else if (!code && (!smp_add_i64(j->shape.height, own->height, &j->shape.height) ||
+                         !smp_add_i64(j->shape.height, j->gap, &j->shape.height)))
+        code = smp_fail(err, SMP_E_LIMIT, "the sounds together are too long");
+    const smp_media *media = code ? NULL : smp_reader_media(reader);
+    if (media && (first || media->bits > j->bits)) {
+        j->bits = media->bits;
+        j->type = media->meta.sound.type;
+    }
+    smp_reader_close(reader);
+    return code;
+}
+
+static smp_code check_length(const joined *j, smp_error *err)
+{
+    const uint64_t most = j->settings->many.plan.base.common.limits.max_pixels;
+    if ((uint64_t)j->shape.height <= most)
+        return SMP_OK;
+    smp_fail(err, SMP_E_LIMIT, "the sounds together have %lld frames, more than %llu", (long long)j->shape.height,
+             (unsigned long long)most);
+    return smp_hint(err, "--max-pixels allows more");
+}
+
+static smp_code find_files(joined *j, const smp_program *program, smp_error *err)
+{
+    const smp_many_settings *many = &j->settings->many;
+    smp_find_options walk = smp_many_walk(many, program);
+    walk.kind = SMP_AUDIO; /* whatever the stages are for */
+    smp_code code = smp_walk(many->inputs.items, many->inputs.count, &walk, &j->found, err);
+    if (!code)
+        code = smp_many_check(many, walk.kind, j->found.count, &j->found.left_out, err);
+    if (code)
+        return code;
+    if (!(j->inputs = smp_alloc_array(j->found.count + 1, sizeof *j->inputs)))
+        return smp_fail_memory(err, "the list of files", j->found.count);
+    for (size_t i = 0; i < j->found.count; i++)
+        j->inputs[i] = smp_found_at(&j->found, i)->path;
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ samples */
+
+static smp_code open_output(joined *j, smp_error *err)
+{
+    const concat_settings *s = j->settings;
+    const smp_common *common = &s->many.plan.base.common;
+    smp_write_options write = smp_write_options_default();
+    smp_reader *reader = NULL;
+    smp_shape held, fit = j->shape;
+    smp_meta meta;
+    smp_cli_write_options(&s->write, &write);
+    write.force = common->force;
+    write.inputs = j->inputs;
+    smp_code code = smp_reader_open(j->inputs[0], &common->limits, &reader, err); /* whose tags it gets */
+    if (!code && (code = smp_writer_shape(s->out, &j->shape, &held, err)) && smp_writer_fits_rate(s->out, NULL, &fit))
+        smp_hint(err, "join them at their rate: smempipe concat ... -o - | smempipe convert - %.200s", s->out);
+    if (!code) {
+        if (!smp_meta_copy(&meta, &smp_reader_media(reader)->meta))
+            code = smp_fail_memory(err, "tags", sizeof meta);
+    }
+    if (!code) {
+        meta.sound.type = j->type;
+        const size_t levels = j->found.count > 1 ? smp_meta_drop_levels(&meta) : 0;
+        if (levels && !write.strip)
+            smp_note(&j->notes, "%zu tag%s of the first one's loudness (ReplayGain, R 128) are left out", levels,
+                     levels == 1 ? "" : "s");
+        const size_t times = j->found.count > 1 ? smp_meta_drop_times(&meta) : 0;
+        if (times && !write.strip)
+            smp_note(&j->notes, "%zu frames of the first one's ID3 tag about times (chapters) are left out", times);
+        code = smp_writer_open(s->out, &held, &meta, &write, &j->writer, err);
+        smp_meta_free(&meta);
+    }
+    smp_reader_close(reader);
+    return code;
+}
+
+static smp_code write_silence(joined *j, int64_t frames, smp_error *err)
+{
+    const int64_t stride = j->shape.channels * (int64_t)sizeof(float);
+    smp_code code = SMP_OK;
+    memset(j->block, 0, (size_t)(smp_min_i64(frames, BLOCK) * stride));
+    for (int64_t n; !code && frames > 0; frames -= n) {
+        n = smp_min_i64(frames, BLOCK);
+        code = smp_writer_rows(j->writer, j->block, stride, n, err);
+    }
+    return code;
+}
+
+static smp_code copy(joined *j, const char *path, smp_error *err)
+{
+    const smp_common *common = &j->settings->many.plan.base.common;
+    const int64_t stride = j->shape.channels * (int64_t)sizeof(float);
+    smp_reader *reader = NULL;
+    smp_code code = smp_reader_open(path, &common->limits, &reader, err);
+    const smp_shape *own = code ? NULL : &smp_reader_media(reader)->shape;
+    if (own && (own->kind != SMP_AUDIO || own->rate != j->shape.rate || own->channels != j->shape.channels))
+        code = fail_unlike(j, own, path, err); /* it was changed meanwhile */
+    int64_t left = code ? 0 : own->height;
+    for (int64_t n; !code && left > 0; left -= n) {
+        n = smp_min_i64(left, BLOCK);
+        code = smp_reader_rows(reader, j->block, stride, n, err);
+        if (!code)
+            code = smp_writer_rows(j->writer, j->block, stride, n, err);
+        if (!code && smp_cli_stopped)
+            code = smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
+    }
+    if (!code)
+        smp_cli_notes(common, path, false, smp_reader_notes(reader));
+    smp_reader_close(reader);
+    return code;
+}
+
+static smp_code copy_all(joined *j, smp_error *err)
+{
+    const smp_common *common = &j->settings->many.plan.base.common;
+    smp_progress progress;
+    if (!(j->block = smp_alloc_array(BLOCK, (size_t)j->shape.channels * sizeof(float))))
+        return smp_fail_memory(err, "samples", BLOCK);
+    smp_code code = open_output(j, err);
+    smp_progress_begin(&progress, common, "concat");
+    for (size_t i = 0; !code && i < j->found.count; i++) {
+        if (i)
+            code = write_silence(j, j->gap, err);
+        if (!code)
+            code = copy(j, j->inputs[i], err);
+        smp_progress_step(&progress, (int64_t)i + 1, (int64_t)j->found.count);
+    }
+    smp_progress_end(&progress);
+    if (code) {
+        smp_writer_abort(j->writer);
+        return code;
+    }
+    smp_cli_clipped(common, j->settings->out, smp_writer_clipped(j->writer));
+    smp_cli_notes(common, j->settings->out, true, &j->notes);
+    smp_cli_notes(common, j->settings->out, true, smp_writer_notes(j->writer));
+    return smp_writer_commit(j->writer, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ the command */
+
+static smp_code join_files(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    joined j = {.settings = given};
+    (void)diags;
+    smp_code code = find_files(&j, program, err);
+    for (size_t i = 0; !code && i < j.found.count; i++)
+        code = add_header(&j, j.inputs[i], i == 0, err);
+    if (!code)
+        code = check_length(&j, err);
+    if (!code && strcmp(j.settings->out, "-") != 0)
+        code = smp_make_folders(j.settings->out, err);
+    if (!code) {
+        smp_cli_confine_many(&j.settings->many, program, &j.found, j.settings->out);
+        code = copy_all(&j, err);
+    }
+    smp_free(j.block);
+    smp_free(j.inputs);
+    smp_found_free(&j.found);
+    return code;
+}
+
+static smp_code concat(void *given, smp_error *err)
+{
+    concat_settings *s = given;
+    smp_pipeline_settings *base = &s->many.plan.base;
+    if (!s->out) {
+        smp_fail(err, SMP_E_USAGE, "the output is missing");
+        const char *last = smp_cli_last_as_output(&s->many.inputs);
+        return smp_hint(err, "write -o %.200s", last ? last : "all.wav");
+    }
+    smp_code code = smp_cli_check_stdout(s->out, err);
+    if (!code)
+        code = smp_many_open(&s->many, err);
+    if (!code && !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items))
+        code = smp_fail_memory(err, "a stage", 1);
+    if (!code) {
+        base->stages.items[base->stages.count++] = "gain 0dB"; /* of sounds, so that pictures are passed over */
+        smp_cli_stop_gently();
+        code = smp_cli_with_program(base, NULL, join_files, s, err);
+    }
+    smp_free(base->stages.items);
+    base->stages = (smp_strings){0};
+    smp_many_close(&s->many);
+    return code;
+}
+
+const smp_command smp_command_concat = {
+    .name = "concat",
+    .help = "sounds one after the other in one file",
+    .about = "All must have the same rate and number of channels; samples have as many bits as the widest. "
+             "Tags and cover are the first one's. It streams: memory does not grow with the sounds. Two sounds in a "
+             "pipeline: the stage append; at the same time: the stage mix.",
+    .settings_size = sizeof(concat_settings),
+    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_PICTURES,
+    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP},
+    .arguments = arguments,
+    .examples = {{"smempipe concat intro.wav talk.flac outro.mp3 -o episode.flac", "three sounds of one rate"},
+                 {"smempipe concat chapters/ -o book.mp3 --gap 2", "a folder's, two seconds of silence between two"}},
+    .run = concat,
+};

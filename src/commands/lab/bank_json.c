@@ -1,0 +1,181 @@
+/* The JSON of `smempipe bank`. */
+#include <math.h>
+#include <string.h>
+
+#include "commands/lab/bank_text.h"
+#include "report/json.h"
+
+static void numbers_of_lanes(smp_json *json, const char *key, uint32_t lanes)
+{
+    double list[SMP_WARP];
+    size_t count = 0;
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        if (lanes >> lane & 1)
+            list[count++] = lane;
+    smp_json_numbers(json, key, list, count);
+}
+
+static void cost_json(smp_json *json, smp_bank_cost cost)
+{
+    smp_json_integer(json, "wavefronts", cost.wavefronts);
+    smp_json_integer(json, "ideal", cost.ideal);
+    smp_json_integer(json, "conflicts", cost.conflicts);
+    smp_json_number(json, "n_way", smp_bank_ways(cost));
+}
+
+static void shared_json(smp_json *json, const smp_bank_study *study)
+{
+    int banks = (int)smp_bank_geometry_of(study->rules).banks;
+    smp_bank_sharing one;
+    smp_json_array(json, "shared_banks");
+    for (int phase = 0; phase < study->schedule.phases; phase++)
+        for (int bank = 0; bank < banks; bank++) {
+            uint32_t words[SMP_WARP];
+            double list[SMP_WARP];
+            if (!smp_bank_sharing_of(study, phase, bank, &one))
+                continue;
+            int count = smp_bank_words_of(study, &one, words);
+            for (int i = 0; i < count; i++)
+                list[i] = words[i];
+            smp_json_object(json, NULL);
+            smp_json_integer(json, "phase", phase + 1);
+            smp_json_integer(json, "bank", bank);
+            smp_json_integer(json, "turns", one.turns);
+            numbers_of_lanes(json, "lanes", one.all);
+            smp_json_numbers(json, "words", list, (size_t)count);
+            smp_json_end(json, '}');
+        }
+    smp_json_end(json, ']');
+}
+
+static void map_json(smp_json *json, const smp_bank_study *study)
+{
+    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
+    smp_json_array(json, "map");
+    for (int i = 0; i < study->schedule.count; i++) {
+        const smp_bank_wavefront *wavefront = &study->schedule.wavefronts[i];
+        smp_json_object(json, NULL);
+        smp_json_integer(json, "phase", wavefront->phase + 1);
+        smp_json_bool(json, "conflict", wavefront->turn > 0);
+        smp_json_array(json, "cells");
+        for (uint32_t bank = 0; bank < geometry.banks; bank++) {
+            const smp_bank_cell *cell = &wavefront->cells[bank];
+            if (!cell->lanes)
+                continue;
+            smp_json_object(json, NULL);
+            smp_json_integer(json, "bank", bank);
+            numbers_of_lanes(json, "lanes", cell->lanes);
+            smp_json_integer(json, "byte", (int64_t)cell->row * geometry.row_bytes + bank * geometry.bank_bytes);
+            smp_json_end(json, '}');
+        }
+        smp_json_end(json, ']');
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+static void suggestions_json(smp_json *json, const smp_bank_study *study)
+{
+    const smp_advice *advice = &study->advice;
+    const smp_elements *e = &study->elements;
+    char text[200], what[128];
+    smp_json_array(json, "suggestions");
+    if (study->pattern && study->pattern->random) {
+        smp_json_end(json, ']');
+        return;
+    }
+    if (advice->better_stride) {
+        smp_json_object(json, NULL);
+        smp_json_string(json, "kind", "stride");
+        smp_json_integer(json, "stride", advice->better_stride);
+        cost_json(json, advice->stride_cost);
+        smp_json_end(json, '}');
+    }
+    if (advice->pad.pad) {
+        smp_json_object(json, NULL);
+        smp_json_string(json, "kind", "pad");
+        smp_json_integer(json, "pad", advice->pad.pad);
+        if (e->dims > 1) {
+            smp_bank_array_text(text, sizeof text, study, advice->pad.pad);
+            smp_json_string(json, "array", text);
+        } else
+            smp_json_integer(json, "every", advice->pad.period);
+        cost_json(json, advice->pad_cost);
+        smp_json_end(json, '}');
+    }
+    if (advice->better_size) {
+        smp_json_object(json, NULL);
+        smp_json_string(json, "kind", "struct");
+        smp_json_integer(json, "size", advice->better_size);
+        cost_json(json, advice->size_cost);
+        smp_json_end(json, '}');
+    }
+    if (advice->swizzle.mask) {
+        smp_bank_swizzle_text(what, sizeof what, study, &advice->swizzle);
+        snprintf(text, sizeof text, e->dims > 1 ? "[r][c ^ %s]" : "i ^ %s", what);
+        smp_json_object(json, NULL);
+        smp_json_string(json, "kind", "swizzle");
+        smp_json_string(json, "index", text);
+        cost_json(json, advice->swizzle_cost);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+/* Whose word the numbers are. */
+static const char *source_text(const smp_bank_study *study)
+{
+    if (study->rules != SMP_BANKS_CC5)
+        return "CUDA C Programming Guide 4.2, appendix F";
+    return strcmp(study->capability, "9.0")
+               ? "the rules measured on 9.0, which the CUDA C++ Programming Guide gives all devices "
+                 "from 5.x on"
+               : "measured on an H100 (9.0)";
+}
+
+static void study_json(smp_json *json, const smp_bank_study *study)
+{
+    smp_bank_geometry geometry = smp_bank_geometry_of(study->rules);
+    double offsets[SMP_WARP];
+    char mask[16];
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        offsets[lane] = study->access.active >> lane & 1 ? (double)study->access.offset[lane] : (double)NAN;
+    snprintf(mask, sizeof mask, "0x%08x", study->access.active);
+    smp_json_object(json, NULL);
+    smp_json_string(json, "pattern", study->text);
+    if (study->part && study->part->name[0])
+        smp_json_string(json, "member", study->part->name);
+    if (study->define_count)
+        smp_json_object(json, "defines");
+    for (size_t i = 0; i < study->define_count; i++)
+        smp_json_integer(json, study->defines[i].name, study->defines[i].value);
+    if (study->define_count)
+        smp_json_end(json, '}');
+    smp_json_string(json, "op", study->op);
+    smp_json_integer(json, "width", study->access.width);
+    smp_json_string(json, "compute_capability", study->capability);
+    smp_json_string(json, "source", source_text(study));
+    smp_json_integer(json, "banks", geometry.banks);
+    smp_json_integer(json, "bank_bytes", geometry.bank_bytes);
+    smp_json_string(json, "active_mask", mask);
+    smp_json_numbers(json, "offsets", offsets, SMP_WARP);
+    cost_json(json, study->schedule.cost);
+    smp_json_integer(json, "phases", study->schedule.phases);
+    smp_json_integer(json, "least_wavefronts", study->advice.least);
+    shared_json(json, study);
+    map_json(json, study);
+    suggestions_json(json, study);
+    smp_json_end(json, '}');
+}
+
+void smp_bank_studies_json(FILE *to, const smp_bank_study *studies, size_t count, bool many)
+{
+    smp_json json;
+    smp_json_begin(&json, to, false);
+    if (many)
+        smp_json_array(&json, NULL);
+    for (size_t i = 0; i < count; i++)
+        study_json(&json, &studies[i]);
+    if (many)
+        smp_json_end(&json, ']');
+}

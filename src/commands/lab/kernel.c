@@ -1,0 +1,376 @@
+/* smempipe kernel: what a CUDA kernel costs, line by line, and what is wrong with it, without a GPU. */
+#include "commands/lab/kernel.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "cli/dashes.h"
+#include "lab/report/lab.h"
+#include "report/text.h"
+
+static const smp_option options[] = {
+    {"only", 0, SMP_O_STRING, offsetof(smp_kernel_settings, only), .argument = "NAME",
+     .help = "run this kernel alone, by its name in the source, with --grid, --block and --args; or several: a,b,c"},
+    {"grid", 0, SMP_O_STRING, offsetof(smp_kernel_settings, grid), .argument = "XxYxZ",
+     .help = "blocks of the launch: 32x32; of several kernels also '32x32;16x16'"},
+    {"block", 0, SMP_O_STRING, offsetof(smp_kernel_settings, block), .argument = "XxYxZ",
+     .help = "threads of a block: 32x8"},
+    {"args", 0, SMP_O_STRING, offsetof(smp_kernel_settings, args), .argument = "LIST",
+     .help = "the kernel's parameters by the names that a .cu gives them, or in their order under any names: "
+             "'out=f32[1024x1024] in=f32[1024x1024]=random w=1024'; arrays hold a ramp unless a number or 'random' "
+             "follows"},
+    {"shared", 0, SMP_O_SIZE, offsetof(smp_kernel_settings, shared), .argument = "BYTES",
+     .help = "dynamic shared memory of the launch"},
+    {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",
+     .help = "blocks that run: all, or first,middle,last, or how many, spread over the grid"},
+    {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
+     .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
+             "barriers"},
+    {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_kernel_settings, time_limit), .fallback = "0", .argument = "S",
+     .min = 0, .max = 86400,
+     .help = "stop a launch that runs longer than S seconds, as where a lock is never free: the error says in which "
+             "block and line (0: none)"},
+    {"define", 'D', SMP_O_LIST, offsetof(smp_kernel_settings, defines), .argument = "NAME=VALUE",
+     .help = "a macro for the compiler"},
+    {"include", 'I', SMP_O_LIST, offsetof(smp_kernel_settings, includes), .argument = "FOLDER",
+     .help = "where the compiler looks for headers"},
+    {"std", 0, SMP_O_STRING, offsetof(smp_kernel_settings, std), .fallback = "c++17", .argument = "STANDARD",
+     .help = "the C++ of a .cu file"},
+    {"arch", 0, SMP_O_STRING, offsetof(smp_kernel_settings, arch), .argument = "ARCH",
+     .help = "the GPU to compile for: sm_80, sm_90, ... (default sm_90, or what a .ptx or .cubin is for)"},
+    {"code", 0, SMP_O_STRING, offsetof(smp_kernel_settings, code), .argument = "CODE",
+     .help = "what is counted: sass, as ptxas makes it for --arch, or ptx; by default sass where nvdisasm is"},
+    {"device", 0, SMP_O_STRING, offsetof(smp_kernel_settings, device), .argument = "cuda",
+     .help = "run the program on a GPU too: its counters (CUPTI) must tell of each instruction what is told here, or "
+             "the exit status is 7; with --each"},
+    {"each", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, each), .help = "a row an instruction, not a source line"},
+    {"compare", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, compare),
+     .help = "side by side: the kernels of --only a,b,c, of several files, or all that a program launches; exit status "
+             "7 where --args are left with other values"},
+    {"map", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, map), .help = "draw the banks of each kernel's worst access"},
+    {"html", 0, SMP_O_STRING, offsetof(smp_kernel_settings, html), .argument = "FILE",
+     .help = "a page: the line to look at, bars, source lines by cost, banks, findings"},
+    {"json", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, json), .help = "machine-readable"},
+    {"csv", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, csv),
+     .help = "the rows as CSV; with --compare a row a kernel"},
+    {0},
+};
+
+static const smp_argument_row arguments[] = {
+    {"FILE", offsetof(smp_kernel_settings, file),
+     .help = "a CUDA source (.cu), PTX of any compiler (.ptx), a .cubin, or a program that nvcc -cudart shared made"},
+    {"ARGUMENT", offsetof(smp_kernel_settings, program_args), .optional = true, .many = true,
+     .help = "with --compare more files; then, after --, what the program is given"},
+    {0},
+};
+
+/* ------------------------------------------------------------------------------------------------ words */
+
+/* Which of --fail-on's words are given: bit n for the n-th. */
+static const char *const failures[] = {"races",  "conflicts", "uncoalesced", "uninitialised",
+                                       "bounds", "barriers",  NULL};
+enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS };
+
+static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err)
+{
+    *wanted = 0;
+    if (text && !*text) {
+        smp_fail(err, SMP_E_USAGE, "--fail-on names nothing");
+        return smp_hint(err, "races, conflicts, uncoalesced, uninitialised, bounds, barriers");
+    }
+    for (const char *at = text; at && *at;) {
+        const size_t size = strcspn(at, ",");
+        int found = -1;
+        for (int i = 0; failures[i]; i++)
+            if (strlen(failures[i]) == size && !memcmp(failures[i], at, size))
+                found = i;
+        if (found < 0) {
+            smp_fail(err, SMP_E_USAGE, "--fail-on: '%.*s' is nothing that is looked for", (int)size, at);
+            return smp_hint(err, "races, conflicts, uncoalesced, uninitialised, bounds, barriers");
+        }
+        *wanted |= 1u << found;
+        at += size + (at[size] == ',');
+    }
+    return SMP_OK;
+}
+
+static unsigned found_in(const smp_warp_result *r)
+{
+    static const uint8_t of_fault[] = {RACES, UNINITIALISED, BOUNDS, BOUNDS, BARRIERS};
+    unsigned found = 0;
+    for (size_t i = 0; i < r->finding_count; i++)
+        found |= 1u << of_fault[r->findings[i].fault];
+    for (size_t i = 0; i < r->row_count; i++) {
+        found |= r->rows[i].conflicts ? 1u << CONFLICTS : 0;
+        found |= r->rows[i].sectors > r->rows[i].sectors_ideal ? 1u << UNCOALESCED : 0;
+    }
+    return found;
+}
+
+/* What --fail-on asks for must have been looked for: silence would pass a race. */
+static smp_code refuse_unchecked(const smp_kernel_results *all, unsigned wanted, smp_error *err)
+{
+    wanted &= 1u << RACES | 1u << UNINITIALISED;
+    for (size_t i = 0; i < all->count && wanted; i++) {
+        const smp_warp_result *r = &all->results[i];
+        if (!r->unchecked)
+            continue;
+        const char *why = strstr(r->notes, "not looked for: ");
+        if (why)
+            why += strlen("not looked for: ");
+        smp_fail(err, SMP_E_PROCESS, "--fail-on %s: they were not looked for in %.60s%s%.*s",
+                 failures[wanted >> RACES & 1 ? RACES : UNINITIALISED], r->kernel, why ? ": " : "",
+                 why ? (int)strcspn(why, "\n") : 0, why ? why : "");
+        return smp_hint(err,
+                        "they are found in PTX that the lab can execute; conflicts, uncoalesced, bounds and barriers "
+                        "are found without");
+    }
+    return SMP_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ the command */
+
+static bool has_lines(const smp_kernel_results *all)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t k = 0; k < all->results[i].row_count; k++, rows++)
+            if (all->results[i].rows[k].line)
+                return true;
+    return !rows;
+}
+
+static void say_what(const smp_kernel_settings *settings, const smp_kernel_results *all)
+{
+    if (settings->common.quiet)
+        return;
+    if (all->sass && all->no_ptx)
+        smp_text_line(stdout, "counts of the SASS in %s; it has no PTX, in which mistakes would be looked for",
+                      settings->file);
+    else if (all->sass)
+        smp_text_line(stdout, "counts of the SASS that ptxas makes of %s for sm_%s; mistakes are found in its PTX",
+                      settings->file, smp_compile_arch(settings->arch));
+    else
+        smp_text_line(stdout,
+                      "counts of the PTX of %s, since %s: ptxas may join accesses into wider ones, or split them",
+                      settings->file, all->why);
+    if (!has_lines(all))
+        printf("no source lines are known: it was compiled without -lineinfo\n");
+}
+
+static void render_html(FILE *to, const void *report)
+{
+    smp_lab_html(to, report);
+}
+
+static smp_code show(const smp_kernel_settings *settings, const smp_kernel_results *all, smp_error *err)
+{
+    smp_lab_sources sources = {0};
+    const bool color = smp_cli_color(&settings->common, STDOUT_FILENO), compares = settings->compare;
+    const smp_lab_report report = {.results = all->results,
+                                   .entries = compares ? all->entries : NULL,
+                                   .count = all->count,
+                                   .code = all->sass ? "sass" : "ptx",
+                                   .sources = &sources,
+                                   .gpu = all->gpu.ran ? &all->gpu : NULL};
+    smp_code code = SMP_OK;
+    if (settings->html) {
+        smp_lab_report page = report;
+        page.entries = all->entries;
+        code = smp_cli_write_file(settings->html, settings->common.force, render_html, &page, err);
+    }
+    if (settings->json)
+        smp_lab_json(stdout, &report);
+    else if (settings->csv)
+        smp_lab_csv(stdout, &report);
+    else if (!settings->common.quiet) {
+        say_what(settings, all);
+        for (size_t i = 0; i < all->count && !compares; i++) {
+            putchar('\n');
+            smp_lab_table(stdout, &all->results[i], &sources, settings->map, color);
+        }
+        if (compares)
+            smp_lab_compare(stdout, &report, color);
+        if (report.gpu)
+            smp_lab_gpu_text(stdout, report.gpu);
+    }
+    smp_lab_sources_free(&sources);
+    return code;
+}
+
+/* sm_90, compute_90a, 90 */
+static bool is_arch(const char *text)
+{
+    const char *digits = text + (strncmp(text, "sm_", 3) ? strncmp(text, "compute_", 8) ? 0 : 8 : 3);
+    const size_t count = strspn(digits, "0123456789");
+    return count >= 2 && count <= 3 && (!digits[count] || (strchr("af", digits[count]) && !digits[count + 1]));
+}
+
+/* What runs has launches of its own, and what is compiled already takes no options of the compiler. */
+static smp_code check_use(const smp_kernel_settings *settings, smp_error *err)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } of_only[] = {{"grid", settings->grid != NULL},
+                   {"block", settings->block != NULL},
+                   {"args", settings->args != NULL},
+                   {"shared", settings->shared != 0}};
+    size_t cuda = 0, others = 0;
+    const smp_strings *more = &settings->program_args;
+    const size_t files = settings->compare ? smp_options_before_dashes() : 1; /* as far as they are files */
+    for (size_t i = 0; i < files && i <= more->count; i++) {
+        const char *file = i ? more->items[i - 1] : settings->file;
+        const bool is_cuda = smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
+        cuda += is_cuda;
+        others += !is_cuda && (smp_ends_with(file, ".ptx") || smp_ends_with(file, ".cubin"));
+    }
+    for (size_t i = 0; i < sizeof of_only / sizeof of_only[0] && !settings->only && !others; i++)
+        if (of_only[i].given) {
+            smp_fail(err, SMP_E_USAGE, "--%s is of one kernel, and without --only the program's own launches run",
+                     of_only[i].option);
+            return smp_hint(err, "add --only NAME, or leave it out");
+        }
+    if (!cuda && settings->defines.count + settings->includes.count) {
+        smp_fail(err, SMP_E_USAGE, "%s is for the compiler, and '%s' is compiled already",
+                 settings->defines.count ? "-D" : "-I", settings->file);
+        return smp_hint(err, "it changes what a .cu file becomes");
+    }
+    for (size_t i = 0; i < settings->includes.count; i++)
+        if (!smp_is_folder(settings->includes.items[i]))
+            return smp_fail(err, SMP_E_USAGE, "-I %s is no folder", settings->includes.items[i]);
+    return SMP_OK;
+}
+
+/* Of --device: a GPU runs a whole program, whose counts are of each instruction of all blocks. */
+static smp_code check_device(const smp_kernel_settings *settings, smp_error *err)
+{
+    if (!settings->device)
+        return SMP_OK;
+    if (strcmp(settings->device, "cuda") != 0) {
+        smp_fail(err, SMP_E_USAGE, "--device %s is unknown here", settings->device);
+        return smp_hint(err, "--device cuda runs the program on a GPU too; without it no GPU is needed");
+    }
+    const char *against = settings->only                                             ? "--only"
+                          : settings->compare                                        ? "--compare"
+                          : settings->code && !strcmp(settings->code, "ptx")         ? "--code ptx"
+                          : settings->blocks && strcmp(settings->blocks, "all") != 0 ? "--blocks"
+                          : smp_ends_with(settings->file, ".ptx")                    ? "a .ptx file"
+                          : smp_ends_with(settings->file, ".cubin")                  ? "a .cubin file"
+                                                                                     : NULL;
+    if (!against)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--device cuda does not go with %s", against);
+    return smp_hint(err, "a GPU runs all that a .cu file or a program launches: smempipe kernel my.cu --device cuda");
+}
+
+static smp_code check(const smp_kernel_settings *settings, smp_error *err)
+{
+    uint64_t *blocks = NULL, block_count;
+    const smp_code chosen = smp_warp_choose_blocks(settings->blocks, UINT32_MAX >> 16, &blocks, &block_count, err);
+    smp_free(blocks);
+    if (chosen)
+        return chosen;
+    if (settings->only && !settings->only[0]) {
+        smp_fail(err, SMP_E_USAGE, "--only names no kernel");
+        return smp_hint(err, "--only NAME, by its name in the source");
+    }
+    if (settings->arch && !is_arch(settings->arch)) {
+        smp_fail(err, SMP_E_USAGE, "--arch %s is no architecture", settings->arch);
+        return smp_hint(err, "sm_80, sm_86, sm_90, ...");
+    }
+    if (settings->code && strcmp(settings->code, "sass") != 0 && strcmp(settings->code, "ptx") != 0) {
+        smp_fail(err, SMP_E_USAGE, "--code %s is unknown", settings->code);
+        return smp_hint(err, "sass or ptx");
+    }
+    if (!smp_kernel_is_file(settings->file)) {
+        smp_fail(err, SMP_E_USAGE, "'%s' is no .cu, no .ptx, no .cubin and no executable file", settings->file);
+        return smp_hint(err, "nvcc -ptx -lineinfo makes PTX of a CUDA source");
+    }
+    if (check_use(settings, err) || check_device(settings, err))
+        return err->code;
+    if (settings->json && settings->csv)
+        return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
+    if (settings->html) {
+        smp_code code = smp_cli_refuse_report(settings->html, settings->file, err);
+        for (size_t i = 0; i < settings->program_args.count && !code; i++)
+            if (smp_kernel_is_file(settings->program_args.items[i]))
+                code = smp_cli_refuse_report(settings->html, settings->program_args.items[i], err);
+        if (!code)
+            code = smp_cli_keep_other(settings->html, "<!doctype html>", "a page", err);
+        return code ? code : smp_cli_check_report(settings->html, settings->common.force, err);
+    }
+    return SMP_OK;
+}
+
+static smp_code kernel(void *given, smp_error *err)
+{
+    smp_kernel_settings *settings = given;
+    smp_kernel_results all = {.count = 0};
+    unsigned wanted, found = 0;
+    bool differs = false;
+    smp_error shown = {0};
+    smp_code code = read_failures(settings->fail_on, &wanted, err);
+    if (!code)
+        code = check(settings, err);
+    settings->each = settings->each || settings->device;
+    if (!code)
+        code = smp_kernel_choose_arch(settings, err);
+    if (!code)
+        code = smp_kernel_all(settings, &all, err);
+    if (all.count) {
+        const smp_code wrote = show(settings, &all, &shown);
+        if (wrote && !code) {
+            *err = shown;
+            code = wrote;
+        }
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        found |= found_in(&all.results[i]);
+        differs = differs || all.entries[i].same == SMP_LAB_DIFFERENT;
+        if (!code && all.results[i].stopped) {
+            *err = all.results[i].error;
+            code = SMP_E_PROCESS;
+        }
+    }
+    differs = differs || all.gpu.differ;
+    if (!code && !(found & wanted) && !differs)
+        code = refuse_unchecked(&all, wanted, err);
+    smp_kernel_results_free(&all);
+    if (code && !err->code)
+        smp_fail(err, code, "a kernel stopped");
+    return !code && (found & wanted || differs) ? SMP_E_DIFFERENT : code;
+}
+
+const smp_command smp_command_kernel = {
+    .name = "kernel",
+    .help = "run a CUDA kernel without a GPU: bank conflicts, sectors and races of each line",
+    .about =
+        "Executes CUDA kernels a warp at a time on the CPU and counts, for each source line, wavefronts and bank "
+        "conflicts in shared memory and sectors in global memory. It finds races in shared memory and reads there "
+        "of what nobody wrote, accesses outside buffers and barriers that not all threads reach, also because they "
+        "have returned: before a __syncthreads(), or a __syncwarp() or shuffle that names them. Races in global "
+        "memory are not found.\n"
+        "\n"
+        "A .cu file is compiled by nvcc, and its own main runs: each launch is counted. --only runs one kernel "
+        "instead, and no code of the host. A .ptx file may come from any compiler. An executable runs as it is, if "
+        "it was built with nvcc -cudart shared (and -lineinfo, for the lines): the lab's library takes the place "
+        "of CUDA's. Programs run with your rights: run only what you trust. As a stage of a pipeline "
+        "(`smempipe stages kernel`) only device code runs.",
+    .settings_size = sizeof(smp_kernel_settings),
+    .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_INPUTS,
+    .groups = {{"options", options}, SMP_COMMON_GROUP},
+    .arguments = arguments,
+    .examples =
+        {{"smempipe kernel transpose.cu -- 1024", "the program's own main and its arguments, a table a kernel"},
+         {"smempipe kernel ./program -- 1024", "a program that nvcc -cudart shared -lineinfo made"},
+         {"smempipe kernel a.cu --only naive,tiled --compare --grid 8x8 --block 32x8 --args 'out=f32[65536] n=256'",
+          "side by side, and what they leave in their arrays"},
+         {"smempipe kernel a.cu b.cu --compare --html page.html", "two programs, and a page"},
+         {"smempipe kernel a.cu --fail-on races,conflicts,bounds", "a test: exit status 7 where one is found"},
+         {"smempipe kernel a.ptx --only f --grid 1024 --block 128 --args 'x=f32[4096]' --blocks first,last",
+          "one kernel, without main; two blocks of its grid"}},
+    .run = kernel,
+};

@@ -1,0 +1,193 @@
+/* Executables that nvcc made: takes the PTX or cubin of each of their source files out, makes SASS of it, and lists
+ * both for the lab's runtime library, which takes the place of the one that they ask for. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sha256.h"
+#include "commands/lab/kernel.h"
+#include "commands/lab/kernel_fatbin.h"
+
+/* The PTX of the newest architecture up to that of --arch, else the oldest; without PTX a cubin of that architecture,
+ * else of the newest. */
+static const smp_kernel_image *choose(const smp_kernel_fatbin *fatbin, int arch)
+{
+    const smp_kernel_image *ptx = NULL, *cubin = NULL;
+    for (size_t i = 0; i < fatbin->count; i++) {
+        const smp_kernel_image *image = &fatbin->images[i];
+        if (!image->is_ptx) {
+            if (!cubin || (cubin->arch != arch && (image->arch == arch || image->arch > cubin->arch)))
+                cubin = image;
+            continue;
+        }
+        const bool fits = image->arch <= arch;
+        if (!ptx || (fits && (ptx->arch > arch || image->arch > ptx->arch)) || (!fits && image->arch < ptx->arch))
+            ptx = image;
+    }
+    return ptx ? ptx : cubin;
+}
+
+/* Keeps bytes in the cache by their hash; *path is from smp_alloc. */
+static smp_code keep(const unsigned char *bytes, size_t size, const char *ending, char **path, smp_error *err)
+{
+    smp_sha256 hash;
+    char text[65];
+    smp_sha256_begin(&hash);
+    smp_sha256_add(&hash, bytes, size);
+    smp_sha256_end(&hash, text);
+    char *cache = smp_toolkit_cache();
+    char *folder = cache ? smp_asprintf("%s/images", cache) : NULL;
+    char *work = folder ? smp_asprintf("%s/%.32s.%d", folder, text, (int)getpid()) : NULL;
+    *path = folder ? smp_asprintf("%s/%.32s.%s", folder, text, ending) : NULL;
+    smp_code code = work && *path ? SMP_OK : smp_fail_memory(err, "a path", PATH_MAX);
+    if (!code && access(*path, R_OK)) {
+        FILE *to = smp_toolkit_make_folders(folder) ? fopen(work, "wb") : NULL;
+        const bool wrote = to && fwrite(bytes, 1, size, to) == size;
+        if ((to && fclose(to)) || !wrote || rename(work, *path)) {
+            smp_fail(err, SMP_E_WRITE, "cannot write %s: %s", *path, strerror(errno));
+            code = smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
+            unlink(work);
+        }
+    }
+    smp_free(work);
+    smp_free(folder);
+    smp_free(cache);
+    return code;
+}
+
+static smp_code add(const smp_kernel_settings *settings, const smp_kernel_fatbin *fatbin, const char *file,
+                    smp_kernel_modules *to, smp_error *err)
+{
+    const smp_kernel_image *image = choose(fatbin, atoi(smp_compile_arch(settings->arch)));
+    unsigned char *bytes = NULL;
+    size_t size;
+    if (!image)
+        return SMP_OK;
+    smp_code code = smp_kernel_unpack(image, &bytes, &size, err);
+    static const char in_cubin[] = ".text.";
+    if (code || (!image->is_ptx && !memmem(bytes, size, in_cubin, sizeof in_cubin - 1))) {
+        smp_free(bytes);
+        return code; /* nvcc adds one without kernels */
+    }
+    if (!smp_grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items)) {
+        smp_free(bytes);
+        return smp_fail_memory(err, "modules", to->count);
+    }
+    smp_kernel_module *m = &to->items[to->count++];
+    *m = (smp_kernel_module){.key = fatbin->key, .is_ptx = image->is_ptx};
+    if (!image->is_ptx && settings->code && !strcmp(settings->code, "ptx")) {
+        smp_fail(err, SMP_E_PROCESS, "it holds SASS of sm_%d alone, and no PTX", image->arch);
+        code = smp_hint(err, "nvcc -arch=sm_%d puts both into it", image->arch);
+    }
+    if (image->is_ptx && bytes) /* zeros fill it up */
+        size = strlen((const char *)bytes);
+    if (!code)
+        code = keep(bytes, size, image->is_ptx ? "ptx" : "cubin", &m->source, err);
+    if (!code)
+        code = smp_assemble(m->source, settings->arch, settings->code, NULL, &m->sass, to->why, err);
+    if (code && err) { /* not the file in the cache */
+        err->where[0] = 0;
+        smp_at(err, "%s", file);
+    }
+    smp_free(bytes);
+    return code;
+}
+
+/* What the runtime library reads: a line for each. */
+static smp_code write_list(smp_kernel_modules *modules, smp_error *err)
+{
+    char path[] = "/tmp/smempipe-lab-XXXXXX";
+    const char *const runtime = modules->runtime;
+    bool wrote = mkdtemp(path);
+    modules->folder = wrote ? smp_strdup(path) : NULL;
+    char *list = wrote ? smp_asprintf("%s/modules", path) : NULL;
+    char *library = wrote ? smp_asprintf("%s/%s", path, runtime) : NULL;
+    char *own = modules->library ? smp_asprintf("%s/libsmp_cudart.so", modules->library) : NULL;
+    FILE *to = list ? fopen(list, "w") : NULL;
+    wrote = modules->folder && to && library && own && !symlink(own, library);
+    for (size_t i = 0; to && i < modules->count; i++) {
+        const smp_kernel_module *m = &modules->items[i];
+        fprintf(to, "%016llx\t%s\t%s\n", (unsigned long long)m->key, m->is_ptx ? m->source : "",
+                m->sass ? m->sass : "");
+    }
+    if (to && fclose(to))
+        wrote = false;
+    if (!wrote)
+        smp_fail(err, SMP_E_WRITE, "cannot make temporary files: %s", strerror(errno));
+    smp_free(list);
+    smp_free(library);
+    smp_free(own);
+    return wrote ? SMP_OK : SMP_E_WRITE;
+}
+
+static smp_code refuse(const char *file, const smp_kernel_elf *elf, smp_error *err)
+{
+    if (!elf->code) {
+        smp_fail(err, SMP_E_DECODE, "it holds no CUDA kernels that nvcc compiled");
+        smp_hint(err, "a .cu, a .ptx, a .cubin, or a program of nvcc -cudart shared that has its kernels in itself");
+    } else {
+        smp_fail(err, SMP_E_DECODE, "CUDA's runtime library is linked into it, so that the lab cannot take its place");
+        smp_hint(err, "build it with nvcc -cudart shared -lineinfo (CMake: CUDA_RUNTIME_LIBRARY Shared)");
+    }
+    return smp_at(err, "%s", file);
+}
+
+smp_code smp_kernel_modules_open(const smp_kernel_settings *settings, const char *file, smp_kernel_modules *out,
+                                 smp_error *err)
+{
+    smp_kernel_elf elf;
+    *out = (smp_kernel_modules){.count = 0};
+    smp_code code = smp_kernel_elf_open(file, &elf, err);
+    if (!code && !(elf.code && elf.runtime[0]))
+        code = refuse(file, &elf, err);
+    if (!code && !(out->library = smp_kernel_runtime_folder())) {
+        smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
+        code = smp_hint(err, "install smempipe whole (cmake --install)");
+    }
+    if (!code) {
+        memcpy(out->runtime, elf.runtime, sizeof out->runtime);
+        out->preload = elf.fixed_path;
+    }
+    smp_kernel_fatbin *fatbin = smp_alloc(sizeof *fatbin);
+    if (!code && !fatbin)
+        code = smp_fail_memory(err, "a fatbin", sizeof *fatbin);
+    bool found = true;
+    for (size_t at = 0; !code && found;) {
+        code = smp_kernel_next_fatbin(elf.code, elf.code_size, &at, fatbin, &found, err);
+        if (code)
+            smp_at(err, "%s", file);
+        else if (found)
+            code = add(settings, fatbin, file, out, err);
+    }
+    if (!code)
+        code = write_list(out, err);
+    smp_free(fatbin);
+    smp_kernel_elf_free(&elf);
+    return code;
+}
+
+void smp_kernel_modules_close(smp_kernel_modules *modules)
+{
+    static const char list[] = "modules";
+    const char *const names[] = {list, modules->runtime};
+    for (size_t i = 0; modules->folder && i < 2; i++) {
+        char *path = smp_asprintf("%s/%s", modules->folder, names[i]);
+        if (path)
+            unlink(path);
+        smp_free(path);
+    }
+    if (modules->folder)
+        rmdir(modules->folder);
+    for (size_t i = 0; i < modules->count; i++) {
+        smp_free(modules->items[i].source);
+        smp_free(modules->items[i].sass);
+    }
+    smp_free(modules->items);
+    smp_free(modules->folder);
+    smp_free(modules->library);
+    *modules = (smp_kernel_modules){.count = 0};
+}

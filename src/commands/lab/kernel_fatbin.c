@@ -1,0 +1,245 @@
+/* See kernel_fatbin.h. The form of fatbins is not documented by NVIDIA; what is read here is what nvcc 11 to 13 write,
+ * and what else is met is refused. */
+#include "commands/lab/kernel_fatbin.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef SMP_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "commands/lab/kernel.h"
+#include "lab/machine/fatbin.h"
+
+enum { MOST_UNPACKED = 1 << 28 };
+
+static uint64_t number_at(const unsigned char *p, int bytes)
+{
+    uint64_t value = 0;
+    for (int i = bytes; i--;)
+        value = value << 8 | p[i];
+    return value;
+}
+
+/* ------------------------------------------------------------------------------------------------ the executable */
+
+bool smp_kernel_is_elf(const char *path)
+{
+    char begin[SELFMAG] = "";
+    FILE *file = fopen(path, "rb");
+    const bool is = file && fread(begin, 1, SELFMAG, file) == SELFMAG && !memcmp(begin, ELFMAG, SELFMAG);
+    if (file)
+        fclose(file);
+    return is;
+}
+
+static bool section_at(const smp_kernel_elf *elf, const Elf64_Ehdr *head, size_t index, Elf64_Shdr *out)
+{
+    size_t at, end;
+    if (index >= head->e_shnum || !smp_add_size(head->e_shoff, index * sizeof *out, &at) ||
+        !smp_add_size(at, sizeof *out, &end) || end > elf->size)
+        return false;
+    memcpy(out, elf->bytes + at, sizeof *out);
+    return out->sh_type == SHT_NOBITS || (out->sh_offset <= elf->size && out->sh_size <= elf->size - out->sh_offset);
+}
+
+/* The text at an offset of a section of texts; "": there is none. */
+static const char *text_of(const smp_kernel_elf *elf, const Elf64_Shdr *texts, uint64_t at)
+{
+    if (texts->sh_type != SHT_STRTAB || at >= texts->sh_size)
+        return "";
+    const char *text = (const char *)elf->bytes + texts->sh_offset + at;
+    return memchr(text, 0, texts->sh_size - at) ? text : "";
+}
+
+/* Which libraries it asks for, and where they are sought. */
+static void read_dynamic(smp_kernel_elf *elf, const Elf64_Shdr *dynamic, const Elf64_Shdr *texts)
+{
+    static const char runtime[] = "libcudart.so";
+    bool fixed = false, later = false;
+    for (size_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic->sh_size; at += sizeof(Elf64_Dyn)) {
+        Elf64_Dyn entry;
+        memcpy(&entry, elf->bytes + dynamic->sh_offset + at, sizeof entry);
+        fixed = fixed || entry.d_tag == DT_RPATH;
+        later = later || entry.d_tag == DT_RUNPATH;
+        const char *name = entry.d_tag == DT_NEEDED ? text_of(elf, texts, entry.d_un.d_val) : "";
+        if (!strncmp(name, runtime, sizeof runtime - 1) && strlen(name) < sizeof elf->runtime && !strchr(name, '/'))
+            memcpy(elf->runtime, name, strlen(name) + 1);
+    }
+    elf->fixed_path = fixed && !later;
+}
+
+smp_code smp_kernel_elf_open(const char *path, smp_kernel_elf *out, smp_error *err)
+{
+    Elf64_Ehdr head;
+    Elf64_Shdr names, one, texts;
+    char *bytes;
+    *out = (smp_kernel_elf){.size = 0};
+    smp_code code = smp_kernel_read(path, &bytes, &out->size, err);
+    out->bytes = (unsigned char *)bytes;
+    if (code)
+        return code;
+    if (out->size >= sizeof head)
+        memcpy(&head, out->bytes, sizeof head);
+    if (out->size < sizeof head || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_ident[EI_DATA] != ELFDATA2LSB || (head.e_type != ET_EXEC && head.e_type != ET_DYN) ||
+        head.e_shentsize != sizeof one || !section_at(out, &head, head.e_shstrndx, &names)) {
+        smp_fail(err, SMP_E_DECODE, "it is no executable whose sections can be read");
+        return smp_at(err, "%s", path);
+    }
+    for (size_t i = 0; i < head.e_shnum; i++) {
+        if (!section_at(out, &head, i, &one) || one.sh_type == SHT_NOBITS)
+            continue;
+        if (one.sh_type == SHT_DYNAMIC && section_at(out, &head, one.sh_link, &texts))
+            read_dynamic(out, &one, &texts);
+        if (!strcmp(text_of(out, &names, one.sh_name), ".nv_fatbin")) {
+            out->code = out->bytes + one.sh_offset;
+            out->code_size = one.sh_size;
+        }
+    }
+    return SMP_OK;
+}
+
+void smp_kernel_elf_free(smp_kernel_elf *elf)
+{
+    smp_free(elf->bytes);
+    *elf = (smp_kernel_elf){.size = 0};
+}
+
+/* ------------------------------------------------------------------------------------------------ fatbins */
+
+/* Of an image: its kind in 2 bytes, 2 more, the size of this header in 4, of what follows in 8, of that what is packed
+ * in 4; the architecture, flags and the unpacked size at: */
+enum { IMAGE_HEAD = 64, IMAGE_PACKED = 16, IMAGE_ARCH = 28, IMAGE_FLAGS = 40, IMAGE_UNPACKED = 56 };
+enum { KIND_PTX = 1, KIND_CUBIN = 2, FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
+
+static smp_code damaged(smp_error *err)
+{
+    return smp_fail(err, SMP_E_DECODE, "the device code in it is damaged, or of a form that is not known");
+}
+
+static smp_code read_images(const unsigned char *at, size_t size, smp_kernel_fatbin *out, smp_error *err)
+{
+    while (size) {
+        if (size < IMAGE_HEAD)
+            return damaged(err);
+        const uint64_t kind = number_at(at, 2), head = number_at(at + 4, 4), follows = number_at(at + 8, 8);
+        const uint64_t flags = number_at(at + IMAGE_FLAGS, 8), packed = number_at(at + IMAGE_PACKED, 4);
+        if (head < IMAGE_HEAD || head > size || follows > size - head || packed > follows)
+            return damaged(err);
+        if ((kind == KIND_PTX || kind == KIND_CUBIN) && out->count < SMP_KERNEL_MOST_IMAGES) {
+            const bool is_packed = flags & (FLAG_LZ4 | FLAG_ZSTD);
+            const uint64_t unpacked = number_at(at + IMAGE_UNPACKED, 8);
+            if (is_packed && (!unpacked || unpacked > MOST_UNPACKED))
+                return damaged(err);
+            out->images[out->count++] = (smp_kernel_image){.is_ptx = kind == KIND_PTX,
+                                                           .arch = (int)number_at(at + IMAGE_ARCH, 4),
+                                                           .bytes = at + head,
+                                                           .size = is_packed ? (size_t)packed : (size_t)follows,
+                                                           .unpacked_size = is_packed ? (size_t)unpacked : 0,
+                                                           .zstd = flags & FLAG_ZSTD};
+        }
+        at += head + follows;
+        size -= (size_t)(head + follows);
+    }
+    return SMP_OK;
+}
+
+smp_code smp_kernel_next_fatbin(const unsigned char *code, size_t size, size_t *at, smp_kernel_fatbin *out, bool *found,
+                                smp_error *err)
+{
+    size_t all;
+    out->count = 0;
+    *found = false;
+    while (*at < size && !code[*at]) /* they are aligned */
+        ++*at;
+    if (*at == size)
+        return SMP_OK;
+    if (!smp_fatbin_size(code + *at, size - *at, &all))
+        return damaged(err);
+    const size_t head = (size_t)number_at(code + *at + 6, 2);
+    out->key = smp_fatbin_key(code + *at, all);
+    *found = true;
+    const smp_code done = read_images(code + *at + head, all - head, out, err);
+    *at += all;
+    return done;
+}
+
+/* ------------------------------------------------------------------------------------------------ unpacking */
+
+/* A length that 15 begins: bytes are added until one is not 255. */
+static bool more_of(const unsigned char **at, const unsigned char *end, size_t *length)
+{
+    unsigned char byte;
+    do {
+        if (*at == end || *length > MOST_UNPACKED)
+            return false;
+        byte = *(*at)++;
+        *length += byte;
+    } while (byte == 255);
+    return true;
+}
+
+/* A block of LZ4: literals, then a copy of what came before, until literals end it. */
+static bool unpack_lz4(const unsigned char *at, size_t size, unsigned char *to, size_t wanted)
+{
+    enum { LEAST_COPY = 4, MORE = 15 };
+    const unsigned char *const end = at + size;
+    size_t done = 0;
+    while (at < end) {
+        size_t literals = *at >> 4, copied = *at & MORE;
+        at++;
+        if ((literals == MORE && !more_of(&at, end, &literals)) || literals > (size_t)(end - at) ||
+            literals > wanted - done)
+            return false;
+        memcpy(to + done, at, literals);
+        at += literals;
+        done += literals;
+        if (at == end)
+            break;
+        if (end - at < 2)
+            return false;
+        const size_t back = (size_t)number_at(at, 2);
+        at += 2;
+        if ((copied == MORE && !more_of(&at, end, &copied)) || !back || back > done ||
+            copied + LEAST_COPY > wanted - done)
+            return false;
+        for (size_t i = 0; i < copied + LEAST_COPY; i++, done++) /* what it copies may be of its own */
+            to[done] = to[done - back];
+    }
+    return done == wanted;
+}
+
+smp_code smp_kernel_unpack(const smp_kernel_image *image, unsigned char **bytes, size_t *size, smp_error *err)
+{
+    const size_t wanted = image->unpacked_size ? image->unpacked_size : image->size;
+    *size = wanted;
+    *bytes = smp_alloc(wanted + 1);
+    if (!*bytes)
+        return smp_fail_memory(err, "device code", wanted);
+    bool done = true;
+    if (!image->unpacked_size)
+        memcpy(*bytes, image->bytes, wanted);
+    else if (!image->zstd)
+        done = unpack_lz4(image->bytes, image->size, *bytes, wanted);
+    else {
+#ifdef SMP_HAVE_ZSTD
+        done = ZSTD_decompress(*bytes, wanted, image->bytes, image->size) == wanted;
+#else
+        smp_free(*bytes);
+        *bytes = NULL;
+        smp_fail(err, SMP_E_DECODE, "its device code is packed by Zstandard, which this build of smempipe lacks");
+        return smp_hint(err, "compile it with nvcc --no-compress");
+#endif
+    }
+    (*bytes)[wanted] = 0;
+    if (done)
+        return SMP_OK;
+    smp_free(*bytes);
+    *bytes = NULL;
+    return damaged(err);
+}

@@ -1,0 +1,236 @@
+/* The names of a kernel's parameters, as its CUDA source has them: PTX has none. With them --args may be in any order.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "commands/lab/kernel.h"
+
+enum { MOST_PARAMETERS = 64, NAME = 64 };
+
+typedef struct names {
+    char of[MOST_PARAMETERS][NAME];
+    size_t count;
+} names;
+
+/* ------------------------------------------------------------------------------------------------ the source */
+
+static bool in_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Comments and what stands in quotes become blanks. */
+static void blank(char *text)
+{
+    for (char *at = text; *at;) {
+        char *end = at + 1;
+        bool blanks = true;
+        if (at[0] == '/' && at[1] == '/')
+            end = at + strcspn(at, "\n");
+        else if (at[0] == '/' && at[1] == '*')
+            end = strstr(at + 2, "*/") ? strstr(at + 2, "*/") + 2 : at + strlen(at);
+        else if (*at == '"' || (*at == '\'' && (at == text || !in_word(at[-1])))) {
+            while (*end && *end != *at && *end != '\n')
+                end += *end == '\\' && end[1] ? 2 : 1;
+            end += *end == *at;
+        } else
+            blanks = false;
+        for (; at < end; at++)
+            if (blanks && *at != '\n')
+                *at = ' ';
+    }
+}
+
+/* The text behind the bracket that closes the one at `at`; null: none does. */
+static const char *behind(const char *at)
+{
+    int depth = 0;
+    for (; *at; at++) {
+        depth += strchr("([{", *at) ? 1 : strchr(")]}", *at) ? -1 : 0;
+        if (!depth)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* The last word of "const float *__restrict__ in[8]" before what stands in brackets or behind '='. */
+static bool read_parameter(const char *from, const char *to, char name[NAME])
+{
+    for (const char *at = from; at < to; at++)
+        if (*at == '=' || *at == '[' || *at == '(')
+            to = at;
+    while (to > from && !in_word(to[-1]))
+        to--;
+    const char *begin = to;
+    while (begin > from && in_word(begin[-1]))
+        begin--;
+    if (begin == to || begin == from || to - begin >= NAME)
+        return false;
+    snprintf(name, NAME, "%.*s", (int)(to - begin), begin);
+    return true;
+}
+
+/* From the opening bracket of the parameters. False: what is there is not understood. */
+static bool read_parameters(const char *open, names *out)
+{
+    const char *end = behind(open), *from = open + 1;
+    int depth = 0, angles = 0;
+    out->count = 0;
+    if (!end)
+        return false;
+    for (const char *at = from; at < end; at++) {
+        const bool last = at + 1 == end;
+        if ((*at == ',' && !depth && !angles) || last) {
+            bool empty = true;
+            for (const char *c = from; c < at; c++)
+                empty = empty && isspace((unsigned char)*c);
+            if (empty && last && !out->count)
+                return true;
+            if (out->count == MOST_PARAMETERS || !read_parameter(from, at, out->of[out->count++]))
+                return false;
+            from = at + 1;
+        }
+        depth += strchr("([{", *at) ? 1 : strchr(")]}", *at) ? -1 : 0;
+        angles += *at == '<' ? 1 : *at == '>' && angles ? -1 : 0;
+    }
+    return true;
+}
+
+/* From behind __global__: the name of the kernel, and the bracket of its parameters; null: none is found. */
+static const char *read_head(const char *at, char name[NAME])
+{
+    while (*at && *at != ';' && *at != '{') {
+        if (!in_word(*at)) {
+            at++;
+            continue;
+        }
+        const char *word = at;
+        while (in_word(*at))
+            at++;
+        snprintf(name, NAME, "%.*s", (int)(at - word), word);
+        const char *next = at + strspn(at, " \t\r\n");
+        if (*next != '(')
+            continue;
+        if (strncmp(name, "__", 2) != 0 && strcmp(name, "alignas") != 0)
+            return next;
+        at = behind(next); /* __launch_bounds__(256) */
+        if (!at)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* Of all kernels of that name and number of parameters, which must agree. */
+static bool find_names(const char *path, const char *kernel, size_t count, names *out)
+{
+    char *text = NULL, base[NAME], name[NAME];
+    size_t size;
+    smp_error ignored = {0};
+    bool found = false, agree = true;
+    const char *end = kernel + strcspn(kernel, "<("), *begin = end;
+    while (begin > kernel && in_word(begin[-1]))
+        begin--;
+    snprintf(base, sizeof base, "%.*s", (int)(end - begin), begin);
+    if (smp_kernel_read(path, &text, &size, &ignored))
+        return false;
+    blank(text);
+    for (const char *at = text; (at = strstr(at, "__global__"));) {
+        names one = {.count = 0};
+        at += strlen("__global__");
+        const char *open = read_head(at, name);
+        if (!open || strcmp(name, base) != 0 || !read_parameters(open, &one) || one.count != count)
+            continue;
+        for (size_t i = 0; i < count && found; i++)
+            agree = agree && !strcmp(one.of[i], out->of[i]);
+        *out = one;
+        found = true;
+    }
+    smp_free(text);
+    return found && agree;
+}
+
+/* ------------------------------------------------------------------------------------------------ the words */
+
+typedef struct word {
+    const char *at;
+    size_t size, name_size;
+} word;
+
+static size_t read_words(const char *args, word words[MOST_PARAMETERS])
+{
+    size_t count = 0;
+    while (*(args += strspn(args, " \t,")) && count < MOST_PARAMETERS) {
+        word *w = &words[count++];
+        w->at = args;
+        w->size = strcspn(args, " \t");
+        const char *equals = memchr(args, '=', w->size), *open = memchr(args, '[', w->size);
+        w->name_size = equals && (!open || equals < open) ? (size_t)(equals - args) : 0;
+        args += w->size;
+    }
+    return count;
+}
+
+static size_t index_of(const names *all, const word *w)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (strlen(all->of[i]) == w->name_size && !memcmp(all->of[i], w->at, w->name_size))
+            return i;
+    return SIZE_MAX;
+}
+
+static void list_names(const names *all, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < all->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", all->of[i]);
+}
+
+smp_code smp_kernel_order_args(const char *file, const smp_warp_kernel *kernel, const char *args, char **ordered,
+                               smp_error *err)
+{
+    const smp_warp_param *params;
+    const size_t count = smp_warp_kernel_params(kernel, &params);
+    word words[MOST_PARAMETERS];
+    size_t place[MOST_PARAMETERS] = {0}, named = 0, moved = SIZE_MAX;
+    names all = {.count = 0};
+    char list[400];
+    args = args ? args : "";
+    *ordered = smp_strdup(args);
+    if (!*ordered)
+        return smp_fail_memory(err, "arguments", strlen(args));
+    const size_t given = read_words(args, words);
+    const bool cuda = smp_ends_with(file, ".cu") || smp_ends_with(file, ".cuh");
+    if (!cuda || !given || given > count || !find_names(file, smp_warp_kernel_name(kernel), count, &all))
+        return SMP_OK;
+    list_names(&all, list, sizeof list);
+    for (size_t i = 0; i < given; i++) {
+        const size_t at = words[i].name_size ? index_of(&all, &words[i]) : SIZE_MAX;
+        if (at == SIZE_MAX)
+            continue;
+        for (size_t k = 0; k < named; k++)
+            if (place[k] == at)
+                return smp_fail(err, SMP_E_USAGE, "--args names '%s' twice", all.of[at]);
+        moved = at != i && moved == SIZE_MAX ? i : moved;
+        place[named++] = at;
+    }
+    if (moved == SIZE_MAX)
+        return SMP_OK; /* in their order, under whatever names */
+    if (named < given || given < count) {
+        smp_fail(err, SMP_E_USAGE, "--args: '%.*s' is parameter %zu of '%s', and stands at place %zu",
+                 (int)words[moved].name_size, words[moved].at, index_of(&all, &words[moved]) + 1,
+                 smp_warp_kernel_name(kernel), moved + 1);
+        return smp_hint(err, "name all of them as the source does, in any order: %s", list);
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (place[k] == i) {
+                memcpy(*ordered + used, words[k].at, words[k].size);
+                used += words[k].size;
+                (*ordered)[used++] = i + 1 < count ? ' ' : 0;
+            }
+    return SMP_OK;
+}

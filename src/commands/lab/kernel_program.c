@@ -1,0 +1,163 @@
+/* A whole CUDA program under the lab's runtime library, which runs its kernels here and writes down what they cost. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/installed.h"
+#include "base/tool.h"
+#include "commands/lab/kernel.h"
+
+char *smp_kernel_runtime_folder(void)
+{
+    char path[PATH_MAX];
+    if (!smp_installed_find("libsmp_cudart.so", path))
+        return NULL;
+    *strrchr(path, '/') = '\0';
+    return smp_strdup(path);
+}
+
+smp_code smp_kernel_compile(const smp_kernel_settings *settings, const char *file, char **ptx, char **program,
+                            smp_error *err)
+{
+    char *runtime = program ? smp_kernel_runtime_folder() : NULL;
+    const smp_compile_settings compile = {.std = settings->std,
+                                          .arch = settings->arch,
+                                          .defines = settings->defines.items,
+                                          .define_count = settings->defines.count,
+                                          .includes = settings->includes.items,
+                                          .include_count = settings->includes.count,
+                                          .runtime = runtime,
+                                          .gpu = program && settings->device};
+    const smp_code code = smp_compile(&compile, file, ptx, program, err);
+    smp_free(runtime);
+    return code;
+}
+
+/* The file of its first row; null: it has none. */
+static const char *first_file(const smp_warp_result *r)
+{
+    const uint32_t file = r->row_count ? r->rows[0].file : UINT32_MAX;
+    return file < r->file_count ? r->files[file] : NULL;
+}
+
+/* Kernels of several files that share a symbol are told apart by their file: "scale (b.cu)". */
+static smp_code tell_files_apart(smp_warp_result *results, size_t count, smp_error *err)
+{
+    bool *shared = smp_alloc_array(count + 1, sizeof *shared);
+    bool fits = shared != NULL;
+    for (size_t i = 0; i < count && fits; i++)
+        for (size_t k = 0; k < count; k++) {
+            const char *own = first_file(&results[i]), *other = first_file(&results[k]);
+            shared[i] =
+                shared[i] || (own && other && !strcmp(results[i].symbol, results[k].symbol) && strcmp(own, other) != 0);
+        }
+    for (size_t i = 0; i < count && fits; i++) {
+        const char *file = shared[i] ? first_file(&results[i]) : NULL, *slash = file ? strrchr(file, '/') : NULL;
+        char *name = file ? smp_asprintf("%s (%s)", results[i].kernel, slash ? slash + 1 : file) : NULL;
+        fits = name || !file;
+        if (name) {
+            smp_free(results[i].kernel);
+            results[i].kernel = name;
+        }
+    }
+    smp_free(shared);
+    return fits ? SMP_OK : smp_fail_memory(err, "names", count);
+}
+
+/* Launches of one kernel with one shape are one result. */
+static smp_code read_results(FILE *from, smp_warp_result **results, size_t *count, smp_error *err)
+{
+    size_t capacity = 0;
+    for (;;) {
+        smp_warp_result one;
+        bool end;
+        smp_code code = smp_warp_result_read(from, &one, &end, err);
+        if (code || end) {
+            smp_warp_result_free(&one);
+            return code ? code : tell_files_apart(*results, *count, err);
+        }
+        if (!smp_grow(results, &capacity, *count + 1, sizeof **results)) {
+            smp_warp_result_free(&one);
+            return smp_fail_memory(err, "results", sizeof **results);
+        }
+        (*results)[(*count)++] = one;
+    }
+}
+
+/* A variable with a folder or file before what it holds. */
+static char *before(const char *name, const char *first, const char *file)
+{
+    const char *held = getenv(name);
+    return smp_asprintf("%s=%s%s%s%s%s", name, first, file ? "/" : "", file ? file : "", held ? ":" : "",
+                        held ? held : "");
+}
+
+/* How the program finds the library and both find each other; from smp_alloc, null-terminated. */
+static void make_environment(const smp_kernel_settings *settings, const smp_kernel_process *process,
+                             const char *results, char *environment[12])
+{
+    const smp_kernel_modules *m = process->modules;
+    size_t n = 0;
+    environment[n++] = smp_asprintf(SMP_LAB_RESULTS "=%s", results);
+    environment[n++] = smp_asprintf(SMP_LAB_BLOCKS "=%s", settings->blocks ? settings->blocks : "all");
+    environment[n++] = smp_asprintf(SMP_LAB_PTX "=%s", process->ptx ? process->ptx : "");
+    environment[n++] = smp_asprintf(SMP_LAB_SASS "=%s", process->sass ? process->sass : "");
+    environment[n++] = smp_asprintf(SMP_LAB_CUBIN "=%s", process->cubin ? process->cubin : "");
+    environment[n++] = smp_asprintf(SMP_LAB_MODULES "=%s%s", m ? m->folder : "", m ? "/modules" : "");
+    if (settings->each)
+        environment[n++] = smp_asprintf(SMP_LAB_EACH "=1");
+    if (settings->time_limit > 0)
+        environment[n++] = smp_asprintf(SMP_LAB_SECONDS "=%.9g", settings->time_limit);
+    if (m)
+        environment[n++] = before("LD_LIBRARY_PATH", m->folder, NULL);
+    if (m && m->preload)
+        environment[n++] = before("LD_PRELOAD", m->folder, m->runtime);
+    environment[n] = NULL;
+}
+
+smp_code smp_kernel_program(const smp_kernel_settings *settings, const smp_kernel_process *process,
+                            smp_warp_result **results, size_t *count, smp_error *err)
+{
+    char path[] = "/tmp/smempipe-lab-XXXXXX";
+    int status = 0;
+    char **argv = smp_alloc_array(settings->program_args.count + 2, sizeof *argv);
+    char *program = smp_asprintf("%s%s", strchr(process->program, '/') ? "" : "./", process->program);
+    char *environment[12];
+    const int fd = mkstemp(path);
+    *results = NULL;
+    *count = 0;
+    if (!argv || !program || fd < 0) {
+        smp_free(argv);
+        smp_free(program);
+        return smp_fail(err, SMP_E_WRITE, "cannot make a temporary file: %s", strerror(errno));
+    }
+    argv[0] = program;
+    for (size_t i = 0; i < settings->program_args.count; i++)
+        argv[1 + i] = (char *)(uintptr_t)settings->program_args.items[i];
+    make_environment(settings, process, path, environment);
+    smp_code code =
+        smp_tool_run_own(argv, environment, settings->json || settings->csv ? STDERR_FILENO : -1, &status, err);
+    FILE *from = fdopen(fd, "r");
+    if (!code && from)
+        code = read_results(from, results, count, err);
+    if (from)
+        fclose(from);
+    else
+        close(fd);
+    unlink(path);
+    for (size_t i = 0; environment[i]; i++)
+        smp_free(environment[i]);
+    smp_free(program);
+    smp_free(argv);
+    if (!code && status < 0)
+        code = smp_fail(err, SMP_E_PROCESS, "the program was ended by signal %d (%s)", -status, strsignal(-status));
+    else if (!code && status)
+        code = smp_fail(err, SMP_E_PROCESS, "the program ended with status %d", status);
+    else if (!code && !*count)
+        smp_cli_warning(&settings->common, "the program launched no kernel%s",
+                        settings->html ? ", and no page was written" : "");
+    return code;
+}

@@ -1,0 +1,79 @@
+/* batch --skip-level: files that are as loud as wanted already are left out. All are measured before the first one is
+ * done. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "commands/many/batch_meter.h"
+
+#define WITHIN 0.5 /* LU */
+
+typedef struct leveled {
+    double wanted; /* LUFS */
+    smp_batch_level *level;
+    size_t capacity;
+    smp_error broken;
+} leveled;
+
+/* What cannot be measured is no level file: it fails, or not, when its turn comes. */
+static void each(void *context, size_t index, smp_run_report *report, const smp_error *err)
+{
+    leveled *l = context;
+    bool level = false;
+    (void)index;
+    (void)err;
+    for (size_t k = 0; !report->status && k < report->step_count; k++) {
+        const smp_findings *found = &report->steps[k].findings;
+        for (size_t i = 0; i < found->count; i++)
+            if (!strcmp(found->items[i].name, smp_batch_meter_stage()->tells_level))
+                level = fabs(found->items[i].value - l->wanted) <= WITHIN;
+    }
+    if (!level || l->broken.code)
+        return;
+    smp_batch_level *to = l->level;
+    if (!smp_grow(&to->paths, &l->capacity, to->count + 1, sizeof *to->paths) ||
+        !(to->paths[to->count] = smp_strdup(report->input)))
+        smp_fail_memory(&l->broken, "names", strlen(report->input));
+    else
+        to->count++;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool smp_batch_is_level(void *context, const char *path)
+{
+    const smp_batch_level *level = context;
+    return level->count && bsearch(&path, level->paths, level->count, sizeof *level->paths, by_name);
+}
+
+smp_code smp_batch_level_measure(const smp_batch_settings *settings, smp_batch_level *level, smp_error *err)
+{
+    leveled l = {.level = level};
+    smp_batch_meter meter = {.settings = settings, .each = each, .context = &l};
+    smp_code code = smp_batch_meter_level("skip-level", settings->skip_level, &l.wanted, err);
+    if (!code)
+        code = smp_batch_meter_run(&meter, err);
+    if (!code && (code = l.broken.code))
+        *err = l.broken;
+    if (code)
+        return code;
+    if (level->count)
+        qsort(level->paths, level->count, sizeof *level->paths, by_name);
+    if (!settings->many.plan.base.common.quiet)
+        fprintf(stderr, "smempipe: %zu of %zu files within %.1f LU of %.4g LUFS\n", level->count, meter.files, WITHIN,
+                l.wanted);
+    return SMP_OK;
+}
+
+void smp_batch_level_free(smp_batch_level *level)
+{
+    for (size_t i = 0; i < level->count; i++)
+        smp_free(level->paths[i]);
+    smp_free(level->paths);
+    *level = (smp_batch_level){0};
+}

@@ -1,0 +1,74 @@
+/* What the commands over many files share: which files, how many at once, the list of failures at the end. */
+#ifndef SMP_COMMANDS_MANY_MANY_H
+#define SMP_COMMANDS_MANY_MANY_H
+
+#include "base/hash.h"
+#include "batch/batch.h"
+#include "batch/find_files.h"
+#include "cli/cli.h"
+
+/* Settings of commands over many files begin with these. */
+typedef struct smp_many_settings {
+    smp_plan_settings plan;
+    const char *pipe;
+    smp_strings inputs;
+    smp_strings include, exclude;
+    const char *list; /* --files-from */
+    char *listed;     /* its text, which inputs point into */
+    bool recursive;
+    int64_t jobs;
+} smp_many_settings;
+
+extern const smp_option smp_many_options[];
+#define SMP_MANY_GROUP                                                                                                 \
+    {                                                                                                                  \
+        "options for many files", smp_many_options                                                                     \
+    }
+
+/* Adds the files that --files-from names to the inputs. smp_many_close frees what that took. */
+smp_code smp_many_open(smp_many_settings *settings, smp_error *err);
+void smp_many_close(smp_many_settings *settings);
+
+smp_find_options smp_many_walk(const smp_many_settings *settings, const smp_program *program);
+
+/* Whether files that the pipeline reads are there, before the first of many is begun. */
+smp_code smp_many_operands(const smp_program *program, smp_diags *diags, smp_error *err);
+
+/* No file to work on is an error that says where was looked. */
+smp_code smp_many_check(const smp_many_settings *settings, smp_kind wanted, size_t files, smp_left_out *left_out,
+                        smp_error *err);
+
+/* The same of a list of work, of which so many files are something else by their names. */
+smp_code smp_many_fail_list(const char *list, size_t left_out, smp_error *err);
+
+/* What every file's run is asked for; files, count and what is called are the command's. */
+smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_program *program, smp_diags *diags);
+
+/* All that decides what is computed of a file: the texts of the pipeline, pictures in it, parameters, the version. */
+smp_hash smp_many_work(const smp_many_settings *settings, const smp_program *program, const smp_diags *diags);
+
+/* Which files there are: their paths and sizes, in their order. */
+smp_hash smp_many_list(const smp_found_list *found);
+
+/* Failures as they come, shown at the end. */
+typedef struct smp_failures {
+    char **lines;  /* "FILE: what is wrong", and behind its null byte the hint, which may be empty */
+    char *pattern; /* "*.txt": of the first file that is in no format by its name either; null: none */
+    size_t kept, capacity, count;
+} smp_failures;
+
+void smp_failures_add(smp_failures *failures, const char *input, const smp_error *err);
+void smp_failures_show(smp_failures *failures, const smp_common *common, size_t files);
+void smp_failures_free(smp_failures *failures);
+
+/* Notes of the report's input and output as they come, shown as warnings at the end. */
+typedef struct smp_remarks {
+    char **lines; /* "FILE: note" */
+    size_t kept, capacity, count;
+} smp_remarks;
+
+void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report);
+void smp_remarks_show(smp_remarks *remarks, const smp_common *common);
+void smp_remarks_free(smp_remarks *remarks);
+
+#endif

@@ -1,0 +1,112 @@
+/* Which files smempipe measure works on: of folders, or of a list (smempipe list), all of them or a shard's. */
+#include "base/alloc.h"
+#include "batch/work_list.h"
+#include "cli/shard.h"
+#include "cli/team.h"
+#include "commands/many/measure.h"
+
+/* listed: when the file was changed last, as a list says; 0: there is none. */
+static smp_code add(smp_measure_work *work, const smp_found *file, int64_t listed, uint64_t number, smp_error *err)
+{
+    if (!smp_grow(&work->files, &work->capacity, work->count + 1, sizeof *work->files) ||
+        !smp_grow(&work->numbers, &work->number_capacity, work->count + 1, sizeof *work->numbers))
+        return smp_fail_memory(err, "the list of files", work->count * sizeof *work->files);
+    work->files[work->count] = (smp_batch_file){.input = file->path, .bytes = file->size, .mtime = listed};
+    work->numbers[work->count++] = number;
+    return SMP_OK;
+}
+
+/* The shard's part of what a walk finds, by names. Whoever walks finds all of it, so that a part knows what the others
+ * saw. */
+static smp_code from_folders(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
+                             smp_error *err)
+{
+    smp_find_options walk = smp_many_walk(&settings->many, program);
+    smp_found_list *found = &work->found;
+    smp_part_head *head = &work->head;
+    walk.standard_input = true;
+    smp_code code = smp_walk(settings->many.inputs.items, settings->many.inputs.count, &walk, found, err);
+    if (!code)
+        code = smp_many_check(&settings->many, walk.kind, found->count, &found->left_out, err);
+    for (size_t i = 0; !code && i < found->count; i++) {
+        const smp_found *file = smp_found_at(found, i);
+        if (head->shards == 1 || smp_shard_of(file->name, head->shards) == head->shard)
+            code = add(work, file, 0, i, err);
+    }
+    head->files = found->count;
+    head->list = smp_many_list(found);
+    head->left_out = found->left_out.files;
+    head->others = smp_left_out_text(&found->left_out);
+    if (!code && head->left_out && !head->others)
+        code = smp_fail_memory(err, "a list of extensions", found->left_out.other_count);
+    return code;
+}
+
+/* Adds a piece, but for what the pipeline is not for. */
+static smp_code add_piece(const smp_work_list *list, size_t piece, smp_kind kind, smp_measure_work *work,
+                          uint64_t number, smp_error *err)
+{
+    smp_found *files = NULL;
+    size_t count = 0;
+    smp_left_out passed = {0};
+    smp_code code = smp_work_list_read(list, piece, &work->texts, &files, &count, err);
+    for (size_t i = 0; !code && i < count; i++) {
+        bool left = false;
+        code = smp_leave_out(files[i].name, kind, &passed, &left, err);
+        if (!code && !left)
+            code = add(work, &files[i], files[i].mtime, number + i, err);
+    }
+    work->head.left_out += passed.files;
+    smp_left_out_free(&passed);
+    smp_free(files);
+    return code;
+}
+
+/* The shard's pieces of a list. Only they are read. */
+static smp_code from_list(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
+                          smp_error *err)
+{
+    const smp_kind kind = smp_many_walk(&settings->many, program).kind;
+    smp_part_head *head = &work->head;
+    smp_work_list *list = NULL;
+    uint32_t *owners = NULL;
+    smp_code code = smp_work_list_open(settings->work_list, &list, err);
+    if (!code)
+        code = smp_work_list_shares(list, head->shards, &owners, err);
+    for (size_t i = 0; !code && i < smp_work_list_pieces(list); i++) {
+        if (owners[i] == (uint32_t)head->shard)
+            code = add_piece(list, i, kind, work, head->files, err);
+        head->files += smp_work_list_piece(list, i)->files;
+    }
+    if (!code)
+        head->list = *smp_work_list_hash(list);
+    if (!code && (!head->files || (head->shards == 1 && !work->count)))
+        code = smp_many_fail_list(settings->work_list, head->left_out, err);
+    smp_work_list_close(list);
+    smp_free(owners);
+    return code;
+}
+
+smp_code smp_measure_work_find(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
+                               smp_error *err)
+{
+    smp_shard shard = {.count = 0};
+    smp_code code = smp_cli_shard(&settings->many.plan.base.common, settings->shard, smp_cli_team != NULL, &shard, err);
+    if (shard.count) {
+        work->head.shard = shard.number;
+        work->head.shards = shard.count;
+    }
+    if (code)
+        return code;
+    return settings->work_list ? from_list(settings, program, work, err) : from_folders(settings, program, work, err);
+}
+
+void smp_measure_work_free(smp_measure_work *work)
+{
+    smp_measure_team_close(work);
+    smp_free(work->files);
+    smp_free(work->numbers);
+    smp_free(work->head.others);
+    smp_texts_free(&work->texts);
+    smp_found_free(&work->found);
+}

@@ -1,0 +1,42 @@
+/* Pages of a contact sheet: pictures in rows and columns of cells, each with a label below it. 8-bit RGB. */
+#ifndef SMP_COMMANDS_MANY_MONTAGE_PAGE_H
+#define SMP_COMMANDS_MANY_MONTAGE_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "commands/many/small_pictures.h"
+
+typedef struct smp_montage {
+    int64_t columns, rows;           /* of a full page */
+    int64_t cell_width, cell_height; /* px, without the label */
+    int64_t gap;                     /* between cells, and round them */
+    bool labels;
+    int scale; /* of labels: px a dot of the font */
+    uint8_t ground[3], ink[3];
+} smp_montage;
+
+typedef struct smp_montage_page {
+    uint8_t *samples; /* from smp_alloc */
+    int64_t width, height;
+    int64_t stride; /* bytes */
+} smp_montage_page;
+
+/* A colour as stages take it (pipe/color.h), without alpha. */
+bool smp_montage_colour(const char *text, uint8_t colour[3]);
+
+/* Ink that is read on the ground, and a font's scale that suits the cells. */
+void smp_montage_ink(smp_montage *montage);
+
+/* An empty page with so many rows. A page of more than most_pixels (0: any) is SMP_E_LIMIT. */
+smp_code smp_montage_page_make(const smp_montage *montage, int64_t rows, uint64_t most_pixels, smp_montage_page *page,
+                               smp_error *err);
+void smp_montage_page_free(smp_montage_page *page);
+
+/* Draws the picture, which is no larger than a cell, into the middle of cell `index`, counted along rows from 0, and
+ * the name below it. Without samples the cell is crossed out. */
+void smp_montage_draw(const smp_montage *montage, const smp_montage_page *page, int64_t index,
+                      const smp_small_picture *picture, const char *name);
+
+#endif

@@ -1,0 +1,107 @@
+/* Every stage descriptor as JSON: what `smempipe stages --json` gives to scripts, editors and tests. */
+#include "commands/explain.h"
+#include "commands/stages.h"
+#include "report/json.h"
+
+static const char *type_name(smp_type type)
+{
+    static const char *const names[] = {"number", "integer", "boolean", "choice", "string", "array", "operand"};
+    return (size_t)type < sizeof names / sizeof names[0] ? names[type] : "?";
+}
+
+static void put_param(smp_json *json, const smp_param *param)
+{
+    char accepts[400];
+    bool bounded = param->min < param->max;
+    smp_param_domain(param, accepts, sizeof accepts);
+    smp_json_object(json, NULL);
+    smp_json_string(json, "name", param->name);
+    smp_json_string(json, "type", type_name(param->type));
+    smp_json_string(json, "help", param->help);
+    smp_json_string(json, "unit", smp_unit_name(param->unit));
+    smp_json_string(json, "default", param->fallback);
+    smp_json_bool(json, "required", (param->flags & SMP_P_REQUIRED) != 0);
+    smp_json_bool(json, "main", (param->flags & SMP_P_MAIN) != 0);
+    smp_json_string(json, "accepts", accepts);
+    if (bounded) {
+        smp_json_number(json, "min", param->min);
+        smp_json_number(json, "max", param->max);
+        smp_json_bool(json, "min_excluded", (param->flags & SMP_P_POSITIVE) != 0);
+    }
+    smp_json_bool(json, "auto", (param->flags & SMP_P_AUTO) != 0);
+    smp_json_bool(json, "odd", (param->flags & SMP_P_ODD) != 0);
+    if (param->type == SMP_T_ENUM) {
+        smp_json_array(json, "choices");
+        for (size_t i = 0; param->choices && param->choices[i]; i++)
+            smp_json_string(json, NULL, param->choices[i]);
+        smp_json_end(json, ']');
+    }
+    smp_json_end(json, '}');
+}
+
+static void put_variants(smp_json *json, const char *key, const smp_variant *variants)
+{
+    smp_json_array(json, key);
+    for (const smp_variant *variant = variants; variant && variant->name; variant++) {
+        bool cuda = false, cpu = false;
+        int launches = 0;
+        for (int i = 0; i < SMP_MAX_LAUNCHES; i++) {
+            const smp_launch *launch = &variant->launches[i];
+            cuda = cuda || smp_launch_runs(launch, true);
+            cpu = cpu || smp_launch_runs(launch, false);
+            launches += smp_launch_runs(launch, true) || smp_launch_runs(launch, false);
+        }
+        smp_json_object(json, NULL);
+        smp_json_string(json, "name", variant->name);
+        smp_json_string(json, "help", variant->help);
+        smp_json_bool(json, "default", !variant[1].name);
+        smp_json_integer(json, "launches", launches);
+        smp_json_bool(json, "cpu", cpu);
+        smp_json_bool(json, "gpu", cuda);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+static void put_stage(smp_json *json, const smp_stage *stage)
+{
+    smp_json_object(json, NULL);
+    smp_json_string(json, "name", stage->name);
+    smp_json_string(json, "help", stage->help);
+    smp_json_string(json, "about", stage->about);
+    smp_json_string(json, "example", stage->example);
+    smp_json_string(json, "domain", smp_domain_name(stage->domain));
+    smp_json_string(json, "access", smp_access_name(stage->access));
+    smp_json_bool(json, "internal", stage->internal);
+    smp_json_bool(json, "premultiplies", stage->neighbourhood);
+    smp_json_bool(json, "keeps_alpha", stage->keeps_alpha);
+    smp_json_array(json, "parameters");
+    for (const smp_param *param = stage->params; param && param->name; param++)
+        put_param(json, param);
+    smp_json_end(json, ']');
+    put_variants(json, "variants", stage->variants);
+    if (stage->reducers)
+        put_variants(json, "reducers", stage->reducers);
+    smp_json_array(json, "aliases");
+    for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);) {
+        smp_json_object(json, NULL);
+        smp_json_string(json, "name", other.name);
+        smp_json_string(json, "say", other.say);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+    smp_json_end(json, '}');
+}
+
+void smp_stages_json(FILE *to, const smp_stage *one, bool all)
+{
+    smp_json json;
+    smp_json_begin(&json, to, false);
+    smp_json_array(&json, NULL);
+    for (size_t i = 0; i < smp_stage_count(); i++) {
+        const smp_stage *stage = smp_stage_at(i);
+        if (one ? stage == one : all || !stage->internal)
+            put_stage(&json, stage);
+    }
+    smp_json_end(&json, ']');
+}

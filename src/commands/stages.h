@@ -1,0 +1,19 @@
+/* The stage reference in its three forms, all made from the descriptors. */
+#ifndef SMP_COMMANDS_STAGES_H
+#define SMP_COMMANDS_STAGES_H
+
+#include "cli/cli.h"
+
+/* An array with an object a stage; one: only that stage; all: internal stages too. */
+void smp_stages_json(FILE *to, const smp_stage *one, bool all);
+
+/* The page docs/stages.md. */
+void smp_stages_markdown(FILE *to, const smp_stage *one, bool all);
+
+/* image, audio, both. */
+const char *smp_domain_name(smp_kind domain);
+
+/* The default as a reader wants it: the text of the table, "required", or "none". */
+const char *smp_fallback_text(const smp_param *param);
+
+#endif

@@ -1,0 +1,34 @@
+/* The buffers of global memory, for memory.c and copy.c. */
+#ifndef SMP_LAB_MACHINE_BUFFERS_H
+#define SMP_LAB_MACHINE_BUFFERS_H
+
+#include "lab/machine/warp.h"
+
+enum { WARP_BUFFER_NAME = 48 };
+
+typedef struct warp_buffer {
+    uint64_t start, size;
+    void *owned;
+    bool device;                 /* of the arena */
+    char name[WARP_BUFFER_NAME]; /* how findings call it; "": by its address */
+} warp_buffer;
+
+struct smp_warp_memory {
+    warp_buffer *buffers; /* by start */
+    size_t count, capacity;
+    unsigned char *arena; /* addresses of the device (arena.c); null: none are set apart */
+    size_t arena_size, arena_used, device_bytes;
+    bool is_open;       /* to the host */
+    warp_buffer *freed; /* of the arena */
+    size_t freed_count, freed_capacity;
+};
+
+bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, const char *name);
+void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer);
+void warp_close_arena(smp_warp_memory *memory);
+
+/* "4 bytes past the end of 'out' (1024 bytes)": what an address is that lies in no buffer. *illegal: a GPU would notice
+ * the access. */
+void warp_describe(const smp_warp_memory *memory, uint64_t address, char *text, size_t size, bool *illegal);
+
+#endif

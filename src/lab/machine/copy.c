@@ -1,0 +1,85 @@
+/* Copies of all buffers, so that a launch can be done twice. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/machine/buffers.h"
+
+struct smp_warp_copy {
+    size_t count;
+    struct {
+        uint64_t start, size;
+        unsigned char *bytes;
+    } * buffers;
+};
+
+void smp_warp_copy_free(smp_warp_copy *copy)
+{
+    if (!copy)
+        return;
+    for (size_t i = 0; i < copy->count; i++)
+        smp_free(copy->buffers[i].bytes);
+    smp_free(copy->buffers);
+    smp_free(copy);
+}
+
+smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory)
+{
+    smp_warp_copy *copy = smp_alloc(sizeof *copy);
+    if (!copy || !(copy->buffers = smp_alloc_array(memory->count + 1, sizeof *copy->buffers))) {
+        smp_free(copy);
+        return NULL;
+    }
+    for (; copy->count < memory->count; copy->count++) {
+        const warp_buffer *b = &memory->buffers[copy->count];
+        unsigned char *bytes = smp_alloc(b->size + 1);
+        if (!bytes) {
+            smp_warp_copy_free(copy);
+            return NULL;
+        }
+        memcpy(bytes, (const void *)(uintptr_t)b->start, b->size);
+        copy->buffers[copy->count].start = b->start;
+        copy->buffers[copy->count].size = b->size;
+        copy->buffers[copy->count].bytes = bytes;
+    }
+    return copy;
+}
+
+static bool same_buffers(const smp_warp_memory *memory, const smp_warp_copy *copy)
+{
+    bool same = memory->count == copy->count;
+    for (size_t i = 0; i < copy->count && same; i++)
+        same = memory->buffers[i].start == copy->buffers[i].start && memory->buffers[i].size == copy->buffers[i].size;
+    return same;
+}
+
+bool smp_warp_copy_back(smp_warp_memory *memory, const smp_warp_copy *copy)
+{
+    if (!same_buffers(memory, copy))
+        return false;
+    for (size_t i = 0; i < copy->count; i++)
+        memcpy((void *)(uintptr_t)memory->buffers[i].start, copy->buffers[i].bytes, copy->buffers[i].size);
+    return true;
+}
+
+uint64_t smp_warp_copy_differs(const smp_warp_memory *memory, const smp_warp_copy *copy, char *place, size_t size)
+{
+    uint64_t differ = 0;
+    if (!same_buffers(memory, copy)) {
+        snprintf(place, size, "in the buffers that there are");
+        return 1;
+    }
+    for (size_t i = 0; i < copy->count; i++) {
+        const warp_buffer *b = &memory->buffers[i];
+        const unsigned char *is = (const unsigned char *)(uintptr_t)b->start, *was = copy->buffers[i].bytes;
+        if (!memcmp(is, was, b->size))
+            continue;
+        for (uint64_t k = 0; k < b->size; k++) {
+            if (is[k] == was[k])
+                continue;
+            if (!differ++)
+                snprintf(place, size, "byte %llu of %s%s%s (%llu bytes)", (unsigned long long)k,
+                         b->name[0] ? "'" : "a buffer", b->name, b->name[0] ? "'" : "", (unsigned long long)b->size);
+        }
+    }
+    return differ;
+}

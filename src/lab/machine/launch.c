@@ -1,0 +1,251 @@
+/* Launches: what a block needs, and a grid's blocks in one thread of the host or several. */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "lab/machine/cluster.h"
+
+static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err);
+
+uint32_t smp_warp_kernel_threads(const smp_warp_kernel *kernel, uint32_t registers)
+{
+    const warp_code *code = &kernel->code;
+    const uint32_t of_gpu = smp_warp_threads_of(registers), wanted = warp_block_threads(code->block),
+                   own = wanted ? wanted : code->most_threads;
+    return own && own < of_gpu ? own : of_gpu;
+}
+
+smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err)
+{
+    const warp_code *code = &launch->kernel->code;
+    const uint32_t *block = launch->block, *own = code->block;
+    const uint64_t threads = (uint64_t)block[0] * block[1] * block[2];
+    if (own[0] && memcmp(own, block, sizeof launch->block) != 0) {
+        smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched: %.80s wants %u x %u x %u",
+                 block[0], block[1], block[2], code->name, own[0], own[1], own[2]);
+        return SMP_WARP_OUT_OF_BOUNDS;
+    }
+    if (code->most_threads && threads > code->most_threads) {
+        smp_fail(err, SMP_E_USAGE, "a block of %llu threads cannot be launched: %.80s may have %u",
+                 (unsigned long long)threads, code->name, code->most_threads);
+        smp_hint(err, "its __launch_bounds__ say so");
+        return SMP_WARP_OUT_OF_BOUNDS;
+    }
+    const uint32_t most = smp_warp_threads_of(launch->registers);
+    if (threads <= most || threads > SMP_WARP_MAX_THREADS)
+        return SMP_WARP_FITS;
+    smp_fail(err, SMP_E_USAGE, "a block of %llu threads cannot be launched: %.80s takes %u registers a thread",
+             (unsigned long long)threads, code->name, launch->registers);
+    smp_hint(err, "at most %u threads fit; __launch_bounds__(%llu) makes the compiler take fewer registers", most,
+             (unsigned long long)threads);
+    return SMP_WARP_OUT_OF_REGISTERS;
+}
+
+static smp_code check_launch(const smp_warp_launch *launch, uint64_t *threads, uint64_t *blocks, smp_error *err)
+{
+    const warp_code *code = &launch->kernel->code;
+    *threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    if (!*threads || launch->block[0] > SMP_WARP_MAX_THREADS || launch->block[1] > SMP_WARP_MAX_THREADS ||
+        launch->block[2] > 64 || *threads > SMP_WARP_MAX_THREADS) {
+        smp_fail(err, SMP_E_USAGE, "a block of %u x %u x %u threads cannot be launched", launch->block[0],
+                 launch->block[1], launch->block[2]);
+        return smp_hint(err, "a block has 1 to %d threads", SMP_WARP_MAX_THREADS);
+    }
+    if (!launch->grid[0] || launch->grid[0] > INT32_MAX || !launch->grid[1] || launch->grid[1] > 65535 ||
+        !launch->grid[2] || launch->grid[2] > 65535) {
+        smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", launch->grid[0], launch->grid[1],
+                 launch->grid[2]);
+        return smp_hint(err, "x is 1 to 2147483647, y and z are 1 to 65535");
+    }
+    if (smp_warp_room_of(launch, err))
+        return err->code;
+    *blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    const uint64_t shared = (uint64_t)code->shared_bytes + launch->dynamic_shared;
+    if (shared > SMP_WARP_MAX_SHARED) {
+        smp_fail(err, SMP_E_USAGE, "%llu bytes of shared memory are more than a block can have",
+                 (unsigned long long)shared);
+        return smp_hint(err, "the largest is %d bytes", SMP_WARP_MAX_SHARED);
+    }
+    if (code->problem.code) {
+        *err = code->problem;
+        return err->code;
+    }
+    return check_cluster(launch, err);
+}
+
+/* The clusters of a launch. False: it has none. */
+static bool cluster_of(const smp_warp_launch *launch, uint32_t shape[3])
+{
+    const warp_code *code = &launch->kernel->code;
+    const uint32_t *from = launch->cluster[0] ? launch->cluster : code->cluster;
+    for (int i = 0; i < 3; i++)
+        shape[i] = from[0] && from[i] ? from[i] : 1;
+    return from[0] || code->in_clusters;
+}
+
+static smp_code check_cluster(const smp_warp_launch *launch, smp_error *err)
+{
+    const uint32_t *own = launch->kernel->code.cluster, *given = launch->cluster;
+    uint32_t shape[3];
+    if (!cluster_of(launch, shape))
+        return SMP_OK;
+    const uint64_t size = (uint64_t)shape[0] * shape[1] * shape[2];
+    if (size > WARP_MOST_CLUSTER) {
+        smp_fail(err, SMP_E_USAGE, "a cluster of %u x %u x %u blocks cannot be launched", shape[0], shape[1], shape[2]);
+        return smp_hint(err, "a cluster has 1 to 8 blocks, 16 where a GPU allows it");
+    }
+    if (own[0] && given[0] && memcmp(own, given, sizeof launch->cluster) != 0)
+        return smp_fail(err, SMP_E_USAGE,
+                        "the launch asks for clusters of %u x %u x %u blocks, the kernel for %u x %u x %u", given[0],
+                        given[1], given[2], own[0], own[1], own[2]);
+    for (int i = 0; i < 3; i++)
+        if (launch->grid[i] % shape[i]) {
+            smp_fail(err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched in clusters of %u x %u x %u",
+                     launch->grid[0], launch->grid[1], launch->grid[2], shape[0], shape[1], shape[2]);
+            return smp_hint(err, "each of the grid's numbers must be a multiple of the cluster's");
+        }
+    if (launch->together)
+        return smp_fail(err, SMP_E_USAGE, "a cooperative launch in clusters is not supported");
+    return SMP_OK;
+}
+
+static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uint64_t threads, smp_error *err)
+{
+    const warp_code *code = &launch->kernel->code;
+    enum { ALIGN = 16, SLACK = 64 };
+    block->launch = launch;
+    block->deadline = launch->deadline > 0 ? launch->deadline : launch->seconds > 0 ? smp_now() + launch->seconds : 0;
+    block->code = code;
+    block->insts = launch->kernel->insts;
+    block->threads = (uint32_t)threads;
+    block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
+    block->dynamic_base = (code->shared_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    block->shared_size = launch->dynamic_shared ? block->dynamic_base + launch->dynamic_shared : code->shared_bytes;
+    while ((UINT32_C(1) << (block->granule_shift + 1)) <= code->granule && block->granule_shift < 2)
+        block->granule_shift++;
+    block->register_file = smp_alloc_array(block->warps, code->register_bytes);
+    block->local_file = smp_alloc_array((size_t)block->warps * WARP_LANES, code->local_bytes);
+    block->shared = smp_alloc(block->shared_size + SLACK);
+    block->granules = smp_alloc_array((block->shared_size >> block->granule_shift) + 1, sizeof *block->granules);
+    block->counts = smp_alloc_array(launch->kernel->inst_count, sizeof *block->counts);
+    block->memos = smp_alloc_array(launch->kernel->inst_count, sizeof *block->memos);
+    if (!block->register_file || !block->local_file || !block->shared || !block->granules || !block->counts ||
+        !block->memos)
+        return smp_fail_memory(err, "a block", (uint64_t)block->warps * code->register_bytes);
+    return code->param_base ? warp_open_banks(block, err) : SMP_OK;
+}
+
+static void close_block(warp_block *block)
+{
+    smp_free(block->register_file);
+    smp_free(block->local_file);
+    smp_free(block->shared);
+    smp_free(block->granules);
+    smp_free(block->counts);
+    smp_free(block->memos);
+    smp_free(block->faults);
+    warp_close_banks(block);
+    smp_free(block);
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+/* Blocks that run one after another in a thread. */
+typedef struct share {
+    warp_block *block;
+    uint64_t from, to, done; /* of the launch's list, or of the grid */
+    pthread_t thread;
+    bool started;
+} share;
+
+static void *run_share(void *given)
+{
+    share *s = given;
+    const smp_warp_launch *launch = s->block->launch;
+    for (uint64_t i = s->from; i < s->to && !s->block->stop; i++, s->done++)
+        warp_run_block(s->block, launch->blocks ? launch->blocks[i] : i);
+    return NULL;
+}
+
+/* Updates of memory that blocks share go one after another, and so does what they print. */
+static bool blocks_are_apart(const smp_warp_launch *launch)
+{
+    const smp_warp_kernel *kernel = launch->kernel;
+    bool apart = !launch->print;
+    for (size_t i = 0; i < kernel->inst_count && apart; i++)
+        apart = kernel->insts[i]->kind != WARP_UPDATES_MEMORY || kernel->insts[i]->space == WARP_SHARED;
+    return apart;
+}
+
+/* Runs all blocks, in as many threads as are wanted; the first share has the sum of all. */
+static smp_code run_shares(share *shares, int count, const smp_warp_launch *launch, uint64_t wanted, uint64_t threads,
+                           smp_error *err)
+{
+    smp_code code = SMP_OK;
+    for (int i = 0; i < count && !code; i++) {
+        shares[i].from = wanted / (uint64_t)count * (uint64_t)i;
+        shares[i].to = i + 1 == count ? wanted : wanted / (uint64_t)count * (uint64_t)(i + 1);
+        shares[i].block = smp_alloc(sizeof *shares[i].block);
+        code = shares[i].block ? open_block(shares[i].block, launch, threads, err)
+                               : smp_fail_memory(err, "a block", sizeof *shares[i].block);
+    }
+    uint32_t shape[3];
+    if (!code && cluster_of(launch, shape))
+        return warp_run_clusters(shares[0].block, shape, &shares[0].done, err);
+    if (!code && launch->together)
+        return warp_run_together(shares[0].block, wanted, &shares[0].done, err);
+    for (int i = 1; i < count && !code; i++)
+        shares[i].started = !pthread_create(&shares[i].thread, NULL, run_share, &shares[i]);
+    for (int i = 0; i < count && !code; i++)
+        if (!shares[i].started)
+            (void)run_share(&shares[i]);
+    for (int i = 1; i < count; i++)
+        if (shares[i].started)
+            (void)pthread_join(shares[i].thread, NULL);
+    for (int i = 1; i < count && !code; i++) {
+        code = warp_add_counts(shares[0].block, shares[i].block, err);
+        shares[0].done += shares[i].done;
+    }
+    return code;
+}
+
+smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, smp_error *err)
+{
+    enum { MOST_SHARES = 64 };
+    uint32_t shape[3];
+    uint64_t threads = 0, blocks = 0;
+    share shares[MOST_SHARES] = {{.block = NULL}};
+    memset(result, 0, sizeof *result);
+    smp_code code = check_launch(launch, &threads, &blocks, err);
+    if (code)
+        return code;
+    const double began = smp_now();
+    const uint64_t wanted = launch->blocks ? launch->block_count : blocks;
+    uint64_t count = launch->threads > 1 && !launch->together && !cluster_of(launch, shape) && blocks_are_apart(launch)
+                         ? (uint64_t)launch->threads
+                         : 1;
+    count = count > MOST_SHARES ? MOST_SHARES : count;
+    count = count > wanted ? wanted ? wanted : 1 : count;
+    code = run_shares(shares, (int)count, launch, wanted, threads, err);
+    const warp_block *block = shares[0].block;
+    if (!code)
+        code = warp_make_result(block, result, err);
+    if (!code) {
+        result->launches = 1;
+        result->blocks = blocks;
+        result->blocks_run = shares[0].done;
+        result->seconds = smp_now() - began;
+        result->stopped = block->stop;
+        result->error = block->error;
+        if (block->stop) {
+            code = block->error.code;
+            if (err)
+                *err = block->error;
+        }
+    }
+    for (uint64_t i = 0; i < count; i++)
+        if (shares[i].block)
+            close_block(shares[i].block);
+    return code;
+}

@@ -1,0 +1,507 @@
+/* How warps proceed. Of a warp's lanes the group with the lowest instruction runs until it meets the next group, which
+ * brings lanes of a branch together again where the compiler's order of code does. A block's warps run one after
+ * another from barrier to barrier. */
+#include "lab/machine/cluster.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+enum {
+    LANE_SPINS = 2000,  /* backward jumps of some lanes of a warp until others of it run */
+    WARP_SPINS = 50000, /* of a warp until other warps run */
+    TIMED = 20000       /* instructions of warps from one look at the clock to the next */
+};
+#define OTHERS      (UINT32_MAX - 1)    /* no instruction: other lanes wait for their turn */
+#define LONG_JUMPS  (UINT64_C(1) << 24) /* of a block, in all: the user is told, once a launch */
+#define BLOCK_JUMPS (UINT64_C(1) << 31) /* of a block, in all: it waits for something that never comes */
+
+static const char *inst_where(const warp_block *block, const warp_inst *inst, char *text, size_t size)
+{
+    const warp_code *code = block->code;
+    if (inst->line && inst->file < code->file_count && code->files[inst->file])
+        snprintf(text, size, "%s:%u", code->files[inst->file], inst->line);
+    else
+        snprintf(text, size, "line %u of the %s", inst->text_line, code->param_base ? "SASS" : "PTX");
+    return text;
+}
+
+void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst, const char *format, ...)
+{
+    char message[400], where[300];
+    (void)frame;
+    if (block->stop)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    smp_fail(&block->error, SMP_E_PROCESS, "kernel '%s', block %u,%u,%u: %s", block->code->name, block->id[0],
+             block->id[1], block->id[2], message);
+    smp_at(&block->error, "%s", inst_where(block, inst, where, sizeof where));
+    block->stop = true;
+}
+
+void warp_waits(warp_frame *frame)
+{
+    frame->spins = WARP_SPINS - 1;
+}
+
+/* ------------------------------------------------------------------------------------------------ one warp */
+
+/* The ready lanes at the lowest instruction; *next is the instruction of the next group, past all code if none. */
+static uint32_t pick_group(warp_frame *frame, uint32_t *pc, uint32_t *next)
+{
+    uint32_t candidates = frame->ready & ~frame->avoid, group = 0, low = UINT32_MAX, second = UINT32_MAX;
+    if (!candidates) {
+        frame->avoid = 0;
+        candidates = frame->ready;
+    }
+    WARP_ACTIVE_LANES(candidates)
+    {
+        const uint32_t at = frame->pc[l];
+        if (at < low) {
+            second = low;
+            low = at;
+            group = UINT32_C(1) << l;
+        } else if (at == low)
+            group |= UINT32_C(1) << l;
+        else if (at < second)
+            second = at;
+    }
+    if (second == UINT32_MAX && frame->ready & frame->avoid)
+        second = OTHERS;
+    *pc = low;
+    *next = second;
+    return group;
+}
+
+static void set_pc(warp_frame *frame, uint32_t lanes, uint32_t pc)
+{
+    WARP_ACTIVE_LANES(lanes)
+    frame->pc[l] = pc;
+}
+
+/* The mask that a collective instruction names: shuffles and votes keep it in source `mode`-independent place. */
+static uint32_t members_of(const warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint32_t row = inst->s[inst->submode];
+    return warp_words(frame, row)[__builtin_ctz(lanes)] & frame->live;
+}
+
+/* Lanes that name different masks are groups of their own, as those of a labeled partition. */
+static void execute_groups(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    uint32_t mask[WARP_LANES];
+    memcpy(mask, warp_words(frame, inst->s[inst->submode]), sizeof mask);
+    while (lanes) {
+        uint32_t same = 0;
+        WARP_ACTIVE_LANES(lanes)
+        same |= (uint32_t)(mask[l] == mask[__builtin_ctz(lanes)]) << l;
+        inst->execute(block, frame, inst, same);
+        lanes &= ~same;
+    }
+}
+
+/* Where lanes go on after they were gathered. */
+static uint32_t after(const warp_inst *inst, uint32_t pc)
+{
+    return inst->flow == WARP_CONVERGE && inst->target ? inst->target : pc + 1;
+}
+
+/* Lanes reach a collective instruction. True: all its members are here, and it was executed for them. */
+static bool gather_members(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t pc, uint32_t lanes)
+{
+    const uint32_t members = members_of(frame, inst, lanes);
+    if ((lanes & members) == members || !members) {
+        execute_groups(block, frame, inst, lanes);
+        return true;
+    }
+    frame->ready &= ~lanes;
+    frame->at_members |= lanes;
+    set_pc(frame, lanes, pc);
+    uint32_t here = 0;
+    WARP_ACTIVE_LANES(frame->at_members & members)
+    here |= (uint32_t)(frame->pc[l] == pc) << l;
+    if (here != members)
+        return false;
+    inst->execute(block, frame, inst, members);
+    frame->at_members &= ~members;
+    frame->ready |= members;
+    set_pc(frame, members, after(inst, pc));
+    return false;
+}
+
+static void leave(warp_block *block, warp_frame *frame, uint32_t lanes)
+{
+    frame->ready &= ~lanes;
+    frame->live &= ~lanes;
+    if (block->cluster && !frame->depth)
+        warp_cluster_exit(block, frame, lanes);
+}
+
+/* Nobody can run, and lanes wait for lanes that never come: the hardware's older rule takes those that are there. */
+static void release_stuck_members(warp_block *block, warp_frame *frame)
+{
+    uint32_t low = UINT32_MAX, group = 0;
+    WARP_ACTIVE_LANES(frame->at_members)
+    {
+        if (frame->pc[l] < low) {
+            low = frame->pc[l];
+            group = 0;
+        }
+        group |= (uint32_t)(frame->pc[l] == low) << l;
+    }
+    const warp_inst *inst = &frame->code->insts[low];
+    if (inst->flow == WARP_MEMBERS)
+        warp_fault(block, SMP_WARP_BARRIER, inst->index, warp_thread(frame, (uint32_t)__builtin_ctz(group)), UINT32_MAX,
+                   0, "a warp operation names lanes that never reach it");
+    inst->execute(block, frame, inst, group);
+    frame->at_members &= ~group;
+    frame->ready |= group;
+    set_pc(frame, group, after(inst, low));
+}
+
+/* Whether there is time left for what comes at this instruction. */
+static bool has_time(warp_block *block, const warp_frame *frame, const warp_inst *inst)
+{
+    block->look_at = block->instructions + TIMED;
+    if (block->deadline <= 0 || smp_now() <= block->deadline)
+        return true;
+    warp_stop(block, frame, inst, "it still runs here after the time limit of %g s", block->launch->seconds);
+    return false;
+}
+
+/* For a jump or an end: the cost beside its guard. */
+static uint32_t second_condition(const warp_frame *frame, const warp_inst *inst)
+{
+    const uint32_t holds = warp_pred(frame, inst->s[0]);
+    return inst->negate_source ? ~holds : holds;
+}
+
+/* Runs one group until it leaves, waits, splits or meets the next. False: the warp gives others a turn, or a stop. */
+static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint32_t pc, uint32_t next)
+{
+    const warp_inst *const code = frame->code->insts;
+    for (;;) {
+        const warp_inst *inst = &code[pc];
+        uint32_t lanes = group;
+        if (inst->guard != WARP_NO_ROW) {
+            const uint32_t holds = warp_pred(frame, inst->guard);
+            lanes &= inst->guard_not ? ~holds : holds;
+        }
+        if (block->instructions++ >= block->look_at && !has_time(block, frame, inst))
+            return false;
+        block->lane_instructions += (uint32_t)warp_lanes_in(lanes);
+        switch ((warp_flow)inst->flow) {
+        case WARP_NEXT:
+            if (lanes)
+                inst->execute(block, frame, inst, lanes);
+            else
+                block->counts[inst->index].skipped++;
+            pc++;
+            break;
+        case WARP_JUMP_TO:
+            set_pc(frame, group & ~lanes, pc + 1);
+            WARP_ACTIVE_LANES(lanes)
+            {
+                frame->pc[l] = (warp_words(frame, inst->s[0])[l] + (uint32_t)inst->offset) / inst->width;
+                if (frame->pc[l] >= frame->code->count) {
+                    warp_stop(block, frame, inst, "a jump out of the code");
+                    return false;
+                }
+            }
+            return true;
+        case WARP_JUMP: {
+            if (inst->sources)
+                lanes &= second_condition(frame, inst);
+            if (inst->mode != WARP_EACH_GOES && lanes != group)
+                lanes = inst->mode == WARP_ANY_SENDS && lanes ? group : 0;
+            const bool back = inst->target <= pc;
+            if (lanes != group && lanes) {
+                set_pc(frame, group & ~lanes, pc + 1);
+                set_pc(frame, lanes, inst->target);
+                block->jumps += back;
+                return true;
+            }
+            if (lanes && back) {
+                block->jumps++;
+                frame->spins++;
+                if (frame->spins % LANE_SPINS == 0 && next != UINT32_MAX) {
+                    set_pc(frame, group, inst->target);
+                    frame->avoid = group;
+                    return true;
+                }
+                if (frame->spins >= (block->launch->together ? LANE_SPINS : WARP_SPINS) && !frame->depth) {
+                    frame->spins = 0;
+                    set_pc(frame, group, inst->target);
+                    return false;
+                }
+            }
+            pc = lanes ? inst->target : pc + 1;
+            break;
+        }
+        case WARP_EXIT:
+        case WARP_RETURN:
+            if (inst->parts && inst->sources)
+                lanes &= second_condition(frame, inst);
+            if (frame->depth && inst->flow == WARP_EXIT && lanes) {
+                warp_stop(block, frame, inst, "a thread that ends inside a function that is called is not supported");
+                return false;
+            }
+            leave(block, frame, lanes);
+            set_pc(frame, group & ~lanes, pc + 1);
+            if (lanes)
+                return true;
+            pc++;
+            break;
+        case WARP_BARRIER:
+            if (frame->depth) {
+                warp_stop(block, frame, inst, "a barrier in a function that is called, not inlined, is not supported");
+                return false;
+            }
+            set_pc(frame, group, pc + 1);
+            if (lanes)
+                warp_arrive(block, frame, inst, lanes);
+            return !block->stop;
+        case WARP_CLUSTER:
+            if (frame->depth || !block->cluster) {
+                warp_stop(block, frame, inst,
+                          "a barrier of the cluster in a function that is called, not inlined, is "
+                          "not supported");
+                return false;
+            }
+            set_pc(frame, group, pc + 1);
+            if (lanes)
+                warp_cluster_barrier(block, frame, inst, lanes);
+            return !block->stop;
+        case WARP_MEMBERS:
+        case WARP_CONVERGE:
+            if (lanes) {
+                set_pc(frame, group & ~lanes, pc + 1);
+                if (!gather_members(block, frame, inst, pc, lanes) || lanes != group) {
+                    set_pc(frame, lanes & frame->ready, after(inst, pc));
+                    return !block->stop;
+                }
+            }
+            pc = lanes ? after(inst, pc) : pc + 1;
+            break;
+        }
+        if (block->stop)
+            return false;
+        if (pc >= next) {
+            set_pc(frame, group, pc);
+            return true;
+        }
+    }
+}
+
+/* Runs until all lanes wait for the block or have ended. False: a stop, or others shall have a turn. */
+bool warp_run_frame(warp_block *block, warp_frame *frame)
+{
+    while (frame->ready || frame->at_members) {
+        uint32_t pc, next;
+        if (!frame->ready) {
+            release_stuck_members(block, frame);
+            if (block->stop)
+                return false;
+            continue;
+        }
+        const uint32_t group = pick_group(frame, &pc, &next);
+        const bool goes_on = run_group(block, frame, group, pc, next);
+        if (block->stop)
+            return false;
+        if (block->jumps > LONG_JUMPS && !block->said && block->launch->print) {
+            const warp_inst *inst = &frame->code->insts[pc];
+            block->said = true;
+            fprintf(stderr,
+                    "smempipe: kernel %s, line %u: block %u,%u,%u has jumped back %u million times and still runs; it "
+                    "is stopped at 2147 million, by --time-limit or by Ctrl-C\n",
+                    block->code->name, inst->line ? inst->line : inst->text_line, block->id[0], block->id[1],
+                    block->id[2], (unsigned)(LONG_JUMPS >> 20));
+        }
+        if (block->jumps > BLOCK_JUMPS) {
+            warp_stop(block, frame, &frame->code->insts[pc],
+                      "the block jumped back two thousand million times and does not end");
+            return false;
+        }
+        if (!goes_on)
+            return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ rows */
+
+static uint64_t cluster_value(const warp_block *block, warp_special special)
+{
+    static const uint32_t none[3] = {1, 1, 1};
+    const warp_cluster *c = block->cluster;
+    const uint32_t *shape = c ? c->shape : none, *grid = block->launch->grid;
+    if (special >= WARP_CLUSTER_CTAID_X && special <= WARP_CLUSTER_CTAID_Z)
+        return block->id[special - WARP_CLUSTER_CTAID_X] % shape[special - WARP_CLUSTER_CTAID_X];
+    if (special >= WARP_CLUSTER_NCTAID_X && special <= WARP_CLUSTER_NCTAID_Z)
+        return shape[special - WARP_CLUSTER_NCTAID_X];
+    if (special >= WARP_CLUSTERID_X && special <= WARP_CLUSTERID_Z)
+        return block->id[special - WARP_CLUSTERID_X] / shape[special - WARP_CLUSTERID_X];
+    if (special >= WARP_NCLUSTERID_X && special <= WARP_NCLUSTERID_Z)
+        return grid[special - WARP_NCLUSTERID_X] / shape[special - WARP_NCLUSTERID_X];
+    return special == WARP_CLUSTER_RANK   ? block->rank
+           : special == WARP_CLUSTER_SIZE ? shape[0] * shape[1] * shape[2]
+           : c && c->is_explicit          ? UINT32_MAX /* a predicate */
+                                          : 0;
+}
+
+static uint64_t special_value(const warp_block *block, const warp_frame *frame, warp_special special, uint32_t lane)
+{
+    const smp_warp_launch *launch = block->launch;
+    const uint32_t t = warp_thread(frame, lane), bit = UINT32_C(1) << lane;
+    switch (special) {
+    case WARP_TID_X:
+        return t % launch->block[0];
+    case WARP_TID_Y:
+        return t / launch->block[0] % launch->block[1];
+    case WARP_TID_Z:
+        return t / launch->block[0] / launch->block[1];
+    case WARP_NTID_X:
+    case WARP_NTID_Y:
+    case WARP_NTID_Z:
+        return launch->block[special - WARP_NTID_X];
+    case WARP_CTAID_X:
+    case WARP_CTAID_Y:
+    case WARP_CTAID_Z:
+        return block->id[special - WARP_CTAID_X];
+    case WARP_NCTAID_X:
+    case WARP_NCTAID_Y:
+    case WARP_NCTAID_Z:
+        return launch->grid[special - WARP_NCTAID_X];
+    case WARP_LANEID:
+        return lane;
+    case WARP_WARPID:
+        return frame->warp;
+    case WARP_NWARPID:
+        return block->warps;
+    case WARP_SMID:
+        return block->index % 132;
+    case WARP_NSMID:
+        return 132;
+    case WARP_GRIDID:
+        return 1;
+    case WARP_MASK_EQ:
+        return bit;
+    case WARP_MASK_LT:
+        return bit - 1;
+    case WARP_MASK_LE:
+        return bit | (bit - 1);
+    case WARP_MASK_GT:
+        return ~(bit | (bit - 1));
+    case WARP_MASK_GE:
+        return ~(bit - 1);
+    case WARP_DYNAMIC_SIZE:
+        return launch->dynamic_shared;
+    case WARP_TOTAL_SIZE:
+        return block->shared_size;
+    case WARP_DYNAMIC_BASE:
+        return block->dynamic_base;
+    case WARP_ENV_2:
+        return (uint32_t)launch->grid_memory;
+    case WARP_ENV_1:
+        return launch->grid_memory >> 32;
+    case WARP_CLOCK:
+        return block->instructions;
+    default:
+        return cluster_value(block, special);
+    }
+    return 0;
+}
+
+/* Zeroes the registers and fills the rows of constants and special registers. */
+void warp_fill_rows(const warp_block *block, warp_frame *frame)
+{
+    const warp_code *code = frame->code;
+    memset(frame->rows, 0, code->register_bytes);
+    for (size_t i = 0; i < code->constant_count; i++) {
+        const warp_constant *c = &code->constants[i];
+        for (int l = 0; l < WARP_LANES; l++)
+            if (c->wide)
+                warp_longs(frame, c->row)[l] = c->bits;
+            else
+                warp_words(frame, c->row)[l] = (uint32_t)c->bits;
+    }
+    for (size_t i = 0; i < code->special_count; i++) {
+        const warp_special_row *s = &code->specials[i];
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            const uint64_t value = special_value(block, frame, s->special, l) + s->add;
+            if (s->wide)
+                warp_longs(frame, s->row)[l] = value;
+            else
+                warp_words(frame, s->row)[l] = (uint32_t)value;
+        }
+    }
+    warp_fill_bank_rows(block, frame);
+}
+
+/* ------------------------------------------------------------------------------------------------ blocks */
+
+void warp_begin_block(warp_block *block, uint64_t index)
+{
+    const smp_warp_launch *launch = block->launch;
+    enum { PATTERN = 0xa5 }; /* what shared memory holds before it is written */
+    block->index = index;
+    block->id[0] = (uint32_t)(index % launch->grid[0]);
+    block->id[1] = (uint32_t)(index / launch->grid[0] % launch->grid[1]);
+    block->id[2] = (uint32_t)(index / launch->grid[0] / launch->grid[1]);
+    warp_order_all(block);
+    block->order.first = block->order.interval;
+    block->order.partial = false;
+    block->jumps = block->failed_waits = 0;
+    block->look_at = 0; /* beginning a block takes time, too */
+    memset(block->shared, PATTERN, block->shared_size);
+    memset(block->barriers, 0, sizeof block->barriers);
+    for (uint32_t w = 0; w < block->warps; w++) {
+        warp_frame *frame = &block->frames[w];
+        const uint32_t count = block->threads - w * WARP_LANES;
+        memset(frame, 0, sizeof *frame);
+        frame->code = block->code;
+        frame->warp = w;
+        frame->clustered = block->cluster != NULL;
+        frame->rank = block->rank;
+        frame->rows = block->register_file + (size_t)w * block->code->register_bytes;
+        frame->local = block->local_file + (size_t)w * WARP_LANES * block->code->local_bytes;
+        frame->live = frame->ready = count >= WARP_LANES ? WARP_ALL : (UINT32_C(1) << count) - 1;
+        warp_fill_rows(block, frame);
+    }
+}
+
+bool warp_step_block(warp_block *block, bool *spins)
+{
+    bool moved = false, waits = false, held = false;
+    *spins = false;
+    if (block->cluster)
+        warp_cluster_wake(block);
+    for (uint32_t w = 0; w < block->warps && !block->stop; w++) {
+        warp_frame *frame = &block->frames[w];
+        if (frame->ready || frame->at_members) {
+            moved = true;
+            warp_run_frame(block, frame);
+            *spins = *spins || frame->ready;
+        }
+        waits = waits || frame->at_barrier;
+        held = held || frame->at_cluster;
+    }
+    if (block->stop)
+        return false;
+    moved = warp_release_barriers(block) || moved;
+    if (!moved && waits && !held)
+        warp_report_deadlock(block);
+    return moved;
+}
+
+void warp_run_block(warp_block *block, uint64_t index)
+{
+    bool spins;
+    warp_begin_block(block, index);
+    while (warp_step_block(block, &spins))
+        ;
+}

@@ -1,0 +1,513 @@
+/* The warp machine's inside: what a decoder (ptx/) makes of a kernel, and what the execution of its instructions may
+ * use. The machine knows how warps proceed; what an instruction computes is its execute function's. */
+#ifndef SMP_LAB_MACHINE_MACHINE_H
+#define SMP_LAB_MACHINE_MACHINE_H
+
+#include "lab/machine/warp.h"
+
+enum { WARP_LANES = 32, WARP_BARRIERS = 16, WARP_MOST_WARPS = SMP_WARP_MAX_THREADS / 32 };
+#define WARP_ALL UINT32_MAX
+
+/* A loop over lanes that the compiler may vectorise: destination and sources are the same row or apart. */
+#if defined(__clang__)
+#define WARP_EACH_LANE _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < WARP_LANES; l++)
+#else
+#define WARP_EACH_LANE _Pragma("GCC ivdep") for (int l = 0; l < WARP_LANES; l++)
+#endif
+/* The active lanes, lowest first, as l. */
+#define WARP_ACTIVE_LANES(lanes)                                                                                       \
+    for (uint32_t rest_ = (lanes), l = 0; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+/* Generic addresses: windows far from the host's addresses. */
+#define WARP_SHARED_WINDOW (UINT64_C(1) << 60)
+#define WARP_LOCAL_WINDOW  (UINT64_C(1) << 61)
+#define WARP_PARAM_WINDOW  (UINT64_C(3) << 60)
+#define WARP_WINDOW_MASK   (UINT64_C(7) << 60)
+/* For local memory: whose it is, the depth of the call plus 1; 0: that of the function which accesses it. */
+enum { WARP_DEPTH_SHIFT = 48 };
+
+typedef struct warp_inst warp_inst;
+typedef struct warp_code warp_code;
+typedef struct warp_frame warp_frame;
+typedef struct warp_block warp_block;
+typedef struct warp_cluster warp_cluster; /* cluster.h */
+
+typedef void warp_execute(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
+typedef void warp_alu(void *d, const void *a, const void *b, const void *c);
+
+typedef enum warp_flow {
+    WARP_NEXT,     /* execute, then the next instruction */
+    WARP_MEMBERS,  /* the same once all lanes of a mask are here */
+    WARP_CONVERGE, /* the same, of the hardware's own: lanes of the mask that ended are not waited for; then to a target
+                      if there is one */
+    WARP_JUMP,     /* lanes whose guard holds, and a source if there is one, go to target */
+    WARP_JUMP_TO,  /* each lane goes where the row s[0] says, in bytes of code */
+    WARP_EXIT,     /* threads end */
+    WARP_RETURN,   /* lanes leave the function; in a kernel: end */
+    WARP_BARRIER,
+    WARP_CLUSTER /* a barrier of the cluster: mode 0 arrives, 1 waits */
+} warp_flow;
+
+/* Of a jump: each lane goes by its own guard, all go where one's holds, or all where everyone's does and else none. */
+enum { WARP_EACH_GOES, WARP_ANY_SENDS, WARP_ALL_GO };
+
+typedef enum warp_space { WARP_GENERIC, WARP_GLOBAL, WARP_SHARED, WARP_LOCAL, WARP_CONST, WARP_PARAM } warp_space;
+
+enum { WARP_DESTS = 8, WARP_SOURCES = 24 };
+#define WARP_NO_ROW UINT32_MAX
+
+/* What an instruction does to memory that is counted. */
+enum { WARP_LOADS, WARP_STORES, WARP_UPDATES_MEMORY, WARP_COPIES };
+
+/* Rows are byte offsets into a frame's registers: 32 words of 32 bits, 32 of 64, or for a predicate one mask. */
+struct warp_inst {
+    warp_execute *execute;
+    warp_alu *alu;
+    uint32_t guard; /* the row of the guarding predicate, or WARP_NO_ROW */
+    uint32_t target;
+    uint8_t flow;
+    uint8_t kind; /* what it does to memory */
+    bool guard_not;
+    uint8_t d_class, s_class[4]; /* 'w', 'd', 'p' */
+    uint8_t dests, sources;
+    bool flush, saturate;      /* .ftz, .sat of 32-bit floats */
+    uint8_t combine;           /* setp: 1 and, 2 or, 3 xor with the last source */
+    bool negate_source;        /* that source is negated */
+    uint8_t mode, submode;     /* of its kind */
+    uint8_t space, width, vec; /* memory: bytes of an element, elements */
+    uint8_t type, from_type;   /* the decoder's */
+    bool address_wide, source_wide;
+    bool parts;         /* 64 bits are two rows of words (SASS); addresses are such a row, with `add` added */
+    bool columns;       /* matrices: column by column, or transposed; cvt: the sign fills a word */
+    bool result_unused; /* atomics */
+    bool orderly;  /* PTX: a load or store that races with no atomic one, being one itself, or tried again by a swap */
+    bool acquires; /* PTX: what others released before is seen after it */
+    bool spins;    /* an atomic that is repeated until it succeeds */
+    bool repeats;  /* SASS: it lies in a loop that waits for others: how often is a matter of timing */
+    uint32_t d[WARP_DESTS];
+    uint32_t s[WARP_SOURCES];
+    uint32_t add;            /* with parts: a row that is added to addresses, or WARP_NO_ROW */
+    bool add_wide;           /* it has 64 bits */
+    uint8_t scale;           /* the address's row is shifted to the left */
+    uint32_t bias;           /* with parts: where shared memory begins */
+    int64_t offset, offset2; /* of addresses */
+    uint32_t file, line;     /* in the source */
+    uint32_t text_line;      /* of the PTX, or of nvdisasm's text */
+    const char *text;        /* of SASS: the instruction; null: PTX */
+    uint32_t text_size;
+    uint32_t index;    /* in the whole module */
+    const void *extra; /* of calls */
+};
+
+/* A row that holds the same in all lanes. */
+typedef struct warp_constant {
+    uint32_t row;
+    bool wide;
+    uint64_t bits;
+} warp_constant;
+
+typedef enum warp_special {
+    WARP_TID_X,
+    WARP_TID_Y,
+    WARP_TID_Z,
+    WARP_NTID_X,
+    WARP_NTID_Y,
+    WARP_NTID_Z,
+    WARP_CTAID_X,
+    WARP_CTAID_Y,
+    WARP_CTAID_Z,
+    WARP_NCTAID_X,
+    WARP_NCTAID_Y,
+    WARP_NCTAID_Z,
+    WARP_LANEID,
+    WARP_WARPID,
+    WARP_NWARPID,
+    WARP_SMID,
+    WARP_NSMID,
+    WARP_GRIDID,
+    WARP_MASK_EQ,
+    WARP_MASK_LT,
+    WARP_MASK_LE,
+    WARP_MASK_GT,
+    WARP_MASK_GE,
+    WARP_DYNAMIC_SIZE,
+    WARP_TOTAL_SIZE,
+    WARP_DYNAMIC_BASE, /* where dynamic shared memory begins */
+    WARP_ENV_1,        /* %envreg1 and 2: the address of the memory of a grid's barrier */
+    WARP_ENV_2,
+    WARP_CLUSTER_CTAID_X, /* the block in its cluster */
+    WARP_CLUSTER_CTAID_Y,
+    WARP_CLUSTER_CTAID_Z,
+    WARP_CLUSTER_NCTAID_X,
+    WARP_CLUSTER_NCTAID_Y,
+    WARP_CLUSTER_NCTAID_Z,
+    WARP_CLUSTERID_X, /* the cluster in the grid */
+    WARP_CLUSTERID_Y,
+    WARP_CLUSTERID_Z,
+    WARP_NCLUSTERID_X,
+    WARP_NCLUSTERID_Y,
+    WARP_NCLUSTERID_Z,
+    WARP_CLUSTER_RANK,
+    WARP_CLUSTER_SIZE,
+    WARP_IS_CLUSTER, /* the launch or the kernel says how large clusters are */
+    WARP_CLOCK       /* read when it is asked for */
+} warp_special;
+
+typedef struct warp_special_row {
+    warp_special special;
+    uint32_t row;
+    bool wide;
+    uint64_t add;
+} warp_special_row;
+
+typedef struct warp_shared_array {
+    char name[64];
+    uint32_t offset, size;
+} warp_shared_array;
+
+/* A row that holds the same in all lanes, from a constant bank of the launch. */
+typedef struct warp_bank_row {
+    uint32_t row, bank, offset;
+} warp_bank_row;
+
+/* Of SASS: a constant, by its number, that is some NaN. The text of an instruction does not tell which, its code does.
+ */
+typedef struct warp_nan {
+    uint32_t inst, constant;
+} warp_nan;
+
+/* What a constant bank holds: fixed bytes, and variables that the host may write between launches. */
+enum { WARP_BANKS = 8 };
+typedef struct warp_bank_part {
+    uint32_t offset, size;
+    const void *memory;
+} warp_bank_part;
+typedef struct warp_bank {
+    unsigned char *bytes;
+    uint32_t size;
+    warp_bank_part *parts;
+    size_t part_count, part_capacity;
+} warp_bank;
+
+/* A kernel or a function. */
+struct warp_code {
+    char *symbol, *name;
+    warp_inst *insts;
+    size_t count, capacity;
+    uint32_t register_bytes, local_bytes, shared_bytes, param_bytes;
+    warp_constant *constants;
+    size_t constant_count, constant_capacity;
+    warp_nan *nans;
+    size_t nan_count, nan_capacity;
+    warp_special_row *specials;
+    size_t special_count, special_capacity;
+    warp_shared_array *arrays;
+    size_t array_count, array_capacity;
+    smp_warp_param *params, *results; /* results: of functions; offsets are into local memory */
+    size_t param_count, param_capacity, result_count, result_capacity;
+    uint32_t granule; /* bytes: the narrowest element that it accesses in shared memory */
+    bool entry;
+    bool counts_only;      /* races and uninitialised reads are not looked for */
+    uint32_t architecture; /* that it is compiled for: 90 */
+    uint32_t cluster[3];   /* blocks of a cluster, as the kernel wants them; 0: as the launch says, or none */
+    uint32_t most_threads; /* of a block (__launch_bounds__); 0: as the GPU has them */
+    uint32_t block[3];     /* of its launches, as it wants them (__block_size__); 0: any */
+    bool in_clusters;      /* it has instructions of clusters */
+    uint32_t param_base;   /* SASS: where parameters lie in constant bank 0; 0: PTX */
+    size_t inherited;      /* SASS: so many instructions at the beginning have the place of the kernel before it */
+    uint32_t first_local;  /* SASS: the stack pointer at the beginning */
+    warp_bank banks[WARP_BANKS];
+    warp_bank_row *bank_rows;
+    size_t bank_row_count, bank_row_capacity;
+    smp_error problem;
+    char *const *files; /* of the module */
+    size_t file_count;
+};
+
+/* The threads of such a block; UINT32_MAX: so many or more. */
+static inline uint32_t warp_block_threads(const uint32_t shape[3])
+{
+    const uint64_t layer = (uint64_t)shape[0] * shape[1];
+    uint64_t threads;
+    return __builtin_mul_overflow(layer, (uint64_t)shape[2], &threads) || threads > UINT32_MAX ? UINT32_MAX
+                                                                                               : (uint32_t)threads;
+}
+
+struct smp_warp_kernel {
+    warp_code code;
+    const warp_inst *const *insts; /* of the whole module, by index */
+    size_t inst_count;
+};
+
+typedef struct warp_function {
+    struct warp_function *next;
+    warp_code code;
+} warp_function;
+
+/* A function whose address is taken: its node's address. */
+typedef struct warp_pointer {
+    struct warp_pointer *next;
+    char *name;
+    const char *at; /* in the text, while that is read */
+    const warp_code *code;
+} warp_pointer;
+
+struct smp_warp_module {
+    char **files; /* by the numbers of .file */
+    size_t file_count, file_capacity;
+    struct smp_warp_kernel **kernels;
+    size_t kernel_count, kernel_capacity;
+    warp_function *functions;
+    warp_pointer *pointers;
+    const warp_inst **insts;
+    size_t inst_count;
+    struct {
+        char *name;
+        void *memory;
+        size_t size;
+    } * variables;
+    size_t variable_count, variable_capacity;
+    char *text; /* of SASS, into which instructions point */
+};
+
+/* The lanes of a warp in one function. */
+struct warp_frame {
+    const warp_code *code;
+    unsigned char *rows;  /* registers */
+    unsigned char *local; /* local_bytes of each lane */
+    uint32_t pc[WARP_LANES];
+    uint32_t ready, at_barrier, at_members; /* lanes that run, wait for the block, wait for lanes of the warp */
+    uint32_t live;                          /* lanes that have not returned */
+    uint32_t avoid;                         /* lanes that spun long enough: others go first */
+    uint32_t spins;
+    uint32_t carry; /* of PTX: a bit a lane */
+    uint32_t tried; /* of PTX: lanes that swapped in shared memory, as one takes a lock, with nothing there since */
+    uint32_t depth; /* 0: the kernel */
+    const struct warp_frame *caller;
+    uint32_t at_cluster, cluster_arrived; /* lanes that wait at the cluster's barrier, that have arrived there */
+    uint8_t cluster_phase[WARP_LANES];    /* at which */
+    bool clustered;
+    uint32_t rank; /* of the block in its cluster */
+    uint32_t warp;
+    uint32_t turn; /* __syncwarp calls so far in this interval: orders accesses of the warp */
+    uint8_t barrier[WARP_LANES];
+};
+
+typedef struct warp_count {
+    bool far;         /* other blocks' shared memory, too */
+    uint64_t skipped; /* runs in which no lane's guard held */
+    uint64_t instructions, lanes, wavefronts, ideal, packed, conflicts, sectors, sectors_ideal;
+    uint8_t seen_space; /* bit WARP_SHARED, WARP_GLOBAL */
+    uint64_t shared_instructions, shared_lanes;
+    uint32_t worst_wavefronts, worst_ideal, worst_active;
+    uint32_t worst_offset[WARP_LANES];
+    smp_bank_op worst_op;
+} warp_count;
+
+/* The last pattern that an instruction accessed: most repeat it at another place, which costs the same. */
+typedef struct warp_memo {
+    uint32_t delta[WARP_LANES], active, phase;
+    uint8_t op, width, known;
+    smp_bank_cost cost;
+    uint32_t sectors;
+} warp_memo;
+
+/* Who touched a granule of shared memory. stamp: interval << 32 | turn << 16 | thread. */
+typedef struct warp_touch {
+    uint64_t stamp;
+    uint32_t inst;
+    uint32_t atomic;
+} warp_touch;
+
+typedef struct warp_granule {
+    warp_touch write, read, other; /* other: an earlier reader, of another warp or thread */
+} warp_granule;
+
+typedef struct warp_fault_key {
+    smp_warp_fault fault;
+    uint32_t inst, other;
+    uint64_t count;
+    uint64_t block; /* that it happened in first */
+    uint32_t thread, other_thread;
+    char text[200];
+} warp_fault_key;
+
+typedef struct warp_barrier {
+    uint32_t arrived, waiting, expected; /* threads; expected 0: all that live */
+    uint32_t inst, first_thread, other_inst, other_thread;
+    bool mixed;
+    uint32_t before[WARP_MOST_WARPS]; /* of each warp: what warps knew of it when they arrived, as warp_order.known */
+} warp_barrier;
+
+/* What is ordered in a block. Time is counted in intervals: a barrier, and an arrival at one, begin a new one. Accesses
+ * of intervals before `first` are of earlier blocks, those before `floor` come before all that follows. Barriers of
+ * some warps order those alone: known[w][v] is the interval before which accesses of warp v come before what warp w
+ * does now (a vector clock); older values than `floor` say nothing. */
+typedef struct warp_order {
+    uint32_t interval, first, floor;
+    bool partial; /* a barrier of some warps has ended */
+    uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
+} warp_order;
+
+struct warp_block {
+    const smp_warp_launch *launch;
+    const warp_code *code;
+    uint32_t threads, warps;
+    uint64_t index; /* of the block in the grid */
+    uint32_t id[3];
+    warp_cluster *cluster; /* null: there are none */
+    uint32_t rank, cluster_phase;
+    warp_frame frames[WARP_MOST_WARPS];
+    unsigned char *register_file, *local_file, *shared;
+    uint32_t shared_size, dynamic_base;
+    warp_granule *granules;
+    uint32_t granule_shift;
+    warp_order order;
+    warp_barrier barriers[WARP_BARRIERS];
+    const warp_inst *const *insts; /* of the module, by index */
+    warp_count *counts;            /* of each */
+    warp_memo *memos;
+    warp_fault_key *faults;
+    size_t fault_count, fault_capacity;
+    uint64_t instructions, lane_instructions, jumps, calls;
+    uint64_t failed_waits;             /* at mbarriers, since something arrived */
+    uint64_t buffer_start, buffer_end; /* the buffer that was accessed last */
+    const unsigned char *banks[WARP_BANKS];
+    uint32_t bank_sizes[WARP_BANKS];
+    bool illegal, refused, asserted; /* as in smp_warp_result */
+    bool stop;
+    bool said;        /* that a block takes long */
+    double deadline;  /* by smp_now(); 0: none */
+    uint64_t look_at; /* instructions after which time is looked at; findings bring it nearer */
+    smp_error error;
+};
+
+/* ------------------------------------------------------------------------------------------------ blocks */
+
+void warp_begin_block(warp_block *block, uint64_t index);
+/* A turn of each warp. False: the block has ended or stops. *spins: a warp waits for memory to change. */
+bool warp_step_block(warp_block *block, bool *spins);
+/* All blocks of a grid in turns, for kernels whose blocks wait for each other; *done of them ended. */
+smp_code warp_run_together(warp_block *block, uint64_t count, uint64_t *done, smp_error *err);
+
+/* ------------------------------------------------------------------------------------------------ services */
+
+static inline uint32_t *warp_words(const warp_frame *frame, uint32_t row)
+{
+    return (uint32_t *)(void *)(frame->rows + row);
+}
+static inline uint64_t *warp_longs(const warp_frame *frame, uint32_t row)
+{
+    return (uint64_t *)(void *)(frame->rows + row);
+}
+static inline uint32_t warp_pred(const warp_frame *frame, uint32_t row)
+{
+    return *(const uint32_t *)(const void *)(frame->rows + row);
+}
+static inline int warp_lanes_in(uint32_t lanes)
+{
+    return __builtin_popcount(lanes);
+}
+static inline uint32_t warp_thread(const warp_frame *frame, uint32_t lane)
+{
+    return frame->warp * WARP_LANES + lane;
+}
+
+/* Counts an access and checks it: bounds, races, uninitialised reads. width: bytes of a lane. Returns the lanes that
+ * may proceed. data: what a store writes (null: unknown), so that equal values are no race; element bytes apart. */
+enum { WARP_ACCESS_BYTES = 32 }; /* of a lane, at most */
+typedef enum warp_touching { WARP_READS, WARP_WRITES, WARP_UPDATES } warp_touching;
+typedef struct warp_access {
+    warp_touching how;
+    smp_bank_op op;
+    uint32_t width, granule;       /* bytes; of an element */
+    const uint32_t *const *values; /* of each element its row of words, where a store writes 4 bytes; may be null */
+    const unsigned char (*bytes)[WARP_ACCESS_BYTES]; /* of each lane what a store of other elements writes, or null */
+} warp_access;
+uint32_t warp_touch_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                           const uint32_t offset[WARP_LANES], const warp_access *access);
+uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                           const uint64_t address[WARP_LANES], const warp_access *access);
+
+/* The same with banks filled in, but for its active lanes: asynchronous copies, whose cost depends on their source. */
+uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                         const uint32_t offset[WARP_LANES], const warp_access *access, smp_bank_access *banks);
+
+/* Races and uninitialised reads alone, of a lane's bytes that are inside: nothing is counted. */
+void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
+                       uint32_t bytes, warp_touching how);
+
+/* All accesses so far, of all warps, come before all that follow. */
+static inline void warp_order_all(warp_block *block)
+{
+    block->order.floor = ++block->order.interval;
+}
+
+/* The stamp of an access: its interval, the turn of its warp, its thread. */
+static inline uint64_t warp_stamp(const warp_block *block, const warp_frame *frame, uint32_t lane)
+{
+    return (uint64_t)block->order.interval << 32 | (uint64_t)frame->turn << 16 | warp_thread(frame, lane);
+}
+
+/* Whether an earlier access of this block, by its stamp, is not ordered before a later one. */
+static inline bool warp_unordered(const warp_block *block, uint64_t was, uint64_t now)
+{
+    if (was >> 32 < block->order.floor || (uint16_t)was == (uint16_t)now)
+        return false;
+    const uint32_t from = (uint16_t)was / WARP_LANES, to = (uint16_t)now / WARP_LANES;
+    if (from == to && (uint16_t)(was >> 16) < (uint16_t)(now >> 16))
+        return false;
+    return !block->order.partial || was >> 32 >= block->order.known[to][from];
+}
+
+/* The lanes wait for others: their next jump back gives those a turn. */
+void warp_waits(warp_frame *frame);
+
+/* Adds the cost of one more piece of the same instruction (matrices): wavefronts alone. */
+void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access *access);
+
+/* Counts a finding that is known by its kind and instructions, of which no text needs to be made. False: it is new. */
+bool warp_fault_again(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t other_inst);
+
+/* A finding; the text is made only for the first of its kind at these instructions. */
+void warp_fault(warp_block *block, smp_warp_fault fault, uint32_t inst, uint32_t thread, uint32_t other_inst,
+                uint32_t other_thread, const char *format, ...) SMP_PRINTF(7, 8);
+
+/* Ends the launch. */
+void warp_stop(warp_block *block, const warp_frame *frame, const warp_inst *inst, const char *format, ...)
+    SMP_PRINTF(4, 5);
+
+void warp_run_block(warp_block *block, uint64_t index);
+
+/* Runs the lanes of a called function until they have returned. */
+bool warp_run_frame(warp_block *block, warp_frame *frame);
+void warp_fill_rows(const warp_block *block, warp_frame *frame);
+
+/* Numbers the instructions of a whole module (module.c). */
+bool warp_number_module(smp_warp_module *module);
+
+/* Kernels of a module that share a name get template arguments, parameters or their symbol as names (names.c). */
+bool warp_tell_apart(smp_warp_module *module);
+
+/* Constant banks of a launch (banks.c). */
+smp_code warp_open_banks(warp_block *block, smp_error *err);
+void warp_put_cluster(const warp_block *block); /* the shape of the cluster */
+void warp_close_banks(warp_block *block);
+void warp_fill_bank_rows(const warp_block *block, warp_frame *frame);
+void warp_free_bank(warp_bank *bank);
+
+/* Barriers of a block (barrier.c). */
+void warp_arrive(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
+bool warp_release_barriers(warp_block *block);
+void warp_report_deadlock(warp_block *block);
+
+/* Barriers of a cluster (cluster.c): lanes arrive or wait; they end; those of a phase that is over go on. */
+void warp_cluster_barrier(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
+void warp_cluster_exit(warp_block *block, const warp_frame *frame, uint32_t lanes);
+void warp_cluster_wake(warp_block *block);
+
+/* Results (result.c). The first adds what another thread's blocks of the same launch counted and found (finding.c). */
+smp_code warp_add_counts(warp_block *sum, const warp_block *more, smp_error *err);
+smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err);
+
+#endif

@@ -1,0 +1,236 @@
+/* Global memory: the buffers that kernels may access, and what an access costs in sectors of 32 bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "lab/machine/buffers.h"
+#include "lab/machine/machine.h"
+
+enum { ALIGNMENT = 512, SECTOR = 32, NAME = WARP_BUFFER_NAME };
+
+smp_code smp_warp_memory_open(smp_warp_memory **out, smp_error *err)
+{
+    *out = smp_alloc(sizeof **out);
+    return *out ? SMP_OK : smp_fail_memory(err, "buffers", sizeof **out);
+}
+
+void smp_warp_memory_close(smp_warp_memory *memory)
+{
+    if (!memory)
+        return;
+    for (size_t i = 0; i < memory->count; i++)
+        smp_free(memory->buffers[i].owned);
+    warp_close_arena(memory);
+    smp_free(memory->buffers);
+    smp_free(memory);
+}
+
+/* The last buffer that starts at or before the address; count: none does. */
+static size_t search(const smp_warp_memory *memory, uint64_t address)
+{
+    size_t low = 0, high = memory->count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (memory->buffers[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? low - 1 : memory->count;
+}
+
+bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, const char *name)
+{
+    const uint64_t start = buffer->start;
+    if (!smp_grow(&memory->buffers, &memory->capacity, memory->count + 1, sizeof *memory->buffers))
+        return false;
+    size_t at = search(memory, start);
+    at = at == memory->count && (!memory->count || memory->buffers[0].start > start) ? 0 : at + 1;
+    memmove(memory->buffers + at + 1, memory->buffers + at, (memory->count - at) * sizeof *memory->buffers);
+    memory->buffers[at] = *buffer;
+    snprintf(memory->buffers[at].name, NAME, "%s", name ? name : "");
+    memory->count++;
+    return true;
+}
+
+void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
+{
+    size_t whole;
+    char *owned = smp_add_size(size, 2 * (size_t)ALIGNMENT, &whole) ? smp_alloc(whole) : NULL;
+    const uint64_t start = ((uint64_t)(uintptr_t)owned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (owned && warp_insert_buffer(memory, &(warp_buffer){.start = start, .size = size, .owned = owned}, name))
+        return (void *)(uintptr_t)start;
+    smp_free(owned);
+    return NULL;
+}
+
+bool smp_warp_memory_adopt(smp_warp_memory *memory, void *start, size_t size, const char *name)
+{
+    return warp_insert_buffer(memory, &(warp_buffer){.start = (uint64_t)(uintptr_t)start, .size = size}, name);
+}
+
+void smp_warp_memory_release(smp_warp_memory *memory)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < memory->count; i++)
+        if (memory->buffers[i].owned)
+            memory->buffers[kept++] = memory->buffers[i];
+    memory->count = kept;
+}
+
+bool smp_warp_buffer_free(smp_warp_memory *memory, void *start)
+{
+    const size_t at = search(memory, (uint64_t)(uintptr_t)start);
+    if (at == memory->count || memory->buffers[at].start != (uint64_t)(uintptr_t)start)
+        return false;
+    if (memory->buffers[at].device)
+        warp_free_device(memory, &memory->buffers[at]);
+    smp_free(memory->buffers[at].owned);
+    memmove(memory->buffers + at, memory->buffers + at + 1, (memory->count - at - 1) * sizeof *memory->buffers);
+    memory->count--;
+    return true;
+}
+
+bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_t *start, uint64_t *size)
+{
+    const size_t at = search(memory, address);
+    if (at == memory->count || address - memory->buffers[at].start >= memory->buffers[at].size)
+        return false;
+    *start = memory->buffers[at].start;
+    *size = memory->buffers[at].size;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ accesses */
+
+static const char *doing(warp_touching how)
+{
+    return how == WARP_READS ? "reads" : how == WARP_WRITES ? "writes" : "updates";
+}
+
+/* Whether an access lies in memory from start to end: nothing is added to an address, which may be the last there is.
+ */
+static inline bool is_within(uint64_t address, uint32_t width, uint64_t start, uint64_t end)
+{
+    return address >= start && address <= end && end - address >= width;
+}
+
+/* A place that no buffer holds. Once it is known that a GPU would notice, more of the same need no description. */
+static void outside(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t address,
+                    const warp_access *access)
+{
+    char text[160];
+    bool illegal;
+    if (block->illegal && warp_fault_again(block, SMP_WARP_BOUNDS, inst->index, UINT32_MAX))
+        return;
+    warp_describe(block->launch->memory, address, text, sizeof text, &illegal);
+    block->illegal = block->illegal || illegal;
+    warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0, "%s %u bytes %s",
+               doing(access->how), access->width, text);
+}
+
+/* The lanes whose access lies in one buffer and is aligned; findings for the others. */
+static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                             const uint64_t address[WARP_LANES], const warp_access *access)
+{
+    uint32_t inside = 0;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        uint64_t start, size;
+        const uint64_t a = address[l];
+        if (a % access->width) {
+            warp_fault(block, SMP_WARP_MISALIGNED, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+                       "%s %u bytes at an address that is no multiple of %u", doing(access->how), access->width,
+                       access->width);
+            continue;
+        }
+        if (!is_within(a, access->width, block->buffer_start, block->buffer_end)) {
+            if (!smp_warp_buffer_of(block->launch->memory, a, &start, &size) || size - (a - start) < access->width) {
+                outside(block, frame, inst, l, a, access);
+                continue;
+            }
+            block->buffer_start = start;
+            block->buffer_end = start + size;
+        }
+        inside |= UINT32_C(1) << l;
+    }
+    return inside;
+}
+
+static uint32_t count_sectors(uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t width)
+{
+    uint64_t sectors[WARP_LANES];
+    uint32_t count = 0;
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const uint64_t sector = address[l] / SECTOR; /* aligned to its width, an access is in one */
+        uint32_t at = count;
+        while (at && sectors[at - 1] != sector)
+            at--;
+        if (!at)
+            sectors[count++] = sector;
+    }
+    (void)width;
+    return count;
+}
+
+/* Whether the lanes lie as at the last access of this instruction: then it moves as many sectors. */
+static bool same_pattern(warp_memo *memo, uint32_t lanes, const uint64_t address[WARP_LANES], uint32_t width)
+{
+    uint32_t delta[WARP_LANES], differs = 0;
+    const uint64_t base = address[__builtin_ctz(lanes)];
+    const bool whole = lanes == WARP_ALL;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const uint32_t d = (uint32_t)(address[l] - base) & (whole ? WARP_ALL : 0 - (lanes >> l & 1));
+        differs |= d ^ memo->delta[l];
+        delta[l] = d;
+    }
+    const uint32_t phase = (uint32_t)(base % SECTOR);
+    if (!differs && memo->known == 2 && memo->active == lanes && memo->phase == phase && memo->width == width)
+        return true;
+    memcpy(memo->delta, delta, sizeof delta);
+    memo->known = 2;
+    memo->active = lanes;
+    memo->phase = phase;
+    memo->width = (uint8_t)width;
+    return false;
+}
+
+static void note_written(const smp_warp_launch *launch, uint32_t lanes, const uint64_t address[WARP_LANES],
+                         uint32_t width)
+{
+    WARP_ACTIVE_LANES(lanes)
+    if (is_within(address[l], width, launch->written_start, launch->written_end))
+        memset(launch->written + (address[l] - launch->written_start), 1, width);
+}
+
+uint32_t warp_touch_global(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                           const uint64_t address[WARP_LANES], const warp_access *access)
+{
+    warp_count *count = &block->counts[inst->index];
+    warp_memo *memo = &block->memos[inst->index];
+    uint64_t low = UINT64_MAX, high = 0, mixed = 0;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const uint64_t on = 0 - (uint64_t)(lanes >> l & 1), a = address[l] & on;
+        low = (a | ~on) < low ? (a | ~on) : low;
+        high = a > high ? a : high;
+        mixed |= a;
+    }
+    uint32_t inside = lanes;
+    if (low < block->buffer_start || !is_within(high, access->width, block->buffer_start, block->buffer_end) ||
+        mixed & (access->width - 1))
+        inside = lanes_inside(block, frame, inst, lanes, address, access);
+    if (!same_pattern(memo, lanes, address, access->width))
+        memo->sectors = count_sectors(lanes, address, access->width);
+    const uint32_t active = (uint32_t)warp_lanes_in(lanes), bytes = active * access->width;
+    const uint32_t ideal = (bytes + SECTOR - 1) / SECTOR;
+    if (block->launch->written && access->how != WARP_READS)
+        note_written(block->launch, inside, address, access->width);
+    count->seen_space |= 1 << SMP_WARP_GLOBAL;
+    count->instructions++;
+    count->lanes += active;
+    count->sectors += memo->sectors;
+    count->sectors_ideal += ideal < memo->sectors ? ideal : memo->sectors;
+    return inside;
+}

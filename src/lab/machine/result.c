@@ -1,0 +1,301 @@
+/* What a launch cost, by source line; results as text between processes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/machine/machine.h"
+
+/* ------------------------------------------------------------------------------------------------ making */
+
+static smp_warp_op op_of(const warp_block *block, const warp_count *count, uint32_t index, smp_warp_space space)
+{
+    const uint8_t kind = block->insts[index]->kind;
+    (void)count;
+    if (kind == WARP_COPIES)
+        return space == SMP_WARP_SHARED ? SMP_WARP_COPY : SMP_WARP_LOAD;
+    return kind == WARP_UPDATES_MEMORY ? SMP_WARP_ATOMIC : kind == WARP_STORES ? SMP_WARP_STORE : SMP_WARP_LOAD;
+}
+
+static bool same_row(const smp_warp_row *a, const smp_warp_row *b)
+{
+    return a->place == b->place && a->file == b->file && a->line == b->line && a->space == b->space && a->op == b->op &&
+           a->width == b->width;
+}
+
+static void add_row(smp_warp_row *to, const smp_warp_row *from)
+{
+    to->instructions += from->instructions;
+    to->skipped += from->skipped;
+    to->far = to->far || from->far;
+    to->lanes += from->lanes;
+    to->wavefronts += from->wavefronts;
+    to->ideal += from->ideal;
+    to->packed += from->packed;
+    to->conflicts += from->conflicts;
+    to->sectors += from->sectors;
+    to->sectors_ideal += from->sectors_ideal;
+    if ((uint64_t)from->worst_wavefronts * to->worst_ideal > (uint64_t)to->worst_wavefronts * from->worst_ideal ||
+        !to->worst_ideal) {
+        to->worst_wavefronts = from->worst_wavefronts;
+        to->worst_ideal = from->worst_ideal;
+        to->worst_active = from->worst_active;
+        to->worst_op = from->worst_op;
+        memcpy(to->worst_offset, from->worst_offset, sizeof to->worst_offset);
+        memcpy(to->array, from->array, sizeof to->array);
+    }
+}
+
+static const char *array_at(const warp_block *block, uint32_t offset)
+{
+    for (size_t i = 0; i < block->code->array_count; i++) {
+        const warp_shared_array *a = &block->code->arrays[i];
+        if (a->size ? offset >= a->offset && offset - a->offset < a->size : offset >= block->dynamic_base)
+            return a->name;
+    }
+    return "";
+}
+
+static smp_warp_row row_of(const warp_block *block, uint32_t index, smp_warp_space space)
+{
+    const warp_count *c = &block->counts[index];
+    const warp_inst *inst = block->insts[index];
+    smp_warp_row row = {.file = inst->file, .line = inst->line, .space = space};
+    row.op = op_of(block, c, index, space);
+    row.width = (uint32_t)inst->width * (inst->vec ? inst->vec : 1);
+    row.skipped = c->skipped;
+    row.far = c->far;
+    if (block->launch->each_instruction) {
+        row.place = (uint32_t)(inst - block->code->insts);
+        row.repeats = inst->repeats;
+        snprintf(row.instruction, sizeof row.instruction, "%.*s", inst->text ? (int)inst->text_size : 0,
+                 inst->text ? inst->text : "");
+    }
+    if (space == SMP_WARP_GLOBAL) {
+        row.instructions = c->instructions;
+        row.lanes = c->lanes;
+        row.sectors = c->sectors;
+        row.sectors_ideal = c->sectors_ideal;
+        return row;
+    }
+    row.instructions = c->shared_instructions;
+    row.lanes = c->shared_lanes;
+    row.wavefronts = c->wavefronts;
+    row.ideal = c->ideal;
+    row.packed = c->packed;
+    row.conflicts = c->conflicts;
+    row.worst_wavefronts = c->worst_wavefronts;
+    row.worst_ideal = c->worst_ideal;
+    row.worst_active = c->worst_active;
+    row.worst_op = c->worst_op;
+    memcpy(row.worst_offset, c->worst_offset, sizeof row.worst_offset);
+    if (c->worst_active)
+        snprintf(row.array, sizeof row.array, "%s", array_at(block, c->worst_offset[__builtin_ctz(c->worst_active)]));
+    return row;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const smp_warp_row *x = a, *y = b;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->space != y->space)
+        return x->space < y->space ? -1 : 1;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    return x->width < y->width ? -1 : x->width > y->width;
+}
+
+static void set_place(const warp_block *block, uint32_t inst, uint32_t thread, smp_warp_place *place)
+{
+    const uint32_t *dim = block->launch->block;
+    place->file = block->insts[inst]->file;
+    place->line = block->insts[inst]->line ? block->insts[inst]->line : block->insts[inst]->text_line;
+    place->thread[0] = thread % dim[0];
+    place->thread[1] = thread / dim[0] % dim[1];
+    place->thread[2] = thread / dim[0] / dim[1];
+}
+
+/* Findings of several instructions of one line are one. */
+static void add_finding(const warp_block *block, const warp_fault_key *f, smp_warp_result *result)
+{
+    const uint32_t *grid = block->launch->grid;
+    smp_warp_finding finding = {.fault = f->fault, .count = f->count};
+    set_place(block, f->inst, f->thread, &finding.here);
+    if (f->other != UINT32_MAX)
+        set_place(block, f->other, f->other_thread, &finding.other);
+    for (size_t i = 0; i < result->finding_count; i++) {
+        smp_warp_finding *had = &result->findings[i];
+        if (had->fault == finding.fault && had->here.line == finding.here.line && had->here.file == finding.here.file &&
+            had->other.line == finding.other.line && had->other.file == finding.other.file) {
+            had->count += finding.count;
+            return;
+        }
+    }
+    finding.block[0] = (uint32_t)(f->block % grid[0]);
+    finding.block[1] = (uint32_t)(f->block / grid[0] % grid[1]);
+    finding.block[2] = (uint32_t)(f->block / grid[0] / grid[1]);
+    memcpy(finding.text, f->text, sizeof finding.text);
+    result->findings[result->finding_count++] = finding;
+}
+
+/* Whether an instruction of which no lane ever took part would have been counted in a space. */
+static bool counts_there(const warp_block *block, size_t inst, int space)
+{
+    const warp_inst *i = block->insts[inst];
+    if (!i->parts || !i->width || !block->launch->each_instruction || block->counts[inst].seen_space)
+        return false;
+    return space == SMP_WARP_SHARED ? i->space == WARP_SHARED : i->space == WARP_GLOBAL;
+}
+
+smp_code warp_make_result(const warp_block *block, smp_warp_result *result, smp_error *err)
+{
+    const smp_warp_launch *launch = block->launch;
+    const size_t all = launch->kernel->inst_count;
+    result->rows = smp_alloc_array(2 * all + 1, sizeof *result->rows);
+    result->findings = smp_alloc_array(block->fault_count + 1, sizeof *result->findings);
+    result->files = smp_alloc_array(block->code->file_count + 1, sizeof *result->files);
+    if (!result->rows || !result->findings || !result->files)
+        return smp_fail_memory(err, "the result", all * sizeof *result->rows);
+    result->kernel = smp_strdup(block->code->name);
+    result->symbol = smp_strdup(block->code->symbol);
+    if (!result->kernel || !result->symbol)
+        return smp_fail_memory(err, "the result", all);
+    result->of = launch->kernel;
+    memcpy(result->grid, launch->grid, sizeof result->grid);
+    memcpy(result->block, launch->block, sizeof result->block);
+    snprintf(result->code, sizeof result->code, "%s", block->code->param_base ? "sass" : "ptx");
+    result->shared = block->code->shared_bytes;
+    result->dynamic_shared = launch->dynamic_shared;
+    result->instructions = block->instructions;
+    result->lane_instructions = block->lane_instructions;
+    result->illegal = block->illegal;
+    result->refused = block->refused;
+    result->unchecked = block->code->counts_only;
+    result->asserted = block->asserted;
+    for (size_t i = 0; i < block->code->file_count; i++) {
+        result->files[i] = smp_strdup(block->code->files[i] ? block->code->files[i] : "");
+        if (!result->files[i])
+            return smp_fail_memory(err, "the result", all);
+        result->file_count = i + 1;
+    }
+    for (size_t i = 0; i < all; i++)
+        for (int space = SMP_WARP_SHARED; space <= SMP_WARP_GLOBAL; space++)
+            if (block->counts[i].seen_space >> space & 1 || (block->counts[i].skipped && counts_there(block, i, space)))
+                result->rows[result->row_count++] = row_of(block, (uint32_t)i, (smp_warp_space)space);
+    qsort(result->rows, result->row_count, sizeof *result->rows, by_line);
+    size_t kept = 0;
+    for (size_t i = 0; i < result->row_count; i++)
+        if (kept && same_row(&result->rows[kept - 1], &result->rows[i]))
+            add_row(&result->rows[kept - 1], &result->rows[i]);
+        else
+            result->rows[kept++] = result->rows[i];
+    result->row_count = kept;
+    for (size_t i = 0; i < block->fault_count; i++)
+        add_finding(block, &block->faults[i], result);
+    return SMP_OK;
+}
+
+void smp_warp_result_free(smp_warp_result *result)
+{
+    for (size_t i = 0; i < result->file_count; i++)
+        smp_free(result->files[i]);
+    smp_free(result->kernel);
+    smp_free(result->symbol);
+    smp_free(result->files);
+    smp_free(result->rows);
+    smp_free(result->findings);
+    memset(result, 0, sizeof *result);
+}
+
+/* Lines that the sum does not have. */
+static void add_notes(smp_warp_result *sum, const char *notes)
+{
+    while (*notes) {
+        const size_t size = strcspn(notes, "\n");
+        char line[400];
+        snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : sizeof line - 1), notes);
+        if (!strstr(sum->notes, line))
+            smp_warp_note(sum, "%s", line);
+        notes += size + (notes[size] == '\n');
+    }
+}
+
+/* Of the same code, or of a template's that two files instantiate: the same lines of the same files. */
+static bool same_code(const smp_warp_result *a, const smp_warp_result *b)
+{
+    if (strcmp(a->symbol, b->symbol) != 0)
+        return false;
+    if (!a->of || !b->of || a->of == b->of)
+        return true;
+    bool same = a->row_count && a->row_count == b->row_count && a->finding_count == b->finding_count;
+    for (size_t i = 0; i < a->row_count && same; i++) {
+        const uint32_t file = a->rows[i].file;
+        same = same_row(&a->rows[i], &b->rows[i]) && file < a->file_count && file < b->file_count &&
+               !strcmp(a->files[file], b->files[file]);
+    }
+    for (size_t i = 0; i < a->finding_count && same; i++)
+        same = a->findings[i].here.file == b->findings[i].here.file &&
+               a->findings[i].other.file == b->findings[i].other.file;
+    return same;
+}
+
+bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
+{
+    if (sum->stopped && more->stopped && same_code(sum, more)) {
+        sum->launches += more->launches; /* told once */
+        return true;
+    }
+    if (!same_code(sum, more) || memcmp(sum->grid, more->grid, sizeof sum->grid) != 0 ||
+        memcmp(sum->block, more->block, sizeof sum->block) != 0 || sum->dynamic_shared != more->dynamic_shared ||
+        strcmp(sum->code, more->code) != 0 || sum->stopped || more->stopped)
+        return false;
+    const size_t rows = sum->row_count + more->row_count, findings = sum->finding_count + more->finding_count;
+    size_t row_capacity = 0, finding_capacity = 0;
+    smp_warp_row *all_rows = NULL;
+    smp_warp_finding *all_findings = NULL;
+    if (!smp_grow(&all_rows, &row_capacity, rows + 1, sizeof *all_rows) ||
+        !smp_grow(&all_findings, &finding_capacity, findings + 1, sizeof *all_findings)) {
+        smp_free(all_rows);
+        return false;
+    }
+    memcpy(all_rows, sum->rows, sum->row_count * sizeof *all_rows);
+    memcpy(all_findings, sum->findings, sum->finding_count * sizeof *all_findings);
+    for (size_t i = 0; i < more->row_count; i++) {
+        size_t at = 0;
+        while (at < sum->row_count && !same_row(&all_rows[at], &more->rows[i]))
+            at++;
+        if (at < sum->row_count)
+            add_row(&all_rows[at], &more->rows[i]);
+        else
+            all_rows[sum->row_count++] = more->rows[i];
+    }
+    for (size_t i = 0; i < more->finding_count; i++) {
+        const smp_warp_finding *f = &more->findings[i];
+        size_t at = 0;
+        while (at < sum->finding_count &&
+               !(all_findings[at].fault == f->fault && all_findings[at].here.line == f->here.line &&
+                 all_findings[at].other.line == f->other.line && all_findings[at].here.file == f->here.file))
+            at++;
+        if (at < sum->finding_count)
+            all_findings[at].count += f->count;
+        else
+            all_findings[sum->finding_count++] = *f;
+    }
+    qsort(all_rows, sum->row_count, sizeof *all_rows, by_line);
+    smp_free(sum->rows);
+    smp_free(sum->findings);
+    sum->rows = all_rows;
+    sum->findings = all_findings;
+    sum->instructions += more->instructions;
+    sum->lane_instructions += more->lane_instructions;
+    sum->seconds += more->seconds;
+    sum->differing_bytes += more->differing_bytes;
+    sum->unchecked = sum->unchecked || more->unchecked;
+    add_notes(sum, more->notes);
+    sum->launches += more->launches;
+    return true;
+}

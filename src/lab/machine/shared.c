@@ -1,0 +1,302 @@
+/* Shared memory: what an access costs in wavefronts, and whether it races, reads what nobody wrote or leaves the
+ * block's memory. Two accesses of different threads to one place, at least one of them a write, race unless a barrier
+ * lies between them or, within a warp, a __syncwarp. */
+#include <string.h>
+
+#include "lab/machine/cluster.h"
+
+/* The cost of an access, from the last one of this instruction where the lanes lie alike: all its addresses moved by
+ * the same number of words only turn the banks. */
+static const smp_bank_cost *cost_of(warp_memo *memo, const smp_bank_access *access)
+{
+    const uint32_t first = (uint32_t)__builtin_ctz(access->active), base = access->offset[first];
+    const uint32_t phase = access->width < SMP_BANK_BYTES ? base % SMP_BANK_BYTES : 0;
+    uint32_t delta[WARP_LANES], differs = 0;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const uint32_t on = 0 - (access->active >> l & 1);
+        delta[l] = (access->offset[l] - base) & on;
+        differs |= delta[l] ^ memo->delta[l];
+    }
+    if (!differs && memo->known == 1 && memo->active == access->active && memo->op == (uint8_t)access->op &&
+        memo->width == (uint8_t)access->width && memo->phase == phase && access->op != SMP_BANK_ASYNC &&
+        access->op != SMP_BANK_ASYNC_L2)
+        return &memo->cost;
+    memcpy(memo->delta, delta, sizeof delta);
+    memo->known = 1;
+    memo->active = access->active;
+    memo->op = (uint8_t)access->op;
+    memo->width = (uint8_t)access->width;
+    memo->phase = phase;
+    memo->cost = smp_bank_cost_of(access, SMP_BANKS_CC5);
+    return &memo->cost;
+}
+
+void warp_count_shared(warp_block *block, uint32_t index, const smp_bank_access *access)
+{
+    warp_count *count = &block->counts[index];
+    const smp_bank_cost *cost = cost_of(&block->memos[index], access);
+    count->wavefronts += (uint32_t)cost->wavefronts;
+    count->ideal += (uint32_t)cost->ideal;
+    count->packed += (uint32_t)cost->packed;
+    count->conflicts += (uint32_t)cost->conflicts;
+    if ((uint64_t)cost->wavefronts * count->worst_ideal > (uint64_t)count->worst_wavefronts * (uint32_t)cost->ideal ||
+        !count->worst_ideal) {
+        count->worst_wavefronts = (uint32_t)cost->wavefronts;
+        count->worst_ideal = (uint32_t)cost->ideal;
+        count->worst_active = access->active;
+        count->worst_op = access->op;
+        memcpy(count->worst_offset, access->offset, sizeof count->worst_offset);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ races */
+
+static inline uint32_t interval_of(const warp_touch *touch)
+{
+    return (uint32_t)(touch->stamp >> 32);
+}
+static inline uint32_t thread_of(const warp_touch *touch)
+{
+    return (uint32_t)touch->stamp & 0xffff;
+}
+
+/* "s[12]", "byte 48 of shared memory" */
+static void place_text(const warp_block *block, uint32_t offset, char *text, size_t size)
+{
+    const warp_code *code = block->code;
+    for (size_t i = 0; i < code->array_count; i++) {
+        const warp_shared_array *a = &code->arrays[i];
+        if (offset >= a->offset && (offset - a->offset < a->size || (!a->size && offset >= block->dynamic_base))) {
+            snprintf(text, size, "byte %u of '%s'", offset - (a->size ? a->offset : block->dynamic_base), a->name);
+            return;
+        }
+    }
+    snprintf(text, size, "byte %u of shared memory", offset);
+}
+
+static void race(warp_block *block, const warp_touch *before, const char *was, const char *is, uint32_t index,
+                 uint32_t thread, uint32_t granule)
+{
+    char place[120];
+    if (warp_fault_again(block, SMP_WARP_RACE, index, before->inst))
+        return;
+    place_text(block, granule << block->granule_shift, place, sizeof place);
+    warp_fault(block, SMP_WARP_RACE, index, thread, before->inst, thread_of(before),
+               "one thread %s and another %s %s without a barrier between them", was, is, place);
+}
+
+/* Whether the readers that are known race with every writer that a further reader would race with: two of different
+ * warps do, and so do two threads of this warp that read in this turn. A barrier of some warps may order one of them.
+ */
+static inline bool readers_suffice(const warp_block *block, const warp_granule *g, uint64_t now)
+{
+    const uint64_t read = g->read.stamp, other = g->other.stamp;
+    if (read >> 32 < block->order.floor || other >> 32 < block->order.floor || block->order.partial)
+        return false;
+    if ((uint16_t)read / WARP_LANES != (uint16_t)other / WARP_LANES)
+        return true;
+    return read / WARP_LANES == now / WARP_LANES && other / WARP_LANES == now / WARP_LANES && read != other;
+}
+
+static inline void note_read(const warp_block *block, warp_granule *g, const warp_touch *now)
+{
+    const uint32_t floor = block->order.floor;
+    if (readers_suffice(block, g, now->stamp))
+        return;
+    if (interval_of(&g->read) >= floor && thread_of(&g->read) != thread_of(now)) {
+        const bool same_warp = thread_of(&g->read) / WARP_LANES == thread_of(now) / WARP_LANES;
+        const bool other_kept =
+            interval_of(&g->other) >= floor && thread_of(&g->other) / WARP_LANES != thread_of(now) / WARP_LANES;
+        if (!same_warp || !other_kept)
+            g->other = g->read;
+    }
+    g->read = *now;
+}
+
+static void uninitialised(warp_block *block, const warp_touch *now, const char *does, uint32_t granule)
+{
+    char place[120];
+    if (warp_fault_again(block, SMP_WARP_UNINITIALISED, now->inst, UINT32_MAX))
+        return;
+    place_text(block, granule << block->granule_shift, place, sizeof place);
+    warp_fault(block, SMP_WARP_UNINITIALISED, now->inst, thread_of(now), UINT32_MAX, 0,
+               "%s %s, which the block has not written", does, place);
+}
+
+static void check_read(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
+{
+    if (interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
+        uninitialised(block, now, "reads", granule);
+    else if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic))
+        race(block, &g->write, g->write.atomic ? "updates" : "writes", "reads", now->inst, thread_of(now), granule);
+    note_read(block, g, now);
+}
+
+static void check_write(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule, bool same_value)
+{
+    const char *is = now->atomic ? "updates" : "writes";
+    if (warp_unordered(block, g->write.stamp, now->stamp) && !(now->atomic && g->write.atomic) && !same_value)
+        race(block, &g->write, g->write.atomic ? "updates" : "writes", is, now->inst, thread_of(now), granule);
+    else if (warp_unordered(block, g->read.stamp, now->stamp) && !(now->atomic && g->read.atomic))
+        race(block, &g->read, "reads", is, now->inst, thread_of(now), granule);
+    else if (warp_unordered(block, g->other.stamp, now->stamp) && !(now->atomic && g->other.atomic))
+        race(block, &g->other, "reads", is, now->inst, thread_of(now), granule);
+    g->write = *now;
+}
+
+static void check_update(warp_block *block, warp_granule *g, const warp_touch *now, uint32_t granule)
+{
+    if (interval_of(&g->write) < block->order.first && !warp_written_far(block, granule))
+        uninitialised(block, now, "updates", granule);
+    check_write(block, g, now, granule, false);
+}
+
+/* Whether a store leaves the granule as it is: several threads that write one value are no mistake. */
+static bool writes_same(const warp_block *block, const warp_access *access, uint32_t lane, uint32_t offset,
+                        uint32_t granule)
+{
+    const uint32_t at = granule << block->granule_shift;
+    if (access->bytes)
+        return !memcmp(block->shared + at, access->bytes[lane] + (at - offset), (size_t)1 << block->granule_shift);
+    if (!access->values)
+        return false;
+    const uint32_t element = ((granule << block->granule_shift) - offset) / 4;
+    uint32_t there;
+    memcpy(&there, block->shared + offset + 4 * element, 4);
+    return access->values[element] && access->values[element][lane] == there;
+}
+
+/* Reads of one granule a lane, by far the most accesses. */
+static void check_reads(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                        const uint32_t offset[WARP_LANES])
+{
+    warp_touch now = {0, inst->index, inst->orderly};
+    const uint64_t stamp = warp_stamp(block, frame, 0);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const uint32_t at = offset[l] >> block->granule_shift;
+        warp_granule *g = &block->granules[at];
+        now.stamp = stamp + l;
+        if (interval_of(&g->write) < block->order.first || warp_unordered(block, g->write.stamp, now.stamp))
+            check_read(block, g, &now, at);
+        else
+            note_read(block, g, &now);
+    }
+}
+
+static void check_lane(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
+                       const warp_access *access)
+{
+    const warp_touch now = {warp_stamp(block, frame, lane), inst->index, access->how == WARP_UPDATES || inst->orderly};
+    const uint32_t last = (offset + access->width - 1) >> block->granule_shift;
+    for (uint32_t at = offset >> block->granule_shift; at <= last; at++) {
+        warp_granule *g = &block->granules[at];
+        if (access->how == WARP_READS)
+            check_read(block, g, &now, at);
+        else if (access->how == WARP_UPDATES)
+            check_update(block, g, &now, at);
+        else {
+            const bool alone = !warp_unordered(block, g->write.stamp, now.stamp);
+            check_write(block, g, &now, at, alone || writes_same(block, access, lane, offset, at));
+            /* the value is there at once, so that the next lane of this instruction compares with it */
+            if (access->bytes) { /* of this granule alone: the next one is compared first */
+                const uint32_t begin = at << block->granule_shift;
+                memcpy(block->shared + begin, access->bytes[lane] + (begin - offset),
+                       (size_t)1 << block->granule_shift);
+            } else if (access->values && access->granule == 4) {
+                const uint32_t element = ((at << block->granule_shift) - offset) / 4;
+                if (access->values[element])
+                    memcpy(block->shared + offset + 4 * element, &access->values[element][lane], 4);
+            }
+        }
+    }
+}
+
+void warp_check_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane, uint32_t offset,
+                       uint32_t bytes, warp_touching how)
+{
+    const warp_access access = {.how = how, .width = bytes};
+    if (!bytes || block->code->counts_only)
+        return;
+    if (block->cluster)
+        warp_check_near(block, frame, inst, lane, offset, &access);
+    check_lane(block, frame, inst, lane, offset, &access);
+}
+
+/* ------------------------------------------------------------------------------------------------ accesses */
+
+/* Whether it declares extern __shared__ and got none. */
+static bool wants_dynamic(const warp_block *block)
+{
+    bool declares = false;
+    for (size_t i = 0; i < block->code->array_count; i++)
+        declares = declares || !block->code->arrays[i].size;
+    return declares && !block->launch->dynamic_shared;
+}
+
+static uint32_t lanes_inside(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                             const uint32_t offset[WARP_LANES], const warp_access *access)
+{
+    uint32_t inside = 0;
+    const char *lacks = wants_dynamic(block) ? "; its launch gives no dynamic shared memory: --shared BYTES, shared=, "
+                                               "or <<<grid, block, bytes>>>"
+                                             : "";
+    const char *doing = access->how == WARP_READS ? "reads" : access->how == WARP_WRITES ? "writes" : "updates";
+    WARP_ACTIVE_LANES(lanes)
+    {
+        if ((uint64_t)offset[l] + access->width > block->shared_size)
+            warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+                       "%s %u bytes at byte %u of shared memory, of which the block has %u%s", doing, access->width,
+                       offset[l], block->shared_size, lacks);
+        else if (offset[l] % access->width)
+            warp_fault(block, SMP_WARP_MISALIGNED, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
+                       "%s %u bytes at byte %u of shared memory, no multiple of %u", doing, access->width, offset[l],
+                       access->width);
+        else
+            inside |= UINT32_C(1) << l;
+    }
+    return inside;
+}
+
+uint32_t warp_touch_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                         const uint32_t offset[WARP_LANES], const warp_access *access, smp_bank_access *banks)
+{
+    warp_count *count = &block->counts[inst->index];
+    uint32_t high = 0, mixed = 0;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const uint32_t a = offset[l] & (0 - (lanes >> l & 1));
+        high = a > high ? a : high;
+        mixed |= a;
+    }
+    count->seen_space |= 1 << SMP_WARP_SHARED;
+    count->shared_instructions++;
+    count->shared_lanes += (uint32_t)warp_lanes_in(lanes);
+    if ((uint64_t)high + access->width > block->shared_size || mixed & (access->width - 1))
+        lanes = lanes_inside(block, frame, inst, lanes, offset, access);
+    if (!lanes)
+        return 0;
+    banks->active = lanes;
+    warp_count_shared(block, inst->index, banks);
+    if (block->code->counts_only)
+        return lanes;
+    if (block->cluster)
+        WARP_ACTIVE_LANES(lanes)
+    warp_check_near(block, frame, inst, l, offset[l], access);
+    if (access->how == WARP_READS && access->width <= UINT32_C(1) << block->granule_shift)
+        check_reads(block, frame, inst, lanes, offset);
+    else
+        WARP_ACTIVE_LANES(lanes)
+    check_lane(block, frame, inst, l, offset[l], access);
+    return lanes;
+}
+
+uint32_t warp_touch_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                           const uint32_t offset[WARP_LANES], const warp_access *access)
+{
+    smp_bank_access banks;
+    banks.op = access->op;
+    banks.width = (int)access->width;
+    banks.through_l1 = 0;
+    memcpy(banks.offset, offset, sizeof banks.offset);
+    return warp_touch_copy(block, frame, inst, lanes, offset, access, &banks);
+}

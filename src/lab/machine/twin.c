@@ -1,0 +1,237 @@
+/* A kernel through PTX and through SASS: mistakes are PTX's to tell, counts are SASS's, and both must leave the same
+ * bytes in memory. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/paths.h"
+#include "lab/machine/machine.h"
+
+void smp_warp_note(smp_warp_result *result, const char *format, ...)
+{
+    const size_t used = strlen(result->notes), room = sizeof result->notes - used;
+    va_list arguments;
+    if (room < 2)
+        return;
+    va_start(arguments, format);
+    vsnprintf(result->notes + used, room, format, arguments);
+    va_end(arguments);
+    const size_t length = strlen(result->notes);
+    if (length + 1 < sizeof result->notes)
+        memcpy(result->notes + length, "\n", 2);
+    else /* a note that has no room is left out whole */
+        result->notes[used] = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ what ptxas made */
+
+typedef struct kind {
+    const char *file;
+    uint32_t line;
+    smp_warp_space space;
+    smp_warp_op op;
+} kind;
+
+static const char *file_of(const smp_warp_result *r, uint32_t file)
+{
+    return file < r->file_count && r->files[file] ? r->files[file] : "";
+}
+
+static bool is_kind(const smp_warp_result *r, const smp_warp_row *row, const kind *k)
+{
+    return row->line == k->line && row->space == k->space && row->op == k->op &&
+           !strcmp(file_of(r, row->file), k->file);
+}
+
+/* The rows of a kind, of all widths: instructions, bytes that lanes asked for, the widest access. */
+typedef struct total {
+    uint64_t instructions, bytes;
+    uint32_t widest, narrowest;
+} total;
+
+static total total_of(const smp_warp_result *r, const kind *k)
+{
+    total t = {.narrowest = UINT32_MAX};
+    for (size_t i = 0; i < r->row_count; i++) {
+        const smp_warp_row *row = &r->rows[i];
+        if (!is_kind(r, row, k))
+            continue;
+        t.instructions += row->instructions;
+        t.bytes += row->lanes * row->width;
+        t.widest = row->width > t.widest ? row->width : t.widest;
+        t.narrowest = row->width < t.narrowest ? row->width : t.narrowest;
+    }
+    return t;
+}
+
+static void note_line(smp_warp_result *result, const kind *k, const total *ptx, const total *sass)
+{
+    static const char *const ops[] = {"load", "store", "atomic", "copy"};
+    const char *space = k->space == SMP_WARP_SHARED ? "shared" : "global";
+    char where[120];
+    snprintf(where, sizeof where, "%.90s:%u", smp_base_name(k->file), k->line);
+    if (sass->widest > ptx->widest && ptx->widest)
+        smp_warp_note(result, "%s: ptxas joined %s %ss of %u bytes into some of %u", where, space, ops[k->op],
+                      ptx->widest, sass->widest);
+    else if (ptx->widest > sass->widest && sass->widest)
+        smp_warp_note(result, "%s: ptxas split %s %ss of %u bytes into some of %u", where, space, ops[k->op],
+                      ptx->widest, sass->widest);
+    else if (!sass->instructions)
+        smp_warp_note(result, "%s: ptxas made no %s %s of it", where, space, ops[k->op]);
+    else if (!ptx->instructions)
+        smp_warp_note(result, "%s: ptxas made a %s %s of it that the PTX does not have", where, space, ops[k->op]);
+    else if (sass->instructions == ptx->instructions)
+        smp_warp_note(result, "%s: ptxas has other lanes take part in the %s %s", where, space, ops[k->op]);
+    else
+        smp_warp_note(result, "%s: the PTX has %llu warp instructions (%s %s), the SASS %llu", where,
+                      (unsigned long long)ptx->instructions, space, ops[k->op], (unsigned long long)sass->instructions);
+}
+
+static void note_lines(smp_warp_result *result, const smp_warp_result *ptx)
+{
+    const smp_warp_result *const both[] = {ptx, result};
+    for (int which = 0; which < 2; which++)
+        for (size_t i = 0; i < both[which]->row_count; i++) {
+            const smp_warp_row *row = &both[which]->rows[i];
+            const kind k = {file_of(both[which], row->file), row->line, row->space, row->op};
+            bool had = false;
+            for (size_t n = 0; n < i && !had; n++)
+                had = is_kind(both[which], &both[which]->rows[n], &k);
+            const total a = total_of(ptx, &k), b = total_of(result, &k);
+            if (had || !row->line || (which && a.instructions) || /* no line: the compiler tells none */
+                (a.instructions == b.instructions && a.widest == b.widest && a.bytes == b.bytes))
+                continue;
+            note_line(result, &k, &a, &b);
+        }
+}
+
+/* A swap that is tried until no other thread came between: on the hardware warps disturb each other, here they do not.
+ */
+static void note_spins(smp_warp_result *result, const smp_warp_kernel *sass)
+{
+    for (size_t i = 0; i < sass->code.count; i++) {
+        const warp_inst *inst = &sass->code.insts[i];
+        if (inst->spins && inst->file < sass->code.file_count)
+            smp_warp_note(result, "%s:%u: a loop that repeats until its swap succeeds: a GPU may repeat it more often",
+                          smp_base_name(sass->code.files[inst->file]), inst->line);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ results */
+
+/* The findings of `ptx` become those of the result, whose files are extended by theirs. */
+static bool take_findings(smp_warp_result *result, smp_warp_result *ptx)
+{
+    const size_t files = result->file_count + ptx->file_count;
+    char **all = smp_alloc_array(files + 1, sizeof *all);
+    if (!all)
+        return false;
+    memcpy(all, result->files, result->file_count * sizeof *all);
+    memcpy(all + result->file_count, ptx->files, ptx->file_count * sizeof *all);
+    for (size_t i = 0; i < ptx->finding_count; i++) {
+        ptx->findings[i].here.file += (uint32_t)result->file_count;
+        ptx->findings[i].other.file += (uint32_t)result->file_count;
+    }
+    smp_free(result->files);
+    smp_free(result->findings);
+    smp_free(ptx->files);
+    result->files = all;
+    result->file_count = files;
+    result->findings = ptx->findings;
+    result->finding_count = ptx->finding_count;
+    result->illegal = ptx->illegal;
+    result->refused = ptx->refused;
+    result->unchecked = ptx->unchecked;
+    ptx->files = NULL;
+    ptx->file_count = 0;
+    ptx->findings = NULL;
+    ptx->finding_count = 0;
+    return true;
+}
+
+/* Places that the SASS accesses and the PTX does not: ptxas lays shared memory out in its own way. */
+static void note_faults(smp_warp_result *result, const smp_warp_result *ptx)
+{
+    for (size_t i = 0; i < result->finding_count; i++) {
+        const smp_warp_finding *f = &result->findings[i];
+        bool known = f->fault != SMP_WARP_BOUNDS && f->fault != SMP_WARP_MISALIGNED;
+        for (size_t k = 0; k < ptx->finding_count; k++)
+            known = known || ptx->findings[k].fault == f->fault;
+        if (known)
+            continue;
+        smp_warp_note(result, "%s:%u: the SASS alone %s", smp_base_name(file_of(result, f->here.file)), f->here.line,
+                      f->text);
+        return;
+    }
+}
+
+static void note_problem(smp_warp_result *result, const smp_error *err)
+{
+    smp_warp_note(result, "counted from PTX: %s%s%s%s", err->message, err->where[0] ? " (" : "", err->where,
+                  err->where[0] ? ")" : "");
+}
+
+smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result,
+                           smp_error *err)
+{
+    smp_warp_result ptx;
+    smp_error problem = {0};
+    char place[200];
+    const smp_error *known = sass ? smp_warp_kernel_problem(sass) : NULL;
+    const smp_error *unable = smp_warp_kernel_problem(launch->kernel);
+    if (sass && !known && unable) { /* PTX that the lab cannot execute: counts alone */
+        smp_warp_launch alone = *launch;
+        alone.kernel = sass;
+        const smp_code done = smp_warp_run(&alone, result, err);
+        smp_warp_note(result, "mistakes are not looked for: %s", unable->message);
+        return done;
+    }
+    smp_warp_launch first = *launch; /* both runs have the time of one */
+    first.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
+    smp_warp_copy *before = sass && !known ? smp_warp_copy_memory(launch->memory) : NULL;
+    smp_code code = smp_warp_run(&first, before ? &ptx : result, err);
+    if (!before || code) {
+        if (before)
+            *result = ptx;
+        if (known)
+            note_problem(result, known);
+        smp_warp_copy_free(before);
+        return code;
+    }
+    smp_warp_copy *after = smp_warp_copy_memory(launch->memory);
+    if (!after || !smp_warp_copy_back(launch->memory, before)) {
+        smp_warp_copy_free(before);
+        smp_warp_copy_free(after);
+        *result = ptx;
+        smp_warp_note(result, "counted from PTX: there is no memory for a second run, or the kernel allocates some");
+        return SMP_OK;
+    }
+    smp_warp_launch second = first;
+    second.kernel = sass;
+    second.print = NULL;
+    code = smp_warp_run(&second, result, &problem);
+    if (code) { /* the PTX's results stand */
+        (void)smp_warp_copy_back(launch->memory, after);
+        smp_warp_result_free(result);
+        *result = ptx;
+        note_problem(result, &problem);
+        memset(&ptx, 0, sizeof ptx);
+        code = SMP_OK;
+    } else {
+        const uint64_t bytes = smp_warp_copy_differs(launch->memory, after, place, sizeof place);
+        if (bytes)
+            smp_warp_note(result, "SASS and PTX leave %llu bytes of memory that differ, first %s",
+                          (unsigned long long)bytes, place);
+        result->differing_bytes = bytes;
+        note_faults(result, &ptx);
+        note_lines(result, &ptx);
+        note_spins(result, sass);
+        if (!take_findings(result, &ptx))
+            code = smp_fail_memory(err, "findings", 0);
+    }
+    smp_warp_result_free(&ptx);
+    smp_warp_copy_free(before);
+    smp_warp_copy_free(after);
+    return code;
+}

@@ -1,0 +1,259 @@
+/* Runs CUDA kernels without a GPU, a warp at a time, and counts what each source line costs: wavefronts and conflicts
+ * in shared memory, sectors in global memory; races, uninitialised reads, accesses outside buffers and divergent
+ * barriers. A kernel comes as PTX text (ptx/). The rules of banks are those of banks/bank.h.
+ *
+ * A block's warps take turns at barriers. Blocks run one after another, or in threads (smp_warp_launch.threads) where
+ * none changes what another reads, or in turns (together): the same launch gives the same bytes and counts each time.
+ */
+#ifndef SMP_LAB_MACHINE_WARP_H
+#define SMP_LAB_MACHINE_WARP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "banks/bank.h"
+#include "base/error.h"
+
+/* ------------------------------------------------------------------------------------------------ buffers */
+
+/* The global memory that kernels may access. Addresses are the host's own. */
+typedef struct smp_warp_memory smp_warp_memory;
+
+smp_code smp_warp_memory_open(smp_warp_memory **out, smp_error *err);
+void smp_warp_memory_close(smp_warp_memory *memory); /* frees its buffers; null is allowed */
+
+/* A zeroed buffer aligned to 512 bytes; null: no memory. name: how findings call it, null: by its address; copied. */
+void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name);
+
+/* The same where the host's code has no access but between two calls of smp_warp_memory_open_to_host (that of large
+ * ones stays open). No address is given out twice. Null: no memory, or more than a GPU has. */
+void *smp_warp_device_buffer(smp_warp_memory *memory, size_t size);
+
+/* Sets the device's addresses apart before the first such buffer: others are the host's. */
+void smp_warp_memory_reserve(smp_warp_memory *memory);
+void smp_warp_memory_open_to_host(smp_warp_memory *memory, bool open);
+bool smp_warp_memory_is_device(const smp_warp_memory *memory, const void *address);
+
+/* Memory of others becomes a buffer, until smp_warp_memory_release(). False: no memory. */
+bool smp_warp_memory_adopt(smp_warp_memory *memory, void *start, size_t size, const char *name);
+void smp_warp_memory_release(smp_warp_memory *memory); /* of all that were adopted */
+
+/* False: no buffer begins there. */
+bool smp_warp_buffer_free(smp_warp_memory *memory, void *start);
+
+/* The buffer in which an address lies; false: none. */
+bool smp_warp_buffer_of(const smp_warp_memory *memory, uint64_t address, uint64_t *start, uint64_t *size);
+
+/* A copy of what all buffers hold. Null: no memory. */
+typedef struct smp_warp_copy smp_warp_copy;
+smp_warp_copy *smp_warp_copy_memory(const smp_warp_memory *memory);
+void smp_warp_copy_free(smp_warp_copy *copy); /* null is allowed */
+/* Writes it back; false: the buffers are others since. */
+bool smp_warp_copy_back(smp_warp_memory *memory, const smp_warp_copy *copy);
+/* How many bytes are not as in the copy; place: where the first lies. */
+uint64_t smp_warp_copy_differs(const smp_warp_memory *memory, const smp_warp_copy *copy, char *place, size_t size);
+
+/* ------------------------------------------------------------------------------------------------ modules */
+
+typedef struct smp_warp_module smp_warp_module;
+typedef struct smp_warp_kernel smp_warp_kernel;
+
+typedef struct smp_warp_param {
+    char type[8]; /* "u64", "f32"; "b8" for structures */
+    uint32_t offset, size;
+} smp_warp_param;
+
+/* Parses PTX. name: the file, for messages. Variables are laid out in memory, which must outlive the module. A kernel
+ * that holds an instruction which the machine lacks is kept with that as its problem; the module loads. *out is null on
+ * failure. */
+smp_code smp_warp_load_ptx(const char *name, const char *text, size_t length, smp_warp_memory *memory,
+                           smp_warp_module **out, smp_error *err);
+
+/* Reads SASS as `nvdisasm -c -gi` writes it, of the cubin that is given too (null: there are no
+ * constants, and the PTX tells the shape). ptx: the same program, whose variables it shares; null: it has its own. Its
+ * launches count accesses and do not look for races and uninitialised reads, since ptxas removes the barriers of a warp
+ * that do nothing on the hardware. */
+smp_code smp_warp_load_sass(const char *name, const char *text, size_t length, const void *cubin, size_t cubin_size,
+                            const smp_warp_module *ptx, smp_warp_memory *memory, smp_warp_module **out, smp_error *err);
+void smp_warp_module_free(smp_warp_module *module); /* null is allowed */
+
+size_t smp_warp_kernel_count(const smp_warp_module *module);
+const smp_warp_kernel *smp_warp_kernel_at(const smp_warp_module *module, size_t index);
+
+/* By its symbol ("_Z9transposePfPKf") or its name in the source ("transpose", "tile<32,float>", "scale(float*)"). Null:
+ * there is none, or, where *many is set, several have that name. */
+const smp_warp_kernel *smp_warp_kernel_find(const smp_warp_module *module, const char *name, bool *many);
+
+const char *smp_warp_kernel_symbol(const smp_warp_kernel *kernel);
+const char *smp_warp_kernel_name(const smp_warp_kernel *kernel); /* in the source; unlike those beside it */
+size_t smp_warp_kernel_params(const smp_warp_kernel *kernel, const smp_warp_param **params);
+uint32_t smp_warp_kernel_shared(const smp_warp_kernel *kernel); /* bytes of static shared memory */
+uint32_t smp_warp_kernel_arch(const smp_warp_kernel *kernel);   /* that it is compiled for: 90; 0: not known */
+/* The blocks of a cluster that it wants (__cluster_dims__). False: it leaves that to its launches. */
+bool smp_warp_kernel_cluster(const smp_warp_kernel *kernel, uint32_t shape[3]);
+/* The threads that a block of it may have, of registers each (0: not known); 0: no block fits. */
+uint32_t smp_warp_kernel_threads(const smp_warp_kernel *kernel, uint32_t registers);
+uint32_t smp_warp_kernel_param_bytes(const smp_warp_kernel *kernel);
+const smp_error *smp_warp_kernel_problem(const smp_warp_kernel *kernel); /* null: it can run */
+
+/* The last name in a mangled symbol: "_ZZ9transposePfE4tile" is "tile"; others stay as they are. */
+void smp_warp_source_name(const char *symbol, size_t length, char *name, size_t size);
+
+size_t smp_warp_variable_count(const smp_warp_module *module);
+/* The same with template arguments, "tr<32,float>", and, where wanted, parameters. False: the symbol has what is not
+ * known here. */
+bool smp_warp_full_name(const char *symbol, bool params, char *name, size_t size);
+
+/* How long the first of several names is, with commas between: those in brackets are part of a name. */
+size_t smp_warp_name_span(const char *names);
+
+/* The memory of a __device__ or __constant__ variable; null: there is none. */
+void *smp_warp_variable(const smp_warp_module *module, const char *name, size_t *size);
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+typedef struct smp_warp_launch {
+    const smp_warp_kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint32_t cluster[3];     /* blocks of a cluster; 0: as the kernel says, or none */
+    uint32_t dynamic_shared; /* bytes */
+    uint32_t registers;      /* of a thread; 0: not known */
+    const void *params;      /* smp_warp_kernel_param_bytes of them */
+    smp_warp_memory *memory;
+    FILE *print;            /* where the kernel's printf goes */
+    const uint64_t *blocks; /* the blocks that run, ascending; null: all */
+    uint64_t block_count;
+    bool each_instruction;  /* rows are of instructions, not of source lines */
+    int threads;            /* of the host that run blocks; 0: one */
+    double seconds;         /* after which it is stopped with an error; 0: never */
+    double deadline;        /* where it began before: when that is, by smp_now(); 0: not */
+    bool together;          /* blocks wait for each other: all of them run, in turns */
+    uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
+    unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */
+    uint64_t written_start, written_end;
+} smp_warp_launch;
+
+enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024, SMP_WARP_MAX_CLUSTER = 16 };
+
+typedef enum smp_warp_space { SMP_WARP_SHARED, SMP_WARP_GLOBAL } smp_warp_space;
+typedef enum smp_warp_op { SMP_WARP_LOAD, SMP_WARP_STORE, SMP_WARP_ATOMIC, SMP_WARP_COPY } smp_warp_op;
+
+/* All accesses of one kind that a source line makes. */
+typedef struct smp_warp_row {
+    uint32_t file, line; /* file: an index for smp_warp_result.files */
+    smp_warp_space space;
+    smp_warp_op op;
+    uint32_t width;                                       /* bytes a lane */
+    uint64_t instructions, lanes;                         /* of warps; active lanes, summed */
+    uint64_t wavefronts, ideal, packed, conflicts;        /* as in smp_bank_cost */
+    uint64_t sectors, sectors_ideal;                      /* of 32 bytes; ideal: the lanes' bytes side by side */
+    uint32_t worst_wavefronts, worst_ideal, worst_active; /* of one instruction: the worst */
+    uint32_t worst_offset[SMP_WARP];
+    smp_bank_op worst_op;
+    char array[64];       /* the shared array where that is known, else "" */
+    uint64_t skipped;     /* of SASS: warp instructions of which no lane took part */
+    bool far;             /* other blocks' shared memory too, of which no wavefronts are told */
+    uint32_t place;       /* with each_instruction: its number in the kernel */
+    bool repeats;         /* the same: in a loop that waits for others, so that how often is a matter of timing */
+    char instruction[80]; /* SASS, with each_instruction; else "" */
+} smp_warp_row;
+
+typedef enum smp_warp_fault {
+    SMP_WARP_RACE,
+    SMP_WARP_UNINITIALISED,
+    SMP_WARP_BOUNDS,
+    SMP_WARP_MISALIGNED,
+    SMP_WARP_BARRIER
+} smp_warp_fault;
+
+/* The words of --fail-on and of reports: "race", "uninitialised", "bounds", "misaligned", "barrier". */
+const char *smp_warp_fault_name(smp_warp_fault fault);
+
+typedef struct smp_warp_place {
+    uint32_t file, line;
+    uint32_t thread[3];
+} smp_warp_place;
+
+/* The same mistake at the same lines; the first is told in full. */
+typedef struct smp_warp_finding {
+    smp_warp_fault fault;
+    uint64_t count; /* lanes, or barriers */
+    uint32_t block[3];
+    smp_warp_place here, other; /* other.line 0: one place alone */
+    char text[200];             /* what happened, without lines and threads */
+} smp_warp_finding;
+
+/* What a kernel takes of an SM (resources.c). */
+typedef struct smp_warp_fit {
+    int arch;           /* 90; 0: nothing is known */
+    uint32_t registers; /* of a thread */
+    uint32_t blocks;    /* that an SM holds at a time */
+    double occupancy;   /* their warps of those that an SM can hold, 0..1 */
+    const char *limit;  /* "warps", "registers", "shared memory", "blocks" */
+} smp_warp_fit;
+
+typedef struct smp_warp_result {
+    char *kernel, *symbol; /* null: nothing ran */
+    const void *of;        /* the kernel's code, in the process that ran it: files may share a symbol */
+    uint32_t grid[3], block[3], shared, dynamic_shared;
+    uint64_t launches, blocks_run, blocks, instructions, lane_instructions;
+    double seconds;
+    char code[8];             /* what was counted: "ptx", "sass" */
+    char notes[2000];         /* lines: where PTX and SASS disagree, why PTX was counted */
+    uint64_t differing_bytes; /* of memory, between PTX and SASS */
+    char **files;
+    size_t file_count;
+    smp_warp_row *rows; /* by file and line */
+    size_t row_count;
+    smp_warp_finding *findings;
+    size_t finding_count;
+    bool unchecked; /* races and uninitialised reads were not looked for: a note says why */
+    bool asserted;  /* an assertion failed */
+    bool illegal;   /* a finding is of an address that a GPU would not take: it would end the launch */
+    bool refused;   /* a finding is of an instruction that a GPU does not run: it would end the launch */
+    bool stopped;   /* before its end: error says why */
+    smp_error error;
+    smp_warp_fit fit; /* the caller's to fill in */
+} smp_warp_result;
+
+/* The registers of a thread, as a cubin tells them of a kernel. False: it does not. */
+bool smp_warp_registers(const void *cubin, size_t size, const char *symbol, uint32_t *registers);
+
+/* The threads that a block can have whose threads take so many registers (0: not known). */
+uint32_t smp_warp_threads_of(uint32_t registers);
+
+/* How many blocks of so many threads, with so many bytes of shared memory, an SM holds. False: no such architecture or
+ * block. */
+bool smp_warp_fit_of(int arch, uint32_t registers, uint32_t shared, uint32_t threads, smp_warp_fit *out);
+
+/* Whether a GPU takes the launch's blocks, by their threads and registers. */
+typedef enum smp_warp_room { SMP_WARP_FITS, SMP_WARP_OUT_OF_BOUNDS, SMP_WARP_OUT_OF_REGISTERS } smp_warp_room;
+smp_warp_room smp_warp_room_of(const smp_warp_launch *launch, smp_error *err);
+
+/* Runs the kernel. A kernel that stops (trap, deadlock, unknown instruction) fails with SMP_E_PROCESS, and the result
+ * tells what was counted until then. Owner of the result: the caller (smp_warp_result_free), also on failure. */
+smp_code smp_warp_run(const smp_warp_launch *launch, smp_warp_result *result, smp_error *err);
+void smp_warp_result_free(smp_warp_result *result);
+
+/* Runs launch->kernel, which is of PTX, and then the same kernel's SASS on the memory as it was before: counts are the
+ * SASS's, findings the PTX's. Without SASS (null, or one that has a problem or stops) counts are the PTX's, and a note
+ * says why. */
+smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result,
+                           smp_error *err);
+void smp_warp_note(smp_warp_result *result, const char *format, ...) SMP_PRINTF(2, 3);
+
+/* The blocks that "all", "first,middle,last" or a number mean, of a grid of `blocks`. *list is null for all, else from
+ * smp_alloc. A wrong text is SMP_E_USAGE. */
+smp_code smp_warp_choose_blocks(const char *text, uint64_t blocks, uint64_t **list, uint64_t *count, smp_error *err);
+
+/* Adds the counts of another launch of the same kernel with the same shape. False: it is another, as static kernels of
+ * two files are that share a symbol. */
+bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more);
+
+/* A result as text that another process reads back (exchange.c). *end: there was no further one. */
+void smp_warp_result_write(FILE *to, const smp_warp_result *result);
+smp_code smp_warp_result_read(FILE *from, smp_warp_result *result, bool *end, smp_error *err);
+
+#endif

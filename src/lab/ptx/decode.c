@@ -1,0 +1,402 @@
+/* Instructions: opcode, guard and operands. What computes lane by lane is a row of the tables lanes_*.c; a modifier
+ * that no row has makes the kernel one that cannot run. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/ptx/execute.h"
+#include "lab/ptx/lanes.h"
+#include "lab/ptx/ptx.h"
+
+bool ptx_has(const ptx_statement *s, const char *word)
+{
+    for (int i = 1; i < s->word_count; i++)
+        if (!strcmp(s->words[i], word))
+            return true;
+    return false;
+}
+
+static bool in_list(const char *list, const char *word)
+{
+    const size_t size = strlen(word);
+    for (const char *at = list; size && (at = strstr(at, word)); at += size)
+        if ((at == list || at[-1] == ' ') && (!at[size] || at[size] == ' '))
+            return true;
+    return false;
+}
+
+bool ptx_only(ptx_parser *parser, const ptx_statement *s, const char *known)
+{
+    for (int i = 1; i < s->word_count; i++)
+        if (ptx_type_of(s->words[i]) == PTX_NONE && !in_list(known, s->words[i])) {
+            ptx_refuse(parser, s->opcode.at, "the modifier '.%s' of '%.*s' is not supported", s->words[i],
+                       (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
+            return false;
+        }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ arithmetic */
+
+/* The name of a row: modifiers that say what the machine does anyway are left out, .ftz and .sat are flags. */
+static void row_name(const ptx_statement *s, warp_inst *inst, char *name, size_t size)
+{
+    const char *type = s->words[s->word_count - 1], *op = s->words[0];
+    const bool single = !strcmp(type, "f32"), is_float = ptx_is_float(ptx_type_of(type));
+    const bool rounds = is_float && in_list("add sub mul fma mad div rcp sqrt", op);
+    const bool near = in_list("div rcp sqrt rsqrt sin cos ex2 lg2 tanh", op);
+    size_t used = (size_t)snprintf(name, size, "%s", op);
+    for (int i = 1; i < s->word_count && used < size; i++) {
+        const char *word = s->words[i];
+        if (!strcmp(word, "ftz") && (single || !strcmp(op, "ex2"))) {
+            inst->flush = single;
+            continue;
+        }
+        if (!strcmp(word, "sat") && single && rounds) {
+            inst->saturate = true;
+            continue;
+        }
+        const bool reciprocal = single && !strcmp(op, "div") && !strcmp(word, "approx");
+        if ((!strcmp(word, "rn") && rounds) || (near && !reciprocal && in_list("approx full", word)))
+            continue;
+        used += (size_t)snprintf(name + used, size - used, ".%s", word);
+    }
+}
+
+static bool find_row(ptx_parser *parser, const ptx_statement *s, const char *name, warp_inst *inst)
+{
+    const warp_lane_row *row = warp_lane_row_find(name);
+    const size_t most = sizeof inst->s_class / sizeof inst->s_class[0], classes = row ? strlen(row->operands) : 0;
+    if (!row || classes == 0 || classes - 1 > most) {
+        ptx_refuse(parser, s->opcode.at, "the instruction '%.*s' is not supported",
+                   (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
+        return false;
+    }
+    inst->alu = row->alu;
+    inst->d_class = (uint8_t)row->operands[0];
+    inst->sources = (uint8_t)(classes - 1);
+    for (size_t i = 0; i < most && i + 1 < classes; i++)
+        inst->s_class[i] = (uint8_t)row->operands[i + 1];
+    return true;
+}
+
+static bool wrong_operands(ptx_parser *parser, const ptx_statement *s)
+{
+    ptx_refuse(parser, s->opcode.at, "'%.*s' has %d operands here, which is wrong",
+               (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at, s->operand_count);
+    return false;
+}
+
+/* setp.lt.and.f32 p|q, a, b, !c and set */
+static bool decode_test(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    char name[64];
+    const bool is_set = !strcmp(s->words[0], "set");
+    ptx_text dests[2];
+    const char *type = s->words[s->word_count - 1];
+    static const char *const combines[] = {"and", "or", "xor"};
+    const bool pair = !strcmp(type, "f16x2") || !strcmp(type, "bf16x2");
+    snprintf(name, sizeof name, "setp.%s.%s", s->words[1], !pair ? type : type[0] == 'f' ? "f16" : "bf16");
+    inst->vec = pair ? 2 : 1;
+    for (int i = 2; i < s->word_count - 1 - is_set; i++) {
+        const char *word = s->words[i];
+        bool known = false;
+        for (int k = 0; k < 3; k++)
+            if (!strcmp(word, combines[k])) {
+                inst->combine = (uint8_t)(k + 1);
+                known = true;
+            }
+        if (!strcmp(word, "ftz")) {
+            inst->flush = !strcmp(type, "f32");
+            known = true; /* of halves it changes no comparison but with the smallest: they are compared as they are */
+        }
+        if (!known)
+            return ptx_only(parser, s, "") && wrong_operands(parser, s);
+    }
+    if (!find_row(parser, s, name, inst))
+        return false;
+    if (s->operand_count != 3 + (inst->combine != 0))
+        return wrong_operands(parser, s);
+    const int count = ptx_split(s->operands[0], '|', dests, 2);
+    inst->dests = (uint8_t)(count < 1 ? 1 : count);
+    for (int i = 0; i < count; i++)
+        inst->d[i] = ptx_is(dests[i], "_") ? WARP_NO_ROW : ptx_row(parser, dests[i], is_set ? 'w' : 'p');
+    for (int i = 0; i < 2; i++)
+        inst->s[i] = ptx_row(parser, s->operands[1 + i], (char)inst->s_class[i]);
+    if (inst->combine) {
+        ptx_text last = s->operands[3];
+        if (last.size && last.at[0] == '!') {
+            inst->negate_source = true;
+            last = ptx_trim((ptx_text){last.at + 1, last.size - 1});
+        }
+        inst->s[2] = ptx_row(parser, last, 'p');
+    }
+    if (is_set) {
+        const ptx_type to = ptx_type_of(s->words[s->word_count - 2]);
+        const bool of_halves = to == PTX_F16 || to == PTX_BF16, pairs = to == PTX_F16X2 || to == PTX_BF16X2;
+        if (to != PTX_U32 && to != PTX_S32 && to != PTX_F32 && !of_halves && !(pairs && pair))
+            return ptx_refuse(parser, s->opcode.at, "set to '.%s' is not supported", s->words[s->word_count - 2]),
+                   false;
+        inst->type = (uint8_t)to;
+    }
+    inst->execute = is_set ? ptx_run_set : ptx_run_test;
+    return true;
+}
+
+/* mov of a vector: {a, b} to one register or back. */
+static bool decode_pack(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    const ptx_type type = ptx_type_of(s->words[s->word_count - 1]);
+    const bool pack = s->operands[1].size && s->operands[1].at[0] == '{';
+    if (s->word_count != 2 || (type != PTX_B32 && type != PTX_B64 && type != PTX_U32 && type != PTX_U64))
+        return ptx_refuse(parser, s->opcode.at, "a vector move of this type is not supported"), false;
+    const char whole = ptx_size_of(type) == 8 ? 'd' : 'w';
+    inst->d_class = (uint8_t)whole;
+    if (pack) {
+        inst->d[0] = ptx_row(parser, s->operands[0], whole);
+        inst->sources = (uint8_t)ptx_rows(parser, s->operands[1], 'w', inst->s, 4);
+    } else {
+        inst->s[0] = ptx_row(parser, s->operands[1], whole);
+        inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'w', inst->d, 4);
+    }
+    const int parts = pack ? inst->sources : inst->dests;
+    if (parts != 2 && parts != 4)
+        return wrong_operands(parser, s);
+    inst->width = (uint8_t)(ptx_size_of(type) / (uint32_t)parts);
+    inst->execute = pack ? ptx_run_pack : ptx_run_unpack;
+    return true;
+}
+
+static bool decode_move(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    if (s->operand_count != 2)
+        return wrong_operands(parser, s);
+    if (s->operands[0].at[0] == '{' || s->operands[1].at[0] == '{')
+        return decode_pack(parser, s, inst);
+    if (ptx_is(s->operands[1], "%clock") || ptx_is(s->operands[1], "%clock64") ||
+        ptx_is(s->operands[1], "%globaltimer") || ptx_is(s->operands[1], "%globaltimer_lo")) {
+        inst->d_class = (uint8_t)ptx_class(parser, s->operands[0]);
+        inst->d[0] = ptx_row(parser, s->operands[0], (char)inst->d_class);
+        inst->execute = ptx_run_clock;
+        return true;
+    }
+    return ptx_decode_alu(parser, s, inst);
+}
+
+/* bfi and lop3 have four sources. */
+static bool decode_four(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    const bool insert = !strcmp(s->words[0], "bfi");
+    const bool wide = insert && !strcmp(s->words[1], "b64");
+    if (s->word_count != 2 || (strcmp(s->words[1], "b32") != 0 && !wide))
+        return ptx_only(parser, s, "") && wrong_operands(parser, s);
+    if (s->operand_count != 5)
+        return wrong_operands(parser, s);
+    inst->d_class = wide ? 'd' : 'w';
+    inst->d[0] = ptx_row(parser, s->operands[0], (char)inst->d_class);
+    for (int i = 0; i < 4; i++)
+        inst->s[i] = ptx_row(parser, s->operands[1 + i], wide && i < 2 ? 'd' : 'w');
+    inst->execute = insert ? ptx_run_insert : ptx_run_lop3;
+    return true;
+}
+
+bool ptx_decode_alu(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    char name[96];
+    row_name(s, inst, name, sizeof name);
+    if (!find_row(parser, s, name, inst))
+        return false;
+    if (s->operand_count != 1 + inst->sources)
+        return wrong_operands(parser, s);
+    inst->d[0] = ptx_row(parser, s->operands[0], (char)inst->d_class);
+    for (int i = 0; i < inst->sources; i++)
+        inst->s[i] = ptx_row(parser, s->operands[1 + i], (char)inst->s_class[i]);
+    inst->execute = inst->flush || inst->saturate ? ptx_run_flushed : ptx_run_alu;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ flow */
+
+static bool decode_jump(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    if (!ptx_only(parser, s, "uni"))
+        return false;
+    if (s->operand_count != 1 ||
+        !smp_grow(&parser->jumps, &parser->jump_capacity, parser->jump_count + 1, sizeof *parser->jumps))
+        return wrong_operands(parser, s);
+    parser->jumps[parser->jump_count++] = (ptx_jump){s->operands[0], (uint32_t)parser->code->count, parser->depth};
+    inst->flow = WARP_JUMP;
+    return true;
+}
+
+static bool decode_end(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    inst->flow = !strcmp(s->words[0], "ret") ? WARP_RETURN : WARP_EXIT;
+    return ptx_only(parser, s, "uni");
+}
+
+static bool decode_trap(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    (void)parser;
+    (void)s;
+    inst->execute = ptx_run_trap;
+    return true;
+}
+
+/* add, sub and mad, which may give a carry on */
+static bool decode_sum(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    return ptx_has(s, "cc") ? ptx_decode_carry(parser, s, inst) : ptx_decode_alu(parser, s, inst);
+}
+
+static bool decode_nothing(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    (void)parser;
+    (void)s;
+    inst->execute = ptx_run_nothing;
+    return true;
+}
+
+/* Those of a proxy order no threads. */
+static bool decode_fence(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    (void)parser;
+    inst->execute = ptx_has(s, "proxy") ? ptx_run_nothing : ptx_run_fence;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool (*decode)(ptx_parser *parser, const ptx_statement *s, warp_inst *inst);
+} families[] = {
+    {"setp", decode_test},
+    {"set", decode_test},
+    {"mov", decode_move},
+    {"add", decode_sum},
+    {"sub", decode_sum},
+    {"mad", decode_sum},
+    {"addc", ptx_decode_carry},
+    {"subc", ptx_decode_carry},
+    {"madc", ptx_decode_carry},
+    {"bfi", decode_four},
+    {"lop3", decode_four},
+    {"cvt", ptx_decode_convert},
+    {"bra", decode_jump},
+    {"ret", decode_end},
+    {"exit", decode_end},
+    {"trap", decode_trap},
+    {"brkpt", decode_trap},
+    {"call", ptx_decode_call},
+    {"ld", ptx_decode_memory},
+    {"ldu", ptx_decode_memory},
+    {"st", ptx_decode_memory},
+    {"atom", ptx_decode_memory},
+    {"red", ptx_decode_memory},
+    {"cvta", ptx_decode_memory},
+    {"cp", ptx_decode_memory},
+    {"isspacep", ptx_decode_memory},
+    {"mapa", ptx_decode_memory},
+    {"getctarank", ptx_decode_memory},
+    {"mbarrier", ptx_decode_mbarrier},
+    {"bar", ptx_decode_warp},
+    {"barrier", ptx_decode_warp},
+    {"shfl", ptx_decode_warp},
+    {"vote", ptx_decode_warp},
+    {"match", ptx_decode_warp},
+    {"redux", ptx_decode_warp},
+    {"activemask", ptx_decode_warp},
+    {"elect", ptx_decode_warp},
+    {"wmma", ptx_decode_matrix},
+    {"mma", ptx_decode_matrix},
+    {"wgmma", ptx_decode_wgmma},
+    {"ldmatrix", ptx_decode_matrix},
+    {"stmatrix", ptx_decode_matrix},
+    {"movmatrix", ptx_decode_matrix},
+    {"membar", decode_fence},
+    {"fence", decode_fence},
+    {"setmaxnreg", decode_nothing},
+    {"griddepcontrol", decode_nothing}, /* launches run one after another */
+    {"prefetch", decode_nothing},
+    {"prefetchu", decode_nothing},
+    {"nanosleep", decode_nothing},
+    {"pmevent", decode_nothing},
+    {"discard", decode_nothing},
+    {"applypriority", decode_nothing},
+};
+
+static bool read_guard(ptx_parser *parser, ptx_text *statement, warp_inst *inst)
+{
+    inst->guard = WARP_NO_ROW;
+    if (statement->at[0] != '@')
+        return true;
+    size_t size = 1;
+    while (size < statement->size && !isspace((unsigned char)statement->at[size]))
+        size++;
+    ptx_text guard = {statement->at + 1, size - 1};
+    if (guard.size && guard.at[0] == '!') {
+        inst->guard_not = true;
+        guard.at++;
+        guard.size--;
+    }
+    *statement = ptx_trim((ptx_text){statement->at + size, statement->size - size});
+    inst->guard = ptx_row(parser, guard, 'p');
+    return statement->size != 0;
+}
+
+/* Whether all numbers of an instruction have 16 bits. Addresses have more, and so has what mad.wide adds. */
+static bool is_narrow(const ptx_statement *s)
+{
+    const ptx_type type = ptx_type_of(s->words[s->word_count - 1]);
+    for (int i = 0; i < s->operand_count; i++)
+        if (memchr(s->operands[i].at, '[', s->operands[i].size))
+            return false;
+    return ptx_size_of(type) == 2 && !ptx_is_float(type) && (strcmp(s->words[0], "mad") != 0 || !ptx_has(s, "wide"));
+}
+
+void ptx_decode(ptx_parser *parser, ptx_text statement)
+{
+    warp_code *code = parser->code;
+    ptx_statement s = {0};
+    const char *begin = statement.at;
+    if (!statement.size)
+        return;
+    if (!smp_grow(&code->insts, &code->capacity, code->count + 1, sizeof *code->insts)) {
+        parser->failed = true;
+        smp_fail_memory(&parser->error, "instructions", sizeof *code->insts);
+        return;
+    }
+    warp_inst *inst = &code->insts[code->count];
+    memset(inst, 0, sizeof *inst);
+    inst->file = parser->file;
+    inst->line = parser->source_line;
+    inst->text_line = ptx_line(parser, begin);
+    inst->dests = 1;
+    if (!read_guard(parser, &statement, inst))
+        return;
+    while (s.opcode.size < statement.size && !isspace((unsigned char)statement.at[s.opcode.size]))
+        s.opcode.size++;
+    s.opcode.at = statement.at;
+    ptx_text words[PTX_WORDS];
+    s.word_count = ptx_split(s.opcode, '.', words, PTX_WORDS);
+    for (int i = 0; i < s.word_count; i++)
+        snprintf(s.words[i], sizeof s.words[i], "%.*s", (int)(words[i].size < 23 ? words[i].size : 23), words[i].at);
+    const ptx_text operands = {statement.at + s.opcode.size, statement.size - s.opcode.size};
+    s.operand_count = ptx_split(operands, ',', s.operands, PTX_OPERANDS);
+    if (s.word_count < 1 || s.operand_count < 0) {
+        ptx_refuse(parser, begin, "the instruction '%.*s' is not supported",
+                   (int)(s.opcode.size < 80 ? s.opcode.size : 80), s.opcode.at);
+        return;
+    }
+    parser->narrow = is_narrow(&s);
+    bool done = false;
+    for (size_t i = 0; i < sizeof families / sizeof families[0] && !done; i++)
+        if (!strcmp(families[i].name, s.words[0])) {
+            if (!families[i].decode(parser, &s, inst))
+                inst->execute = ptx_run_trap;
+            done = true;
+        }
+    if (!done && !ptx_decode_alu(parser, &s, inst))
+        inst->execute = ptx_run_trap;
+    parser->narrow = false;
+    code->count++;
+}

@@ -1,0 +1,285 @@
+/* Loads, stores, atomics, asynchronous copies and address windows. */
+#include <string.h>
+
+#include "lab/ptx/execute.h"
+
+static const char hints[] = "volatile weak relaxed acquire release acq_rel cta gpu sys cluster nc ca cg cs lu cv wb wt "
+                            "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate "
+                            "L2::64B L2::128B L2::256B v2 v4 v8 global shared shared::cta shared::cluster local "
+                            "const param param::entry param::func unified";
+
+static bool wrong(ptx_parser *parser, const ptx_statement *s, const char *what)
+{
+    ptx_refuse(parser, s->opcode.at, "%s in '%.*s' is not supported", what,
+               (int)(s->opcode.size < 80 ? s->opcode.size : 80), s->opcode.at);
+    return false;
+}
+
+static warp_space space_of(const ptx_statement *s)
+{
+    static const struct {
+        const char *word;
+        warp_space space;
+    } spaces[] = {{"global", WARP_GLOBAL},      {"shared", WARP_SHARED},
+                  {"shared::cta", WARP_SHARED}, {"shared::cluster", WARP_SHARED},
+                  {"local", WARP_LOCAL},        {"const", WARP_CONST},
+                  {"param", WARP_PARAM},        {"param::entry", WARP_PARAM},
+                  {"param::func", WARP_PARAM}};
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
+        if (ptx_has(s, spaces[i].word))
+            return spaces[i].space;
+    return WARP_GENERIC;
+}
+
+/* Shadows of shared memory are as fine as the narrowest element. */
+static void note_width(ptx_parser *parser, const warp_inst *inst)
+{
+    if ((inst->space == WARP_SHARED || inst->space == WARP_GENERIC) && inst->width < parser->code->granule)
+        parser->code->granule = inst->width;
+}
+
+static bool set_type(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    inst->type = (uint8_t)ptx_type_of(s->words[s->word_count - 1]);
+    inst->width = (uint8_t)ptx_size_of((ptx_type)inst->type);
+    if (inst->type == PTX_NONE || inst->type == PTX_PRED || inst->type == PTX_B128)
+        return wrong(parser, s, "this type");
+    return true;
+}
+
+void ptx_memory_address(ptx_parser *parser, ptx_text operand, warp_inst *inst, int slot, int64_t *offset)
+{
+    ptx_text inner = ptx_trim(operand), base = inner;
+    if (inner.size > 2) {
+        base = (ptx_text){inner.at + 1, inner.size - 2};
+        for (size_t i = 1; i < base.size; i++)
+            if (base.at[i] == '+' || base.at[i] == '-')
+                base.size = i;
+        base = ptx_trim(base);
+    }
+    inst->address_wide = ptx_class(parser, base) == 'd';
+    ptx_address(parser, operand, inst, slot, offset);
+}
+
+static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    const bool load = s->words[0][0] == 'l';
+    if (!ptx_only(parser, s, hints) || !set_type(parser, s, inst))
+        return false;
+    if (s->operand_count != 2)
+        return wrong(parser, s, "this number of operands");
+    inst->space = (uint8_t)space_of(s);
+    inst->acquires = ptx_has(s, "acquire");
+    inst->orderly = ptx_has(s, "relaxed") || ptx_has(s, "acquire") || ptx_has(s, "release");
+    inst->vec = ptx_has(s, "v2") ? 2 : ptx_has(s, "v4") ? 4 : ptx_has(s, "v8") ? 8 : 1;
+    ptx_memory_address(parser, s->operands[load], inst, 0, &inst->offset);
+    const ptx_text values = s->operands[load ? 0 : 1];
+    uint32_t *rows = load ? inst->d : inst->s + 1;
+    ptx_text parts[8];
+    int count = 1;
+    if (values.size > 2 && values.at[0] == '{')
+        count = ptx_split((ptx_text){values.at + 1, values.size - 2}, ',', parts, 8);
+    else
+        parts[0] = values;
+    if (count != inst->vec)
+        return wrong(parser, s, "this number of registers");
+    for (int i = 0; i < count; i++) {
+        const bool immediate = ptx_find(parser, parts[i]) == NULL;
+        const char row_class =
+            immediate && !ptx_is(parts[i], "_") ? inst->width == 8 ? 'd' : 'w' : ptx_class(parser, parts[i]);
+        rows[i] = ptx_is(parts[i], "_") ? WARP_NO_ROW : ptx_row(parser, parts[i], row_class);
+        if (row_class == 'p' || (inst->width == 8 && row_class != 'd' && rows[i] != WARP_NO_ROW))
+            return wrong(parser, s, "a register of this width");
+        if (rows[i] != WARP_NO_ROW)
+            inst->source_wide = row_class == 'd';
+    }
+    inst->dests = load ? (uint8_t)count : 0;
+    inst->sources = (uint8_t)(load ? 1 : 1 + count);
+    if (inst->space == WARP_PARAM) {
+        inst->execute = ptx_run_param;
+        inst->mode = load;
+        return true;
+    }
+    inst->execute = load ? ptx_run_load : ptx_run_store;
+    inst->kind = load ? WARP_LOADS : WARP_STORES;
+    note_width(parser, inst);
+    return true;
+}
+
+/* The order is that of apply() in memory.c. */
+static const char *const operations[] = {"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"};
+
+static bool decode_atomic(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    enum { CAS = 7, ADD = 0 };
+    const bool result = s->words[0][0] == 'a';
+    char known[256];
+    int operation = -1;
+    for (int i = 0; i < 10; i++)
+        if (ptx_has(s, operations[i]))
+            operation = i;
+    snprintf(
+        known, sizeof known,
+        "add min max and or xor exch cas inc dec global shared shared::cta shared::cluster relaxed acquire release "
+        "acq_rel cta gpu sys cluster noftz");
+    if (!ptx_only(parser, s, known) || !set_type(parser, s, inst))
+        return false;
+    if (operation < 0)
+        return wrong(parser, s, "this operation");
+    const ptx_type type = (ptx_type)inst->type;
+    if (ptx_is_float(type) && operation != ADD)
+        return wrong(parser, s, "this operation on floats");
+    if (inst->width < 2 || (inst->width == 2 && operation != CAS && type != PTX_F16 && type != PTX_BF16))
+        return wrong(parser, s, "an atomic of this width");
+    const int need = 2 + (operation == CAS) + result;
+    if (s->operand_count != need)
+        return wrong(parser, s, "this number of operands");
+    const char row_class = inst->width == 8 ? 'd' : 'w';
+    inst->mode = (uint8_t)operation;
+    inst->acquires = ptx_has(s, "acquire") || ptx_has(s, "acq_rel");
+    inst->space = (uint8_t)space_of(s);
+    inst->d[0] = WARP_NO_ROW;
+    if (result && !ptx_is(s->operands[0], "_"))
+        inst->d[0] = ptx_row(parser, s->operands[0], row_class);
+    inst->dests = inst->d[0] != WARP_NO_ROW;
+    ptx_memory_address(parser, s->operands[result], inst, 0, &inst->offset);
+    inst->s[1] = ptx_row(parser, s->operands[result + 1], row_class);
+    inst->s[2] = operation == CAS ? ptx_row(parser, s->operands[result + 2], row_class) : inst->s[1];
+    inst->sources = 3;
+    inst->vec = 1;
+    inst->execute = ptx_run_atomic;
+    inst->kind = WARP_UPDATES_MEMORY;
+    note_width(parser, inst);
+    return true;
+}
+
+/* cp.async.ca.shared.global [to], [from], bytes{, source bytes} */
+static bool decode_copy(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    uint64_t bytes;
+    if (ptx_has(s, "mbarrier"))
+        return ptx_decode_mbarrier(parser, s, inst);
+    if (ptx_has(s, "bulk"))
+        return ptx_decode_bulk(parser, s, inst);
+    if (ptx_has(s, "commit_group") || ptx_has(s, "wait_group") || ptx_has(s, "wait_all")) {
+        inst->execute = ptx_run_nothing; /* copies are done when they are issued */
+        return ptx_only(parser, s, "async commit_group wait_group wait_all");
+    }
+    if (!ptx_only(parser, s, "async ca cg shared shared::cta global L2::64B L2::128B L2::256B"))
+        return false;
+    if (s->operand_count < 3 || s->operand_count > 4 || !ptx_number(s->operands[2], 4, &bytes) ||
+        (bytes != 4 && bytes != 8 && bytes != 16))
+        return wrong(parser, s, "this form");
+    inst->width = (uint8_t)bytes;
+    inst->vec = 1;
+    inst->space = WARP_SHARED;
+    inst->mode = ptx_has(s, "cg");
+    ptx_address(parser, s->operands[0], inst, 0, &inst->offset);
+    inst->address_wide = ptx_class(parser, (ptx_text){s->operands[0].at + 1, s->operands[0].size - 2}) == 'd';
+    const char *plus = memchr(s->operands[0].at, '+', s->operands[0].size);
+    if (plus)
+        inst->address_wide =
+            ptx_class(parser, (ptx_text){s->operands[0].at + 1, (size_t)(plus - s->operands[0].at) - 1}) == 'd';
+    ptx_address(parser, s->operands[1], inst, 1, &inst->offset2);
+    inst->sources = 2;
+    if (s->operand_count == 4) {
+        inst->s[2] = ptx_row(parser, s->operands[3], 'w');
+        inst->sources = 3;
+    }
+    inst->execute = ptx_run_copy;
+    inst->kind = WARP_COPIES;
+    return true;
+}
+
+/* cvta.shared.u64 d, a and cvta.to.shared.u64 d, a */
+static bool decode_window(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    const ptx_type type = ptx_type_of(s->words[s->word_count - 1]);
+    if (!ptx_only(parser, s, "to global shared shared::cta local const param param::entry") || s->operand_count != 2)
+        return wrong(parser, s, "this form");
+    if (type != PTX_U64)
+        return wrong(parser, s, "an address of 32 bits");
+    inst->space = (uint8_t)space_of(s);
+    inst->mode = ptx_has(s, "to");
+    inst->d[0] = ptx_row(parser, s->operands[0], 'd');
+    inst->s[0] = ptx_row(parser, s->operands[1], 'd');
+    inst->sources = 1;
+    inst->execute = ptx_run_to_window;
+    return true;
+}
+
+static bool decode_is_space(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    if (!ptx_only(parser, s, "global shared shared::cta shared::cluster local const param") || s->operand_count != 2)
+        return wrong(parser, s, "this form");
+    inst->mode = ptx_has(s, "shared") || ptx_has(s, "shared::cta");
+    inst->space = (uint8_t)space_of(s);
+    inst->d[0] = ptx_row(parser, s->operands[0], 'p');
+    inst->s[0] = ptx_row(parser, s->operands[1], 'd');
+    inst->execute = ptx_run_is_space;
+    return true;
+}
+
+/* mapa.u64 d, a, rank: generic addresses; mapa.shared::cluster.u32. getctarank.u64 d, a */
+static bool decode_rank(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    const bool maps = s->words[0][0] == 'm';
+    if (!ptx_only(parser, s, "shared::cluster") || s->operand_count != 2 + maps)
+        return wrong(parser, s, "this form");
+    inst->address_wide = ptx_size_of(ptx_type_of(s->words[s->word_count - 1])) == 8;
+    const char of_address = inst->address_wide ? 'd' : 'w';
+    inst->d[0] = ptx_row(parser, s->operands[0], maps ? of_address : 'w');
+    inst->s[0] = ptx_row(parser, s->operands[1], of_address);
+    inst->s[1] = maps ? ptx_row(parser, s->operands[2], 'w') : 0;
+    inst->sources = (uint8_t)(1 + maps);
+    inst->execute = maps ? ptx_run_map_rank : ptx_run_rank_of;
+    parser->code->in_clusters = true;
+    return true;
+}
+
+bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    if (!strcmp(s->words[0], "mapa") || !strcmp(s->words[0], "getctarank"))
+        return decode_rank(parser, s, inst);
+    if (!strcmp(s->words[0], "cvta"))
+        return decode_window(parser, s, inst);
+    if (!strcmp(s->words[0], "isspacep"))
+        return decode_is_space(parser, s, inst);
+    if (!strcmp(s->words[0], "cp"))
+        return decode_copy(parser, s, inst);
+    if (!strcmp(s->words[0], "atom") || !strcmp(s->words[0], "red"))
+        return decode_atomic(parser, s, inst);
+    return decode_access(parser, s, inst);
+}
+
+/* old = *p, before a loop of atomicCAS(p, old, ...): a swap tells whether it was changed meanwhile. */
+void ptx_mark_tried(warp_code *code)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        warp_inst *load = &code->insts[i];
+        for (size_t k = 0; k < code->count && load->execute == ptx_run_load && !load->orderly; k++) {
+            const warp_inst *swap = &code->insts[k];
+            const bool same = swap->s[0] == load->s[0] && swap->offset == load->offset && swap->space == load->space;
+            load->orderly = swap->execute == ptx_run_atomic && swap->mode == PTX_ATOM_SWAP &&
+                            swap->width == load->width && (same || (load->vec == 1 && swap->s[1] == load->d[0]));
+        }
+    }
+}
+
+/* Results of atomics that nothing reads: a counter's equal addresses merge (bank.h). Registers of other kernels do not
+ * come in between: a row belongs to one. */
+void ptx_mark_unused(warp_code *code)
+{
+    for (size_t i = 0; i < code->count; i++) {
+        warp_inst *inst = &code->insts[i];
+        if (inst->execute != ptx_run_atomic)
+            continue;
+        bool read = false;
+        for (size_t k = 0; k < code->count && !read && inst->dests; k++) {
+            const warp_inst *other = &code->insts[k];
+            for (int n = 0; n < WARP_SOURCES && !read; n++)
+                read = n < 8 + other->sources && other->s[n] == inst->d[0] && other->s[n] != 0;
+        }
+        inst->result_unused = !read;
+    }
+}

@@ -1,0 +1,76 @@
+/* The functions that carry out PTX instructions. */
+#ifndef SMP_LAB_PTX_EXECUTE_H
+#define SMP_LAB_PTX_EXECUTE_H
+
+#include "lab/ptx/ptx.h"
+
+/* execute.c */
+warp_execute ptx_run_alu, ptx_run_flushed, ptx_run_test, ptx_run_set, ptx_run_pack, ptx_run_unpack, ptx_run_clock,
+    ptx_run_insert, ptx_run_lop3, ptx_run_trap, ptx_run_nothing;
+
+/* Writes lanes of a result: its class is the instruction's. */
+void ptx_blend(warp_frame *frame, uint32_t row, char row_class, const void *result, uint32_t lanes);
+
+/* memory.c. Modes of atomics are in the order of their decoder's list; SASS has one more, whose result is whether the
+ * value was swapped. */
+enum { PTX_ATOM_SWAP = 7, PTX_ATOM_SWAPPED = 10 };
+warp_execute ptx_run_load, ptx_run_store, ptx_run_atomic, ptx_run_copy, ptx_run_to_window, ptx_run_is_space,
+    ptx_run_param, ptx_run_map_rank, ptx_run_rank_of, ptx_run_fence;
+
+/* carry.c */
+warp_execute ptx_run_carry;
+
+/* mbarrier.c: inst->mode; inst->from_type: an arrival expects bytes. With inst->parts values are the hardware's: of
+ * INIT 2^20 - count, doubled; of WAIT_PARITY, and of states, the phase in bit 31 and 63. */
+enum {
+    PTX_MBARRIER_INIT,
+    PTX_MBARRIER_INVAL,
+    PTX_MBARRIER_EXPECT,
+    PTX_MBARRIER_COMPLETE,
+    PTX_MBARRIER_ARRIVE,
+    PTX_MBARRIER_DROP,
+    PTX_MBARRIER_ASYNC_ARRIVE,
+    PTX_MBARRIER_WAIT,
+    PTX_MBARRIER_WAIT_PARITY,
+    PTX_MBARRIER_PENDING
+};
+warp_execute ptx_run_mbarrier, ptx_run_bulk;
+/* Whether bytes of the block's shared memory are there, at a multiple; a finding if not. what: that is there. */
+bool ptx_is_inside(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane, uint64_t offset,
+                   uint32_t bytes, uint32_t multiple, const char *what);
+/* Bytes of a copy have arrived at an mbarrier. */
+void ptx_complete_bytes(warp_block *block, const warp_frame *frame, const warp_inst *inst, uint32_t lane,
+                        uint64_t offset, uint32_t bytes);
+
+/* tensor.c */
+warp_execute ptx_run_tensor;
+
+/* warp.c; modes of shuffles, votes, matches and reductions are in the order of their decoders' lists */
+warp_execute ptx_run_shuffle, ptx_run_vote, ptx_run_match, ptx_run_reduce, ptx_run_active, ptx_run_sync, ptx_run_elect;
+
+/* convert.c, matrix.c, call.c */
+warp_execute ptx_run_convert, ptx_run_matrix_load, ptx_run_matrix_store, ptx_run_matrix_multiply, ptx_run_ldmatrix,
+    ptx_run_stmatrix, ptx_run_mma, ptx_run_movmatrix, ptx_run_call, ptx_run_wgmma;
+
+/* Of ptx_run_mma: inst->type and from_type are the elements of a and b, mode is what sums are, width the depth of the
+ * product; s[0], s[8], s[16] begin a, b, c. */
+enum { PTX_MMA_F16, PTX_MMA_BF16, PTX_MMA_TF32, PTX_MMA_U8, PTX_MMA_S8 };
+enum { PTX_MMA_FLOATS, PTX_MMA_HALF_SUMS, PTX_MMA_INTEGERS };
+bool ptx_mma_fits(uint32_t a, uint32_t b, uint32_t sums, uint32_t depth);
+
+/* printf for one thread: generic addresses of the format and of the arguments' bytes. */
+void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format, uint64_t arguments);
+
+/* The addresses of a source row, with the constant added. */
+void ptx_addresses(const warp_frame *frame, const warp_inst *inst, int slot, bool wide, int64_t offset,
+                   uint64_t address[WARP_LANES]);
+/* Where generic addresses of a warp lead. */
+warp_space ptx_space_of(uint64_t address);
+/* The frame whose local memory an address means, and the place in it. */
+const warp_frame *ptx_frame_of(const warp_frame *frame, uint64_t *offset);
+unsigned char *ptx_local(const warp_frame *frame, uint32_t lane, uint64_t offset);
+
+/* Products of doubles on tensor cores: a lane's two sums. */
+void ptx_double_product(const double a[WARP_LANES], const double b[WARP_LANES], double sums[2][WARP_LANES]);
+
+#endif

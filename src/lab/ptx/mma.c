@@ -1,0 +1,171 @@
+/* mma of 16 x 8: halves, bfloat16, tf32 and bytes, with sums of floats, halves and integers; and the transpose of an
+ * 8 x 8 matrix. A register of a holds 32 bits of a row, one of b of a column: register q of lane 4g + t has of a row g,
+ * and g + 8 where q is odd, of b column g; its elements stand side by side from t * (elements of a register) on (PTX
+ * ISA, "Matrix Fragments for mma"). */
+#include <string.h>
+
+#include "lab/ptx/execute.h"
+#include "lab/ptx/half.h"
+#include "lab/ptx/matrix.h"
+
+enum { ROWS = 16, COLUMNS = 8, DEPTH = 32 };
+enum { SUMS = 4 }; /* of a lane */
+
+/* ------------------------------------------------------------------------------------------------ decoding */
+
+static int element_of(const char *word)
+{
+    static const char *const names[] = {"f16", "bf16", "tf32", "u8", "s8"};
+    for (int i = 0; i < (int)(sizeof names / sizeof names[0]); i++)
+        if (!strcmp(names[i], word))
+            return i;
+    return -1;
+}
+
+static int sums_of(const char *word)
+{
+    return !strcmp(word, "f32")   ? PTX_MMA_FLOATS
+           : !strcmp(word, "f16") ? PTX_MMA_HALF_SUMS
+           : !strcmp(word, "s32") ? PTX_MMA_INTEGERS
+                                  : -1;
+}
+
+bool ptx_mma_fits(uint32_t a, uint32_t b, uint32_t sums, uint32_t depth)
+{
+    const bool a_bytes = a >= PTX_MMA_U8, b_bytes = b >= PTX_MMA_U8;
+    if (a_bytes || b_bytes)
+        return a_bytes && b_bytes && sums == PTX_MMA_INTEGERS && (depth == 16 || depth == 32);
+    if (a != b || sums == PTX_MMA_INTEGERS || (sums == PTX_MMA_HALF_SUMS && a != PTX_MMA_F16))
+        return false;
+    return a == PTX_MMA_TF32 ? depth == 4 || depth == 8 : depth == 8 || depth == 16;
+}
+
+static uint32_t element_bits(uint32_t element)
+{
+    return element == PTX_MMA_TF32 ? 32 : element >= PTX_MMA_U8 ? 8 : 16;
+}
+
+/* mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d}, {a}, {b}, {c} */
+bool ptx_decode_mma(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    static const struct {
+        const char *name;
+        uint8_t depth;
+    } shapes[] = {{"m16n8k4", 4}, {"m16n8k8", 8}, {"m16n8k16", 16}, {"m16n8k32", 32}};
+    if (s->operand_count != 4 || s->word_count < 9 ||
+        !ptx_only(parser, s, "sync aligned m16n8k4 m16n8k8 m16n8k16 m16n8k32 row col tf32 satfinite"))
+        return false;
+    const char(*types)[24] = &s->words[s->word_count - 4]; /* of d, a, b, c */
+    const int sums = sums_of(types[0]), a_type = element_of(types[1]), b_type = element_of(types[2]);
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        inst->width = ptx_has(s, shapes[i].name) ? shapes[i].depth : inst->width;
+    if (sums < 0 || sums != sums_of(types[3]) || a_type < 0 || b_type < 0 || !ptx_has(s, "row") || !ptx_has(s, "col") ||
+        !ptx_mma_fits((uint32_t)a_type, (uint32_t)b_type, (uint32_t)sums, inst->width))
+        return false;
+    inst->mode = (uint8_t)sums;
+    inst->type = (uint8_t)a_type;
+    inst->from_type = (uint8_t)b_type;
+    inst->saturate = ptx_has(s, "satfinite");
+    const int registers = (int)(inst->width * element_bits((uint32_t)a_type) * ROWS / (32 * WARP_LANES));
+    const int of_sums = sums == PTX_MMA_HALF_SUMS ? SUMS / 2 : SUMS;
+    inst->dests = (uint8_t)ptx_rows(parser, s->operands[0], 'w', inst->d, SUMS);
+    const int a = ptx_rows(parser, s->operands[1], 'w', inst->s, 4);
+    const int b = ptx_rows(parser, s->operands[2], 'w', inst->s + 8, 2);
+    const int c = ptx_rows(parser, s->operands[3], 'w', inst->s + 16, SUMS);
+    inst->sources = 24;
+    inst->execute = ptx_run_mma;
+    return inst->dests == of_sums && c == of_sums && a == registers && b == registers / 2;
+}
+
+/* movmatrix.sync.aligned.m8n8.trans.b16 d, a */
+bool ptx_decode_movmatrix(ptx_parser *parser, const ptx_statement *s, warp_inst *inst)
+{
+    if (s->operand_count != 2 || !ptx_only(parser, s, "sync aligned m8n8 trans") || !ptx_has(s, "trans"))
+        return false;
+    inst->d[0] = ptx_row(parser, s->operands[0], 'w');
+    inst->s[0] = ptx_row(parser, s->operands[1], 'w');
+    inst->sources = 1;
+    inst->execute = ptx_run_movmatrix;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ executing */
+
+typedef union element {
+    float real;
+    int32_t whole;
+} element;
+
+static element element_in(uint32_t word, uint32_t index, uint32_t kind)
+{
+    switch (kind) {
+    case PTX_MMA_F16:
+        return (element){.real = warp_half_float(word >> (16 * index) & 0xffff)};
+    case PTX_MMA_BF16:
+        return (element){.real = warp_bf16_float(word >> (16 * index) & 0xffff)};
+    case PTX_MMA_TF32:
+        return (element){.real = warp_bits_float(word & UINT32_C(0xffffe000))};
+    case PTX_MMA_U8:
+        return (element){.whole = (int32_t)(word >> (8 * index) & 0xff)};
+    default:
+        return (element){.whole = (int8_t)(word >> (8 * index) & 0xff)};
+    }
+}
+
+static uint32_t sum_up(const element *a, const element *b, uint32_t depth, uint32_t before, uint32_t mode,
+                       bool saturates)
+{
+    if (mode == PTX_MMA_INTEGERS) {
+        int64_t sum = (int32_t)before;
+        for (uint32_t i = 0; i < depth; i++)
+            sum += (int64_t)a[i].whole * b[i].whole;
+        if (saturates)
+            sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+        return (uint32_t)sum;
+    }
+    float sum = mode == PTX_MMA_HALF_SUMS ? warp_half_float(before) : warp_bits_float(before);
+    for (uint32_t i = 0; i < depth; i++)
+        sum += a[i].real * b[i].real;
+    return mode == PTX_MMA_HALF_SUMS ? warp_half_bits((double)sum) : warp_float_bits(warp_one_nan(sum));
+}
+
+void ptx_run_mma(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    element a[ROWS][DEPTH], b[COLUMNS][DEPTH];
+    uint32_t result[SUMS][WARP_LANES] = {{0}};
+    const uint32_t each = 32 / element_bits(inst->type), steps = inst->width / (4 * each);
+    const bool halves = inst->mode == PTX_MMA_HALF_SUMS;
+    (void)block;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        for (uint32_t step = 0; step < steps; step++)
+            for (uint32_t i = 0; i < each; i++) {
+                const uint32_t at = (4 * step + l % 4) * each + i;
+                for (uint32_t h = 0; h < 2; h++)
+                    a[l / 4 + 8 * h][at] = element_in(warp_words(frame, inst->s[2 * step + h])[l], i, inst->type);
+                b[l / 4][at] = element_in(warp_words(frame, inst->s[8 + step])[l], i, inst->from_type);
+            }
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        for (uint32_t k = 0; k < SUMS; k++) {
+            uint32_t row, column;
+            ptx_sum_place(l, k, &row, &column);
+            const uint32_t shift = halves ? k % 2 * 16 : 0, word = halves ? k / 2 : k;
+            const uint32_t before = warp_words(frame, inst->s[16 + word])[l] >> shift & (halves ? 0xffff : UINT32_MAX);
+            result[word][l] |= sum_up(a[row], b[column], inst->width, before, inst->mode, inst->saturate) << shift;
+        }
+    for (uint32_t k = 0; k < inst->dests; k++)
+        if (inst->d[k] != WARP_NO_ROW)
+            ptx_blend(frame, inst->d[k], 'w', result[k], lanes);
+}
+
+void ptx_run_movmatrix(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint32_t *from = warp_words(frame, inst->s[0]);
+    uint32_t result[WARP_LANES] = {0};
+    (void)block;
+    for (uint32_t l = 0; l < WARP_LANES; l++)
+        for (uint32_t k = 0; k < 2; k++) {
+            const uint32_t row = l % 4 * 2 + k, column = l / 4;
+            result[l] |= (from[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff) << (16 * k);
+        }
+    ptx_blend(frame, inst->d[0], 'w', result, lanes);
+}

@@ -1,0 +1,242 @@
+/* The lab's table for people, and what its reports share. */
+#include "lab/report/lab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "base/whole_file.h"
+#include "lab/report/bank_map.h"
+#include "report/text.h"
+
+struct smp_lab_source {
+    char *path, *text;
+    char **lines;
+    size_t line_count;
+};
+
+enum { MOST_SOURCE = 16 << 20 }; /* bytes of a file that is shown */
+
+/* ------------------------------------------------------------------------------------------------ sources */
+
+static void read_source(struct smp_lab_source *source, const char *path)
+{
+    size_t capacity = 0, size, lines = 0;
+    smp_error err; /* of more than MOST_SOURCE bytes the first are shown */
+    source->path = smp_strdup(path);
+    if (!path[0] || (smp_read_file(path, MOST_SOURCE, &source->text, &size, &err) && !source->text))
+        return;
+    for (char *at = source->text; at && smp_grow(&source->lines, &capacity, lines + 1, sizeof *source->lines);) {
+        source->lines[lines++] = at;
+        at = strchr(at, '\n');
+        if (at)
+            *at++ = 0;
+    }
+    source->line_count = lines;
+    for (size_t i = 0; i < lines; i++)
+        source->lines[i][strcspn(source->lines[i], "\r\n")] = 0;
+}
+
+const char *smp_lab_text(smp_lab_sources *sources, const char *path, uint32_t line)
+{
+    size_t at = 0;
+    while (at < sources->count && sources->files[at].path && strcmp(sources->files[at].path, path) != 0)
+        at++;
+    if (at == sources->count) {
+        if (!smp_grow(&sources->files, &sources->capacity, at + 1, sizeof *sources->files))
+            return "";
+        memset(&sources->files[at], 0, sizeof *sources->files);
+        read_source(&sources->files[at], path);
+        sources->count++;
+    }
+    const struct smp_lab_source *source = &sources->files[at];
+    return line && line <= source->line_count ? source->lines[line - 1] : "";
+}
+
+const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t line)
+{
+    const char *text = smp_lab_text(sources, path, line);
+    return text + strspn(text, " \t");
+}
+
+void smp_lab_sources_free(smp_lab_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        smp_free(sources->files[i].path);
+        smp_free(sources->files[i].text);
+        smp_free(sources->files[i].lines);
+    }
+    smp_free(sources->files);
+    memset(sources, 0, sizeof *sources);
+}
+
+const char *smp_lab_file(const smp_warp_result *result, uint32_t file)
+{
+    return smp_base_name(file < result->file_count ? result->files[file] : "");
+}
+
+/* ------------------------------------------------------------------------------------------------ the table */
+
+enum { SOURCE = 28, ACCESS = 13, BYTES = 2, COUNT = 9, WAYS = 5, SECTORS = 11 };
+
+void smp_lab_number(FILE *to, uint64_t value, int columns)
+{
+    static const char *const units[] = {"%.0f", "%.1fk", "%.1fM", "%.1fG", "%.1fT"};
+    char text[32];
+    double shown = (double)value;
+    int unit = 0;
+    for (; shown >= 99999999.5 && unit < 4; unit++)
+        shown /= 1000;
+    snprintf(text, sizeof text, units[unit], shown);
+    fprintf(to, " %*s", columns, text);
+}
+
+const char *smp_lab_access_name(const smp_warp_row *row)
+{
+    static const char *const names[2][4] = {{"shared load", "shared store", "shared atomic", "shared copy"},
+                                            {"global load", "global store", "global atomic", "global copy"}};
+    return names[row->space == SMP_WARP_GLOBAL][row->op];
+}
+
+static double each(uint64_t sum, uint64_t count)
+{
+    return count ? (double)sum / (double)count : 0;
+}
+
+static void put_row(FILE *to, const smp_warp_result *result, const smp_warp_row *row, smp_lab_sources *sources,
+                    const smp_paint *paint)
+{
+    const char *path = row->file < result->file_count ? result->files[row->file] : "";
+    char text[40];
+    fprintf(to, "  %5u  ", row->line);
+    smp_text_column(to, row->instruction[0] ? row->instruction : smp_lab_line(sources, path, row->line), SOURCE);
+    fprintf(to, "  %-*s %*u", ACCESS, smp_lab_access_name(row), BYTES, row->width);
+    smp_lab_number(to, row->instructions, COUNT);
+    if (row->space == SMP_WARP_SHARED) {
+        smp_lab_number(to, row->wavefronts, COUNT);
+        smp_lab_number(to, row->ideal, COUNT);
+        fputs(row->conflicts ? paint->red : "", to);
+        smp_lab_number(to, row->conflicts, COUNT);
+        snprintf(text, sizeof text, "%.3g", each(row->wavefronts, row->ideal));
+        fprintf(to, " %*s%s", WAYS, text, row->conflicts ? paint->off : "");
+    } else
+        fprintf(to, "%*s", 3 * (COUNT + 1) + WAYS + 1, "");
+    snprintf(text, sizeof text, "%.3g", each(row->lanes, row->instructions));
+    fprintf(to, " %*s", WAYS, text);
+    if (row->space == SMP_WARP_GLOBAL) {
+        const bool bad = row->sectors > row->sectors_ideal;
+        snprintf(text, sizeof text, "%.3g / %.3g", each(row->sectors, row->instructions),
+                 each(row->sectors_ideal, row->instructions));
+        fprintf(to, " %s%*s%s", bad ? paint->yellow : "", SECTORS, text, bad ? paint->off : "");
+    }
+    fputc('\n', to);
+}
+
+static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
+{
+    fprintf(to, "%s", paint->bold);
+    smp_text_clean(to, r->kernel);
+    fprintf(to, "%s  grid %ux%ux%u, block %ux%ux%u, %u bytes of shared memory", paint->off, r->grid[0], r->grid[1],
+            r->grid[2], r->block[0], r->block[1], r->block[2], r->shared + r->dynamic_shared);
+    if (r->launches > 1)
+        fprintf(to, ", %llu launches", (unsigned long long)r->launches);
+    if (r->blocks_run < r->blocks)
+        fprintf(to, ", %llu of its %llu blocks ran", (unsigned long long)r->blocks_run, (unsigned long long)r->blocks);
+    fputc('\n', to);
+    if (r->fit.arch)
+        fprintf(to, "  %u registers a thread; an SM of sm_%d holds %u block%s, occupancy %.0f %%, limited by %s\n",
+                r->fit.registers, r->fit.arch, r->fit.blocks, r->fit.blocks == 1 ? "" : "s", 100 * r->fit.occupancy,
+                r->fit.limit);
+    if (!r->row_count)
+        return;
+    fprintf(to, "%s  %5s  %-*s  %-*s %*s %*s %*s %*s %*s %*s %*s %*s%s\n", paint->dim, "line", SOURCE, "source", ACCESS,
+            "access", BYTES, "B", COUNT, "instr.", COUNT, "wavefr.", COUNT, "ideal", COUNT, "conflicts", WAYS, "n-way",
+            WAYS, "lanes", SECTORS, "sectors", paint->off);
+}
+
+/* ------------------------------------------------------------------------------------------------ advice */
+
+static void put_advice(FILE *to, const smp_warp_result *result, bool map, bool color)
+{
+    const smp_warp_row *row = smp_lab_worst(result);
+    char advice[SMP_LAB_ADVICE];
+    smp_bank_access access;
+    if (!row || !row->worst_active || row->worst_wavefronts <= row->worst_ideal)
+        return;
+    fprintf(to, "  worst: %s:%u, a %.3g-way conflict: %u wavefronts where %u would do\n",
+            smp_lab_file(result, row->file), row->line, each(row->worst_wavefronts, row->worst_ideal),
+            row->worst_wavefronts, row->worst_ideal);
+    if (smp_lab_advice(row, advice, sizeof advice))
+        fprintf(to, "  to avoid it: %s\n", advice);
+    if (map && smp_lab_access(row, &access))
+        smp_bank_map_text(to, &access, SMP_BANKS_CC5, color);
+}
+
+/* ------------------------------------------------------------------------------------------------ findings */
+
+static void put_place(FILE *to, const smp_warp_result *result, const smp_warp_finding *f, const smp_warp_place *p)
+{
+    (void)f;
+    smp_text_clean(to, smp_lab_file(result, p->file));
+    fprintf(to, ":%u thread %u,%u,%u", p->line, p->thread[0], p->thread[1], p->thread[2]);
+}
+
+static void put_findings(FILE *to, const smp_warp_result *result, const smp_paint *paint)
+{
+    for (size_t i = 0; i < result->finding_count; i++) {
+        const smp_warp_finding *f = &result->findings[i];
+        fprintf(to, "  %s%s%s  ", paint->red, smp_warp_fault_name(f->fault), paint->off);
+        put_place(to, result, f, &f->here);
+        if (f->other.line) {
+            fputs(" and ", to);
+            put_place(to, result, f, &f->other);
+        }
+        fprintf(to, ", block %u,%u,%u: ", f->block[0], f->block[1], f->block[2]);
+        smp_text_clean(to, f->text);
+        if (f->count > 1)
+            fprintf(to, " (%llu times)", (unsigned long long)f->count);
+        fputc('\n', to);
+    }
+    if (result->stopped) {
+        fprintf(to, "  %sstopped%s  ", paint->red, paint->off);
+        smp_text_clean(to, result->error.message);
+        const bool hint = result->error.hint[0] != 0; /* of PTX that cannot run: the source line that it comes from */
+        if (hint || result->error.where[0]) {
+            fputs(hint ? "; " : " (", to);
+            smp_text_clean(to, hint ? result->error.hint : result->error.where);
+            fputs(hint ? "" : ")", to);
+        }
+        fputc('\n', to);
+    }
+}
+
+static void put_notes(FILE *to, const smp_warp_result *result, const smp_paint *paint)
+{
+    for (const char *at = result->notes; *at;) {
+        char line[400];
+        const size_t size = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)size, at);
+        fprintf(to, "  %snote%s  ", paint->yellow, paint->off);
+        smp_text_clean(to, line);
+        fputc('\n', to);
+        at += size + (at[size] == '\n');
+    }
+}
+
+void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool map, bool color)
+{
+    const smp_paint paint = smp_paint_for(color);
+    const char *shown = "";
+    put_head(to, result, &paint);
+    for (size_t i = 0; i < result->row_count; i++) {
+        const char *file = smp_lab_file(result, result->rows[i].file);
+        if (i && strcmp(file, shown) != 0)
+            fprintf(to, "  %s%s%s\n", paint.dim, file, paint.off);
+        shown = file;
+        put_row(to, result, &result->rows[i], sources, &paint);
+    }
+    put_advice(to, result, map, color);
+    put_notes(to, result, &paint);
+    put_findings(to, result, &paint);
+}

@@ -1,0 +1,113 @@
+/* What kernels cost in the lab (lab/machine/warp.h): a table with a row a source line, findings, JSON and CSV. */
+#ifndef SMP_LAB_REPORT_LAB_H
+#define SMP_LAB_REPORT_LAB_H
+
+#include <stdio.h>
+
+#include "lab/machine/warp.h"
+#include "report/json.h"
+
+/* Source files by their paths, read when a line is shown. Zeroed to begin with. */
+typedef struct smp_lab_sources {
+    struct smp_lab_source *files;
+    size_t count, capacity;
+} smp_lab_sources;
+
+/* The text of a line without its indentation; "" where the file is not there. */
+const char *smp_lab_line(smp_lab_sources *sources, const char *path, uint32_t line);
+/* The same with it. */
+const char *smp_lab_text(smp_lab_sources *sources, const char *path, uint32_t line);
+void smp_lab_sources_free(smp_lab_sources *sources);
+
+/* map: draws the banks of the worst access. */
+void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool map, bool color);
+
+/* ------------------------------------------------------------------------------------------------ side by side */
+
+/* How what a kernel left in its arrays compares with what the first of its group left. */
+typedef enum smp_lab_same {
+    SMP_LAB_UNCHECKED,
+    SMP_LAB_FIRST,
+    SMP_LAB_SAME,    /* the same bytes */
+    SMP_LAB_ROUNDED, /* floats that differ by no more than rounding */
+    SMP_LAB_DIFFERENT
+} smp_lab_same;
+
+extern const char *const smp_lab_same_names[]; /* "first", "same", ... */
+
+/* What a comparison knows of each result beside it. */
+typedef struct smp_lab_entry {
+    const char *file; /* as it was named */
+    size_t number;    /* of the file, among those named */
+    size_t group;     /* those with one number are compared */
+    smp_lab_same same;
+    char difference[200]; /* the first, and how many; "" */
+} smp_lab_entry;
+
+/* A kernel's sums over its rows. */
+typedef struct smp_lab_total {
+    uint64_t wavefronts, ideal, conflicts, sectors, sectors_ideal;
+} smp_lab_total;
+smp_lab_total smp_lab_total_of(const smp_warp_result *result);
+
+/* What a GPU's counters told of the instructions that were told here. */
+typedef struct smp_lab_gpu {
+    bool ran;
+    size_t same, differ;      /* instructions that access memory */
+    size_t repeated;          /* in loops that wait for others, which the GPU went through more or less often */
+    size_t untold;            /* of a kind whose cost is not told here */
+    size_t kernels, left_out; /* that were compared; that were not, since their SASS was not counted whole */
+    size_t in_graphs;         /* of left_out: the program fails where its graphs are counted */
+    char differences[4000];   /* lines: the first of them */
+} smp_lab_gpu;
+void smp_lab_gpu_text(FILE *to, const smp_lab_gpu *gpu);
+
+typedef struct smp_lab_report {
+    const smp_warp_result *results;
+    const smp_lab_entry *entries; /* null: nothing is compared */
+    size_t count;
+    const char *code; /* what was executed: "ptx", "sass" */
+    smp_lab_sources *sources;
+    const smp_lab_gpu *gpu; /* null: no GPU was asked */
+} smp_lab_report;
+
+/* One object with "kernels"; of a comparison each has its group and "same". */
+void smp_lab_json(FILE *to, const smp_lab_report *report);
+/* A row a source line and access; of a comparison a row a kernel. */
+void smp_lab_csv(FILE *to, const smp_lab_report *report);
+/* The kernels of each group below each other, a row each, and where they differ. */
+void smp_lab_compare(FILE *to, const smp_lab_report *report, bool color);
+/* A page: what to look at, bars, source lines by cost, banks, findings, all numbers. */
+void smp_lab_html(FILE *to, const smp_lab_report *report);
+
+/* ------------------------------------------------------------------------------------------------ advice */
+
+enum { SMP_LAB_ADVICE = 300 };
+
+/* What a row costs beyond its ideal, in clocks of an SM: one for a wavefront, one for two sectors (an SM takes 64 bytes
+ * of the second-level cache a clock). */
+double smp_lab_cost(const smp_warp_row *row);
+
+/* The row with most conflicts, and the one that costs most; null: there is none. */
+const smp_warp_row *smp_lab_worst(const smp_warp_result *result);
+const smp_warp_row *smp_lab_dearest(const smp_warp_result *result);
+
+/* The worst access of a row; false: there is none to draw. */
+bool smp_lab_access(const smp_warp_row *row, smp_bank_access *access);
+
+/* What to do against the conflicts of a row, or against sectors beyond the ideal. False: nothing is known. */
+bool smp_lab_advice(const smp_warp_row *row, char *text, size_t size);
+
+/* "a 32-way conflict: 15872 of its 16384 wavefronts are conflicts". */
+void smp_lab_verdict(const smp_warp_row *row, char *text, size_t size);
+
+/* "shared load" */
+const char *smp_lab_access_name(const smp_warp_row *row);
+
+/* A blank and a count, right-aligned; a large one with a unit: 12.3M. */
+void smp_lab_number(FILE *to, uint64_t value, int columns);
+
+/* The file's name without folders. */
+const char *smp_lab_file(const smp_warp_result *result, uint32_t file);
+
+#endif

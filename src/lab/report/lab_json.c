@@ -1,0 +1,212 @@
+/* The lab's results as JSON and CSV. */
+#include "lab/report/lab.h"
+#include "report/text.h"
+
+static const char *const spaces[] = {"shared", "global"};
+static const char *const ops[] = {"load", "store", "atomic", "copy"};
+
+static const char *path_of(const smp_warp_result *result, uint32_t file)
+{
+    return file < result->file_count ? result->files[file] : "";
+}
+
+static void put_count(smp_json *json, const char *key, uint64_t value)
+{
+    smp_json_integer(json, key, (int64_t)value);
+}
+
+static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row *row, smp_lab_sources *sources)
+{
+    smp_json_object(json, NULL);
+    smp_json_string(json, "file", path_of(r, row->file));
+    put_count(json, "line", row->line);
+    smp_json_string(json, "text", smp_lab_line(sources, path_of(r, row->file), row->line));
+    smp_json_string(json, "space", spaces[row->space]);
+    smp_json_string(json, "op", ops[row->op]);
+    put_count(json, "width", row->width);
+    if (row->instruction[0]) {
+        put_count(json, "place", row->place);
+        smp_json_string(json, "instruction", row->instruction);
+        put_count(json, "executed", row->instructions + row->skipped);
+    }
+    put_count(json, "instructions", row->instructions);
+    put_count(json, "lanes", row->lanes);
+    if (row->space == SMP_WARP_SHARED) {
+        put_count(json, "wavefronts", row->wavefronts);
+        put_count(json, "ideal", row->ideal);
+        put_count(json, "packed_ideal", row->packed);
+        put_count(json, "conflicts", row->conflicts);
+        smp_json_number(json, "n_way", row->ideal ? (double)row->wavefronts / (double)row->ideal : 0);
+        smp_json_string(json, "array", row->array[0] ? row->array : NULL);
+    } else {
+        put_count(json, "sectors", row->sectors);
+        put_count(json, "sectors_ideal", row->sectors_ideal);
+    }
+    smp_json_end(json, '}');
+}
+
+static void put_triple(smp_json *json, const char *key, const uint32_t v[3])
+{
+    const double values[3] = {v[0], v[1], v[2]};
+    smp_json_numbers(json, key, values, 3);
+}
+
+static void put_place(smp_json *json, const char *key, const smp_warp_result *r, const smp_warp_place *p)
+{
+    smp_json_object(json, key);
+    smp_json_string(json, "file", path_of(r, p->file));
+    put_count(json, "line", p->line);
+    put_triple(json, "thread", p->thread);
+    smp_json_end(json, '}');
+}
+
+static void put_fit(smp_json *json, const smp_warp_fit *fit)
+{
+    smp_json_object(json, "sm");
+    put_count(json, "arch", (uint64_t)fit->arch);
+    put_count(json, "registers", fit->registers);
+    put_count(json, "blocks", fit->blocks);
+    smp_json_number(json, "occupancy", fit->occupancy);
+    smp_json_string(json, "limit", fit->limit);
+    smp_json_end(json, '}');
+}
+
+static void put_advice(smp_json *json, const smp_warp_result *r)
+{
+    char text[SMP_LAB_ADVICE];
+    const smp_warp_row *row = smp_lab_dearest(r);
+    if (!row)
+        return;
+    smp_json_object(json, "look_at");
+    smp_json_string(json, "file", path_of(r, row->file));
+    put_count(json, "line", row->line);
+    smp_lab_verdict(row, text, sizeof text);
+    smp_json_string(json, "what", text);
+    smp_json_string(json, "advice", smp_lab_advice(row, text, sizeof text) ? text : NULL);
+    smp_json_end(json, '}');
+}
+
+void smp_lab_json(FILE *to, const smp_lab_report *report)
+{
+    const smp_warp_result *const results = report->results;
+    const size_t count = report->count;
+    const char *const code = report->code;
+    smp_lab_sources *const sources = report->sources;
+    smp_json json;
+    smp_json_begin(&json, to, false);
+    smp_json_object(&json, NULL);
+    smp_json_string(&json, "code", code);
+    if (report->gpu) {
+        smp_json_object(&json, "gpu");
+        put_count(&json, "same", report->gpu->same);
+        put_count(&json, "differ", report->gpu->differ);
+        put_count(&json, "repeated", report->gpu->repeated);
+        put_count(&json, "untold", report->gpu->untold);
+        put_count(&json, "kernels", report->gpu->kernels);
+        put_count(&json, "left_out", report->gpu->left_out);
+        put_count(&json, "left_out_in_graphs", report->gpu->in_graphs);
+        smp_json_string(&json, "differences", report->gpu->differences);
+        smp_json_end(&json, '}');
+    }
+    smp_json_array(&json, "kernels");
+    for (size_t i = 0; i < count; i++) {
+        const smp_warp_result *r = &results[i];
+        smp_json_object(&json, NULL);
+        smp_json_string(&json, "kernel", r->kernel);
+        smp_json_string(&json, "symbol", r->symbol);
+        smp_json_string(&json, "code", r->code);
+        smp_json_string(&json, "notes", r->notes[0] ? r->notes : NULL);
+        put_count(&json, "differing_bytes", r->differing_bytes);
+        put_triple(&json, "grid", r->grid);
+        put_triple(&json, "block", r->block);
+        put_count(&json, "shared_bytes", (uint64_t)r->shared + r->dynamic_shared);
+        put_count(&json, "launches", r->launches);
+        put_count(&json, "blocks", r->blocks);
+        put_count(&json, "blocks_run", r->blocks_run);
+        put_count(&json, "warp_instructions", r->instructions);
+        put_count(&json, "lane_instructions", r->lane_instructions);
+        if (r->fit.arch)
+            put_fit(&json, &r->fit);
+        if (report->entries) {
+            smp_json_string(&json, "source", report->entries[i].file);
+            put_count(&json, "group", report->entries[i].group);
+            smp_json_string(&json, "same", smp_lab_same_names[report->entries[i].same]);
+            smp_json_string(&json, "difference",
+                            report->entries[i].difference[0] ? report->entries[i].difference : NULL);
+        }
+        put_advice(&json, r);
+        smp_json_array(&json, "rows");
+        for (size_t k = 0; k < r->row_count; k++)
+            put_row(&json, r, &r->rows[k], sources);
+        smp_json_end(&json, ']');
+        smp_json_array(&json, "findings");
+        for (size_t k = 0; k < r->finding_count; k++) {
+            const smp_warp_finding *f = &r->findings[k];
+            smp_json_object(&json, NULL);
+            smp_json_string(&json, "kind", smp_warp_fault_name(f->fault));
+            smp_json_string(&json, "text", f->text);
+            put_count(&json, "count", f->count);
+            put_triple(&json, "block", f->block);
+            put_place(&json, "at", r, &f->here);
+            if (f->other.line)
+                put_place(&json, "other", r, &f->other);
+            smp_json_end(&json, '}');
+        }
+        smp_json_end(&json, ']');
+        smp_json_string(&json, "stopped", r->stopped ? r->error.message : NULL);
+        smp_json_end(&json, '}');
+    }
+    smp_json_end(&json, ']');
+    smp_json_end(&json, '}');
+}
+
+static void csv_kernels(FILE *to, const smp_lab_report *report)
+{
+    fputs("group,file,kernel,instructions,wavefronts,ideal,conflicts,sectors,sectors_ideal,registers,shared_bytes,"
+          "blocks,occupancy,limit,same,findings\n",
+          to);
+    for (size_t i = 0; i < report->count; i++) {
+        const smp_warp_result *r = &report->results[i];
+        const smp_lab_total t = smp_lab_total_of(r);
+        fprintf(to, "%zu,", report->entries[i].group);
+        smp_text_csv(to, report->entries[i].file);
+        fputc(',', to);
+        smp_text_csv(to, r->kernel);
+        const uint64_t counts[] = {r->instructions, t.wavefronts, t.ideal, t.conflicts, t.sectors, t.sectors_ideal};
+        for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++)
+            fprintf(to, ",%llu", (unsigned long long)counts[n]);
+        if (r->fit.arch)
+            fprintf(to, ",%u,%u,%u,%.4g,%s", r->fit.registers, r->shared + r->dynamic_shared, r->fit.blocks,
+                    r->fit.occupancy, r->fit.limit);
+        else
+            fprintf(to, ",,%u,,,", r->shared + r->dynamic_shared);
+        fprintf(to, ",%s,%zu\n", smp_lab_same_names[report->entries[i].same], r->finding_count);
+    }
+}
+
+void smp_lab_csv(FILE *to, const smp_lab_report *report)
+{
+    const smp_warp_result *const results = report->results;
+    if (report->entries) {
+        csv_kernels(to, report);
+        return;
+    }
+    fputs("kernel,file,line,text,space,op,width,instructions,lanes,wavefronts,ideal,conflicts,sectors,sectors_ideal\n",
+          to);
+    for (size_t i = 0; i < report->count; i++)
+        for (size_t k = 0; k < results[i].row_count; k++) {
+            const smp_warp_result *r = &results[i];
+            const smp_warp_row *row = &r->rows[k];
+            smp_text_csv(to, r->kernel);
+            fputc(',', to);
+            smp_text_csv(to, path_of(r, row->file));
+            fprintf(to, ",%u,", row->line);
+            smp_text_csv(to, smp_lab_line(report->sources, path_of(r, row->file), row->line));
+            fprintf(to, ",%s,%s,%u", spaces[row->space], ops[row->op], row->width);
+            const uint64_t counts[] = {row->instructions, row->lanes,   row->wavefronts,   row->ideal,
+                                       row->conflicts,    row->sectors, row->sectors_ideal};
+            for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++)
+                fprintf(to, ",%llu", (unsigned long long)counts[n]);
+            fputc('\n', to);
+        }
+}

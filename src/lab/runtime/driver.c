@@ -1,0 +1,100 @@
+/* What programs ask the driver for through the runtime: tensor maps, as this machine writes them. */
+#include <string.h>
+
+#include "lab/machine/tensor_map.h"
+#include "lab/runtime/runtime.h"
+
+enum { FOUND = 0, NOT_FOUND = 1 }; /* cudaDriverEntryPointQueryResult */
+
+static int refuse(const char *what)
+{
+    fprintf(stderr, "smempipe kernel: cuTensorMapEncodeTiled: %s is not supported (801)\n", what);
+    return LAB_NOT_SUPPORTED;
+}
+
+/* CUtensorMapDataType, CUtensorMapSwizzle */
+static const uint8_t elements[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+static const uint8_t swizzles[] = {0, 1, 3, 7};
+/* Of CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapInterleave and CUtensorMapFloatOOBfill: what CUDA 13 has. */
+enum { TYPES = 16, SWIZZLES = 7, INTERLEAVES = 3, FILLS = 2 };
+enum { ROW = 16 /* bytes */, MOST_BOX = 256, MOST_STEP = 8 /* elements */ };
+#define MOST_DIM   ((uint64_t)1 << 32)
+#define MOST_PITCH ((uint64_t)1 << 40) /* exclusive */
+
+/* As a GPU's driver answers: a pitch may be shorter than a row, and no multiple of the one before. It refuses a box of
+ * 1 MiB; here one is refused that no block's shared memory holds. */
+static bool is_valid(uint64_t address, uint32_t rank, uint32_t element, const uint64_t *dims, const uint64_t *strides,
+                     const uint32_t *box, const uint32_t *steps)
+{
+    bool valid = address && address % ROW == 0 && box[0] * element % ROW == 0;
+    uint64_t bytes = element;
+    for (uint32_t i = 0; i < rank && valid; i++) {
+        valid = dims[i] && dims[i] <= MOST_DIM && box[i] && box[i] <= MOST_BOX && steps[i] && steps[i] <= MOST_STEP &&
+                (!i || (strides[i - 1] % ROW == 0 && strides[i - 1] < MOST_PITCH));
+        bytes *= box[i];
+    }
+    return valid && bytes <= SMP_WARP_MAX_SHARED;
+}
+
+static int encode(void *out, unsigned type, uint32_t rank, void *address, const uint64_t *dims, const uint64_t *strides,
+                  const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill)
+{
+    warp_tensor_map map = {.magic = WARP_TENSOR_MAGIC, .rank = (uint8_t)rank, .address = (uint64_t)(uintptr_t)address};
+    (void)promotion;
+    _Static_assert(sizeof map == WARP_TENSOR_BYTES, "as large as a CUtensorMap");
+    if (!rank || rank > WARP_TENSOR_RANK || type >= TYPES || (unsigned)swizzle >= SWIZZLES ||
+        (unsigned)interleave >= INTERLEAVES || (unsigned)fill >= FILLS)
+        return LAB_INVALID_VALUE;
+    if (type >= sizeof elements)
+        return refuse("this type of elements");
+    if (interleave || fill)
+        return refuse(fill ? "a fill by NaNs" : "interleaving");
+    if (swizzle >= (int)sizeof swizzles)
+        return refuse("this swizzle");
+    map.element = elements[type];
+    map.swizzle = swizzles[swizzle];
+    if (!is_valid(map.address, rank, map.element, dims, strides, box, steps))
+        return LAB_INVALID_VALUE;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (steps[i] != 1)
+            return refuse("a step between elements");
+        map.dims[i] = dims[i];
+        map.box[i] = (uint16_t)box[i];
+        if (i)
+            map.strides[i - 1] = strides[i - 1];
+    }
+    const uint32_t width = (map.swizzle + 1u) * ROW, bytes = box[0] * map.element;
+    if (map.swizzle && bytes > width)
+        return LAB_INVALID_VALUE;
+    if (map.swizzle && bytes < width)
+        return refuse("a box that is narrower than its swizzle");
+    memcpy(out, &map, sizeof map);
+    return LAB_SUCCESS;
+}
+
+static int find(const char *symbol, void **function, int *result)
+{
+    int (*const found)(void *, unsigned, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *,
+                       const uint32_t *, int, int, int, int) = encode;
+    const bool is_known = !strcmp(symbol, "cuTensorMapEncodeTiled");
+    *function = NULL;
+    if (is_known)
+        memcpy(function, &found, sizeof *function); /* ISO C has no cast for that */
+    else
+        fprintf(stderr, "smempipe kernel: the lab has no driver: %s is not there\n", symbol);
+    if (result)
+        *result = is_known ? FOUND : NOT_FOUND;
+    return LAB_SUCCESS;
+}
+
+LAB_API int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags, int *result)
+{
+    (void)flags;
+    return lab_error(symbol && function ? find(symbol, function, result) : LAB_INVALID_VALUE);
+}
+LAB_API int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                             unsigned long long flags, int *result)
+{
+    (void)version;
+    return cudaGetDriverEntryPoint(symbol, function, flags, result);
+}

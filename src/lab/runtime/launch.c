@@ -1,0 +1,468 @@
+/* Launches. Each runs at once; results are written when the program ends. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "lab/runtime/runtime.h"
+
+enum { MOST_DEPTH = 16, MOST_REFUSED = 4096 };
+
+static smp_warp_memory *memory;
+static smp_warp_result *results;
+static size_t result_count, result_capacity;
+static _Thread_local int last_error;
+static _Atomic int sticky;
+
+int lab_error(int error)
+{
+    if (error)
+        last_error = error;
+    if (!sticky && (error == LAB_LAUNCH_FAILURE || error == LAB_ILLEGAL_ADDRESS || error == LAB_MISALIGNED_ADDRESS ||
+                    error == LAB_ILLEGAL_INSTRUCTION || error == LAB_ASSERT))
+        sticky = error;
+    return error;
+}
+
+int lab_broken(void)
+{
+    return sticky;
+}
+
+int lab_last_error(bool clear)
+{
+    const int error = sticky ? sticky : last_error;
+    if (clear)
+        last_error = LAB_SUCCESS;
+    return error;
+}
+
+void lab_die(const smp_error *err)
+{
+    fprintf(stderr, "smempipe kernel: %s%s%s\n", err->where, err->where[0] ? ": " : "", err->message);
+    if (err->hint[0])
+        fprintf(stderr, "  = hint: %s\n", err->hint);
+    exit(1);
+}
+
+smp_warp_memory *lab_memory(void)
+{
+    LAB_ALONE;
+    smp_error err = {0};
+    if (!memory) {
+        if (smp_warp_memory_open(&memory, &err))
+            lab_die(&err);
+        smp_warp_memory_reserve(memory);
+    }
+    return memory;
+}
+
+static void write_results(void)
+{
+    const char *path = getenv("SMEMPIPE_LAB_RESULTS");
+    FILE *to = path && result_count ? fopen(path, "ab") : NULL;
+    for (size_t i = 0; to && i < result_count; i++)
+        smp_warp_result_write(to, &results[i]);
+    if (to)
+        fclose(to);
+}
+
+/* Threads that are left may launch until the process is gone. */
+__attribute__((destructor)) static void at_the_end(void)
+{
+    LAB_ALONE;
+    write_results();
+}
+
+/* Programs that check for errors may end by abort(), and wrong ones by a fault: what was counted and printed is kept,
+ * unless the fault left a lock taken that writing needs. */
+static void on_end(int number, siginfo_t *info, void *context)
+{
+    enum { PATIENCE = 10 /* seconds */ };
+    (void)context;
+    signal(SIGALRM, SIG_DFL);
+    alarm(PATIENCE);
+    if ((number == SIGSEGV || number == SIGBUS) && memory && smp_warp_memory_is_device(memory, info->si_addr))
+        fprintf(stderr,
+                "smempipe kernel: code of the host accesses device memory (cudaMalloc) at %p\n"
+                "  = hint: cudaMemcpy copies it to the host; cudaMallocManaged makes memory that both may access\n",
+                info->si_addr);
+    fflush(NULL);
+    write_results();
+    alarm(0);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+__attribute__((constructor)) static void watch_ends(void)
+{
+    static const int ends[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static char stack[1 << 16]; /* the program's own may have no room left */
+    const stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND};
+    sigaltstack(&other, NULL);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        sigaction(ends[i], &action, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ launches */
+
+static _Thread_local struct {
+    lab_dim3 grid, block;
+    size_t shared;
+    void *stream;
+} configurations[MOST_DEPTH];
+static _Thread_local int depth;
+
+LAB_API unsigned __cudaPushCallConfiguration(lab_dim3 grid, lab_dim3 block, size_t shared, void *stream)
+{
+    if (depth == MOST_DEPTH)
+        return 1;
+    configurations[depth].grid = grid;
+    configurations[depth].block = block;
+    configurations[depth].shared = shared;
+    configurations[depth++].stream = stream;
+    return 0;
+}
+LAB_API int __cudaPopCallConfiguration(lab_dim3 *grid, lab_dim3 *block, size_t *shared, void *stream)
+{
+    if (!depth)
+        return LAB_INVALID_CONFIGURATION;
+    depth--;
+    *grid = configurations[depth].grid;
+    *block = configurations[depth].block;
+    *shared = configurations[depth].shared;
+    memcpy(stream, &configurations[depth].stream, sizeof(void *));
+    return LAB_SUCCESS;
+}
+
+static void keep(smp_warp_result *result)
+{
+    for (size_t i = 0; i < result_count; i++)
+        if (smp_warp_result_add(&results[i], result)) {
+            smp_warp_result_free(result);
+            return;
+        }
+    if (smp_grow(&results, &result_capacity, result_count + 1, sizeof *results))
+        results[result_count++] = *result;
+}
+
+/* Launches that never began. One that the program asks about (cudaGetLastError) may be meant: it is no failure then. */
+static bool refused[MOST_REFUSED];
+
+static void keep_refused(const smp_warp_kernel *kernel, lab_dim3 grid, lab_dim3 block, size_t shared,
+                         const smp_error *err)
+{
+    smp_warp_result result = {.grid = {grid.x, grid.y, grid.z},
+                              .block = {block.x, block.y, block.z},
+                              .dynamic_shared = shared <= UINT32_MAX ? (uint32_t)shared : UINT32_MAX,
+                              .launches = 1,
+                              .stopped = true,
+                              .error = *err};
+    result.kernel = smp_strdup(smp_warp_kernel_name(kernel));
+    result.symbol = smp_strdup(smp_warp_kernel_symbol(kernel));
+    result.of = kernel;
+    if (!result.kernel || !result.symbol)
+        exit(1);
+    keep(&result);
+    const smp_warp_result *last = result_count ? &results[result_count - 1] : NULL;
+    if (last && result_count <= MOST_REFUSED && last->stopped && last->error.code == SMP_E_USAGE && !last->row_count)
+        refused[result_count - 1] = true; /* this one, or one that is told like it */
+}
+
+void lab_noticed(void)
+{
+    LAB_ALONE;
+    for (size_t i = 0; i < result_count && i < MOST_REFUSED; i++)
+        if (refused[i]) {
+            refused[i] = false;
+            results[i].stopped = false;
+            smp_warp_note(&results[i], "refused, and the program asked for the error: %s", results[i].error.message);
+            results[i].error = (smp_error){0};
+        }
+}
+
+static void refuse_shared(const smp_warp_kernel *kernel, size_t shared, size_t limit, smp_error *err)
+{
+    const char *name = smp_warp_kernel_name(kernel);
+    smp_fail(err, SMP_E_USAGE, "%s is launched with %zu bytes of dynamic shared memory, and may have %zu", name, shared,
+             limit);
+    if (shared + smp_warp_kernel_shared(kernel) <= SMP_WARP_MAX_SHARED)
+        smp_hint(err, "before it, cudaFuncSetAttribute(%.80s, cudaFuncAttributeMaxDynamicSharedMemorySize, %zu)", name,
+                 shared);
+}
+
+/* What a GPU's runtime tells of it. A GPU does not notice an access that is a little out of bounds. */
+static int error_of(const smp_warp_result *r)
+{
+    if (r->illegal)
+        return LAB_ILLEGAL_ADDRESS;
+    if (r->refused)
+        return LAB_ILLEGAL_INSTRUCTION;
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (r->findings[i].fault == SMP_WARP_MISALIGNED)
+            return LAB_MISALIGNED_ADDRESS;
+    return LAB_SUCCESS;
+}
+
+/* The error of a launch that the machine refuses. */
+static int refusal(const smp_warp_kernel *kernel, lab_dim3 grid, const lab_dim3 *cluster)
+{
+    uint32_t size[3] = {cluster->x, cluster->y, cluster->z};
+    if ((cluster->x || smp_warp_kernel_cluster(kernel, size)) &&
+        ((size[0] && grid.x % size[0]) || (size[1] && grid.y % size[1]) || (size[2] && grid.z % size[2])))
+        return LAB_CLUSTER_SIZE;
+    return LAB_INVALID_VALUE;
+}
+
+/* Of the launch or else of the kernel itself. A launch without clusters has all numbers 0. */
+static bool is_cluster(const void *function, const smp_warp_kernel *kernel, const lab_dim3 *given, smp_error *err)
+{
+    uint32_t size[3] = {given->x, given->y, given->z};
+    const unsigned most = lab_most_cluster(function);
+    if (!size[0] && !size[1] && !size[2] && !smp_warp_kernel_cluster(kernel, size))
+        return true;
+    const bool is_own = !given->x && !given->y && !given->z;
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++)
+        blocks *= blocks > SMP_WARP_MAX_CLUSTER ? 1 : is_own && !size[i] ? 1 : size[i];
+    if (blocks && blocks <= most)
+        return true;
+    smp_fail(err, SMP_E_USAGE, "a cluster of %u x %u x %u blocks cannot be launched", size[0], size[1], size[2]);
+    if (blocks > 1 && blocks <= SMP_WARP_MAX_CLUSTER)
+        smp_hint(err, "before it, cudaFuncSetAttribute(%.80s, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
+                 smp_warp_kernel_name(kernel));
+    else
+        smp_hint(err, "a cluster has 1 to 8 blocks, 16 where a GPU allows it");
+    return false;
+}
+
+static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+                  const lab_dim3 *cluster)
+{
+    enum { GRID_MEMORY = 16 };
+    smp_warp_result result = {0};
+    smp_error err = {0};
+    const smp_warp_param *params;
+    const smp_warp_kernel *ptx, *sass, *kernel = lab_kernel_codes(function, &ptx, &sass);
+    void *grid_memory = NULL;
+    int resident = 0;
+    uint64_t *blocks = NULL, count = 0;
+    if (lab_broken()) {
+        static bool said;
+        if (!said)
+            fprintf(stderr,
+                    "smempipe kernel: %s does not run, nor what follows: a kernel before it failed (error %d)\n",
+                    kernel ? smp_warp_kernel_name(kernel) : "a kernel", lab_broken());
+        said = true;
+        return lab_broken();
+    }
+    if (!kernel)
+        return lab_error(LAB_INVALID_HANDLE);
+    if (!grid.x || !grid.y || !grid.z) {
+        smp_fail(&err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", grid.x, grid.y, grid.z);
+        keep_refused(kernel, grid, block, shared, &err);
+        return lab_error(LAB_INVALID_VALUE);
+    }
+    if (!is_cluster(function, kernel, cluster, &err)) {
+        keep_refused(kernel, grid, block, shared, &err);
+        return lab_error(LAB_CLUSTER_SIZE);
+    }
+    if (shared > lab_dynamic_limit(function)) {
+        refuse_shared(kernel, shared, lab_dynamic_limit(function), &err);
+        keep_refused(kernel, grid, block, shared, &err);
+        return lab_error(LAB_INVALID_VALUE);
+    }
+    uint32_t registers = 0;
+    (void)lab_registers(function, &registers);
+    const smp_warp_launch shape = {.kernel = kernel, .block = {block.x, block.y, block.z}, .registers = registers};
+    const smp_warp_room room = smp_warp_room_of(&shape, &err);
+    if (room) {
+        keep_refused(kernel, grid, block, shared, &err);
+        return lab_error(room == SMP_WARP_OUT_OF_REGISTERS ? LAB_OUT_OF_RESOURCES : LAB_INVALID_VALUE);
+    }
+    if (together) {
+        const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+        if (threads <= SMP_WARP_MAX_THREADS)
+            lab_resident_blocks(function, (int)threads, shared, &resident);
+        if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)resident * LAB_PROCESSORS)
+            return lab_error(LAB_TOO_LARGE);
+        grid_memory = smp_warp_buffer(lab_memory(), GRID_MEMORY, NULL);
+        if (!grid_memory)
+            return lab_error(LAB_OUT_OF_MEMORY);
+        memset(grid_memory, 0, GRID_MEMORY);
+    }
+    unsigned char *bytes = smp_alloc(smp_warp_kernel_param_bytes(kernel) + 16);
+    const size_t param_count = smp_warp_kernel_params(kernel, &params);
+    for (size_t i = 0; bytes && i < param_count; i++)
+        memcpy(bytes + params[i].offset, arguments[i], params[i].size);
+    const char *chosen = getenv("SMEMPIPE_LAB_BLOCKS"), *which = together ? NULL : chosen,
+               *seconds = getenv("SMEMPIPE_LAB_SECONDS");
+    smp_code code = smp_warp_choose_blocks(which, (uint64_t)grid.x * grid.y * grid.z, &blocks, &count, &err);
+    const smp_warp_launch given = {.kernel = kernel,
+                                   .grid = {grid.x, grid.y, grid.z},
+                                   .block = {block.x, block.y, block.z},
+                                   .cluster = {cluster->x, cluster->y, cluster->z},
+                                   .dynamic_shared = (uint32_t)shared,
+                                   .params = bytes,
+                                   .memory = lab_memory(),
+                                   .print = stdout,
+                                   .blocks = blocks,
+                                   .block_count = count,
+                                   .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
+                                   .seconds = seconds ? strtod(seconds, NULL) : 0,
+                                   .together = together,
+                                   .grid_memory = (uint64_t)(uintptr_t)grid_memory};
+    if (!code && ptx)
+        code = smp_warp_run_both(&given, together ? NULL : sass, &result, &err);
+    else if (!code)
+        code = smp_warp_run(&given, &result, &err);
+    if (!code && !ptx)
+        smp_warp_note(&result, "mistakes are not looked for: the program has no PTX of it");
+    else if (!code && sass && together)
+        smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
+    if (!code && together && chosen && strcmp(chosen, "all") != 0)
+        smp_warp_note(&result, "--blocks %.40s is not for launches whose blocks wait for each other: all ran", chosen);
+    const int illegal = error_of(&result);
+    const bool asserted = result.asserted;
+    if (code && !result.kernel)
+        keep_refused(kernel, grid, block, shared, &err);
+    else
+        keep(&result);
+    if (grid_memory)
+        smp_warp_buffer_free(lab_memory(), grid_memory);
+    smp_free(blocks);
+    smp_free(bytes);
+    return lab_error(illegal               ? illegal
+                     : asserted            ? LAB_ASSERT
+                     : code == SMP_E_USAGE ? refusal(kernel, grid, cluster)
+                     : code                ? LAB_LAUNCH_FAILURE
+                                           : LAB_SUCCESS);
+}
+
+static const lab_dim3 no_cluster;
+
+static int locked_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
+                         void *stream, bool together, const lab_dim3 *cluster)
+{
+    LAB_ALONE;
+    int error;
+    if (lab_capture_launch(stream, function, grid, block, arguments, shared, together, cluster, &error))
+        return error;
+    lab_enter();
+    error = launch(function, grid, block, arguments, shared, together, cluster);
+    lab_leave();
+    return error;
+}
+
+int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+               const lab_dim3 *cluster)
+{
+    return locked_launch(function, grid, block, arguments, shared, NULL, together, cluster);
+}
+
+LAB_API int cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
+                             void *stream)
+{
+    return locked_launch(function, grid, block, arguments, shared, stream, false, &no_cluster);
+}
+LAB_API int __cudaLaunchKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared,
+                               void *stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+}
+LAB_API int __cudaLaunchKernel_ptsz(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
+                                    size_t shared, void *stream)
+{
+    return cudaLaunchKernel(function, grid, block, arguments, shared, stream);
+}
+LAB_API int __cudaGetKernel(const void **kernel, const void *function)
+{
+    *kernel = function;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaGetKernel(const void **kernel, const void *function)
+{
+    *kernel = function;
+    return LAB_SUCCESS;
+}
+
+/* cudaLaunchConfig_t */
+typedef struct lab_config {
+    lab_dim3 grid, block;
+    size_t shared;
+    void *stream;
+    void *attributes;
+    unsigned attribute_count;
+} lab_config;
+
+/* cudaLaunchAttribute: an id, and a value of 64 bytes. */
+static void read_attributes(const lab_config *config, bool *together, lab_dim3 *cluster)
+{
+    enum { ATTRIBUTE = 72, VALUE = 8, COOPERATIVE = 2, CLUSTER = 4 };
+    *together = false;
+    *cluster = no_cluster;
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        const char *at = (const char *)config->attributes + (size_t)i * ATTRIBUTE;
+        int id, value;
+        memcpy(&id, at, sizeof id);
+        memcpy(&value, at + VALUE, sizeof value);
+        *together = *together || (id == COOPERATIVE && value);
+        if (id == CLUSTER)
+            memcpy(cluster, at + VALUE, sizeof *cluster);
+    }
+}
+
+LAB_API int cudaLaunchKernelExC(const lab_config *config, const void *function, void **arguments)
+{
+    bool together;
+    lab_dim3 cluster;
+    read_attributes(config, &together, &cluster);
+    return locked_launch(function, config->grid, config->block, arguments, config->shared, config->stream, together,
+                         &cluster);
+}
+
+/* Of the portable sizes; an SM holds what it holds without clusters. */
+LAB_API int cudaOccupancyMaxActiveClusters(int *clusters, const void *function, const lab_config *config)
+{
+    bool together;
+    lab_dim3 cluster;
+    int blocks;
+    uint32_t own[3];
+    const smp_warp_kernel *kernel = lab_kernel(function);
+    const uint64_t threads = (uint64_t)config->block.x * config->block.y * config->block.z;
+    read_attributes(config, &together, &cluster);
+    if (kernel && !cluster.x && smp_warp_kernel_cluster(kernel, own))
+        cluster = (lab_dim3){own[0], own[1], own[2]};
+    const unsigned size = cluster.x ? cluster.x * cluster.y * cluster.z : 1;
+    const int error =
+        lab_resident_blocks(function, threads <= SMP_WARP_MAX_THREADS ? (int)threads : 0, config->shared, &blocks);
+    if (!error)
+        *clusters = size ? blocks * LAB_PROCESSORS / (int)size : 0;
+    return error;
+}
+LAB_API int cudaOccupancyMaxPotentialClusterSize(int *size, const void *function, const lab_config *config)
+{
+    enum { PORTABLE = 8 };
+    (void)config;
+    if (!lab_kernel(function))
+        return lab_error(LAB_INVALID_FUNCTION);
+    *size = PORTABLE;
+    return LAB_SUCCESS;
+}
+
+/* All its blocks run in turns, so that a barrier of the grid works. */
+LAB_API int cudaLaunchCooperativeKernel(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
+                                        size_t shared, void *stream)
+{
+    return locked_launch(function, grid, block, arguments, shared, stream, true, &no_cluster);
+}
+
+int lab_missing(const char *name)
+{
+    fprintf(stderr,
+            "smempipe kernel: the lab's runtime library has no %s: the call returns cudaErrorNotSupported (801)\n",
+            name);
+    return lab_error(LAB_NOT_SUPPORTED);
+}

@@ -1,0 +1,306 @@
+/* Memory of the runtime: all of it is the host's, so that copies are plain and managed memory needs nothing. */
+#define _GNU_SOURCE 1 /* PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP */
+#include <pthread.h>
+#include <string.h>
+
+#include "lab/runtime/runtime.h"
+
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST, DEVICE_TO_DEVICE };
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static int inside;
+
+int lab_alone(void)
+{
+    return pthread_mutex_lock(&lock);
+}
+
+void lab_alone_end(const int *alone)
+{
+    (void)alone;
+    pthread_mutex_unlock(&lock);
+}
+
+void lab_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!inside++)
+        smp_warp_memory_open_to_host(lab_memory(), true);
+}
+
+void lab_leave(void)
+{
+    if (!--inside)
+        smp_warp_memory_open_to_host(lab_memory(), false);
+    pthread_mutex_unlock(&lock);
+}
+
+/* What the host may access, too. */
+static int allocate(void **out, size_t size)
+{
+    LAB_ALONE;
+    if (!out)
+        return lab_error(LAB_INVALID_VALUE);
+    *out = smp_warp_buffer(lab_memory(), size, NULL);
+    return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
+}
+
+static int allocate_on_device(void **out, size_t size)
+{
+    if (!out)
+        return lab_error(LAB_INVALID_VALUE);
+    if (lab_broken())
+        return lab_broken();
+    lab_enter();
+    *out = smp_warp_device_buffer(lab_memory(), size);
+    lab_leave();
+    return lab_error(*out ? LAB_SUCCESS : LAB_OUT_OF_MEMORY);
+}
+
+/* Whether a range that is said to be on the device is a buffer's. */
+static bool is_buffer(const void *at, size_t size)
+{
+    LAB_ALONE;
+    uint64_t start, bytes;
+    const uint64_t address = (uint64_t)(uintptr_t)at;
+    return !size || (smp_warp_buffer_of(lab_memory(), address, &start, &bytes) && size <= bytes - (address - start));
+}
+
+static int copy(void *to, const void *from, size_t size, int kind)
+{
+    LAB_ALONE;
+    const bool to_device = kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE;
+    const bool from_device = kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE;
+    if (lab_broken())
+        return lab_broken();
+    if ((to_device && !is_buffer(to, size)) || (from_device && !is_buffer(from, size)) || (size && (!to || !from)))
+        return lab_error(LAB_INVALID_VALUE);
+    lab_enter();
+    memmove(to, from, size);
+    lab_leave();
+    return LAB_SUCCESS;
+}
+
+#define ALIAS(name, parameters, call)                                                                                  \
+    LAB_API int name parameters                                                                                        \
+    {                                                                                                                  \
+        return call;                                                                                                   \
+    }
+
+ALIAS(cudaMalloc, (void **p, size_t size), allocate_on_device(p, size))
+ALIAS(cudaMallocHost, (void **p, size_t size), allocate(p, size))
+LAB_API int cudaMallocManaged(void **p, size_t size, unsigned flags)
+{
+    (void)flags;
+    return allocate(p, size);
+}
+LAB_API int cudaHostAlloc(void **p, size_t size, unsigned flags)
+{
+    (void)flags;
+    return allocate(p, size);
+}
+LAB_API int cudaMallocAsync(void **p, size_t size, void *stream)
+{
+    (void)stream;
+    return allocate_on_device(p, size);
+}
+LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
+{
+    enum { PITCH = 512 };
+    size_t all;
+    if (!p || !pitch)
+        return lab_error(LAB_INVALID_VALUE);
+    *pitch = (width + PITCH - 1) / PITCH * PITCH;
+    if (__builtin_mul_overflow(*pitch, height, &all))
+        return lab_error(LAB_OUT_OF_MEMORY);
+    return allocate_on_device(p, all);
+}
+
+LAB_API int cudaFree(void *p)
+{
+    LAB_ALONE;
+    return lab_error(p && !smp_warp_buffer_free(lab_memory(), p) ? LAB_INVALID_VALUE : LAB_SUCCESS);
+}
+ALIAS(cudaFreeHost, (void *p), cudaFree(p))
+LAB_API int cudaFreeAsync(void *p, void *stream)
+{
+    (void)stream;
+    return cudaFree(p);
+}
+LAB_API int cudaHostUnregister(void *p)
+{
+    (void)p;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
+{
+    (void)flags;
+    if (!device)
+        return lab_error(LAB_INVALID_VALUE);
+    *device = host;
+    return LAB_SUCCESS;
+}
+
+ALIAS(cudaMemcpy, (void *to, const void *from, size_t size, int kind), copy(to, from, size, kind))
+LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream)
+{
+    int error;
+    return lab_capture_copy(stream, to, from, size, kind, &error) ? error : copy(to, from, size, kind);
+}
+LAB_API int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         int kind)
+{
+    int error = LAB_SUCCESS;
+    for (size_t y = 0; y < height && !error; y++)
+        error = copy((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
+    return error;
+}
+LAB_API int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, int kind, void *stream)
+{
+    (void)stream;
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+/* cudaMemcpy3DParms without arrays, which are for textures. */
+LAB_API int cudaMemcpy3D(const lab_copy_3d *p)
+{
+    int error = LAB_SUCCESS;
+    if (p->from_array || p->to_array)
+        return lab_missing("cudaMemcpy3D with arrays");
+    for (size_t z = 0; z < p->extent[2]; z++)
+        for (size_t y = 0; y < p->extent[1] && !error; y++) {
+            const size_t from_row = (p->from_at[2] + z) * p->from.height + p->from_at[1] + y;
+            const size_t to_row = (p->to_at[2] + z) * p->to.height + p->to_at[1] + y;
+            error =
+                copy((char *)p->to.memory + to_row * p->to.pitch + p->to_at[0],
+                     (const char *)p->from.memory + from_row * p->from.pitch + p->from_at[0], p->extent[0], p->kind);
+        }
+    return error;
+}
+LAB_API int cudaMemcpy3DAsync(const lab_copy_3d *p, void *stream)
+{
+    (void)stream;
+    return cudaMemcpy3D(p);
+}
+LAB_API int cudaMemset(void *p, int value, size_t size)
+{
+    LAB_ALONE;
+    if (!is_buffer(p, size))
+        return lab_error(LAB_INVALID_VALUE);
+    if (lab_broken())
+        return lab_broken();
+    lab_enter();
+    memset(p, value, size);
+    lab_leave();
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemsetAsync(void *p, int value, size_t size, void *stream)
+{
+    int error;
+    return lab_capture_set(stream, p, value, size, &error) ? error : cudaMemset(p, value, size);
+}
+LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
+{
+    int error = LAB_SUCCESS;
+    for (size_t y = 0; y < height && !error; y++)
+        error = cudaMemset((char *)p + y * pitch, value, width);
+    return error;
+}
+
+/* ------------------------------------------------------------------------------------------------ symbols */
+
+static int copy_symbol(const void *symbol, void *to, const void *from, size_t size, size_t offset)
+{
+    LAB_ALONE;
+    size_t bytes;
+    char *memory = lab_symbol(symbol, &bytes);
+    if (!memory)
+        return lab_error(LAB_INVALID_SYMBOL);
+    if (offset > bytes || size > bytes - offset || (size && !to && !from))
+        return lab_error(LAB_INVALID_VALUE);
+    lab_enter();
+    memmove(to ? to : memory + offset, to ? (const void *)(memory + offset) : from, size);
+    lab_leave();
+    return LAB_SUCCESS;
+}
+
+LAB_API int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset, int kind)
+{
+    (void)kind;
+    return copy_symbol(symbol, NULL, from, size, offset);
+}
+LAB_API int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, int kind)
+{
+    (void)kind;
+    return copy_symbol(symbol, to, NULL, size, offset);
+}
+LAB_API int cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t size, size_t offset, int kind,
+                                    void *stream)
+{
+    (void)stream;
+    return cudaMemcpyToSymbol(symbol, from, size, offset, kind);
+}
+LAB_API int cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset, int kind, void *stream)
+{
+    (void)stream;
+    return cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
+}
+LAB_API int cudaGetSymbolAddress(void **p, const void *symbol)
+{
+    size_t size;
+    if (!p)
+        return lab_error(LAB_INVALID_VALUE);
+    *p = lab_symbol(symbol, &size);
+    return lab_error(*p ? LAB_SUCCESS : LAB_INVALID_SYMBOL);
+}
+LAB_API int cudaGetSymbolSize(size_t *size, const void *symbol)
+{
+    if (!size)
+        return lab_error(LAB_INVALID_VALUE);
+    return lab_error(lab_symbol(symbol, size) ? LAB_SUCCESS : LAB_INVALID_SYMBOL);
+}
+
+/* ------------------------------------------------------------------------------------------------ advice */
+
+LAB_API int cudaMemPrefetchAsync(void)
+{
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemPrefetchAsync_v2(void)
+{
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemAdvise(void)
+{
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemAdvise_v2(void)
+{
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemGetInfo(size_t *unused, size_t *total)
+{
+    if (!unused || !total)
+        return lab_error(LAB_INVALID_VALUE);
+    *unused = *total = (size_t)80 << 30;
+    return LAB_SUCCESS;
+}
+/* cudaPointerAttributes: type, device, devicePointer, hostPointer */
+LAB_API int cudaPointerGetAttributes(void *attributes, const void *p)
+{
+    LAB_ALONE;
+    enum { UNREGISTERED, HOST, DEVICE };
+    struct {
+        int type, device;
+        const void *on_device, *on_host;
+    } *out = attributes;
+    uint64_t start, size;
+    if (!out)
+        return lab_error(LAB_INVALID_VALUE);
+    const bool known = smp_warp_buffer_of(lab_memory(), (uint64_t)(uintptr_t)p, &start, &size);
+    out->type = known ? DEVICE : UNREGISTERED;
+    out->device = 0;
+    out->on_device = known ? p : NULL;
+    out->on_host = p;
+    return LAB_SUCCESS;
+}

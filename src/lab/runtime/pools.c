@@ -1,0 +1,98 @@
+/* Memory pools: names under which memory of the device is asked for. Nothing is kept back, so that they have no
+ * thresholds to hold and nothing to trim. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/runtime/runtime.h"
+
+/* cudaMemPoolAttr: bytes from RELEASE_THRESHOLD on are of 64 bits, those before of 32. */
+enum { RELEASE_THRESHOLD = 4, ATTRIBUTES = 9, BOTH = 3 /* cudaMemAccessFlagsProtReadWrite */ };
+
+typedef struct pool {
+    uint64_t attributes[ATTRIBUTES];
+} pool;
+
+static pool usual = {.attributes = {[1] = 1, [2] = 1, [3] = 1}};
+static pool *current = &usual;
+
+static int get(pool **out, int device, pool *from)
+{
+    if (out && !device)
+        *out = from;
+    return lab_error(!out ? LAB_INVALID_VALUE : device ? LAB_INVALID_DEVICE : LAB_SUCCESS);
+}
+LAB_API int cudaDeviceGetDefaultMemPool(pool **out, int device)
+{
+    return get(out, device, &usual);
+}
+LAB_API int cudaDeviceGetMemPool(pool **out, int device)
+{
+    LAB_ALONE;
+    return get(out, device, current);
+}
+LAB_API int cudaDeviceSetMemPool(int device, pool *to)
+{
+    LAB_ALONE;
+    if (device || !to)
+        return lab_error(device ? LAB_INVALID_DEVICE : LAB_INVALID_VALUE);
+    current = to;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemPoolCreate(pool **out, const void *properties)
+{
+    if (!out || !properties)
+        return lab_error(LAB_INVALID_VALUE);
+    *out = malloc(sizeof **out);
+    if (!*out)
+        return lab_error(LAB_OUT_OF_MEMORY);
+    **out = usual;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemPoolDestroy(pool *of)
+{
+    LAB_ALONE;
+    if (!of || of == &usual)
+        return lab_error(LAB_INVALID_VALUE);
+    current = current == of ? &usual : current;
+    free(of);
+    return LAB_SUCCESS;
+}
+
+static bool is_attribute(const pool *of, int attribute, const void *value)
+{
+    return of && value && attribute >= 1 && attribute < ATTRIBUTES;
+}
+LAB_API int cudaMemPoolSetAttribute(pool *of, int attribute, const void *value)
+{
+    if (!is_attribute(of, attribute, value))
+        return lab_error(LAB_INVALID_VALUE);
+    memcpy(&of->attributes[attribute], value, attribute < RELEASE_THRESHOLD ? sizeof(int) : sizeof(uint64_t));
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemPoolGetAttribute(const pool *of, int attribute, void *value)
+{
+    if (!is_attribute(of, attribute, value))
+        return lab_error(LAB_INVALID_VALUE);
+    memcpy(value, &of->attributes[attribute], attribute < RELEASE_THRESHOLD ? sizeof(int) : sizeof(uint64_t));
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemPoolSetAccess(const pool *of, const void *descriptions, size_t count)
+{
+    return lab_error(of && (descriptions || !count) ? LAB_SUCCESS : LAB_INVALID_VALUE);
+}
+LAB_API int cudaMemPoolGetAccess(int *flags, const pool *of, const void *location)
+{
+    if (!flags || !of || !location)
+        return lab_error(LAB_INVALID_VALUE);
+    *flags = BOTH;
+    return LAB_SUCCESS;
+}
+LAB_API int cudaMemPoolTrimTo(const pool *of, size_t keep)
+{
+    (void)keep;
+    return lab_error(of ? LAB_SUCCESS : LAB_INVALID_VALUE);
+}
+LAB_API int cudaMallocFromPoolAsync(void **p, size_t size, const pool *from, void *stream)
+{
+    return from ? cudaMallocAsync(p, size, stream) : lab_error(LAB_INVALID_VALUE);
+}

@@ -1,0 +1,118 @@
+/* libsmp_cudart: a stand-in for CUDA's runtime library, over the warp machine. Programs that nvcc compiled link it and
+ * run unmodified; `smempipe kernel` says where the PTX is and where results go (commands/lab/kernel.h). */
+#ifndef SMP_LAB_RUNTIME_RUNTIME_H
+#define SMP_LAB_RUNTIME_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lab/machine/warp.h"
+
+#define LAB_API __attribute__((visibility("default")))
+
+/* cudaError_t, as far as it is given here. */
+enum {
+    LAB_SUCCESS = 0,
+    LAB_INVALID_VALUE = 1,
+    LAB_OUT_OF_MEMORY = 2,
+    LAB_INVALID_CONFIGURATION = 9,
+    LAB_INVALID_SYMBOL = 13,
+    LAB_INVALID_FUNCTION = 98,
+    LAB_INVALID_DEVICE = 101,
+    LAB_INVALID_HANDLE = 400,
+    LAB_ILLEGAL_ADDRESS = 700,
+    LAB_OUT_OF_RESOURCES = 701, /* registers */
+    LAB_ILLEGAL_INSTRUCTION = 715,
+    LAB_MISALIGNED_ADDRESS = 716,
+    LAB_LAUNCH_FAILURE = 719,
+    LAB_ASSERT = 710,
+    LAB_TOO_LARGE = 720, /* a cooperative launch */
+    LAB_NOT_SUPPORTED = 801,
+    LAB_CLUSTER_SIZE = 912
+};
+
+typedef struct lab_dim3 {
+    unsigned x, y, z;
+} lab_dim3;
+
+/* cudaPitchedPtr, cudaMemcpy3DParms */
+typedef struct lab_pitched {
+    void *memory;
+    size_t pitch, width, height;
+} lab_pitched;
+
+typedef struct lab_copy_3d {
+    void *from_array;
+    size_t from_at[3];
+    lab_pitched from;
+    void *to_array;
+    size_t to_at[3];
+    lab_pitched to;
+    size_t extent[3];
+    int kind;
+} lab_copy_3d;
+
+LAB_API int cudaMemcpy3D(const lab_copy_3d *p);
+LAB_API int cudaMemcpy(void *to, const void *from, size_t size, int kind);
+LAB_API int cudaMemset(void *p, int value, size_t size);
+LAB_API int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
+LAB_API int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
+LAB_API int cudaMemcpyAsync(void *to, const void *from, size_t size, int kind, void *stream);
+LAB_API int cudaMallocAsync(void **p, size_t size, void *stream);
+LAB_API int cudaLaunchHostFunc(void *stream, void (*function)(void *data), void *data);
+enum { LAB_DEVICE_TO_DEVICE = 3 }; /* of cudaMemcpyKind */
+
+smp_warp_memory *lab_memory(void);
+/* Exits with a message. */
+void lab_die(const smp_error *err) __attribute__((noreturn));
+
+/* Remembers an error for cudaGetLastError and returns it. What a kernel does wrong stays, as on a GPU: lab_broken tells
+ * that error, or 0. */
+int lab_error(int error);
+int lab_last_error(bool clear);
+int lab_broken(void);
+/* The program asks for errors of launches: those that were refused so far are not the lab's to complain about. */
+void lab_noticed(void);
+
+/* The processors of the device that programs are told of, and the blocks of a kernel that one holds. */
+enum { LAB_PROCESSORS = 132 };
+int lab_resident_blocks(const void *function, int threads, size_t shared, int *blocks);
+
+/* Runs a kernel. cluster: its blocks, all 0 as the kernel says. While a stream is captured, work on streams becomes
+ * nodes of a graph instead: then these give true. */
+int lab_launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
+               const lab_dim3 *cluster);
+bool lab_capture_launch(void *stream, const void *function, lab_dim3 grid, lab_dim3 block, void **arguments,
+                        size_t shared, bool together, const lab_dim3 *cluster, int *error);
+bool lab_capture_copy(void *stream, void *to, const void *from, size_t size, int kind, int *error);
+bool lab_capture_set(void *stream, void *to, int value, size_t size, int *error);
+
+/* What is missing: said once for each name. */
+int lab_missing(const char *name);
+
+/* The device's memory of a __device__ variable; null: it is none. */
+void *lab_symbol(const void *host, size_t *size);
+/* A kernel's code; null: there is none, or the name is no kernel's. The function's value is *ptx, without it *sass. */
+const smp_warp_kernel *lab_kernel_codes(const void *host, const smp_warp_kernel **ptx, const smp_warp_kernel **sass);
+const smp_warp_kernel *lab_kernel(const void *host);
+/* The bytes of dynamic shared memory that its launches may ask for; false: no block has so many, or it is no kernel. */
+size_t lab_dynamic_limit(const void *host);
+bool lab_allow_dynamic(const void *host, int bytes);
+/* The blocks of its largest cluster: 8, and 16 where the program allows sizes that are not portable. */
+unsigned lab_most_cluster(const void *host);
+void lab_allow_wide(const void *host, bool allow);
+/* The registers of a thread; false: they are not known, since its SASS is not at hand. */
+bool lab_registers(const void *host, uint32_t *registers);
+
+/* Until the end of the block that says so, its thread alone works on what the program's threads share: modules, memory,
+ * results, what is captured. Nests. */
+#define LAB_ALONE __attribute__((cleanup(lab_alone_end), unused)) const int alone = lab_alone()
+int lab_alone(void);
+void lab_alone_end(const int *alone);
+
+/* The thread is alone, and the host's code may access device memory between the two, which nest. */
+void lab_enter(void);
+void lab_leave(void);
+
+#endif

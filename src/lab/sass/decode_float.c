@@ -1,0 +1,381 @@
+/* Floats, halves, doubles and conversions. */
+#include <string.h>
+
+#include "lab/ptx/half.h"
+#include "lab/sass/sass.h"
+
+static bool result(sass_parser *parser, const sass_line *line, sass_op *op, int at)
+{
+    op->to = at < line->count ? sass_to(parser, &line->operands[at]) : WARP_NO_ROW;
+    return op->to != WARP_NO_ROW || sass_refuse(parser, line, "the result is no register");
+}
+
+static void set_modes(const sass_line *line, sass_op *op)
+{
+    op->flush = sass_has(line, "FTZ");
+    op->saturate = sass_has(line, "SAT");
+    op->rounding = sass_has(line, "RM") ? 1 : sass_has(line, "RP") ? 2 : sass_has(line, "RZ") ? 3 : 0;
+}
+
+/* FMUL.D4: a fourth of the product, here of the factor that is a number. */
+static bool scale_product(sass_parser *parser, const sass_line *line, sass_op *op)
+{
+    static const struct {
+        const char *word;
+        float by;
+    } scales[] = {{"D2", .5f}, {"D4", .25f}, {"D8", .125f}, {"M2", 2}, {"M4", 4}, {"M8", 8}};
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        if (!sass_has(line, scales[i].word))
+            continue;
+        if (line->operands[2].kind != SASS_NUMBER)
+            return sass_refuse(parser, line, "a scaled product of registers");
+        op->source[1] = sass_constant(parser, warp_float_bits((float)line->operands[2].real * scales[i].by), 0);
+    }
+    return true;
+}
+
+static bool decode_arithmetic(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    const char *name = line->words[0];
+    const int sources = !strcmp(name, "FFMA") ? 3 : 2;
+    set_modes(line, op);
+    inst->execute = sass_function_of(sources == 3 ? SASS_FFMA : !strcmp(name, "FADD") ? SASS_FADD : SASS_FMUL);
+    if (!result(parser, line, op, 0))
+        return false;
+    for (int i = 0; i < sources; i++)
+        if (!sass_source(parser, line, op, i, 1 + i, 1, true))
+            return false;
+    return scale_product(parser, line, op);
+}
+
+static bool decode_minmax(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    set_modes(line, op);
+    op->mode = sass_has(line, "NAN");
+    sass_condition(parser, line, op, 0, 3, true);
+    inst->execute = sass_function_of(SASS_FMINMAX);
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
+           sass_source(parser, line, op, 1, 2, 1, true);
+}
+
+/* .LTU holds for NaNs, .LT does not. */
+static bool comparison(const sass_line *line, sass_op *op)
+{
+    static const struct {
+        const char *word;
+        uint8_t bits;
+    } tests[] = {{"LT", SASS_LESS},
+                 {"EQ", SASS_EQUAL},
+                 {"LE", SASS_LESS | SASS_EQUAL},
+                 {"GT", SASS_GREATER},
+                 {"NE", SASS_LESS | SASS_GREATER},
+                 {"GE", SASS_GREATER | SASS_EQUAL},
+                 {"NUM", SASS_LESS | SASS_EQUAL | SASS_GREATER}};
+    bool found = false;
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+        char unordered[8];
+        snprintf(unordered, sizeof unordered, "%sU", tests[i].word);
+        if (sass_has(line, tests[i].word) || sass_has(line, unordered)) {
+            op->mode = (uint8_t)(tests[i].bits | (sass_has(line, unordered) ? SASS_UNORDERED : 0));
+            found = true;
+        }
+    }
+    if (sass_has(line, "NAN") && !found) {
+        op->mode = SASS_UNORDERED;
+        found = true;
+    }
+    op->submode = sass_has(line, "OR") ? SASS_OR : sass_has(line, "XOR") ? SASS_XOR : SASS_AND;
+    return found;
+}
+
+static bool decode_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    const bool is_double = line->words[0][0] == 'D';
+    const int words = is_double ? 2 : 1;
+    set_modes(line, op);
+    if (!comparison(line, op) || line->count < 4 || !sass_is_predicate(&line->operands[0]) ||
+        !sass_is_predicate(&line->operands[1]))
+        return sass_refuse(parser, line, "this comparison");
+    /* DSETP names one predicate where the other is not wanted */
+    op->pred_to[0] = sass_predicate_to(parser, &line->operands[0]);
+    op->pred_to[1] = sass_predicate_to(parser, &line->operands[1]);
+    sass_condition(parser, line, op, 0, 4, true);
+    inst->execute = sass_function_of(is_double ? SASS_DCOMPARE : SASS_FCOMPARE);
+    return sass_source(parser, line, op, 0, 2, words, true) && sass_source(parser, line, op, 1, 3, words, true);
+}
+
+/* DSETP.MAX.AND p, q, a, b, PT */
+static bool decode_double_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    op->lut = sass_has(line, "MAX") ? SASS_MAX : sass_has(line, "MIN") ? SASS_MIN : 0;
+    if (!op->lut)
+        return decode_compare(parser, line, inst, op);
+    if (line->count != 5 || line->operands[4].number != SASS_PT || line->operands[4].invert)
+        return sass_refuse(parser, line, "this form");
+    op->pred_to[0] = sass_predicate_to(parser, &line->operands[0]);
+    op->pred_to[1] = sass_predicate_to(parser, &line->operands[1]);
+    inst->execute = sass_function_of(SASS_DCOMPARE);
+    return sass_source(parser, line, op, 0, 2, 2, true) && sass_source(parser, line, op, 1, 3, 2, true);
+}
+
+/* FSET.BF.GT.AND to, a, b, with */
+static bool decode_set(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    set_modes(line, op);
+    op->wide = true;
+    op->high = sass_has(line, "BF");
+    if (!comparison(line, op))
+        return sass_refuse(parser, line, "this comparison");
+    sass_condition(parser, line, op, 0, 3, true);
+    inst->execute = sass_function_of(SASS_FCOMPARE);
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
+           sass_source(parser, line, op, 1, 2, 1, true);
+}
+
+static bool decode_mufu(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    static const char *const functions[] = {"RCP", "RSQ", "SQRT", "EX2",    "LG2",
+                                            "SIN", "COS", "TANH", "RCP64H", "RSQ64H"};
+    op->mode = UINT8_MAX;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (sass_has(line, functions[i]))
+            op->mode = (uint8_t)i;
+    inst->execute = sass_run_mufu;
+    if (op->mode == UINT8_MAX)
+        return sass_refuse(parser, line, "this function");
+    if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 1, 1, true))
+        return false;
+    const bool of_double = sass_has(line, "RCP64H") || sass_has(line, "RSQ64H");
+    if (of_double && line->operands[1].kind == SASS_NUMBER) /* a double is written, and its high word is meant */
+        op->source[0] = sass_row(parser, &line->operands[1], 2, true) + SASS_WORD_ROW;
+    return true;
+}
+
+/* FMNMX3 to, a, b, c, p: the least, or where p does not hold the greatest (sm_100) */
+static bool decode_minmax3(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    if (line->count != 5)
+        return sass_refuse(parser, line, "this form");
+    set_modes(line, op);
+    op->mode = sass_has(line, "NAN");
+    sass_condition(parser, line, op, 0, 4, true);
+    inst->execute = sass_run_minmax3;
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
+           sass_source(parser, line, op, 1, 2, 1, true) && sass_source(parser, line, op, 2, 3, 1, true);
+}
+
+static bool decode_check(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    op->pred_to[0] = line->count ? sass_predicate_to(parser, &line->operands[0]) : WARP_NO_ROW;
+    inst->execute = sass_run_check_division;
+    return sass_source(parser, line, op, 0, 1, 1, true) && sass_source(parser, line, op, 1, 2, 1, true);
+}
+
+/* ------------------------------------------------------------------------------------------------ conversions */
+
+static void set_integer(const sass_line *line, sass_op *op)
+{
+    op->lut = sass_has(line, "U8") || sass_has(line, "S8")     ? 8
+              : sass_has(line, "U16") || sass_has(line, "S16") ? 16
+              : sass_has(line, "U64") || sass_has(line, "S64") ? 64
+                                                               : 32;
+    op->is_signed = !sass_has(line, "U8") && !sass_has(line, "U16") && !sass_has(line, "U32") && !sass_has(line, "U64");
+}
+
+/* I2F.F64.S16.RP, I2FP.F32.U32: the result's type, then the source's */
+static bool decode_from_integer(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    set_modes(line, op);
+    set_integer(line, op);
+    op->wide = sass_has(line, "F64");
+    op->high = sass_has(line, "F16");
+    if (op->high && (op->rounding || op->lut == 64))
+        return sass_refuse(parser, line, "a half of this integer");
+    inst->execute = sass_run_from_integer;
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->lut == 64 ? 2 : 1, false);
+}
+
+static void set_direction(const sass_line *line, sass_op *op)
+{
+    op->rounding = sass_has(line, "FLOOR") ? 1 : sass_has(line, "CEIL") ? 2 : sass_has(line, "TRUNC") ? 3 : 0;
+}
+
+static bool decode_to_integer(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    set_integer(line, op);
+    set_direction(line, op);
+    op->flush = sass_has(line, "FTZ");
+    op->wide = sass_has(line, "F64");
+    inst->execute = sass_run_to_integer;
+    if (op->lut < 32)
+        return sass_refuse(parser, line, "an integer of this width");
+    if ((op->high = sass_has(line, "F16"))) {
+        if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 1, 1, false))
+            return false;
+        op->change[0] = (uint16_t)((line->operands[1].absolute ? SASS_ABS_HALVES : 0) |
+                                   (line->operands[1].negate ? SASS_NEGATE_HALVES : 0));
+        return true;
+    }
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->wide ? 2 : 1, true);
+}
+
+/* F2F.F64.F32, F2F.F32.F64, F2F.F16.F32 */
+static bool decode_convert(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    static const char *const types[] = {"F16", "F32", "F64", "BF16"};
+    int found[2] = {-1, -1}, count = 0;
+    for (int i = 1; i < line->word_count; i++)
+        for (int k = 0; k < 4; k++)
+            if (!strcmp(line->words[i], types[k]) && count < 2)
+                found[count++] = k;
+    set_modes(line, op);
+    if (count != 2 || op->rounding || op->saturate)
+        return sass_refuse(parser, line, "this conversion");
+    op->mode = (uint8_t)found[0];
+    op->submode = (uint8_t)found[1];
+    inst->execute = sass_run_convert;
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, found[1] == 2 ? 2 : 1, true);
+}
+
+static bool decode_round(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    set_direction(line, op);
+    op->flush = sass_has(line, "FTZ");
+    op->wide = sass_has(line, "F64");
+    inst->execute = sass_run_round;
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, op->wide ? 2 : 1, true);
+}
+
+/* ------------------------------------------------------------------------------------------------ halves */
+
+/* A source of two halves: a register, or two numbers, the high one first. */
+static bool halves_source(sass_parser *parser, const sass_line *line, sass_op *op, int slot, int *at, bool bf16)
+{
+    const sass_operand *o = &line->operands[*at];
+    if (*at + 1 < line->count && o->kind == SASS_NUMBER && o[1].kind == SASS_NUMBER) {
+        const uint32_t high = bf16 ? warp_bf16_bits((float)o->real) : warp_half_bits(o->real);
+        const uint32_t low = bf16 ? warp_bf16_bits((float)o[1].real) : warp_half_bits(o[1].real);
+        op->source[slot] = sass_constant(parser, (low & 0xffff) | high << 16, 0);
+        *at += 2;
+        return true;
+    }
+    if (!sass_source(parser, line, op, slot, *at, 1, true))
+        return false;
+    op->shift[slot] = 32;
+    op->change[slot] = (uint16_t)((o->half == 1   ? SASS_LOW_HALF
+                                   : o->half == 2 ? SASS_HIGH_HALF
+                                                  : 0) |
+                                  (o->negate ? SASS_NEGATE_HALVES : 0) | (o->absolute ? SASS_ABS_HALVES : 0));
+    *at += 1;
+    return true;
+}
+
+static bool decode_halves(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    const char *name = line->words[0];
+    const bool bf16 = sass_has(line, "BF16_V2"), least = !strcmp(name, "HMNMX2");
+    const int sources = !strcmp(name, "HFMA2") ? 3 : 2;
+    int at = 1;
+    set_modes(line, op);
+    op->mode = sources == 3 ? SASS_FUSES : !strcmp(name, "HADD2") ? SASS_ADDS : least ? SASS_LEASTS : SASS_MULTIPLIES;
+    op->submode = bf16;
+    if (sass_has(line, "F32")) { /* HADD2.F32 to, -RZ, a.H0_H0: the float of a half */
+        if (op->mode != SASS_ADDS || line->count != 3 || line->operands[1].number != SASS_RZ || bf16)
+            return sass_refuse(parser, line, "a sum of halves as a float");
+        inst->execute = sass_run_widen_half;
+        if (!result(parser, line, op, 0) || !sass_source(parser, line, op, 0, 2, 1, false))
+            return false;
+        op->change[0] = (uint16_t)((line->operands[2].absolute ? SASS_ABS_HALVES : 0) |
+                                   (line->operands[2].negate ? SASS_NEGATE_HALVES : 0));
+        return true;
+    }
+    inst->execute = sass_function_of(SASS_HALVES);
+    if (!result(parser, line, op, 0))
+        return false;
+    for (int i = 0; i < sources; i++)
+        if (at >= line->count || !halves_source(parser, line, op, i, &at, bf16))
+            return sass_refuse(parser, line, "an operand is missing");
+    if (least) {
+        op->is_signed = true;
+        if (at >= line->count || line->operands[at].number != SASS_PT)
+            return sass_refuse(parser, line, "a choice by a predicate");
+        op->is_signed = !line->operands[at].invert;
+    }
+    return !(bf16 && (least || op->saturate)) || sass_refuse(parser, line, "bfloat16 of this form");
+}
+
+/* HSETP2.GT.AND p, q, a, b, with: of the low and the high halves */
+static bool decode_half_compare(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    int at = 2;
+    op->high = sass_has(line, "BF16_V2");
+    if (!comparison(line, op) || line->count < 4)
+        return sass_refuse(parser, line, "this comparison");
+    for (int i = 0; i < 2; i++)
+        op->pred_to[i] = sass_predicate_to(parser, &line->operands[i]);
+    for (int i = 0; i < 2; i++)
+        if (at >= line->count || !halves_source(parser, line, op, i, &at, op->high))
+            return false;
+    sass_condition(parser, line, op, 0, at, true);
+    inst->execute = sass_run_half_compare;
+    return true;
+}
+
+/* F2FP.F16.F32.PACK_AB to, high, low; of 8.x F2FP.PACK_AB */
+static bool decode_pack(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    op->submode = sass_has(line, "BF16");
+    inst->execute = sass_run_pack_halves;
+    if (!sass_has(line, "PACK_AB"))
+        return sass_refuse(parser, line, "this conversion");
+    return result(parser, line, op, 0) && sass_source(parser, line, op, 0, 1, 1, true) &&
+           sass_source(parser, line, op, 1, 2, 1, true);
+}
+
+/* ------------------------------------------------------------------------------------------------ doubles */
+
+static bool decode_doubles(sass_parser *parser, const sass_line *line, warp_inst *inst, sass_op *op)
+{
+    const char *name = line->words[0];
+    const int sources = !strcmp(name, "DFMA") ? 3 : 2;
+    set_modes(line, op);
+    op->mode = sources == 3 ? SASS_FUSES : !strcmp(name, "DADD") ? SASS_ADDS : SASS_MULTIPLIES;
+    inst->execute = sass_function_of(SASS_DOUBLES);
+    if (!result(parser, line, op, 0))
+        return false;
+    for (int i = 0; i < sources; i++)
+        if (!sass_source(parser, line, op, i, 1 + i, 2, true))
+            return false;
+    return true;
+}
+
+#define ROUNDINGS "FTZ SAT RN RM RP RZ"
+#define TESTS     "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR FTZ"
+const sass_decoder_row sass_float_decoders[] = {
+    {"FADD", decode_arithmetic, ROUNDINGS},
+    {"FMUL", decode_arithmetic, ROUNDINGS " D2 D4 D8 M2 M4 M8"},
+    {"FFMA", decode_arithmetic, ROUNDINGS},
+    {"FMNMX", decode_minmax, "FTZ NAN"},
+    {"FMNMX3", decode_minmax3, "FTZ NAN"},
+    {"FSETP", decode_compare, TESTS},
+    {"DSETP", decode_double_compare, TESTS " MAX MIN"},
+    {"FSET", decode_set, TESTS " BF"},
+    {"MUFU", decode_mufu, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H"},
+    {"FCHK", decode_check, "DIVIDE"},
+    {"I2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"UI2F", decode_from_integer, "F64 F32 F16 U8 S8 U16 S16 U32 S32 U64 S64 RN RM RP RZ"},
+    {"I2FP", decode_from_integer, "F32 U32 S32 RN RM RP RZ"},
+    {"F2I", decode_to_integer, "FTZ U32 S32 U64 S64 F64 F32 F16 TRUNC FLOOR CEIL NTZ"},
+    {"F2F", decode_convert, "F16 F32 F64 BF16 FTZ RN"},
+    {"FRND", decode_round, "FTZ F64 F32 FLOOR CEIL TRUNC"},
+    {"HADD2", decode_halves, "F32 SAT BF16_V2"},
+    {"HMUL2", decode_halves, "SAT BF16_V2"},
+    {"HFMA2", decode_halves, "MMA SAT BF16_V2"},
+    {"HMNMX2", decode_halves, ""},
+    {"HSETP2", decode_half_compare, "LT EQ LE GT NE GE NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR BF16_V2"},
+    {"F2FP", decode_pack, "F16 BF16 F32 PACK_AB"},
+    {"DADD", decode_doubles, "RN RM RP RZ"},
+    {"DMUL", decode_doubles, "RN RM RP RZ"},
+    {"DFMA", decode_doubles, "RN RM RP RZ"},
+    {NULL, NULL, NULL},
+};

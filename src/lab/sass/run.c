@@ -1,0 +1,411 @@
+/* What lanes of a warp do together, predicates, special registers, banks and calls of the runtime. */
+#include "lab/sass/run.h"
+
+#include "lab/ptx/execute.h"
+
+void sass_run_nothing(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    (void)block, (void)frame, (void)inst, (void)lanes;
+}
+
+/* BSSY: these lanes come together again. */
+void sass_run_enter(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t *members = warp_words(frame, op->to);
+    (void)block;
+    WARP_ACTIVE_LANES(lanes)
+    members[l] = lanes;
+}
+
+/* BREAK: lanes that will not come. */
+void sass_run_break(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t *members = warp_words(frame, op->to);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++)
+        members[l] &= ~lanes;
+}
+
+void sass_run_special(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint64_t r[WARP_LANES];
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = block->instructions;
+    if (op->wide)
+        sass_put_long(frame, op, r, lanes);
+    else {
+        uint32_t low[WARP_LANES];
+        for (int l = 0; l < WARP_LANES; l++)
+            low[l] = (uint32_t)r[l];
+        sass_put(frame, op, low, lanes);
+    }
+}
+
+/* LEPC */
+void sass_run_here(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint64_t r[WARP_LANES];
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = (uint64_t)inst->target * SASS_INST_BYTES;
+    sass_put_long(frame, op, r, lanes);
+}
+
+/* A constant whose place registers tell; outside the bank there is 0. */
+void sass_run_bank(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t *at = warp_words(frame, op->source[0]), *more = warp_words(frame, op->source[1]);
+    const uint32_t bytes = op->wide ? 8 : op->lut, size = block->bank_sizes[op->mode];
+    uint64_t r[WARP_LANES] = {0};
+    uint32_t low[WARP_LANES];
+    const uint32_t all = sass_lanes(op, lanes);
+    for (uint32_t k = 0; op->submode && k < 4; k++) { /* 128 bits */
+        memset(low, 0, sizeof low);
+        WARP_ACTIVE_LANES(all)
+        {
+            const uint64_t offset = (uint64_t)(at[l] + more[l] + (uint32_t)inst->offset) + k * sizeof low[0];
+            if (offset + sizeof low[0] <= size)
+                memcpy(&low[l], block->banks[op->mode] + offset, sizeof low[0]);
+        }
+        sass_put_row(frame, op->to + k * SASS_WORD_ROW, low, all);
+    }
+    if (op->submode)
+        return;
+    WARP_ACTIVE_LANES(all)
+    {
+        const uint32_t offset = at[l] + more[l] + (uint32_t)inst->offset;
+        if ((uint64_t)offset + bytes <= size)
+            memcpy(&r[l], block->banks[op->mode] + offset, bytes);
+        if (op->is_signed)
+            r[l] = bytes == 1 ? (uint64_t)(int64_t)(int8_t)r[l] : (uint64_t)(int64_t)(int16_t)r[l];
+    }
+    for (int l = 0; l < WARP_LANES; l++)
+        low[l] = (uint32_t)r[l];
+    if (op->wide)
+        sass_put_long(frame, op, r, lanes);
+    else
+        sass_put(frame, op, low, lanes);
+}
+
+/* WARPSYNC.EXCLUSIVE R0, and BRA.DIV where R2UR told that lanes name other masks: those of one mask are alone in what
+ * comes next (mode: until they are joined). */
+void sass_run_part(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t *mask = warp_words(frame, inst->s[0]);
+    uint32_t *groups = warp_words(frame, op->groups), *lasts = warp_words(frame, op->groups + SASS_WORD_ROW);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        groups[l] = mask[l];
+        lasts[l] = op->mode;
+    }
+    ptx_run_sync(block, frame, inst, lanes);
+}
+
+/* BSYNC */
+void sass_run_join(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    (void)block;
+    WARP_ACTIVE_LANES(lanes)
+    warp_words(frame, op->groups)[l] = 0;
+}
+
+/* Carries out an operation of a warp for each group of lanes. False: all lanes are one. */
+static bool run_groups(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_execute *run)
+{
+    const sass_op *op = inst->extra;
+    if (op->groups == WARP_NO_ROW)
+        return false;
+    uint32_t *groups = warp_words(frame, op->groups), any = 0, rest = lanes;
+    const uint32_t *lasts = warp_words(frame, op->groups + SASS_WORD_ROW);
+    for (int l = 0; l < WARP_LANES; l++)
+        any |= groups[l];
+    if (!any)
+        return false;
+    sass_op own = *op;
+    warp_inst one = *inst;
+    own.groups = WARP_NO_ROW;
+    own.uniform = false; /* each group has its own result */
+    one.extra = &own;
+    while (rest) {
+        uint32_t same = 0;
+        WARP_ACTIVE_LANES(rest)
+        same |= (uint32_t)(groups[l] == groups[__builtin_ctz(rest)]) << l;
+        run(block, frame, &one, same);
+        rest &= ~same;
+    }
+    WARP_ACTIVE_LANES(lanes)
+    groups[l] = lasts[l] ? groups[l] : 0;
+    return true;
+}
+
+/* R2UR: the value of the first lane; R2UR p, URZ, a: also which lanes have it. */
+void sass_run_first(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, room), first = a[__builtin_ctz(lanes)];
+    uint32_t same = 0;
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        r[l] = first;
+        same |= (uint32_t)(a[l] == first) << l;
+    }
+    if (op->pred_to[0] != WARP_NO_ROW) {
+        uint32_t *to = warp_words(frame, op->pred_to[0]);
+        *to = (*to & ~lanes) | (same & lanes);
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+/* ATOMS.CAST.SPIN with a predicate. */
+void sass_run_swap(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t *swapped = warp_words(frame, op->source[0]);
+    uint32_t holds = 0;
+    ptx_run_atomic(block, frame, inst, lanes);
+    WARP_ACTIVE_LANES(lanes)
+    holds |= (uint32_t)(swapped[l] != 0) << l;
+    sass_put_pred(frame, op, 0, holds, lanes);
+}
+
+/* The lanes whose generic address is of that space. */
+static uint32_t lanes_in(const warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space)
+{
+    uint64_t address[WARP_LANES];
+    uint32_t in = 0;
+    ptx_addresses(frame, inst, 0, inst->address_wide, inst->offset, address);
+    WARP_ACTIVE_LANES(lanes)
+    in |= (uint32_t)(ptx_space_of(address[l]) == space) << l;
+    return in;
+}
+
+/* ATOM with a predicate: whether it was done. It is for global memory; others take another way. */
+void sass_run_global_atomic(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t done = lanes_in(frame, inst, lanes, WARP_GLOBAL);
+    if (done)
+        ptx_run_atomic(block, frame, inst, done);
+    sass_put_pred(frame, op, 0, done, lanes);
+}
+
+void sass_run_query(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    (void)block;
+    sass_put_pred(frame, op, 0, lanes_in(frame, inst, lanes, WARP_SHARED), lanes);
+}
+
+void sass_run_mask(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const uint32_t length = op->wrap ? b[l] & 31 : b[l] < 32 ? b[l] : 32;
+        const uint32_t mask = length >= 32 ? UINT32_MAX : (UINT32_C(1) << length) - 1;
+        if (op->mode == 0) {
+            const uint32_t from = op->wrap ? a[l] & 31 : a[l];
+            r[l] = from >= 32 ? 0 : mask << from;
+        } else {
+            const bool negative = op->is_signed && length && a[l] >> (length - 1) & 1;
+            r[l] = negative ? a[l] | ~mask : a[l] & mask;
+        }
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_difference(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], c_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    const uint32_t *c = sass_take(frame, op, 2, c_room);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const bool less = op->is_signed ? (int32_t)a[l] < (int32_t)b[l] : a[l] < b[l];
+        r[l] = (less ? b[l] - a[l] : a[l] - b[l]) + c[l];
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+static int32_t part_of(uint32_t word, uint32_t from, uint32_t bits, bool is_signed)
+{
+    const uint32_t part = word >> from & ((UINT32_C(1) << bits) - 1);
+    return is_signed && part >> (bits - 1) ? (int32_t)part - (int32_t)(UINT32_C(1) << bits) : (int32_t)part;
+}
+
+void sass_run_dot(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], c_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    const uint32_t *c = sass_take(frame, op, 2, c_room);
+    const uint32_t count = op->wide ? 2 : 4, bits = op->wide ? 16 : 8, first = op->high ? 16 : 0;
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        r[l] = c[l];
+        for (uint32_t k = 0; k < count; k++)
+            r[l] += (uint32_t)(part_of(a[l], k * bits, bits, op->mode) * part_of(b[l], first + 8 * k, 8, op->submode));
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+/* ------------------------------------------------------------------------------------------------ predicates */
+
+static uint32_t by_table(uint32_t table, uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t r = 0;
+    for (uint32_t k = 0; k < 8; k++)
+        if (table >> k & 1)
+            r |= (k & 4 ? a : ~a) & (k & 2 ? b : ~b) & (k & 1 ? c : ~c);
+    return r;
+}
+
+void sass_run_plop3(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t a = sass_holds(frame, op, 0), b = sass_holds(frame, op, 1), c = sass_holds(frame, op, 2);
+    (void)block;
+    sass_put_pred(frame, op, 0, by_table(op->lut, a, b, c), lanes);
+    sass_put_pred(frame, op, 1, by_table(op->mode, a, b, c), lanes);
+}
+
+enum { PREDICATES = 7 };
+
+/* P2R: bits of the mask are predicates, others are the source's. */
+void sass_run_pack_preds(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *mask = sass_take(frame, op, 1, b_room);
+    const uint32_t *p = warp_words(frame, op->pred[0]);
+    (void)block;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        uint32_t bits = 0;
+        for (uint32_t k = 0; k < PREDICATES; k++)
+            bits |= (p[k] >> l & 1) << k;
+        r[l] = (a[l] & ~mask[l]) | (bits & mask[l]);
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_unpack_preds(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *mask = sass_take(frame, op, 1, b_room);
+    uint32_t *p = warp_words(frame, op->pred[0]);
+    (void)block;
+    WARP_ACTIVE_LANES(lanes)
+    for (uint32_t k = 0; k < PREDICATES; k++)
+        if (mask[l] >> k & 1)
+            p[k] = (p[k] & ~(UINT32_C(1) << l)) | (a[l] >> k & 1) << l;
+}
+
+/* ------------------------------------------------------------------------------------------------ lanes */
+
+void sass_run_vote(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { ALL, ANY, EQUAL };
+    const sass_op *op = inst->extra;
+    const uint32_t votes = sass_holds(frame, op, 0) & lanes;
+    uint32_t r[WARP_LANES];
+    const bool holds = op->mode == ALL ? votes == lanes : op->mode == ANY ? votes != 0 : !votes || votes == lanes;
+    if (run_groups(block, frame, inst, lanes, sass_run_vote))
+        return;
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = votes;
+    sass_put(frame, op, r, lanes);
+    sass_put_pred(frame, op, 0, holds ? WARP_ALL : 0, lanes);
+}
+
+void sass_run_match(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint64_t value[WARP_LANES];
+    uint32_t r[WARP_LANES] = {0}, whole = 0;
+    if (run_groups(block, frame, inst, lanes, sass_run_match))
+        return;
+    sass_take_long(frame, op, 0, value);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        for (uint32_t k = 0; k < WARP_LANES; k++)
+            r[l] |= (uint32_t)((lanes >> k & 1) &&
+                               (op->wide ? value[k] == value[l] : (uint32_t)value[k] == (uint32_t)value[l]))
+                    << k;
+        const bool all = r[l] == lanes;
+        whole |= (uint32_t)all << l;
+        r[l] = op->mode && !all ? 0 : r[l];
+    }
+    sass_put(frame, op, r, lanes);
+    sass_put_pred(frame, op, 0, whole, lanes);
+}
+
+void sass_run_reduce(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { SUM, MIN, MAX, AND, OR };
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, room);
+    uint32_t sum = a[__builtin_ctz(lanes)];
+    if (run_groups(block, frame, inst, lanes, sass_run_reduce))
+        return;
+    WARP_ACTIVE_LANES(lanes & (lanes - 1))
+    {
+        const bool less = op->is_signed ? (int32_t)a[l] < (int32_t)sum : a[l] < sum;
+        sum = op->mode == SUM   ? sum + a[l]
+              : op->mode == MIN ? less ? a[l] : sum
+              : op->mode == MAX ? less ? sum : a[l]
+              : op->mode == AND ? sum & a[l]
+              : op->mode == OR  ? sum | a[l]
+                                : sum ^ a[l];
+    }
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = sum;
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_elect(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    const uint32_t leader = (uint32_t)__builtin_ctz(lanes);
+    uint32_t r[WARP_LANES];
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = leader;
+    sass_put(frame, op, r, lanes);
+    sass_put_pred(frame, op, 0, UINT32_C(1) << leader, lanes);
+}
+
+/* ------------------------------------------------------------------------------------------------ calls */
+
+/* CALL.ABS: printf alone. R4 and R5 hold the format's address, R6 and R7 that of the arguments. */
+void sass_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { FORMAT = 4, ARGUMENTS = 6 };
+    const sass_op *op = inst->extra;
+    uint64_t to[WARP_LANES];
+    sass_op pair = {.source = {FORMAT * SASS_WORD_ROW, ARGUMENTS * SASS_WORD_ROW}};
+    uint64_t format[WARP_LANES], arguments[WARP_LANES];
+    sass_take_long(frame, op, 0, to);
+    sass_take_long(frame, &pair, 0, format);
+    sass_take_long(frame, &pair, 1, arguments);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        if (to[l] != SASS_PRINT) {
+            warp_stop(block, frame, inst, "a call through a pointer is not supported");
+            return;
+        }
+        ptx_print(block, frame, l, format[l], arguments[l]);
+    }
+}

@@ -1,0 +1,294 @@
+/* Conversions and the functions of the special function unit, lane by lane: the correctly rounded functions, as PTX's
+ * (ptx/lanes_float.c). */
+#include <fenv.h>
+#include <math.h>
+
+#include "lab/ptx/half.h"
+#include "lab/sass/run.h"
+
+enum { NEAREST, DOWN, UP, TO_ZERO };
+enum { RCP, RSQ, SQRT, EX2, LG2, SIN, COS, TANH, RCP64H, RSQ64H };
+enum { HALF, SINGLE, DOUBLE, BFLOAT };
+
+/* The unit takes subnormal numbers for zeros but in TANH and EX2, and gives none. */
+static float mufu(uint32_t function, float x)
+{
+    const double turn = 6.283185307179586; /* sines take what was divided by it */
+    const float flushed = warp_flushed(x), rest = flushed - rintf(flushed);
+    switch (function) {
+    case RCP:
+        return warp_flushed(1.0f / flushed);
+    case RSQ:
+        return (float)(1.0 / sqrt((double)flushed));
+    case SQRT:
+        return sqrtf(flushed);
+    case EX2:
+        return warp_flushed(exp2f(x));
+    case LG2:
+        return log2f(flushed);
+    case SIN:
+        return rest == 0 ? copysignf(0, x) : (float)sin((double)rest * turn);
+    case COS:
+        return (float)cos((double)rest * turn);
+    default:
+        return tanhf(x);
+    }
+}
+
+void sass_run_mufu(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    const uint32_t *a = sass_take(frame, op, 0, room);
+    (void)block;
+    WARP_ACTIVE_LANES(lanes)
+    if (op->mode >= RCP64H) { /* the high word of a double */
+        const double x = warp_bits_double((uint64_t)a[l] << 32);
+        const double y = 1.0 / (op->mode == RCP64H ? x : sqrt(x));
+        const uint32_t high = (uint32_t)(warp_double_bits(y) >> 32);
+        r[l] = y != y ? 0x7fffffff : high & 0x7ff00000 ? high : high & 0x80000000;
+    } else
+        r[l] = warp_float_bits(warp_one_nan(mufu(op->mode, warp_bits_float(a[l]))));
+    sass_put(frame, op, r, lanes);
+}
+
+/* A NaN loses against a number; -0 is less than +0. */
+void sass_run_minmax3(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t rooms[3][WARP_LANES], r[WARP_LANES] = {0};
+    const uint32_t *from[3], least = sass_holds(frame, op, 0);
+    (void)block;
+    for (int i = 0; i < 3; i++)
+        from[i] = sass_take(frame, op, i, rooms[i]);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        float best = NAN;
+        bool unordered = false;
+        for (int i = 0; i < 3; i++) {
+            const uint32_t bits = from[i][l];
+            const float x = warp_bits_float(op->flush && !(bits & 0x7f800000) ? bits & 0x80000000 : bits);
+            const bool less = x < best || (x == best && signbit(x) && !signbit(best));
+            unordered = unordered || x != x;
+            if (x == x && (best != best || less == (least >> l & 1)))
+                best = x;
+        }
+        r[l] = best != best || (op->mode && unordered) ? 0x7fffffff : warp_float_bits(best);
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+/* Whether a / b needs more care than a reciprocal and two corrections: numbers near the ends of the range. */
+void sass_run_check_division(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    enum { NEAR_ZERO = 30, NEAR_END = 250, FAR = 120 };
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], slow = 0;
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    (void)block;
+    for (uint32_t l = 0; l < WARP_LANES; l++) {
+        const int of_a = (int)(a[l] >> 23 & 255), of_b = (int)(b[l] >> 23 & 255);
+        slow |= (uint32_t)(of_a < NEAR_ZERO || of_a > NEAR_END || of_b < 4 || of_b > NEAR_END || of_a - of_b > FAR ||
+                           of_b - of_a > FAR)
+                << l;
+    }
+    sass_put_pred(frame, op, 0, slow, lanes);
+}
+
+/* ------------------------------------------------------------------------------------------------ integers */
+
+static uint64_t integer_of(const sass_op *op, uint64_t bits)
+{
+    switch (op->lut) {
+    case 8:
+        return op->is_signed ? (uint64_t)(int64_t)(int8_t)bits : bits & 0xff;
+    case 16:
+        return op->is_signed ? (uint64_t)(int64_t)(int16_t)bits : bits & 0xffff;
+    case 32:
+        return op->is_signed ? (uint64_t)(int64_t)(int32_t)bits : bits & UINT32_MAX;
+    default:
+        return bits;
+    }
+}
+
+static int direction(uint32_t rounding)
+{
+    static const int directions[] = {FE_TONEAREST, FE_DOWNWARD, FE_UPWARD, FE_TOWARDZERO};
+    return directions[rounding];
+}
+
+void sass_run_from_integer(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES], wide[WARP_LANES] = {0};
+    (void)block;
+    if (op->lut == 64)
+        sass_take_long(frame, op, 0, from);
+    else {
+        const uint32_t *a = sass_take(frame, op, 0, room);
+        for (int l = 0; l < WARP_LANES; l++)
+            from[l] = a[l];
+    }
+    fesetround(direction(op->rounding));
+    WARP_ACTIVE_LANES(lanes)
+    {
+        volatile uint64_t value = integer_of(op, from[l]);
+        volatile double d = op->is_signed ? (double)(int64_t)value : (double)value;
+        volatile float f = op->is_signed ? (float)(int64_t)value : (float)value;
+        wide[l] = warp_double_bits(d);
+        r[l] = op->high ? warp_half_bits(d) : warp_float_bits(f);
+    }
+    fesetround(FE_TONEAREST);
+    if (op->wide)
+        sass_put_long(frame, op, wide, lanes);
+    else
+        sass_put(frame, op, r, lanes);
+}
+
+static double in_direction(uint32_t rounding, double v)
+{
+    return rounding == TO_ZERO ? trunc(v) : rounding == DOWN ? floor(v) : rounding == UP ? ceil(v) : rint(v);
+}
+
+/* What lies outside the integers becomes the nearest of them; NaN is 0, in 64 bits and of doubles the
+ * sign's bit. */
+static uint64_t to_integer(const sass_op *op, double v)
+{
+    if (v != v)
+        return op->lut == 64 ? UINT64_C(1) << 63 : op->wide ? UINT64_C(1) << 31 : 0;
+    if (op->is_signed) {
+        const double end = op->lut == 64 ? 0x1p63 : 0x1p31;
+        return v >= end ? (op->lut == 64 ? INT64_MAX : INT32_MAX) : (uint64_t)(v < -end ? (int64_t)-end : (int64_t)v);
+    }
+    const double end = op->lut == 64 ? 0x1p64 : 0x1p32;
+    return v <= 0 ? 0 : v >= end ? (op->lut == 64 ? UINT64_MAX : UINT32_MAX) : (uint64_t)v;
+}
+
+void sass_run_to_integer(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
+    const uint32_t *a = room;
+    (void)block;
+    if (op->wide)
+        sass_take_long(frame, op, 0, from);
+    else
+        a = sass_take(frame, op, 0, room);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        double v = op->wide   ? warp_bits_double(from[l])
+                   : op->high ? (double)warp_half_float(a[l] & 0xffff)
+                              : (double)warp_bits_float(a[l]);
+        if (op->flush && !op->wide && !op->high && !(a[l] & 0x7f800000))
+            v = 0;
+        wide[l] = to_integer(op, in_direction(op->rounding, v));
+        r[l] = (uint32_t)wide[l];
+    }
+    if (op->lut == 64)
+        sass_put_long(frame, op, wide, lanes);
+    else
+        sass_put(frame, op, r, lanes);
+}
+
+/* ------------------------------------------------------------------------------------------------ floats */
+
+void sass_run_convert(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES] = {0}, wide[WARP_LANES] = {0};
+    const uint32_t *a = room;
+    (void)block;
+    if (op->submode == DOUBLE)
+        sass_take_long(frame, op, 0, from);
+    else
+        a = sass_take(frame, op, 0, room);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const double v = op->submode == DOUBLE   ? warp_bits_double(from[l])
+                         : op->submode == HALF   ? (double)warp_half_float(a[l] & 0xffff)
+                         : op->submode == BFLOAT ? (double)warp_bf16_float(a[l] & 0xffff)
+                                                 : (double)warp_bits_float(a[l]);
+        wide[l] = warp_double_bits(v);
+        r[l] = op->mode == HALF     ? op->submode == DOUBLE ? warp_half_of_double(v) : warp_half_bits(v)
+                   : op->mode == BFLOAT ? warp_bf16_bits((float)v)
+                                    : warp_float_bits(op->submode == DOUBLE ? (float)v : warp_one_nan((float)v));
+        if (op->flush && op->mode == SINGLE && !(r[l] & 0x7f800000))
+            r[l] &= 0x80000000;
+    }
+    if (op->mode == DOUBLE)
+        sass_put_long(frame, op, wide, lanes);
+    else
+        sass_put(frame, op, r, lanes);
+}
+
+void sass_run_round(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES] = {0};
+    uint64_t from[WARP_LANES] = {0};
+    (void)block;
+    if (op->wide) {
+        sass_take_long(frame, op, 0, from);
+        WARP_ACTIVE_LANES(lanes)
+        from[l] = warp_double_bits(warp_quiet(in_direction(op->rounding, warp_bits_double(from[l]))));
+        sass_put_long(frame, op, from, lanes);
+        return;
+    }
+    const uint32_t *a = sass_take(frame, op, 0, room);
+    WARP_ACTIVE_LANES(lanes)
+    {
+        const float x = warp_bits_float(a[l]);
+        r[l] =
+            warp_float_bits(warp_one_nan((float)in_direction(op->rounding, (double)(op->flush ? warp_flushed(x) : x))));
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_pack_halves(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++) {
+        const float x = warp_bits_float(a[l]), y = warp_bits_float(b[l]);
+        const uint32_t high = op->submode ? warp_bf16_bits(x) : warp_half_bits((double)x);
+        const uint32_t low = op->submode ? warp_bf16_bits(y) : warp_half_bits((double)y);
+        r[l] = high << 16 | (low & 0xffff);
+    }
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_widen_half(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t room[WARP_LANES], r[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, room);
+    (void)block;
+    for (int l = 0; l < WARP_LANES; l++)
+        r[l] = warp_float_bits(warp_one_nan(warp_half_float(a[l] & 0xffff)));
+    sass_put(frame, op, r, lanes);
+}
+
+void sass_run_half_compare(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const sass_op *op = inst->extra;
+    uint32_t a_room[WARP_LANES], b_room[WARP_LANES];
+    const uint32_t *a = sass_take(frame, op, 0, a_room), *b = sass_take(frame, op, 1, b_room);
+    const uint32_t with = sass_holds(frame, op, 0);
+    (void)block;
+    for (int half = 0; half < 2; half++) {
+        uint32_t holds = 0;
+        for (uint32_t l = 0; l < WARP_LANES; l++) {
+            const uint32_t of_a = a[l] >> 16 * half & 0xffff, of_b = b[l] >> 16 * half & 0xffff;
+            const float x = op->high ? warp_bf16_float(of_a) : warp_half_float(of_a);
+            const float y = op->high ? warp_bf16_float(of_b) : warp_half_float(of_b);
+            const int is = x < y ? SASS_LESS : x == y ? SASS_EQUAL : x > y ? SASS_GREATER : SASS_UNORDERED;
+            holds |= (uint32_t)((op->mode & is) != 0) << l;
+        }
+        sass_put_pred(frame, op, half, sass_join(op->submode, holds, with), lanes);
+    }
+}

@@ -1,0 +1,428 @@
+/* Compiles .cu files, once each: see compile.h. */
+#include "lab/stage/compile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/paths.h"
+#include "base/sha256.h"
+#include "base/tool.h"
+#include "lab/stage/kernel_source.h"
+
+enum {
+    MOST_WORDS = 64,
+    OWN_SECONDS = 1800, /* templates of CUTLASS take minutes */
+    STRANGERS_SECONDS = 60,
+};
+#define OWN_MEMORY       (UINT64_C(16) << 30) /* addresses of a process */
+#define STRANGERS_MEMORY (UINT64_C(2) << 30)
+#define MOST_FILE        (UINT64_C(512) << 20)
+
+/* Names in the folder of a compilation, such as no source includes. */
+#define SOURCE  "smempipe-k.cu"
+#define PTX     "smempipe-k.ptx"
+#define PROGRAM "smempipe-program"
+#define OPTIONS "smempipe-options" /* of the preprocessor and compiler */
+#define LINKING "smempipe-linking" /* of the compiler that links */
+
+static smp_code no_nvcc(smp_error *err)
+{
+    smp_fail(err, SMP_E_DEVICE, "compiling a .cu file needs nvcc, which is not on this machine");
+    return smp_hint(
+        err, "pip install nvidia-cuda-nvcc nvidia-cuda-runtime nvidia-cuda-cccl, or apt-get install "
+             "nvidia-cuda-toolkit, or clang for kernels of plain CUDA; no GPU is needed. A .ptx file runs without it");
+}
+
+/* "90" of "sm_90". */
+const char *smp_compile_arch(const char *arch)
+{
+    const char *digits = arch + strcspn(arch, "0123456789");
+    return *digits ? digits : "90";
+}
+
+typedef struct words {
+    const char *items[MOST_WORDS];
+    char *owned[MOST_WORDS];
+    size_t count, owned_count;
+} words;
+
+static void add(words *w, const char *word)
+{
+    if (w->count < MOST_WORDS - 1)
+        w->items[w->count++] = word;
+}
+
+static void add_owned(words *w, char *word)
+{
+    if (word && w->owned_count < MOST_WORDS)
+        w->owned[w->owned_count++] = word;
+    if (word)
+        add(w, word);
+}
+
+/* ------------------------------------------------------------------------------------------------ files of options */
+
+/* Compilers and linkers read options from a file (@FILE), with a backslash before what is no letter; no shell does. */
+static void put_option(FILE *to, const char *option, const char *value)
+{
+    fputs(option, to);
+    for (const char *at = value; *at; at++) {
+        if (!isalnum((unsigned char)*at) && !strchr("/._-+=,:", *at))
+            fputc('\\', to);
+        fputc(*at, to);
+    }
+    fputc('\n', to);
+}
+
+/* PTX has the names of files in quotes, without a way to write one inside. */
+static bool is_odd(const char *path)
+{
+    for (const char *at = path; *at; at++)
+        if (iscntrl((unsigned char)*at) || *at == '"' || *at == '\\')
+            return true;
+    return false;
+}
+
+/* A folder of sources, by a link of ours where its name is odd. */
+static void put_folder(FILE *to, const char *option, const char *path, const char *work, size_t number)
+{
+    char *real = smp_real_path(path);
+    char link[40], *place = smp_asprintf("%s/smempipe-d%zu", work, number);
+    snprintf(link, sizeof link, "smempipe-d%zu", number);
+    const bool linked = real && place && is_odd(real) && !symlink(real, place);
+    if (real)
+        put_option(to, option, linked ? link : real);
+    smp_free(place);
+    smp_free(real);
+}
+
+static bool put_options(const smp_compile_settings *settings, const char *source, const char *work)
+{
+    char *path = smp_asprintf("%s/" OPTIONS, work), *folder = smp_folder_part(source);
+    FILE *to = path && folder ? fopen(path, "we") : NULL;
+    for (size_t i = 0; to && i < settings->define_count; i++)
+        put_option(to, "-D", settings->defines[i]);
+    for (size_t i = 0; to && i < settings->include_count; i++)
+        put_folder(to, "-I", settings->includes[i], work, i + 1);
+    if (to)
+        put_folder(to, "-iquote\n", folder, work, 0);
+    smp_free(path);
+    smp_free(folder);
+    return to && !fclose(to);
+}
+
+static bool put_linking(const smp_compile_settings *settings, const char *nvcc, const char *work)
+{
+    static const char *const below[] = {"../lib64", "../lib", "../targets/x86_64-linux/lib",
+                                        "../targets/sbsa-linux/lib"};
+    char *path = smp_asprintf("%s/" LINKING, work), *real = smp_real_path(nvcc);
+    const char *slash = real ? strrchr(real, '/') : NULL;
+    FILE *to = path ? fopen(path, "we") : NULL;
+    if (to) /* the first word stands behind -Xlinker, the others are the driver's */
+        fputs("--enable-new-dtags\n", to);
+    for (size_t i = 0; to && settings->gpu && slash && i < sizeof below / sizeof below[0]; i++) {
+        char *folder = smp_asprintf("%.*s/%s", (int)(slash - real), real, below[i]);
+        if (folder && smp_is_folder(folder)) { /* where CUDA's runtime library lies, which the program shall find */
+            put_option(to, "-L", folder);
+            put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", folder);
+        }
+        smp_free(folder);
+    }
+    if (to && !settings->gpu) {
+        put_option(to, "-L", settings->runtime);
+        put_option(to, "-Xlinker\n-rpath\n-Xlinker\n", settings->runtime);
+    }
+    smp_free(real);
+    smp_free(path);
+    return to && !fclose(to);
+}
+
+/* The copy: messages and lines of what is compiled name the original. */
+static bool put_source(const char *source, const char *text, size_t size, const char *work)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which may stand at the beginning alone */
+    const size_t skipped = size >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+    char *path = smp_asprintf("%s/" SOURCE, work);
+    FILE *to = path ? fopen(path, "we") : NULL;
+    bool wrote = to;
+    if (to) {
+        fputs("#line 1 \"", to);
+        for (const char *at = source; *at; at++)
+            fputc(iscntrl((unsigned char)*at) || *at == '"' || *at == '\\' ? '?' : *at, to);
+        fputs("\"\n", to);
+        wrote = fwrite(text + skipped, 1, size - skipped, to) == size - skipped;
+    }
+    smp_free(path);
+    return to && !fclose(to) && wrote;
+}
+
+/* ------------------------------------------------------------------------------------------------ compiling */
+
+/* What is written into words; the rest goes to files. */
+static smp_code check(const smp_compile_settings *settings, smp_error *err)
+{
+    const char *number = smp_compile_arch(settings->arch);
+    const size_t digits = strspn(number, "0123456789");
+    if (digits > 3 || (number[digits] && (!strchr("af", number[digits]) || number[digits + 1])))
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is no architecture, as sm_90 is", settings->arch);
+    if (strspn(settings->std, "abcdefghijklmnopqrstuvwxyz0123456789+") != strlen(settings->std))
+        return smp_fail(err, SMP_E_USAGE, "'%.40s' is no standard, as c++17 is", settings->std);
+    for (size_t i = 0; i < settings->define_count; i++)
+        if (!isalpha((unsigned char)settings->defines[i][0]) && settings->defines[i][0] != '_')
+            return smp_fail(err, SMP_E_USAGE, "-D '%.40s' names no macro", settings->defines[i]);
+    return SMP_OK;
+}
+
+/* The command line, whose names are ours. */
+static void command_of(const smp_compile_settings *settings, const char *nvcc, bool program, words *w)
+{
+    const char *number = smp_compile_arch(settings->arch);
+    add(w, nvcc);
+    add_owned(w, smp_asprintf("-std=%s", settings->std));
+    add(w, "--extended-lambda");
+    add(w, "-lineinfo");
+    add(w, "-Xcompiler=@" OPTIONS);
+    if (settings->no_fma)
+        add(w, "--fmad=false");
+    if (!program) {
+        add_owned(w, smp_asprintf("-arch=sm_%s", number));
+        add(w, "-ptx");
+        add(w, "-o");
+        add(w, PTX);
+        add(w, SOURCE);
+    } else {
+        add_owned(w, settings->gpu
+                         ? smp_asprintf("-gencode=arch=compute_%s,code=[compute_%s,sm_%s]", number, number, number)
+                         : smp_asprintf("-gencode=arch=compute_%s,code=compute_%s", number, number));
+        add(w, settings->gpu ? "-cudart=shared" : "-cudart=none");
+        add(w, "-Xlinker=@" LINKING);
+        add(w, "--keep");
+        add(w, "--keep-dir=.");
+        add(w, "-o");
+        add(w, PROGRAM);
+        add(w, SOURCE);
+        if (!settings->gpu)
+            add(w, "-lsmp_cudart");
+    }
+    w->items[w->count] = NULL;
+}
+
+/* What decides what is compiled, besides the sources. */
+static void hash_settings(const smp_compile_settings *settings, const words *w, smp_sha256 *hash)
+{
+    static const char *const variables[] = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"};
+    const smp_kernel_reach *reach = settings->reach;
+    for (size_t i = 0; i < w->count; i++)
+        smp_sha256_add(hash, w->items[i], strlen(w->items[i]) + 1);
+    for (size_t i = 0; i < settings->define_count; i++)
+        smp_sha256_add(hash, settings->defines[i], strlen(settings->defines[i]) + 1);
+    for (size_t i = 0; i < settings->include_count; i++)
+        smp_sha256_add(hash, settings->includes[i], strlen(settings->includes[i]) + 1);
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        smp_sha256_add(hash, value ? value : "", value ? strlen(value) + 1 : 1);
+    }
+    for (size_t i = 0; reach && !reach->trusted && reach->folders[i]; i++)
+        smp_sha256_add(hash, reach->folders[i], strlen(reach->folders[i]) + 1);
+}
+
+/* What compiles: nvcc, or clang by the script that stands in for it. */
+static const char *compiler_of(const smp_tool *tool)
+{
+    return strstr(tool->argv[0], "/clang/nvcc") ? "clang, in nvcc's place," : "nvcc";
+}
+
+static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, const smp_tool_end *end,
+                    const char *file, smp_error *err)
+{
+    if (end->messages)
+        fputs(end->messages, stderr);
+    if (end->late) {
+        smp_fail(err, SMP_E_LIMIT, "%s takes more than %g seconds", compiler_of(tool), tool->seconds);
+        if (settings->reach)
+            smp_hint(err, settings->reach->seconds > 0 ? "raise --time-limit"
+                                                       : "--trust gives its author's kernels the time of your own");
+        return smp_at(err, "%s", file);
+    }
+    if (!end->status)
+        return SMP_OK;
+    if (end->status == 128 + SIGINT || end->status == 128 + SIGTERM || end->status == 128 + SIGHUP)
+        return smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
+    smp_fail(err, SMP_E_DECODE, "%s cannot compile it (its messages are above)", compiler_of(tool));
+    if (settings->reach && !settings->reach->trusted && end->messages && strstr(end->messages, "Permission denied"))
+        smp_hint(err, "it may read below the pipe file's folder; --allow-read DIR lets it read below DIR, --trust all");
+    return smp_at(err, "%s", file);
+}
+
+static smp_code run_nvcc(const smp_compile_settings *settings, const words *w, const char *work, const char *file,
+                         smp_error *err)
+{
+    const smp_kernel_reach *reach = settings->reach;
+    const bool own = !reach || reach->trusted;
+    char *folders[SMP_TOOLKIT_FOLDERS];
+    size_t count = 0, others = 0;
+    while (!own && reach->folders[others])
+        others++;
+    const char **readable = smp_alloc_array(SMP_TOOLKIT_FOLDERS + others, sizeof *readable);
+    if (!readable)
+        return smp_fail_memory(err, "paths", others);
+    smp_toolkit_folders(w->items[0], folders);
+    for (size_t i = 0; folders[i]; i++)
+        readable[count++] = folders[i];
+    for (size_t i = 0; i < others; i++)
+        readable[count++] = reach->folders[i];
+    readable[count] = NULL;
+    smp_tool_end end;
+    const smp_tool tool = {.argv = (char *const *)(uintptr_t)w->items,
+                           .folder = work,
+                           .readable = readable,
+                           .reads_all = own,
+                           .trusted = own,
+                           .seconds = reach && reach->seconds > 0 ? reach->seconds
+                                      : own                       ? OWN_SECONDS
+                                                                  : STRANGERS_SECONDS,
+                           .memory = own ? OWN_MEMORY : STRANGERS_MEMORY,
+                           .file = MOST_FILE};
+    smp_code code = smp_tool_run(&tool, &end, err);
+    if (!code)
+        code = say(settings, &tool, &end, file, err);
+    smp_free(end.messages);
+    smp_free(readable);
+    for (size_t i = 0; folders[i]; i++)
+        smp_free(folders[i]);
+    return code;
+}
+
+/* What was made is whole in the cache, or not there. */
+static smp_code keep(const char *work, const char *folder, bool program, smp_error *err)
+{
+    char *made = smp_asprintf("%s.%d", folder, (int)getpid());
+    char *ptx = made ? smp_asprintf("%s/" PTX, made) : NULL, *own = made ? smp_asprintf("%s/" PROGRAM, made) : NULL;
+    smp_code code = SMP_OK;
+    if (!ptx || !own)
+        code = smp_fail_memory(err, "a path", PATH_MAX);
+    else if (!smp_toolkit_make_folders(made)) {
+        smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", made, strerror(errno));
+        code = smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
+    }
+    if (!code)
+        code = smp_tool_take(work, PTX, ptx, 0666, err);
+    if (!code && program)
+        code = smp_tool_take(work, PROGRAM, own, 0777, err);
+    if (!code && rename(made, folder) && access(folder, R_OK))
+        code = smp_fail(err, SMP_E_WRITE, "cannot make the folder %s: %s", folder, strerror(errno));
+    if (ptx && own) { /* where another process was first */
+        unlink(ptx);
+        unlink(own);
+        rmdir(made);
+    }
+    smp_free(ptx);
+    smp_free(own);
+    smp_free(made);
+    return code;
+}
+
+/* A source, read once, and where what is made of it is kept. */
+typedef struct source {
+    const char *file; /* as it was named */
+    char *text, *real, *folder;
+    size_t size;
+} source;
+
+static smp_code compile(const smp_compile_settings *settings, const source *s, const words *w, bool program,
+                        smp_error *err)
+{
+    char *work = smp_tool_folder();
+    smp_code code = SMP_OK;
+    if (!work) {
+        smp_fail(err, SMP_E_WRITE, "cannot make a folder in /tmp: %s", strerror(errno));
+        return smp_hint(err, "set TMPDIR to one that you may write, of letters and digits");
+    }
+    if (!put_source(s->real, s->text, s->size, work) || !put_options(settings, s->real, work) ||
+        (program && !put_linking(settings, w->items[0], work))) {
+        smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(errno));
+        code = smp_at(err, "%s", work);
+    }
+    if (!code)
+        code = run_nvcc(settings, w, work, s->file, err);
+    if (!code)
+        code = keep(work, s->folder, program, err);
+    smp_tool_folder_remove(work);
+    return code;
+}
+
+static smp_code read_source(const smp_compile_settings *settings, source *s, smp_error *err)
+{
+    const smp_code code = smp_kernel_source_read(s->file, settings->reach, &s->text, &s->size, &s->real, err);
+    if (code == SMP_E_READ)
+        smp_hint(err, "check the spelling of the path");
+    return code ? smp_at(err, "%s", s->file) : SMP_OK;
+}
+
+static smp_code find_kept(const smp_compile_settings *settings, const words *w, source *s, bool *has_main,
+                          smp_error *err)
+{
+    smp_sha256 hash;
+    char text[65], *cache = smp_toolkit_cache();
+    smp_sha256_begin(&hash);
+    hash_settings(settings, w, &hash);
+    smp_code code = smp_kernel_source_hash(s->real, s->text, s->size, settings->includes, settings->include_count,
+                                           settings->reach, &hash, has_main, err);
+    smp_sha256_end(&hash, text);
+    s->folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
+    if (!code && !s->folder)
+        code = smp_fail_memory(err, "a path", PATH_MAX);
+    smp_free(cache);
+    return code;
+}
+
+smp_code smp_compile(const smp_compile_settings *settings, const char *file, char **ptx, char **program, smp_error *err)
+{
+    words w = {.count = 0};
+    source s = {.file = file};
+    bool has_main = false;
+    *ptx = NULL;
+    if (program)
+        *program = NULL;
+    smp_code code = read_source(settings, &s, err);
+    char *nvcc = code ? NULL : smp_toolkit_find("nvcc");
+    if (!code)
+        code = nvcc ? check(settings, err) : no_nvcc(err);
+    if (!code && program && !settings->runtime) {
+        smp_fail(err, SMP_E_PROCESS, "the lab's runtime library libsmp_cudart.so is not beside this program");
+        code = smp_hint(err, "install smempipe whole (cmake --install), or run one kernel with --only");
+    }
+    if (!code) {
+        command_of(settings, nvcc, program != NULL, &w);
+        code = find_kept(settings, &w, &s, program ? &has_main : NULL, err);
+    }
+    if (!code && program && !has_main) {
+        smp_fail(err, SMP_E_USAGE, "it has no main that could launch its kernels");
+        smp_hint(err, "--only NAME --grid 8 --block 256 --args '...' runs one kernel without main");
+        code = smp_at(err, "%s", file);
+    }
+    if (!code && !smp_is_folder(s.folder))
+        code = compile(settings, &s, &w, program != NULL, err);
+    if (!code) {
+        *ptx = smp_asprintf("%s/" PTX, s.folder);
+        if (program)
+            *program = smp_asprintf("%s/" PROGRAM, s.folder);
+        if (!*ptx || (program && !*program))
+            code = smp_fail_memory(err, "a path", PATH_MAX);
+    }
+    for (size_t i = 0; i < w.owned_count; i++)
+        smp_free(w.owned[i]);
+    smp_free(s.text);
+    smp_free(s.real);
+    smp_free(s.folder);
+    smp_free(nvcc);
+    return code;
+}

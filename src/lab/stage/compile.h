@@ -1,0 +1,30 @@
+/* Compiles .cu files by nvcc, or by clang where there is none, once each: what was compiled is kept by the hash of the
+ * sources and options in $XDG_CACHE_HOME/smempipe/kernel. For `smempipe kernel` and the stage of that name. The
+ * compiler runs in a cage (base/tool.h). It calls others through a shell; so it gets a copy of the source under a name
+ * of ours in a folder of ours, and a file with what else the user or a stranger named. */
+#ifndef SMP_LAB_STAGE_COMPILE_H
+#define SMP_LAB_STAGE_COMPILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "lab/stage/toolkit.h"
+
+typedef struct smp_compile_settings {
+    const char *std, *arch; /* "c++17", "sm_90" */
+    const char *const *defines, *const *includes;
+    size_t define_count, include_count;
+    bool no_fma;         /* multiplications and additions are not fused: the same bytes everywhere */
+    const char *runtime; /* the folder of libsmp_cudart.so, which programs link; null: none is at hand */
+    bool gpu;            /* the program has SASS for `arch` in it and links CUDA's own runtime library, to run on one */
+    const smp_kernel_reach *reach; /* of a stranger's file; null: it is the user's own */
+} smp_compile_settings;
+
+/* *ptx and *program (may be null: not wanted, and then no code of the host is compiled) are paths, from smp_alloc. */
+smp_code smp_compile(const smp_compile_settings *settings, const char *file, char **ptx, char **program,
+                     smp_error *err);
+
+const char *smp_compile_arch(const char *arch); /* "90" of "sm_90" */
+
+#endif

@@ -1,0 +1,28 @@
+/* Where nvcc, ptxas and nvdisasm are, what they read, and where what they made is kept. */
+#ifndef SMP_LAB_STAGE_TOOLKIT_H
+#define SMP_LAB_STAGE_TOOLKIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What the kernels of a pipeline may read and take. Where a function takes null, they are the user's own: they read
+ * what the user reads. */
+typedef struct smp_kernel_reach {
+    const char *const *folders; /* null-terminated, from smp_real_path: that of the pipe file, and others allowed */
+    double seconds;             /* of a compiler; 0: a minute */
+    bool trusted;               /* as the user's own */
+} smp_kernel_reach;
+
+/* nvcc, ptxas, nvdisasm: in PATH, CUDA_HOME, /usr/local/cuda or Python's wheels; from smp_alloc, null: not there. */
+char *smp_toolkit_find(const char *name);
+
+/* Folders that a tool of this path needs besides those of the system: its toolkit, and compilers in PATH. Paths from
+ * smp_alloc, null-terminated. */
+enum { SMP_TOOLKIT_FOLDERS = 16 };
+void smp_toolkit_folders(const char *tool, char *folders[SMP_TOOLKIT_FOLDERS]);
+
+/* The folder of what was compiled, from smp_alloc; and one that is made, with those above it. */
+char *smp_toolkit_cache(void);
+bool smp_toolkit_make_folders(char *path);
+
+#endif

@@ -1,0 +1,132 @@
+/* Tables of a baseline JPEG: see jpeg_params.h. Sources: ITU-T T.81, annex K; libjpeg's jcparam.c for what a quality
+ * means, libjpeg-turbo's jcdctmgr.c for reciprocals. */
+#include "media/jpeg_params.h"
+
+#include <string.h>
+
+/* K.1 and K.2: steps of quality 50. */
+static const uint8_t usual_steps[2][SMP_JPEG_BLOCK] = {
+    {16, 11,  10,  16, 24, 40, 51, 61, 12,  12,  14,  19,  26, 58, 60, 55,  14,  13,  16,  24, 40, 57,
+     69, 56,  14,  17, 22, 29, 51, 87, 80,  62,  18,  22,  37, 56, 68, 109, 103, 77,  24,  35, 55, 64,
+     81, 104, 113, 92, 49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98,  112, 100, 103, 99},
+    {17, 18, 24, 47, 99, 99, 99, 99, 18, 21, 26, 66, 99, 99, 99, 99, 24, 26, 56, 99, 99, 99,
+     99, 99, 47, 66, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99,
+     99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99, 99},
+};
+
+/* K.3 to K.6. */
+static const smp_jpeg_huffman dc_codes[2] = {
+    {{0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0},
+     {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b}},
+    {{0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0},
+     {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b}},
+};
+
+static const smp_jpeg_huffman ac_codes[2] = {
+    {{0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125},
+     {0x01, 0x02, 0x03, 0x00, 0x04, 0x11, 0x05, 0x12, 0x21, 0x31, 0x41, 0x06, 0x13, 0x51, 0x61, 0x07, 0x22, 0x71,
+      0x14, 0x32, 0x81, 0x91, 0xa1, 0x08, 0x23, 0x42, 0xb1, 0xc1, 0x15, 0x52, 0xd1, 0xf0, 0x24, 0x33, 0x62, 0x72,
+      0x82, 0x09, 0x0a, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x25, 0x26, 0x27, 0x28, 0x29, 0x2a, 0x34, 0x35, 0x36, 0x37,
+      0x38, 0x39, 0x3a, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4a, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59,
+      0x5a, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x83,
+      0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99, 0x9a, 0xa2, 0xa3,
+      0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8, 0xb9, 0xba, 0xc2, 0xc3,
+      0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8, 0xd9, 0xda, 0xe1, 0xe2,
+      0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xe9, 0xea, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa}},
+    {{0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119},
+     {0x00, 0x01, 0x02, 0x03, 0x11, 0x04, 0x05, 0x21, 0x31, 0x06, 0x12, 0x41, 0x51, 0x07, 0x61, 0x71, 0x13, 0x22,
+      0x32, 0x81, 0x08, 0x14, 0x42, 0x91, 0xa1, 0xb1, 0xc1, 0x09, 0x23, 0x33, 0x52, 0xf0, 0x15, 0x62, 0x72, 0xd1,
+      0x0a, 0x16, 0x24, 0x34, 0xe1, 0x25, 0xf1, 0x17, 0x18, 0x19, 0x1a, 0x26, 0x27, 0x28, 0x29, 0x2a, 0x35, 0x36,
+      0x37, 0x38, 0x39, 0x3a, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x4a, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
+      0x59, 0x5a, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0x69, 0x6a, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a,
+      0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99, 0x9a,
+      0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9, 0xaa, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8, 0xb9, 0xba,
+      0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xc9, 0xca, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8, 0xd9, 0xda,
+      0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xe9, 0xea, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa}},
+};
+
+static uint8_t step_of_quality(int64_t quality, int component, int natural)
+{
+    const int64_t percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
+    const int64_t step = (usual_steps[component > 0][natural] * percent + 50) / 100;
+    return (uint8_t)(step < 1 ? 1 : step > UINT8_MAX ? UINT8_MAX : step);
+}
+
+/* 1 / divisor in 16 bits, and what is added first so that quotients are rounded to nearest all the same. */
+static uint32_t reciprocal(uint32_t divisor)
+{
+    int bits = 0;
+    while (divisor >> (bits + 1))
+        bits++;
+    uint32_t shift = 16 + (uint32_t)bits, quotient = (1u << shift) / divisor, add = divisor / 2;
+    const uint32_t rest = (1u << shift) % divisor;
+    if (rest == 0) {
+        quotient >>= 1;
+        shift--;
+    } else if (rest <= divisor / 2) {
+        add++;
+    } else {
+        quotient++;
+    }
+    return quotient | add << 16 | (shift - 16) << 28;
+}
+
+/* Codes of one length follow each other, the first of a longer one is twice what would follow (T.81, annex C). */
+static void fill_codes(const smp_jpeg_huffman *h, uint32_t *codes)
+{
+    uint32_t code = 0;
+    for (uint32_t length = 1, at = 0; length <= 16; length++, code <<= 1)
+        for (int i = 0; i < h->counts[length - 1]; i++)
+            codes[h->symbols[at++]] = code++ | length << 16;
+}
+
+/* From corner to corner, along diagonals in turn up and down. */
+void smp_jpeg_fill_places(uint8_t place[SMP_JPEG_BLOCK])
+{
+    uint8_t at = 0;
+    for (int diagonal = 0; diagonal < 2 * SMP_JPEG_SIDE - 1; diagonal++)
+        for (int i = 0; i <= diagonal; i++) {
+            const int y = diagonal % 2 ? i : diagonal - i, x = diagonal - y;
+            if (x < SMP_JPEG_SIDE && y < SMP_JPEG_SIDE)
+                place[y * SMP_JPEG_SIDE + x] = at++;
+        }
+}
+
+void smp_jpeg_fill_tables(const smp_jpeg_params *params, smp_jpeg_tables *tables)
+{
+    memset(tables, 0, sizeof *tables);
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < SMP_JPEG_BLOCK; i++) {
+            const uint8_t step = params->own ? params->steps[c][i] : step_of_quality(params->quality, c, i);
+            tables->divide[c][i] = reciprocal(step * 8u); /* the transform's scale */
+        }
+    for (int i = 0; i < 2; i++) {
+        fill_codes(params->own ? &params->dc[i] : &dc_codes[i], tables->dc[i]);
+        fill_codes(params->own ? &params->ac[i] : &ac_codes[i], tables->ac[i]);
+    }
+    smp_jpeg_fill_places(tables->place);
+}
+
+bool smp_jpeg_scan_fits(const void *head)
+{
+    smp_jpeg_coded coded;
+    memcpy(&coded, head, sizeof coded);
+    return coded.magic == SMP_JPEG_MAGIC && !coded.fails;
+}
+
+int64_t smp_jpeg_scan_row_count(const void *head, const smp_shape *rows)
+{
+    smp_jpeg_coded coded;
+    memcpy(&coded, head, sizeof coded);
+    const uint64_t width = (uint64_t)rows->width, most = width * (uint64_t)rows->height - SMP_JPEG_HEAD;
+    if (!smp_jpeg_scan_fits(head) || coded.length > most)
+        return 1;
+    return (int64_t)((SMP_JPEG_HEAD + coded.length + width - 1) / width);
+}
+
+bool smp_jpeg_params_equal(const smp_jpeg_params *a, const smp_jpeg_params *b)
+{
+    return a->quality == b->quality && a->sampling == b->sampling && a->restart == b->restart && a->own == b->own &&
+           (!a->own || (!memcmp(a->steps, b->steps, sizeof a->steps) && !memcmp(a->dc, b->dc, sizeof a->dc) &&
+                        !memcmp(a->ac, b->ac, sizeof a->ac)));
+}

@@ -1,0 +1,126 @@
+/* The results of `bench` as one JSON object with every sample. */
+#include "report/bench/bench.h"
+#include "report/json.h"
+
+static void put_rate(smp_json *json, const char *key, const smp_rate *rate)
+{
+    if (!rate->count)
+        return;
+    smp_json_object(json, key);
+    smp_json_number(json, "gb_per_second", rate->gbs);
+    smp_json_number(json, "gb_per_second_low", rate->gbs_low);
+    smp_json_number(json, "gb_per_second_high", rate->gbs_high);
+    smp_json_number(json, "bytes", rate->bytes);
+    smp_json_numbers(json, "seconds", rate->seconds, (size_t)rate->count);
+    smp_json_end(json, '}');
+}
+
+static void put_device(smp_json *json, const smp_bench_report *report)
+{
+    const smp_device_info *device = &report->device;
+    smp_json_object(json, "device");
+    smp_json_string(json, "kind", device->kind);
+    smp_json_string(json, "name", device->name);
+    smp_json_integer(json, "units", device->units);
+    if (device->isa[0])
+        smp_json_string(json, "isa", device->isa);
+    if (device->compute_major) {
+        smp_json_integer(json, "compute_major", device->compute_major);
+        smp_json_integer(json, "compute_minor", device->compute_minor);
+    }
+    if (device->peak_gbs > 0)
+        smp_json_number(json, "peak_gb_per_second", device->peak_gbs);
+    if (report->driver[0])
+        smp_json_string(json, "driver", report->driver);
+    if (report->toolkit[0])
+        smp_json_string(json, "toolkit", report->toolkit);
+    if (report->sm_clock)
+        smp_json_integer(json, "sm_clock_mhz", report->sm_clock);
+    if (report->memory_clock)
+        smp_json_integer(json, "memory_clock_mhz", report->memory_clock);
+    smp_json_end(json, '}');
+}
+
+static void put_streams(smp_json *json, const smp_bench_report *report)
+{
+    put_rate(json, "driver_copy", &report->driver_copy);
+    smp_json_array(json, "streams");
+    for (size_t i = 0; i < report->stream_count; i++) {
+        const smp_bench_stream *stream = &report->streams[i];
+        smp_json_object(json, NULL);
+        if (stream->threads)
+            smp_json_integer(json, "threads", stream->threads);
+        put_rate(json, "copy", &stream->copy);
+        put_rate(json, "read", &stream->read);
+        put_rate(json, "write", &stream->write);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+    if (report->link[0].count) {
+        smp_json_object(json, "bus");
+        static const char *const names[SMP_BENCH_LINKS] = {"up_pinned", "down_pinned", "both_pinned",
+                                                           "up_run",    "down_run",    "both_run"};
+        for (int i = 0; i < SMP_BENCH_LINKS; i++)
+            put_rate(json, names[i], &report->link[i]);
+        smp_json_end(json, '}');
+    }
+    if (report->launch_each > 0) {
+        smp_json_object(json, "launch_seconds");
+        smp_json_number(json, "each", report->launch_each);
+        smp_json_number(json, "waited", report->launch_waited);
+        smp_json_end(json, '}');
+    }
+}
+
+static void put_pattern(smp_json *json, const smp_bench_pattern *row)
+{
+    smp_json_object(json, NULL);
+    smp_json_string(json, "pattern", row->name);
+    smp_json_string(json, "op", smp_bench_op_name(row->op));
+    smp_json_integer(json, "width", row->width);
+    smp_json_integer(json, "stride", row->stride);
+    smp_json_integer(json, "share", row->share);
+    smp_json_integer(json, "wavefronts", row->rule_wavefronts);
+    smp_json_integer(json, "ideal", row->rule_ideal);
+    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
+        const smp_shared_count *count = &row->counts[kind];
+        if (!row->counted[kind])
+            continue;
+        smp_json_object(json, smp_count_kind_name((smp_count_kind)kind));
+        smp_json_integer(json, "instructions", (int64_t)count->instructions);
+        smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
+        smp_json_integer(json, "ideal", (int64_t)count->ideal);
+        smp_json_end(json, '}');
+    }
+    if (row->cycles > 0) {
+        smp_json_number(json, "cycles", row->cycles);
+        smp_json_number(json, "gb_per_second", row->gbs);
+    }
+    smp_json_end(json, '}');
+}
+
+void smp_bench_json(FILE *to, const smp_bench_report *report)
+{
+    smp_json json;
+    smp_json_begin(&json, to, false);
+    smp_json_object(&json, NULL);
+    smp_json_string(&json, "smempipe", SMP_VERSION);
+    smp_json_string(&json, "report", "bench");
+    put_device(&json, report);
+    if (report->stream_count)
+        put_streams(&json, report);
+    if (report->pattern_count) {
+        smp_json_integer(&json, "counted_instructions", (int64_t)report->counted_instructions);
+        smp_json_array(&json, "patterns");
+        for (size_t i = 0; i < report->pattern_count; i++)
+            put_pattern(&json, &report->patterns[i]);
+        smp_json_end(&json, ']');
+        smp_json_integer(&json, "disagreements", (int64_t)report->disagreements);
+        smp_json_object(&json, "missing_sources");
+        for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
+            if (report->source_problem[kind][0])
+                smp_json_string(&json, smp_count_kind_name((smp_count_kind)kind), report->source_problem[kind]);
+        smp_json_end(&json, '}');
+    }
+    smp_json_end(&json, '}');
+}

@@ -1,0 +1,275 @@
+/* The comparison for programs: as JSON, every sample and everything needed to repeat it; as CSV, a line for each
+ * variant. */
+#include <math.h>
+
+#include "report/compare/compare.h"
+#include "report/json.h"
+#include "report/text.h"
+
+static double or_null(double value)
+{
+    return value > 0 ? value : NAN;
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text && text[0] ? text : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ JSON */
+
+static void put_environment(smp_json *json, const smp_compare *compare)
+{
+    const smp_device_info *device = &compare->device;
+    smp_json_object(json, "environment");
+    smp_json_string(json, "version", SMP_VERSION);
+    smp_json_string(json, "device", device->kind);
+    smp_json_integer(json, "device_index", device->index);
+    smp_json_string(json, "device_name", device->name);
+    smp_json_string(json, "device_note", text_or_null(compare->device_note));
+    if (device->isa[0])
+        smp_json_string(json, "isa", device->isa);
+    if (device->compute_major) {
+        smp_json_integer(json, "compute_major", device->compute_major);
+        smp_json_integer(json, "compute_minor", device->compute_minor);
+    }
+    smp_json_integer(json, "threads", compare->threads);
+    smp_json_string(json, "host", text_or_null(compare->host));
+    smp_json_string(json, "driver", text_or_null(compare->driver));
+    smp_json_string(json, "toolkit", text_or_null(compare->toolkit));
+    smp_json_number(json, "sm_clock_mhz", or_null(compare->sm_clock));
+    smp_json_number(json, "memory_clock_mhz", or_null(compare->memory_clock));
+    smp_json_integer(json, "samples_dropped_throttled", compare->dropped);
+    smp_json_integer(json, "cache_bytes", compare->cache_bytes);
+    smp_json_number(json, "copy_gb_per_second", or_null(compare->copy_gbs));
+    smp_json_number(json, "copy_gb_per_second_q1", or_null(compare->copy_low));
+    smp_json_number(json, "copy_gb_per_second_q3", or_null(compare->copy_high));
+    smp_json_number(json, "peak_gb_per_second", or_null(device->peak_gbs));
+    char code[120];
+    smp_json_string(json, "counts_for", text_or_null(compare->counter_device));
+    smp_json_string(json, "counts_of", text_or_null(smp_compare_code(compare, code, sizeof code)));
+    smp_json_string(json, "counts_not_of_sass", text_or_null(compare->model_notes));
+    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++)
+        if (compare->source_note[kind][0]) {
+            char key[32];
+            snprintf(key, sizeof key, "no_%s_counts", smp_count_kind_name((smp_count_kind)kind));
+            smp_json_string(json, key, compare->source_note[kind]);
+        }
+    smp_json_end(json, '}');
+}
+
+static void put_shared(smp_json *json, const char *key, const smp_shared_count *count)
+{
+    smp_json_object(json, key);
+    smp_json_integer(json, "instructions", (int64_t)count->instructions);
+    smp_json_integer(json, "wavefronts", (int64_t)count->wavefronts);
+    smp_json_integer(json, "ideal", (int64_t)count->ideal);
+    smp_json_integer(json, "conflicts", (int64_t)(count->wavefronts - count->ideal));
+    smp_json_number(json, "n_way", smp_compare_ways(count));
+    smp_json_end(json, '}');
+}
+
+static void put_counts(smp_json *json, const smp_compare_variant *variant)
+{
+    smp_json_object(json, "counts");
+    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
+        const smp_compare_count *count = &variant->counts[kind];
+        if (!count->known && !count->why[0])
+            continue;
+        smp_json_object(json, smp_count_kind_name((smp_count_kind)kind));
+        smp_json_bool(json, "known", count->known);
+        if (count->why[0])
+            smp_json_string(json, "note", count->why);
+        if (count->known) {
+            put_shared(json, "total", &count->total);
+            for (int op = 0; op < SMP_SHARED_OPS; op++)
+                if (count->ops[op].instructions || count->ops[op].wavefronts)
+                    put_shared(json, smp_shared_op_name((smp_shared_op)op), &count->ops[op]);
+        }
+        if (count->faults)
+            smp_json_integer(json, "mistakes", (int64_t)count->faults);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, '}');
+}
+
+static void put_three(smp_json *json, const char *key, const unsigned size[3])
+{
+    double values[3] = {size[0], size[1], size[2]};
+    smp_json_numbers(json, key, values, 3);
+}
+
+static void put_kernels(smp_json *json, const smp_compare_variant *variant)
+{
+    smp_json_array(json, "launches");
+    for (size_t i = 0; i < variant->launch_count; i++) {
+        const smp_compare_launch *launch = &variant->launches[i];
+        smp_json_object(json, NULL);
+        smp_json_string(json, "kernel", launch->kernel);
+        put_three(json, "grid", launch->grid);
+        put_three(json, "block", launch->block);
+        smp_json_integer(json, "shared_bytes", (int64_t)launch->shared_bytes);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+    smp_json_array(json, "sites");
+    for (size_t i = 0; i < variant->site_count; i++) {
+        const smp_compare_site *site = &variant->sites[i];
+        double offsets[SMP_WARP];
+        for (int lane = 0; lane < SMP_WARP; lane++)
+            offsets[lane] = site->example.active >> lane & 1 ? (double)site->example.offset[lane] : (double)NAN;
+        smp_json_object(json, NULL);
+        smp_json_string(json, "where", site->where);
+        smp_json_string(json, "kernel", site->kernel);
+        smp_json_string(json, "operation", smp_shared_op_name(site->op));
+        smp_json_integer(json, "width", site->width);
+        put_shared(json, "total", &site->count);
+        smp_json_numbers(json, "example_offsets", offsets, SMP_WARP);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+static void put_variant(smp_json *json, const smp_compare *compare, const smp_compare_step *step,
+                        const smp_compare_variant *variant)
+{
+    static const char *const checks[] = {"not run", "right", "WRONG"};
+    smp_json_object(json, NULL);
+    smp_json_string(json, "variant", variant->name);
+    smp_json_string(json, "check", checks[variant->check]);
+    if (variant->left_out)
+        smp_json_bool(json, "left_out", true);
+    if (variant->wrong[0])
+        smp_json_string(json, "wrong", variant->wrong);
+    if (variant->same_as)
+        smp_json_string(json, "same_as", variant->same_as);
+    if (variant->why[0])
+        smp_json_string(json, "note", variant->why);
+    if (variant->sample_count) {
+        smp_json_number(json, "median_seconds", variant->time.median);
+        smp_json_number(json, "q1_seconds", variant->time.low);
+        smp_json_number(json, "q3_seconds", variant->time.high);
+        smp_json_number(json, "median_from_seconds", variant->time.from); /* 95 % confidence */
+        smp_json_number(json, "median_to_seconds", variant->time.to);
+        smp_json_number(json, "gb_per_second", smp_compare_gbs(step, variant));
+        smp_json_number(json, "of_copy", or_null(smp_compare_of_copy(compare, step, variant)));
+        smp_json_number(json, "of_peak", or_null(smp_compare_of_peak(compare, step, variant)));
+        smp_json_number(json, "speedup", or_null(smp_compare_speedup(step, variant)));
+        smp_json_string(json, "verdict", text_or_null(smp_verdict_name(variant->verdict)));
+        smp_json_numbers(json, "samples_seconds", variant->samples, variant->sample_count);
+    }
+    put_counts(json, variant);
+    if (variant->launch_count)
+        put_kernels(json, variant);
+    smp_json_end(json, '}');
+}
+
+static void put_step(smp_json *json, const smp_compare *compare, const smp_compare_step *step)
+{
+    char crop[120];
+    smp_json_object(json, NULL);
+    smp_json_integer(json, "number", step->number);
+    smp_json_string(json, "step", step->label);
+    smp_json_string(json, "stage", step->stage);
+    smp_json_bool(json, "inserted", step->node < 0);
+    if (step->line)
+        smp_json_integer(json, "line", step->line);
+    smp_json_string(json, "input", step->type_in);
+    smp_json_string(json, "output", text_or_null(step->type_out));
+    smp_json_integer(json, "bytes", (int64_t)step->bytes);
+    smp_json_integer(json, "pixels", (int64_t)step->pixels);
+    smp_json_number(json, "operations", step->ops);
+    smp_json_bool(json, "fits_cache", step->fits_cache);
+    smp_json_bool(json, "few_samples", step->timed_out);
+    if (step->count_rows) {
+        smp_json_object(json, "counted");
+        smp_json_bool(json, "crop", smp_compare_crop(step, crop, sizeof crop)[0] != '\0');
+        smp_json_integer(json, "first_row", step->count_from);
+        smp_json_integer(json, "rows", step->count_rows);
+        smp_json_integer(json, "of_rows", step->height);
+        smp_json_integer(json, "columns", step->count_columns);
+        smp_json_integer(json, "of_columns", step->width);
+        smp_json_end(json, '}');
+    }
+    smp_json_array(json, "variants");
+    for (size_t i = 0; i < step->variant_count; i++)
+        put_variant(json, compare, step, &step->variants[i]);
+    smp_json_end(json, ']');
+    smp_json_end(json, '}');
+}
+
+void smp_compare_json(FILE *to, const smp_compare *compare)
+{
+    smp_json writer, *json = &writer;
+    smp_json_begin(json, to, false);
+    smp_json_object(json, NULL);
+    smp_json_string(json, "pipeline", compare->pipe);
+    smp_json_string(json, "input", compare->input);
+    smp_json_string(json, "input_type", compare->input_type);
+    smp_json_integer(json, "enlarged", compare->enlarged > 1 ? compare->enlarged : 1);
+    smp_json_string(json, "input_sha256", text_or_null(compare->input_hash));
+    smp_json_integer(json, "repeat", compare->repeat);
+    smp_json_number(json, "time_limit_seconds", compare->time_limit);
+    smp_json_bool(json, "hot", compare->hot);
+    smp_json_number(json, "wall_seconds", compare->wall_seconds);
+    put_environment(json, compare);
+    smp_json_array(json, "steps");
+    for (size_t i = 0; i < compare->step_count; i++)
+        put_step(json, compare, &compare->steps[i]);
+    smp_json_end(json, ']');
+    smp_json_end(json, '}');
+}
+
+/* ------------------------------------------------------------------------------------------------ CSV */
+
+static void put_value(FILE *to, double value)
+{
+    if (isfinite(value))
+        fprintf(to, ",%.9g", value);
+    else
+        fputc(',', to);
+}
+
+static void put_row(FILE *to, const smp_compare *compare, const smp_compare_step *step,
+                    const smp_compare_variant *variant)
+{
+    static const char *const checks[] = {"", "right", "WRONG"};
+    bool timed = variant->sample_count > 0;
+    fprintf(to, "%d,", step->number);
+    smp_text_csv(to, step->label);
+    fprintf(to, ",%s,%s,%s,%zu", step->stage, variant->name, checks[variant->check], variant->sample_count);
+    put_value(to, timed ? variant->time.median : NAN);
+    put_value(to, timed ? variant->time.low : NAN);
+    put_value(to, timed ? variant->time.high : NAN);
+    put_value(to, or_null(smp_compare_gbs(step, variant)));
+    put_value(to, or_null(smp_compare_of_copy(compare, step, variant)));
+    put_value(to, or_null(smp_compare_of_peak(compare, step, variant)));
+    put_value(to, or_null(smp_compare_speedup(step, variant)));
+    fprintf(to, ",%s,%lld,%lld,%lld,%lld,%lld", smp_verdict_name(variant->verdict), (long long)step->count_from,
+            (long long)step->count_rows, (long long)step->height, (long long)step->count_columns,
+            (long long)step->width);
+    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
+        const smp_compare_count *count = &variant->counts[kind];
+        const smp_shared_count *total = &count->total;
+        put_value(to, count->known ? (double)total->instructions : NAN);
+        put_value(to, count->known ? (double)total->wavefronts : NAN);
+        put_value(to, count->known ? (double)total->ideal : NAN);
+        put_value(to, count->known ? (double)(total->wavefronts - total->ideal) : NAN);
+    }
+    fputs("\r\n", to);
+}
+
+void smp_compare_csv(FILE *to, const smp_compare *compare)
+{
+    fputs("number,step,stage,variant,check,samples,median_s,q1_s,q3_s,gb_per_s,of_copy,of_peak,speedup,verdict,"
+          "counted_from_row,counted_rows,rows,counted_columns,columns",
+          to);
+    for (int kind = 0; kind < SMP_COUNT_KINDS; kind++) {
+        const char *name = smp_count_kind_name((smp_count_kind)kind);
+        fprintf(to, ",%s_instructions,%s_wavefronts,%s_ideal,%s_conflicts", name, name, name, name);
+    }
+    fputs("\r\n", to);
+    for (size_t i = 0; i < compare->step_count; i++)
+        for (size_t k = 0; k < compare->steps[i].variant_count; k++)
+            put_row(to, compare, &compare->steps[i], &compare->steps[i].variants[k]);
+}

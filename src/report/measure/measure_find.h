@@ -1,0 +1,76 @@
+/* What a data set's page tells of measured files: those of another kind than most, those whose values lie far from
+ * most, and doubles. */
+#ifndef SMP_REPORT_MEASURE_MEASURE_FIND_H
+#define SMP_REPORT_MEASURE_MEASURE_FIND_H
+
+#include "report/measure/measure_wide.h"
+#include "report/measure/spread.h"
+
+enum {
+    SMP_FIND_GROUPS = 8, /* of files whose values can be compared */
+    SMP_FIND_KINDS = 16,
+    SMP_FIND_LEAST = 5 /* files; fewer say nothing of what is usual */
+};
+
+/* Files of one kind and format: values of others (0..255 and -1..1) cannot be compared with theirs. */
+typedef struct smp_file_group {
+    bool sound;
+    const char *format;
+    size_t files;
+    smp_spread *spreads; /* of each column */
+} smp_file_group;
+
+/* What files that belong together have in common. */
+typedef struct smp_file_kind {
+    bool sound;
+    const char *format;
+    int64_t channels;
+    double rate; /* of sounds */
+    int size;    /* of pictures: -1, 1: less than a quarter, more than four times the pixels of the median picture */
+    size_t files;
+    const smp_wide_row *example;
+} smp_file_kind;
+
+typedef struct smp_ranked_file {
+    double score; /* largest first */
+    size_t file;
+} smp_ranked_file;
+
+typedef struct smp_measure_find {
+    const smp_wide *wide;
+    const smp_wide_row **files; /* without the rows of things in them */
+    size_t file_count, *things; /* of each file: how many things have a row of their own */
+    bool has_things;
+    smp_file_group groups[SMP_FIND_GROUPS];
+    size_t group_count, *group_of;
+    smp_file_kind kinds[SMP_FIND_KINDS]; /* the most frequent first */
+    size_t kind_count, *kind_of;
+    size_t odd;               /* files of another kind than three quarters of all; 0: so many are of no one kind */
+    size_t *worst;            /* of each file: the column in which it lies out most; column_count: none */
+    smp_ranked_file *ranking; /* those that lie out most first */
+    size_t *twins;            /* of each file: an earlier one with the same values; its own number: none */
+    size_t far, twin_count;
+    smp_spread *spreads; /* of all groups */
+} smp_measure_find;
+
+/* The wide table must stay. Free it also after a failure. */
+smp_code smp_measure_find_all(smp_measure_find *found, const smp_wide *wide, smp_error *err);
+void smp_measure_find_free(smp_measure_find *found);
+
+/* NaN: the row has no such value. */
+double smp_wide_value(const smp_wide_row *row, size_t column);
+
+/* Whether a column's name, behind its label and before its channel ("light.mean_r"), is one of those; ends with null.
+ */
+bool smp_column_is(const char *column, const char *const *names);
+
+/* Whether a column grows with the size of a file, which says nothing of what is in it. */
+bool smp_column_grows(const smp_measure_find *found, size_t column);
+
+/* Whether a column says less than its neighbours: mean, deviation, loudness, peaks, sharpness are told first. */
+bool smp_column_is_minor(const char *column);
+
+/* By score, the largest first, then by file: for qsort. */
+int smp_by_score(const void *a, const void *b);
+
+#endif

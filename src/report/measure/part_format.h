@@ -1,0 +1,13 @@
+/* What the writer and the reader of parts share. Internal to src/report. */
+#ifndef SMP_REPORT_MEASURE_PART_FORMAT_H
+#define SMP_REPORT_MEASURE_PART_FORMAT_H
+
+#define SMP_PART_MAGIC "smempipe part 3\n"
+
+enum { SMP_PART_MAGIC_SIZE = sizeof SMP_PART_MAGIC - 1, SMP_PART_FRAME = 16 /* bytes: length, hash */ };
+
+enum { SMP_PART_HEAD = 'h', SMP_PART_FILE = 'f', SMP_PART_TOTAL = 't', SMP_PART_END = 'e' };
+
+enum { SMP_FINDING_NUMBER, SMP_FINDING_COUNTS, SMP_FINDING_VALUES, SMP_FINDING_WORD, SMP_FINDING_KINDS };
+
+#endif

@@ -1,0 +1,27 @@
+/* How a value is spread over many files: quantiles, and a histogram. */
+#ifndef SMP_REPORT_MEASURE_SPREAD_H
+#define SMP_REPORT_MEASURE_SPREAD_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+enum { SMP_SPREAD_BINS = 32 };
+
+typedef struct smp_spread {
+    size_t count;                          /* of the values that are finite */
+    double least, low, middle, high, most; /* low and high: quartiles */
+    double scale; /* of the usual distance from the middle, as a normal distribution's deviation: the larger of what the
+                     median of the distances and what the quartiles say; 0: more than half of the values are the same */
+    size_t bins[SMP_SPREAD_BINS]; /* from least to most */
+} smp_spread;
+
+/* values: not NaN; they are sorted. scratch: as many. */
+void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *spread);
+
+/* The histogram as an SVG of the class "spread", with a line at the middle. */
+void smp_spread_svg(FILE *to, const smp_spread *spread);
+
+/* Counts of bins of one to four channels as an SVG of the class "histogram"; tones: a class for each. */
+void smp_histogram_svg(FILE *to, const double *const *counts, const char *const *tones, size_t channels, size_t bins);
+
+#endif

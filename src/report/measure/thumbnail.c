@@ -1,0 +1,180 @@
+/* Small pictures: see thumbnail.h. */
+#include "report/measure/thumbnail.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/images/bmp.h"
+#include "io/media.h"
+#include "io/upright.h"
+
+typedef struct reading {
+    smp_small_picture *to;
+    double *sums;    /* of the row that is being added up: three a pixel */
+    int64_t *counts; /* of a pixel */
+    void *in;        /* a row of the input */
+} reading;
+
+static double sample_at(const void *row, int64_t i, smp_format format)
+{
+    if (format == SMP_U8)
+        return ((const uint8_t *)row)[i];
+    if (format == SMP_U16)
+        return ((const uint16_t *)row)[i] / 257.0;
+    const double value = 255.0 * (double)((const float *)row)[i];
+    return value > 0 ? value < 255 ? value : 255 : 0; /* NaN is black */
+}
+
+static void add_row(reading *r, const smp_shape *shape)
+{
+    const bool colour = shape->channels - shape->alpha >= 3;
+    for (int64_t x = 0; x < shape->width; x++) {
+        const int64_t at = x * r->to->width / shape->width, first = x * shape->channels;
+        const double cover = shape->alpha ? sample_at(r->in, first + shape->channels - 1, shape->format) / 255 : 1;
+        for (int c = 0; c < 3; c++)
+            r->sums[3 * at + c] += cover * sample_at(r->in, first + (colour ? c : 0), shape->format);
+        r->counts[at]++;
+    }
+}
+
+static void store_row(reading *r, int64_t y)
+{
+    unsigned char *to = r->to->samples + (size_t)(y * r->to->width * 3);
+    for (int64_t x = 0; x < r->to->width * 3; x++)
+        to[x] = (unsigned char)(r->sums[x] / (double)r->counts[x / 3] + .5);
+    memset(r->sums, 0, (size_t)r->to->width * 3 * sizeof *r->sums);
+    memset(r->counts, 0, (size_t)r->to->width * sizeof *r->counts);
+}
+
+static smp_code read_rows(smp_reader *reader, reading *r, smp_error *err)
+{
+    const smp_shape *shape = &smp_reader_media(reader)->shape;
+    const int64_t height = r->to->height;
+    for (int64_t y = 0; y < shape->height; y++) {
+        const smp_code code = smp_reader_rows(reader, r->in, 0, 1, err);
+        if (code)
+            return code;
+        add_row(r, shape);
+        if ((y + 1) * height / shape->height > y * height / shape->height)
+            store_row(r, y * height / shape->height);
+    }
+    return SMP_OK;
+}
+
+/* The largest size of that shape within the bounds. */
+static void fit(const smp_shape *shape, int64_t width, int64_t height, smp_small_picture *to)
+{
+    const double share = (double)width / (double)shape->width, other = (double)height / (double)shape->height;
+    const double scale = share < other ? share : other;
+    to->width = scale < 1 ? (int64_t)((double)shape->width * scale + .5) : shape->width;
+    to->height = scale < 1 ? (int64_t)((double)shape->height * scale + .5) : shape->height;
+    to->width = smp_max_i64(1, to->width);
+    to->height = smp_max_i64(1, to->height);
+}
+
+/* Brings a picture of EXIF's orientation (1 to 8; from 5 on columns become rows) to how it is to be seen. */
+static smp_code set_upright(smp_small_picture *p, int orientation, smp_error *err)
+{
+    const int64_t w = p->width, h = p->height;
+    if (orientation <= 1)
+        return SMP_OK;
+    uint8_t *to = smp_alloc_array((size_t)h, (size_t)w * 3);
+    if (!to)
+        return smp_fail_memory(err, "a small picture", (uint64_t)(w * h * 3));
+    smp_upright_put(orientation, w, h, 3, 0, h, p->samples, to);
+    smp_free(p->samples);
+    p->samples = to;
+    p->width = smp_turned_across(orientation) ? h : w;
+    p->height = smp_turned_across(orientation) ? w : h;
+    return SMP_OK;
+}
+
+smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int64_t width, int64_t height,
+                                smp_small_picture *out, smp_error *err)
+{
+    smp_reader *reader;
+    reading r = {.to = out};
+    *out = (smp_small_picture){.samples = NULL};
+    smp_code code = smp_reader_open(path, limits, &reader, err);
+    if (code)
+        return code;
+    const smp_shape *shape = &smp_reader_media(reader)->shape;
+    if (shape->kind != SMP_IMAGE) {
+        smp_fail(err, SMP_E_DECODE, "is a sound, and no picture");
+        smp_hint(err, "info --levels draws its peaks; run spectrogram makes a picture of it");
+        code = smp_at(err, "%s", path);
+        goto end;
+    }
+    const int orientation = smp_reader_media(reader)->orientation;
+    const bool across = smp_turned_across(orientation);
+    fit(shape, across ? height : width, across ? width : height, out);
+    out->channels = 3;
+    const size_t row = (size_t)(shape->width * shape->channels * smp_sample_size((int)shape->format));
+    r.sums = smp_alloc_array((size_t)out->width * 3, sizeof *r.sums);
+    r.counts = smp_alloc_array((size_t)out->width, sizeof *r.counts);
+    r.in = smp_alloc(row);
+    out->samples = smp_alloc_array((size_t)out->height, (size_t)out->width * 3);
+    code = r.sums && r.counts && r.in && out->samples ? read_rows(reader, &r, err)
+                                                      : smp_fail_memory(err, "a small picture", row);
+    if (!code)
+        code = set_upright(out, orientation, err);
+
+end:
+    if (code) {
+        smp_free(out->samples);
+        out->samples = NULL;
+    }
+    smp_free(r.sums);
+    smp_free(r.counts);
+    smp_free(r.in);
+    smp_reader_close(reader);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ as a file */
+
+smp_code smp_small_picture_bmp(const smp_small_picture *picture, unsigned char **file, size_t *size, smp_error *err)
+{
+    const smp_shape shape = {.width = picture->width, .height = picture->height, .channels = 3, .format = SMP_U8};
+    uint8_t head[SMP_BMP_HEAD];
+    const size_t line = smp_bmp_line_bytes(&shape), used = smp_bmp_head(&shape, NULL, head);
+    *size = used + line * (size_t)picture->height;
+    unsigned char *to = *file = smp_alloc(*size);
+    if (!to)
+        return smp_fail_memory(err, "a small picture", *size);
+    memcpy(to, head, used);
+    for (int64_t y = 0; y < picture->height; y++)
+        smp_bmp_line(&shape, picture->samples + y * picture->width * 3, to + used + (size_t)y * line);
+    return SMP_OK;
+}
+
+void smp_base64(FILE *to, const unsigned char *data, size_t size)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        const uint32_t second = i + 1 < size ? data[i + 1] : 0, third = i + 2 < size ? data[i + 2] : 0;
+        const uint32_t bits = (uint32_t)data[i] << 16 | second << 8 | third;
+        for (size_t k = 0; k < 4; k++)
+            putc(i + k > size ? '=' : letters[bits >> (18 - 6 * k) & 63], to);
+    }
+}
+
+smp_code smp_thumbnail(FILE *to, const char *path, const smp_limits *limits, int most, smp_error *err)
+{
+    smp_small_picture small;
+    unsigned char *file = NULL;
+    size_t size = 0;
+    smp_code code = smp_small_picture_read(path, limits, most, most, &small, err);
+    if (!code)
+        code = smp_small_picture_bmp(&small, &file, &size, err);
+    if (!code) {
+        fprintf(to, "<img alt=\"\" width=\"%lld\" height=\"%lld\"", (long long)small.width, (long long)small.height);
+        fputs(" src=\"data:image/bmp;base64,", to);
+        smp_base64(to, file, size);
+        fputs("\">", to);
+    }
+    smp_free(file);
+    smp_free(small.samples);
+    return code;
+}

@@ -1,0 +1,41 @@
+/* What a reduction measured, for the report. */
+#ifndef SMP_STAGES_MEASUREMENTS_H
+#define SMP_STAGES_MEASUREMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+enum { SMP_FINDING_TEXT = 24 /* bytes, with the end */ };
+
+/* One measured value of a reduction, for the report. */
+typedef struct smp_finding {
+    char name[48];               /* "mean", "p95" */
+    int channel;                 /* -1: of the whole picture */
+    double value;                /* when list is null; NaN where there is a text */
+    char text[SMP_FINDING_TEXT]; /* what no number can say (64 bits as hexadecimal digits); empty: a number */
+    double *list;                /* a histogram's counts, say; from smp_alloc, owned by the findings */
+    size_t list_len;
+    bool values; /* the list is no histogram: each of its values counts by itself */
+} smp_finding;
+
+typedef struct smp_findings {
+    smp_finding *items;
+    size_t count, capacity;
+    char warning[400]; /* what the user must be told of the result; empty: nothing */
+    void *found;       /* smp_node_plan.looks: for the second plan(); from smp_alloc, owned by the findings */
+    size_t found_size; /* bytes */
+} smp_findings;
+
+smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err);
+smp_code smp_findings_add_list(smp_findings *findings, const char *name, int channel, const double *list, size_t length,
+                               smp_error *err);
+/* The same for values that are no counts of bins. */
+smp_code smp_findings_add_values(smp_findings *findings, const char *name, const double *list, size_t length,
+                                 smp_error *err);
+/* A text of printable characters, shorter than SMP_FINDING_TEXT, of the whole picture. */
+smp_code smp_findings_add_text(smp_findings *findings, const char *name, const char *text, smp_error *err);
+void smp_findings_free(smp_findings *findings);
+
+#endif

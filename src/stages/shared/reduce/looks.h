@@ -1,0 +1,21 @@
+/* 64 bits of what a picture looks like, from a small gray copy of it: the same for copies in other sizes, formats and
+ * qualities, or nearly. How many bits differ tells how far two pictures are apart. */
+#ifndef SMP_STAGES_SHARED_REDUCE_LOOKS_H
+#define SMP_STAGES_SHARED_REDUCE_LOOKS_H
+
+#include <stdint.h>
+
+enum {
+    SMP_DHASH_ACROSS = 9, /* pixels of the copy, of area means; */
+    SMP_DHASH_DOWN = 8,
+    SMP_PHASH_SIDE = 32, /* both ways, by Lanczos */
+    SMP_LOOKS_MOST = SMP_PHASH_SIDE * SMP_PHASH_SIDE
+};
+
+/* A bit for each of 8 x 8 places, row by row, the first the highest: brighter than its left neighbour. */
+uint64_t smp_dhash(const uint8_t *gray);
+
+/* A bit for each of the 8 x 8 lowest frequencies of a cosine transform: above the median of all but the mean. */
+uint64_t smp_phash(const uint8_t *gray);
+
+#endif

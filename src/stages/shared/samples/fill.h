@@ -1,0 +1,10 @@
+/* The colour of what a stage adds round or beside a picture. */
+#ifndef SMP_STAGES_SHARED_SAMPLES_FILL_H
+#define SMP_STAGES_SHARED_SAMPLES_FILL_H
+
+#include "stages/stage.h"
+
+/* Whether a fill has one value, one a colour, or one a channel; says what to write if not. */
+smp_code smp_check_fill(const smp_matrix *fill, const smp_shape *in, smp_error *err);
+
+#endif

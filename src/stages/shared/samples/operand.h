@@ -1,0 +1,35 @@
+/* What the stages that combine a picture with a second one, or with a number, share: checking that the two fit, kernel
+ * parameters, variants. */
+#ifndef SMP_STAGES_SHARED_SAMPLES_OPERAND_H
+#define SMP_STAGES_SHARED_SAMPLES_OPERAND_H
+
+#include "elementwise/arithmetic.h"
+#include "stages/stage.h"
+
+/* Fills work for `operation`. operand.value is a fraction of full scale. by: the tap's shape, null without one. Errors
+ * (SMP_E_PIPE): the two differ in kind, size, rate or channels; the message names both shapes. */
+smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand, double opacity, const smp_shape *in,
+                             const smp_shape *by, smp_node_plan *work, smp_error *err);
+
+extern const smp_variant smp_arithmetic_variants[];
+
+/* The `by` parameter of a stage whose parameter struct begins with an smp_operand. */
+#define SMP_OPERAND_PARAM(help) SMP_OPERAND_PARAM_OF(help, 0)
+/* The same of stages to whom a number is a level, and not a factor. */
+#define SMP_OPERAND_LEVEL(help) SMP_OPERAND_PARAM_OF(help, SMP_P_LEVEL)
+#define SMP_OPERAND_PARAM_OF(help, flags)                                                                              \
+    {                                                                                                                  \
+        "by", 0, SMP_T_OPERAND, SMP_UNIT_FRACTION, 0, 0, NULL, help, NULL, SMP_P_MAIN | SMP_P_REQUIRED | (flags)       \
+    }
+
+/* Paragraph for `about`. */
+#define SMP_OPERAND_ABOUT                                                                                              \
+    "\nThe second picture has the same size; its values are scaled when it has other bits (255 of 8 bits is 65535 of " \
+    "16). "                                                                                                            \
+    "With one colour channel it serves every channel. A number is a fraction of full scale: 0.5 and 50% are the "      \
+    "same. Alpha "                                                                                                     \
+    "stays as the first picture has it. What leaves the range is clamped once, when the result is stored, and "        \
+    "counted. NaN "                                                                                                    \
+    "in either gives NaN."
+
+#endif

@@ -1,0 +1,14 @@
+/* What the stages that apply a tone curve share. */
+#ifndef SMP_STAGES_SHARED_SAMPLES_TONE_H
+#define SMP_STAGES_SHARED_SAMPLES_TONE_H
+
+#include "stages/shared/samples/elementwise.h"
+
+/* naive and tiled. */
+extern const smp_variant smp_tone_curve_variants[];
+
+/* Fills the plan of a stage that applies a curve: kind, one of SMP_TONE_CURVE_*; the exponent is for POWER alone. work:
+ * preset to the input's shape. */
+smp_code smp_tone_plan(int kind, double exponent, const smp_shape *in, smp_node_plan *work);
+
+#endif

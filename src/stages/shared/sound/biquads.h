@@ -1,0 +1,19 @@
+/* Second-order filters of sounds: how they are cut into segments (kernels/audio/biquad.h). */
+#ifndef SMP_STAGES_SHARED_SOUND_BIQUADS_H
+#define SMP_STAGES_SHARED_SOUND_BIQUADS_H
+
+#include "audio/biquad.h"
+#include "base/checked.h"
+#include "stages/stage.h"
+
+/* How long filters in a row must run from rest before what came earlier has faded to 2^-32, and the segments that such
+ * a warm-up asks for. Fails where it takes more than 2^22 frames, or where a filter does not fade. */
+smp_code smp_segments_of(const smp_biquad *filters, int count, smp_segments *segments, smp_error *err);
+
+/* Frames above a frame that its segment reads, of a sound with so many. */
+static inline int64_t smp_segments_reach(const smp_segments *segments, int64_t frames)
+{
+    return smp_min_i64(segments->warm + segments->length - 1, frames);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* Two sounds of any lengths in one: see mixing.h. */
+#include "stages/shared/sound/mixing.h"
+
+#include <math.h>
+
+#include "audio/mix.h"
+#include "base/checked.h"
+
+static smp_code check_fit(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_error *err)
+{
+    if (!by || by->kind != SMP_AUDIO)
+        return smp_fail(err, SMP_E_PIPE, "the second is not a sound");
+    if (in->rate != by->rate) {
+        smp_fail(err, SMP_E_PIPE, "the two must have the same sample rate: %.10g Hz and by=%.10g Hz", in->rate,
+                 by->rate);
+        return smp_hint(
+            err,
+            "make the second alike: smempipe convert IN OUT --rate %.10g; or write `resample %.10gHz` in front "
+            "of the stage",
+            in->rate, by->rate);
+    }
+    if (ask->beside && in->channels + by->channels > SMP_MAX_CHANNELS)
+        return smp_fail(err, SMP_E_PIPE, "the two have %d channels, more than %d", in->channels + by->channels,
+                        SMP_MAX_CHANNELS);
+    if (ask->beside || by->channels == 1 || by->channels == in->channels)
+        return SMP_OK;
+    smp_fail(err, SMP_E_PIPE, "the channels do not match: %d and by=%d", in->channels, by->channels);
+    if (in->channels == 1 && by->channels == 2)
+        return smp_hint(err, "write `remix stereo` in front of it");
+    if (by->channels == 2)
+        return smp_hint(err, "`remix mono` makes one channel, which serves all");
+    return smp_hint(err, "the second needs as many channels as the first, or one for all: see remix");
+}
+
+smp_code smp_mix_frames(double seconds, const smp_shape *in, int64_t *frames, smp_error *err)
+{
+    const double wanted = floor(seconds * in->rate + 0.5);
+    *frames = 0;
+    if (!(in->rate > 0))
+        return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
+    if (wanted > 1e15)
+        return smp_fail(err, SMP_E_PIPE, "%.6g s is too long", seconds);
+    *frames = (int64_t)wanted;
+    return SMP_OK;
+}
+
+smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp_shape *by, smp_node_plan *work,
+                      smp_error *err)
+{
+    const smp_code code = check_fit(ask, in, by, err);
+    int64_t end;
+    if (code)
+        return code;
+    if (!smp_add_i64(ask->at, by->height, &end))
+        return smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
+    smp_mix *k = SMP_PLAN_KERNEL(work, smp_mix);
+    *k = (smp_mix){.at = ask->at,
+                   .gain = (float)ask->gain,
+                   .shared = !ask->beside && by->channels == 1 && in->channels > 1,
+                   .beside = ask->beside ? in->channels : 0,
+                   .fade = ask->fade,
+                   .rate = ask->fade ? 1. / (double)ask->fade : 0};
+    work->access = SMP_STENCIL;
+    work->variants = smp_mix_variants;
+    work->second_own = true;
+    work->second_add = -ask->at;
+    work->out.channels = in->channels + (ask->beside ? by->channels : 0);
+    work->out.height = ask->longest ? smp_max_i64(in->height, end) : in->height;
+    work->clips = true;
+    work->ops = 2;
+    return SMP_OK;
+}
+
+const smp_variant smp_mix_variants[] = {
+    {.name = "naive", .help = "sample by sample", .launches = {SMP_LAUNCH_SAMPLES(mix_naive)}},
+    {.name = "tiled",
+     .help = "CPU: ranges in which the same sounds are, in vectors (GPU: as naive)",
+     .launches = {SMP_LAUNCH_AS(mix_tiled, .cuda = "mix_naive")}},
+    {0},
+};

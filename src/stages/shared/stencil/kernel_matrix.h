@@ -1,0 +1,24 @@
+/* What the stages that apply a kernel matrix share: parameters, plan, variants. They differ in whether it is flipped.
+ */
+#ifndef SMP_STAGES_SHARED_STENCIL_KERNEL_MATRIX_H
+#define SMP_STAGES_SHARED_STENCIL_KERNEL_MATRIX_H
+
+#include "stages/stage.h"
+
+typedef struct smp_convolve_params {
+    smp_matrix kernel;
+    double scale; /* NaN: auto */
+    double offset, fill;
+    int edge;
+} smp_convolve_params;
+
+extern const smp_param smp_convolve_param_list[];
+extern const smp_variant smp_convolve_variants[];
+
+/* smp_stage.check of both: the matrix. */
+smp_code smp_convolve_check(const void *params, smp_error *err);
+
+/* Fills the plan; flip turns the kernel by 180 degrees (a true convolution). */
+smp_code smp_convolve_plan(const smp_convolve_params *params, bool flip, smp_node_plan *work, smp_error *err);
+
+#endif

@@ -1,0 +1,14 @@
+/* What the stages of kernels/stencil/sobel.h share (sobel, laplacian). Their kernel parameters are smp_sobel. */
+#ifndef SMP_STAGES_SHARED_STENCIL_SOBEL_FAMILY_H
+#define SMP_STAGES_SHARED_STENCIL_SOBEL_FAMILY_H
+
+#include "stages/stage.h"
+#include "stencil/sobel.h"
+
+/* smp_launch.decide of `tiled`: a kernel for each number of channels. */
+const char *smp_sobel_tiled(const smp_io *io, const void *params, smp_grid *grid);
+
+/* smp_variant.scratch of `tiled` and what is the same on a CPU. */
+size_t smp_sobel_cpu_scratch(const smp_io *io, const void *params);
+
+#endif
