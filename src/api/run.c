@@ -289,18 +289,16 @@ smempipe_code smempipe_run_file(const smempipe_pipeline *pipeline, smempipe_devi
         smp_diags_free(&diags);
         return smp_api_fail(error, &err, NULL);
     }
-    smp_run_request request = {.program = pipeline->program,
-                               .diags = &diags,
-                               .input = in,
-                               .output = out,
-                               .write = smp_write_options_default(),
-                               .device = device->device};
+    smp_run_request request = {
+        .program = pipeline->program, .diags = &diags, .input = in, .output = out, .device = device->device};
     (void)library_limits(&request.limits, options);
     if (options) {
         request.write.force = options->force != 0;
         request.write.strip = options->strip != 0;
-        request.write.quality = options->quality;
-        request.write.lossless = options->lossless != 0;
+        if (options->quality)
+            smp_write_set(&request.write.values, &smp_write_quality, options->quality);
+        if (options->lossless)
+            smp_write_set(&request.write.values, &smp_write_lossless, true);
         request.progress = options->progress ? ask_progress : NULL;
         request.progress_context = (void *)(uintptr_t)options;
     }

@@ -138,7 +138,7 @@ static void put_rows(FILE *to, const smp_command *command, const smp_option_grou
 {
     bool any = false;
     const char *title = group->title;
-    for (const smp_option *row = group->rows; row->name; row++) {
+    for (const smp_option *row = smp_option_group_rows(group); row->name; row++) {
         if (row->flags & (SMP_O_ADVANCED | command->without))
             continue;
         if (!any && title)
@@ -244,8 +244,8 @@ static void put_brief(FILE *to, const smp_command *command)
     for (size_t i = 0; i < SMP_COMMAND_GROUPS && command->groups[i].title; i++) {
         if (command->groups[i].rows == smp_common_options || command->groups[i].rows == smp_plan_options)
             continue;
-        for (const smp_option *row = command->groups[i].rows; row->name; row++) {
-            if (row->flags & SMP_O_ADVANCED)
+        for (const smp_option *row = smp_option_group_rows(&command->groups[i]); row->name; row++) {
+            if (row->flags & (SMP_O_ADVANCED | command->without))
                 continue;
             if (!titled)
                 fputs("\noptions:\n", to);

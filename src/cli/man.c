@@ -218,7 +218,7 @@ static smp_code put_command(FILE *to, const smp_command *command, smp_error *err
         put_filled(to, row->help);
     }
     for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
-        for (const smp_option *row = command->groups[g].rows; row->name; row++)
+        for (const smp_option *row = smp_option_group_rows(&command->groups[g]); row->name; row++)
             if (command->groups[g].rows != smp_common_options)
                 put_option(to, row);
     fputs(".PP\nExamples:\n", to);

@@ -16,11 +16,16 @@
 
 enum { MAX_WORDS = 96 }; /* options or choices that a suggestion is sought among */
 
+const smp_option *smp_option_group_rows(const smp_option_group *group)
+{
+    return group->rows ? group->rows : group->make(group->at);
+}
+
 /* The same, also of options that the command is without. */
 static const smp_option *any_option(const smp_command *command, size_t index)
 {
     for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
-        for (const smp_option *row = command->groups[g].rows; row->name; row++)
+        for (const smp_option *row = smp_option_group_rows(&command->groups[g]); row->name; row++)
             if (index-- == 0)
                 return row;
     return NULL;
@@ -29,7 +34,7 @@ static const smp_option *any_option(const smp_command *command, size_t index)
 const smp_option *smp_command_option(const smp_command *command, size_t index, const char **group)
 {
     for (size_t g = 0; g < SMP_COMMAND_GROUPS && command->groups[g].title; g++)
-        for (const smp_option *row = command->groups[g].rows; row->name; row++)
+        for (const smp_option *row = smp_option_group_rows(&command->groups[g]); row->name; row++)
             if (!(row->flags & command->without) && index-- == 0) {
                 if (group)
                     *group = command->groups[g].title;

@@ -78,8 +78,12 @@ bool smp_argument_unless(const smp_argument_row *row, const char *option);
 
 typedef struct smp_option_group {
     const char *title;
-    const smp_option *rows; /* ends with a null name */
+    const smp_option *rows; /* ends with a null name; null: */
+    const smp_option *(*make)(size_t at);
+    size_t at; /* make() gives the rows, whose fields lie in the settings from here on */
 } smp_option_group;
+
+const smp_option *smp_option_group_rows(const smp_option_group *group);
 
 /* In the text of an example {stencil}, {point} and {reduce} stand for the example of the first stage of that class, so
  * that no command names a stage. */
@@ -87,7 +91,7 @@ typedef struct smp_example {
     const char *line, *what;
 } smp_example;
 
-enum { SMP_COMMAND_GROUPS = 7, SMP_COMMAND_EXAMPLES = 6 };
+enum { SMP_COMMAND_GROUPS = 8, SMP_COMMAND_EXAMPLES = 6 };
 
 typedef struct smp_command {
     const char *name, *help, *about; /* about: paragraphs; may be null */

@@ -41,7 +41,6 @@ smp_code smp_cli_job_open(const smp_plan_settings *settings, const smp_program *
         .diags = diags,
         .input = input,
         .limits = common->limits,
-        .write = smp_write_options_default(),
         .device = job->device,
         .variant = settings->variant,
         .strip_rows = settings->strip_rows,

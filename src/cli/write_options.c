@@ -1,50 +1,131 @@
 /* Options about the files that are written: see write_options.h. */
 #include "cli/write_options.h"
 
+#include <stdio.h>
 #include <string.h>
 
-const char *const smp_cli_tiff_words[] = {"deflate", "lzw", "none", "zstd", NULL};      /* as smp_tiff_compression */
-const char *const smp_cli_sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* as smp_jpeg_sampling */
-const char *const smp_cli_scan_words[] = {"auto", "on", "off", NULL};                   /* as smp_jpeg_scans */
-const char *const smp_cli_sample_words[] = {"keep",   "8",    "16",    "24",  "32", "float",
-                                            "double", "alaw", "mulaw", "f16", NULL};
-const char *const smp_cli_layout_words[] = {"hwc", "chw", NULL};
+/* ------------------------------------------------------------------------------------------------ rows */
+
+static smp_option row_of(const smp_write_option *option, size_t offset, char *fallback, size_t size)
+{
+    static const smp_option_type types[] = {SMP_O_FLAG, SMP_O_INT, SMP_O_CHOICE};
+    const smp_kind kind = smp_write_option_kind(option);
+    const bool flag = option->type == SMP_WRITE_FLAG;
+    snprintf(fallback, size, "%d", option->unset);
+    return (smp_option){
+        .name = option->name,
+        .type = types[option->type],
+        .offset = offset,
+        .fallback = flag              ? NULL
+                    : option->choices ? option->choices[0]
+                                      : fallback,
+        .argument = option->argument,
+        .help = option->help,
+        .choices = option->choices,
+        .min = option->min,
+        .max = option->max,
+        .flags = (unsigned)(kind == SMP_IMAGE   ? SMP_O_PICTURES
+                            : kind == SMP_AUDIO ? SMP_O_SOUNDS
+                                                : 0) |
+                 (option->flags & SMP_WRITE_RARE ? SMP_O_ADVANCED : 0) |
+                 (option->flags & SMP_WRITE_ALONE ? SMP_O_OPTIONAL : 0) |
+                 (option->flags & SMP_WRITE_SAID || flag ? 0 : SMP_O_SILENT),
+    };
+}
+
+const smp_option *smp_cli_write_rows(size_t at)
+{
+    enum { TABLES = 10 }; /* one for each struct of settings that holds smp_write_settings */
+    static struct table {
+        size_t at;
+        smp_option rows[SMP_WRITE_OPTIONS + 2];
+        char fallbacks[SMP_WRITE_OPTIONS][12];
+    } tables[TABLES];
+    size_t t = 0;
+    while (t < TABLES - 1 && tables[t].rows[0].name && tables[t].at != at)
+        t++;
+    struct table *table = &tables[t];
+    if (table->rows[0].name && table->at == at)
+        return table->rows;
+    const size_t fields = at + offsetof(smp_write_settings, fields);
+    const smp_write_option *option;
+    *table = (struct table){.at = at};
+    table->rows[0] = (smp_option){"strip", .type = SMP_O_FLAG, .offset = at + offsetof(smp_write_settings, strip),
+                                  .help = "write no metadata"};
+    for (size_t i = 0; (option = smp_write_option_at(i)); i++)
+        table->rows[i + 1] =
+            row_of(option, fields + i * sizeof(union smp_write_field), table->fallbacks[i], sizeof table->fallbacks[i]);
+    return table->rows;
+}
 
 bool smp_cli_is_write_option(const char *name)
 {
-    static const smp_option rows[] = {
-#define WRITE(field) offsetof(smp_write_settings, field)
-#include "cli/write_option_list.def"
-#undef WRITE
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (!strcmp(rows[i].name, name))
+    for (const smp_option *row = smp_cli_write_rows(0); row->name; row++)
+        if (!strcmp(row->name, name))
             return true;
     return false;
 }
 
+/* ------------------------------------------------------------------------------------------------ values */
+
+static int value_of(const smp_write_settings *settings, size_t index, const smp_write_option *option)
+{
+    const union smp_write_field *field = &settings->fields[index];
+    return option->type == SMP_WRITE_FLAG     ? field->flag
+           : option->type == SMP_WRITE_NUMBER ? (int)field->number
+                                              : field->choice;
+}
+
 void smp_cli_write_options(const smp_write_settings *settings, smp_write_options *options)
 {
-    static const int types[] = {SMP_SOUND_NONE, SMP_SOUND_U8,  SMP_SOUND_S16,  SMP_SOUND_S24,  SMP_SOUND_S32,
-                                SMP_SOUND_F32,  SMP_SOUND_F64, SMP_SOUND_ALAW, SMP_SOUND_ULAW, SMP_SOUND_NONE};
+    const smp_write_option *option;
     options->strip = settings->strip;
-    options->sound_type = types[settings->samples];
-    options->half = !strcmp(smp_cli_sample_words[settings->samples], "f16");
-    options->planes = settings->layout != 0;
-    if (settings->png_level >= 0)
-        options->png_level = (int)settings->png_level;
-    options->png_bits = (int)settings->png_bits;
-    options->png_palette = settings->png_palette;
-    options->quality = (int)settings->quality;
-    options->bitrate = (int)settings->bitrate;
-    options->lossless = settings->lossless;
     options->fit_rate = true;
-    options->jpeg_quality = (int)settings->jpeg_quality;
-    options->jpeg_sampling = settings->jpeg_sampling;
-    options->jpeg_progressive = settings->jpeg_progressive;
-    options->tiff_compression = settings->tiff_compression;
-    options->tiff_tile = (int)settings->tiff_tile;
+    for (size_t i = 0; (option = smp_write_option_at(i)); i++)
+        if (value_of(settings, i, option) != option->unset)
+            smp_write_set(&options->values, option, value_of(settings, i, option));
 }
+
+/* ------------------------------------------------------------------------------------------------ idle ones */
+
+/* One that is given and that no file to be written is of a format for; written: the formats, the output's first. */
+static void tell_idle(const smp_common *common, const smp_write_option *option, int value, const char *const *written,
+                      size_t count)
+{
+    char takers[120];
+    for (size_t k = 0; k < count; k++)
+        if (smp_write_taken(written[k], option, value))
+            return;
+    smp_write_takers(option, value, takers, sizeof takers);
+    const bool word = option->type == SMP_WRITE_CHOICE && value;
+    smp_cli_warning(common, "--%s%s%s does nothing: it is for %s, and a %s is written", option->name, word ? " " : "",
+                    word ? option->choices[value] : "", takers, written[0]);
+}
+
+void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *output,
+                          const char *as, const smp_program *program)
+{
+    enum { MOST_FORMATS = 16 };
+    const char *written[MOST_FORMATS] = {smp_writer_format(output, as ? as + (as[0] == '.') : NULL)};
+    smp_write_options given = {0};
+    size_t count = 1;
+    for (size_t i = 0; i < program->save_count && count < MOST_FORMATS; i++)
+        if ((written[count] = smp_writer_format(program->saves[i].path, NULL)))
+            count++;
+    if (!written[0]) /* not known before the input is */
+        return;
+    smp_cli_write_options(settings, &given);
+    for (size_t i = 0; i < given.values.count; i++) {
+        const smp_write_option *option = given.values.items[i].option;
+        if (!(option->must >> given.values.items[i].value & 1)) /* else refused, or taken */
+            tell_idle(common, option, given.values.items[i].value, written, count);
+    }
+    if (smp_write_value(&given.values, &smp_write_lossless) && smp_write_value(&given.values, &smp_write_quality) &&
+        !strcmp(written[0], "WebP"))
+        smp_cli_warning(common, "--quality does nothing: a WebP without loss (--lossless) has none");
+}
+
+/* ------------------------------------------------------------------------------------------------ extensions */
 
 smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err)
 {

@@ -1,5 +1,5 @@
-/* Options about the files that are written: run, batch and convert have the same, from the rows in
- * write_option_list.def. */
+/* Options about the files that are written: run, batch, convert and others have the same, made from the rows of the
+ * formats (io/write_option.h). */
 #ifndef SMP_CLI_WRITE_OPTIONS_H
 #define SMP_CLI_WRITE_OPTIONS_H
 
@@ -9,19 +9,21 @@
 
 typedef struct smp_write_settings {
     bool strip;
-    int64_t png_level, png_bits, quality, jpeg_quality, bitrate;
-    bool lossless, png_palette;
-    int jpeg_sampling, jpeg_progressive; /* indices into the words */
-    int64_t tiff_tile;
-    int tiff_compression; /* an index into the words */
-    int samples, layout;  /* indices into the words */
+    union smp_write_field {
+        bool flag;
+        int64_t number;
+        int choice;
+    } fields[SMP_WRITE_OPTIONS]; /* in the order of smp_write_option_at */
 } smp_write_settings;
 
-extern const char *const smp_cli_tiff_words[];
-extern const char *const smp_cli_sampling_words[];
-extern const char *const smp_cli_scan_words[];
-extern const char *const smp_cli_sample_words[];
-extern const char *const smp_cli_layout_words[];
+/* Rows for smp_write_settings that begin at this place of a command's settings. */
+const smp_option *smp_cli_write_rows(size_t at);
+
+/* For smp_command.groups: the options of the smp_write_settings that is this field of the settings. */
+#define SMP_WRITE_GROUP(type, field)                                                                                   \
+    {                                                                                                                  \
+        .title = "options for the files that are written", .make = smp_cli_write_rows, .at = offsetof(type, field)     \
+    }
 
 /* --format and --to: an extension of files that can be written, with or without its dot. */
 smp_code smp_cli_check_extension(const char *option, const char *extension, smp_error *err);

@@ -23,9 +23,6 @@ static const smp_option options[] = {
      .help = "the sound to write, its name says the format; - is standard output"},
     {"gap", 0, SMP_O_NUMBER, offsetof(concat_settings, gap), .fallback = "0", .argument = "SECONDS", .max = 1e6,
      .help = "silence between two sounds"},
-#define WRITE(field) offsetof(concat_settings, write.field)
-#include "cli/write_option_list.def"
-#undef WRITE
     {0},
 };
 
@@ -130,7 +127,7 @@ static smp_code open_output(joined *j, smp_error *err)
 {
     const concat_settings *s = j->settings;
     const smp_common *common = &s->many.plan.base.common;
-    smp_write_options write = smp_write_options_default();
+    smp_write_options write = {0};
     smp_reader *reader = NULL;
     smp_shape held, fit = j->shape;
     smp_meta meta;
@@ -278,7 +275,7 @@ const smp_command smp_command_concat = {
              "pipeline: the stage append; at the same time: the stage mix.",
     .settings_size = sizeof(concat_settings),
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_PICTURES,
-    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP},
+    .groups = {{"options", options}, SMP_WRITE_GROUP(concat_settings, write), SMP_MANY_GROUP, SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe concat intro.wav talk.flac outro.mp3 -o episode.flac", "three sounds of one rate"},
                  {"smempipe concat chapters/ -o book.mp3 --gap 2", "a folder's, two seconds of silence between two"}},

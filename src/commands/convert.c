@@ -381,6 +381,7 @@ const smp_command smp_command_convert = {
                                  {0}},
     .one_input = true,
     .groups = {{"options", options},
+               SMP_WRITE_GROUP(smp_batch_settings, write),
                {"options for folders", smp_batch_options},
                SMP_MANY_GROUP,
                SMP_COMMON_GROUP,

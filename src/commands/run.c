@@ -27,9 +27,6 @@ static const smp_option options[] = {
          "run every picture of a stream (y4m, --raw, GIF, WebP), one after another, into a .y4m or .raw, or into files "
          "with a number in their names, as in frame-%04d.png; standard output gets raw after --raw, else y4m; "
          "--report FILE gets a line of JSON for each"},
-#define WRITE(field) offsetof(smp_run_settings, write.field)
-#include "cli/write_option_list.def"
-#undef WRITE
     {0},
 };
 
@@ -273,7 +270,11 @@ const smp_command smp_command_run = {
     .help = "run a pipeline over one file",
     .settings_size = sizeof(smp_run_settings),
     .one_input = true,
-    .groups = {{"options", options}, SMP_PIPELINE_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options},
+               SMP_WRITE_GROUP(smp_run_settings, write),
+               SMP_PIPELINE_GROUP,
+               SMP_COMMON_GROUP,
+               SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe run -v scan-clean.pipe page.jpg page.png --set paper=50px",
                   "the picture page.png, and on stderr what every stage cost"},

@@ -38,9 +38,6 @@ static const smp_option options[] = {
      .help = "silence that is left before and after each part, at most half of what there is"},
     {"every", 0, SMP_O_NUMBER, offsetof(split_settings, every), .fallback = "0", .argument = "SECONDS", .max = 1e9,
      .help = "parts of this length, whatever is silent; the last one may be shorter"},
-#define WRITE(field) offsetof(split_settings, write.field)
-#include "cli/write_option_list.def"
-#undef WRITE
     {0},
 };
 
@@ -198,7 +195,7 @@ static smp_code write_part(const split_settings *s, smp_reader *reader, const pa
 {
     const smp_media *media = smp_reader_media(reader);
     const char *const inputs[] = {s->in, NULL};
-    smp_write_options write = smp_write_options_default();
+    smp_write_options write = {0};
     smp_writer *writer = NULL;
     smp_shape shape = media->shape, held;
     shape.height = p->to - p->from;
@@ -294,7 +291,7 @@ static smp_code take_rows(void *context, const char *name, const smp_shape *shap
             break;
         if (!f->writer) {
             const char *const inputs[] = {f->s->in, NULL};
-            smp_write_options write = smp_write_options_default();
+            smp_write_options write = {0};
             smp_shape held = *shape;
             held.height = end - begin;
             smp_cli_write_options(&f->s->write, &write);
@@ -431,7 +428,7 @@ const smp_command smp_command_split = {
     .settings_size = sizeof(split_settings),
     .one_input = true,
     .without = SMP_O_PICTURES,
-    .groups = {{"options", options}, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options}, SMP_WRITE_GROUP(split_settings, write), SMP_COMMON_GROUP, SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe split talk.flac -o parts/", "parts/talk-01.flac, parts/talk-02.flac, ..."},
                  {"smempipe split tape.wav --min 2 --below -45 -o 'songs/{part}.flac'",

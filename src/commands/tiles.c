@@ -33,9 +33,6 @@ static const smp_option options[] = {
              "extension, {ext} its extension"},
     {"to", 0, SMP_O_STRING, offsetof(tiles_settings, to), .argument = "EXT",
      .help = "the format of tiles, by its extension: png, tif; the input's own unless said"},
-#define WRITE(field) offsetof(tiles_settings, write.field)
-#include "cli/write_option_list.def"
-#undef WRITE
     {0},
 };
 
@@ -150,7 +147,7 @@ static smp_code check_format(tiling *t, smp_error *err)
 static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
 {
     const char *const inputs[] = {t->settings->in, NULL};
-    smp_write_options write = smp_write_options_default();
+    smp_write_options write = {0};
     smp_shape shape = t->held;
     smp_meta meta;
     shape.width = smp_min_i64(t->settings->size, t->shape.width - x * t->step);
@@ -372,7 +369,7 @@ const smp_command smp_command_tiles = {
     .settings_size = sizeof(tiles_settings),
     .one_input = true,
     .without = SMP_O_DEVICE | SMP_O_THREADS | SMP_O_VERBOSE | SMP_O_SOUNDS,
-    .groups = {{"options", options}, SMP_COMMON_GROUP},
+    .groups = {{"options", options}, SMP_WRITE_GROUP(tiles_settings, write), SMP_COMMON_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe tiles scan.tif -o tiles/", "tiles/scan-0-0.tif, tiles/scan-1-0.tif, ..."},
                  {"smempipe tiles map.png -o t/ --size 256 --overlap 32 --to webp --lossless",

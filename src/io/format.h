@@ -25,11 +25,11 @@ typedef struct smp_file_format {
     const char *name;              /* "PNG" */
     const char *const *extensions; /* lower case, without the dot; ends with null; the first is the usual one */
     smp_kind kind;                 /* what it holds */
-    bool arrays;                   /* has the options `planes` and `half` */
     bool bare;                     /* a picture file without a place for profiles, EXIF and texts */
     bool iptc;                     /* it has one for IPTC records, or holds no pictures for people */
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
     bool open_end;                 /* a sound is written whose length is not known before its end */
+    const smp_write_takes *takes;  /* options of files that are written; may be null */
     bool pages;                    /* a file may hold several pictures, of which smp_limits.page chooses */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
@@ -68,6 +68,9 @@ typedef struct smp_file_format {
     /* Writes what follows the last row of the last picture; may be null. */
     smp_code (*write_end)(smp_writer *writer, smp_error *err);
     void (*write_close)(smp_writer *writer); /* frees the state; null: smp_free does */
+    /* Whether a file with these options may hold the coded picture of an input in this format (smp_media.coded) as it
+     * is. Null: never. */
+    bool (*keeps_coded)(const smp_write_options *options, const smp_media *media);
 } smp_file_format;
 
 struct smp_reader {

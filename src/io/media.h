@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/notes.h"
-#include "stages/stage.h"
+#include "io/write_option.h"
+#include "media/shape.h"
 
 typedef struct smp_blob {
     unsigned char *data;
@@ -218,14 +219,6 @@ const smp_notes *smp_reader_notes(const smp_reader *reader);
 /* Seconds that the operating system took to read bytes so far. The rest of a call's time is decoding. */
 double smp_reader_input_seconds(const smp_reader *reader);
 
-typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE, SMP_TIFF_ZSTD } smp_tiff_compression;
-
-/* The resolution of colour. Auto: the input's, where its coding is used again, else full from quality 90 on. */
-typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
-
-/* Whether a JPEG appears coarse at first. Kept: as the input, if that was a JPEG. */
-typedef enum smp_jpeg_scans { SMP_JPEG_KEPT, SMP_JPEG_PROGRESSIVE, SMP_JPEG_BASELINE } smp_jpeg_scans;
-
 /* Takes the rows of a picture from row y on, in place of a file of this name. Called from several threads, for pictures
  * of different names. */
 typedef smp_code smp_take_rows(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows,
@@ -235,29 +228,16 @@ typedef struct smp_write_options {
     smp_take_rows
         *take; /* no file is made: rows go there, in the shape that one of this name would hold. May be null */
     void *take_context;
-    bool force;            /* replace an existing file */
-    const smp_blob *coded; /* of a picture in this format (smp_media.coded), instead of rows; null: rows come */
-    bool raw_big;          /* 16-bit samples without a header have the highest byte first */
-    bool strip;            /* no metadata */
-    int png_level;         /* 0 fastest .. 9 smallest; -1: default */
-    int png_bits;          /* of a sample or index: 1, 2, 4 or 8; 0: 8 or 16, or the fewest that do with png_palette */
-    bool png_palette;      /* colours by palette, gray with as few bits as do */
-    int threads;           /* for compression; 0: one for each core */
-    int quality;           /* of formats that lose: 1..100; 0: each one's default */
-    int jpeg_quality;      /* of JPEG alone; 0: quality */
-    int bitrate;           /* of Opus and MP3, kbit/s of all channels together; 0: the default, or by quality */
-    bool lossless;         /* of formats that can: WebP */
-    int jpeg_sampling;     /* an smp_jpeg_sampling */
-    int jpeg_progressive;  /* an smp_jpeg_scans */
-    int tiff_compression;  /* an smp_tiff_compression */
-    int tiff_tile;         /* sides of tiles, px, a multiple of 16; 0: strips */
-    bool fit_rate;         /* a sound whose rate the format has not is resampled (smp_writer_fits_rate) */
-    int sound_type;        /* an smp_sound_type; 0: as the input's */
-    bool planes;           /* arrays: channels first, a plane after the other */
-    bool half;             /* arrays of floats: 16 bits */
-    bool open_end;         /* of a sound: its height is more than any, and the rows that are written are all */
-    bool live;             /* what is written goes on to who reads the pipe */
-    const char *format;    /* of standard output, an extension; null: the usual */
+    bool force;                 /* replace an existing file */
+    const smp_blob *coded;      /* of a picture in this format (smp_media.coded), instead of rows; null: rows come */
+    bool raw_big;               /* 16-bit samples without a header have the highest byte first */
+    bool strip;                 /* no metadata */
+    int threads;                /* for compression; 0: one for each core */
+    smp_write_values values;    /* of options that formats have (write_option.h) */
+    bool fit_rate;              /* a sound whose rate the format has not is resampled (smp_writer_fits_rate) */
+    bool open_end;              /* of a sound: its height is more than any, and the rows that are written are all */
+    bool live;                  /* what is written goes on to who reads the pipe */
+    const char *format;         /* of standard output, an extension; null: the usual */
     const smp_beneath *beneath; /* the open folder that the file must lie in, and its name there; null: by its path */
     const char *const
         *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
@@ -267,7 +247,11 @@ typedef struct smp_write_options {
     smp_shape scan;         /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
 } smp_write_options;
 
-smp_write_options smp_write_options_default(void);
+/* Whether a file of this name, with these options, may hold an input's coded picture as it is. */
+bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, const smp_media *media);
+
+/* The kind of sample that was asked for; SMP_SOUND_NONE: that of the input. */
+smp_sound_type smp_asked_sound_type(const smp_write_options *options);
 
 /* The shape that a file of this name will hold for a picture of this shape. *out differs from `shape` in format (a JPEG
  * is u8), and in channels and alpha where the format has none (the planner then flattens on black). Fails for an

@@ -41,11 +41,6 @@ static const char *display_name(const char *path)
     return strcmp(path, "-") ? path : "standard output";
 }
 
-smp_write_options smp_write_options_default(void)
-{
-    return (smp_write_options){.png_level = -1};
-}
-
 smp_code smp_check_colour(const char *format, const smp_shape *shape, smp_error *err)
 {
     int colours = shape->channels - (shape->alpha ? 1 : 0);
@@ -230,6 +225,24 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         smp_note(&writer->notes, "left out, since the format %s has no place for it: %s", format, what);
 }
 
+/* An option that makes another file than the format has is refused; others that do nothing are the caller's to tell. */
+static smp_code check_values(const smp_writer *writer, smp_error *err)
+{
+    const smp_write_values *values = &writer->options.values;
+    for (size_t i = 0; i < values->count; i++) {
+        const smp_write_option *option = values->items[i].option;
+        const int value = values->items[i].value;
+        char takers[80];
+        if (!(option->must >> value & 1) || smp_write_taken(writer->format->name, option, value))
+            continue;
+        smp_write_takers(option, value, takers, sizeof takers);
+        smp_fail(err, SMP_E_USAGE, "--%s %s is for %s, and this is %s %s", option->name, option->choices[value], takers,
+                 smp_article(writer->format->name), writer->format->name);
+        return smp_hint(err, "write a file of that format, or leave --%s out", option->name);
+    }
+    return SMP_OK;
+}
+
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err)
 {
@@ -249,12 +262,12 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
         goto fail;
     }
     writer->shape = *shape;
-    writer->options = options ? *options : smp_write_options_default();
+    writer->options = options ? *options : (smp_write_options){0};
     if (meta)
         writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->png = meta->png, writer->video = meta->video,
         writer->lossless = meta->lossless;
-    if (writer->options.sound_type)
-        writer->sound.type = writer->options.sound_type;
+    if (smp_asked_sound_type(&writer->options))
+        writer->sound.type = smp_asked_sound_type(&writer->options);
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
     if (code == SMP_OK && writer->options.take) {
         writer->options.inputs = NULL;
@@ -264,11 +277,8 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     if (code == SMP_OK)
         code = smp_output_open_beneath(writer->options.beneath, path, writer->options.force, writer->options.inputs,
                                        &writer->output, err);
-    if (code == SMP_OK && (writer->options.planes || writer->options.half) && !writer->format->arrays) {
-        code = smp_fail(err, SMP_E_USAGE, "%s is for arrays, and this is %s",
-                        writer->options.planes ? "--layout chw" : "--samples f16", writer->format->name);
-        smp_hint(err, "write a .npy");
-    }
+    if (code == SMP_OK)
+        code = check_values(writer, err);
     if (code == SMP_OK && writer->options.scan.width && writer->format != &smp_format_jpeg)
         code = smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
     writer->options.inputs = NULL;
@@ -334,6 +344,22 @@ bool smp_writer_is(const char *path, const char *as, const char *file_format)
     const smp_file_format *format;
     const char *extension;
     return find_writer(path, as, SMP_IMAGE, &format, &extension, NULL) == SMP_OK && !strcmp(format->name, file_format);
+}
+
+bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, const smp_media *media)
+{
+    const smp_file_format *format;
+    const char *extension;
+    return media->copies && find_writer(path, options->format, SMP_IMAGE, &format, &extension, NULL) == SMP_OK &&
+           !strcmp(format->name, media->file_format) && format->keeps_coded && format->keeps_coded(options, media);
+}
+
+smp_sound_type smp_asked_sound_type(const smp_write_options *options)
+{
+    static const smp_sound_type types[] = {SMP_SOUND_NONE, SMP_SOUND_U8,  SMP_SOUND_S16, SMP_SOUND_S24,
+                                           SMP_SOUND_S32,  SMP_SOUND_F32, SMP_SOUND_F64, SMP_SOUND_ALAW,
+                                           SMP_SOUND_ULAW, SMP_SOUND_NONE};
+    return types[smp_write_value(&options->values, &smp_write_samples)];
 }
 
 bool smp_writer_bare(const char *path, const char *as)

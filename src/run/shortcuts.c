@@ -102,12 +102,8 @@ smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp
 /* Whether the input's coded picture can be the output's. */
 static bool may_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media)
 {
-    const smp_write_options *write = &request->write;
-    return media->copies && plan->step_count == 1 && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
-           strcmp(request->input, "-") != 0 && smp_writer_is(request->output, write->format, media->file_format) &&
-           !write->quality && !write->jpeg_quality && write->jpeg_sampling == SMP_JPEG_AUTO && !write->lossless &&
-           (write->jpeg_progressive == SMP_JPEG_KEPT ||
-            (write->jpeg_progressive == SMP_JPEG_PROGRESSIVE) == (media->meta.jpeg.progressive != 0));
+    return plan->step_count == 1 && plan->sink_count == 1 && plan->sinks[0].save < 0 &&
+           strcmp(request->input, "-") != 0 && smp_writer_keeps_coded(request->output, &request->write, media);
 }
 
 static smp_code write_copy(const smp_run_request *request, const smp_plan *plan, const smp_media *media,

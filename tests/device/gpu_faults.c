@@ -41,7 +41,6 @@ static smp_code run(job *j, smp_error *err)
                                .input = in_folder("in.ppm"),
                                .output = in_folder("out.ppm"),
                                .limits = smp_limits_default(),
-                               .write = smp_write_options_default(),
                                .device = device,
                                .variant = j->variant,
                                .strip_rows = j->strip_rows};

@@ -103,10 +103,10 @@ static void avif_is_written_nearly_as_it_was(void **context)
     for (int channels = 1; channels <= 4; channels++) {
         const bool alpha = channels == 2 || channels == 4;
         picture back, p = make_picture(70, 50, channels, alpha, SMP_U8);
-        smp_write_options options = smp_write_options_default();
+        smp_write_options options = {0};
         size_t size, smaller, again;
         options.force = true;
-        options.quality = 95;
+        smp_write_set(&options.values, &smp_write_quality, 95);
         assert_ok(write_with(in_folder("a.avif"), &p, NULL, &options, &err));
         uint8_t *first = load(in_folder("a.avif"), &size);
         options.threads = 1;
@@ -116,7 +116,7 @@ static void avif_is_written_nearly_as_it_was(void **context)
         assert_memory_equal(first, second, size);
         free(first);
         free(second);
-        options.quality = 20;
+        smp_write_set(&options.values, &smp_write_quality, 20);
         assert_ok(write_with(in_folder("b.avif"), &p, NULL, &options, &err));
         free(load(in_folder("b.avif"), &smaller));
         assert_true(smaller < size);
@@ -148,7 +148,7 @@ static void metadata_come_back_upright(void **context)
     assert_true(smp_blob_set(&meta.icc, icc, sizeof icc) && smp_blob_set(&meta.exif, exif, sizeof exif - 1));
     assert_true(smp_meta_add_text(&meta, SMP_XMP_KEY, "<x/>", 4));
     picture p = make_picture(20, 10, 3, false, SMP_U8);
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     options.force = true;
     assert_ok(write_with(in_folder("m.avif"), &p, &meta, &options, &err));
     assert_ok(smp_reader_open(in_folder("m.avif"), &limits, &reader, &err));

@@ -3,6 +3,8 @@
 
 #include "media_fixture.h"
 
+#include "io/jpeg/jpeg_glue.h"
+
 #include <jpeglib.h>
 #include <math.h>
 
@@ -143,9 +145,9 @@ static void quality_changes_the_size(void **context)
     picture p = make_picture(100, 80, 3, false, SMP_U8);
     size_t sizes[3];
     for (int i = 0; i < 3; i++) {
-        smp_write_options options = smp_write_options_default();
+        smp_write_options options = {0};
         options.force = true;
-        options.jpeg_quality = (int[]){20, 0, 100}[i];
+        smp_write_set(&options.values, &smp_jpeg_quality, (int[]){20, 0, 100}[i]);
         assert_ok(write_with(in_folder("q.jpg"), &p, NULL, &options, &err));
         free(load(in_folder("q.jpg"), &sizes[i]));
     }
@@ -529,7 +531,7 @@ static void allocation_failures_while_writing_leave_nothing(void **context)
     smp_error err = {0};
     picture p = make_picture(20, 20, 3, false, SMP_U8);
     uint64_t live = smp_alloc_live();
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     for (uint64_t n = 1;; n++) {
         smp_alloc_fail_at(n);
         smp_code code = write_with(in_folder("w.jpg"), &p, NULL, &options, &err);

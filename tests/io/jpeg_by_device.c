@@ -6,6 +6,8 @@
 #include "io/format.h"
 #include "io/jpeg/jpeg_by_device.h"
 
+#include "io/jpeg/jpeg_glue.h"
+
 #include <unistd.h>
 
 extern const smp_stage smp_stage_jpeg_encode;
@@ -95,9 +97,9 @@ static void files_are_those_made_of_samples(void **state)
     static const int qualities[] = {0, 1, 50, 89, 90, 100};
     for (int i = 0; i < 24; i++) {
         const smp_shape shape = case_shape(40 + i % 9, 30 + i % 7, i % 4 == 3 ? 1 : 3, SMP_U8);
-        smp_write_options options = smp_write_options_default();
-        options.jpeg_quality = qualities[i % 6];
-        options.jpeg_sampling = i / 6;
+        smp_write_options options = {0};
+        smp_write_set(&options.values, &smp_jpeg_quality, qualities[i % 6]);
+        smp_write_set(&options.values, &smp_jpeg_subsampling, i / 6);
         check_file(&shape, NULL, options, 1 + i % 20);
     }
 }
@@ -110,7 +112,7 @@ static void metadata_come_along(void **state)
     uint8_t exif[64] = "II*\0\x08\0\0\0";
     assert_true(smp_blob_set(&meta.exif, exif, sizeof exif));
     assert_true(smp_meta_add_text(&meta, "Comment", "as it was", 9));
-    check_file(&shape, &meta, smp_write_options_default(), 3);
+    check_file(&shape, &meta, (smp_write_options){0}, 3);
     smp_meta_free(&meta);
 }
 
@@ -125,7 +127,7 @@ static void the_inputs_coding_is_kept(void **state)
         for (int c = 0; c < 3; c++)
             for (int k = 0; k < 64; k++)
                 meta.jpeg.steps[c][k] = (uint8_t)(1 + (k * (i + 3) + (i < 4 ? c > 0 : c) * 17) % 255);
-        check_file(&shape, &meta, smp_write_options_default(), 5);
+        check_file(&shape, &meta, (smp_write_options){0}, 5);
     }
 }
 
@@ -134,7 +136,7 @@ static void other_files_are_not_served(void **state)
     (void)state;
     const smp_shape shape = case_shape(16, 16, 3, SMP_U8), deep = case_shape(16, 16, 3, SMP_U16),
                     alpha = case_shape(16, 16, 4, SMP_U8), wide = case_shape(65501, 1, 1, SMP_U8);
-    const smp_write_options plain = smp_write_options_default();
+    const smp_write_options plain = {0};
     smp_write_options options = plain;
     smp_jpeg_params params;
     assert_true(smp_jpeg_scan_serves("a.jpeg", &plain, &shape, NULL, &params));
@@ -146,10 +148,10 @@ static void other_files_are_not_served(void **state)
     assert_false(smp_jpeg_scan_serves("a.jpg", &plain, &alpha, NULL, &params));
     assert_false(smp_jpeg_scan_serves("a.jpg", &plain, &wide, NULL, &params));
     options = plain;
-    options.jpeg_progressive = true;
+    smp_write_set(&options.values, &smp_jpeg_progressive, true);
     assert_false(smp_jpeg_scan_serves("a.jpg", &options, &shape, NULL, &params));
     options = plain;
-    options.lossless = true;
+    smp_write_set(&options.values, &smp_write_lossless, true);
     assert_false(smp_jpeg_scan_serves("a.jpg", &options, &shape, NULL, &params));
 }
 
@@ -159,7 +161,7 @@ static void a_scan_that_is_none_is_an_error(void **state)
     (void)state;
     const smp_shape shape = case_shape(16, 16, 3, SMP_U8), bytes = case_shape(4096, 2, 1, SMP_U8);
     picture rows = picture_make(&bytes, SMP_U8);
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     options.force = true;
     options.scan = bytes;
     const struct {

@@ -3,6 +3,8 @@
 
 #include "media_fixture.h"
 
+#include "io/jpeg/jpeg_glue.h"
+
 /* The first marker of that kind, behind its length; null: none. */
 static const uint8_t *find_marker(const uint8_t *file, size_t size, int marker)
 {
@@ -85,13 +87,13 @@ static double difference(const char *a, const char *b)
 static void a_jpeg_of_a_jpeg_is_coded_as_that_was(void **context)
 {
     (void)context;
-    const smp_write_options plain = smp_write_options_default();
+    const smp_write_options plain = {0};
     static const int factors[] = {0, 0x11, 0x21, 0x22};
     picture p = make_picture(90, 70, 3, false, SMP_U8);
     for (int sampling = SMP_JPEG_444; sampling <= SMP_JPEG_420; sampling++) {
         smp_write_options options = plain;
-        options.jpeg_quality = 60;
-        options.jpeg_sampling = sampling;
+        smp_write_set(&options.values, &smp_jpeg_quality, 60);
+        smp_write_set(&options.values, &smp_jpeg_subsampling, sampling);
         const coding first = write_jpeg("a.jpg", &p, NULL, options);
         assert_int_equal(first.sampling, factors[sampling]);
         const coding second = write_again("a.jpg", "b.jpg", plain);
@@ -100,8 +102,8 @@ static void a_jpeg_of_a_jpeg_is_coded_as_that_was(void **context)
         options.strip = true;
         const coding stripped = write_again("a.jpg", "c.jpg", options);
         assert_same_coding(&first, &stripped);
-        options.jpeg_quality = 75;
-        options.jpeg_sampling = sampling;
+        smp_write_set(&options.values, &smp_jpeg_quality, 75);
+        smp_write_set(&options.values, &smp_jpeg_subsampling, sampling);
         write_again("a.jpg", "d.jpg", options);
         assert_true(difference("a.jpg", "b.jpg") < difference("a.jpg", "d.jpg"));
     }
@@ -111,20 +113,20 @@ static void a_jpeg_of_a_jpeg_is_coded_as_that_was(void **context)
 static void a_quality_that_is_asked_for_counts(void **context)
 {
     (void)context;
-    const smp_write_options plain = smp_write_options_default();
+    const smp_write_options plain = {0};
     picture p = make_picture(40, 30, 3, false, SMP_U8);
     smp_write_options options = plain;
     const coding usual = write_jpeg("a.jpg", &p, NULL, plain);
     assert_int_equal(usual.sampling, 0x11);
-    options.quality = 30;
+    smp_write_set(&options.values, &smp_write_quality, 30);
     const coding low = write_again("a.jpg", "b.jpg", options);
     assert_int_equal(low.sampling, 0x22);
     assert_true(low.luma[0] > usual.luma[0]);
-    options.jpeg_quality = 90;
+    smp_write_set(&options.values, &smp_jpeg_quality, 90);
     const coding own = write_again("b.jpg", "c.jpg", options);
     assert_same_coding(&own, &usual);
     options = plain;
-    options.jpeg_sampling = SMP_JPEG_422;
+    smp_write_set(&options.values, &smp_jpeg_subsampling, SMP_JPEG_422);
     const coding mixed = write_again("b.jpg", "c.jpg", options);
     assert_memory_equal(mixed.luma, low.luma, 64);
     assert_int_equal(mixed.sampling, 0x21);
@@ -137,9 +139,9 @@ static void gray_and_colour_are_coded_for_what_they_are(void **context)
     smp_error err = {0};
     smp_reader *reader;
     smp_limits limits = smp_limits_default();
-    const smp_write_options plain = smp_write_options_default();
+    const smp_write_options plain = {0};
     smp_write_options low = plain;
-    low.jpeg_quality = 30;
+    smp_write_set(&low.values, &smp_jpeg_quality, 30);
     picture gray = make_picture(40, 30, 1, false, SMP_U8), colour = make_picture(40, 30, 3, false, SMP_U8);
     const coding usual = write_jpeg("a.jpg", &colour, NULL, plain);
     const coding low_colour = write_jpeg("colour.jpg", &colour, NULL, low);
@@ -163,10 +165,10 @@ static void gray_and_colour_are_coded_for_what_they_are(void **context)
 static void progressive_files_have_the_same_samples(void **context)
 {
     (void)context;
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     picture p = make_picture(77, 65, 3, false, SMP_U8);
     assert_false(write_jpeg("a.jpg", &p, NULL, options).progressive);
-    options.jpeg_progressive = true;
+    smp_write_set(&options.values, &smp_jpeg_progressive, true);
     assert_true(write_jpeg("b.jpg", &p, NULL, options).progressive);
     assert_true(difference("a.jpg", "b.jpg") == 0);
     const uint64_t live = smp_alloc_live();
@@ -189,11 +191,11 @@ static void progressive_files_have_the_same_samples(void **context)
 static void a_jpeg_of_a_progressive_one_is_progressive(void **context)
 {
     (void)context;
-    const smp_write_options plain = smp_write_options_default();
+    const smp_write_options plain = {0};
     smp_write_options progressive = plain, baseline = plain, other = plain;
-    progressive.jpeg_progressive = SMP_JPEG_PROGRESSIVE;
-    baseline.jpeg_progressive = SMP_JPEG_BASELINE;
-    other.quality = 40; /* other tables: no reason to change the scans */
+    smp_write_set(&progressive.values, &smp_jpeg_progressive, SMP_JPEG_PROGRESSIVE);
+    smp_write_set(&baseline.values, &smp_jpeg_progressive, SMP_JPEG_BASELINE);
+    smp_write_set(&other.values, &smp_write_quality, 40); /* other tables: no reason to change the scans */
     other.strip = true;
     for (int channels = 1; channels <= 3; channels += 2) {
         picture p = make_picture(77, 65, channels, false, SMP_U8);
@@ -211,8 +213,8 @@ static void a_jpeg_refuses_to_be_lossless(void **context)
 {
     (void)context;
     smp_error err = {0};
-    smp_write_options options = smp_write_options_default();
-    options.lossless = true;
+    smp_write_options options = {0};
+    smp_write_set(&options.values, &smp_write_lossless, true);
     picture p = make_picture(7, 6, 3, false, SMP_U8);
     clear_folder();
     assert_int_equal(write_with(in_folder("l.jpg"), &p, NULL, &options, &err), SMP_E_WRITE);
@@ -237,12 +239,12 @@ static void codes_of(const char *name, uint8_t *counts)
 static void a_jpeg_of_one_with_codes_of_its_own_has_similar_ones(void **context)
 {
     (void)context;
-    smp_write_options plain = smp_write_options_default(), asked = plain;
+    smp_write_options plain = {0}, asked = plain;
     static const uint8_t usual[16] = {0, 1, 5, 1, 1, 1, 1, 1, 1};
     uint8_t counts[16];
     smp_meta meta = {0};
     picture p = make_picture(77, 65, 3, false, SMP_U8);
-    asked.jpeg_quality = 50;
+    smp_write_set(&asked.values, &smp_jpeg_quality, 50);
     write_jpeg("a.jpg", &p, NULL, plain);
     write_again("a.jpg", "b.jpg", plain);
     codes_of("b.jpg", counts);

@@ -57,7 +57,7 @@ static smp_reader *there_and_back(const char *name, int channels, const smp_meta
 {
     smp_error err = {0};
     picture p = make_picture(8, 6, channels, false, SMP_U8);
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     options.force = true;
     options.strip = strip;
     assert_ok(write_with(in_folder(name), &p, meta, &options, &err));
@@ -322,7 +322,7 @@ static void texts_without_a_keyword_are_left_out_with_a_note(void **context)
     picture p = make_picture(8, 6, 3, false, SMP_U8);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         smp_meta meta = {.srgb_intent = -1};
-        smp_write_options options = smp_write_options_default();
+        smp_write_options options = {0};
         options.force = true;
         smp_writer *writer;
         assert_true(smp_meta_add_text(&meta, keys[i], "x", 1));
@@ -376,7 +376,7 @@ static void what_a_format_has_no_place_for_is_told(void **context)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         smp_error err = {0};
         smp_meta meta = full_meta("RGB ", 1);
-        smp_write_options options = smp_write_options_default();
+        smp_write_options options = {0};
         smp_writer *writer;
         assert_true(smp_blob_set(&meta.iptc, "\x1C\2\31\0\3cat", 8));
         if (smp_writer_open(in_folder(cases[i].name), &p.shape, &meta, &options, &writer, &err)) {

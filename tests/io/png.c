@@ -4,6 +4,8 @@
 
 #include "media_fixture.h"
 
+#include "io/png/png_pack.h"
+
 #include <png.h>
 #include <zlib.h>
 
@@ -240,7 +242,7 @@ static void allocation_failures_while_writing_leave_nothing(void **context)
     smp_meta meta = {.srgb_intent = -1};
     assert_true(smp_meta_add_text(&meta, "Title", "x", 1));
     uint64_t live = smp_alloc_live();
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     for (uint64_t n = 1;; n++) {
         smp_alloc_fail_at(n);
         smp_code code = write_with(in_folder("w.png"), &p, &meta, &options, &err);
@@ -297,9 +299,9 @@ static void levels_change_the_size_and_not_the_picture(void **context)
     picture p = make_picture(200, 100, 3, false, SMP_U8);
     size_t sizes[10];
     for (int level = 0; level <= 9; level++) {
-        smp_write_options options = smp_write_options_default();
+        smp_write_options options = {0};
         options.force = true;
-        options.png_level = level;
+        smp_write_set(&options.values, &smp_png_level, level);
         assert_ok(write_with(in_folder("l.png"), &p, NULL, &options, &err));
         picture q;
         assert_ok(read_picture(in_folder("l.png"), &q, &err));
@@ -339,7 +341,7 @@ static void rows_are_the_callers_again_after_each_call(void **context)
         uint8_t *first = NULL;
         size_t first_size = 0;
         for (int i = 0; i < 14; i++) {
-            smp_write_options options = smp_write_options_default();
+            smp_write_options options = {0};
             options.force = true;
             options.threads = i % 2 ? 3 : 1;
             smp_writer *writer;

@@ -105,7 +105,7 @@ static void writers_count_what_they_clip(void **context)
         ((float *)(void *)p.data)[3] = 2.f;
         ((float *)(void *)p.data)[9] = NAN;
         smp_meta meta = {.sound.type = SMP_SOUND_S16};
-        smp_write_options options = smp_write_options_default();
+        smp_write_options options = {0};
         options.force = true;
         smp_writer *writer;
         assert_ok(smp_writer_open(in_folder(files[f]), &p.shape, &meta, &options, &writer, &err));
@@ -132,7 +132,7 @@ static void samples_that_are_not_finite_silence_no_others_in_an_ogg(void **conte
     for (int i = 0; i < NOT_FINITE; i++)
         samples[at[i]] = values[i];
     smp_writer *writer;
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     options.force = true;
     assert_ok(smp_writer_open(in_folder("n.ogg"), &p.shape, NULL, &options, &writer, &err));
     assert_ok(smp_writer_rows(writer, p.data, (int64_t)p.row, FRAMES, &err));

@@ -5,12 +5,14 @@
 
 #include "media_fixture.h"
 
+#include "io/tiff/tiff_pack.h"
+
 static void write_tiff(const picture *p, int compression, int threads, const smp_meta *meta)
 {
     smp_error err = {0};
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     options.force = true;
-    options.tiff_compression = compression;
+    smp_write_set(&options.values, &smp_tiff_packing, compression);
     options.threads = threads;
     assert_ok(write_with(in_folder("o.tif"), p, meta, &options, &err));
 }
@@ -65,7 +67,7 @@ static void a_pipe_cannot_take_one(void **context)
     assert_int_equal(mkfifo(in_folder("pipe.tif"), 0600), 0);
     const int reader = open(in_folder("pipe.tif"), O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
-    smp_write_options options = smp_write_options_default();
+    smp_write_options options = {0};
     options.force = true;
     assert_int_equal(write_with(in_folder("pipe.tif"), &p, NULL, &options, &err), SMP_E_WRITE);
     assert_non_null(strstr(err.message, "cannot be written to a pipe"));

@@ -62,8 +62,9 @@ static size_t plain_picture(int64_t width, int64_t height, uint8_t *to)
     smp_error err = {0};
     picture p = new_picture(width, height, 3, false, SMP_U8);
     memset(p.data, 200, p.size);
-    smp_write_options options = smp_write_options_default();
-    options.lossless = options.force = true;
+    smp_write_options options = {0};
+    options.force = true;
+    smp_write_set(&options.values, &smp_write_lossless, true);
     assert_ok(write_with(in_folder("plain.webp"), &p, NULL, &options, &err));
     free_picture(&p);
     return coded(in_folder("plain.webp"), to);
@@ -170,7 +171,7 @@ static void metadata_come_back(void **context)
             assert_int_equal(media->meta.exif.size, sizeof exif - 7);
             assert_string_equal(find_text(&media->meta, SMP_XMP_KEY), "<x/>");
             picture p;
-            smp_write_options options = smp_write_options_default();
+            smp_write_options options = {0};
             options.force = true;
             assert_ok(read_rest(reader, &p, &err));
             assert_ok(write_with(in_folder("m.webp"), &p, &media->meta, &options, &err));
@@ -188,8 +189,8 @@ static void what_is_written_without_loss_comes_back(void **context)
             smp_error err = {0};
             const bool alpha = channels == 2 || channels == 4;
             picture back, p = make_picture(45, 38, channels, alpha, SMP_U8);
-            smp_write_options options = smp_write_options_default();
-            options.lossless = lossless;
+            smp_write_options options = {0};
+            smp_write_set(&options.values, &smp_write_lossless, lossless);
             options.force = true;
             size_t size, again;
             assert_ok(write_with(in_folder("w.webp"), &p, NULL, &options, &err));

@@ -35,7 +35,6 @@ static smp_code run(const char *out, bool gpu, int64_t strip_rows, smp_run_repor
                                      .input = in_folder("in.ppm"),
                                      .output = in_folder(out),
                                      .limits = smp_limits_default(),
-                                     .write = smp_write_options_default(),
                                      .device = device,
                                      .strip_rows = strip_rows};
     code = smp_run_file(&request, report, err);

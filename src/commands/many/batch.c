@@ -53,9 +53,6 @@ const smp_option smp_batch_options[] = {
      .help = "do the K-th of N parts of the files, chosen by their names; with --list of its pieces; for several "
              "machines that share a folder. auto: as Slurm, MPI, PBS or Grid Engine number this process; auto/N where "
              "they do not tell how many there are"},
-#define WRITE(field) offsetof(smp_batch_settings, write.field)
-#include "cli/write_option_list.def"
-#undef WRITE
     {0},
 };
 
@@ -221,23 +218,15 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
     smp_hash hash = smp_many_work(&settings->many, program, diags);
     const smp_write_settings *write = &settings->write;
     const int64_t page = settings->many.plan.base.common.limits.page;
-    const int64_t numbers[] = {settings->many.plan.base.common.limits.fast_decode,
-                               write->strip,
-                               write->png_level,
-                               write->quality,
-                               write->jpeg_quality,
-                               write->bitrate,
-                               write->lossless,
-                               write->jpeg_sampling,
-                               write->jpeg_progressive,
-                               write->tiff_compression,
-                               write->tiff_tile,
-                               write->samples,
-                               write->layout,
-                               write->png_bits,
-                               write->png_palette,
-                               page};
+    const int64_t numbers[] = {settings->many.plan.base.common.limits.fast_decode, write->strip, page};
+    smp_write_options options = {0};
     smp_hash_add(&hash, numbers, sizeof numbers);
+    smp_cli_write_options(write, &options);
+    for (size_t i = 0; i < options.values.count; i++) {
+        const int64_t value = options.values.items[i].value;
+        smp_hash_text(&hash, options.values.items[i].option->name);
+        smp_hash_add(&hash, &value, sizeof value);
+    }
     if (settings->many.plan.base.common.raw)
         smp_hash_text(&hash, settings->many.plan.base.common.raw);
     return hash;
@@ -376,6 +365,7 @@ const smp_command smp_command_batch = {
     .settings_size = sizeof(smp_batch_settings),
     .shares = true,
     .groups = {{"options", smp_batch_options},
+               SMP_WRITE_GROUP(smp_batch_settings, write),
                {"options for albums", album_options},
                {"options for lists and clusters", share_options},
                SMP_MANY_GROUP,

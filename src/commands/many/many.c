@@ -174,7 +174,6 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
         .program = program,
         .diags = diags,
         .limits = common->limits,
-        .write = smp_write_options_default(),
         .device = common->device,
         .isa = smp_cli_isa(&settings->plan),
         .variant = settings->plan.variant,

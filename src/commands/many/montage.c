@@ -40,12 +40,6 @@ static const smp_option options[] = {
      .choices = label_words, .help = "below each picture: the file's name, its stem (without extension), or none"},
     {"background", 0, SMP_O_STRING, offsetof(montage_settings, background), .fallback = "white", .argument = "COLOUR",
      .help = "a colour: white, gray, navy, ..., or in hexadecimal #rrggbb; also behind what is transparent"},
-    {"quality", 0, SMP_O_INT, offsetof(montage_settings, write.quality), .fallback = "0", .argument = "N", .min = 1,
-     .max = 100, .help = "of pages in formats that lose some: 1 to 100; 90 unless said, WebP 80, AVIF 60",
-     .flags = SMP_O_SILENT},
-    {"lossless", 0, SMP_O_FLAG, offsetof(montage_settings, write.lossless), .help = "write a WebP without loss"},
-    {"png-level", 0, SMP_O_INT, offsetof(montage_settings, write.png_level), .fallback = "-1", .argument = "N",
-     .min = 0, .max = 9, .help = "PNG compression: 0 is fast, 9 small and slow; 1 unless said", .flags = SMP_O_SILENT},
     {0},
 };
 
@@ -130,7 +124,7 @@ static smp_code write_page(montage_run *r, const char *path, smp_error *err)
 {
     const smp_shape shape = {
         .kind = SMP_IMAGE, .width = r->page.width, .height = r->page.height, .channels = 3, .format = SMP_U8};
-    smp_write_options write = smp_write_options_default();
+    smp_write_options write = {0};
     smp_writer *writer = NULL;
     smp_cli_write_options(&r->settings->write, &write);
     write.force = r->settings->many.plan.base.common.force;
@@ -346,7 +340,11 @@ const smp_command smp_command_montage = {
                                  {"frames bordercolor border padding spacing", "--gap 10"},
                                  {0}},
     .settings_size = sizeof(montage_settings),
-    .groups = {{"options", options}, SMP_MANY_GROUP, SMP_COMMON_GROUP, SMP_PLAN_GROUP},
+    .groups = {{"options", options},
+               SMP_WRITE_GROUP(montage_settings, write),
+               SMP_MANY_GROUP,
+               SMP_COMMON_GROUP,
+               SMP_PLAN_GROUP},
     .arguments = arguments,
     .examples = {{"smempipe montage photos/ -o sheet.jpg", "30 pictures a page, 5 side by side"},
                  {"smempipe montage scans/ -r -o all.png --columns 10 --rows 0 --cell 120x160 --labels none",

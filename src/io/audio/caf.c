@@ -297,6 +297,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
 const smp_file_format smp_format_caf = {
     .name = "CAF",
     .extensions = (const char *const[]){"caf", NULL},
+    .takes = (const smp_write_takes[]){{&smp_write_samples, SMP_WORDS_PCM | SMP_WORDS_REAL | SMP_WORDS_LAW}, {0}},
     .sniff = sniff,
     .read_open = read_open,
     .read_end = smp_pcm_read_end,

@@ -244,6 +244,7 @@ static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *
 const smp_file_format smp_format_mp3 = {
     .name = "MP3",
     .extensions = (const char *const[]){"mp3", "mp2", "mpga", NULL},
+    .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_bitrate}, {0}},
     .kind = SMP_AUDIO,
     .id3 = true,
     .sniff = smp_mp3_sniff,

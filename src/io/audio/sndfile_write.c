@@ -234,18 +234,20 @@ static const double OPUS_MOST = 256000, OPUS_LEAST = 6000, OPUS_CHANNEL = 48000;
 /* Tells that the format has another bitrate than the one asked for. */
 static void note_bitrate(smp_writer *writer, int used)
 {
-    if (used != writer->options.bitrate)
+    const int asked = smp_write_value(&writer->options.values, &smp_write_bitrate);
+    if (used != asked)
         smp_note(&writer->notes, "%s of %d channel%s at %.10g Hz has no %d kbit/s: written with the nearest, %d",
                  writer->format->name, writer->shape.channels, writer->shape.channels == 1 ? "" : "s",
-                 writer->shape.rate, writer->options.bitrate, used);
+                 writer->shape.rate, asked, used);
 }
 
 static void set_opus_rate(smp_writer *writer, SNDFILE *file)
 {
     const int channels = writer->shape.channels;
+    const int asked = smp_write_value(&writer->options.values, &smp_write_bitrate);
     double each = OPUS_CHANNEL;
-    if (writer->options.bitrate) {
-        each = fmin(fmax(writer->options.bitrate * 1000. / channels, OPUS_LEAST), OPUS_MOST);
+    if (asked) {
+        each = fmin(fmax(asked * 1000. / channels, OPUS_LEAST), OPUS_MOST);
         note_bitrate(writer, (int)round(each * channels / 1000));
     }
     double level = (OPUS_MOST - each) / (OPUS_MOST - OPUS_LEAST);
@@ -254,12 +256,12 @@ static void set_opus_rate(smp_writer *writer, SNDFILE *file)
 
 static smp_code set_vorbis_rate(const smp_writer *writer, SNDFILE *file, smp_error *err)
 {
-    double quality = writer->options.quality / 100.;
-    if (writer->options.bitrate) {
+    double quality = smp_write_value(&writer->options.values, &smp_write_quality) / 100.;
+    if (smp_write_value(&writer->options.values, &smp_write_bitrate)) {
         smp_fail(err, SMP_E_USAGE, "an OGG (Vorbis) has a quality and no bitrate");
         return smp_hint(err, "write --quality 40 for about 128 kbit/s, or make an .opus");
     }
-    if (writer->options.quality)
+    if (smp_write_value(&writer->options.values, &smp_write_quality))
         sf_command(file, SFC_SET_VBR_ENCODING_QUALITY, &quality, sizeof quality);
     return SMP_OK;
 }
@@ -277,9 +279,11 @@ enum { MPEG1_RATES = 14, MPEG2_RATES = 14, MPEG25_RATES = 8 };
 static void set_mp3_rate(smp_writer *writer, SNDFILE *file)
 {
     const bool mpeg1 = writer->shape.rate >= MPEG1_LEAST, mpeg2 = writer->shape.rate >= MPEG2_LEAST;
-    const int *rates = mpeg1 ? mpeg1_rates : mpeg2_rates, wanted = writer->options.bitrate;
+    const int *rates = mpeg1 ? mpeg1_rates : mpeg2_rates,
+              wanted = smp_write_value(&writer->options.values, &smp_write_bitrate);
     const int count = mpeg1 ? MPEG1_RATES : mpeg2 ? MPEG2_RATES : MPEG25_RATES;
-    const int quality = writer->options.quality ? writer->options.quality : MP3_QUALITY;
+    const int asked = smp_write_value(&writer->options.values, &smp_write_quality),
+              quality = asked ? asked : MP3_QUALITY;
     int mode = wanted > 0 ? SF_BITRATE_MODE_CONSTANT : SF_BITRATE_MODE_VARIABLE, nearest = rates[0];
     double level = (100 - quality) / 100.;
     for (int i = 0; i < count; i++)

@@ -420,7 +420,7 @@ static bool is_law(int type)
 
 void smp_sound_note_type(smp_writer *writer, int type)
 {
-    const int had = writer->sound.type, asked = writer->options.sound_type;
+    const int had = writer->sound.type, asked = smp_asked_sound_type(&writer->options);
     const bool wider = had == SMP_SOUND_S32 || had == SMP_SOUND_F32 || had == SMP_SOUND_F64;
     const char *format = writer->format->name, *name = smp_sound_type_name(had);
     if (asked && asked != SMP_SOUND_S32) /* who asked for it is told that the option does nothing */

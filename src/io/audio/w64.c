@@ -137,6 +137,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
 const smp_file_format smp_format_w64 = {
     .name = "W64",
     .extensions = (const char *const[]){"w64", NULL},
+    .takes = (const smp_write_takes[]){{&smp_write_samples, SMP_WORDS_PCM | SMP_WORDS_REAL | SMP_WORDS_LAW}, {0}},
     .sniff = sniff,
     .read_open = read_open,
     .read_end = smp_pcm_read_end,

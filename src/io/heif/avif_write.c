@@ -55,16 +55,14 @@ static smp_code check(struct heif_error why, smp_error *err)
 
 static smp_code open_encoder(avif_writer *state, smp_error *err)
 {
-    const smp_write_options *options = &state->writer->options;
+    const int quality = smp_write_value(&state->writer->options.values, &smp_write_quality);
     state->context = lib->heif_context_alloc();
     if (!state->context)
         return smp_fail_memory(err, "an AVIF", 0);
     smp_code code =
         check(lib->heif_context_get_encoder_for_format(state->context, heif_compression_AV1, &state->encoder), err);
     if (!code)
-        code = check(lib->heif_encoder_set_lossy_quality(state->encoder,
-                                                         options->quality > 0 ? options->quality : DEFAULT_QUALITY),
-                     err);
+        code = check(lib->heif_encoder_set_lossy_quality(state->encoder, quality ? quality : DEFAULT_QUALITY), err);
     if (!code) { /* not every encoder has them */
         (void)lib->heif_encoder_set_parameter_integer(state->encoder, "speed", SPEED);
         (void)lib->heif_encoder_set_parameter_integer(state->encoder, "threads", THREADS);
@@ -108,7 +106,7 @@ smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error
 {
     const smp_shape *shape = &writer->shape;
     const uint64_t held = (uint64_t)shape->width * (uint64_t)shape->height * HELD;
-    if (writer->options.lossless) {
+    if (smp_write_value(&writer->options.values, &smp_write_lossless)) {
         smp_fail(err, SMP_E_WRITE, "an AVIF is written with some loss: --lossless cannot be had");
         return smp_hint(err, "write a .webp, .png or .tif, or leave --lossless out");
     }

@@ -399,16 +399,41 @@ static void take(const npy_writer *state, const uint8_t *from, int format, int64
     }
 }
 
+static const char *const layout_words[] = {"hwc", "chw", NULL};
+
+/* chw: channels first, a plane after the other. */
+static const smp_write_option layout = {
+    .name = "layout",
+    .type = SMP_WRITE_CHOICE,
+    .choices = layout_words,
+    .argument = "ORDER",
+    .help = "order of NPY arrays: hwc is rows, columns, channels; chw channels, rows, columns, as PyTorch wants it",
+    .flags = SMP_WRITE_RARE | SMP_WRITE_SAID,
+    .must = 2,
+};
+
+static const smp_write_takes takes[] = {{&smp_write_samples, 1u << SMP_SAMPLES_HALF}, {&layout, 0}, {0}};
+
+static bool is_half(const smp_write_options *options)
+{
+    return smp_write_value(&options->values, &smp_write_samples) == SMP_SAMPLES_HALF;
+}
+
+static bool is_planar(const smp_write_options *options)
+{
+    return smp_write_value(&options->values, &layout) != 0;
+}
+
 static smp_code check_kind(const smp_writer *writer, smp_error *err)
 {
     const smp_write_options *options = &writer->options;
-    if (options->half && writer->shape.format != SMP_F32) {
+    if (is_half(options) && writer->shape.format != SMP_F32) {
         smp_fail(err, SMP_E_WRITE, "--samples f16 is for floats, and these are integers");
         return smp_hint(err, "`depth float` makes floats of 0 to 1, `standardize` those of a network");
     }
-    if (options->planes && writer->shape.kind == SMP_AUDIO)
+    if (is_planar(options) && writer->shape.kind == SMP_AUDIO)
         return smp_fail(err, SMP_E_WRITE, "--layout chw is for pictures, and this is a sound");
-    if (options->planes && !smp_output_seekable(writer->output)) {
+    if (is_planar(options) && !smp_output_seekable(writer->output)) {
         smp_fail(err, SMP_E_WRITE, "--layout chw writes planes in turns, which a pipe cannot take");
         return smp_hint(err, "write to a file");
     }
@@ -420,7 +445,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
 {
     (void)meta;
     static const char *const types[] = {"u1", "u2", "f4"};
-    const bool half = writer->options.half, planes = writer->options.planes;
+    const bool half = is_half(&writer->options), planes = is_planar(&writer->options);
     smp_code code = check_kind(writer, err);
     if (code)
         return code;
@@ -467,7 +492,7 @@ static smp_code write_changed(smp_writer *writer, const uint8_t *row, int64_t y,
     const size_t line = (size_t)shape->width * state->size;
     const int64_t size = smp_sample_size((int)shape->format);
     smp_code code = SMP_OK;
-    if (!writer->options.planes) {
+    if (!is_planar(&writer->options)) {
         take(state, row, (int)shape->format, shape->width * shape->channels, 1);
         return smp_output_write(writer->output, state->line, line * (size_t)shape->channels, err);
     }
@@ -515,5 +540,5 @@ const smp_file_format smp_format_npy = {
     .write_open = write_open,
     .write_rows = write_rows,
     .write_close = write_close,
-    .arrays = true,
+    .takes = takes,
 };

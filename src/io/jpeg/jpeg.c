@@ -4,10 +4,55 @@
 
 #include <jerror.h>
 
+const smp_write_option smp_jpeg_quality = {
+    .name = "jpeg-quality",
+    .type = SMP_WRITE_NUMBER,
+    .min = 1,
+    .max = 100,
+    .argument = "N",
+    .help = "quality of JPEGs alone",
+    .flags = SMP_WRITE_RARE,
+};
+
+static const char *const sampling_words[] = {"auto", "4:4:4", "4:2:2", "4:2:0", NULL}; /* smp_jpeg_sampling */
+
+const smp_write_option smp_jpeg_subsampling = {
+    .name = "jpeg-subsampling",
+    .type = SMP_WRITE_CHOICE,
+    .choices = sampling_words,
+    .argument = "KIND",
+    .help = "resolution of colour in JPEGs: 4:4:4, 4:2:2, 4:2:0; auto: the input's, else full from quality 90 on",
+    .flags = SMP_WRITE_SAID,
+};
+
+static const char *const scan_words[] = {"auto", "on", "off", NULL}; /* smp_jpeg_scans */
+
+const smp_write_option smp_jpeg_progressive = {
+    .name = "jpeg-progressive",
+    .type = SMP_WRITE_CHOICE,
+    .choices = scan_words,
+    .argument = "WHEN",
+    .help = "write JPEGs that appear coarse at first (alone: on; off; auto: as the input), in memory as a whole",
+    .flags = SMP_WRITE_ALONE,
+};
+
+/* What was asked for is what the input has. */
+static bool keeps_coded(const smp_write_options *options, const smp_media *media)
+{
+    const smp_write_values *values = &options->values;
+    const int scans = smp_write_value(values, &smp_jpeg_progressive);
+    return !smp_write_value(values, &smp_write_quality) && !smp_write_value(values, &smp_jpeg_quality) &&
+           !smp_write_value(values, &smp_jpeg_subsampling) && !smp_write_value(values, &smp_write_lossless) &&
+           (scans == SMP_JPEG_KEPT || (scans == SMP_JPEG_PROGRESSIVE) == (media->meta.jpeg.progressive != 0));
+}
+
 const smp_file_format smp_format_jpeg = {
     .name = "JPEG",
     .extensions = (const char *const[]){"jpg", "jpeg", "jpe", "jfif", NULL},
     .kind = SMP_IMAGE,
+    .takes =
+        (const smp_write_takes[]){
+            {&smp_write_quality}, {&smp_jpeg_quality}, {&smp_jpeg_subsampling}, {&smp_jpeg_progressive}, {0}},
     .iptc = true,
     .sniff = smp_jpeg_sniff,
     .read_open = smp_jpeg_read_open,
@@ -17,6 +62,7 @@ const smp_file_format smp_format_jpeg = {
     .write_shape = smp_jpeg_write_shape,
     .write_open = smp_jpeg_write_open,
     .write_rows = smp_jpeg_write_rows,
+    .keeps_coded = keeps_coded,
     .write_end = smp_jpeg_write_end,
     .write_close = smp_jpeg_write_close,
 };

@@ -82,9 +82,10 @@ bool smp_jpeg_scan_serves(const char *path, const smp_write_options *options, co
 #ifdef LIBJPEG_TURBO_VERSION /* other libraries of that name transform and sample in other ways */
     const smp_jpeg_coding none = {.components = 0};
     smp_error err = {0};
-    if (!smp_writer_is(path, options->format, smp_format_jpeg.name) || options->coded || options->lossless ||
-        shape->format != SMP_U8 || shape->alpha || (shape->channels != 1 && shape->channels != 3) ||
-        shape->width > JPEG_MAX_DIMENSION || shape->height > JPEG_MAX_DIMENSION)
+    if (!smp_writer_is(path, options->format, smp_format_jpeg.name) || options->coded ||
+        smp_write_value(&options->values, &smp_write_lossless) || shape->format != SMP_U8 || shape->alpha ||
+        (shape->channels != 1 && shape->channels != 3) || shape->width > JPEG_MAX_DIMENSION ||
+        shape->height > JPEG_MAX_DIMENSION)
         return false;
     asked a = {.options = options, .shape = shape, .coding = coding ? coding : &none, .params = params};
     const smp_code code = smp_jpeg_guard(&a.base, ask, &a, &err);
@@ -102,7 +103,7 @@ bool smp_jpeg_scan_is_progressive(const char *path, const smp_write_options *opt
 {
     smp_jpeg_params params;
     smp_write_options baseline = *options;
-    baseline.jpeg_progressive = SMP_JPEG_BASELINE;
+    smp_write_set(&baseline.values, &smp_jpeg_progressive, SMP_JPEG_BASELINE);
     return smp_jpeg_scan_serves(path, &baseline, shape, coding, &params) && smp_jpeg_wants_progressive(options, coding);
 }
 

@@ -78,19 +78,20 @@ static void set_sampling(struct jpeg_compress_struct *jpeg, int across, int down
 
 bool smp_jpeg_wants_progressive(const smp_write_options *options, const smp_jpeg_coding *coding)
 {
-    return options->jpeg_progressive == SMP_JPEG_KEPT ? coding->progressive != 0
-                                                      : options->jpeg_progressive == SMP_JPEG_PROGRESSIVE;
+    const int asked = smp_write_value(&options->values, &smp_jpeg_progressive);
+    return asked == SMP_JPEG_KEPT ? coding->progressive != 0 : asked == SMP_JPEG_PROGRESSIVE;
 }
 
 void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
                          const smp_jpeg_coding *coding)
 {
-    const int asked = options->jpeg_quality ? options->jpeg_quality : options->quality;
+    const int own = smp_write_value(&options->values, &smp_jpeg_quality);
+    const int asked = own ? own : smp_write_value(&options->values, &smp_write_quality);
     const int quality = asked >= 1 && asked <= 100 ? asked : DEFAULT_QUALITY;
     const bool again = !asked && put_coding(jpeg, coding);
     if (!again)
         jpeg_set_quality(jpeg, quality, TRUE);
-    switch (options->jpeg_sampling) {
+    switch (smp_write_value(&options->values, &smp_jpeg_subsampling)) {
     case SMP_JPEG_444:
         set_sampling(jpeg, 1, 1);
         break;

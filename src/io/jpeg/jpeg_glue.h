@@ -78,6 +78,15 @@ void smp_jpeg_read_scan(const struct jpeg_decompress_struct *jpeg, const smp_sou
 void smp_jpeg_keep_coding(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding);
 void smp_jpeg_keep_codes(const struct jpeg_decompress_struct *jpeg, smp_jpeg_coding *coding); /* in jpeg_codes.c */
 void smp_jpeg_put_codes(struct jpeg_compress_struct *jpeg, const smp_jpeg_coding *coding);    /* the same */
+/* The resolution of colour. Auto: the input's, where its coding is used again, else full from quality 90 on. */
+typedef enum smp_jpeg_sampling { SMP_JPEG_AUTO, SMP_JPEG_444, SMP_JPEG_422, SMP_JPEG_420 } smp_jpeg_sampling;
+
+/* Whether a JPEG appears coarse at first. Kept: as the input, if that was a JPEG. */
+typedef enum smp_jpeg_scans { SMP_JPEG_KEPT, SMP_JPEG_PROGRESSIVE, SMP_JPEG_BASELINE } smp_jpeg_scans;
+
+/* Options of JPEGs that are written; of the latter two the values are above. */
+extern const smp_write_option smp_jpeg_quality, smp_jpeg_subsampling, smp_jpeg_progressive;
+
 bool smp_jpeg_wants_progressive(const smp_write_options *options, const smp_jpeg_coding *coding);
 void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_options *options,
                          const smp_jpeg_coding *coding);

@@ -246,7 +246,7 @@ smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     if (!state)
         return smp_fail_memory(err, "JPEG", sizeof *state);
     writer->state = state;
-    if (writer->options.lossless) {
+    if (smp_write_value(&writer->options.values, &smp_write_lossless)) {
         smp_fail(err, SMP_E_WRITE, "a JPEG always loses some: --lossless cannot be had");
         return smp_hint(err, "write a .png, .tif or .webp, or leave --lossless out");
     }

@@ -5,11 +5,40 @@
 
 #include "base/alloc.h"
 #include "io/png/png_glue.h"
+#include "io/png/png_pack.h"
+
+const smp_write_option smp_png_level = {
+    .name = "png-level",
+    .type = SMP_WRITE_NUMBER,
+    .min = 0,
+    .max = 9,
+    .unset = -1,
+    .argument = "N",
+    .help = "PNG compression: 0 is fast, 9 small and slow; 1 unless said",
+};
+
+const smp_write_option smp_png_bits = {
+    .name = "png-bits",
+    .type = SMP_WRITE_NUMBER,
+    .min = 1,
+    .max = 8,
+    .argument = "N",
+    .help = "bits of a gray sample in PNGs: 1, 2, 4 or 8; the picture must have no other values (posterise 2)",
+    .flags = SMP_WRITE_RARE,
+};
+
+const smp_write_option smp_png_palette = {
+    .name = "png-palette",
+    .type = SMP_WRITE_FLAG,
+    .help = "write PNGs with a palette (at most 256 colours), gray ones with as few bits as do",
+    .flags = SMP_WRITE_RARE,
+};
 
 const smp_file_format smp_format_png = {
     .name = "PNG",
     .extensions = (const char *const[]){"png", NULL},
     .kind = SMP_IMAGE,
+    .takes = (const smp_write_takes[]){{&smp_png_level}, {&smp_png_bits}, {&smp_png_palette}, {0}},
     .sniff = smp_png_sniff,
     .read_open = smp_png_read_open,
     .read_rows = smp_png_read_rows,

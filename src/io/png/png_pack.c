@@ -10,7 +10,7 @@ enum { MOST = SMP_PNG_COLOURS, SLOTS = SMP_PNG_SLOTS, NO_INDEX = -1 };
 
 smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *options, smp_png_pack **out, smp_error *err)
 {
-    const int bits = options->png_bits;
+    const int bits = smp_write_value(&options->values, &smp_png_bits);
     int64_t size;
     if (bits != 0 && bits != 1 && bits != 2 && bits != 4 && bits != 8)
         return smp_fail(err, SMP_E_USAGE, "--png-bits takes 1, 2, 4 or 8, not %d", bits);
@@ -22,7 +22,7 @@ smp_code smp_png_pack_open(const smp_shape *shape, const smp_write_options *opti
         smp_fail(err, SMP_E_WRITE, "a gray picture with alpha has no PNG of few bits");
         return smp_hint(err, "`alpha flatten` or `alpha drop` at the end of the pipeline");
     }
-    if (shape->channels > 2 && !options->png_palette) {
+    if (shape->channels > 2 && !smp_write_value(&options->values, &smp_png_palette)) {
         smp_fail(err, SMP_E_WRITE, "--png-bits %d is for gray pictures, and this one has colours", bits);
         return smp_hint(err, "--png-palette, or `gray`");
     }
@@ -50,11 +50,13 @@ void smp_png_pack_close(smp_png_pack *pack)
 smp_code smp_png_pack_keep(const smp_shape *shape, const smp_png_coding *coding, smp_png_pack **out, smp_error *err)
 {
     enum { MOST_BYTES = 64 << 20, SHARE = 8 /* of what the program may take */ };
-    const smp_write_options options = {.png_palette = coding->palette || shape->channels == 1};
+    smp_write_options options = {0};
+    if (coding->palette || shape->channels == 1)
+        smp_write_set(&options.values, &smp_png_palette, true);
     const uint64_t limit = smp_alloc_limited();
     int64_t size;
     *out = NULL;
-    if (!coding->bits || !options.png_palette || shape->format != SMP_U8 || shape->channels == 2 ||
+    if (!coding->bits || !options.values.count || shape->format != SMP_U8 || shape->channels == 2 ||
         !smp_mul_i64(shape->width, shape->height, &size) || size > MOST_BYTES ||
         (limit && (uint64_t)size > limit / SHARE))
         return SMP_OK;

@@ -5,6 +5,11 @@
 
 #include "io/media.h"
 
+/* The options --png-level (0 fastest .. 9 smallest; -1: default), --png-bits (of a sample or index: 1, 2, 4 or 8; 0: 8
+ * or 16, or the fewest that do with a palette) and
+ * --png-palette (colours by palette, gray with as few bits as do). */
+extern const smp_write_option smp_png_level, smp_png_bits, smp_png_palette;
+
 enum { SMP_PNG_COLOURS = 256, SMP_PNG_SLOTS = 1024 };
 
 typedef struct smp_png_pack {
@@ -23,7 +28,7 @@ typedef struct smp_png_pack {
 /* Whether these options ask for it. */
 static inline bool smp_png_pack_wanted(const smp_write_options *options)
 {
-    return options->png_bits || options->png_palette;
+    return smp_write_value(&options->values, &smp_png_bits) || smp_write_value(&options->values, &smp_png_palette);
 }
 
 /* Fails for what has no such form. *pack: freed by smp_png_pack_close, on failure too. */

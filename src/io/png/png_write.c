@@ -268,12 +268,13 @@ static smp_code open_blocks(png_writer *state, smp_error *err)
     const smp_shape *shape = &state->writer->shape;
     const smp_write_options *options = &state->writer->options;
     const int sample = (int)smp_sample_size((int)shape->format);
+    const int level = smp_write_value(&options->values, &smp_png_level);
     smp_png_blocks_setup setup = {
         .row_bytes = state->pack ? state->pack->row_bytes : smp_row_bytes(shape),
         .rows = shape->height,
         .pixel_bytes = state->pack ? 1 : shape->channels * sample,
         .swap = sample == 2 && smp_little_endian(),
-        .level = options->png_level >= 0 && options->png_level <= 9 ? options->png_level : DEFAULT_LEVEL,
+        .level = level >= 0 ? level : DEFAULT_LEVEL,
         .threads = options->threads > 0 ? options->threads : smp_pool_cores(),
     };
     return smp_png_blocks_open(&setup, &state->blocks, err);

@@ -213,6 +213,7 @@ static smp_code write_next(smp_writer *writer, smp_error *err)
 const smp_file_format smp_format_raw = {
     .name = "RAW",
     .extensions = (const char *const[]){"raw", NULL},
+    .takes = (const smp_write_takes[]){{&smp_write_samples, SMP_WORDS_PCM | SMP_WORDS_REAL}, {0}},
     .kind = SMP_BOTH,
     .iptc = true,
     .open_end = true,

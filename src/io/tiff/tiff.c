@@ -1,5 +1,6 @@
 /* The TIFF format's row of the table. Reading needs libtiff, writing nothing. */
 #include "io/tiff/tiff_glue.h"
+#include "io/tiff/tiff_pack.h"
 
 #include <string.h>
 
@@ -16,10 +17,32 @@ static bool sniff(const uint8_t *head, size_t size)
 
 #endif
 
+static const char *const packing_words[] = {"deflate", "lzw", "none", "zstd", NULL}; /* smp_tiff_compression */
+
+const smp_write_option smp_tiff_packing = {
+    .name = "tiff-compression",
+    .type = SMP_WRITE_CHOICE,
+    .choices = packing_words,
+    .argument = "KIND",
+    .help = "compression of TIFFs: deflate, lzw, zstd or none",
+    .flags = SMP_WRITE_RARE | SMP_WRITE_SAID,
+};
+
+const smp_write_option smp_tiff_tile = {
+    .name = "tiff-tile",
+    .type = SMP_WRITE_NUMBER,
+    .min = 16,
+    .max = 4096,
+    .argument = "PX",
+    .help = "write TIFFs in square tiles with sides of so many pixels, a multiple of 16; in strips unless said",
+    .flags = SMP_WRITE_RARE,
+};
+
 const smp_file_format smp_format_tiff = {
     .name = "TIFF",
     .extensions = (const char *const[]){"tif", "tiff", NULL},
     .kind = SMP_IMAGE,
+    .takes = (const smp_write_takes[]){{&smp_tiff_packing}, {&smp_tiff_tile}, {0}},
     .iptc = true,
 #ifdef SMP_HAVE_TIFF
     .sniff = sniff,

@@ -6,6 +6,11 @@
 
 #include "io/media.h"
 
+typedef enum smp_tiff_compression { SMP_TIFF_DEFLATE, SMP_TIFF_LZW, SMP_TIFF_NONE, SMP_TIFF_ZSTD } smp_tiff_compression;
+
+/* The options --tiff-compression, an smp_tiff_compression, and --tiff-tile: sides of tiles, px; 0: strips. */
+extern const smp_write_option smp_tiff_packing, smp_tiff_tile;
+
 typedef struct smp_tiff_packer smp_tiff_packer;
 
 /* For strips of at most `most` bytes. Null: out of memory. */

@@ -64,6 +64,11 @@ static void pack(void *context, int thread, int64_t task)
     smp_tasks_release(state->tasks);
 }
 
+static smp_tiff_compression compression_of(const smp_write_options *options)
+{
+    return (smp_tiff_compression)smp_write_value(&options->values, &smp_tiff_packing);
+}
+
 static smp_code open_strips(tiff_writer *state, const smp_write_options *options, smp_error *err)
 {
     const uint64_t row = (uint64_t)smp_row_bytes(&state->part), most = row * (uint64_t)state->strip_rows;
@@ -77,7 +82,7 @@ static smp_code open_strips(tiff_writer *state, const smp_write_options *options
     for (int i = 0; i < state->room && done; i++) {
         strip *s = &state->strips[i];
         s->rows = smp_alloc_raw((size_t)most);
-        s->packer = smp_tiff_packer_open(&state->part, (smp_tiff_compression)options->tiff_compression, (size_t)most);
+        s->packer = smp_tiff_packer_open(&state->part, compression_of(options), (size_t)most);
         done = s->rows && s->packer;
     }
     return done ? smp_tasks_open(threads, state->room, pack, state, &state->tasks, err)
@@ -104,14 +109,14 @@ static bool put_picture(tiff_writer *state, const smp_write_options *options)
     return put_number(state, TIFF_WIDTH, TYPE_LONG, (uint64_t)shape->width) &&
            put_number(state, TIFF_HEIGHT, TYPE_LONG, (uint64_t)shape->height) &&
            smp_tiff_tags_numbers(&state->tags, TIFF_BITS, TYPE_SHORT, samples, each) &&
-           put_number(state, TIFF_COMPRESSION, TYPE_SHORT, codes[options->tiff_compression]) &&
+           put_number(state, TIFF_COMPRESSION, TYPE_SHORT, codes[compression_of(options)]) &&
            put_number(state, TIFF_PHOTOMETRIC, TYPE_SHORT, samples >= 3 && !channels ? TIFF_RGB : TIFF_BLACK_IS_ZERO) &&
            put_number(state, TIFF_SAMPLES, TYPE_SHORT, samples) &&
            (state->tile ? put_number(state, TIFF_TILE_WIDTH, TYPE_LONG, (uint64_t)state->tile) &&
                               put_number(state, TIFF_TILE_HEIGHT, TYPE_LONG, (uint64_t)state->tile)
                         : put_number(state, TIFF_ROWS_PER_STRIP, TYPE_LONG, (uint64_t)state->strip_rows)) &&
            put_number(state, TIFF_PLANAR, TYPE_SHORT, 1) &&
-           (options->tiff_compression == SMP_TIFF_NONE ||
+           (compression_of(options) == SMP_TIFF_NONE ||
             put_number(state, TIFF_PREDICTOR, TYPE_SHORT, shape->format == SMP_F32 ? 3 : 2)) &&
            (!shape->alpha || put_number(state, TIFF_EXTRA, TYPE_SHORT, 2)) &&
            (!channels || smp_tiff_tags_numbers(&state->tags, TIFF_EXTRA, TYPE_SHORT, samples - 1, unsaid)) &&
@@ -148,16 +153,17 @@ smp_code smp_tiff_write_open(smp_writer *writer, const smp_meta *meta, smp_error
     state->part = state->shape;
     state->across = 1;
     state->strip_rows = smp_clamp_i64((int64_t)(STRIP / row), 1, state->shape.height);
-    if (writer->options.tiff_tile) {
-        state->tile = state->strip_rows = state->part.width = writer->options.tiff_tile;
+    const int tile = smp_write_value(&writer->options.values, &smp_tiff_tile);
+    if (tile) {
+        state->tile = state->strip_rows = state->part.width = tile;
         state->across = (state->shape.width + state->tile - 1) / state->tile;
     }
     state->total = (state->shape.height + state->strip_rows - 1) / state->strip_rows * state->across;
-    if (writer->options.tiff_tile % 16) { /* TIFF 6.0, section 15 */
-        smp_fail(err, SMP_E_USAGE, "%d is no size for tiles", writer->options.tiff_tile);
+    if (tile % 16) { /* TIFF 6.0, section 15 */
+        smp_fail(err, SMP_E_USAGE, "%d is no size for tiles", tile);
         return smp_hint(err, "a multiple of 16, as in --tiff-tile 256");
     }
-    if (!smp_tiff_packs((smp_tiff_compression)writer->options.tiff_compression)) {
+    if (!smp_tiff_packs(compression_of(&writer->options))) {
         smp_fail(err, SMP_E_USAGE, "this build writes no TIFF with Zstandard: it was made without libzstd");
         return smp_hint(err, "--tiff-compression deflate");
     }

@@ -60,17 +60,19 @@ static int take_bytes(const uint8_t *data, size_t size, const WebPPicture *pictu
 
 static bool is_lossless(const smp_writer *writer)
 {
-    return writer->options.lossless || (writer->lossless && writer->options.quality <= 0);
+    return smp_write_value(&writer->options.values, &smp_write_lossless) ||
+           (writer->lossless && !smp_write_value(&writer->options.values, &smp_write_quality));
 }
 
 static bool configure(webp_writer *state, const smp_shape *shape, const smp_write_options *options, bool lossless)
 {
     WebPConfig *config = &state->config;
     WebPPicture *picture = &state->picture;
+    const int quality = smp_write_value(&options->values, &smp_write_quality);
     if (!WebPConfigInit(config) || !WebPPictureInit(picture))
         return false;
     config->lossless = lossless;
-    config->quality = (float)(lossless ? EFFORT : options->quality > 0 ? options->quality : DEFAULT_QUALITY);
+    config->quality = (float)(lossless ? EFFORT : quality ? quality : DEFAULT_QUALITY);
     config->method = METHOD;
     config->exact = lossless;
     config->thread_level = options->threads != 1;
