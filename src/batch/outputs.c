@@ -90,8 +90,8 @@ static smp_kind made_kind(const smp_program *program)
 {
     for (int i = program->output; i >= 0; i = program->nodes[i].input) {
         const smp_stage *stage = program->nodes[i].stage;
-        if (stage->gives != SMP_KIND_NONE)
-            return stage->gives;
+        if (smp_stage_gives(stage) != SMP_KIND_NONE)
+            return smp_stage_gives(stage);
         if (stage->domain == SMP_IMAGE || stage->domain == SMP_AUDIO)
             return stage->domain;
     }

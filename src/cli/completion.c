@@ -89,7 +89,7 @@ static void add_word(word_list *list, const char *word)
 static void add_stages(word_list *list)
 {
     for (size_t i = 0; i < smp_stage_count(); i++)
-        if (!smp_stage_at(i)->internal)
+        if (!smp_stage_is(smp_stage_at(i), SMP_TRAIT_INTERNAL))
             add_word(list, smp_stage_at(i)->name);
 }
 
@@ -98,7 +98,7 @@ static void add_variants(word_list *list)
     for (size_t i = 0; i < smp_stage_count(); i++) {
         for (const smp_variant *v = smp_stage_at(i)->variants; v && v->name; v++)
             add_word(list, v->name);
-        for (const smp_variant *v = smp_stage_at(i)->reducers; v && v->name; v++)
+        for (const smp_variant *v = smp_stage_reducers(smp_stage_at(i)); v && v->name; v++)
             add_word(list, v->name);
     }
 }

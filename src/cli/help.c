@@ -15,7 +15,7 @@ bool smp_help_is_filter(const smp_stage *stage)
     bool found = false;
     for (const smp_param *param = stage->params; param && param->name; param++)
         found |= param->choices == smp_edge_names;
-    return found && stage->access == SMP_STENCIL && stage->neighbourhood;
+    return found && stage->access == SMP_STENCIL && smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD);
 }
 
 /* The example of the first listed stage of an access class (of stencils: a filter, not one that moves rows or changes
@@ -25,7 +25,7 @@ static const char *example_of(smp_access access)
     const char *any = "";
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        if (stage->internal || !stage->example)
+        if (smp_stage_is(stage, SMP_TRAIT_INTERNAL) || !stage->example)
             continue;
         if (stage->access == access && (access != SMP_STENCIL || smp_help_is_filter(stage)))
             return stage->example;
@@ -309,7 +309,7 @@ void smp_help_overview(FILE *to)
     int column = INDENT - 1;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        if (stage->internal)
+        if (smp_stage_is(stage, SMP_TRAIT_INTERNAL))
             continue;
         int width = (int)strlen(stage->name) + 2;
         if (column + width > SMP_TEXT_WIDTH) {

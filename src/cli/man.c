@@ -302,7 +302,7 @@ smp_code smp_man_language(FILE *to, smp_error *err)
         code = put_topic(to, "edge", err);
     fputs(".SH STAGES\n", to);
     for (size_t i = 0; i < smp_stage_count(); i++)
-        if (!smp_stage_at(i)->internal)
+        if (!smp_stage_is(smp_stage_at(i), SMP_TRAIT_INTERNAL))
             put_stage(to, smp_stage_at(i));
     fputs(".SH SEE ALSO\n.BR smempipe (1)\n", to);
     return code;

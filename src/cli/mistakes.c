@@ -262,7 +262,7 @@ void smp_cli_suggest_file(smp_error *err)
         smp_hint(err, "patterns are for the shell, which has nothing that fits, or sees quotes round this one");
     else if (!strcmp(path, looked_for) && nearest[0])
         smp_hint(err, "did you mean '%s'?", nearest);
-    else if (stage && !stage->internal)
+    else if (stage && !smp_stage_is(stage, SMP_TRAIT_INTERNAL))
         smp_hint(err, "'%.40s' is a stage: write -e '%.80s'", stage->name,
                  strchr(path, ' ') || !stage->example ? path : stage->example);
 }

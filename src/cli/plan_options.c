@@ -80,7 +80,7 @@ smp_code smp_cli_check_variant(const smp_plan_settings *settings, smp_error *err
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
         if (collect(stage->variants, wanted, names, &count, MAX_NAMES) ||
-            collect(stage->reducers, wanted, names, &count, MAX_NAMES))
+            collect(smp_stage_reducers(stage), wanted, names, &count, MAX_NAMES))
             return SMP_OK;
     }
     const char *near = smp_nearest(wanted, strlen(wanted), names, count);

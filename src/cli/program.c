@@ -63,7 +63,7 @@ static smp_code fail_command(const char *name, char *const *words, int word_coun
         smp_fail(err, SMP_E_USAGE, "unknown option '%s'", name);
         return smp_hint(err, "options follow a command: smempipe COMMAND [options] ...");
     }
-    if (stage && !stage->internal) {
+    if (stage && !smp_stage_is(stage, SMP_TRAIT_INTERNAL)) {
         const bool help = word_count == 1 && (!strcmp(words[0], "-h") || !strcmp(words[0], "--help"));
         int values = word_count;
         smp_cli_statement(statement, sizeof statement, name, stage->example, words, &values);

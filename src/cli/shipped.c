@@ -163,7 +163,7 @@ static const char *example_for(smp_kind kind, bool measures)
     const char *any = "STAGE";
     for (size_t i = smp_stage_count(); i-- > 0;) {
         const smp_stage *stage = smp_stage_at(i);
-        if (!stage->internal && stage->example && (stage->domain & kind) &&
+        if (!smp_stage_is(stage, SMP_TRAIT_INTERNAL) && stage->example && (stage->domain & kind) &&
             (measures            ? stage->access == SMP_REDUCE && stage->domain == SMP_BOTH
              : kind == SMP_AUDIO ? stage->domain == SMP_AUDIO
                                  : smp_help_is_filter(stage)))
@@ -263,7 +263,7 @@ smp_code smp_shipped_refuse(const smp_command *command, const smp_strings *words
                             command->name);
         return fail_no_pipeline(command, rest, words->count - at == 1, kind, err);
     }
-    if (!stage || stage->internal || access(word, F_OK) == 0 || smp_is_shipped(word))
+    if (!stage || smp_stage_is(stage, SMP_TRAIT_INTERNAL) || access(word, F_OK) == 0 || smp_is_shipped(word))
         return SMP_OK;
     char statement[200];
     int values = (int)(words->count - at - 1);

@@ -72,16 +72,16 @@ static void put_stage(smp_json *json, const smp_stage *stage)
     smp_json_string(json, "example", stage->example);
     smp_json_string(json, "domain", smp_domain_name(stage->domain));
     smp_json_string(json, "access", smp_access_name(stage->access));
-    smp_json_bool(json, "internal", stage->internal);
-    smp_json_bool(json, "premultiplies", stage->neighbourhood);
-    smp_json_bool(json, "keeps_alpha", stage->keeps_alpha);
+    smp_json_bool(json, "internal", smp_stage_is(stage, SMP_TRAIT_INTERNAL));
+    smp_json_bool(json, "premultiplies", smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD));
+    smp_json_bool(json, "keeps_alpha", smp_stage_is(stage, SMP_TRAIT_KEEPS_ALPHA));
     smp_json_array(json, "parameters");
     for (const smp_param *param = stage->params; param && param->name; param++)
         put_param(json, param);
     smp_json_end(json, ']');
     put_variants(json, "variants", stage->variants);
-    if (stage->reducers)
-        put_variants(json, "reducers", stage->reducers);
+    if (smp_stage_reducers(stage))
+        put_variants(json, "reducers", smp_stage_reducers(stage));
     smp_json_array(json, "aliases");
     for (smp_other_name other = smp_other_names(stage); smp_next_name(&other);) {
         smp_json_object(json, NULL);
@@ -100,7 +100,7 @@ void smp_stages_json(FILE *to, const smp_stage *one, bool all)
     smp_json_array(&json, NULL);
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        if (one ? stage == one : all || !stage->internal)
+        if (one ? stage == one : all || !smp_stage_is(stage, SMP_TRAIT_INTERNAL))
             put_stage(&json, stage);
     }
     smp_json_end(&json, ']');

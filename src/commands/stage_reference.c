@@ -91,9 +91,9 @@ void smp_stage_reference(FILE *to, const smp_stage *stage, bool color)
     }
     fprintf(to, "\n%svariants%s (same results, different ways; the last is what runs)\n", paint.bold, paint.off);
     put_variants(to, stage->variants);
-    if (stage->reducers) {
+    if (smp_stage_reducers(stage)) {
         fprintf(to, "\n%svariants of its measuring pass%s\n", paint.bold, paint.off);
-        put_variants(to, stage->reducers);
+        put_variants(to, smp_stage_reducers(stage));
     }
     if (stage->example)
         fprintf(to, "\n%sexample%s\n  %s\n", paint.bold, paint.off, stage->example);
@@ -183,9 +183,9 @@ static void put_markdown(FILE *to, const smp_stage *stage)
             fputs(" |\n", to);
         }
     }
-    put_markdown_variants(to, stage->reducers ? "variant of the second pass" : "variant", stage->variants);
-    if (stage->reducers)
-        put_markdown_variants(to, "variant of the measuring pass", stage->reducers);
+    put_markdown_variants(to, smp_stage_reducers(stage) ? "variant of the second pass" : "variant", stage->variants);
+    if (smp_stage_reducers(stage))
+        put_markdown_variants(to, "variant of the measuring pass", smp_stage_reducers(stage));
     if (stage->example)
         fprintf(to, "\nExample: `%s`\n", stage->example);
     smp_other_name other = smp_other_names(stage);
@@ -208,7 +208,7 @@ void smp_stages_markdown(FILE *to, const smp_stage *one, bool all)
               to);
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        if (one ? stage == one : all || !stage->internal)
+        if (one ? stage == one : all || !smp_stage_is(stage, SMP_TRAIT_INTERNAL))
             put_markdown(to, stage);
     }
 }

@@ -51,7 +51,7 @@ static void put_list(const stages_settings *settings)
     printf("%s%-*s  %-*s  what it does%s\n", paint.bold, NAME_COLUMNS, "stage", DOMAIN_COLUMNS, "for", paint.off);
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        if (stage->internal && !settings->all)
+        if (smp_stage_is(stage, SMP_TRAIT_INTERNAL) && !settings->all)
             continue;
         printf("%s%-*s%s  %-*s  ", paint.bold, NAME_COLUMNS, stage->name, paint.off, DOMAIN_COLUMNS,
                smp_domain_name(stage->domain));

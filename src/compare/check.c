@@ -113,8 +113,8 @@ static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d
         memcpy(d->work.table, trial->target->step->work.table, d->work.table_size);
     if (!code)
         code = smp_step_result(run, &result, &table, err);
-    if (!code && step->stage->finish)
-        code = step->stage->finish(step->params, &step->in, result, &d->work, &d->findings, err);
+    if (!code && step->stage->reduction)
+        code = step->stage->reduction->finish(step->params, &step->in, result, &d->work, &d->findings, err);
     if (!code && table)
         code = run->device->ops->copy_out(run->device, d->work.table, size, table, size, size, 1, err);
     smp_free(result);

@@ -53,7 +53,8 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
         cut(&step->out, side);
         counted->work = &trial->run->work;
     } else {
-        step->work = (smp_node_plan){.out = step->in, .access = step->stage->access, .reducers = step->stage->reducers};
+        step->work = (smp_node_plan){
+            .out = step->in, .access = step->stage->access, .reducers = smp_stage_reducers(step->stage)};
         counted->planned = true;
         counted->work = &step->work;
         smp_code code =
@@ -79,7 +80,7 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
  * may depend on the size of its input, and not where nothing is known of the kernel. */
 static bool has_corners(const smp_step *step)
 {
-    if (step->stage->foreign)
+    if (step->stage->examine)
         return false;
     return step->in.kind != step->out.kind || step->work.swaps_axes ||
            (step->in.width == step->out.width && step->in.height == step->out.height);

@@ -29,7 +29,7 @@ static void suggest_instead(smp_builder *b, const smp_stage *stage, const smp_pa
     char text[SMP_INSTEAD];
     smp_diag *last = unmended(b, value);
     const bool plain = value->kind == SMP_VALUE_WORD || value->kind == SMP_VALUE_NUMBER;
-    if (last && plain && (row->flags & SMP_P_MAIN) && stage->instead && stage->instead(value->text, text, sizeof text))
+    if (last && plain && (row->flags & SMP_P_MAIN) && smp_stage_instead(stage, value->text, text, sizeof text))
         smp_diag_fix(b->diags, last, "%s", text);
 }
 
@@ -125,7 +125,7 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
     if ((row->flags & SMP_P_FILE) && bound == SMP_BOUND_DONE) {
         if (!bind_file(b, scope, &argument.value, &number, &argument.field.string))
             return false;
-        b->program->files[number].foreign = stage->foreign;
+        b->program->files[number].foreign = stage->examine != NULL;
     }
     if (row->type == SMP_T_STRING && !strcmp(row->name, "name") && argument.field.string) {
         node->name = smp_arena_strndup(arena, argument.field.string, strlen(argument.field.string));
@@ -271,8 +271,8 @@ static smp_kind kind_after(const smp_stage *stage, smp_kind in)
 {
     if (!stage)
         return SMP_KIND_NONE;
-    if (stage->gives != SMP_KIND_NONE)
-        return stage->gives;
+    if (smp_stage_gives(stage) != SMP_KIND_NONE)
+        return smp_stage_gives(stage);
     if (in != SMP_KIND_NONE && (stage->domain & in))
         return in;
     return stage->domain == SMP_IMAGE || stage->domain == SMP_AUDIO ? stage->domain : SMP_KIND_NONE;
@@ -290,7 +290,8 @@ static size_t error_count(const smp_diags *diags)
 static bool check_together(smp_builder *b, const smp_ast_statement *statement, smp_node *node)
 {
     const smp_stage *stage = node->stage;
-    node->looks = stage->looks != NULL;
+    bool (*prepass)(const void *) = stage->reduction ? stage->reduction->prepass : NULL;
+    node->looks = prepass != NULL;
     for (size_t i = 0; i < node->argument_count; i++)
         if (node->arguments[i].later)
             return true;
@@ -301,7 +302,7 @@ static bool check_together(smp_builder *b, const smp_ast_statement *statement, s
     for (size_t i = 0; i < node->argument_count; i++)
         smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
     smp_error err = {.code = SMP_OK};
-    node->looks = stage->looks && stage->looks(params);
+    node->looks = prepass && prepass(params);
     if (stage->check(params, &err)) {
         smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "%s", err.message);
         if (err.hint[0])

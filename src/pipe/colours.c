@@ -55,7 +55,7 @@ bool smp_step_is_light(const smp_plan *plan, const smp_shape *input, int step)
 
 smp_code smp_check_kind(const smp_node *node, const smp_shape *in, smp_error *err)
 {
-    if (node->stage->encoded && node->light == SMP_LIGHT_LINEAR) {
+    if (smp_stage_is(node->stage, SMP_TRAIT_ENCODED) && node->light == SMP_LIGHT_LINEAR) {
         smp_fail(err, SMP_E_PIPE, "stage '%s' works on encoded values, and here is linear light", node->stage->name);
         return smp_hint(err, "write 'light encoded' before it");
     }

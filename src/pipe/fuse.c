@@ -41,7 +41,7 @@ void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
 /* Whether a reduction is wanted for what it tells, and not for the step alone that it adjusts. */
 static bool tells(const smp_step *step)
 {
-    return step->stage->access == SMP_REDUCE || step->stage->partial || step->work.access == SMP_REDUCE;
+    return step->stage->access == SMP_REDUCE || smp_stage_partials(step->stage) || step->work.access == SMP_REDUCE;
 }
 
 void smp_plan_prune(smp_plan *plan, bool *needed, int *moved)

@@ -64,7 +64,7 @@ static smp_code height_of(const smp_plan *plan, const smp_step *step, int64_t *h
 {
     smp_node_plan work = {.out = step->in,
                           .access = step->stage->access,
-                          .reducers = step->stage->reducers,
+                          .reducers = smp_stage_reducers(step->stage),
                           .linear = step->work.linear,
                           .probing = true};
     const smp_shape *by = step->second >= 0 ? &plan->steps[step->second].out : NULL;

@@ -62,7 +62,8 @@ bool smp_names_stage(const char *text, size_t length)
 {
     for (size_t i = 0; i < smp_catalog_count(); i++) {
         const smp_stage *stage = smp_catalog_at(i);
-        if (!stage->internal && strlen(stage->name) == length && !memcmp(stage->name, text, length))
+        if (!smp_stage_is(stage, SMP_TRAIT_INTERNAL) && strlen(stage->name) == length &&
+            !memcmp(stage->name, text, length))
             return true;
     }
     return false;

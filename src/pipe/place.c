@@ -188,7 +188,7 @@ const smp_param *smp_row_for(smp_builder *b, const smp_stage *stage, const smp_n
         if (!meant)
             return row;
         diag = smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'%s' is a word, not '%s'", row->name, shown);
-        if (stage->instead && stage->instead(arg->value.text, instead, sizeof instead))
+        if (smp_stage_instead(stage, arg->value.text, instead, sizeof instead))
             smp_diag_fix(b->diags, diag, "%s", instead);
         else
             smp_diag_fix(b->diags, diag, "write %s=%s", meant, shown);
@@ -224,7 +224,8 @@ static bool can_be(const smp_stage *stage, const char *name, size_t length, cons
 bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, const smp_stage *stage)
 {
     size_t names = 0, words = 0;
-    for (const char *at = stage && stage->order ? stage->order : ""; *at; at += strspn(at, " ")) {
+    const char *order = stage && stage->hints && stage->hints->order ? stage->hints->order : "";
+    for (const char *at = order; *at; at += strspn(at, " ")) {
         names++;
         at += strcspn(at, " ");
     }
@@ -235,7 +236,7 @@ bool smp_values_in_order(smp_builder *b, const smp_ast_statement *statement, con
     if (!names || words != names || statement->arg_count != names)
         return false;
     smp_text text = {0};
-    const char *at = stage->order;
+    const char *at = order;
     smp_text_print(&text, "write %s", stage->name);
     for (size_t i = 0; i < names; i++) {
         char shown[SMP_SHOWN];

@@ -169,9 +169,9 @@ static smp_code add_node(smp_planner *p, int number)
         if (linear && in.curve == SMP_CURVE_OTHER)
             warn(p, node, "'%s' in linear light takes the picture for sRGB: its own tone curve is not a power",
                  stage->name);
-        input = smp_planner_in_state(p, input, stage->neighbourhood, linear);
+        input = smp_planner_in_state(p, input, smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD), linear);
         if (input >= 0 && second >= 0)
-            second = smp_planner_in_state(p, second, stage->neighbourhood,
+            second = smp_planner_in_state(p, second, smp_stage_is(stage, SMP_TRAIT_NEIGHBOURHOOD),
                                           smp_planner_second_is(stage, SMP_P_WEIGHTS) ? p->plan->steps[second].linear
                                                                                       : linear);
         if (input < 0 || (node->second != SMP_NODE_NONE && second < 0)) {
@@ -228,7 +228,7 @@ static smp_code add_node(smp_planner *p, int number)
     applying->node = number;
     applying->reduced_by = index;
     memcpy(applying->label, p->plan->steps[index].label, sizeof applying->label);
-    if (!stage->partial) /* else its findings have the stage's own name */
+    if (!smp_stage_partials(stage)) /* else its findings have the stage's own name */
         snprintf(p->plan->steps[index].label, sizeof applying->label, "(measure) %.80s", applying->label);
     p->step_of[number] = apply;
     return SMP_OK;

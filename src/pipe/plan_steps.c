@@ -45,7 +45,7 @@ smp_code smp_planner_work_out(smp_planner *p, int index, const smp_stage *stage,
     step->in = steps[input].out;
     step->work.out = step->in;
     step->work.access = stage->access;
-    step->work.reducers = stage->reducers;
+    step->work.reducers = smp_stage_reducers(stage);
     step->work.linear = steps[input].linear;
     step->work.probing = p->request->shapes;
     if (stage->plan) {

@@ -37,7 +37,7 @@ static void warn_of_dead_ends(smp_builder *b)
     const smp_program *program = b->program;
     for (size_t i = 0; i < program->node_count; i++) {
         const smp_node *node = &program->nodes[i];
-        bool measures = node->stage && (node->stage->access == SMP_REDUCE || node->stage->partial);
+        bool measures = node->stage && (node->stage->access == SMP_REDUCE || smp_stage_partials(node->stage));
         if (!b->infos[i].used && !b->infos[i].tapped && !measures && program->output != (int)i)
             smp_diags_add(b->diags, SMP_WARNING, node->span, "the result of '%s' is not used", node->stage->name);
     }
@@ -125,9 +125,11 @@ smp_code smp_program_parse_lines(const char *const *lines, size_t count, const s
 
 smp_code smp_program_measures(const smp_program *program, smp_error *err)
 {
-    for (size_t i = 0; i < program->node_count; i++)
-        if (program->nodes[i].stage->finish && (!program->nodes[i].stage->looks || program->nodes[i].looks))
+    for (size_t i = 0; i < program->node_count; i++) {
+        const smp_reduction_ops *ops = program->nodes[i].stage->reduction;
+        if (ops && (!ops->prepass || program->nodes[i].looks))
             return SMP_OK;
+    }
     char names[400] = "";
     for (size_t i = 0, used = 0; i < smp_stage_count(); i++)
         if (smp_stage_at(i)->access == SMP_REDUCE && used < sizeof names)

@@ -115,7 +115,7 @@ bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_k
         return false;
     }
     for (size_t i = 0; i < stages; i++)
-        if (!smp_catalog_at(i)->internal && takes(smp_catalog_at(i), kind))
+        if (!smp_stage_is(smp_catalog_at(i), SMP_TRAIT_INTERNAL) && takes(smp_catalog_at(i), kind))
             names[count++] = smp_catalog_at(i)->name;
     memcpy(names + count, keywords, sizeof keywords);
     count += sizeof keywords / sizeof keywords[0];

@@ -29,8 +29,8 @@ typedef struct smp_step_report {
     smp_findings findings;
     const smp_stage *stage;
     smp_shape in;  /* what it worked on */
-    void *partial; /* its findings in a form that merges over files (stage->merge); null: not wanted, or the stage has
-                      none */
+    void *partial; /* its findings in a form that merges over files (smp_partial_ops); null: not wanted, or the stage
+                      has none */
     const char *counter;     /* the source of the counts: "model", "sass"; null: not counted */
     char counted_code[120];  /* of a model: "SASS of sm_90"; "": nothing is known */
     smp_shared_count shared; /* its GPU kernels' accesses to shared memory */

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "media/jpeg_params.h"
 #include "run/file_source.h"
 #include "run/runner_internal.h"
 
@@ -296,7 +297,7 @@ smp_code smp_runner_send(smp_runner *r, size_t index, const smp_rows *done, smp_
     int64_t end = done->to;
     if (r->docks[index] && smp_stream_is_pinned(endpoint->stream))
         return stop_over(r, sink->step, r->docks[index], endpoint, done, err);
-    int64_t (*filled_rows)(const void *first, const smp_shape *out) = sink->coded ? step->stage->filled_rows : NULL;
+    int64_t (*filled_rows)(const void *first, const smp_shape *out) = sink->coded ? smp_jpeg_scan_row_count : NULL;
     if (filled_rows && done->from > 0)
         end = smp_min_i64(end, endpoint->last);
     for (int64_t y = done->from; y < end;) {

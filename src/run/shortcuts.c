@@ -23,7 +23,7 @@ static bool may_shrink(const smp_plan *plan)
         }
         if (!whole[step->input] && !(step->second >= 0 && whole[step->second]))
             continue;
-        const bool scales = step->stage && step->stage->rescales && !step->part_count;
+        const bool scales = step->stage && smp_stage_is(step->stage, SMP_TRAIT_RESCALES) && !step->part_count;
         whole[i] = !scales;
         scaled |= scales;
         good = scales ? step->out.width <= step->in.width && step->out.height <= step->in.height
@@ -44,7 +44,7 @@ static bool gives_the_same(const smp_plan *whole, const smp_plan *small)
                whole->sinks[i].shape.height == small->sinks[i].shape.height;
     for (size_t i = 0; same && i < small->step_count; i++) {
         const smp_step *step = &small->steps[i];
-        same = !step->stage || !step->stage->rescales ||
+        same = !step->stage || !smp_stage_is(step->stage, SMP_TRAIT_RESCALES) ||
                (step->out.width <= step->in.width && step->out.height <= step->in.height);
     }
     return same;

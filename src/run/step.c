@@ -56,8 +56,8 @@ static uint64_t picture_bytes(const smp_step *step)
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
 {
     uint64_t bytes = picture_bytes(&plan->steps[step->input]);
-    const bool gathers =
-        step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && step->stage && !step->stage->neighbourhood;
+    const bool gathers = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && step->stage &&
+                         !smp_stage_is(step->stage, SMP_TRAIT_NEIGHBOURHOOD);
     if (gathers) { /* reads a pixel for each that it writes */
         const smp_step *from = &plan->steps[step->input];
         const uint64_t read = (uint64_t)(step->out.width * step->out.height) * (uint64_t)from->out.channels *
@@ -397,10 +397,12 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     if (!code && target != run && !table && target->work.table_size && !target->work.table &&
         !(target->work.table = smp_alloc(target->work.table_size)))
         code = smp_fail_memory(err, "a table", target->work.table_size);
-    if (!code && run->wants_partial && run->step->stage->partial)
-        code = run->step->stage->partial(run->step->params, &run->step->in, &run->work, result, &run->partial, err);
-    if (!code && run->step->stage->finish)
-        code = run->step->stage->finish(run->step->params, &run->step->in, result, &target->work, &run->findings, err);
+    if (!code && run->wants_partial && smp_stage_partials(run->step->stage))
+        code = smp_stage_partials(run->step->stage)
+                   ->make(run->step->params, &run->step->in, &run->work, result, &run->partial, err);
+    if (!code && run->step->stage->reduction)
+        code = run->step->stage->reduction->finish(run->step->params, &run->step->in, result, &target->work,
+                                                   &run->findings, err);
     run->result_seconds = smp_now() - start;
     smp_free(result);
     if (!code && target != run)

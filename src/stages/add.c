@@ -24,10 +24,11 @@ const smp_stage smp_stage_add = {
     .example = "add 10%",
     .domain = SMP_BOTH,
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases = (const smp_alias[]){{"plus", "add"}, {"sum", "add by=@name"}, {"brightness offset", "add 10%"}, {0}},
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES({"plus", "add"}, {"sum", "add by=@name"}, {"brightness offset", "add 10%"})),
 };

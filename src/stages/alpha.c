@@ -106,10 +106,8 @@ const smp_stage smp_stage_alpha = {
     .check = check,
     .plan = plan,
     .variants = smp_alpha_change_variants,
-    .aliases = (const smp_alias[]){{"flatten background", "alpha flatten"},
-                                   {"remove_alpha", "alpha drop"},
-                                   {"alphaextract", "alpha extract"},
-                                   {"alphamerge bandjoin", "alpha set by=@name"},
-                                   {"addalpha opaque", "alpha opaque"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases =
+                           SMP_ALIASES({"flatten background", "alpha flatten"}, {"remove_alpha", "alpha drop"},
+                                       {"alphaextract", "alpha extract"}, {"alphamerge bandjoin", "alpha set by=@name"},
+                                       {"addalpha opaque", "alpha opaque"})),
 };

@@ -64,9 +64,8 @@ const smp_stage smp_stage_append = {
     .check = check,
     .plan = plan,
     .variants = smp_mix_variants,
-    .aliases = (const smp_alias[]){{"concat concatenate", "append by=\"next.wav\""},
-                                   {"splice", "append by=\"next.wav\" crossfade=10ms"},
-                                   {"repeat loop aloop", "append by=@input"},
-                                   {"acrossfade crossfade", "append by=\"next.wav\" crossfade=2s"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"concat concatenate", "append by=\"next.wav\""},
+                                              {"splice", "append by=\"next.wav\" crossfade=10ms"},
+                                              {"repeat loop aloop", "append by=@input"},
+                                              {"acrossfade crossfade", "append by=\"next.wav\" crossfade=2s"})),
 };

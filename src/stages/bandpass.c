@@ -46,5 +46,5 @@ const smp_stage smp_stage_bandpass = {
     .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"bp bandfilter sinc", "bandpass low=300Hz high=3400Hz"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"bp bandfilter sinc", "bandpass low=300Hz high=3400Hz"})),
 };

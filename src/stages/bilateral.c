@@ -109,12 +109,12 @@ const smp_stage smp_stage_bilateral = {
     .example = "bilateral 1px range=20%",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"bilateralfilter bilateral_filter denoise_bilateral smartblur", "bilateral 3px"},
-                                   {"surface_blur", "bilateral 5px"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+                           {"bilateralfilter bilateral_filter denoise_bilateral smartblur", "bilateral 3px"},
+                           {"surface_blur", "bilateral 5px"})),
 };

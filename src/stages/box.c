@@ -119,10 +119,11 @@ const smp_stage smp_stage_box = {
     .example = "box 5px",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = params,
     .params_size = sizeof(box_params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"boxblur boxfilter box_blur mean average avgblur uniform_filter", "box"}, {0}},
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES({"boxblur boxfilter box_blur mean average avgblur uniform_filter", "box"})),
 };

@@ -175,8 +175,7 @@ const smp_stage smp_stage_canny = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     .variants = variants,
-    .reducers = reducers,
-    .aliases = (const smp_alias[]){{"edgedetect edge cannyedges", "canny"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"edgedetect edge cannyedges", "canny"})),
 };

@@ -262,13 +262,12 @@ const smp_stage smp_stage_clahe = {
     .example = "clahe 4 clip=3",
     .domain = SMP_IMAGE,
     .access = SMP_ADJUST,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     .variants = variants,
-    .reducers = reducers,
-    .aliases =
-        (const smp_alias[]){{"adapthisteq equalize_adapthist hist_local localcontrast local_contrast", "clahe"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+                           {"adapthisteq equalize_adapthist hist_local localcontrast local_contrast", "clahe"})),
 };

@@ -51,5 +51,5 @@ const smp_stage smp_stage_compress = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_dynamics_variants,
-    .aliases = (const smp_alias[]){{"compressor acompressor compand drc", "compress -20dB ratio=4"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"compressor acompressor compand drc", "compress -20dB ratio=4"})),
 };

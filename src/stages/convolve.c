@@ -21,11 +21,11 @@ const smp_stage smp_stage_convolve = {
     .example = "convolve [1 2 1; 2 4 2; 1 2 1]",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = smp_convolve_param_list,
     .params_size = sizeof(smp_convolve_params),
     .check = smp_convolve_check,
     .plan = plan,
     .variants = smp_convolve_variants,
-    .aliases = (const smp_alias[]){{"conv convolution convolve2d conv2d", "convolve"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"conv convolution convolve2d conv2d", "convolve"})),
 };

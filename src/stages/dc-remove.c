@@ -34,8 +34,7 @@ const smp_stage smp_stage_dc_remove = {
     .domain = SMP_AUDIO,
     .access = SMP_ADJUST,
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_chunk_variants),
     .variants = smp_gain_offset_variants,
-    .reducers = smp_chunk_variants,
-    .aliases = (const smp_alias[]){{"dcshift dc_remove dcblock", "dc-remove"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"dcshift dc_remove dcblock", "dc-remove"})),
 };

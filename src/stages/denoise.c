@@ -235,9 +235,8 @@ const smp_stage smp_stage_denoise = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
-    .looks = looks,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.prepass = looks, .finish = finish, .reducers = reducers),
     .variants = variants,
-    .reducers = reducers,
-    .aliases = (const smp_alias[]){{"noisered noise-reduction afftdn anlmdn arnndn noiseprof", "denoise 12dB"}, {0}},
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES({"noisered noise-reduction afftdn anlmdn arnndn noiseprof", "denoise 12dB"})),
 };

@@ -37,5 +37,5 @@ const smp_stage smp_stage_depth = {
     .params_size = sizeof(depth_params),
     .plan = plan,
     .variants = smp_convert_variants,
-    .aliases = (const smp_alias[]){{"bitdepth bits format", "depth 8bit"}, {"cast", "depth float"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"bitdepth bits format", "depth 8bit"}, {"cast", "depth float"})),
 };

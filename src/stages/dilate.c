@@ -21,11 +21,11 @@ const smp_stage smp_stage_dilate = {
     .example = "dilate 5px shape=disk",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = table,
     .params_size = sizeof(smp_morph_params),
     .check = smp_morph_check,
     .plan = plan,
     .variants = smp_morph_one_pass,
-    .aliases = (const smp_alias[]){{"maximum_filter max_filter dilation grow", "dilate 3"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"maximum_filter max_filter dilation grow", "dilate 3"})),
 };

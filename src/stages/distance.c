@@ -128,10 +128,8 @@ const smp_stage smp_stage_distance = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     .variants = variants,
-    .reducers = reducers,
-    .aliases =
-        (const smp_alias[]){{"edt distancetransform distance_transform bwdist distance_transform_edt", "distance"},
-                            {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+                           {"edt distancetransform distance_transform bwdist distance_transform_edt", "distance"})),
 };

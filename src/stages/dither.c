@@ -43,11 +43,11 @@ const smp_stage smp_stage_dither = {
              "unless this is asked for.",
     .example = "dither 16bit",
     .domain = SMP_AUDIO,
-    .same_level = true,
+    .traits = SMP_TRAIT_SAME_LEVEL,
     .access = SMP_POINT,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"tpdf", "dither 16bit"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"tpdf", "dither 16bit"})),
 };

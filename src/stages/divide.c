@@ -30,11 +30,11 @@ const smp_stage smp_stage_divide = {
     .example = "divide 80%",
     .domain = SMP_BOTH,
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases = (const smp_alias[]){{"div", "divide"}, {"flatfield", "divide by=@name"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"div", "divide"}, {"flatfield", "divide by=@name"})),
 };

@@ -156,12 +156,9 @@ const smp_stage smp_stage_eq = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){{"equalizer anequalizer firequalizer biquad peaking", "eq peak freq=1kHz gain=6dB q=1"},
-                            {"bass lowshelf", "eq lowshelf freq=100Hz gain=6dB"},
-                            {"treble highshelf", "eq highshelf freq=3kHz gain=6dB"},
-                            {"allpass", "eq allpass freq=1kHz"},
-                            {"iirfilter aiir", "eq lowpass freq=4kHz"},
-                            {"tone", "eq lowshelf freq=100Hz gain=3dB"},
-                            {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+                           {"equalizer anequalizer firequalizer biquad peaking", "eq peak freq=1kHz gain=6dB q=1"},
+                           {"bass lowshelf", "eq lowshelf freq=100Hz gain=6dB"},
+                           {"treble highshelf", "eq highshelf freq=3kHz gain=6dB"}, {"allpass", "eq allpass freq=1kHz"},
+                           {"iirfilter aiir", "eq lowpass freq=4kHz"}, {"tone", "eq lowshelf freq=100Hz gain=3dB"})),
 };

@@ -21,11 +21,11 @@ const smp_stage smp_stage_erode = {
     .example = "erode 5px shape=disk",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = table,
     .params_size = sizeof(smp_morph_params),
     .check = smp_morph_check,
     .plan = plan,
     .variants = smp_morph_one_pass,
-    .aliases = (const smp_alias[]){{"minimum_filter min_filter erosion shrink", "erode 3"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"minimum_filter min_filter erosion shrink", "erode 3"})),
 };

@@ -78,7 +78,6 @@ const smp_stage smp_stage_fade = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){
-            {"afade", "fade in=0.5s out=0.5s"}, {"fadein", "fade in=0.5s"}, {"fadeout", "fade out=0.5s"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"afade", "fade in=0.5s out=0.5s"}, {"fadein", "fade in=0.5s"},
+                                              {"fadeout", "fade out=0.5s"})),
 };

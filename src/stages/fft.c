@@ -65,7 +65,6 @@ const smp_stage smp_stage_fft = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_fourier_forward,
-    .aliases =
-        (const smp_alias[]){
-            {"fft2 dft fourier", "fft"}, {"rfft2", "fft output=complex"}, {"fft_spectrum", "fft log"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"fft2 dft fourier", "fft"}, {"rfft2", "fft output=complex"},
+                                              {"fft_spectrum", "fft log"})),
 };

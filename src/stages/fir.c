@@ -55,5 +55,5 @@ const smp_stage smp_stage_fir = {
     .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"firfilter afir lfilter", "fir [0.25 0.5 0.25]"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"firfilter afir lfilter", "fir [0.25 0.5 0.25]"})),
 };

@@ -34,7 +34,6 @@ const smp_stage smp_stage_flip = {
     .params_size = sizeof(flip_params),
     .plan = plan,
     .variants = smp_transpose_variants,
-    .aliases = (const smp_alias[]){{"hflip fliph flop mirror fliplr", "flip horizontal"},
-                                   {"vflip flipv flipud", "flip vertical"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"hflip fliph flop mirror fliplr", "flip horizontal"},
+                                              {"vflip flipv flipud", "flip vertical"})),
 };

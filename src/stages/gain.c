@@ -36,5 +36,5 @@ const smp_stage smp_stage_gain = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_gain_offset_variants,
-    .aliases = (const smp_alias[]){{"vol volume", "gain -6dB"}, {"amplify", "gain 6dB"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"vol volume", "gain -6dB"}, {"amplify", "gain 6dB"})),
 };

@@ -34,10 +34,10 @@ const smp_stage smp_stage_gamma = {
     .example = "gamma 1.8",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(gamma_params),
     .plan = plan,
     .variants = smp_tone_curve_variants,
-    .aliases = (const smp_alias[]){{"pow power gammaval", "gamma {1/2.2}"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"pow power gammaval", "gamma {1/2.2}"})),
 };

@@ -51,6 +51,6 @@ const smp_stage smp_stage_gate = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_dynamics_variants,
-    .aliases =
-        (const smp_alias[]){{"agate noisegate noise-gate", "gate -50dB"}, {"expander", "gate -50dB ratio=2"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"agate noisegate noise-gate", "gate -50dB"},
+                                              {"expander", "gate -50dB ratio=2"})),
 };

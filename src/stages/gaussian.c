@@ -159,12 +159,12 @@ const smp_stage smp_stage_gaussian = {
     .example = "gaussian 2px edge=mirror",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = params,
     .params_size = sizeof(gaussian_params),
     .plan = plan,
     .variants = variants,
-    .instead = instead,
-    .aliases =
-        (const smp_alias[]){{"blur gblur gaussblur gaussian_blur gaussianblur gaussian_filter gauss", "gaussian"}, {0}},
+    .hints = SMP_HINTS(.instead = instead,
+                       .aliases = SMP_ALIASES(
+                           {"blur gblur gaussblur gaussian_blur gaussianblur gaussian_filter gauss", "gaussian"})),
 };

@@ -42,12 +42,12 @@ const smp_stage smp_stage_gray = {
     .example = "gray",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(gray_params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
-    .aliases =
-        (const smp_alias[]){
-            {"grey decolor grayscale greyscale desaturate luma luminance bw monochrome colorspace", "gray"}, {0}},
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES(
+                      {"grey decolor grayscale greyscale desaturate luma luminance bw monochrome colorspace", "gray"})),
 };

@@ -37,5 +37,5 @@ const smp_stage smp_stage_highpass = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"hp lowcut basscut rumble", "highpass 80Hz"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"hp lowcut basscut rumble", "highpass 80Hz"})),
 };

@@ -139,12 +139,9 @@ const smp_stage smp_stage_histogram = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
-    .partial = make_partial,
-    .merge = merge,
-    .report = report,
-    .pack = pack,
-    .unpack = unpack,
+    .reduction =
+        SMP_REDUCTION(.finish = finish, .partials = SMP_PARTIALS(.make = make_partial, .merge = merge, .report = report,
+                                                                 .pack = pack, .unpack = unpack)),
     .variants = smp_count_variants,
-    .aliases = (const smp_alias[]){{"hist histo", "histogram"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"hist histo", "histogram"})),
 };

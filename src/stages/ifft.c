@@ -60,5 +60,5 @@ const smp_stage smp_stage_ifft = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_fourier_inverse,
-    .aliases = (const smp_alias[]){{"ifft2 idft irfft2 ift invfft", "ifft"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"ifft2 idft irfft2 ift invfft", "ifft"})),
 };

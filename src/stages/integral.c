@@ -187,10 +187,8 @@ const smp_stage smp_stage_integral = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     .variants = variants,
-    .reducers = reducers,
-    .aliases = (const smp_alias[]){{"cumsum sat summed_area summedareatable integralimage", "integral"},
-                                   {"scan prefixsum prefix_sum", "integral rows"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"cumsum sat summed_area summedareatable integralimage", "integral"},
+                                              {"scan prefixsum prefix_sum", "integral rows"})),
 };

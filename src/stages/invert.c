@@ -17,8 +17,8 @@ const smp_stage smp_stage_invert = {
     .example = "invert",
     .domain = SMP_IMAGE, /* of a sound, it would be the sound around 1 */
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .plan = plan,
     .variants = smp_invert_variants,
-    .aliases = (const smp_alias[]){{"negate negative not bitwise_not", "invert"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"negate negative not bitwise_not", "invert"})),
 };

@@ -107,11 +107,11 @@ const smp_stage smp_stage_istft = {
         "not tell. `stft` forgets how much the sound goes on behind the middle of its last frame: `frames` says so.",
     .example = "istft 8kHz hop=40",
     .domain = SMP_IMAGE,
-    .gives = SMP_AUDIO,
+    .traits = SMP_TRAIT_GIVES_SOUND,
     .access = SMP_STENCIL,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"irfft", "istft 44.1kHz"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"irfft", "istft 44.1kHz"})),
 };

@@ -133,7 +133,6 @@ const smp_stage smp_stage_join = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"append splice stitch hconcat hstack beside", "join by=@name"},
-                                   {"vconcat vstack", "join by=@name side=below"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"append splice stitch hconcat hstack beside", "join by=@name"},
+                                              {"vconcat vstack", "join by=@name side=below"})),
 };

@@ -147,7 +147,7 @@ const smp_stage smp_stage_jpeg_decode = {
              "interpolated by 3/4 and 1/4. Files that it is in doubt about are decoded by libjpeg-turbo.",
     .example = "jpeg_decode width=160 height=120 across=2 down=2",
     .domain = SMP_IMAGE,
-    .internal = true,
+    .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_JPEG,
     .access = SMP_WHOLE,
     .params = table,

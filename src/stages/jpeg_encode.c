@@ -189,12 +189,11 @@ const smp_stage smp_stage_jpeg_encode = {
         "follows, without the end marker, then zeros.",
     .example = "jpeg_encode 75 sampling=420 restart=5",
     .domain = SMP_IMAGE,
-    .internal = true,
+    .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_JPEG_ENCODE,
     .access = SMP_WHOLE,
     .params = table,
     .params_size = sizeof(smp_jpeg_params),
     .plan = plan,
-    .filled_rows = smp_jpeg_scan_row_count,
     .variants = variants,
 };

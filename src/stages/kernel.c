@@ -271,12 +271,12 @@ const smp_stage smp_stage_kernel = {
     .example = "kernel \"blur3.ptx\" name=blur3 block=32x8 args=(in, out, width, height, 3.5)",
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,
-    .foreign = true,
     .params = table,
     .params_size = sizeof(params),
     .check = check,
     .examine = examine,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"cuda", "kernel \"my.cu\" name=NAME"}, {"ptx", "kernel \"my.ptx\" name=NAME"}, {0}},
+    .hints = SMP_HINTS(.aliases =
+                           SMP_ALIASES({"cuda", "kernel \"my.cu\" name=NAME"}, {"ptx", "kernel \"my.ptx\" name=NAME"})),
 };

@@ -422,18 +422,14 @@ const smp_stage smp_stage_label = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
-    .finish = finish,
-    .partial = partial,
-    .merge = merge,
-    .report = report,
-    .pack = pack,
-    .unpack = unpack,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers,
+                               .partials = SMP_PARTIALS(.make = partial, .merge = merge, .report = report, .pack = pack,
+                                                        .unpack = unpack)),
     .variants = variants,
-    .reducers = reducers,
-    .aliases =
-        (const smp_alias[]){
-            {"components connectedcomponents connected_components bwlabel blobs particles ccl labelregions", "label"},
-            {"analyze_particles analyzeparticles regionprops", "label min-area=20px output=input"},
-            {"bwareaopen remove_small_objects", "label min-area=50px"},
-            {0}},
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES(
+                      {"components connectedcomponents connected_components bwlabel blobs particles ccl labelregions",
+                       "label"},
+                      {"analyze_particles analyzeparticles regionprops", "label min-area=20px output=input"},
+                      {"bwareaopen remove_small_objects", "label min-area=50px"})),
 };

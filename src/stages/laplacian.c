@@ -60,11 +60,11 @@ const smp_stage smp_stage_laplacian = {
     .example = "laplacian edge=reflect",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = params,
     .params_size = sizeof(laplacian_params),
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"laplace laplacefilter", "laplacian"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"laplace laplacefilter", "laplacian"})),
 };

@@ -50,5 +50,5 @@ const smp_stage smp_stage_limit = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_dynamics_variants,
-    .aliases = (const smp_alias[]){{"limiter alimiter brickwall maximizer", "limit -1dB"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"limiter alimiter brickwall maximizer", "limit -1dB"})),
 };

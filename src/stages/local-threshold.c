@@ -99,10 +99,10 @@ const smp_stage smp_stage_local_threshold = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"adaptive sauvola autolocalthreshold", "local-threshold 31px"},
-                                   {"adaptivethreshold adaptive_threshold lat", "local-threshold 31px method=mean"},
-                                   {"threshold_sauvola", "local-threshold 15px edge=mirror"},
-                                   {"niblack", "local-threshold 31px method=niblack"},
-                                   {"bradley", "local-threshold 31px method=bradley"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases =
+                           SMP_ALIASES({"adaptive sauvola autolocalthreshold", "local-threshold 31px"},
+                                       {"adaptivethreshold adaptive_threshold lat", "local-threshold 31px method=mean"},
+                                       {"threshold_sauvola", "local-threshold 15px edge=mirror"},
+                                       {"niblack", "local-threshold 31px method=niblack"},
+                                       {"bradley", "local-threshold 31px method=bradley"})),
 };

@@ -35,5 +35,5 @@ const smp_stage smp_stage_lowpass = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases = (const smp_alias[]){{"lowpas lp hicut treblecut", "lowpass 4kHz"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"lowpas lp hicut treblecut", "lowpass 4kHz"})),
 };

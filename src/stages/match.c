@@ -137,12 +137,12 @@ const smp_stage smp_stage_match = {
     .example = "match to=@input",
     .domain = SMP_IMAGE,
     .access = SMP_ADJUST,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = smp_count_both_variants),
     .variants = smp_equalize_variants,
-    .reducers = smp_count_both_variants,
-    .aliases = (const smp_alias[]){{"match_histograms imhistmatch histogram_matching histmatch", "match @name"}, {0}},
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES({"match_histograms imhistmatch histogram_matching histmatch", "match @name"})),
 };

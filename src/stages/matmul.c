@@ -138,10 +138,10 @@ const smp_stage smp_stage_matmul = {
     .example = "matmul with=@input",
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"gemm sgemm dot mm matrixmultiply", "matmul with=@name"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"gemm sgemm dot mm matrixmultiply", "matmul with=@name"})),
 };

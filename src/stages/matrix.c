@@ -65,10 +65,9 @@ const smp_stage smp_stage_matrix = {
     .params_size = sizeof(matrix_params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
-    .aliases =
-        (const smp_alias[]){
-            {"colorchannelmixer recolor recomb colormatrix channelmixer", "matrix [1 0 0; 0 1 0; 0 0 1]"},
-            {"separate channel", "matrix [1 0 0]"},
-            {"sepia sepia-tone", "matrix [0.393 0.769 0.189; 0.349 0.686 0.168; 0.272 0.534 0.131]"},
-            {0}},
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES(
+                      {"colorchannelmixer recolor recomb colormatrix channelmixer", "matrix [1 0 0; 0 1 0; 0 0 1]"},
+                      {"separate channel", "matrix [1 0 0]"},
+                      {"sepia sepia-tone", "matrix [0.393 0.769 0.189; 0.349 0.686 0.168; 0.272 0.534 0.131]"})),
 };

@@ -25,10 +25,11 @@ const smp_stage smp_stage_median = {
     .example = "median 3px",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = table,
     .params_size = sizeof(smp_rank_params),
     .plan = plan,
     .variants = smp_rank_variants,
-    .aliases = (const smp_alias[]){{"medianblur median_blur median_filter medfilt medfilt2 denoise", "median 3"}, {0}},
+    .hints = SMP_HINTS(.aliases =
+                           SMP_ALIASES({"medianblur median_blur median_filter medfilt medfilt2 denoise", "median 3"})),
 };

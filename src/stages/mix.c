@@ -49,8 +49,7 @@ const smp_stage smp_stage_mix = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_mix_variants,
-    .aliases = (const smp_alias[]){{"amix", "mix by=\"voice.wav\""},
-                                   {"amerge merge", "mix by=\"right.wav\" how=beside"},
-                                   {"echo aecho", "mix by=@input at=0.3s gain=-6dB"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"amix", "mix by=\"voice.wav\""},
+                                              {"amerge merge", "mix by=\"right.wav\" how=beside"},
+                                              {"echo aecho", "mix by=@input at=0.3s gain=-6dB"})),
 };

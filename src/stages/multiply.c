@@ -24,10 +24,10 @@ const smp_stage smp_stage_multiply = {
     .example = "multiply 120%",
     .domain = SMP_BOTH,
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases = (const smp_alias[]){{"mul times", "multiply"}, {"exposure", "multiply 2"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"mul times", "multiply"}, {"exposure", "multiply 2"})),
 };

@@ -92,6 +92,6 @@ const smp_stage smp_stage_notch = {
     .check = check,
     .plan = plan,
     .variants = smp_filter_variants,
-    .aliases =
-        (const smp_alias[]){{"bandstop bandreject", "notch 50Hz"}, {"dehum humremove", "notch 50Hz harmonics=6"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"bandstop bandreject", "notch 50Hz"},
+                                              {"dehum humremove", "notch 50Hz harmonics=6"})),
 };

@@ -24,14 +24,14 @@ const smp_stage smp_stage_orient = {
              "8 rotate 270 (TIFF 6.0, tag 274).",
     .example = "orient 6",
     .domain = SMP_IMAGE,
-    .internal = true,
-    .aliases = (const smp_alias[]){{"autorotate auto_rotate auto-orient autoorient auto_orient exif_transpose",
-                                    "nothing: every picture is turned as its EXIF says, by itself"},
-                                   {0}},
+    .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_ORIENT,
     .access = SMP_STENCIL, /* of reach 0 for orientations 1 and 2; the others need the whole picture */
     .params = table,
     .params_size = sizeof(smp_orient_params),
     .plan = plan,
     .variants = smp_transpose_variants,
+    .hints =
+        SMP_HINTS(.aliases = SMP_ALIASES({"autorotate auto_rotate auto-orient autoorient auto_orient exif_transpose",
+                                          "nothing: every picture is turned as its EXIF says, by itself"})),
 };

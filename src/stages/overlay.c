@@ -89,9 +89,8 @@ const smp_stage smp_stage_overlay = {
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_overlay_variants,
-    .aliases = (const smp_alias[]){{"watermark", "overlay by=\"logo.png\" anchor=bottom-right opacity=50%"},
-                                   {"composite merge over alpha_composite", "overlay by=@name"},
-                                   {"logo", "overlay by=\"logo.png\" anchor=bottom-right"},
-                                   {"stamp", "overlay by=\"stamp.png\" x=10 y=10"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"watermark", "overlay by=\"logo.png\" anchor=bottom-right opacity=50%"},
+                                              {"composite merge over alpha_composite", "overlay by=@name"},
+                                              {"logo", "overlay by=\"logo.png\" anchor=bottom-right"},
+                                              {"stamp", "overlay by=\"stamp.png\" x=10 y=10"})),
 };

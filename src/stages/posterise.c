@@ -69,14 +69,13 @@ const smp_stage smp_stage_posterise = {
     .example = "posterise 4",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_posterise_variants,
-    .aliases =
-        (const smp_alias[]){{"posterize", "posterise 4"},
-                            {"floyd_steinberg floydsteinberg error_diffusion dither", "posterise 2 dither=diffuse"},
-                            {"halftone bayer", "posterise 2 dither=bayer8"},
-                            {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+                           {"posterize", "posterise 4"},
+                           {"floyd_steinberg floydsteinberg error_diffusion dither", "posterise 2 dither=diffuse"},
+                           {"halftone bayer", "posterise 2 dither=bayer8"})),
 };

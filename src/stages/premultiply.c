@@ -19,10 +19,9 @@ const smp_stage smp_stage_premultiply = {
         "is seen, and hidden colour cannot bleed out (Porter and Duff, Compositing Digital Images, 1984).",
     .example = "premultiply",
     .domain = SMP_IMAGE,
-    .internal = true,
+    .traits = SMP_TRAIT_INTERNAL | SMP_TRAIT_KEEPS_ALPHA,
     .role = SMP_ROLE_PREMULTIPLY,
     .access = SMP_POINT,
-    .keeps_alpha = true,
     .plan = plan,
     .variants = smp_premultiply_variants,
 };

@@ -175,11 +175,10 @@ const smp_stage smp_stage_profile = {
     .example = "profile from=display-p3",
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
-    .encoded = true,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_ENCODED | SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_profile_variants,
-    .aliases = (const smp_alias[]){{"icc icc_transform srgb tosrgb colormanage", "profile"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"icc icc_transform srgb tosrgb colormanage", "profile"})),
 };

@@ -177,9 +177,9 @@ const smp_stage smp_stage_quality = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
-    .instead = instead,
+    .reduction = SMP_REDUCTION(.finish = finish),
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){{"psnr ssim mse compare_images similarity structural_similarity", "quality by=@name"}, {0}},
+    .hints = SMP_HINTS(.instead = instead,
+                       .aliases = SMP_ALIASES(
+                           {"psnr ssim mse compare_images similarity structural_similarity", "quality by=@name"})),
 };

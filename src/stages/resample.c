@@ -187,7 +187,7 @@ const smp_stage smp_stage_resample = {
         "ratio of the rates, rounded up. With a speed the sound's rate counts as so many times what it is. Streams.",
     .example = "resample 32kHz bandwidth=80% attenuation=60dB",
     .domain = SMP_AUDIO,
-    .same_level = true,
+    .traits = SMP_TRAIT_SAME_LEVEL,
     .role = SMP_ROLE_RATE,
     .access = SMP_STENCIL,
     .params = table,
@@ -195,8 +195,7 @@ const smp_stage smp_stage_resample = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"rate aresample samplerate src resample_poly upsample resize", "resample 48kHz"},
-                                   {"downsample", "resample 16kHz"},
-                                   {"speed asetrate", "resample speed=1.25"},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES(
+                           {"rate aresample samplerate src resample_poly upsample resize", "resample 48kHz"},
+                           {"downsample", "resample 16kHz"}, {"speed asetrate", "resample speed=1.25"})),
 };

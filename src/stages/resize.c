@@ -527,7 +527,7 @@ static const smp_variant variants[] = {
 
 const smp_stage smp_stage_resize = {
     .name = "resize",
-    .rescales = true,
+    .traits = SMP_TRAIT_RESCALES | SMP_TRAIT_NEIGHBOURHOOD,
     .help = "make a picture smaller or larger",
     .about =
         "Each output sample is a sum over the input samples under a filter, rows first, then columns, in f32, rounded "
@@ -545,19 +545,15 @@ const smp_stage smp_stage_resize = {
     .example = "resize width=48 height=36",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
     .params = params,
     .params_size = sizeof(resize_params),
     .check = check,
     .plan = plan,
     .variants = variants,
-    .instead = instead,
-    .aliases = (const smp_alias[]){{"scale imresize zoom shrink", "resize"},
-                                   {"thumbnail thumb", "resize longest=256"},
-                                   {"sample", "resize 50% filter=nearest"},
-                                   {"fit", "resize width=300 height=300"},
-                                   {"cover", "resize width=300 height=300 fit=cover"},
-                                   {"density dpi", "resize 100% dpi=300"},
-                                   {"pixelate mosaic", "resize 10% filter=area, then resize 1000% filter=nearest"},
-                                   {0}},
+    .hints = SMP_HINTS(.instead = instead,
+                       .aliases = SMP_ALIASES(
+                           {"scale imresize zoom shrink", "resize"}, {"thumbnail thumb", "resize longest=256"},
+                           {"sample", "resize 50% filter=nearest"}, {"fit", "resize width=300 height=300"},
+                           {"cover", "resize width=300 height=300 fit=cover"}, {"density dpi", "resize 100% dpi=300"},
+                           {"pixelate mosaic", "resize 10% filter=area, then resize 1000% filter=nearest"})),
 };

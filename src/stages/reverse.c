@@ -17,5 +17,5 @@ const smp_stage smp_stage_reverse = {
     .access = SMP_STENCIL,
     .plan = plan,
     .variants = smp_reverse_variants,
-    .aliases = (const smp_alias[]){{"areverse backwards", "reverse"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"areverse backwards", "reverse"})),
 };

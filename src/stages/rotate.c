@@ -60,9 +60,7 @@ const smp_stage smp_stage_rotate = {
     .params_size = sizeof(rotate_params),
     .plan = plan,
     .variants = smp_transpose_variants,
-    .instead = instead,
-    .aliases = (const smp_alias[]){{"rot90 rotate90 rot turn", "rotate 90"},
-                                   {"rot180 rotate180", "rotate 180"},
-                                   {"rot270 rotate270", "rotate 270"},
-                                   {0}},
+    .hints = SMP_HINTS(.instead = instead,
+                       .aliases = SMP_ALIASES({"rot90 rotate90 rot turn", "rotate 90"},
+                                              {"rot180 rotate180", "rotate 180"}, {"rot270 rotate270", "rotate 270"})),
 };

@@ -98,10 +98,10 @@ const smp_stage smp_stage_sharpen = {
     .example = "sharpen 0.8 sigma=1.5px threshold=2%",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = params,
     .params_size = sizeof(sharpen_params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"unsharp usm unsharpmask unsharp_mask", "sharpen"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"unsharp usm unsharpmask unsharp_mask", "sharpen"})),
 };

@@ -90,8 +90,7 @@ const smp_stage smp_stage_silence = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish),
     .variants = smp_silence_variants,
-    .instead = instead,
-    .aliases = (const smp_alias[]){{"silencedetect", "silence -50dBFS"}, {0}},
+    .hints = SMP_HINTS(.instead = instead, .aliases = SMP_ALIASES({"silencedetect", "silence -50dBFS"})),
 };

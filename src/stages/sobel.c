@@ -75,10 +75,10 @@ const smp_stage smp_stage_sobel = {
     .example = "sobel output=magnitude edge=mirror",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = params,
     .params_size = sizeof(sobel_params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"edge edges edgedetect gradient", "sobel"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"edge edges edgedetect gradient", "sobel"})),
 };

@@ -52,7 +52,76 @@ typedef struct smp_jpeg_source {
     int64_t across, down;            /* pixels that share a sample of chroma */
 } smp_jpeg_source;
 
-enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_stage.instead */
+/* What holds of a stage: bits of smp_stage.traits. */
+enum {
+    SMP_TRAIT_INTERNAL = 1,      /* the planner inserts it; hidden from listings but allowed */
+    SMP_TRAIT_RESCALES = 2,      /* gives about the same picture from a smaller copy of its input, where it gives that
+                                    size */
+    SMP_TRAIT_NEIGHBOURHOOD = 4, /* colour must be premultiplied where there is alpha */
+    SMP_TRAIT_ENCODED = 8,       /* works on encoded values alone: an error under `light linear` */
+    SMP_TRAIT_SAME_LEVEL = 16,   /* a sound is as loud as before, though its samples have other values */
+    SMP_TRAIT_KEEPS_ALPHA = 32,  /* point stages: alpha passes through untouched (the kernel does that; see
+                                    smp_view.alpha) */
+    SMP_TRAIT_GIVES_IMAGE = 64,  /* makes a picture of a sound (a spectrogram) */
+    SMP_TRAIT_GIVES_SOUND = 128  /* and back */
+};
+
+/* REDUCE: what finish() reads off a result, in a form that adds up over files. A partial is one block from smp_alloc
+ * that stands by itself. report(make(result)) adds the findings that finish(result) does. Merging partials in any order
+ * and grouping gives the same: equal bytes of pack(). */
+typedef struct smp_partial_ops {
+    smp_code (*make)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out,
+                     smp_error *err);
+    /* Adds `more` to *total, which it may replace. *alike false, and nothing done: they do not measure the same. */
+    smp_code (*merge)(void **total, const void *more, bool *alike, smp_error *err);
+    smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
+    /* A partial as bytes that every machine reads, and back. Kind, format, channels and alpha are the caller's to keep,
+     * and are in `in`. The bytes may be anybody's: what cannot be marks `from` as failed (base/pack.h); *out is then to
+     * be freed all the same, and not used. An error is one of memory alone. */
+    void (*pack)(const void *partial, smp_packer *to);
+    smp_code (*unpack)(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err);
+} smp_partial_ops;
+#define SMP_PARTIALS(...)                                                                                              \
+    &(const smp_partial_ops)                                                                                           \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
+/* Of stages that measure: REDUCE, ADJUST, and those whose plan() may make them such. */
+typedef struct smp_reduction_ops {
+    /* Turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass: may write
+     * plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->result_size bytes. */
+    smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
+                       smp_findings *findings, smp_error *err);
+    const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
+                                    REDUCE uses variants */
+    /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
+    bool (*prepass)(const void *params);
+    const smp_partial_ops *partials; /* null: its findings do not add up over files */
+    const char *level;               /* the finding that says how loud a sound is, in LUFS; may be null */
+} smp_reduction_ops;
+#define SMP_REDUCTION(...)                                                                                             \
+    &(const smp_reduction_ops)                                                                                         \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+
+enum { SMP_INSTEAD = 120 }; /* bytes: the text of smp_hints.instead */
+
+/* For those who write what another program calls something. */
+typedef struct smp_hints {
+    const smp_alias *aliases; /* ends with null names; may be null */
+    /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
+     * be null. */
+    bool (*instead)(const char *value, char *text, size_t size);
+    const char *order; /* names of parameters in the order in which other tools write their values; may be null */
+} smp_hints;
+#define SMP_HINTS(...)                                                                                                 \
+    &(const smp_hints)                                                                                                 \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
+#define SMP_ALIASES(...) ((const smp_alias[]){__VA_ARGS__, {0}})
 
 typedef struct smp_stage {
     const char *name;
@@ -60,16 +129,9 @@ typedef struct smp_stage {
     const char *about;   /* paragraphs for the reference: definition, formula, source; may be null */
     const char *example; /* one statement that works, for help and tests: "gaussian 2px edge=mirror" */
     smp_kind domain;
-    bool internal; /* the planner inserts it; hidden from listings but allowed */
+    unsigned traits; /* SMP_TRAIT_* */
     smp_role role;
     smp_access access;
-    bool foreign;       /* its kernels are those of a file that the pipeline names (foreign.h): nothing of what it
-                           computes is known here */
-    bool rescales;      /* gives about the same picture from a smaller copy of its input, where it gives that size */
-    bool neighbourhood; /* colour must be premultiplied where there is alpha */
-    bool encoded;       /* works on encoded values alone: an error under `light linear` */
-    bool same_level;    /* a sound is as loud as before, though its samples have other values */
-    bool keeps_alpha;   /* point stages: alpha passes through untouched (the kernel does that; see smp_view.alpha) */
     const smp_param *params; /* ends with a null name; may be null */
     size_t params_size;      /* bytes of the parameter struct */
     /* What single parameters cannot say and no input changes ("the band ends below its beginning"): asked when a
@@ -78,44 +140,41 @@ typedef struct smp_stage {
     /* Works out shape, reach and kernel parameters for an input (and `by`, null without a tap). Also checks what
      * depends on it. params: the struct described by the table. Null: shape unchanged, no kernel parameters. */
     smp_code (*plan)(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *plan, smp_error *err);
-    /* Reductions: turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass:
-     * may write plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->result_size
-     * bytes. */
-    smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
-                       smp_findings *findings, smp_error *err);
     const smp_variant *variants; /* ends with a null name; [0] is naive, the definition; the last is the default */
-    const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
-                                    REDUCE uses variants */
-    const smp_alias *aliases;    /* ends with null names; may be null */
-    /* What to write instead of a value that the main parameter refuses, "write 270". False: nothing comes to mind. May
-     * be null. */
-    bool (*instead)(const char *value, char *text, size_t size);
-    const char *order; /* names of parameters in the order in which other tools write their values; may be null */
-    /* What the files of kernels that it names say of its parameters, before there is an input. SMP_E_DEVICE: a compiler
-     * is missing. Null: nothing. */
+    const smp_reduction_ops *reduction; /* null: it measures nothing */
+    const smp_hints *hints;             /* may be null */
+    /* The kernels are those of a file that the pipeline names (foreign.h), and nothing of what they compute is known
+     * here: what that file says of the parameters, before there is an input. SMP_E_DEVICE: a compiler is missing. Null:
+     * the kernels are the program's own. */
     smp_code (*examine)(const void *params, smp_error *err);
-    /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
-    bool (*looks)(const void *params);
-    /* For a picture of bytes whose end may be empty: the rows to copy from a device, at least one, by the first of
-     * them. Null: all. */
-    int64_t (*filled_rows)(const void *first, const smp_shape *out);
-    const char *tells_level; /* the finding that says how loud a sound is, in LUFS; may be null */
-    smp_kind gives;          /* the output's kind where it is another than the input's (a spectrogram); else none */
-    /* REDUCE: what finish() reads off a result, in a form that adds up over files: null where it cannot. A partial is
-     * one block from smp_alloc that stands by itself. report(partial(result)) adds the findings that finish(result)
-     * does. Merging partials in any order and grouping gives the same: equal bytes of pack().
-     */
-    smp_code (*partial)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result,
-                        void **out, smp_error *err);
-    /* Adds `more` to *total, which it may replace. *alike false, and nothing done: they do not measure the same. */
-    smp_code (*merge)(void **total, const void *more, bool *alike, smp_error *err);
-    smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
-    /* A partial as bytes that every machine reads, and back; needed where there is a partial. Kind, format, channels
-     * and alpha are the caller's to keep, and are in `in`. The bytes may be anybody's: what cannot be marks `from` as
-     * failed (base/pack.h); *out is then to be freed all the same, and not used. An error is one of memory alone. */
-    void (*pack)(const void *partial, smp_packer *to);
-    smp_code (*unpack)(const smp_shape *in, smp_unpacker *from, void **out, smp_error *err);
 } smp_stage;
+
+static inline bool smp_stage_is(const smp_stage *stage, unsigned trait)
+{
+    return stage->traits & trait;
+}
+
+/* The output's kind where it is another than the input's; else none. */
+static inline smp_kind smp_stage_gives(const smp_stage *stage)
+{
+    return smp_stage_is(stage, SMP_TRAIT_GIVES_IMAGE)   ? SMP_IMAGE
+           : smp_stage_is(stage, SMP_TRAIT_GIVES_SOUND) ? SMP_AUDIO
+                                                        : SMP_KIND_NONE;
+}
+
+/* smp_hints.instead, where there is one. */
+bool smp_stage_instead(const smp_stage *stage, const char *value, char *text, size_t size);
+
+/* These may be null, as in smp_reduction_ops. */
+static inline const smp_variant *smp_stage_reducers(const smp_stage *stage)
+{
+    return stage->reduction ? stage->reduction->reducers : NULL;
+}
+
+static inline const smp_partial_ops *smp_stage_partials(const smp_stage *stage)
+{
+    return stage->reduction ? stage->reduction->partials : NULL;
+}
 
 /* ------------------------------------------------------------------------------------------------ the list */
 

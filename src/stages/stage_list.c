@@ -55,7 +55,12 @@ const char *smp_alias_of(const smp_alias *rows, const char *name, size_t length)
 
 smp_other_name smp_other_names(const smp_stage *stage)
 {
-    return (smp_other_name){.row = stage->aliases};
+    return (smp_other_name){.row = stage->hints ? stage->hints->aliases : NULL};
+}
+
+bool smp_stage_instead(const smp_stage *stage, const char *value, char *text, size_t size)
+{
+    return stage->hints && stage->hints->instead && stage->hints->instead(value, text, size);
 }
 
 bool smp_next_name(smp_other_name *other)

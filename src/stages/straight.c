@@ -20,10 +20,9 @@ const smp_stage smp_stage_straight = {
         "comes back exactly where alpha is above 0.",
     .example = "straight",
     .domain = SMP_IMAGE,
-    .internal = true,
+    .traits = SMP_TRAIT_INTERNAL | SMP_TRAIT_KEEPS_ALPHA,
     .role = SMP_ROLE_STRAIGHT,
     .access = SMP_POINT,
-    .keeps_alpha = true,
     .plan = plan,
     .variants = smp_straight_variants,
 };

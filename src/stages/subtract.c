@@ -23,11 +23,11 @@ const smp_stage smp_stage_subtract = {
     .example = "subtract 10%",
     .domain = SMP_BOTH,
     .access = SMP_POINT,
-    .keeps_alpha = true,
+    .traits = SMP_TRAIT_KEEPS_ALPHA,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = smp_arithmetic_variants,
-    .aliases =
-        (const smp_alias[]){{"sub minus", "subtract"}, {"absdiff difference", "blend by=@name mode=difference"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"sub minus", "subtract"},
+                                              {"absdiff difference", "blend by=@name mode=difference"})),
 };

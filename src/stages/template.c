@@ -143,13 +143,10 @@ const smp_stage smp_stage_template = {
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.finish = finish, .reducers = reducers),
     .variants = variants,
-    .reducers = reducers,
-    .aliases = (const smp_alias[]){{"matchtemplate", "template by=@name"},
-                                   {"match_template", "template by=@name"},
-                                   {"match-template", "template by=@name"},
-                                   {"ncc", "template by=@name"},
-                                   {"find_image", "template by=\"part.png\""},
-                                   {0}},
+    .hints = SMP_HINTS(.aliases =
+                           SMP_ALIASES({"matchtemplate", "template by=@name"}, {"match_template", "template by=@name"},
+                                       {"match-template", "template by=@name"}, {"ncc", "template by=@name"},
+                                       {"find_image", "template by=\"part.png\""})),
 };

@@ -189,6 +189,6 @@ const smp_stage smp_stage_text = {
     .check = check,
     .plan = plan,
     .variants = variants,
-    .aliases =
-        (const smp_alias[]){{"annotate drawtext", "text \"words\""}, {"caption", "text \"words\" anchor=bottom"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"annotate drawtext", "text \"words\""},
+                                              {"caption", "text \"words\" anchor=bottom"})),
 };

@@ -26,7 +26,7 @@ const smp_stage smp_stage_to_format = {
              "and clamped. Where the output has no alpha channel the last channel is dropped.",
     .example = "to_format u8",
     .domain = SMP_BOTH,
-    .internal = true,
+    .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_CONVERT,
     .access = SMP_POINT,
     .params = table,

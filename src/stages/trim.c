@@ -247,13 +247,10 @@ const smp_stage smp_stage_trim = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
-    .looks = looks,
-    .finish = finish,
+    .reduction = SMP_REDUCTION(.prepass = looks, .finish = finish, .reducers = smp_silence_variants),
     .variants = variants,
-    .reducers = smp_silence_variants,
-    .order = "start length", /* as sox has it */
-    .aliases = (const smp_alias[]){{"atrim cut", "trim start=1s end=5s"},
-                                   {"silenceremove desilence", "trim auto inside=0.5s"},
-                                   {"vad", "trim auto"},
-                                   {0}},
+    .hints =
+        SMP_HINTS(.order = "start length",
+                  .aliases = SMP_ALIASES({"atrim cut", "trim start=1s end=5s"},
+                                         {"silenceremove desilence", "trim auto inside=0.5s"}, {"vad", "trim auto"})),
 };

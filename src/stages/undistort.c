@@ -72,13 +72,12 @@ const smp_stage smp_stage_undistort = {
     .example = "undistort 400px k1=-0.2",
     .domain = SMP_IMAGE,
     .access = SMP_WHOLE,
-    .neighbourhood = true,
+    .traits = SMP_TRAIT_NEIGHBOURHOOD,
     .params = table,
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
     .variants = smp_warp_variants,
-    .aliases =
-        (const smp_alias[]){
-            {"lens_correction lenscorrection barrel initundistortrectifymap", "undistort 1000px k1=-0.1"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"lens_correction lenscorrection barrel initundistortrectifymap",
+                                               "undistort 1000px k1=-0.1"})),
 };

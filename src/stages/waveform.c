@@ -110,11 +110,11 @@ const smp_stage smp_stage_waveform = {
         "next ones; `save` as .npy keeps them. The whole sound is needed in memory. `spectrogram` shows frequencies.",
     .example = "waveform 50 height=40",
     .domain = SMP_AUDIO,
-    .gives = SMP_IMAGE,
+    .traits = SMP_TRAIT_GIVES_IMAGE,
     .access = SMP_WHOLE,
     .params = table,
     .params_size = sizeof(params),
     .plan = plan,
     .variants = variants,
-    .aliases = (const smp_alias[]){{"showwavespic audiowaveform", "waveform"}, {0}},
+    .hints = SMP_HINTS(.aliases = SMP_ALIASES({"showwavespic audiowaveform", "waveform"})),
 };

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     from.at = 0;
     smp_total more;
     if (!smp_total_unpack(&from, &more, &err) && total.partial && more.partial &&
-        total.stage->merge(&total.partial, more.partial, &alike, &err))
+        smp_stage_partials(total.stage)->merge(&total.partial, more.partial, &alike, &err))
         abort();
     if (smp_total_findings(&total, &findings, &err))
         abort();

@@ -162,7 +162,7 @@ static void findings_are_a_list_a_channel(void **state)
     for (uint64_t nth = 1;; nth++) { /* every allocation failing in turn */
         smp_findings findings = {0};
         smp_alloc_fail_at(nth);
-        smp_code code = smp_stage_histogram.finish(&p, &shape, counts, &plan, &findings, &err);
+        smp_code code = smp_stage_histogram.reduction->finish(&p, &shape, counts, &plan, &findings, &err);
         smp_alloc_fail_at(0);
         if (code) {
             assert_int_equal(code, SMP_E_MEMORY);

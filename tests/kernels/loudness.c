@@ -164,7 +164,7 @@ static void *partial_of(const part *parts, int count, double rate)
     void *result = case_result(&plan), *made;
     smp_error err = {0};
     case_run(&c, &plan, &smp_loudness_variants[1], SMP_ISA_BASE, &in, NULL, NULL, result, 0, 1);
-    assert_int_equal(smp_stage_loudness.partial(NULL, &c.in, &plan, result, &made, &err), SMP_OK);
+    assert_int_equal(smp_stage_loudness.reduction->partials->make(NULL, &c.in, &plan, result, &made, &err), SMP_OK);
     free(result);
     case_plan_free(&plan);
     picture_free(&in);
@@ -175,7 +175,7 @@ static void add_to(void **total, const void *more)
 {
     smp_error err = {0};
     bool alike;
-    assert_int_equal(smp_stage_loudness.merge(total, more, &alike, &err), SMP_OK);
+    assert_int_equal(smp_stage_loudness.reduction->partials->merge(total, more, &alike, &err), SMP_OK);
     assert_true(alike);
 }
 
@@ -184,7 +184,7 @@ static double told(const void *of, const char *name)
     smp_findings findings = {0};
     smp_error err = {0};
     double value = NAN;
-    assert_int_equal(smp_stage_loudness.report(of, &findings, &err), SMP_OK);
+    assert_int_equal(smp_stage_loudness.reduction->partials->report(of, &findings, &err), SMP_OK);
     for (size_t i = 0; i < findings.count; i++)
         if (!strcmp(findings.items[i].name, name))
             value = findings.items[i].value;
@@ -227,7 +227,7 @@ static void *many_blocks(uint64_t first, uint64_t count)
         smp_pack_uint(&to, 1 + i % 3);
     }
     smp_unpacker from = {.data = to.data, .size = to.size};
-    assert_int_equal(smp_stage_loudness.unpack(&shape, &from, &made, &err), SMP_OK);
+    assert_int_equal(smp_stage_loudness.reduction->partials->unpack(&shape, &from, &made, &err), SMP_OK);
     assert_false(from.failed);
     smp_free(to.data);
     return made;
@@ -247,8 +247,8 @@ static void blocks_without_number_are_rounded_alike(void **state)
     add_to(&pairs, parts[1]);
     add_to(&pairs, parts[0]);
     smp_packer a = {0}, b = {0};
-    smp_stage_loudness.pack(forth, &a);
-    smp_stage_loudness.pack(pairs, &b);
+    smp_stage_loudness.reduction->partials->pack(forth, &a);
+    smp_stage_loudness.reduction->partials->pack(pairs, &b);
     assert_int_equal(a.size, b.size);
     assert_memory_equal(a.data, b.data, a.size);
     assert_true(a.size < 100000);

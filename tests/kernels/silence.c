@@ -30,7 +30,7 @@ static smp_findings measure(const silence_values *values, const picture *in, int
     smp_node_plan plan = case_plan(&c);
     void *result = case_result(&plan);
     case_run(&c, &plan, &smp_stage_silence.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
-    assert_int_equal(smp_stage_silence.finish(values, &c.in, result, &plan, &findings, &err), SMP_OK);
+    assert_int_equal(smp_stage_silence.reduction->finish(values, &c.in, result, &plan, &findings, &err), SMP_OK);
     free(result);
     return findings;
 }

@@ -25,7 +25,7 @@ static smp_findings measure(const kernel_case *c, const picture *in)
     smp_findings findings = {0};
     smp_error err = {0};
     case_run(c, &plan, &smp_stage_stats.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
-    assert_int_equal(c->stage->finish(c->params, &c->in, result, &plan, &findings, &err), SMP_OK);
+    assert_int_equal(c->stage->reduction->finish(c->params, &c->in, result, &plan, &findings, &err), SMP_OK);
     free(result);
     case_plan_free(&plan);
     return findings;
@@ -258,7 +258,7 @@ static void *partial_of(const kernel_case *c, const picture *in)
     void *result = case_result(&plan), *partial;
     smp_error err = {0};
     case_run(c, &plan, &smp_stage_stats.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
-    assert_int_equal(c->stage->partial(c->params, &c->in, &plan, result, &partial, &err), SMP_OK);
+    assert_int_equal(c->stage->reduction->partials->make(c->params, &c->in, &plan, result, &partial, &err), SMP_OK);
     free(result);
     case_plan_free(&plan);
     return partial;
@@ -268,7 +268,7 @@ static bool merged(void **total, const void *more)
 {
     smp_error err = {0};
     bool alike;
-    assert_int_equal(smp_stage_stats.merge(total, more, &alike, &err), SMP_OK);
+    assert_int_equal(smp_stage_stats.reduction->partials->merge(total, more, &alike, &err), SMP_OK);
     return alike;
 }
 
@@ -293,7 +293,7 @@ static void joined_tallies_are_those_of_both_pictures(void **state)
     smp_error err = {0};
     void *total = partial_of(&above, &a), *more = partial_of(&below, &b);
     assert_true(merged(&total, more));
-    assert_int_equal(smp_stage_stats.report(total, &got, &err), SMP_OK);
+    assert_int_equal(smp_stage_stats.reduction->partials->report(total, &got, &err), SMP_OK);
     assert_int_equal(got.count, want.count);
     for (size_t i = 0; i < want.count; i++) {
         bool rounded = !strcmp(want.items[i].name, "deviation") || !strcmp(want.items[i].name, "rms");
@@ -338,7 +338,7 @@ static void sums_over_many_files_stay_exact(void **state)
         assert_true(merged(&total, one));
     smp_findings findings = {0};
     smp_error err = {0};
-    assert_int_equal(smp_stage_stats.report(total, &findings, &err), SMP_OK);
+    assert_int_equal(smp_stage_stats.reduction->partials->report(total, &findings, &err), SMP_OK);
     assert_true(found(&findings, "sum", 0) == 9007199254741002.);
     smp_findings_free(&findings);
     smp_free(total);
@@ -358,7 +358,7 @@ static void every_failing_allocation_is_reported(void **state)
     for (uint64_t nth = 1; code; nth++) {
         smp_findings findings = {0};
         smp_alloc_fail_at(nth);
-        code = smp_stage_stats.finish(&with_percentiles, &shape, result, &plan, &findings, &err);
+        code = smp_stage_stats.reduction->finish(&with_percentiles, &shape, result, &plan, &findings, &err);
         smp_alloc_fail_at(0);
         assert_true(code == SMP_OK || code == SMP_E_MEMORY);
         assert_true(nth > 1 || code);

@@ -218,7 +218,7 @@ SMP_SUITE(followed_stages)
     struct CMUnitTest *tests = calloc(smp_stage_count() + 1, sizeof *tests);
     for (size_t i = 0; tests && i < smp_stage_count(); i++) {
         const smp_stage *stage = smp_stage_at(i);
-        if (stage->foreign || stage->role != SMP_ROLE_NONE) /* tests/warp/stage.c; the planner's own */
+        if (stage->examine || stage->role != SMP_ROLE_NONE) /* tests/warp/stage.c; the planner's own */
             continue;
         tests[count++] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
     }

@@ -330,7 +330,8 @@ static void check_kind(int kind, int pass, int round, int rounds)
         subject subjects[MAX_SUBJECTS];
         const smp_stage *stage = smp_stage_at(n);
         int count = subjects_of(stage, subjects), levels[MAX_WORDS];
-        if (stage->internal || stage->foreign || ((int)n + pass * KINDS + kind) % rounds != round)
+        if (smp_stage_is(stage, SMP_TRAIT_INTERNAL) || stage->examine ||
+            ((int)n + pass * KINDS + kind) % rounds != round)
             continue;
         const subject *s = &subjects[kind % count];
         for (int i = 0; i < s->word_count; i++)

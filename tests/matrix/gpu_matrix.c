@@ -231,7 +231,7 @@ SMP_SUITE(gpu_matrix)
         return 1;
     for (size_t i = part; i < smp_stage_count(); i += parts) {
         const smp_stage *stage = smp_stage_at(i);
-        if (stage->foreign) /* tests/warp/stage.c */
+        if (stage->examine) /* tests/warp/stage.c */
             continue;
         tests[count++] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
     }

@@ -570,7 +570,7 @@ SMP_SUITE(gpu_orders)
         return status;
     for (size_t i = 0, at = 0; at < smp_stage_count(); at++) {
         const smp_stage *stage = smp_stage_at(at);
-        if (stage->foreign) /* tests/warp/stage.c */
+        if (stage->examine) /* tests/warp/stage.c */
             continue;
         tests[i] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
         if (state.only && runs_first(state.only->name, stage->name)) {

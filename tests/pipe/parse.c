@@ -336,7 +336,7 @@ static void every_suggestion_for_other_tools_is_taken(void **state)
     (void)state;
     smp_pipe_catalog = NULL;
     for (size_t i = 0; i < smp_stage_count(); i++) {
-        const smp_alias *row = smp_stage_at(i)->aliases;
+        const smp_alias *row = smp_stage_at(i)->hints ? smp_stage_at(i)->hints->aliases : NULL;
         for (; row && row->names; row++) {
             char text[300];
             const bool tap = strstr(row->say, "@name") != NULL, words = !strncmp(row->say, "nothing: ", 9);

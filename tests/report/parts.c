@@ -74,8 +74,8 @@ static void measure(int kind, uint64_t seed, smp_step_report *step)
     *step = (smp_step_report){.node = kind, .stage = c.stage, .in = c.in};
     snprintf(step->label, sizeof step->label, "%s of kind %d", c.stage->name, kind);
     snprintf(step->name, sizeof step->name, "%s", kind % 2 ? "odd" : "");
-    assert_int_equal(c.stage->partial(c.params, &c.in, &plan, result, &step->partial, &err), SMP_OK);
-    assert_int_equal(c.stage->finish(c.params, &c.in, result, &plan, &step->findings, &err), SMP_OK);
+    assert_int_equal(c.stage->reduction->partials->make(c.params, &c.in, &plan, result, &step->partial, &err), SMP_OK);
+    assert_int_equal(c.stage->reduction->finish(c.params, &c.in, result, &plan, &step->findings, &err), SMP_OK);
     free(result);
     case_plan_free(&plan);
     picture_free(&in);
@@ -139,10 +139,12 @@ static void stages_that_add_up_do_all_of_it(void **state)
     size_t found = 0;
     for (size_t i = 0; i < smp_stage_count(); i++) {
         const smp_stage *s = smp_stage_at(i);
-        found += s->partial != NULL;
-        if (!s->partial != !s->merge || !s->partial != !s->report || !s->partial != !s->pack ||
-            !s->partial != !s->unpack)
-            fail_msg("%s has some of partial, merge, report, pack, unpack", s->name);
+        const smp_partial_ops *ops = smp_stage_partials(s);
+        found += ops != NULL;
+        if (s->reduction && !s->reduction->finish)
+            fail_msg("%s measures without a finish", s->name);
+        if (ops && !(ops->make && ops->merge && ops->report && ops->pack && ops->unpack))
+            fail_msg("%s has some of make, merge, report, pack, unpack", s->name);
     }
     assert_true(found >= 3);
 }
@@ -200,7 +202,7 @@ static void one_file_together_is_that_file(void **context)
         smp_findings got = {0};
         smp_error err = {0};
         measure(kind, 5, &step);
-        assert_int_equal(step.stage->report(step.partial, &got, &err), SMP_OK);
+        assert_int_equal(step.stage->reduction->partials->report(step.partial, &got, &err), SMP_OK);
         assert_int_equal(got.count, step.findings.count);
         for (size_t i = 0; i < got.count; i++) {
             const smp_finding *a = &got.items[i], *b = &step.findings.items[i];

@@ -41,7 +41,7 @@ static smp_code level_of(album *a, smp_error *err)
     smp_code code = smp_total_findings(&a->totals.items[0], &findings, err);
     a->level = a->peak = NAN;
     for (size_t i = 0; !code && i < findings.count; i++)
-        if (!strcmp(findings.items[i].name, smp_batch_meter_stage()->tells_level))
+        if (!strcmp(findings.items[i].name, smp_batch_meter_stage()->reduction->level))
             a->level = findings.items[i].value;
         else if (!strcmp(findings.items[i].name, "true_peak"))
             a->peak = findings.items[i].value;

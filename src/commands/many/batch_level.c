@@ -27,7 +27,7 @@ static void each(void *context, size_t index, smp_run_report *report, const smp_
     for (size_t k = 0; !report->status && k < report->step_count; k++) {
         const smp_findings *found = &report->steps[k].findings;
         for (size_t i = 0; i < found->count; i++)
-            if (!strcmp(found->items[i].name, smp_batch_meter_stage()->tells_level))
+            if (!strcmp(found->items[i].name, smp_batch_meter_stage()->reduction->level))
                 level = fabs(found->items[i].value - l->wanted) <= WITHIN;
     }
     if (!level || l->broken.code)

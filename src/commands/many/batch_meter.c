@@ -8,7 +8,7 @@
 const smp_stage *smp_batch_meter_stage(void)
 {
     for (size_t i = 0; i < smp_stage_count(); i++)
-        if (smp_stage_at(i)->tells_level)
+        if (smp_stage_at(i)->reduction && smp_stage_at(i)->reduction->level)
             return smp_stage_at(i);
     return NULL;
 }

@@ -88,7 +88,7 @@ static smp_kind wanted_kind(const smp_program *program)
     for (size_t i = 0; program->kind == SMP_KIND_NONE && i < program->node_count; i++) {
         const smp_node *node = &program->nodes[i];
         int from = node->input;
-        while (from >= 0 && program->nodes[from].stage->gives == SMP_KIND_NONE)
+        while (from >= 0 && smp_stage_gives(program->nodes[from].stage) == SMP_KIND_NONE)
             from = program->nodes[from].input;
         if (from == SMP_NODE_INPUT && (node->stage->domain == SMP_IMAGE || node->stage->domain == SMP_AUDIO))
             return node->stage->domain;

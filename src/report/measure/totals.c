@@ -32,7 +32,7 @@ static smp_code join(smp_totals *totals, size_t at, const smp_total *more, bool 
     smp_code code = SMP_OK;
     *alike = belongs(total, more);
     if (*alike && more->partial) /* it may depend on the picture's size, for example */
-        code = total->stage->merge(&total->partial, more->partial, alike, err);
+        code = total->stage->reduction->partials->merge(&total->partial, more->partial, alike, err);
     if (code || !*alike)
         return code;
     total->files += more->files;
@@ -104,7 +104,7 @@ void smp_total_type(const smp_total *total, char *text, size_t size)
 
 smp_code smp_total_findings(const smp_total *total, smp_findings *findings, smp_error *err)
 {
-    return total->partial ? total->stage->report(total->partial, findings, err) : SMP_OK;
+    return total->partial ? total->stage->reduction->partials->report(total->partial, findings, err) : SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ bytes */
@@ -123,7 +123,7 @@ void smp_total_pack(const smp_total *total, smp_packer *to)
     smp_pack_uint(to, total->files);
     smp_pack_uint(to, total->partial != NULL);
     if (total->partial)
-        total->stage->pack(total->partial, to);
+        total->stage->reduction->partials->pack(total->partial, to);
 }
 
 smp_code smp_total_unpack(smp_unpacker *from, smp_total *total, smp_error *err)
@@ -143,13 +143,13 @@ smp_code smp_total_unpack(smp_unpacker *from, smp_total *total, smp_error *err)
     total->first = smp_unpack_uint(from);
     total->files = (size_t)smp_unpack_upto(from, SIZE_MAX / 2);
     const bool adds_up = smp_unpack_upto(from, 1);
-    from->failed |=
-        !total->kind || !total->channels || !total->files || !total->stage || (adds_up && !total->stage->unpack);
+    from->failed |= !total->kind || !total->channels || !total->files || !total->stage ||
+                    (adds_up && !smp_stage_partials(total->stage));
     if (from->failed || !adds_up)
         return SMP_OK;
     const smp_shape in = {
         .kind = total->kind, .channels = total->channels, .alpha = total->alpha, .format = total->format};
-    const smp_code code = total->stage->unpack(&in, from, &total->partial, err);
+    const smp_code code = total->stage->reduction->partials->unpack(&in, from, &total->partial, err);
     if (from->failed) {
         smp_free(total->partial);
         total->partial = NULL;

@@ -10,7 +10,7 @@ void smp_geometry_chunk_naive(const smp_io *io, const void *params, smp_grid *gr
 void smp_geometry_chunk_tree(const smp_io *io, const void *params, smp_grid *grid);
 void smp_geometry_chunk_shuffle(const smp_io *io, const void *params, smp_grid *grid);
 
-/* Chunks alone, for stages that adjust by them (smp_stage.reducers): naive, interleaved, tiled, shuffle. */
+/* Chunks alone, for stages that adjust by them (smp_reduction_ops.reducers): naive, interleaved, tiled, shuffle. */
 extern const smp_variant smp_chunk_variants[];
 
 /* Bytes of the chunks of a shape. */
