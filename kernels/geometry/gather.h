@@ -9,7 +9,7 @@
 
 /* Where an output pixel comes from. */
 typedef struct smp_source {
-    int64_t x, y; /* a pixel of the input; its row is present (smp_node_plan.rows_add) */
+    int64_t x, y; /* a pixel of the input; its row is present (smp_node_plan.rows.add) */
     int64_t run;  /* this pixel and those to its right whose sources lie side by side in the input: at least 1 */
     /* y -1: this pixel, and the run, lie outside the input and are the stage's fill */
 } smp_source;

@@ -8,7 +8,7 @@
  *   counts  uint32_t [SMP_JOINS_CHUNKS]: of roots, or of components to keep, in the chunks of a launch
  *   table   as io->table
  * The result begins with the bit plane, and has at head_at how many bytes of the scratch picture the host gets
- * (smp_node_plan.more_at); 0 where the host joins: slots have no room, or there is no scratch picture. */
+ * (smp_node_plan.reduction.more_at); 0 where the host joins: slots have no room, or there is no scratch picture. */
 #ifndef SMP_KERNELS_LIB_JOINS_H
 #define SMP_KERNELS_LIB_JOINS_H
 

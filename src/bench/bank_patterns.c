@@ -124,8 +124,8 @@ static void set_row(pattern_work *work, const smp_bench_pattern *row, int rounds
     const bench_pattern p = {
         .stride = row->stride, .share = row->share, .rounds = rounds, .blocks = blocks, .warps = warps};
     work->launch = &launches[row->op][row->width == 4 ? 0 : row->width == 8 ? 1 : 2];
-    memcpy(work->plan.kernel, &p, sizeof p);
-    work->plan.kernel_size = sizeof p;
+    memcpy(work->plan.kernel.bytes, &p, sizeof p);
+    work->plan.kernel.size = sizeof p;
 }
 
 static smp_code launch_row(pattern_work *work, smp_cost *cost, smp_error *err)

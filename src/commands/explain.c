@@ -68,10 +68,10 @@ static smp_code explain_launches(const smp_explanation *e, const smp_step *step,
         size_t at, size;
         bool counts;
         if (!smp_launch_runs(launch, true) ||
-            (step->job == SMP_JOB_REDUCE && !smp_result_part(&step->work, launch, &at, &size, &counts)))
+            (step->job == SMP_JOB_REDUCE && !smp_result_part(&step->work.reduction, launch, &at, &size, &counts)))
             continue;
         smp_io io = smp_step_views(step, launch, &in, &result, &second, SMP_PROBE_ADDRESS);
-        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel, to, err);
+        code = smp_cuda_launch_describe(e->device, launch, &io, step->work.kernel.bytes, to, err);
         out->launch_count += !code && to->kernel[0];
     }
     return code;
@@ -125,7 +125,7 @@ static smp_code explain_step(smp_explanation *e, int index, const smp_window *wi
     if (variant) {
         smp_view in, result, by;
         smp_memory_estimate_views(plan, step, e->strip_rows, &in, &result, &by);
-        variant = smp_step_serving(step, variant, e->device, &in, &result, &by, step->work.kernel);
+        variant = smp_step_serving(step, variant, e->device, &in, &result, &by, step->work.kernel.bytes);
         out->variant = variant->name;
     }
     e->bytes += out->bytes;
@@ -212,7 +212,7 @@ static smp_access access_of(const smp_node *node, const void *params, const smp_
         plan->access = access;
         if (!node->stage->plan(params, shape, NULL, plan, &err))
             access = plan->access;
-        smp_free(plan->table);
+        smp_free(plan->table.data);
     }
     smp_free(plan);
     return access;

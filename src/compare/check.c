@@ -96,7 +96,7 @@ typedef struct digest { /* what a reduction gives */
 static void digest_free(digest *d)
 {
     smp_findings_free(&d->findings);
-    smp_free(d->work.table);
+    smp_free(d->work.table.data);
 }
 
 /* run: the trial's, or a run of the same step on another device. */
@@ -105,18 +105,18 @@ static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d
     const smp_step *step = trial->step;
     void *result = NULL;
     const void *table = NULL;
-    const int64_t size = (int64_t)trial->target->step->work.table_size;
+    const int64_t size = (int64_t)trial->target->step->work.table.size;
     d->work = trial->target->step->work;
-    d->work.table = smp_alloc(d->work.table_size ? d->work.table_size : 1);
-    smp_code code = d->work.table ? SMP_OK : smp_fail_memory(err, "results", d->work.table_size);
-    if (!code && trial->target->step->work.table) /* else finish() fills it in */
-        memcpy(d->work.table, trial->target->step->work.table, d->work.table_size);
+    d->work.table.data = smp_alloc(d->work.table.size ? d->work.table.size : 1);
+    smp_code code = d->work.table.data ? SMP_OK : smp_fail_memory(err, "results", d->work.table.size);
+    if (!code && trial->target->step->work.table.data) /* else finish() fills it in */
+        memcpy(d->work.table.data, trial->target->step->work.table.data, d->work.table.size);
     if (!code)
         code = smp_step_result(run, &result, &table, err);
     if (!code && step->stage->reduction)
         code = step->stage->reduction->finish(step->params, &step->in, result, &d->work, &d->findings, err);
     if (!code && table)
-        code = run->device->ops->copy_out(run->device, d->work.table, size, table, size, size, 1, err);
+        code = run->device->ops->copy_out(run->device, d->work.table.data, size, table, size, size, 1, err);
     smp_free(result);
     return code;
 }
@@ -146,8 +146,8 @@ static void compare_digests(const digest *a, const digest *b, char *text, size_t
         return;
     }
     if (x->found_size != y->found_size || (x->found && memcmp(x->found, y->found, x->found_size) != 0) ||
-        memcmp(a->work.kernel, b->work.kernel, sizeof a->work.kernel) != 0 ||
-        memcmp(a->work.table, b->work.table, a->work.table_size) != 0)
+        memcmp(a->work.kernel.bytes, b->work.kernel.bytes, sizeof a->work.kernel.bytes) != 0 ||
+        memcmp(a->work.table.data, b->work.table.data, a->work.table.size) != 0)
         snprintf(text, size, "leads to another table");
 }
 
@@ -156,9 +156,9 @@ static smp_code poison_result(smp_trial *trial, smp_error *err)
 {
     smp_step_run *run = trial->run;
     const smp_node_plan *work = &run->work;
-    size_t size = work->result == SMP_RESULT_CHUNKS          ? work->result_size
-                  : work->result == SMP_RESULT_CHUNKS_COUNTS ? work->counts_at
-                                                             : 0;
+    size_t size = work->reduction.kind == SMP_RESULT_CHUNKS          ? work->reduction.size
+                  : work->reduction.kind == SMP_RESULT_CHUNKS_COUNTS ? work->reduction.counts_at
+                                                                     : 0;
     smp_code code = smp_step_reset(run, err);
     if (code || !size)
         return code;
@@ -177,7 +177,7 @@ static smp_code poison_result(smp_trial *trial, smp_error *err)
 static bool same_kernel(const smp_trial *trial, const smp_launch *a, const smp_launch *b)
 {
     const smp_io io = {.in = trial->in, .second = trial->second, .out = trial->out};
-    const void *params = trial->run->work.kernel;
+    const void *params = trial->run->work.kernel.bytes;
     smp_grid x = {.units = (unsigned)trial->c->device->info.units}, y = x;
     const char *first = smp_launch_decide(a, &io, params, &x), *second = smp_launch_decide(b, &io, params, &y);
     return first && second && !strcmp(first, second) && !memcmp(x.grid, y.grid, sizeof x.grid) &&
@@ -190,7 +190,7 @@ bool smp_trial_same(const smp_trial *trial, const smp_variant *a, const smp_vari
 {
     const smp_device *device = trial->c->device;
     bool gpu = !device->host_memory, some = false;
-    const void *params = trial->run->work.kernel;
+    const void *params = trial->run->work.kernel.bytes;
     int i = 0, k = 0;
     a = smp_step_serving(trial->step, a, device, &trial->in, &trial->out, &trial->second, params);
     b = smp_step_serving(trial->step, b, device, &trial->in, &trial->out, &trial->second, params);
@@ -204,7 +204,7 @@ bool smp_trial_same(const smp_trial *trial, const smp_variant *a, const smp_vari
                 bool counts;
                 if (!smp_launch_runs(&variant->launches[*at], gpu) ||
                     (trial->step->job == SMP_JOB_REDUCE &&
-                     !smp_result_part(&trial->run->work, &variant->launches[*at], &from, &size, &counts)))
+                     !smp_result_part(&trial->run->work.reduction, &variant->launches[*at], &from, &size, &counts)))
                     continue;
                 *(which ? &y : &x) = &variant->launches[*at];
                 break;

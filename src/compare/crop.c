@@ -35,7 +35,7 @@ static smp_view corner(const smp_view *whole, const smp_shape *shape)
 static void close_plan(smp_counted *counted)
 {
     if (counted->planned)
-        smp_free(counted->step.work.table);
+        smp_free(counted->step.work.table.data);
     counted->planned = false;
 }
 
@@ -54,14 +54,14 @@ static smp_code plan_corner(const smp_trial *trial, int64_t side, smp_counted *c
         counted->work = &trial->run->work;
     } else {
         step->work = (smp_node_plan){
-            .out = step->in, .access = step->stage->access, .reducers = smp_stage_reducers(step->stage)};
+            .out = step->in, .access = step->stage->access, .reduction.reducers = smp_stage_reducers(step->stage)};
         counted->planned = true;
         counted->work = &step->work;
         smp_code code =
             step->stage->plan(step->params, &step->in, step->second >= 0 ? &second : NULL, &step->work, err);
         if (code)
             return code;
-        step->work.clips = trial->step->work.clips;
+        step->work.values.clips = trial->step->work.values.clips;
         step->out = step->job == SMP_JOB_REDUCE ? step->in : step->work.out;
         step->out.channels = trial->step->out.channels; /* a conversion at the end may drop alpha */
         step->out.alpha = trial->step->out.alpha;
@@ -82,7 +82,7 @@ static bool has_corners(const smp_step *step)
 {
     if (step->stage->examine)
         return false;
-    return step->in.kind != step->out.kind || step->work.swaps_axes ||
+    return step->in.kind != step->out.kind || step->work.change.swaps_axes ||
            (step->in.width == step->out.width && step->in.height == step->out.height);
 }
 

@@ -235,7 +235,7 @@ static void run_band(const bands *b, worker *w, int64_t at, int64_t end)
     own.clipped = b->io->clipped ? &w->clipped : NULL;
     own.result = b->counts ? w->counts : b->result;
     if (from < to)
-        b->kernel(&own, b->plan->kernel, w->scratch, from, to);
+        b->kernel(&own, b->plan->kernel.bytes, w->scratch, from, to);
 }
 
 static void run_bands(void *context, int part)
@@ -261,9 +261,9 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
         return done;
     }
     smp_cpu_fn *kernel = launch->cpu.fn[cpu->isa];
-    size_t scratch = variant->scratch ? variant->scratch(io, plan->kernel) : 0, result_at = 0, result_size = 0;
-    bool reduces = plan->result != SMP_RESULT_NONE && io->result, counts = false;
-    if (reduces && !smp_result_part(plan, launch, &result_at, &result_size, &counts))
+    size_t scratch = variant->scratch ? variant->scratch(io, plan->kernel.bytes) : 0, result_at = 0, result_size = 0;
+    bool reduces = plan->reduction.kind != SMP_RESULT_NONE && io->result, counts = false;
+    if (reduces && !smp_result_part(&plan->reduction, launch, &result_at, &result_size, &counts))
         return SMP_OK;
     char *result = reduces ? (char *)io->result + result_at : NULL;
     int64_t unit = smp_max_i64(1, variant->band);
@@ -276,7 +276,7 @@ static smp_code cpu_launch(smp_device *device, const smp_variant *variant, const
     bands launched = {
         .cpu = cpu, .kernel = kernel, .io = io, .plan = plan, .unit = unit, .counts = counts, .result = result};
     launched.from = launch->items ? 0 : io->out.y0;
-    launched.to = launch->items ? launch->items(io, plan->kernel) : io->out.y0 + io->out.rows;
+    launched.to = launch->items ? launch->items(io, plan->kernel.bytes) : io->out.y0 + io->out.rows;
     share_out(&launched);
     smp_pool_run(cpu->pool, cpu->threads, run_bands, &launched);
     for (int i = 0; i < cpu->threads; i++) {

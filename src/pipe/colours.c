@@ -48,7 +48,7 @@ bool smp_step_is_light(const smp_plan *plan, const smp_shape *input, int step)
         out->kind != SMP_IMAGE || out->curve != 1)
         return false;
     for (; plan->steps[step].job != SMP_JOB_SOURCE; step = plan->steps[step].input)
-        if (plan->steps[step].work.no_light)
+        if (plan->steps[step].work.values.no_light)
             return false;
     return !plan->steps[step].file;
 }

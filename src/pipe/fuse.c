@@ -15,7 +15,7 @@ void smp_step_free(smp_step *step)
         smp_free(step->parts[i].params);
     smp_free(step->parts);
     smp_free(step->params);
-    smp_free(step->work.table);
+    smp_free(step->work.table.data);
 }
 
 void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved)
@@ -50,7 +50,7 @@ void smp_plan_prune(smp_plan *plan, bool *needed, int *moved)
         needed[plan->sinks[i].step] = true;
     for (int i = (int)plan->step_count - 1; i >= 0; i--) {
         const smp_step *step = &plan->steps[i];
-        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.looks : tells(step));
+        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.prepass.wanted : tells(step));
         needed[i] = needed[i] || i == 0 || wanted;
         if (!needed[i])
             continue;
@@ -86,9 +86,9 @@ static smp_op_chain chain_of(const smp_step *step)
     bool one = step->job == SMP_JOB_STAGE && step->second < 0 && step->reduced_by < 0 &&
                step->in.channels == step->out.channels && step->in.alpha == step->out.alpha;
     if (step->part_count)
-        memcpy(&chain, step->work.kernel, sizeof chain);
-    else if (one && step->work.op.kind)
-        chain.op[chain.count++] = step->work.op;
+        memcpy(&chain, step->work.kernel.bytes, sizeof chain);
+    else if (one && step->work.values.op.kind)
+        chain.op[chain.count++] = step->work.values.op;
     return chain;
 }
 
@@ -140,7 +140,7 @@ static smp_code join(smp_step *first, smp_step *second, const smp_stage *stage, 
     move_parts(&joined, first);
     move_parts(&joined, second);
     smp_free(second->parts);
-    smp_free(second->work.table);
+    smp_free(second->work.table.data);
     joined.stage = stage;
     joined.params = NULL;
     joined.input = first->input;
@@ -169,12 +169,12 @@ static smp_code join_samples(smp_plan *plan, const smp_stage *stage, const int *
     smp_op_chain_shorten(&chain);
     smp_node_plan work = {.out = second->out,
                           .access = SMP_POINT,
-                          .exactness = second->work.exactness,
-                          .clips = second->work.clips,
-                          .makes_srgb = first->work.makes_srgb || second->work.makes_srgb,
-                          .kernel_size = sizeof chain,
+                          .values.exactness = second->work.values.exactness,
+                          .values.clips = second->work.values.clips,
+                          .change.makes_srgb = first->work.change.makes_srgb || second->work.change.makes_srgb,
+                          .kernel.size = sizeof chain,
                           .ops = first->work.ops + second->work.ops};
-    memcpy(work.kernel, &chain, sizeof chain);
+    memcpy(work.kernel.bytes, &chain, sizeof chain);
     smp_code code = join(first, second, stage, &work, err);
     keep[input] = code != SMP_OK;
     return code;

@@ -24,12 +24,15 @@ static bool same_bytes(const void *a, size_t a_size, const void *b, size_t b_siz
 
 static bool same_work(const smp_node_plan *a, const smp_node_plan *b)
 {
-    return same_bytes(a->kernel, a->kernel_size, b->kernel, b->kernel_size) &&
-           same_bytes(a->table, a->table_size, b->table, b->table_size) && !memcmp(&a->op, &b->op, sizeof a->op) &&
-           a->access == b->access && a->row_unit == b->row_unit && a->variants == b->variants &&
-           a->reducers == b->reducers && a->second_own == b->second_own && a->second_add == b->second_add &&
-           same_but_height(&a->between, &b->between) && a->between.height == b->between.height && !a->needs_height &&
-           !b->needs_height && a->result == b->result && a->result_size == b->result_size && a->looks == b->looks;
+    return same_bytes(a->kernel.bytes, a->kernel.size, b->kernel.bytes, b->kernel.size) &&
+           same_bytes(a->table.data, a->table.size, b->table.data, b->table.size) &&
+           !memcmp(&a->values.op, &b->values.op, sizeof a->values.op) && a->access == b->access &&
+           a->rows.unit == b->rows.unit && a->variants == b->variants &&
+           a->reduction.reducers == b->reduction.reducers && a->rows.second_own == b->rows.second_own &&
+           a->rows.second_add == b->rows.second_add && same_but_height(&a->between, &b->between) &&
+           a->between.height == b->between.height && !a->rows.needs_height && !b->rows.needs_height &&
+           a->reduction.kind == b->reduction.kind && a->reduction.size == b->reduction.size &&
+           a->prepass.wanted == b->prepass.wanted;
 }
 
 /* Whether the rows that the longer sound has more of a step need what the shorter does not have of its input. */
@@ -64,14 +67,15 @@ static smp_code height_of(const smp_plan *plan, const smp_step *step, int64_t *h
 {
     smp_node_plan work = {.out = step->in,
                           .access = step->stage->access,
-                          .reducers = smp_stage_reducers(step->stage),
-                          .linear = step->work.linear,
+                          .reduction.reducers = smp_stage_reducers(step->stage),
+                          .values.linear = step->work.values.linear,
                           .probing = true};
     const smp_shape *by = step->second >= 0 ? &plan->steps[step->second].out : NULL;
     const smp_code code = step->stage->plan(step->params, &step->in, by, &work, err);
-    smp_free(work.table);
+    smp_free(work.table.data);
     *height = work.out.height;
-    *alike = work.nothing || same_bytes(work.kernel, work.kernel_size, step->work.kernel, step->work.kernel_size);
+    *alike = work.effect.none ||
+             same_bytes(work.kernel.bytes, work.kernel.size, step->work.kernel.bytes, step->work.kernel.size);
     return code;
 }
 

@@ -110,10 +110,10 @@ static bool changes_short(const smp_stage *stage, const void *params, const smp_
     smp_error none = {.code = SMP_OK};
     smp_shape frame = *in;
     frame.height = 1;
-    smp_node_plan work = {.out = frame, .access = stage->access, .linear = linear, .probing = true};
+    smp_node_plan work = {.out = frame, .access = stage->access, .values.linear = linear, .probing = true};
     const smp_code code = stage->plan(params, &frame, NULL, &work, &none);
-    smp_free(work.table);
-    return code || !work.nothing;
+    smp_free(work.table.data);
+    return code || !work.effect.none;
 }
 
 static smp_code add_node(smp_planner *p, int number)
@@ -122,12 +122,12 @@ static smp_code add_node(smp_planner *p, int number)
     const smp_stage *stage = node->stage;
     int input = smp_planner_picture_of(p, node->input), second = SMP_STEP_NONE;
     smp_node_plan probe = {
-        .out = p->plan->steps[input].out, .access = stage->access, .linear = node->light == SMP_LIGHT_LINEAR};
+        .out = p->plan->steps[input].out, .access = stage->access, .values.linear = node->light == SMP_LIGHT_LINEAR};
     probe.probing = true;
     const smp_seen *found = found_for(p, number);
     if (found) {
-        probe.found = found->data;
-        probe.found_size = found->size;
+        probe.prepass.found = found->data;
+        probe.prepass.found_size = found->size;
     }
     smp_code code = blame(p, node, smp_check_kind(node, &probe.out, p->err));
     if (!code && node->second <= SMP_NODE_FILE)
@@ -149,21 +149,21 @@ static smp_code add_node(smp_planner *p, int number)
     /* The first call only tells whether the stage moves samples or does nothing. Conversions do not change shapes. */
     if (!code && stage->plan) {
         code = stage->plan(params, &in, second >= 0 ? &p->plan->steps[second].out : NULL, &probe, p->err);
-        smp_free(probe.table);
+        smp_free(probe.table.data);
         code = blame(p, node, code);
     }
-    if (!code && probe.nothing && p->request->open_end && changes_short(stage, params, &in, probe.linear))
-        probe.nothing = false;
-    p->dpi_of[number] = probe.dpi > 0 ? probe.dpi : smp_planner_dpi_of(p, node->input);
-    if (code || probe.nothing) {
-        if (!code && !probe.already)
+    if (!code && probe.effect.none && p->request->open_end && changes_short(stage, params, &in, probe.values.linear))
+        probe.effect.none = false;
+    p->dpi_of[number] = probe.change.dpi > 0 ? probe.change.dpi : smp_planner_dpi_of(p, node->input);
+    if (code || probe.effect.none) {
+        if (!code && !probe.effect.already)
             warn(p, node, "stage '%s' has no effect here", stage->name);
         p->step_of[number] = input;
         smp_free(params);
         return code;
     }
 
-    bool moves = probe.exactness == SMP_MOVE;
+    bool moves = probe.values.exactness == SMP_MOVE;
     if (!moves) {
         bool linear = node->light == SMP_LIGHT_LINEAR;
         if (linear && in.curve == SMP_CURVE_OTHER)
@@ -179,10 +179,10 @@ static smp_code add_node(smp_planner *p, int number)
             return p->err->code;
         }
     }
-    if (probe.access == SMP_STENCIL && !probe.rows_den && (probe.reach_up > in.height || probe.reach_down > in.height))
+    if (probe.access == SMP_STENCIL && !probe.rows.den && (probe.rows.up > in.height || probe.rows.down > in.height))
         warn(p, node, in.kind == SMP_AUDIO ? BEYOND("sound is long") : BEYOND("picture is high"), stage->name);
-    if (probe.remark[0])
-        warn(p, node, "%s", probe.remark);
+    if (probe.effect.remark[0])
+        warn(p, node, "%s", probe.effect.remark);
 
     bool reduces = probe.access == SMP_REDUCE || probe.access == SMP_ADJUST;
     int index;
@@ -190,8 +190,8 @@ static smp_code add_node(smp_planner *p, int number)
         smp_free(params);
         return p->err->code;
     }
-    p->plan->steps[index].work.found = probe.found;
-    p->plan->steps[index].work.found_size = probe.found_size;
+    p->plan->steps[index].work.prepass.found = probe.prepass.found;
+    p->plan->steps[index].work.prepass.found_size = probe.prepass.found_size;
     code = smp_planner_work_out(p, index, stage, params, input, second);
     smp_step *step = &p->plan->steps[index];
     step->node = number;
@@ -204,16 +204,16 @@ static smp_code add_node(smp_planner *p, int number)
     }
     step->job = SMP_JOB_REDUCE;
     step->out = step->in;
-    step->reads = step->reads_second = (smp_row_map){.up = step->work.reach_up, .down = step->work.reach_down};
+    step->reads = step->reads_second = (smp_row_map){.up = step->work.rows.up, .down = step->work.rows.down};
     step->premultiplied = p->plan->steps[input].premultiplied;
-    if (step->work.result == SMP_RESULT_CHUNKS || step->work.result == SMP_RESULT_CHUNKS_COUNTS)
+    if (step->work.reduction.kind == SMP_RESULT_CHUNKS || step->work.reduction.kind == SMP_RESULT_CHUNKS_COUNTS)
         p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, smp_chunk_rows(step->in.width));
     p->step_of[number] = input;
-    if (probe.looks) {
+    if (probe.prepass.wanted) {
         p->plan->looks = number;
         snprintf(step->label, sizeof step->label, "(look) %.80s", node->label ? node->label : stage->name);
     }
-    if (probe.access == SMP_REDUCE || probe.looks)
+    if (probe.access == SMP_REDUCE || probe.prepass.wanted)
         return SMP_OK;
 
     /* ADJUST: the second step applies what the first one measures, and shares its parameters. */

@@ -15,7 +15,7 @@ static int light_encoded(smp_planner *p, int step)
     p->to_srgb = false;
     if (step >= 0) {
         p->plan->steps[step].out.curve = p->plan->steps[step].work.out.curve = SMP_CURVE_SRGB;
-        p->plan->steps[step].work.makes_srgb = true;
+        p->plan->steps[step].work.change.makes_srgb = true;
     }
     return step;
 }
@@ -45,7 +45,7 @@ smp_code smp_planner_add_sink(smp_planner *p, int node, int save, const char *pa
     const smp_step *last = &p->plan->steps[step];
     const bool narrows = shape.format == SMP_U8 && last->out.format == SMP_U16;
     const bool drops_bits = narrows && p->request->input.format == SMP_U16;
-    const bool drops_numbers = narrows && last->work.no_light && last->in.format != SMP_U16;
+    const bool drops_numbers = narrows && last->work.values.no_light && last->in.format != SMP_U16;
     bool drops_alpha = p->plan->steps[step].out.alpha && !shape.alpha;
     if (drops_alpha && (step = smp_planner_in_state(p, step, true, false)) < 0)
         return p->err->code;

@@ -45,8 +45,8 @@ smp_code smp_planner_work_out(smp_planner *p, int index, const smp_stage *stage,
     step->in = steps[input].out;
     step->work.out = step->in;
     step->work.access = stage->access;
-    step->work.reducers = smp_stage_reducers(stage);
-    step->work.linear = steps[input].linear;
+    step->work.reduction.reducers = smp_stage_reducers(stage);
+    step->work.values.linear = steps[input].linear;
     step->work.probing = p->request->shapes;
     if (stage->plan) {
         smp_code code = stage->plan(params, &step->in, second >= 0 ? &steps[second].out : NULL, &step->work, p->err);
@@ -57,14 +57,14 @@ smp_code smp_planner_work_out(smp_planner *p, int index, const smp_stage *stage,
         step->work.out.speakers = 0;
     step->out = step->work.out;
     if (stage->role == SMP_ROLE_NONE && step->in.format != SMP_F32 && step->out.format == SMP_F32)
-        step->work.clips = true; /* measures, not light: of any range */
+        step->work.values.clips = true; /* measures, not light: of any range */
     step->premultiplied = steps[input].premultiplied && step->out.alpha;
-    step->linear = steps[input].linear && !step->work.no_light;
+    step->linear = steps[input].linear && !step->work.values.no_light;
     step->reads = step->reads_second = smp_row_map_of(&step->work);
-    if (step->work.second_own)
-        step->reads_second = (smp_row_map){.add = step->work.second_add};
-    p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, step->work.row_unit);
-    step->whole_input = step->work.whole || step->work.access == SMP_WHOLE;
+    if (step->work.rows.second_own)
+        step->reads_second = (smp_row_map){.add = step->work.rows.second_add};
+    p->plan->row_multiple = smp_max_i64(p->plan->row_multiple, step->work.rows.unit);
+    step->whole_input = step->work.rows.whole || step->work.access == SMP_WHOLE;
     step->whole_second = step->whole_input || (second >= 0 && smp_planner_second_is(stage, SMP_P_ANYSIZE));
     return SMP_OK;
 }

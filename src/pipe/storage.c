@@ -13,7 +13,7 @@ static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
         const smp_step *step = &plan->steps[i];
         if (step->input < 0)
             continue;
-        bool passes = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && used[i] && last[i];
+        bool passes = step->job == SMP_JOB_STAGE && step->work.values.exactness == SMP_MOVE && used[i] && last[i];
         used[step->input] = true;
         last[step->input] = last[step->input] && passes;
         if (step->second >= 0) {
@@ -27,7 +27,8 @@ static void find_last_stores(const smp_plan *plan, bool *last, bool *used)
 static bool is_read_stored(const smp_plan *plan, size_t step)
 {
     for (size_t i = step + 1; i < plan->step_count; i++)
-        if (plan->steps[i].job == SMP_JOB_STAGE && plan->steps[i].work.stored && plan->steps[i].input == (int)step)
+        if (plan->steps[i].job == SMP_JOB_STAGE && plan->steps[i].work.values.stored &&
+            plan->steps[i].input == (int)step)
             return true;
     return false;
 }
@@ -43,7 +44,7 @@ void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *
         else if (step->job == SMP_JOB_REDUCE)
             integers[i] = integers[step->input];
         else
-            integers[i] = step->work.exactness != SMP_REAL && integers[step->input] &&
+            integers[i] = step->work.values.exactness != SMP_REAL && integers[step->input] &&
                           (step->second < 0 || integers[step->second]) && !plain;
         if (step->job == SMP_JOB_REDUCE)
             step->storage = input->storage;
@@ -53,7 +54,7 @@ void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *
             step->storage = step->out.format;
         else
             step->storage = SMP_F32;
-        if (step->job != SMP_JOB_REDUCE && ((input && step->work.stored) || is_read_stored(plan, i))) {
+        if (step->job != SMP_JOB_REDUCE && ((input && step->work.values.stored) || is_read_stored(plan, i))) {
             step->storage = step->out.format;
             integers[i] = step->out.format != SMP_F32;
         }
@@ -65,9 +66,9 @@ void smp_plan_clipping(smp_plan *plan)
     for (size_t i = 0; i < plan->step_count; i++) {
         smp_step *step = &plan->steps[i];
         if (step->input < 0)
-            step->work.clips = step->out.format == SMP_F32;
+            step->work.values.clips = step->out.format == SMP_F32;
         else
-            step->work.clips = step->work.clips || plan->steps[step->input].work.clips;
+            step->work.values.clips = step->work.values.clips || plan->steps[step->input].work.values.clips;
     }
 }
 

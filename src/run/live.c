@@ -11,7 +11,7 @@
 
 static int64_t unit_of(const smp_step *step)
 {
-    return smp_max_i64(1, step->work.row_unit);
+    return smp_max_i64(1, step->work.rows.unit);
 }
 
 static int64_t begin_of_unit(const smp_step *step, int64_t row)

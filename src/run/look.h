@@ -1,4 +1,4 @@
-/* Looking at an input before its plan is complete: a stage whose output's size depends on samples (smp_node_plan.looks)
+/* Looking at an input before its plan is complete: a stage whose output's size depends on samples (smp_node_plan.prepass.wanted)
  * ends the plan with its reduction. That plan is run without outputs, and what it found goes into the next one. */
 #ifndef SMP_RUN_LOOK_H
 #define SMP_RUN_LOOK_H

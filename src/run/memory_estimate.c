@@ -55,9 +55,9 @@ int64_t smp_memory_estimate_step(const smp_plan *plan, const smp_step *step, con
                                  int64_t strip_rows, int64_t rows)
 {
     enum { TABLES = 3 }; /* the plan's, the run's (a reduction may fill it in), the device's */
-    int64_t bytes = rows * smp_row_stride(&step->out, step->storage) + TABLES * (int64_t)step->work.table_size;
+    int64_t bytes = rows * smp_row_stride(&step->out, step->storage) + TABLES * (int64_t)step->work.table.size;
     if (step->job == SMP_JOB_REDUCE)
-        bytes += (int64_t)step->work.result_size;
+        bytes += (int64_t)step->work.reduction.size;
     if (variant && smp_step_uses_scratch(step, plan->steps[step->input].storage, &step->work, variant, gpu))
         bytes += smp_step_scratch_rows(step, rows_read(step, smp_phase_rows(plan, step->phase, strip_rows))) *
                  smp_step_scratch_stride(step);
@@ -83,8 +83,9 @@ int64_t smp_memory_estimate_threads(const smp_plan *plan, const smp_device *devi
                 continue;
             smp_io io = smp_step_views(step, launch, &in, &out, &second, SMP_PROBE_ADDRESS);
             if (variant->scratch)
-                scratch = smp_max_i64(scratch, (int64_t)variant->scratch(&io, step->work.kernel));
-            if (step->job == SMP_JOB_REDUCE && smp_result_part(&step->work, launch, &at, &size, &counts) && counts)
+                scratch = smp_max_i64(scratch, (int64_t)variant->scratch(&io, step->work.kernel.bytes));
+            if (step->job == SMP_JOB_REDUCE && smp_result_part(&step->work.reduction, launch, &at, &size, &counts) &&
+                counts)
                 counters = smp_max_i64(counters, (int64_t)size);
         }
     }

@@ -96,7 +96,7 @@ smp_code smp_peak_touch(smp_device *device, void *buffer, size_t size, void *sum
     const smp_variant *read = &streams[SMP_STREAM_READ];
     int64_t rows = (int64_t)size / row_bytes;
     smp_io io = {.in = rows_view(buffer, row_bytes, rows), .out = rows_view(sums, SUM_STRIDE, rows)};
-    smp_node_plan plan = {.result = SMP_RESULT_NONE};
+    smp_node_plan plan = {.reduction.kind = SMP_RESULT_NONE};
     smp_cost cost = {0};
     smp_code code = device->ops->launch(device, read, &read->launches[0], &io, &plan, &cost, err);
     return code ? code : device->ops->sync(device, err); /* cost is on this stack */

@@ -86,13 +86,13 @@ static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
     smp_change change = {.width = sink->shape.width, .height = sink->shape.height, .dpi = sink->dpi};
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
-        change.srgb |= step->work.makes_srgb;
+        change.srgb |= step->work.change.makes_srgb;
         if (smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count))
             continue;
-        bool moves = step->work.exactness == SMP_MOVE;
+        bool moves = step->work.values.exactness == SMP_MOVE;
         change.changed = true;
         change.toned |= !moves;
-        change.swapped ^= step->work.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
+        change.swapped ^= step->work.change.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
     }
     if (step->file) /* samples of another file */
         change.changed = change.toned = true;

@@ -397,9 +397,9 @@ static smp_code finish_reduction(smp_runner *r, int index, smp_error *err)
         if (r->plan->steps[i].reduced_by == index)
             target = &r->states[i].run;
     smp_code code = smp_step_finish(run, target, err);
-    if (code || !target->work.outside[0] || r->setup->any_range)
+    if (code || !target->work.reduction.outside[0] || r->setup->any_range)
         return code;
-    smp_fail(err, SMP_E_PROCESS, "%s", target->work.outside);
+    smp_fail(err, SMP_E_PROCESS, "%s", target->work.reduction.outside);
     if (r->plan->steps[index].out.kind == SMP_AUDIO) /* some are infinite */
         return smp_hint(err, "mend the file first, or measure it without percentiles: `stats`");
     return smp_hint(err,
@@ -443,7 +443,7 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
         smp_code code = smp_step_clipped(run, &to->clipped, err);
         if (code)
             return code;
-        if (run->work.doubts) {
+        if (run->work.values.undecided) {
             report->doubts += to->clipped;
             to->counts_clipping = false;
             to->clipped = 0;

@@ -83,11 +83,11 @@ static int64_t end_of_need(const smp_row_map *reads, int64_t height, int64_t to)
     return to > 0 ? end : 0;
 }
 
-/* Widens what is wanted of a step to whole units (smp_node_plan.row_unit). Both ends move up, since what one strip
+/* Widens what is wanted of a step to whole units (smp_node_plan.rows.unit). Both ends move up, since what one strip
  * computes beyond its need is done when the next begins. */
 static void in_units(const smp_step *step, smp_rows *rows)
 {
-    const int64_t unit = smp_max_i64(1, step->work.row_unit), height = step->out.height;
+    const int64_t unit = smp_max_i64(1, step->work.rows.unit), height = step->out.height;
     rows->from = smp_min_i64(height, (rows->from + unit - 1) / unit * unit);
     rows->to = smp_min_i64(height, (rows->to + unit - 1) / unit * unit);
     if (rows->first != INT64_MAX)

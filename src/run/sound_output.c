@@ -7,7 +7,7 @@ static bool changes_level(const smp_plan *plan, const smp_sink *sink)
 {
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
-        const bool keeps = step->work.exactness == SMP_MOVE ||
+        const bool keeps = step->work.values.exactness == SMP_MOVE ||
                            (step->stage && smp_stage_is(step->stage, SMP_TRAIT_SAME_LEVEL)) ||
                            smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count);
         if (!keeps || step->second >= 0)
@@ -21,7 +21,7 @@ static bool changes_times(const smp_plan *plan, const smp_sink *sink)
 {
     const smp_step *step = &plan->steps[sink->step];
     for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input])
-        if (step->work.exactness == SMP_MOVE ||
+        if (step->work.values.exactness == SMP_MOVE ||
             (double)step->in.height * step->out.rate != (double)step->out.height * step->in.rate)
             return true;
     return step->file != NULL;

@@ -56,7 +56,7 @@ static uint64_t picture_bytes(const smp_step *step)
 uint64_t smp_step_bytes(const smp_plan *plan, const smp_step *step)
 {
     uint64_t bytes = picture_bytes(&plan->steps[step->input]);
-    const bool gathers = step->job == SMP_JOB_STAGE && step->work.exactness == SMP_MOVE && step->stage &&
+    const bool gathers = step->job == SMP_JOB_STAGE && step->work.values.exactness == SMP_MOVE && step->stage &&
                          !smp_stage_is(step->stage, SMP_TRAIT_NEIGHBOURHOOD);
     if (gathers) { /* reads a pixel for each that it writes */
         const smp_step *from = &plan->steps[step->input];
@@ -96,8 +96,8 @@ void smp_step_reads_second(const smp_step *step, int64_t height, int64_t from, i
 
 const smp_variant *smp_step_variants(const smp_step *step)
 {
-    if (step->job == SMP_JOB_REDUCE && step->work.reducers)
-        return step->work.reducers;
+    if (step->job == SMP_JOB_REDUCE && step->work.reduction.reducers)
+        return step->work.reduction.reducers;
     return step->work.variants ? step->work.variants : step->stage->variants;
 }
 
@@ -161,7 +161,7 @@ bool smp_step_uses_scratch(const smp_step *step, smp_format from, const smp_node
     const smp_io io = {.in = smp_probe_view(&step->in, from, step->in.height),
                        .out = smp_probe_view(&step->out, step->storage, step->out.height)};
     if (gpu)
-        variant = smp_variant_serving(variant, &io, work->kernel, &(smp_grid){.units = 0});
+        variant = smp_variant_serving(variant, &io, work->kernel.bytes, &(smp_grid){.units = 0});
     for (int i = 0; i < SMP_MAX_LAUNCHES; i++)
         if (smp_launch_runs(&variant->launches[i], gpu) && variant->launches[i].to == SMP_SCRATCH)
             return true;
@@ -182,32 +182,33 @@ static smp_code check_kernels(const smp_step_run *run, smp_error *err)
 static smp_code upload_table(smp_step_run *run, smp_error *err)
 {
     smp_device *device = run->device;
-    if (!run->work.table)
+    if (!run->work.table.data)
         return SMP_OK;
-    int64_t size = (int64_t)run->work.table_size;
-    smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table_size, &run->table, err);
-    return code ? code : device->ops->copy_in(device, run->table, size, run->work.table, size, size, 1, err);
+    int64_t size = (int64_t)run->work.table.size;
+    smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table.size, &run->table, err);
+    return code ? code : device->ops->copy_in(device, run->table, size, run->work.table.data, size, size, 1, err);
 }
 
 smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *step, const smp_node_plan *work,
                        const smp_variant *variant, smp_error *err)
 {
     *run = (smp_step_run){.device = device, .step = step, .variant = variant, .work = work ? *work : step->work};
-    const void *table = run->work.table;
-    run->work.table = NULL;
+    const void *table = run->work.table.data;
+    run->work.table.data = NULL;
     smp_code code = check_kernels(run, err);
     if (code)
         return code;
     if (table) { /* a reduction fills in a copy of its own */
-        run->work.table = smp_alloc(run->work.table_size);
-        if (!run->work.table)
-            return smp_fail_memory(err, "a table", run->work.table_size);
-        memcpy(run->work.table, table, run->work.table_size);
+        run->work.table.data = smp_alloc(run->work.table.size);
+        if (!run->work.table.data)
+            return smp_fail_memory(err, "a table", run->work.table.size);
+        memcpy(run->work.table.data, table, run->work.table.size);
         code = upload_table(run, err);
     }
     if (!code && step->job == SMP_JOB_REDUCE)
-        code = device->ops->alloc(device, run->work.result_size, &run->result, err);
-    if (!code && step->job == SMP_JOB_STAGE && ((run->work.clips && step->storage != SMP_F32) || run->work.doubts))
+        code = device->ops->alloc(device, run->work.reduction.size, &run->result, err);
+    if (!code && step->job == SMP_JOB_STAGE &&
+        ((run->work.values.clips && step->storage != SMP_F32) || run->work.values.undecided))
         code = device->ops->alloc(device, sizeof *run->clipped, (void **)&run->clipped, err);
     return code ? code : smp_step_reset(run, err);
 }
@@ -228,7 +229,7 @@ smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_
         return smp_fail_memory(err, "a picture or a sound", UINT64_MAX);
     smp_code code = device->ops->alloc(device, bytes, &run->scratch, err);
     run->scratch_rows = code ? 0 : rows;
-    return code == SMP_E_DEVICE_MEMORY && run->work.more_at ? SMP_OK : code;
+    return code == SMP_E_DEVICE_MEMORY && run->work.reduction.more_at ? SMP_OK : code;
 }
 
 smp_code smp_step_reset(smp_step_run *run, smp_error *err)
@@ -236,7 +237,7 @@ smp_code smp_step_reset(smp_step_run *run, smp_error *err)
     smp_device *device = run->device;
     smp_code code = SMP_OK;
     if (run->result)
-        code = device->ops->zero(device, run->result, run->work.result_size, err);
+        code = device->ops->zero(device, run->result, run->work.reduction.size, err);
     if (!code && run->clipped)
         code = device->ops->zero(device, run->clipped, sizeof *run->clipped, err);
     return code;
@@ -244,7 +245,7 @@ smp_code smp_step_reset(smp_step_run *run, smp_error *err)
 
 smp_code smp_step_again(smp_step_run *run, smp_error *err)
 {
-    void *table = run->work.table;
+    void *table = run->work.table.data;
     run->cost = (smp_cost){0};
     run->result_seconds = 0;
     smp_findings_free(&run->findings);
@@ -253,9 +254,9 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
     run->begun = false;
     run->through = 0;
     run->work = run->step->work;
-    run->work.table = table;
-    if (table && run->step->work.table && run->step->reduced_by >= 0) /* the reduction to come uploads it */
-        memcpy(table, run->step->work.table, run->work.table_size);
+    run->work.table.data = table;
+    if (table && run->step->work.table.data && run->step->reduced_by >= 0) /* the reduction to come uploads it */
+        memcpy(table, run->step->work.table.data, run->work.table.size);
     return smp_step_reset(run, err);
 }
 
@@ -265,7 +266,7 @@ void smp_step_close(smp_step_run *run)
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         if (owned[i])
             run->device->ops->free(run->device, owned[i]);
-    smp_free(run->work.table);
+    smp_free(run->work.table.data);
     smp_free(run->partial);
     smp_findings_free(&run->findings);
     *run = (smp_step_run){.device = run->device};
@@ -318,11 +319,12 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
                          smp_error *err)
 {
     smp_device *device = run->device;
-    const int64_t unit = smp_max_i64(1, run->work.row_unit);
+    const int64_t unit = smp_max_i64(1, run->work.rows.unit);
     if (out->y0 % unit) /* would be computed wrongly */
         return smp_fail(err, SMP_E_PROCESS, "row %lld of '%s' is no multiple of %lld", (long long)out->y0,
                         run->step->label, (long long)unit);
-    const smp_variant *variant = smp_step_serving(run->step, run->variant, device, in, out, second, run->work.kernel);
+    const smp_variant *variant =
+        smp_step_serving(run->step, run->variant, device, in, out, second, run->work.kernel.bytes);
     run->ran = variant;
     if (out->y0 == 0)
         run->through = 0;
@@ -351,8 +353,8 @@ static smp_code copy_table(smp_step_run *run, const char *from, smp_error *err)
 {
     enum { PIECE = 1 << 20 };
     smp_device *device = run->device;
-    const int64_t size = (int64_t)run->work.table_size, whole = size / PIECE * PIECE, rest = size - whole;
-    smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table_size, &run->table, err);
+    const int64_t size = (int64_t)run->work.table.size, whole = size / PIECE * PIECE, rest = size - whole;
+    smp_code code = run->table ? SMP_OK : device->ops->alloc(device, run->work.table.size, &run->table, err);
     if (!code)
         code = device->ops->copy(device, run->table, PIECE, from, PIECE, PIECE, size / PIECE, err);
     return code ? code
@@ -367,7 +369,7 @@ static smp_code bring(const smp_step_run *run, void *to, const void *from, size_
 
 smp_code smp_step_result(const smp_step_run *run, void **result, const void **table, smp_error *err)
 {
-    const size_t size = run->work.result_size, at = run->work.more_at;
+    const size_t size = run->work.reduction.size, at = run->work.reduction.more_at;
     uint64_t more = 0;
     size_t whole = 0;
     *result = NULL;
@@ -380,8 +382,8 @@ smp_code smp_step_result(const smp_step_run *run, void **result, const void **ta
     if (!more)
         return bring(run, *result, run->result, size, err);
     memcpy((char *)*result + at, &more, sizeof more);
-    if (run->work.table_at)
-        *table = (const char *)run->scratch + run->work.table_at;
+    if (run->work.reduction.table_at)
+        *table = (const char *)run->scratch + run->work.reduction.table_at;
     return bring(run, (char *)*result + size, run->scratch, (size_t)more, err);
 }
 
@@ -392,11 +394,11 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
     const void *table;
     smp_code code = smp_step_result(run, &result, &table, err);
     const double start = smp_now();
-    run->work.threads = target->work.threads =
+    run->work.reduction.threads = target->work.reduction.threads =
         run->device->host_memory ? run->device->info.units : (int)smp_min_i64(BESIDE_A_GPU, smp_pool_cores());
-    if (!code && target != run && !table && target->work.table_size && !target->work.table &&
-        !(target->work.table = smp_alloc(target->work.table_size)))
-        code = smp_fail_memory(err, "a table", target->work.table_size);
+    if (!code && target != run && !table && target->work.table.size && !target->work.table.data &&
+        !(target->work.table.data = smp_alloc(target->work.table.size)))
+        code = smp_fail_memory(err, "a table", target->work.table.size);
     if (!code && run->wants_partial && smp_stage_partials(run->step->stage))
         code = smp_stage_partials(run->step->stage)
                    ->make(run->step->params, &run->step->in, &run->work, result, &run->partial, err);
@@ -412,11 +414,12 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
 
 smp_code smp_step_bring_table(smp_step_run *run, smp_error *err)
 {
-    const size_t size = run->work.table_size;
-    if (!run->table || run->work.table || !size)
+    const size_t size = run->work.table.size;
+    if (!run->table || run->work.table.data || !size)
         return SMP_OK;
-    run->work.table = smp_alloc(size);
-    return run->work.table ? bring(run, run->work.table, run->table, size, err) : smp_fail_memory(err, "a table", size);
+    run->work.table.data = smp_alloc(size);
+    return run->work.table.data ? bring(run, run->work.table.data, run->table, size, err)
+                                : smp_fail_memory(err, "a table", size);
 }
 
 smp_code smp_step_clipped(smp_step_run *run, uint64_t *clipped, smp_error *err)

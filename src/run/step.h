@@ -82,10 +82,10 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
                        const smp_variant *variant, smp_error *err);
 
 /* Makes sure that the variant has scratch memory for `rows` rows of its input. from: the format of the input's samples
- * in memory. A reduction that can do without (smp_node_plan.more_at) gets none where the device has too little. */
+ * in memory. A reduction that can do without (smp_node_plan.reduction.more_at) gets none where the device has too little. */
 smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_error *err);
 
-/* Queues the variant's launches for out.rows rows: whole units (smp_node_plan.row_unit). second: rows of the second
+/* Queues the variant's launches for out.rows rows: whole units (smp_node_plan.rows.unit). second: rows of the second
  * input, data null without one. The scratch picture has the rows of `in`. Adds the cost to run->cost, which is exact
  * after a sync. */
 smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *out, const smp_view *second,

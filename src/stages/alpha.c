@@ -69,22 +69,22 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     smp_alpha_change *k = SMP_PLAN_KERNEL(work, smp_alpha_change);
     *k = (smp_alpha_change){.kind = p->op, .colours = colours, .scale = 1};
     work->ops = 2;
-    work->exactness = SMP_INTEGER;
+    work->values.exactness = SMP_INTEGER;
     const bool adds = p->op == SMP_ALPHA_OPAQUE || p->op == SMP_ALPHA_SET;
     if (adds && colours == SMP_MAX_CHANNELS)
         return smp_fail(err, SMP_E_PIPE, "a picture of %d colours has no room for alpha", colours);
-    work->nothing = !in->alpha && (p->op == SMP_ALPHA_FLATTEN || p->op == SMP_ALPHA_DROP);
+    work->effect.none = !in->alpha && (p->op == SMP_ALPHA_FLATTEN || p->op == SMP_ALPHA_DROP);
     work->out.alpha = adds;
     work->out.channels = p->op == SMP_ALPHA_EXTRACT ? 1 : colours + adds;
-    work->no_light = p->op == SMP_ALPHA_EXTRACT;
+    work->values.no_light = p->op == SMP_ALPHA_EXTRACT;
     if (p->op == SMP_ALPHA_FLATTEN && in->alpha) {
-        work->exactness = SMP_REAL;
+        work->values.exactness = SMP_REAL;
         return colour_behind(&p->fill, colours, (double)smp_white(in->format), k->fill, err);
     }
-    if (!by || work->nothing)
+    if (!by || work->effect.none)
         return SMP_OK;
     k->scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format));
-    work->exactness = in->format == by->format ? SMP_INTEGER : SMP_REAL;
+    work->values.exactness = in->format == by->format ? SMP_INTEGER : SMP_REAL;
     return check_mask(in, by, err);
 }
 

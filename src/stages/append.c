@@ -40,10 +40,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         code = smp_fail(err, SMP_E_LIMIT, "the sound would be too long");
     if (!code)
         code = smp_mix_plan(&ask, in, by, work, err);
-    work->clips = false;
+    work->values.clips = false;
     if (ask.fade)
         return code;
-    work->exactness = SMP_MOVE;
+    work->values.exactness = SMP_MOVE;
     work->ops = 0;
     return code;
 }

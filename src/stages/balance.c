@@ -27,9 +27,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     for (int c = 0; c < in->channels; c++)
         k->gain[c] = 1;
     work->ops = 1;
-    work->clips = true;
-    work->result = SMP_RESULT_COUNTS;
-    work->result_size = (size_t)in->channels * (size_t)(k->count.bins + 1) * sizeof(uint64_t);
+    work->values.clips = true;
+    work->reduction.kind = SMP_RESULT_COUNTS;
+    work->reduction.size = (size_t)in->channels * (size_t)(k->count.bins + 1) * sizeof(uint64_t);
     return SMP_OK;
 }
 
@@ -53,7 +53,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_findings *findings, smp_error *err)
 {
     const params *p = given;
-    smp_balance *k = (smp_balance *)(void *)work->kernel;
+    smp_balance *k = (smp_balance *)(void *)work->kernel.bytes;
     const int colours = in->channels - in->alpha;
     double level[SMP_MAX_CHANNELS], middle = 0;
     smp_code code = SMP_OK;

@@ -40,10 +40,10 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                          .fill = (float)p->fill,
                          .factor = (float)(1.4426950408889634 / (2 * p->range * p->range)),
                          .unit = (float)(1 / white)};
-    work->table_size = (size_t)(side * side + entries) * sizeof(float);
-    float *to = work->table = smp_alloc(work->table_size);
+    work->table.size = (size_t)(side * side + entries) * sizeof(float);
+    float *to = work->table.data = smp_alloc(work->table.size);
     if (!to)
-        return smp_fail_memory(err, "the weights of bilateral", work->table_size);
+        return smp_fail_memory(err, "the weights of bilateral", work->table.size);
     for (int dy = -r; dy <= r; dy++)
         for (int dx = -r; dx <= r; dx++) {
             const int square = dx * dx + dy * dy;
@@ -51,8 +51,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         }
     for (int d = 0; d < entries; d++)
         *to++ = (float)exp(-d / range * (d / range) / 2);
-    work->reach_up = work->reach_down = r;
-    work->whole = p->edge == SMP_WRAP;
+    work->rows.up = work->rows.down = r;
+    work->rows.whole = p->edge == SMP_WRAP;
     work->ops = 3.14 * r * r * (4 * colours + 4);
     return SMP_OK;
 }

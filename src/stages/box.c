@@ -25,14 +25,14 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const box_params *p = given;
     (void)in, (void)by, (void)err;
     if (p->size <= 1) {
-        work->nothing = true;
+        work->effect.none = true;
         return SMP_OK;
     }
     smp_box box = {.size = (int32_t)p->size, .edge = p->edge, .fill = (float)p->fill};
     smp_plan_kernel(work, &box, sizeof box);
-    work->reach_up = smp_stencil_reach(smp_box_before(&box), smp_box_after(&box), p->edge);
-    work->reach_down = smp_stencil_reach(smp_box_after(&box), smp_box_before(&box), p->edge);
-    work->whole = p->edge == SMP_WRAP;
+    work->rows.up = smp_stencil_reach(smp_box_before(&box), smp_box_after(&box), p->edge);
+    work->rows.down = smp_stencil_reach(smp_box_after(&box), smp_box_before(&box), p->edge);
+    work->rows.whole = p->edge == SMP_WRAP;
     for (int32_t length = 1; length < box.size; length *= 2) /* a doubling, and the sum of blocks, in each pass */
         work->ops += 2 + (box.size & length ? 2 : 0);
     work->ops += 1;

@@ -70,19 +70,19 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const smp_code code = smp_one_channel(in, "canny", "write 'gray' before it", err);
     if (code)
         return code;
-    work->table_size = smp_joins_plane(in);
-    if (!work->table_size || !smp_joins_place(in, PLANES, sizeof(uint64_t), &k->joins, work))
+    work->table.size = smp_joins_plane(in);
+    if (!work->table.size || !smp_joins_place(in, PLANES, sizeof(uint64_t), &k->joins, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to find edges in");
     k->low = exceeded(p->low, white, p->gradient);
     k->high = exceeded(high_of(p), white, p->gradient);
     k->joins.near = 1;
     k->squares = p->gradient == L2;
     if (in->format != SMP_F32 && high_of(p) >= steepest(p->gradient))
-        snprintf(work->remark, sizeof work->remark,
+        snprintf(work->effect.remark, sizeof work->effect.remark,
                  "no gradient is above high=%.4g%%: %.4g%% is the steepest; all is black", 100 * high_of(p),
                  100 * steepest(p->gradient));
-    work->exactness = SMP_INTEGER;
-    work->reach_up = work->reach_down = SMP_CANNY_REACH;
+    work->values.exactness = SMP_INTEGER;
+    work->rows.up = work->rows.down = SMP_CANNY_REACH;
     work->ops = 40;
     return SMP_OK;
 }
@@ -102,12 +102,12 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_findings *findings, smp_error *err)
 {
     (void)given, (void)findings;
-    if (smp_joins_found(&((const smp_canny *)(const void *)work->kernel)->joins, result))
+    if (smp_joins_found(&((const smp_canny *)(const void *)work->kernel.bytes)->joins, result))
         return SMP_OK;
     const int64_t words = smp_bits_words(in->width);
     const uint32_t *seeds = (const uint32_t *)result + in->height * words;
     smp_components found;
-    smp_code code = smp_components_find(result, in->width, in->height, 8, work->threads, &found, err);
+    smp_code code = smp_components_find(result, in->width, in->height, 8, work->reduction.threads, &found, err);
     bool *kept = code ? NULL : smp_alloc_array(found.count + 1, sizeof *kept);
     if (!code && !kept)
         code = smp_fail_memory(err, "edges", found.count);
@@ -118,7 +118,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                 if (pass == 0)
                     kept[run->part] = kept[run->part] || any_set(seeds + y * words, run->from, run->to);
                 else if (kept[run->part])
-                    smp_bits_set((uint32_t *)work->table + y * words, run->from, run->to);
+                    smp_bits_set((uint32_t *)work->table.data + y * words, run->from, run->to);
             }
     smp_free(kept);
     smp_components_free(&found);

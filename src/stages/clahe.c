@@ -81,14 +81,14 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_hint(err, "take fewer tiles, or 8 bits: 'depth 8bit' before it");
     }
     const size_t planes = (size_t)(k->count.colours ? 1 : colours), pixels = (size_t)in->width * (size_t)in->height;
-    work->result = in->format == SMP_U8 ? SMP_RESULT_COUNTS : SMP_RESULT_CHUNKS;
-    work->result_size = in->format == SMP_U8    ? slots * sizeof(uint64_t)
-                        : in->format == SMP_U16 ? planes * pixels * sizeof(uint16_t)
-                                                : planes * pixels * sizeof(float);
+    work->reduction.kind = in->format == SMP_U8 ? SMP_RESULT_COUNTS : SMP_RESULT_CHUNKS;
+    work->reduction.size = in->format == SMP_U8    ? slots * sizeof(uint64_t)
+                           : in->format == SMP_U16 ? planes * pixels * sizeof(uint16_t)
+                                                   : planes * pixels * sizeof(float);
     if (in->format != SMP_U8)
-        work->reducers = value_reducers;
-    work->table_size = slots * sizeof(uint16_t);
-    work->clips = k->count.colours > 0;
+        work->reduction.reducers = value_reducers;
+    work->table.size = slots * sizeof(uint16_t);
+    work->values.clips = k->count.colours > 0;
     work->ops = 12;
     return SMP_OK;
 }
@@ -141,14 +141,15 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 {
     (void)findings;
     const params *p = given;
-    const smp_clahe *k = (const smp_clahe *)(const void *)work->kernel;
+    const smp_clahe *k = (const smp_clahe *)(const void *)work->kernel.bytes;
     const int32_t bins = k->count.bins;
     const int64_t area = (int64_t)k->tile_width * k->tile_height, pixels = in->width * in->height;
     const uint64_t limit = p->clip > 0 ? (uint64_t)fmax(1, floor(p->clip * (double)area / bins)) : UINT64_MAX;
     const float scale = (float)(bins - 1) / (float)area, most = (float)(bins - 1);
-    const int tiles = k->tiles, planes = (int)(work->table_size / sizeof(uint16_t) / (size_t)bins) / (tiles * tiles);
+    const int tiles = k->tiles,
+              planes = (int)(work->table.size / sizeof(uint16_t) / (size_t)bins) / (tiles * tiles);
     uint64_t *counts = smp_alloc_array((size_t)bins, sizeof *counts);
-    uint16_t *to = work->table;
+    uint16_t *to = work->table.data;
     smp_extent extent = {.least = 0, .most = 1};
     if (!counts)
         return smp_fail_memory(err, "the tables of clahe", (uint64_t)bins * sizeof *counts);

@@ -34,7 +34,7 @@ static smp_code plan_rgb(const smp_shape *in, int colours, smp_node_plan *work, 
 {
     const smp_channel_mix mix = {.rows = 3, .cols = 1, .keep_alpha = in->alpha, .weight = {{1}, {1}, {1}}};
     if (colours == 3)
-        work->nothing = work->already = true;
+        work->effect.none = work->effect.already = true;
     else if (colours == 1)
         smp_channel_mixing_plan(&mix, work);
     else
@@ -52,7 +52,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return plan_rgb(in, colours, work, err);
     smp_color_space *k = SMP_PLAN_KERNEL(work, smp_color_space);
     k->kind = p->to != NONE ? SMP_TO_LAB + p->to - 1 : SMP_FROM_LAB + p->from - 1;
-    work->clips = k->kind != SMP_TO_HSV;
+    work->values.clips = k->kind != SMP_TO_HSV;
     work->ops = k->kind == SMP_TO_LAB || k->kind == SMP_FROM_LAB ? 90 : 12;
     if (colours == 3)
         return SMP_OK;

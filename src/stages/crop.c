@@ -154,13 +154,13 @@ static void clip_to(int64_t whole, int64_t *from, int64_t *length)
 
 static void plan_box(const rectangle *r, const smp_shape *in, smp_node_plan *work)
 {
-    memcpy(work->kernel, &(smp_crop){r->x, r->y}, sizeof(smp_crop));
-    work->kernel_size = sizeof(smp_crop);
+    memcpy(work->kernel.bytes, &(smp_crop){r->x, r->y}, sizeof(smp_crop));
+    work->kernel.size = sizeof(smp_crop);
     work->out.width = r->width;
     work->out.height = r->height;
-    work->nothing = r->width == in->width && r->height == in->height;
-    work->rows_add = r->y;
-    work->exactness = SMP_MOVE;
+    work->effect.none = r->width == in->width && r->height == in->height;
+    work->rows.add = r->y;
+    work->values.exactness = SMP_MOVE;
 }
 
 /* ------------------------------------------------------------------------------------------------ by content */
@@ -169,19 +169,19 @@ static const double USUAL_TOLERANCE = 0.02;
 
 static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_plan *work)
 {
-    if (work->found) {
+    if (work->prepass.found) {
         rectangle r;
-        memcpy(&r, work->found, sizeof r);
+        memcpy(&r, work->prepass.found, sizeof r);
         plan_box(&r, in, work);
-        work->already = work->nothing;
+        work->effect.already = work->effect.none;
         return SMP_OK;
     }
     smp_content *k = SMP_PLAN_KERNEL(work, smp_content);
     k->tolerance = (float)((isnan(p->tolerance) ? USUAL_TOLERANCE : p->tolerance) * (double)smp_white(in->format));
-    work->looks = work->whole = true;
+    work->prepass.wanted = work->rows.whole = true;
     work->access = SMP_ADJUST;
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = (size_t)in->height * sizeof(smp_content_row);
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = (size_t)in->height * sizeof(smp_content_row);
     work->ops = 2;
     return SMP_OK;
 }

@@ -6,9 +6,9 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 {
     (void)params, (void)by, (void)err;
     smp_gain_offset_plan(1, work);
-    work->clips = true;
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = smp_chunk_bytes(in);
+    work->values.clips = true;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = smp_chunk_bytes(in);
     return SMP_OK;
 }
 

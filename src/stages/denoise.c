@@ -90,7 +90,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_findings *findings, smp_error *err)
 {
     const params *p = given;
-    const smp_denoise *k = (const smp_denoise *)(const void *)work->kernel;
+    const smp_denoise *k = (const smp_denoise *)(const void *)work->kernel.bytes;
     const size_t numbers = (size_t)k->f.bins + 1;
     float *found = smp_alloc_array(numbers * (size_t)in->channels, sizeof *found);
     if (!found)
@@ -118,7 +118,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
-    const int64_t size = size_of(p, in->rate), hop = looks(p) && !work->found ? size : size / 4;
+    const int64_t size = size_of(p, in->rate), hop = looks(p) && !work->prepass.found ? size : size / 4;
     const double from = isnan(p->start) ? 0 : floor(p->start * in->rate + 0.5),
                  to = isnan(p->end) ? (double)in->height : floor(p->end * in->rate + 0.5);
     if (!isnan(p->start) && (from >= (double)in->height || to - from < 4 * (double)size)) {
@@ -134,24 +134,24 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                        .to = to < (double)in->height ? (int64_t)to : in->height,
                        .gain = (float)(0.5 / (double)size),
                        .least = (float)pow(10, -p->amount / 20)};
-    work->reach_up = work->reach_down = smp_min_i64(size, in->height);
+    work->rows.up = work->rows.down = smp_min_i64(size, in->height);
     const size_t numbers = (size_t)k->f.bins + 1;
-    const size_t all = looks(p) && !work->found ? 0 : numbers * (size_t)in->channels;
+    const size_t all = looks(p) && !work->prepass.found ? 0 : numbers * (size_t)in->channels;
     const smp_code code = smp_framing_table(&k->f, SMP_HANN, all, work, err);
     if (code)
         return code;
-    float *thresholds = (float *)work->table + smp_frames_floats(&k->f);
+    float *thresholds = (float *)work->table.data + smp_frames_floats(&k->f);
     for (size_t i = 0; i < all; i++)
-        thresholds[i] = work->found ? ((const float *)work->found)[i]
-                                    : (float)(power_of(&k->f) * pow(10, (p->noise + p->threshold) / 10));
+        thresholds[i] = work->prepass.found ? ((const float *)work->prepass.found)[i]
+                                            : (float)(power_of(&k->f) * pow(10, (p->noise + p->threshold) / 10));
     if (all) {
         work->ops = 40 * log2((double)size);
         return SMP_OK;
     }
-    work->looks = true;
+    work->prepass.wanted = true;
     work->access = SMP_ADJUST;
-    work->result = SMP_RESULT_COUNTS;
-    work->result_size = numbers * (size_t)in->channels * SMP_DENOISE_LEVELS * sizeof(uint64_t);
+    work->reduction.kind = SMP_RESULT_COUNTS;
+    work->reduction.size = numbers * (size_t)in->channels * SMP_DENOISE_LEVELS * sizeof(uint64_t);
     work->ops = 5 * log2((double)size);
     return SMP_OK;
 }

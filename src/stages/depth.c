@@ -19,7 +19,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     (void)by, (void)err;
     const depth_params *p = params;
     smp_convert_plan((smp_format)p->depth, in, work);
-    work->nothing = work->already = (smp_format)p->depth == in->format;
+    work->effect.none = work->effect.already = (smp_format)p->depth == in->format;
     return SMP_OK;
 }
 

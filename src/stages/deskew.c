@@ -48,8 +48,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     size_t numbers;
     (void)by;
     double angle = p->angle;
-    if (work->found)
-        memcpy(&angle, work->found, sizeof angle);
+    if (work->prepass.found)
+        memcpy(&angle, work->prepass.found, sizeof angle);
     if (!isnan(angle)) {
         const smp_warp_params turn = {.angle = -angle,
                                       .scale = 1,
@@ -59,16 +59,16 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                                       .filter = SMP_WARP_BILINEAR,
                                       .edge = SMP_CONSTANT};
         const smp_code code = smp_warp_plan(&turn, in, work, err);
-        work->already = work->nothing;
+        work->effect.already = work->effect.none;
         return code;
     }
     if (in->width > INT32_MAX || in->height > INT32_MAX ||
         !smp_mul_size((size_t)smp_brightness_groups(in->width) * sizeof(uint16_t), (size_t)in->height, &numbers))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be looked at");
-    work->looks = true;
+    work->prepass.wanted = true;
     work->access = SMP_ADJUST;
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = numbers;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = numbers;
     work->ops = 4;
     return SMP_OK;
 }

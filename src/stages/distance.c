@@ -33,16 +33,16 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (code)
         return code;
     if (in->width >= INT32_MAX / 4 || in->height >= INT32_MAX / 4 ||
-        !smp_mul_size((size_t)blocks_of(in) * 2 * sizeof(int32_t), (size_t)in->width, &work->table_size))
+        !smp_mul_size((size_t)blocks_of(in) * 2 * sizeof(int32_t), (size_t)in->width, &work->table.size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large for distances");
     *k = (smp_distance){.level = (float)(p->level * (double)smp_white(in->format)), .metric = p->metric};
     work->out.format = SMP_F32;
     work->out.channels = 1;
     work->out.alpha = false;
-    work->no_light = true;
-    work->row_unit = SMP_DISTANCE_ROWS;
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = (size_t)(blocks_of(in) * in->width) * sizeof(uint16_t);
+    work->values.no_light = true;
+    work->rows.unit = SMP_DISTANCE_ROWS;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = (size_t)(blocks_of(in) * in->width) * sizeof(uint16_t);
     work->ops = 20;
     return SMP_OK;
 }
@@ -54,7 +54,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     (void)given, (void)findings, (void)err;
     const int64_t width = in->width, blocks = blocks_of(in);
     const uint16_t *found = result;
-    int32_t *to = work->table;
+    int32_t *to = work->table.data;
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t x = 0; x < width; x++) {
             const uint16_t before = b ? found[(b - 1) * width + x] : SMP_DISTANCE_NONE;

@@ -20,7 +20,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     smp_dither *k = SMP_PLAN_KERNEL(work, smp_dither);
     *k = (smp_dither){.seed = (uint64_t)p->seed, .step = 2.f / (float)(1 << p->bits)};
-    work->clips = true;
+    work->values.clips = true;
     work->ops = 60;
     return SMP_OK;
 }

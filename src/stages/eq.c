@@ -87,12 +87,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     }
     smp_eq *eq = SMP_PLAN_KERNEL(work, smp_eq);
     eq->filter = design(p, in->rate);
-    work->nothing = p->kind <= HIGHSHELF && p->gain == 0;
+    work->effect.none = p->kind <= HIGHSHELF && p->gain == 0;
     work->ops = 9;
     smp_code code = smp_segments_of(&eq->filter, 1, &eq->segments, err);
-    work->reach_up = smp_segments_reach(&eq->segments, in->height);
-    work->row_unit = SMP_BIQUAD_SEGMENT;
-    work->clips = true;
+    work->rows.up = smp_segments_reach(&eq->segments, in->height);
+    work->rows.unit = SMP_BIQUAD_SEGMENT;
+    work->values.clips = true;
     return code;
 }
 

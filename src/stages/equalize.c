@@ -31,12 +31,12 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     }
     const size_t slots = (size_t)smp_histogram_planes(&k->count, in->channels) * (size_t)(k->count.bins + 1);
     smp_count_ask(in, work);
-    work->table_size = slots * sizeof(float);
-    work->table = smp_alloc(work->table_size);
-    if (!work->table)
-        return smp_fail_memory(err, "the table of equalize", work->table_size);
-    work->exactness = k->count.colours ? SMP_REAL : SMP_INTEGER;
-    work->clips = k->count.colours > 0;
+    work->table.size = slots * sizeof(float);
+    work->table.data = smp_alloc(work->table.size);
+    if (!work->table.data)
+        return smp_fail_memory(err, "the table of equalize", work->table.size);
+    work->values.exactness = k->count.colours ? SMP_REAL : SMP_INTEGER;
+    work->values.clips = k->count.colours > 0;
     work->ops = k->count.colours ? 4 : 2;
     return SMP_OK;
 }
@@ -70,10 +70,10 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
                        smp_findings *findings, smp_error *err)
 {
     (void)params_, (void)findings, (void)err;
-    const smp_histogram_params *k = &((const smp_equalize *)(const void *)work->kernel)->count;
+    const smp_histogram_params *k = &((const smp_equalize *)(const void *)work->kernel.bytes)->count;
     const uint64_t *counts = smp_count_result(work, result);
     const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);
-    float *to = work->table;
+    float *to = work->table.data;
     smp_count_outside(extent.below || extent.above ? &extent : NULL, k, work);
     for (int plane = 0; plane < smp_histogram_planes(k, in->channels); plane++) {
         const int64_t at = smp_histogram_slot(k->bins, plane, 0);

@@ -39,14 +39,14 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     fade->out_rate = fade->out ? 1. / (double)fade->out : 0;
     const double most = fmax(p->in, p->out), length = (double)in->height / in->rate;
     if (most > length)
-        snprintf(work->remark, sizeof work->remark,
+        snprintf(work->effect.remark, sizeof work->effect.remark,
                  "stage 'fade' %s over %.6g s, and the sound is %.6g s long: it takes all of it",
                  p->in >= p->out ? "rises" : "falls", most, length);
     else if (p->in + p->out > length)
-        snprintf(work->remark, sizeof work->remark,
+        snprintf(work->effect.remark, sizeof work->effect.remark,
                  "stage 'fade' begins to fall before it has risen: the sound is %.6g s long", length);
-    work->nothing = !fade->in && !fade->out;
-    work->needs_height = fade->out > 0;
+    work->effect.none = !fade->in && !fade->out;
+    work->rows.needs_height = fade->out > 0;
     work->ops = 1;
     return SMP_OK;
 }

@@ -20,7 +20,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_fourier *k = (smp_fourier *)(void *)work->kernel;
+    smp_fourier *k = (smp_fourier *)(void *)work->kernel.bytes;
     const int colours = in->channels - in->alpha;
     const int64_t width = smp_fourier_above(in->width), height = smp_fourier_above(in->height);
     if (p->output == SMP_FOURIER_COMPLEX && 2 * colours > SMP_MAX_CHANNELS) {
@@ -42,7 +42,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     work->out.channels = p->output == SMP_FOURIER_COMPLEX ? 2 * colours : colours;
     work->out.alpha = false;
     work->out.format = SMP_F32;
-    work->no_light = true;
+    work->values.no_light = true;
     return SMP_OK;
 }
 

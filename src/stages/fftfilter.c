@@ -57,7 +57,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     static const int filters[] = {SMP_FOURIER_GAUSSIAN, SMP_FOURIER_BUTTERWORTH, SMP_FOURIER_IDEAL};
     (void)by;
     const params *p = given;
-    smp_fourier *k = (smp_fourier *)(void *)work->kernel;
+    smp_fourier *k = (smp_fourier *)(void *)work->kernel.bytes;
     const int64_t margin = p->edge == SMP_WRAP ? 0 : MARGIN;
     const int64_t width = in->width > SMP_FFT_MOST ? 0 : smp_fourier_above(in->width + margin);
     const int64_t height = in->height > SMP_FFT_MOST ? 0 : smp_fourier_above(in->height + margin);
@@ -78,7 +78,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return code;
     k->scale = (float)(1 / ((k->halves ? 2. : 1.) * (double)width * (double)height));
     work->ops *= 2;
-    work->clips = true;
+    work->values.clips = true;
     return SMP_OK;
 }
 

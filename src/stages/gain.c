@@ -17,8 +17,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
 {
     (void)in, (void)by, (void)err;
     const params *p = params_;
-    work->nothing = p->gain == 0;
-    work->clips = p->gain > 0;
+    work->effect.none = p->gain == 0;
+    work->values.clips = p->gain > 0;
     smp_gain_offset_plan(pow(10, p->gain / 20), work);
     return SMP_OK;
 }

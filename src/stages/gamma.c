@@ -16,10 +16,10 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     (void)by, (void)err;
     const gamma_params *p = params;
     static const double least = 1.8;
-    work->nothing = p->g == 1;
+    work->effect.none = p->g == 1;
     if (in->kind == SMP_IMAGE && in->format == SMP_F32 && in->curve == 1 && p->g >= least) { /* who encodes by hand */
         work->out.curve = SMP_CURVE_SRGB;
-        work->makes_srgb = true;
+        work->change.makes_srgb = true;
     }
     return smp_tone_plan(SMP_TONE_CURVE_POWER, 1 / p->g, in, work);
 }

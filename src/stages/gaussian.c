@@ -33,11 +33,11 @@ static smp_code plan_matrices(const smp_gaussian *gaussian, int channels, smp_no
     const size_t size = (size_t)smp_banded_words(steps) * sizeof(uint32_t);
     if (!steps)
         return SMP_OK;
-    work->table = smp_alloc(size);
-    if (!work->table)
+    work->table.data = smp_alloc(size);
+    if (!work->table.data)
         return smp_fail_memory(err, "filter weights", size);
-    work->table_size = size;
-    smp_banded_matrices(gaussian, channels, steps, work->table);
+    work->table.size = size;
+    smp_banded_matrices(gaussian, channels, steps, work->table.data);
     return SMP_OK;
 }
 
@@ -48,9 +48,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)by;
     smp_code code =
         smp_gaussian_plan(p->sigma, p->truncate, p->edge, p->fill, in->format == SMP_U8, &gaussian, work, err);
-    if (!code && !work->nothing)
+    if (!code && !work->effect.none)
         code = plan_matrices(&gaussian, in->channels, work, err);
-    if (code || work->nothing)
+    if (code || work->effect.none)
         return code;
     smp_plan_kernel(work, &gaussian, sizeof gaussian);
     return SMP_OK;

@@ -18,7 +18,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     const gray_params *p = params;
     int colours = in->channels - in->alpha, count = p->weights.rows * p->weights.cols;
     if (colours == 1) { /* gray already */
-        work->nothing = work->already = true;
+        work->effect.none = work->effect.already = true;
         return SMP_OK;
     }
     if (count != colours) {

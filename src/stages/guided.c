@@ -60,7 +60,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     smp_plan_kernel(work, &k, sizeof k);
     work->between = (smp_shape){
         .kind = SMP_IMAGE, .width = 2 * in->width, .height = in->height, .channels = in->channels, .format = SMP_F32};
-    work->clips = true;
+    work->values.clips = true;
     work->ops = 12 * (2 * (double)k.radius + 1);
     return SMP_OK;
 }

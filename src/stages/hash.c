@@ -71,13 +71,13 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
     k->across = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_ACROSS;
     k->kind = p->kind == PHASH ? SMP_RESIZE_FIXED : SMP_RESIZE_FLOAT;
-    if (!smp_mul_size((size_t)in->height, (size_t)k->across * sizeof(float), &work->result_size))
+    if (!smp_mul_size((size_t)in->height, (size_t)k->across * sizeof(float), &work->reduction.size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be hashed");
-    work->result = SMP_RESULT_CHUNKS;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
     work->ops = p->kind == PHASH ? 18 : 8;
     const smp_resize_request across = request_of(p, in->width, k->across);
-    const smp_code code = make_weights(&across, &k->axis, &weights, &work->table_size, err);
-    work->table = weights;
+    const smp_code code = make_weights(&across, &k->axis, &weights, &work->table.size, err);
+    work->table.data = weights;
     return code;
 }
 
@@ -97,7 +97,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_findings *findings, smp_error *err)
 {
     const params *p = given;
-    const smp_hash *k = (const smp_hash *)(const void *)work->kernel;
+    const smp_hash *k = (const smp_hash *)(const void *)work->kernel.bytes;
     const int64_t rows = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_DOWN;
     const smp_resize_request request = request_of(p, in->height, rows);
     uint8_t gray[SMP_LOOKS_MOST];

@@ -24,9 +24,9 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     const params *p = params_;
     smp_histogram_params *k = SMP_PLAN_KERNEL(work, smp_histogram_params);
     *k = smp_histogram_over((int32_t)p->bins, in->kind == SMP_AUDIO);
-    work->result = SMP_RESULT_COUNTS;
-    work->result_size = (size_t)in->channels * (size_t)(p->bins + 1) * sizeof(uint64_t);
-    work->exactness = SMP_INTEGER;
+    work->reduction.kind = SMP_RESULT_COUNTS;
+    work->reduction.size = (size_t)in->channels * (size_t)(p->bins + 1) * sizeof(uint64_t);
+    work->values.exactness = SMP_INTEGER;
     work->ops = 1;
     return SMP_OK;
 }

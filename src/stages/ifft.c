@@ -21,7 +21,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 {
     (void)by;
     const params *p = given;
-    smp_fourier *k = (smp_fourier *)(void *)work->kernel;
+    smp_fourier *k = (smp_fourier *)(void *)work->kernel.bytes;
     if (in->channels % 2) {
         smp_fail(err, SMP_E_PIPE, "spectra have a real and an imaginary part; the picture has %d channel%s",
                  in->channels, in->channels == 1 ? "" : "s");
@@ -41,7 +41,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->scale = (float)(1 / ((double)in->width * (double)in->height));
     work->out.channels = k->output == SMP_FOURIER_COMPLEX ? in->channels : in->channels / 2;
     work->out.alpha = false;
-    work->no_light = true;
+    work->values.no_light = true;
     return SMP_OK;
 }
 

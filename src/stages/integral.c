@@ -30,18 +30,18 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->along = p->along;
     k->white = (double)smp_white(in->format);
     work->out.format = SMP_F32;
-    work->no_light = true;
-    work->row_unit = SMP_INTEGRAL_ROWS;
+    work->values.no_light = true;
+    work->rows.unit = SMP_INTEGRAL_ROWS;
     work->ops = 3;
     if (p->along == SMP_ALONG_ROWS) {
         work->access = SMP_POINT;
         return SMP_OK;
     }
     if (!smp_mul_size((size_t)blocks_of(in) * sizeof(double), (size_t)in->width * (size_t)in->channels,
-                      &work->table_size))
+                      &work->table.size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be summed");
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = work->table_size;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = work->table.size;
     return SMP_OK;
 }
 
@@ -52,7 +52,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     (void)given, (void)findings, (void)err;
     const int64_t n = in->width * in->channels;
     const double *sums = result;
-    double *to = work->table;
+    double *to = work->table.data;
     memset(to, 0, (size_t)n * sizeof *to);
     for (int64_t i = n; i < n * blocks_of(in); i++)
         to[i] = smp_integral_one_nan(to[i - n] + sums[i - n]);

@@ -4,7 +4,7 @@
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
-    work->exactness = SMP_INTEGER;
+    work->values.exactness = SMP_INTEGER;
     work->ops = 1;
     return SMP_ELEMENTWISE_PLAN(work, invert, .white = smp_white(in->format));
 }

@@ -60,9 +60,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                             .channels = in->channels / 2,
                             .format = SMP_F32,
                             .rate = p->rate};
-    work->rows_num = 1;
-    work->rows_den = p->hop;
-    work->reach_up = work->reach_down = smp_min_i64(size / 2 / p->hop + 2, in->height);
+    work->rows.num = 1;
+    work->rows.den = p->hop;
+    work->rows.up = work->rows.down = smp_min_i64(size / 2 / p->hop + 2, in->height);
     work->ops = 10 * log2((double)size) * (double)size / (double)p->hop;
     return smp_framing_table(&k->f, p->window, 0, work, err);
 }

@@ -84,7 +84,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (!by)
         return smp_fail(err, SMP_E_PIPE, "join needs a second picture");
     smp_code code = check_channels(in, by, err);
-    code = code ? code : plan_fill(p, in, work->linear, &join, &whole, err);
+    code = code ? code : plan_fill(p, in, work->values.linear, &join, &whole, err);
     if (code)
         return code;
     const bool across = p->side == RIGHT || p->side == LEFT, before = p->side == LEFT || p->side == ABOVE;
@@ -104,8 +104,8 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     join.colours = by->channels - by->alpha;
     work->out.width = across ? both : side;
     work->out.height = across ? side : both;
-    work->rows_add = -join.y;
-    work->exactness = in->format == by->format && whole ? SMP_INTEGER : SMP_REAL;
+    work->rows.add = -join.y;
+    work->values.exactness = in->format == by->format && whole ? SMP_INTEGER : SMP_REAL;
     smp_plan_kernel(work, &join, sizeof join);
     return SMP_OK;
 }

@@ -61,8 +61,8 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     work->out.width = p.width;
     work->out.height = p.height;
     work->out.channels = p.channels;
-    work->exactness = SMP_INTEGER;
-    work->doubts = true;
+    work->values.exactness = SMP_INTEGER;
+    work->values.undecided = true;
     work->ops = 60;
     return SMP_OK;
 }

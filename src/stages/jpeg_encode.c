@@ -86,14 +86,14 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->in_mcu = k->across * k->down + (colour ? 2 : 0);
     k->blocks = k->mcus_across * parts_of(k->luma_down, k->down) * k->in_mcu;
     lay_out(k, work);
-    work->exactness = SMP_MOVE; /* its input may be rounded where it is stored: it takes nothing else */
-    work->no_light = true;
+    work->values.exactness = SMP_MOVE; /* its input may be rounded where it is stored: it takes nothing else */
+    work->values.no_light = true;
     work->ops = 20. * in->channels * (double)in->width * (double)in->height /
                 ((double)work->out.width * (double)work->out.height);
-    work->table_size = sizeof(smp_jpeg_tables);
-    if (!(work->table = smp_alloc(work->table_size)))
-        return smp_fail_memory(err, "the tables of a JPEG", work->table_size);
-    smp_jpeg_fill_tables(p, work->table);
+    work->table.size = sizeof(smp_jpeg_tables);
+    if (!(work->table.data = smp_alloc(work->table.size)))
+        return smp_fail_memory(err, "the tables of a JPEG", work->table.size);
+    smp_jpeg_fill_tables(p, work->table.data);
     return SMP_OK;
 }
 

@@ -232,14 +232,14 @@ static smp_code plan(const void *given_params, const smp_shape *in, const smp_sh
         smp_free(m);
         return code;
     }
-    work->table = m;
-    work->table_size = sizeof *m;
+    work->table.data = m;
+    work->table.size = sizeof *m;
     work->variants = m->variants;
-    work->exactness = SMP_INTEGER;
-    work->stored = true;
+    work->values.exactness = SMP_INTEGER;
+    work->values.stored = true;
     if (given(p->reach)) {
         work->access = SMP_STENCIL;
-        work->reach_up = work->reach_down = p->reach;
+        work->rows.up = work->rows.down = p->reach;
     } else
         work->between = work->out;
     work->ops = 1;

@@ -52,7 +52,7 @@ static bool place(const params *p, const smp_shape *in, smp_label *k, smp_node_p
     size_t pixels, bits = smp_joins_plane(in);
     if (!bits || !smp_mul_size((size_t)in->width * sizeof(uint16_t), (size_t)in->height, &pixels))
         return false;
-    work->table_size = p->output == INPUT ? 0 : p->output == LABELS ? pixels : bits;
+    work->table.size = p->output == INPUT ? 0 : p->output == LABELS ? pixels : bits;
     k->chooses = p->min_area > 1 || !isnan(p->max_area);
     k->tabulate = p->output != INPUT;
     k->least_area = (int64_t)ceil(p->min_area);
@@ -79,18 +79,18 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                      .joins.near = p->connectivity};
     if (!place(p, in, k, work))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be labelled");
-    work->row_unit = SMP_JOINS_DOWN;
+    work->rows.unit = SMP_JOINS_DOWN;
     work->ops = 1;
     if (p->output == INPUT) {
         work->access = SMP_REDUCE;
         return SMP_OK;
     }
-    work->exactness = SMP_INTEGER;
+    work->values.exactness = SMP_INTEGER;
     if (p->output == LABELS) {
         work->out.format = SMP_U16;
         work->out.channels = 1;
         work->out.alpha = false;
-        work->no_light = true;
+        work->values.no_light = true;
     }
     return SMP_OK;
 }
@@ -109,7 +109,7 @@ typedef struct labelled {
 static smp_code take(const params *p, const smp_shape *in, const smp_node_plan *work, const void *result,
                      labelled *found, smp_error *err)
 {
-    const smp_label *k = (const smp_label *)(const void *)work->kernel;
+    const smp_label *k = (const smp_label *)(const void *)work->kernel.bytes;
     const smp_label_head *head = smp_joins_found(&k->joins, result);
     *found = (labelled){.by_device = false};
     if (head) {
@@ -118,8 +118,8 @@ static smp_code take(const params *p, const smp_shape *in, const smp_node_plan *
         found->by_device = true;
         return SMP_OK;
     }
-    const smp_code code =
-        smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4, work->threads, &found->found, err);
+    const smp_code code = smp_components_find(result, in->width, in->height, p->connectivity ? 8 : 4,
+                                              work->reduction.threads, &found->found, err);
     found->parts = found->found.parts;
     found->count = found->found.count;
     return code;
@@ -272,15 +272,15 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     uint32_t *number = NULL;
     smp_code code = take(p, in, work, result, &found, err);
     if (!code)
-        code = list_begin(&l, p, &found, work->threads, &pool, err);
+        code = list_begin(&l, p, &found, work->reduction.threads, &pool, err);
     if (!code && p->output == LABELS && l.all.count > UINT16_MAX) {
         smp_fail(err, SMP_E_PROCESS, "%zu components have more numbers than 16 bits hold (65535)", (size_t)l.all.count);
         code = smp_hint(err, "leave small ones out with min-area=, or write output=mask");
     }
-    if (!code && p->output != INPUT && work->table && !found.by_device) {
+    if (!code && p->output != INPUT && work->table.data && !found.by_device) {
         number = numbers_of(p, &found);
         if (number)
-            fill_from_runs(p, in, &found.found, number, memset(work->table, 0, work->table_size));
+            fill_from_runs(p, in, &found.found, number, memset(work->table.data, 0, work->table.size));
         else
             code = smp_fail_memory(err, "components", found.count * sizeof *number);
     }
@@ -307,7 +307,7 @@ static smp_code partial(const void *given, const smp_shape *in, const smp_node_p
         return smp_fail_memory(err, "results", sizeof *t);
     smp_code code = take(p, in, work, result, &found, err);
     if (!code)
-        code = list_begin(&l, p, &found, work->threads, &pool, err);
+        code = list_begin(&l, p, &found, work->reduction.threads, &pool, err);
     if (!code)
         *t = l.all;
     if (pool)

@@ -33,9 +33,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const smp_sobel g = {
         .output = p->neighbours == 4 ? SMP_LAPLACE_4 : SMP_LAPLACE_8, .edge = p->edge, .fill = (float)p->fill};
     smp_plan_kernel(work, &g, sizeof g);
-    work->reach_up = work->reach_down = 1;
-    work->whole = p->edge == SMP_WRAP;
-    work->clips = true;
+    work->rows.up = work->rows.down = 1;
+    work->rows.whole = p->edge == SMP_WRAP;
+    work->values.clips = true;
     work->ops = p->neighbours == 4 ? 5 : 6;
     return SMP_OK;
 }

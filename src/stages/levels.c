@@ -68,8 +68,8 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     work->ops = k->kind ? 40 : 4;
     if (p->mode == MANUAL) {
         work->access = SMP_POINT;
-        work->op = k->kind ? SMP_SAMPLE_OP(levels_curve, k->black[0], k->scale[0], k->power, k->white)
-                           : SMP_SAMPLE_OP(levels_line, k->black[0], k->scale[0], k->top);
+        work->values.op = k->kind ? SMP_SAMPLE_OP(levels_curve, k->black[0], k->scale[0], k->power, k->white)
+                                  : SMP_SAMPLE_OP(levels_line, k->black[0], k->scale[0], k->top);
         return SMP_OK;
     }
     smp_count_ask(in, work);
@@ -107,7 +107,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
 {
     (void)findings, (void)err;
     const params *p = params_;
-    smp_levels *k = (smp_levels *)(void *)work->kernel;
+    smp_levels *k = (smp_levels *)(void *)work->kernel.bytes;
     const int32_t bins = k->count.bins;
     const int colours = in->channels - in->alpha;
     const uint64_t *counts = smp_count_result(work, result);

@@ -45,9 +45,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         .offset = p->offset * white,
     };
     smp_plan_kernel(work, &k, sizeof k);
-    work->exactness = SMP_INTEGER;
-    work->reach_up = work->reach_down = k.size / 2;
-    work->whole = k.edge == SMP_WRAP;
+    work->values.exactness = SMP_INTEGER;
+    work->rows.up = work->rows.down = k.size / 2;
+    work->rows.whole = k.edge == SMP_WRAP;
     work->ops = 16;
     return SMP_OK;
 }

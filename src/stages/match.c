@@ -40,11 +40,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->other_white = smp_white(by->format);
     smp_count_ask(in, work);
     smp_count_ask_second(by, work);
-    work->table_size = (size_t)in->channels * (size_t)(bins + 1) * sizeof(float);
-    work->table = smp_alloc(work->table_size);
-    if (!work->table)
-        return smp_fail_memory(err, "the table of match", work->table_size);
-    memset(work->table, 0, work->table_size);
+    work->table.size = (size_t)in->channels * (size_t)(bins + 1) * sizeof(float);
+    work->table.data = smp_alloc(work->table.size);
+    if (!work->table.data)
+        return smp_fail_memory(err, "the table of match", work->table.size);
+    memset(work->table.data, 0, work->table.size);
     work->ops = 2;
     return SMP_OK;
 }
@@ -109,15 +109,15 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_findings *findings, smp_error *err)
 {
     (void)given, (void)findings, (void)err;
-    const matching *m = (const matching *)(const void *)work->kernel;
+    const matching *m = (const matching *)(const void *)work->kernel.bytes;
     const smp_histogram_params *k = &m->equalize.count;
     const uint64_t *counts = smp_count_result(work, result);
-    const uint64_t *others = (const uint64_t *)(const void *)((const char *)result + work->second_at);
+    const uint64_t *others = (const uint64_t *)(const void *)((const char *)result + work->reduction.second_at);
     const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);
     smp_count_outside(extent.below || extent.above ? &extent : NULL, k, work);
     for (int c = 0; c < in->channels - in->alpha; c++) {
         const int64_t at = smp_histogram_slot(k->bins, c, 0);
-        matched((float *)work->table + at, counts + at, others + at, k, (double)smp_white(in->format),
+        matched((float *)work->table.data + at, counts + at, others + at, k, (double)smp_white(in->format),
                 (double)m->other_white);
     }
     return SMP_OK;

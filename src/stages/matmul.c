@@ -64,7 +64,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
         work->out.width = by->width;
     smp_matmul_params *k = SMP_PLAN_KERNEL(work, smp_matmul_params);
     *k = (smp_matmul_params){.left = p->side == LEFT, .divisor = smp_white(by->format)};
-    work->clips = true;
+    work->values.clips = true;
     work->ops = 2. * (double)(p->side == LEFT ? in->height : in->width);
     return SMP_OK;
 }

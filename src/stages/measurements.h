@@ -24,7 +24,7 @@ typedef struct smp_findings {
     smp_finding *items;
     size_t count, capacity;
     char warning[400]; /* what the user must be told of the result; empty: nothing */
-    void *found;       /* smp_node_plan.looks: for the second plan(); from smp_alloc, owned by the findings */
+    void *found;       /* smp_node_plan.prepass.wanted: for the second plan(); from smp_alloc, owned by the findings */
     size_t found_size; /* bytes */
 } smp_findings;
 

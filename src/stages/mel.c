@@ -95,11 +95,11 @@ static smp_code make_table(const params *p, smp_mel *k, double rate, smp_node_pl
     k->weights = k->spans + 3 * k->bands;
     k->cosines = k->weights + (int32_t)count;
     const size_t floats = (size_t)k->cosines + (k->cepstrum ? (size_t)k->outputs * (size_t)k->bands : 0);
-    work->table_size = floats * sizeof(float);
-    float *to = work->table = smp_alloc(work->table_size);
+    work->table.size = floats * sizeof(float);
+    float *to = work->table.data = smp_alloc(work->table.size);
     if (!to) {
         smp_free(spans);
-        return smp_fail_memory(err, "mel bands", work->table_size);
+        return smp_fail_memory(err, "mel bands", work->table.size);
     }
     smp_framing_fill(&k->f, SMP_HANN, to);
     fill_bands(p, k, rate, (int32_t *)(void *)(to + k->spans), to + k->weights);

@@ -39,16 +39,16 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         .white = white,
     };
     (void)by;
-    work->nothing = p->amount == 0;
-    work->table_size = (SMP_NOISE_SINES + 1) * sizeof(float);
-    float *sines = work->table = smp_alloc(work->table_size);
+    work->effect.none = p->amount == 0;
+    work->table.size = (SMP_NOISE_SINES + 1) * sizeof(float);
+    float *sines = work->table.data = smp_alloc(work->table.size);
     if (!sines)
-        return smp_fail_memory(err, "a table of sines", work->table_size);
+        return smp_fail_memory(err, "a table of sines", work->table.size);
     for (int i = 0; i <= SMP_NOISE_SINES; i++)
         sines[i] = (float)sin(turn * i / SMP_NOISE_SINES);
     smp_plan_kernel(work, &noise, sizeof noise);
-    work->exactness = p->kind == SMP_NOISE_SALT_PEPPER ? SMP_INTEGER : SMP_REAL;
-    work->clips = p->kind != SMP_NOISE_SALT_PEPPER;
+    work->values.exactness = p->kind == SMP_NOISE_SALT_PEPPER ? SMP_INTEGER : SMP_REAL;
+    work->values.clips = p->kind != SMP_NOISE_SALT_PEPPER;
     work->ops = 100;
     return SMP_OK;
 }

@@ -58,13 +58,13 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     (void)by;
     const params *p = params_;
     smp_gain_offset_plan(1, work);
-    work->clips = true;
+    work->values.clips = true;
     if (!isnan(p->lufs)) {
-        work->reducers = smp_loudness_variants;
+        work->reduction.reducers = smp_loudness_variants;
         return smp_loudness_plan(in, work, err);
     }
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = smp_chunk_bytes(in);
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = smp_chunk_bytes(in);
     return SMP_OK;
 }
 

@@ -60,7 +60,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a frequency needs");
     if (p->frequency + p->width >= in->rate / 2) {
-        work->nothing = true;
+        work->effect.none = true;
         return SMP_OK;
     }
     const double wanted = ceil(smp_kaiser_taps(p->attenuation, p->width / in->rate));

@@ -62,12 +62,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         .scale = (float)((double)smp_white(in->format) / (double)smp_white(by->format)),
     };
     if (!by->alpha && p->opacity == 1 && in->format == by->format)
-        work->exactness = SMP_INTEGER;
+        work->values.exactness = SMP_INTEGER;
     work->ops = in->alpha ? 8 : 4;
     if (gets_colors(p, in, by))
         work->out.channels = 3 + in->alpha;
-    work->nothing = p->opacity == 0 || k->at.x >= in->width || k->at.y >= in->height || k->at.x + by->width <= 0 ||
-                    k->at.y + by->height <= 0;
+    work->effect.none = p->opacity == 0 || k->at.x >= in->width || k->at.y >= in->height || k->at.x + by->width <= 0 ||
+                        k->at.y + by->height <= 0;
     return check_channels(p, in, by, err);
 }
 

@@ -141,7 +141,7 @@ static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_
     smp_pad pad = {.edge = p->edge == SMP_ZERO ? SMP_CONSTANT : p->edge};
     const int64_t w = in->width, h = in->height;
     bool plain;
-    smp_code code = plan_fill(p, in, work->linear, &pad, &plain, err);
+    smp_code code = plan_fill(p, in, work->values.linear, &pad, &plain, err);
     if (code)
         return code;
     if (has_times(p)) {
@@ -164,16 +164,16 @@ static smp_code plan_picture(const pad_params *p, const smp_shape *in, smp_node_
     }
     const int64_t bottom = work->out.height - h - pad.top, reflected = smp_max_i64(pad.top, bottom);
     if (p->edge == SMP_WRAP)
-        work->whole = reflected > 0;
+        work->rows.whole = reflected > 0;
     if (p->edge == SMP_REFLECT || p->edge == SMP_MIRROR) {
-        work->whole = reflected > MOST_REFLECTED;
-        work->reach_up = 2 * bottom; /* the last output row is the input's row `bottom` from its end */
-        work->reach_down = 2 * pad.top;
+        work->rows.whole = reflected > MOST_REFLECTED;
+        work->rows.up = 2 * bottom; /* the last output row is the input's row `bottom` from its end */
+        work->rows.down = 2 * pad.top;
     }
-    work->nothing = work->out.width == w && work->out.height == h;
-    work->already = work->nothing && (has_size(p) || !isnan(p->aspect));
-    work->rows_add = -pad.top;
-    work->exactness = plain ? SMP_MOVE : work->linear ? SMP_REAL : SMP_INTEGER;
+    work->effect.none = work->out.width == w && work->out.height == h;
+    work->effect.already = work->effect.none && (has_size(p) || !isnan(p->aspect));
+    work->rows.add = -pad.top;
+    work->values.exactness = plain ? SMP_MOVE : work->values.linear ? SMP_REAL : SMP_INTEGER;
     smp_plan_kernel(work, &pad, sizeof pad);
     return SMP_OK;
 }
@@ -198,10 +198,10 @@ static smp_code plan_sound(const pad_params *p, const smp_shape *in, smp_node_pl
     work->out.height = in->height + pad.top + frames(p->end, in->rate);
     if (!isnan(p->length))
         work->out.height = smp_max_i64(work->out.height, frames(p->length, in->rate));
-    work->nothing = work->out.height == in->height;
-    work->already = work->nothing && !isnan(p->length);
-    work->rows_add = -pad.top;
-    work->exactness = SMP_MOVE;
+    work->effect.none = work->out.height == in->height;
+    work->effect.already = work->effect.none && !isnan(p->length);
+    work->rows.add = -pad.top;
+    work->values.exactness = SMP_MOVE;
     smp_plan_kernel(work, &pad, sizeof pad);
     return SMP_OK;
 }

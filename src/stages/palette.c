@@ -69,17 +69,17 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return code;
     const smp_palette k = smp_palette_of(in, count, colours);
     smp_plan_kernel(work, &k, sizeof k);
-    work->exactness = SMP_INTEGER;
+    work->values.exactness = SMP_INTEGER;
     work->ops = (double)(2 * colours + 2) * (double)count;
-    work->table_size = smp_palette_size(&k);
+    work->table.size = smp_palette_size(&k);
     if (given_colors(p)) {
         work->access = SMP_POINT;
-        if (!(work->table = smp_alloc(work->table_size)))
-            return smp_fail_memory(err, "colours", work->table_size);
-        smp_palette_fill(&k, in, p->colors.values, work->table);
+        if (!(work->table.data = smp_alloc(work->table.size)))
+            return smp_fail_memory(err, "colours", work->table.size);
+        smp_palette_fill(&k, in, p->colors.values, work->table.data);
     } else {
-        work->result = SMP_RESULT_COUNTS;
-        work->result_size = (size_t)SMP_PALETTE_BINS * SMP_PALETTE_PARTS * sizeof(uint64_t);
+        work->reduction.kind = SMP_RESULT_COUNTS;
+        work->reduction.size = (size_t)SMP_PALETTE_BINS * SMP_PALETTE_PARTS * sizeof(uint64_t);
     }
     return p->dither == DIFFUSE ? smp_diffuse_plan(&k, in, work, err) : SMP_OK;
 }
@@ -88,11 +88,11 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
                        smp_findings *findings, smp_error *err)
 {
     (void)given, (void)findings;
-    const smp_palette *k = (const smp_palette *)(const void *)work->kernel;
+    const smp_palette *k = (const smp_palette *)(const void *)work->kernel.bytes;
     double values[3 * SMP_PALETTE_MOST];
     const smp_code code = smp_color_cut(result, k->colours, k->count, values, err);
-    if (!code && work->table)
-        smp_palette_fill(k, in, values, work->table);
+    if (!code && work->table.data)
+        smp_palette_fill(k, in, values, work->table.data);
     return code;
 }
 

@@ -31,11 +31,11 @@ static smp_code plan_diffuse(int64_t levels, const smp_shape *in, smp_node_plan 
     for (int64_t i = 0; i < levels; i++)
         values[i] = (double)i / (double)(levels - 1);
     smp_plan_kernel(work, &k, sizeof k);
-    work->table_size = smp_palette_size(&k);
-    work->table = smp_alloc(work->table_size);
-    if (!work->table)
-        return smp_fail_memory(err, "a table", work->table_size);
-    smp_palette_fill(&k, in, values, work->table);
+    work->table.size = smp_palette_size(&k);
+    work->table.data = smp_alloc(work->table.size);
+    if (!work->table.data)
+        return smp_fail_memory(err, "a table", work->table.size);
+    smp_palette_fill(&k, in, values, work->table.data);
     return smp_diffuse_plan(&k, in, work, err);
 }
 

@@ -40,11 +40,11 @@ static const smp_param table[] = {
 
 static smp_code fill_table(const smp_icc *icc, int colours, smp_node_plan *work, smp_error *err)
 {
-    const smp_profile *k = (const smp_profile *)(const void *)work->kernel;
-    work->table_size = (size_t)colours * (size_t)(k->entries + 1) * sizeof(float);
-    float *to = work->table = smp_alloc(work->table_size);
+    const smp_profile *k = (const smp_profile *)(const void *)work->kernel.bytes;
+    work->table.size = (size_t)colours * (size_t)(k->entries + 1) * sizeof(float);
+    float *to = work->table.data = smp_alloc(work->table.size);
     if (!to)
-        return smp_fail_memory(err, "curves", work->table_size);
+        return smp_fail_memory(err, "curves", work->table.size);
     for (int c = 0; c < colours; c++)
         for (int i = 0; i <= k->entries; i++)
             *to++ = (float)smp_icc_light_of(icc, c, fmin(1, (double)i / (k->entries - 1)));
@@ -64,10 +64,10 @@ static smp_code fill_grid(const params *p, const smp_icc *icc, smp_node_plan *wo
     if (fault)
         return smp_fail(err, SMP_E_PIPE, "the picture's colour profile %s", fault);
     const double black = p->black_point ? smp_icc_lut_black(icc, intent, &lut) : 0;
-    work->table_size = (size_t)(N * N * N) * 3 * sizeof(float);
-    float *to = work->table = smp_alloc(work->table_size);
+    work->table.size = (size_t)(N * N * N) * 3 * sizeof(float);
+    float *to = work->table.data = smp_alloc(work->table.size);
     if (!to)
-        return smp_fail_memory(err, "a table of colours", work->table_size);
+        return smp_fail_memory(err, "a table of colours", work->table.size);
     smp_icc_srgb_of_xyz(inverse);
     *same = true;
     for (int i = 0; i < N * N * N; i++) {
@@ -138,18 +138,18 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         code = fill_grid(p, &icc, work, &same, err);
     else if (known)
         same = smp_icc_is_srgb(&icc);
-    work->nothing = work->already = same;
+    work->effect.none = work->effect.already = same;
     if (same) {
-        smp_free(work->table);
-        work->table = NULL;
-        work->table_size = 0;
+        smp_free(work->table.data);
+        work->table.data = NULL;
+        work->table.size = 0;
     }
     if (code || same)
         return code;
     work->out.icc = NULL;
     work->out.icc_size = 0;
     work->out.curve = SMP_CURVE_SRGB;
-    work->makes_srgb = true;
+    work->change.makes_srgb = true;
     work->ops = 40;
     if (k->grid)
         return SMP_OK;

@@ -59,9 +59,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     k->scale = (float)(white / (double)smp_white(by->format));
     k->c1 = 0.01 * white * (0.01 * white);
     k->c2 = 0.03 * white * (0.03 * white);
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = (size_t)smp_chunk_count(in->width, in->height) * (size_t)colours * sizeof(smp_quality_chunk);
-    work->reach_up = work->reach_down = SMP_QUALITY_REACH;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = (size_t)smp_chunk_count(in->width, in->height) * (size_t)colours * sizeof(smp_quality_chunk);
+    work->rows.up = work->rows.down = SMP_QUALITY_REACH;
     work->ops = 250;
     return SMP_OK;
 }

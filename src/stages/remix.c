@@ -86,7 +86,7 @@ static smp_code by_mode(int mode, const smp_shape *in, smp_channel_mix *mix, smp
         memset(mix->weight, 0, sizeof mix->weight);
         mix->weight[0][0] = mix->weight[1][channels > 1] = 1;
         if (channels > 2)
-            snprintf(work->remark, sizeof work->remark,
+            snprintf(work->effect.remark, sizeof work->effect.remark,
                      "'remix stereo' takes the first two of %d channels: nothing says where their speakers are",
                      channels);
         return SMP_OK;
@@ -119,14 +119,14 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     if (code != SMP_OK)
         return code;
     smp_channel_mixing_plan(&mix, work);
-    work->exactness = SMP_REAL;
-    work->clips = true;
+    work->values.exactness = SMP_REAL;
+    work->values.clips = true;
     bool identity = mix.rows == mix.cols;
     for (int r = 0; r < mix.rows; r++)
         for (int c = 0; c < mix.cols; c++)
             identity = identity && mix.weight[r][c] == (float)(r == c);
-    work->nothing = identity;
-    work->already = identity && !p->matrix.rows;
+    work->effect.none = identity;
+    work->effect.already = identity && !p->matrix.rows;
     return SMP_OK;
 }
 

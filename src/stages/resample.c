@@ -76,13 +76,13 @@ static smp_code make_table(const sinc *s, int l, smp_node_plan *work, smp_error 
 {
     enum { MOST = 256 << 20 /* bytes */ };
     const int taps = 2 * s->half;
-    work->table_size = (size_t)l * (size_t)taps * sizeof(float);
-    if (work->table_size > MOST) {
+    work->table.size = (size_t)l * (size_t)taps * sizeof(float);
+    if (work->table.size > MOST) {
         smp_fail(err, SMP_E_PIPE, "this ratio of rates takes %d filters of %d taps, %zu MB", l, taps,
-                 work->table_size >> 20);
+                 work->table.size >> 20);
         return smp_hint(err, "take a rate that has more in common with the sound's, as 44.1kHz and 48kHz do");
     }
-    float *to = work->table = smp_alloc(work->table_size);
+    float *to = work->table.data = smp_alloc(work->table.size);
     double *one = smp_alloc_array((size_t)taps, sizeof *one);
     for (int phase = 0; to && one && phase < l; phase++, to += taps) {
         double sum = 0;
@@ -95,7 +95,7 @@ static smp_code make_table(const sinc *s, int l, smp_node_plan *work, smp_error 
     }
     const bool failed = !to || !one;
     smp_free(one);
-    return failed ? smp_fail_memory(err, "a filter", work->table_size) : SMP_OK;
+    return failed ? smp_fail_memory(err, "a filter", work->table.size) : SMP_OK;
 }
 
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
@@ -106,9 +106,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
         return smp_fail(err, SMP_E_PIPE, "the sound's rate is %.10g Hz: it must be a whole number", in->rate);
     const double to = isnan(p->rate) ? in->rate : p->rate, from = floor(in->rate * p->speed + 0.5);
     work->out.rate = to;
-    work->nothing = from == to && from == in->rate;
-    work->already = work->nothing;
-    if (work->nothing)
+    work->effect.none = from == to && from == in->rate;
+    work->effect.already = work->effect.none;
+    if (work->effect.none)
         return SMP_OK;
     if (from == to) /* the same frames, played at another rate */
         return smp_fail(err, SMP_E_PIPE, "this speed gives the sound's frames as they are, at %.10g Hz", to),
@@ -125,11 +125,11 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     if (!smp_mul_i64(in->height, l, &work->out.height))
         return smp_fail(err, SMP_E_PIPE, "the sound is too long");
     work->out.height = (work->out.height + m - 1) / m;
-    work->rows_num = m;
-    work->rows_den = l;
-    work->reach_up = s.half - 1 + (m + 2 * l - 1) / (2 * l); /* the row map rounds to the middle of an output frame */
-    work->reach_down = s.half;
-    work->clips = true;
+    work->rows.num = m;
+    work->rows.den = l;
+    work->rows.up = s.half - 1 + (m + 2 * l - 1) / (2 * l); /* the row map rounds to the middle of an output frame */
+    work->rows.down = s.half;
+    work->values.clips = true;
     work->ops = 4. * s.half;
     return work->probing ? SMP_OK : make_table(&s, (int)l, work, err);
 }

@@ -230,17 +230,17 @@ static void plan_rows(const smp_resize_request *down, const smp_resize *resize, 
 {
     const bool boxed = down->length != (double)in->height; /* fit=cover: as many input rows as there are columns */
     const int64_t num = boxed ? in->width : in->height, den = boxed ? size->width : size->height;
-    work->rows_num = num / common(num, den);
-    work->rows_den = den / common(num, den);
-    work->rows_add = (int64_t)floor(down->begin);
+    work->rows.num = num / common(num, den);
+    work->rows.den = den / common(num, den);
+    work->rows.add = (int64_t)floor(down->begin);
     if (!resize->down.taps)
         return;
-    const smp_row_map map = {.num = work->rows_num, .den = work->rows_den, .add = work->rows_add};
+    const smp_row_map map = {.num = work->rows.num, .den = work->rows.den, .add = work->rows.add};
     for (int64_t y = 0; y < size->height; y++) {
-        const smp_resize_taps taps = smp_resize_taps_of(&resize->down, work->table, y);
+        const smp_resize_taps taps = smp_resize_taps_of(&resize->down, work->table.data, y);
         const int64_t row = smp_row_map_row(&map, y);
-        work->reach_up = smp_max_i64(work->reach_up, row - taps.first);
-        work->reach_down = smp_max_i64(work->reach_down, taps.first + taps.count - 1 - row);
+        work->rows.up = smp_max_i64(work->rows.up, row - taps.first);
+        work->rows.down = smp_max_i64(work->rows.down, taps.first + taps.count - 1 - row);
     }
 }
 
@@ -349,19 +349,19 @@ static smp_code plan_weights(const smp_resize_request *across, const smp_resize_
         resize->fused.weights = words; /* few beside those of the axes, which fit */
         words += (down->m + taps / ratio) * taps;
     }
-    work->table_size = (size_t)words * sizeof(int32_t);
-    work->table = smp_alloc(work->table_size);
+    work->table.size = (size_t)words * sizeof(int32_t);
+    work->table.data = smp_alloc(work->table.size);
     double *spare = smp_alloc_array((size_t)most, sizeof *spare);
-    if (!work->table || !spare) {
+    if (!work->table.data || !spare) {
         smp_free(spare);
-        return smp_fail_memory(err, "filter weights", work->table_size);
+        return smp_fail_memory(err, "filter weights", work->table.size);
     }
-    memset(work->table, 0, work->table_size);
+    memset(work->table.data, 0, work->table.size);
     for (int i = 0; i < 2; i++)
         if (axis[i]->taps)
-            smp_resize_weights(request[i], axis[i], work->table, spare);
+            smp_resize_weights(request[i], axis[i], work->table.data, spare);
     if (ratio)
-        plan_fused(across, down, ratio, resize, work->table);
+        plan_fused(across, down, ratio, resize, work->table.data);
     smp_free(spare);
     return SMP_OK;
 }
@@ -383,7 +383,7 @@ static smp_code check_input(const resize_params *p, const picture_size *size, co
                                          : "floats");
         return smp_hint(err, "arithmetic=float takes every picture");
     }
-    if (work->linear) {
+    if (work->values.linear) {
         smp_fail(err, SMP_E_PIPE, "arithmetic=fixed computes on encoded values, and this is linear light");
         return smp_hint(err, "arithmetic=float, or `light encoded` before it");
     }
@@ -399,28 +399,28 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
                                  : p->arithmetic                 ? SMP_RESIZE_FIXED
                                                                  : SMP_RESIZE_FLOAT};
     (void)by;
-    work->dpi = isnan(p->dpi) ? 0 : p->dpi;
+    work->change.dpi = isnan(p->dpi) ? 0 : p->dpi;
     smp_code code = check_input(p, &size, in, work, err);
     if (code)
         return code;
     set_requests(p, &size, in, &across, &down);
     if ((smp_resize_keeps(&across) && smp_resize_keeps(&down)) || (!p->enlarge && grows(p, &size, in))) {
-        work->nothing = work->already = true;
+        work->effect.none = work->effect.already = true;
         return SMP_OK;
     }
     if (!work->probing && (code = plan_weights(&across, &down, &resize, work, err)))
         return code;
     plan_rows(&down, &resize, &size, in, work);
     if (resize.across.taps)
-        resize.window = tile_window(&resize, work->table, size.width, in->channels);
+        resize.window = tile_window(&resize, work->table.data, size.width, in->channels);
     plan_phases(across.length / (double)across.m, &resize);
     smp_plan_kernel(work, &resize, sizeof resize);
     work->out.width = size.width;
     work->out.height = size.height;
-    work->exactness = resize.kind == SMP_RESIZE_MOVE    ? SMP_MOVE
-                      : resize.kind == SMP_RESIZE_FIXED ? SMP_INTEGER
-                                                        : SMP_REAL;
-    work->clips =
+    work->values.exactness = resize.kind == SMP_RESIZE_MOVE    ? SMP_MOVE
+                             : resize.kind == SMP_RESIZE_FIXED ? SMP_INTEGER
+                                                               : SMP_REAL;
+    work->values.clips =
         resize.kind == SMP_RESIZE_FLOAT &&
         (p->filter == SMP_RESIZE_LANCZOS3 || p->filter == SMP_RESIZE_MITCHELL || p->filter == SMP_RESIZE_BICUBIC);
     work->ops = 2 * ((double)resize.down.taps + resize.across.taps * (double)in->height / (double)size.height);

@@ -25,7 +25,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
     static const int32_t turns[] = {SMP_ORIENT_NONE, SMP_ORIENT_90, SMP_ORIENT_180, SMP_ORIENT_270};
     const rotate_params *p = params;
     smp_transpose_plan(turns[p->quarters], in, work);
-    work->nothing = work->already = p->quarters == 0;
+    work->effect.none = work->effect.already = p->quarters == 0;
     return SMP_OK;
 }
 

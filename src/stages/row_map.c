@@ -7,13 +7,13 @@ smp_row_map smp_row_map_of(const smp_node_plan *work)
 {
     if (work->access != SMP_STENCIL)
         return (smp_row_map){0};
-    return (smp_row_map){.num = work->rows_num,
-                         .den = work->rows_den,
-                         .add = work->rows_add,
-                         .up = work->reach_up,
-                         .down = work->reach_down,
-                         .pieces = work->row_pieces ? work->table : NULL,
-                         .piece_count = work->row_pieces};
+    return (smp_row_map){.num = work->rows.num,
+                         .den = work->rows.den,
+                         .add = work->rows.add,
+                         .up = work->rows.up,
+                         .down = work->rows.down,
+                         .pieces = work->rows.pieces ? work->table.data : NULL,
+                         .piece_count = work->rows.pieces};
 }
 
 int64_t smp_row_map_row(const smp_row_map *map, int64_t r)

@@ -38,9 +38,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const int colours = in->channels - in->alpha;
     smp_channel_mix mix = {.rows = 3, .cols = 3, .keep_alpha = in->alpha};
     double m[3][3];
-    work->nothing = colours == 1 || (p->amount == 1 && fmod(p->hue, 360) == 0);
-    work->already = colours == 1; /* gray stays gray */
-    if (work->nothing)
+    work->effect.none = colours == 1 || (p->amount == 1 && fmod(p->hue, 360) == 0);
+    work->effect.already = colours == 1; /* gray stays gray */
+    if (work->effect.none)
         return SMP_OK;
     if (colours != 3) {
         smp_fail(err, SMP_E_PIPE, "saturate takes red, green and blue, and the picture has %d colours", colours);

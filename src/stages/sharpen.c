@@ -27,14 +27,14 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const sharpen_params *p = given;
     smp_sharpen kernel = {.amount = (float)p->amount, .threshold = (float)p->threshold};
     (void)in, (void)by;
-    work->nothing = p->amount <= 0;
-    if (work->nothing)
+    work->effect.none = p->amount <= 0;
+    if (work->effect.none)
         return SMP_OK;
     smp_code code = smp_gaussian_plan(p->sigma, 4, p->edge, p->fill, false, &kernel.blur, work, err);
-    if (code || work->nothing)
+    if (code || work->effect.none)
         return code;
     smp_plan_kernel(work, &kernel, sizeof kernel);
-    work->clips = true;
+    work->values.clips = true;
     work->ops += 4;
     return SMP_OK;
 }

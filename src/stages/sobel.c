@@ -26,9 +26,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const smp_sobel g = {.output = p->output, .edge = p->edge, .fill = (float)p->fill};
     (void)in, (void)by, (void)err;
     smp_plan_kernel(work, &g, sizeof g);
-    work->reach_up = work->reach_down = 1;
-    work->whole = p->edge == SMP_WRAP;
-    work->clips = true;
+    work->rows.up = work->rows.down = 1;
+    work->rows.whole = p->edge == SMP_WRAP;
+    work->values.clips = true;
     work->ops = p->output == SMP_SOBEL_MAGNITUDE ? 12 : 4;
     return SMP_OK;
 }

@@ -178,17 +178,17 @@ static smp_code make_table(const params *p, smp_spectrogram_params *k, const smp
     const size_t frame = axes ? smp_axes_size(axes) : 0;
     k->spans = (int64_t)((samples + 3 * SMP_SPECTROGRAM_COLORS) * sizeof(float));
     k->frame = k->spans + 2 * (int64_t)sizeof(int32_t) * k->rows;
-    work->table_size = (size_t)k->frame + frame;
-    work->table = smp_alloc(work->table_size);
-    if (!work->table)
-        return smp_fail_memory(err, "the table of a spectrogram", work->table_size);
-    fill_map(work->table);
-    fill_spans((int32_t *)(void *)((char *)work->table + k->spans), k->rows, &f);
+    work->table.size = (size_t)k->frame + frame;
+    work->table.data = smp_alloc(work->table.size);
+    if (!work->table.data)
+        return smp_fail_memory(err, "the table of a spectrogram", work->table.size);
+    fill_map(work->table.data);
+    fill_spans((int32_t *)(void *)((char *)work->table.data + k->spans), k->rows, &f);
     if (axes) {
-        memset((char *)work->table + k->frame, 0, frame);
-        draw_axes(p, axes, &f, k->f.hop / rate, (uint8_t *)work->table + k->frame);
+        memset((char *)work->table.data + k->frame, 0, frame);
+        draw_axes(p, axes, &f, k->f.hop / rate, (uint8_t *)work->table.data + k->frame);
     }
-    float *to = (float *)work->table + 3 * SMP_SPECTROGRAM_COLORS;
+    float *to = (float *)work->table.data + 3 * SMP_SPECTROGRAM_COLORS;
     if (!k->f.fft.n)
         return fill_waves(to, k, window, err);
     fill_window(to, window, k->f.size);

@@ -90,12 +90,12 @@ typedef struct smp_partial_ops {
 /* Of stages that measure: REDUCE, ADJUST, and those whose plan() may make them such. */
 typedef struct smp_reduction_ops {
     /* Turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass: may write
-     * plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->result_size bytes. */
+     * plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->reduction.size bytes. */
     smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
                        smp_findings *findings, smp_error *err);
     const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
                                     REDUCE uses variants */
-    /* Whether plan() may set `looks` with these parameters; null: never. A pipe is then kept, to be read twice. */
+    /* Whether plan() may want a prepass with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*prepass)(const void *params);
     const smp_partial_ops *partials; /* null: its findings do not add up over files */
     const char *level;               /* the finding that says how loud a sound is, in LUFS; may be null */

@@ -73,13 +73,13 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     work->out.format = SMP_F32;
     work->out.channels = colours;
     work->out.alpha = false;
-    work->no_light = true;
+    work->values.no_light = true;
     work->ops = 3;
     if (p->mode == IMAGENET && colours != 3)
         return smp_fail(err, SMP_E_PIPE, "ImageNet's means are for three colours, and the picture has %d", colours);
     if (p->mode == AUTO || p->mode == CHANNELS) {
-        work->result = SMP_RESULT_CHUNKS;
-        work->result_size = smp_chunk_bytes(in);
+        work->reduction.kind = SMP_RESULT_CHUNKS;
+        work->reduction.size = smp_chunk_bytes(in);
         return SMP_OK;
     }
     work->access = SMP_POINT;
@@ -96,7 +96,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
 {
     (void)findings, (void)err;
     const params *p = given;
-    smp_standardize *k = (smp_standardize *)(void *)work->kernel;
+    smp_standardize *k = (smp_standardize *)(void *)work->kernel.bytes;
     const int colours = in->channels - in->alpha;
     const double white = (double)smp_white(in->format);
     double mean[SMP_MAX_CHANNELS], squares[SMP_MAX_CHANNELS], count[SMP_MAX_CHANNELS], all = 0, sum = 0, spread = 0;

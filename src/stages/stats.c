@@ -38,14 +38,15 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     *k = smp_histogram_over(in->format == SMP_U8 ? 256 : SMP_MAX_BINS, in->kind == SMP_AUDIO);
     enum { COUNTS_ALIGN = 64 /* bytes */ };
     size_t chunks = smp_chunk_bytes(in);
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = chunks;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = chunks;
     if (percentile_count(p) > 0 || in->kind == SMP_AUDIO) { /* of a sound, the outermost bins are what is clipped */
-        work->result = SMP_RESULT_CHUNKS_COUNTS;
-        work->counts_at = (chunks + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
-        work->result_size = work->counts_at + (size_t)in->channels * (size_t)(k->bins + 1) * sizeof(uint64_t);
+        work->reduction.kind = SMP_RESULT_CHUNKS_COUNTS;
+        work->reduction.counts_at = (chunks + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
+        work->reduction.size =
+            work->reduction.counts_at + (size_t)in->channels * (size_t)(k->bins + 1) * sizeof(uint64_t);
     }
-    work->exactness = SMP_REAL; /* measures what flows by, before any rounding */
+    work->values.exactness = SMP_REAL; /* measures what flows by, before any rounding */
     work->ops = 6;
     return SMP_OK;
 }
@@ -118,7 +119,7 @@ static smp_code make_partial(const void *params_, const smp_shape *in, const smp
     if (code)
         return code;
     partial *t = *out;
-    const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->counts_at);
+    const uint64_t *counts = (const uint64_t *)(const void *)((const char *)result + work->reduction.counts_at);
     for (int c = 0; c < in->channels; c++) {
         const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         smp_moments_of(&all, &records(t)[c].moments);
@@ -336,7 +337,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     const partial *t = made;
     if (!code)
         code = report(t, findings, err);
-    work->outside[0] = '\0';
+    work->reduction.outside[0] = '\0';
     for (int c = 0; !code && t->format == SMP_F32 && t->percentiles && c < t->channels; c++) {
         smp_extent extent = {.least = 1, .most = 0};
         if (reaches_outside(t, c, &extent) && (!t->sound || extent.infinite))

@@ -4,8 +4,8 @@
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)params, (void)by, (void)err;
-    work->nothing = !in->alpha;
-    work->clips = true; /* colour above alpha */
+    work->effect.none = !in->alpha;
+    work->values.clips = true; /* colour above alpha */
     work->ops = 2;
     return SMP_OK;
 }

@@ -50,34 +50,34 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                         .across = in->width - by->width + 1,
                         .down = in->height - by->height + 1,
                         .colours = colours};
-    if (!smp_mul_size((size_t)k->across, (size_t)k->down * sizeof(float), &work->result_size))
+    if (!smp_mul_size((size_t)k->across, (size_t)k->down * sizeof(float), &work->reduction.size))
         return smp_fail(err, SMP_E_PIPE, "the picture is too large to be searched");
-    work->result = SMP_RESULT_CHUNKS;
-    work->reach_down = by->height - 1;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->rows.down = by->height - 1;
     work->ops = 6 * (double)by->width * (double)by->height * colours;
     if (p->output == INPUT) {
         work->access = SMP_REDUCE;
         return SMP_OK;
     }
-    work->table_size = work->result_size;
+    work->table.size = work->reduction.size;
     work->out.format = SMP_F32;
     work->out.channels = 1;
     work->out.alpha = false;
-    work->no_light = true;
+    work->values.no_light = true;
     return SMP_OK;
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
                        smp_findings *findings, smp_error *err)
 {
-    const smp_template *k = (const smp_template *)(const void *)work->kernel;
+    const smp_template *k = (const smp_template *)(const void *)work->kernel.bytes;
     const float *scores = result;
     int64_t best = 0;
     (void)given, (void)in;
     for (int64_t i = 1; i < k->across * k->down; i++) /* of equal ones the first */
         best = scores[i] > scores[best] ? i : best;
-    if (work->table)
-        memcpy(work->table, scores, work->table_size);
+    if (work->table.data)
+        memcpy(work->table.data, scores, work->table.size);
     smp_code code = smp_findings_add(findings, "x", -1, (double)(best % k->across), err);
     if (!code)
         code = smp_findings_add(findings, "y", -1, (double)(best / k->across), err);

@@ -81,11 +81,11 @@ static smp_code draw_dots(const params *p, const smp_text *k, smp_node_plan *wor
 {
     const uint8_t ink = SMP_TEXT_INK;
     const int64_t rows = k->height / k->scale, border = p->ground.values ? BORDER_DOTS : 0;
-    work->table_size = (size_t)(k->columns * rows);
-    uint8_t *dots = work->table = smp_alloc(work->table_size);
+    work->table.size = (size_t)(k->columns * rows);
+    uint8_t *dots = work->table.data = smp_alloc(work->table.size);
     if (!dots)
-        return smp_fail_memory(err, "a text", work->table_size);
-    memset(dots, p->ground.values ? SMP_TEXT_GROUND : SMP_TEXT_NOTHING, work->table_size);
+        return smp_fail_memory(err, "a text", work->table.size);
+    memset(dots, p->ground.values ? SMP_TEXT_GROUND : SMP_TEXT_NOTHING, work->table.size);
     const smp_font_canvas canvas = {
         .samples = dots, .stride = k->columns, .width = k->columns, .height = rows, .channels = 1};
     smp_font_draw(&canvas, border, border, 1, p->text, MOST_CHARACTERS, &ink);
@@ -151,12 +151,12 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     find_place(p, in, k);
     fill_color(&p->fill, in, k->ink);
     fill_color(&p->ground, in, k->ground);
-    work->nothing =
+    work->effect.none =
         p->opacity == 0 || k->x >= in->width || k->y >= in->height || k->x + k->width <= 0 || k->y + k->height <= 0;
     work->ops = in->alpha ? 8 : 4;
-    if (work->nothing)
+    if (work->effect.none)
         return SMP_OK;
-    remark(p->text, work->remark, sizeof work->remark);
+    remark(p->text, work->effect.remark, sizeof work->effect.remark);
     return draw_dots(p, k, work, err);
 }
 

@@ -56,12 +56,12 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     k->white = smp_white(in->format);
     for (int c = 0; c < in->channels; c++)
         k->level[c] = (float)(p->value * (double)k->white);
-    work->exactness = SMP_INTEGER;
+    work->values.exactness = SMP_INTEGER;
     work->ops = 1;
     k->same = p->method == FIXED;
     if (k->same) {
         work->access = SMP_POINT;
-        work->op = SMP_SAMPLE_OP(threshold_step, k->level[0], k->white);
+        work->values.op = SMP_SAMPLE_OP(threshold_step, k->level[0], k->white);
         return SMP_OK;
     }
     smp_count_ask(in, work);
@@ -123,7 +123,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     const params *p = params_;
     const int colors = in->channels - in->alpha;
     int flat = 0;
-    smp_threshold *k = (smp_threshold *)(void *)work->kernel;
+    smp_threshold *k = (smp_threshold *)(void *)work->kernel.bytes;
     const int32_t bins = k->count.bins;
     const uint64_t *counts = smp_count_result(work, result);
     const smp_extent extent = smp_count_extent(in, work, result, 0, colors);

@@ -82,12 +82,12 @@ static smp_code plan_found(const range *kept, size_t count, const smp_shape *in,
 {
     smp_trim *slice = SMP_PLAN_KERNEL(work, smp_trim);
     slice->start = kept[0].from;
-    work->rows_add = slice->start;
-    work->exactness = SMP_MOVE;
+    work->rows.add = slice->start;
+    work->values.exactness = SMP_MOVE;
     work->out.height = 0;
     for (size_t i = 0; i < count; i++)
         work->out.height += kept[i].to - kept[i].from;
-    work->nothing = work->already = work->out.height == in->height;
+    work->effect.none = work->effect.already = work->out.height == in->height;
     if (count == 1)
         return SMP_OK;
     smp_row_piece *pieces = smp_alloc_array(count, sizeof *pieces);
@@ -98,12 +98,12 @@ static smp_code plan_found(const range *kept, size_t count, const smp_shape *in,
         pieces[i] = (smp_row_piece){at, kept[i].from};
         at += kept[i].to - kept[i].from;
     }
-    slice->pieces = work->row_pieces = (int32_t)count;
-    work->table = pieces;
-    work->table_size = count * sizeof *pieces;
-    work->rows_num = in->height, work->rows_den = work->out.height;
-    while (work->rows_num > SMP_ROW_MAP_MOST)
-        work->rows_num /= 2, work->rows_den = smp_max_i64(1, work->rows_den / 2);
+    slice->pieces = work->rows.pieces = (int32_t)count;
+    work->table.data = pieces;
+    work->table.size = count * sizeof *pieces;
+    work->rows.num = in->height, work->rows.den = work->out.height;
+    while (work->rows.num > SMP_ROW_MAP_MOST)
+        work->rows.num /= 2, work->rows.den = smp_max_i64(1, work->rows.den / 2);
     return SMP_OK;
 }
 
@@ -202,9 +202,9 @@ static smp_code plan_part(const params *p, const smp_shape *in, smp_node_plan *w
     smp_trim *slice = SMP_PLAN_KERNEL(work, smp_trim);
     slice->start = (int64_t)first;
     work->out.height = (last < (double)in->height ? (int64_t)last : in->height) - slice->start;
-    work->nothing = slice->start == 0 && work->out.height == in->height;
-    work->rows_add = slice->start;
-    work->exactness = SMP_MOVE;
+    work->effect.none = slice->start == 0 && work->out.height == in->height;
+    work->rows.add = slice->start;
+    work->values.exactness = SMP_MOVE;
     return SMP_OK;
 }
 
@@ -214,9 +214,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     (void)by;
     if (!by_silence(p))
         return plan_part(p, in, work, err);
-    if (work->found)
-        return plan_found(work->found, work->found_size / sizeof(range), in, work, err);
-    work->looks = true;
+    if (work->prepass.found)
+        return plan_found(work->prepass.found, work->prepass.found_size / sizeof(range), in, work, err);
+    work->prepass.wanted = true;
     work->access = SMP_ADJUST;
     return smp_silence_plan(isnan(p->silence) ? DEFAULT_SILENCE : p->silence, in, work, err);
 }

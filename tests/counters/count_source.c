@@ -30,9 +30,9 @@ static smp_code launch_column(void *context, smp_error *err)
 static void open_column(column *work, int mode)
 {
     smp_error err;
-    *work = (column){.plan = {.kernel_size = sizeof(simt_case)}};
+    *work = (column){.plan = {.kernel.size = sizeof(simt_case)}};
     simt_case params = {.mode = mode};
-    memcpy(work->plan.kernel, &params, sizeof params);
+    memcpy(work->plan.kernel.bytes, &params, sizeof params);
     smp_kernel_files_extra(count_source_kernels);
     assert_int_equal(smp_cuda_open(smp_driver_simt(), 0, &work->device, &err), SMP_OK);
     work->io.out = (smp_view){.width = 1024, .height = 1, .rows = 1, .channels = 1, .format = SMP_F32};

@@ -42,7 +42,7 @@ static void launch(smp_cpu_fn *fn, int64_t stride)
                            .white = 255};
     const smp_io io = {.out = view, .in = view};
     const smp_variant variant = {.name = "a test's", .band = UNIT};
-    const smp_node_plan plan = {.result = SMP_RESULT_NONE};
+    const smp_node_plan plan = {.reduction.kind = SMP_RESULT_NONE};
     const smp_launch launch = {.cpu = {{fn, fn, fn}}};
     smp_device *device;
     smp_error err;

@@ -33,8 +33,8 @@ static smp_code launch_on(smp_device *device, const smp_variant *variant, const 
     int64_t in_row = v->width * v->channels * smp_sample_size(v->format);
     int64_t out_row = w->width * w->channels * smp_sample_size(w->format);
     const smp_invert invert = {.white = v->white};
-    smp_node_plan plan = {.kernel_size = sizeof invert};
-    memcpy(plan.kernel, &invert, sizeof invert);
+    smp_node_plan plan = {.kernel.size = sizeof invert};
+    memcpy(plan.kernel.bytes, &invert, sizeof invert);
     smp_io io = {.in = *v, .out = *w};
     smp_code code = device->ops->alloc(device, in_size, &from, err);
     if (!code)

@@ -282,7 +282,7 @@ static void integers_are_kept_only_where_they_stay_integers(void **state)
         smp_error err = {0};
         params p = {.by = {.is_tap = true}, .mode = rows[i].operation - SMP_BLEND_NORMAL, .opacity = rows[i].opacity};
         assert_int_equal(smp_stage_blend.plan(&p, &rgb, rows[i].deep ? &deep : &rgb, &plan, &err), SMP_OK);
-        assert_int_equal(plan.exactness, rows[i].exact ? SMP_INTEGER : SMP_REAL);
+        assert_int_equal(plan.values.exactness, rows[i].exact ? SMP_INTEGER : SMP_REAL);
     }
 }
 

@@ -97,13 +97,13 @@ static void plans_know_what_is_exact_and_what_clips(void **state)
                       falls = {.stage = &smp_stage_matrix, .params = MATRIX(1, 3, 1, -0.1, 0), .in = in},
                       luma = {.stage = &smp_stage_gray, .params = rec709, .in = in},
                       gray = {.stage = &smp_stage_gray, .params = rec709, .in = case_shape(1, 1, 2, SMP_U8)};
-    assert_int_equal(case_plan(&picks).exactness, SMP_INTEGER);
-    assert_false(case_plan(&picks).clips);
-    assert_int_equal(case_plan(&mixes).exactness, SMP_REAL);
-    assert_true(case_plan(&mixes).clips);
-    assert_true(case_plan(&falls).clips);
-    assert_false(case_plan(&luma).clips);
-    assert_true(case_plan(&gray).nothing);
+    assert_int_equal(case_plan(&picks).values.exactness, SMP_INTEGER);
+    assert_false(case_plan(&picks).values.clips);
+    assert_int_equal(case_plan(&mixes).values.exactness, SMP_REAL);
+    assert_true(case_plan(&mixes).values.clips);
+    assert_true(case_plan(&falls).values.clips);
+    assert_false(case_plan(&luma).values.clips);
+    assert_true(case_plan(&gray).effect.none);
 }
 
 static void what_does_not_fit_is_refused_with_a_hint(void **state)

@@ -148,10 +148,10 @@ static void the_plan_knows_what_is_exact_and_what_does_nothing(void **state)
                                .in = case_shape(2, 2, 3, SMP_U8)},
                       narrower = {
                           .stage = &smp_stage_depth, .params = &depths[SMP_U8], .in = case_shape(2, 2, 3, SMP_U16)};
-    assert_true(case_plan(&same).nothing);
-    assert_int_equal(case_plan(&wider).exactness, SMP_INTEGER);
+    assert_true(case_plan(&same).effect.none);
+    assert_int_equal(case_plan(&wider).values.exactness, SMP_INTEGER);
     assert_int_equal(case_plan(&wider).out.format, SMP_U16);
-    assert_int_equal(case_plan(&narrower).exactness, SMP_REAL);
+    assert_int_equal(case_plan(&narrower).values.exactness, SMP_REAL);
 }
 
 SMP_SUITE(convert)

@@ -79,9 +79,9 @@ static void auto_scale_divides_by_a_sum_that_is_not_zero(void **state)
         const kernel_case c = {.stage = &smp_stage_correlate, .params = &p, .in = in};
         smp_node_plan plan = case_plan(&c);
         smp_convolve t;
-        memcpy(&t, plan.kernel, sizeof t);
+        memcpy(&t, plan.kernel.bytes, sizeof t);
         assert_true(t.k[1] == (zero ? 0.3f : 0.5f));
-        assert_int_equal(plan.clips, zero);
+        assert_int_equal(plan.values.clips, zero);
         assert_int_equal(t.keep_alpha, zero);
     }
 }
@@ -187,7 +187,7 @@ static void out_of_memory_is_an_error_without_a_leak(void **state)
     smp_alloc_fail_at(1);
     assert_int_equal(smp_stage_convolve.plan(&p, &in, NULL, &plan, &err), SMP_E_MEMORY);
     smp_alloc_fail_at(0);
-    assert_null(plan.table);
+    assert_null(plan.table.data);
 }
 
 SMP_SUITE(convolve)

@@ -57,12 +57,12 @@ static void known_samples(void **state)
                                .in_storage = SMP_F32,
                                .out_storage = SMP_F32};
         smp_node_plan plan = case_plan(&c);
-        const smp_eq *eq = (const smp_eq *)(const void *)plan.kernel;
+        const smp_eq *eq = (const smp_eq *)(const void *)plan.kernel.bytes;
         const double found[5] = {eq->filter.b0, eq->filter.b1, eq->filter.b2, eq->filter.a1, eq->filter.a2};
         for (int k = 0; k < 5; k++)
             assert_true(fabs(found[k] - (k < 3 ? cases[i].b[k] : cases[i].a[k - 3])) < 6e-11);
         assert_int_equal(eq->segments.warm, 1024);
-        assert_int_equal(plan.reach_up, 64); /* all of the sound */
+        assert_int_equal(plan.rows.up, 64); /* all of the sound */
         case_plan_free(&plan);
         picture in = picture_make(&c.in, SMP_F32), out;
         for (int64_t n = 0; n < 64; n++)
@@ -88,8 +88,8 @@ static void segments_do_not_show(void **state)
                            .in_storage = SMP_F32,
                            .out_storage = SMP_F32};
     smp_node_plan plan = case_plan(&c);
-    const smp_biquad f = ((const smp_eq *)(const void *)plan.kernel)->filter;
-    assert_int_equal(((const smp_eq *)(const void *)plan.kernel)->segments.warm, 6144);
+    const smp_biquad f = ((const smp_eq *)(const void *)plan.kernel.bytes)->filter;
+    assert_int_equal(((const smp_eq *)(const void *)plan.kernel.bytes)->segments.warm, 6144);
     case_plan_free(&plan);
     picture in = picture_make(&c.in, SMP_F32), out;
     picture_fill(&in, 3, CASE_REALS);
@@ -110,8 +110,8 @@ static smp_code plan_short(const void *params, const smp_shape *in, const smp_sh
                            smp_error *err)
 {
     smp_code code = smp_stage_eq.plan(params, in, by, plan, err);
-    ((smp_eq *)(void *)plan->kernel)->segments = (smp_segments){.length = 96, .warm = 64};
-    plan->reach_up = 64 + 96 - 1;
+    ((smp_eq *)(void *)plan->kernel.bytes)->segments = (smp_segments){.length = 96, .warm = 64};
+    plan->rows.up = 64 + 96 - 1;
     return code;
 }
 
@@ -190,7 +190,7 @@ static void what_cannot_be_is_refused(void **state)
     smp_node_plan work = {0};
     const smp_shape in = sound(100, 1, 48000);
     assert_int_equal(smp_stage_eq.plan(&(eq_values){HIGHSHELF, 1000, 0, 1}, &in, NULL, &work, &err), SMP_OK);
-    assert_true(work.nothing);
+    assert_true(work.effect.none);
 }
 
 SMP_SUITE(eq)

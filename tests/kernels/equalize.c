@@ -125,7 +125,7 @@ static void a_failing_allocation_is_reported(void **state)
     smp_alloc_fail_at(1);
     assert_int_equal(smp_stage_equalize.plan(&each, &shape, NULL, &plan, &err), SMP_E_MEMORY);
     smp_alloc_fail_at(0);
-    assert_null(plan.table);
+    assert_null(plan.table.data);
 }
 
 SMP_SUITE(equalize)

@@ -243,7 +243,7 @@ static void bands_keep_their_promises(void **state)
         smp_error err = {0};
         smp_shape in = sound(10000, 1);
         assert_int_equal(smp_band_plan(&filter, low, high, &in, &work, &err), SMP_OK);
-        const int count = ((const smp_fir *)(const void *)work.kernel)->taps;
+        const int count = ((const smp_fir *)(const void *)work.kernel.bytes)->taps;
         double *h = smp_band_taps(&filter, low, high, rate, count);
         assert_non_null(h);
         for (int i = 0; i < count; i++)
@@ -263,7 +263,7 @@ static void bands_keep_their_promises(void **state)
                 fail_msg("band %zu: %.2f dB at %g Hz, in the stop band", b, db, f);
         }
         smp_free(h);
-        smp_free(work.table);
+        smp_free(work.table.data);
     }
 }
 

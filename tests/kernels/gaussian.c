@@ -94,7 +94,7 @@ static void sigma_zero_is_left_out(void **state)
     PARAMS(p, &smp_stage_gaussian, {"sigma", 0});
     const kernel_case c = {.stage = &smp_stage_gaussian, .params = p, .in = case_shape(9, 9, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
-    assert_true(plan.nothing);
+    assert_true(plan.effect.none);
     case_plan_free(&plan);
 }
 
@@ -104,9 +104,9 @@ static void a_wrapping_border_needs_the_whole_picture(void **state)
     PARAMS(p, &smp_stage_gaussian, {"sigma", 2}, {"edge", SMP_WRAP});
     const kernel_case c = {.stage = &smp_stage_gaussian, .params = p, .in = case_shape(9, 9, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
-    assert_true(plan.whole);
-    assert_int_equal(plan.reach_up, 8);
-    assert_int_equal(plan.reach_down, 8);
+    assert_true(plan.rows.whole);
+    assert_int_equal(plan.rows.up, 8);
+    assert_int_equal(plan.rows.down, 8);
     case_plan_free(&plan);
 }
 
@@ -122,7 +122,7 @@ static void out_of_memory_is_an_error_without_a_leak(void **state)
         smp_alloc_fail_at(nth);
         assert_int_equal(smp_stage_gaussian.plan(p, &in, NULL, &plan, &err), SMP_E_MEMORY);
         smp_alloc_fail_at(0);
-        smp_free(plan.table);
+        smp_free(plan.table.data);
         assert_true(smp_alloc_live() == live);
     }
 }
@@ -213,7 +213,7 @@ static void the_row_pass_of_bytes_is_exact(void **state)
         picture in = picture_make(&c.in, SMP_U8);
         picture_fill(&in, (uint64_t)radius, CASE_CODES);
         smp_node_plan plan = case_plan(&c);
-        const smp_gaussian *gaussian = (const smp_gaussian *)(const void *)plan.kernel;
+        const smp_gaussian *gaussian = (const smp_gaussian *)(const void *)plan.kernel.bytes;
         assert_true(gaussian->whole > 0);
         for (int x = 0; x < 40; x++) {
             int64_t sum = 0;

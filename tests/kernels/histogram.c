@@ -26,7 +26,7 @@ static uint64_t *count(const float *values, int n, smp_format nominal, smp_forma
     uint64_t *naive = case_result(&plan), *tiled = case_result(&plan);
     case_run(&c, &plan, &smp_stage_histogram.variants[0], SMP_ISA_BASE, &in, NULL, NULL, naive, 0, 1);
     case_run(&c, &plan, &smp_stage_histogram.variants[1], SMP_ISA_BASE, &in, NULL, NULL, tiled, 0, 1);
-    assert_memory_equal(naive, tiled, plan.result_size);
+    assert_memory_equal(naive, tiled, plan.reduction.size);
     free(tiled);
     picture_free(&in);
     case_plan_free(&plan);
@@ -71,9 +71,9 @@ static void large_pictures_of_bytes_are_counted_whole(void **state)
     for (smp_isa isa = SMP_ISA_BASE; isa < SMP_ISAS; isa++) {
         if (!case_has_isa(isa))
             continue;
-        memset(tiled, 0, plan.result_size);
+        memset(tiled, 0, plan.reduction.size);
         case_run(&c, &plan, &smp_stage_histogram.variants[1], isa, &in, NULL, NULL, tiled, 0, 1);
-        assert_memory_equal(naive, tiled, plan.result_size);
+        assert_memory_equal(naive, tiled, plan.reduction.size);
     }
     free(naive);
     free(tiled);
@@ -142,7 +142,7 @@ static void storage_does_not_change_the_counts(void **state)
             case_run(&c, &plan, &smp_stage_histogram.variants[1], SMP_ISA_BASE, &in, NULL, NULL, results[i], 7, 2);
             picture_free(&in);
         }
-        assert_memory_equal(results[0], results[1], plan.result_size);
+        assert_memory_equal(results[0], results[1], plan.reduction.size);
         free(results[0]);
         free(results[1]);
         case_plan_free(&plan);
@@ -158,7 +158,7 @@ static void findings_are_a_list_a_channel(void **state)
     smp_error err = {0};
     assert_int_equal(smp_stage_histogram.plan(&p, &shape, NULL, &plan, &err), SMP_OK);
     const uint64_t counts[] = {1, 2, 0, 0, 2, 1};
-    assert_int_equal(plan.result_size, sizeof counts);
+    assert_int_equal(plan.reduction.size, sizeof counts);
     for (uint64_t nth = 1;; nth++) { /* every allocation failing in turn */
         smp_findings findings = {0};
         smp_alloc_fail_at(nth);

@@ -172,7 +172,7 @@ static void contradictions_are_refused(void **state)
     plan.access = SMP_ADJUST;
     assert_int_equal(smp_stage_levels.plan(&p, &shape, NULL, &plan, &err), SMP_OK);
     assert_int_equal(plan.access, SMP_POINT);
-    assert_int_equal(plan.result, SMP_RESULT_NONE);
+    assert_int_equal(plan.reduction.kind, SMP_RESULT_NONE);
 }
 
 SMP_SUITE(levels)

@@ -275,12 +275,12 @@ static smp_code plan_short(const void *params, const smp_shape *in, const smp_sh
                            smp_error *err)
 {
     smp_code code = smp_stage_loudness.plan(params, in, by, plan, err);
-    smp_loudness *p = (smp_loudness *)(void *)plan->kernel;
+    smp_loudness *p = (smp_loudness *)(void *)plan->kernel.bytes;
     p->piece = 48;
     p->segments = (smp_segments){.length = 96, .warm = 64};
     p->phases = phases;
-    plan->reach_up = 64 + 96 - 1;
-    plan->result_size =
+    plan->rows.up = 64 + 96 - 1;
+    plan->reduction.size =
         (size_t)smp_pieces_before(p, in->height, in->height) * (size_t)in->channels * sizeof(smp_loudness_piece);
     return code;
 }

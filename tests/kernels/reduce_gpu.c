@@ -95,7 +95,7 @@ static void *reduce(const kernel_case *c, const smp_node_plan *plan, const smp_v
     smp_device *device = gpu_simt();
     smp_error err = {0};
     smp_cost cost = {0};
-    void *got = case_result(plan), *result = gpu_bytes(got, plan->result_size);
+    void *got = case_result(plan), *result = gpu_bytes(got, plan->reduction.size);
     int64_t row_multiple = smp_chunk_rows(c->in.width), height = c->in.height;
     int64_t cut = windows && row_multiple < height ? row_multiple : height;
     for (int64_t y = 0; y < height; y += cut) {
@@ -111,7 +111,7 @@ static void *reduce(const kernel_case *c, const smp_node_plan *plan, const smp_v
         device->ops->free(device, memory);
         picture_free(&rows);
     }
-    int64_t n = (int64_t)plan->result_size;
+    int64_t n = (int64_t)plan->reduction.size;
     assert_int_equal(device->ops->copy_out(device, got, n, result, n, n, 1, &err), SMP_OK);
     assert_int_equal(device->ops->sync(device, &err), SMP_OK);
     device->ops->free(device, result);
@@ -129,7 +129,7 @@ static void views_check(const kernel_case *c)
     for (const smp_variant *variant = c->stage->variants; variant->name; variant++)
         for (int i = 0; i < 5; i++) {
             void *got = reduce(c, &plan, variant, &in, layouts[i][0], layouts[i][1], i % 2);
-            bool same = !memcmp(got, want, plan.result_size);
+            bool same = !memcmp(got, want, plan.reduction.size);
             free(got);
             if (same)
                 continue;

@@ -108,11 +108,11 @@ static void a_speed_is_another_rate(void **state)
     assert_true(a.out.rate == 8000 && b.out.rate == 8000);
     assert_int_equal(a.out.height, 200);
     assert_int_equal(b.out.height, 200);
-    assert_int_equal(a.table_size, b.table_size);
-    assert_memory_equal(a.table, b.table, a.table_size);
-    assert_memory_equal(a.kernel, b.kernel, a.kernel_size);
-    smp_free(a.table);
-    smp_free(b.table);
+    assert_int_equal(a.table.size, b.table.size);
+    assert_memory_equal(a.table.data, b.table.data, a.table.size);
+    assert_memory_equal(a.kernel.bytes, b.kernel.bytes, a.kernel.size);
+    smp_free(a.table.data);
+    smp_free(b.table.data);
     assert_int_equal(smp_stage_resample.check(&(resample_values){NAN, 0.9, 100, 1}, &err), SMP_E_PIPE);
 }
 
@@ -189,7 +189,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_non_null(strstr(err.message, "takes 47999 filters of"));
     work = (smp_node_plan){0};
     assert_int_equal(smp_stage_resample.plan(&(resample_values){48000, 0.9, 100, 1}, &in, NULL, &work, &err), SMP_OK);
-    assert_true(work.nothing && work.already);
+    assert_true(work.effect.none && work.effect.already);
 }
 
 SMP_SUITE(resample)

@@ -50,7 +50,7 @@ static void an_amount_of_zero_is_left_out(void **state)
     PARAMS(p, &smp_stage_sharpen, {"amount", 0});
     const kernel_case c = {.stage = &smp_stage_sharpen, .params = p, .in = case_shape(9, 9, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
-    assert_true(plan.nothing);
+    assert_true(plan.effect.none);
 }
 
 static void every_variant_gives_the_same_bytes(void **state)

@@ -98,7 +98,7 @@ static void rows_without_gaps_give_the_same_leaves(void **state)
             case_launch(&smp_stage_stats.variants[v], &smp_stage_stats.variants[v].launches[0], SMP_ISA_BASE, &io,
                         &plan, 1);
         }
-        assert_memory_equal(a, b, plan.result_size);
+        assert_memory_equal(a, b, plan.reduction.size);
         free(a);
         free(b);
         picture_free(&padded);
@@ -121,7 +121,7 @@ static void storage_does_not_change_the_result(void **state)
             case_run(&c, &plan, &smp_stage_stats.variants[i], SMP_ISA_BASE, &in, NULL, NULL, results[i], 16, 1);
             picture_free(&in);
         }
-        assert_memory_equal(results[0], results[1], plan.result_size);
+        assert_memory_equal(results[0], results[1], plan.reduction.size);
         free(results[0]);
         free(results[1]);
         case_plan_free(&plan);

@@ -157,7 +157,7 @@ static void a_gamma_of_1_does_nothing(void **state)
     (void)state;
     const kernel_case c = {.stage = &smp_stage_gamma, .params = &gamma_1, .in = case_shape(4, 4, 3, SMP_U8)};
     smp_node_plan plan = case_plan(&c);
-    assert_true(plan.nothing);
+    assert_true(plan.effect.none);
     case_plan_free(&plan);
 }
 

@@ -156,10 +156,10 @@ static void plans_say_what_needs_the_whole_picture(void **state)
     const kernel_case sideways = case_of(&smp_stage_flip, &horizontal, 4, 4, 3, SMP_U8),
                       upside_down = case_of(&smp_stage_flip, &vertical, 4, 4, 3, SMP_U8),
                       upright = case_of(&smp_stage_orient, &orientations[0], 4, 4, 3, SMP_U8);
-    assert_false(case_plan(&sideways).whole);
-    assert_true(case_plan(&upside_down).whole);
-    assert_true(case_plan(&upright).nothing);
-    assert_int_equal(case_plan(&upside_down).exactness, SMP_MOVE);
+    assert_false(case_plan(&sideways).rows.whole);
+    assert_true(case_plan(&upside_down).rows.whole);
+    assert_true(case_plan(&upright).effect.none);
+    assert_int_equal(case_plan(&upside_down).values.exactness, SMP_MOVE);
 }
 
 SMP_SUITE(transpose)

@@ -50,7 +50,7 @@ static bool keeps_a_state(const smp_plan *plan)
 static bool has_units(const smp_plan *plan)
 {
     for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].work.row_unit > 1)
+        if (plan->steps[i].work.rows.unit > 1)
             return true;
     return false;
 }
@@ -59,7 +59,7 @@ static bool has_units(const smp_plan *plan)
 static bool stage_has_units(const smp_plan *plan, const smp_stage *stage, size_t nodes)
 {
     for (size_t i = 0; i < plan->step_count; i++)
-        if (plan->steps[i].work.row_unit > 1 && plan->steps[i].stage == stage && plan->steps[i].node < (int)nodes)
+        if (plan->steps[i].work.rows.unit > 1 && plan->steps[i].stage == stage && plan->steps[i].node < (int)nodes)
             return true;
     return false;
 }

@@ -85,7 +85,7 @@ static void random_plan(smp_plan *plan, smp_step *steps, smp_sink *sinks)
         if (s->second >= 0)
             s->phase = (int)smp_max_i64(s->phase, steps[s->second].phase + s->whole_input);
         if (random_below(3) == 0)
-            s->work.row_unit = plan->row_multiple;
+            s->work.rows.unit = plan->row_multiple;
         plan->phases = (int)smp_max_i64(plan->phases, s->phase + 1);
     }
     for (int i = 1; i < STEPS; i++) {
@@ -139,7 +139,7 @@ static void every_row_is_computed_once_and_what_is_read_is_there(void **unused)
                         assert_true(rows[i].from - rows[i].keep <= rows[i].keep - base[i]);
                         base[i] = rows[i].keep;
                     }
-                    const bool units = steps[i].work.row_unit || steps[i].job == SMP_JOB_REDUCE;
+                    const bool units = steps[i].work.rows.unit || steps[i].job == SMP_JOB_REDUCE;
                     if (units && rows[i].to < steps[i].out.height)
                         assert_int_equal(rows[i].to % plan.row_multiple, 0);
                     if (units)

@@ -204,13 +204,13 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     cuda_timing *timing = NULL;
     size_t at = 0, size;
     bool counts;
-    if ((io->result && !smp_result_part(plan, launch, &at, &size, &counts)) || io->out.rows <= 0)
+    if ((io->result && !smp_result_part(&plan->reduction, launch, &at, &size, &counts)) || io->out.rows <= 0)
         return SMP_OK;
     if (arguments.result)
         arguments.result = (char *)arguments.result + at;
     smp_code code = cuda_enter(gpu, err);
     if (!code && !launch->foreign)
-        code = cuda_prepare(gpu, launch, io, plan->kernel, &kernel, &function, &grid, err);
+        code = cuda_prepare(gpu, launch, io, plan->kernel.bytes, &kernel, &function, &grid, err);
     if (!code && !launch->foreign && !function)
         return SMP_OK;
     if (!code)
@@ -220,7 +220,7 @@ static smp_code cuda_launch(smp_device *device, const smp_variant *variant, cons
     if (launch->foreign)
         code = cuda_foreign(gpu, launch->foreign, io, err);
     else {
-        void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel};
+        void *params[] = {&arguments, (void *)(uintptr_t)plan->kernel.bytes};
         arguments.strips = grid.strips;
         CUDA_TRY(gpu, cuLaunchKernel, function->function, grid.grid[0], grid.grid[1], grid.grid[2], grid.block[0],
                  grid.block[1], grid.block[2], grid.shared_bytes, gpu->stream, params, NULL);

@@ -62,8 +62,8 @@ static void set_case(proof_work *work, int i, smp_bank_cost *cost)
 {
     bench_pattern p;
     *cost = expected(i, &p);
-    memcpy(work->plan.kernel, &p, sizeof p);
-    work->plan.kernel_size = sizeof p;
+    memcpy(work->plan.kernel.bytes, &p, sizeof p);
+    work->plan.kernel.size = sizeof p;
     work->launch = &proofs[i].launch;
 }
 

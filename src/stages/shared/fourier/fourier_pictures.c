@@ -48,14 +48,14 @@ smp_code smp_fourier_prepare(smp_fourier *k, int64_t width, int64_t height, bool
                                 .height = height + (lines + row - 1) / row,
                                 .channels = k->channels,
                                 .format = SMP_F32};
-    work->kernel_size = sizeof *k;
+    work->kernel.size = sizeof *k;
     k->down_at = smp_fourier_floats(&k->across, k->halves);
     k->squares_at = k->down_at + smp_fourier_floats(&k->down, false);
     const int64_t floats = k->squares_at + (squares ? k->bins + height : 0);
-    work->table_size = (size_t)smp_max_i64(floats, 1) * sizeof(float);
-    float *table = work->table = smp_alloc(work->table_size);
+    work->table.size = (size_t)smp_max_i64(floats, 1) * sizeof(float);
+    float *table = work->table.data = smp_alloc(work->table.size);
     if (!table)
-        return smp_fail_memory(err, "the table of a transform", work->table_size);
+        return smp_fail_memory(err, "the table of a transform", work->table.size);
     table[0] = 0;
     smp_fourier_fill(&k->across, k->halves, table);
     smp_fourier_fill(&k->down, false, table + k->down_at);

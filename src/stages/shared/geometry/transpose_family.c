@@ -140,10 +140,10 @@ void smp_transpose_plan(int32_t orientation, const smp_shape *in, smp_node_plan 
     if (orientation & SMP_ORIENT_SWAP) {
         work->out.width = in->height;
         work->out.height = in->width;
-        work->swaps_axes = true;
+        work->change.swaps_axes = true;
     }
-    work->nothing = orientation == SMP_ORIENT_NONE;
-    work->whole = smp_transpose_moves_rows(orientation);
-    work->exactness = SMP_MOVE;
+    work->effect.none = orientation == SMP_ORIENT_NONE;
+    work->rows.whole = smp_transpose_moves_rows(orientation);
+    work->values.exactness = SMP_MOVE;
     smp_plan_kernel(work, &turn, sizeof turn);
 }

@@ -192,8 +192,8 @@ static bool stays(const smp_warp_params *p, const smp_warp *warp, const smp_shap
 static void finish_plan(const smp_warp *warp, bool plain, smp_node_plan *work)
 {
     smp_plan_kernel(work, warp, sizeof *warp);
-    work->exactness = warp->filter == SMP_WARP_NEAREST && plain ? SMP_MOVE : SMP_REAL;
-    work->clips = warp->filter == SMP_WARP_BICUBIC;
+    work->values.exactness = warp->filter == SMP_WARP_NEAREST && plain ? SMP_MOVE : SMP_REAL;
+    work->values.clips = warp->filter == SMP_WARP_BICUBIC;
     work->ops = warp->filter == SMP_WARP_BICUBIC ? 2 * 20 : warp->filter == SMP_WARP_BILINEAR ? 2 * 3 + 3 : 0;
 }
 
@@ -202,7 +202,7 @@ static void remark_shrinking(const double *inverse, smp_node_plan *work)
 {
     const double step = sqrt(fabs(inverse[0] * inverse[4] - inverse[1] * inverse[3]));
     if (step > 2)
-        snprintf(work->remark, sizeof work->remark,
+        snprintf(work->effect.remark, sizeof work->effect.remark,
                  "'warp' shrinks to %.3g %%, and passes samples over: `resize` first, which averages them", 100 / step);
 }
 
@@ -246,7 +246,7 @@ smp_code smp_warp_plan(const smp_warp_params *p, const smp_shape *in, smp_node_p
     for (int padded = 0; padded < 2; padded++)
         warp.words[padded] = words_of(&warp, in, padded);
     finish_plan(&warp, plain, work);
-    work->nothing = stays(p, &warp, in, &work->out);
+    work->effect.none = stays(p, &warp, in, &work->out);
     if (!warp.perspective)
         remark_shrinking(inverse, work);
     return SMP_OK;
@@ -263,7 +263,7 @@ smp_code smp_warp_lens_plan(const smp_warp_lens *lens, int filter, int edge, con
     for (int i = 0; i < 3; i++)
         straight = straight && lens->radial[i] == 0 && lens->tangential[i % 2] == 0;
     finish_plan(&warp, plain, work);
-    work->nothing = straight;
+    work->effect.none = straight;
     return code;
 }
 

@@ -168,28 +168,28 @@ enum { COUNTS_ALIGN = 64 /* bytes */ };
 
 void smp_count_ask(const smp_shape *in, smp_node_plan *work)
 {
-    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel;
+    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel.bytes;
     const size_t counts = (size_t)smp_histogram_planes(k, in->channels) * (size_t)(k->bins + 1) * sizeof(uint64_t);
-    work->result = SMP_RESULT_COUNTS;
-    work->counts_at = 0;
+    work->reduction.kind = SMP_RESULT_COUNTS;
+    work->reduction.counts_at = 0;
     if (in->format == SMP_F32) {
-        work->result = SMP_RESULT_CHUNKS_COUNTS;
-        work->counts_at = (smp_chunk_bytes(in) + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
+        work->reduction.kind = SMP_RESULT_CHUNKS_COUNTS;
+        work->reduction.counts_at = (smp_chunk_bytes(in) + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
     }
-    work->result_size = work->counts_at + counts;
+    work->reduction.size = work->reduction.counts_at + counts;
 }
 
 void smp_count_ask_second(const smp_shape *by, smp_node_plan *work)
 {
-    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel;
-    work->second_at = (work->result_size + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
-    work->result_size =
-        work->second_at + (size_t)smp_histogram_planes(k, by->channels) * (size_t)(k->bins + 1) * sizeof(uint64_t);
+    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel.bytes;
+    work->reduction.second_at = (work->reduction.size + COUNTS_ALIGN - 1) / COUNTS_ALIGN * COUNTS_ALIGN;
+    work->reduction.size = work->reduction.second_at +
+                           (size_t)smp_histogram_planes(k, by->channels) * (size_t)(k->bins + 1) * sizeof(uint64_t);
 }
 
 const uint64_t *smp_count_result(const smp_node_plan *work, const void *result)
 {
-    return (const uint64_t *)(const void *)((const char *)result + work->counts_at);
+    return (const uint64_t *)(const void *)((const char *)result + work->reduction.counts_at);
 }
 
 void smp_extent_add(smp_extent *extent, const smp_histogram_params *k, const smp_stats_chunk *all, uint64_t nonfinite,
@@ -208,10 +208,10 @@ void smp_extent_add(smp_extent *extent, const smp_histogram_params *k, const smp
 
 smp_extent smp_count_extent(const smp_shape *in, const smp_node_plan *work, const void *result, int first, int last)
 {
-    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel;
+    const smp_histogram_params *k = (const smp_histogram_params *)(const void *)work->kernel.bytes;
     const uint64_t *counts = smp_count_result(work, result), samples = (uint64_t)(in->width * in->height);
     smp_extent extent = {.least = 1, .most = 0};
-    for (int c = first; c < last && work->result == SMP_RESULT_CHUNKS_COUNTS; c++) {
+    for (int c = first; c < last && work->reduction.kind == SMP_RESULT_CHUNKS_COUNTS; c++) {
         const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         const uint64_t other = samples - (uint64_t)all.count;
         smp_extent_add(&extent, k, &all, other, k->colours ? other : counts[smp_histogram_slot(k->bins, c, k->bins)]);
@@ -221,11 +221,11 @@ smp_extent smp_count_extent(const smp_shape *in, const smp_node_plan *work, cons
 
 void smp_count_outside(const smp_extent *extent, const smp_histogram_params *k, smp_node_plan *work)
 {
-    work->outside[0] = '\0';
+    work->reduction.outside[0] = '\0';
     if (!extent)
         return;
     const double low = (double)k->low, high = low + k->bins / (double)k->scale;
-    snprintf(work->outside, sizeof work->outside,
+    snprintf(work->reduction.outside, sizeof work->reduction.outside,
              "this stage tells samples from %g to %g apart, but its input goes from %.6g to %.6g%s", low, high,
              extent->least, extent->most, extent->infinite ? ", and some are infinite" : "");
 }

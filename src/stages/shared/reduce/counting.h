@@ -17,7 +17,7 @@ const char *smp_count_private(const smp_io *io, const void *params, smp_grid *gr
  * Their first launches make chunks, where the stage asks for both. */
 extern const smp_variant smp_count_variants[];
 
-/* The same with the second picture's counts, from work->second_at on. */
+/* The same with the second picture's counts, from work->reduction.second_at on. */
 extern const smp_variant smp_count_both_variants[];
 
 /* The least and the most sample of channels first .. last-1, where counts are right only for those in the bins. */
@@ -44,7 +44,7 @@ smp_extent smp_count_extent(const smp_shape *in, const smp_node_plan *work, cons
 void smp_extent_add(smp_extent *extent, const smp_histogram_params *k, const smp_stats_chunk *all, uint64_t nonfinite,
                     uint64_t nan);
 
-/* Says in work->outside that the outcome is wrong for samples of this extent; null: that it is right. */
+/* Says in work->reduction.outside that the outcome is wrong for samples of this extent; null: that it is right. */
 void smp_count_outside(const smp_extent *extent, const smp_histogram_params *k, smp_node_plan *work);
 
 #endif

@@ -26,16 +26,16 @@ bool smp_joins_place(const smp_shape *in, int planes, int64_t own, smp_joins *jo
     joins->head_at = (int64_t)bits * planes;
     joins->counts_at = smp_aligned_stride(own);
     joins->table_at = smp_aligned_stride(joins->counts_at + SMP_JOINS_CHUNKS * (int64_t)sizeof(uint32_t));
-    joins->slots_at = smp_aligned_stride(joins->table_at + (int64_t)work->table_size);
+    joins->slots_at = smp_aligned_stride(joins->table_at + (int64_t)work->table.size);
     work->between = (smp_shape){.kind = SMP_IMAGE,
                                 .width = row / (int64_t)sizeof(float),
                                 .height = joins->fits ? (joins->slots_at + (int64_t)slots + row - 1) / row : 1,
                                 .channels = 1,
                                 .format = SMP_F32};
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = (size_t)joins->head_at + sizeof(uint64_t);
-    work->more_at = (size_t)joins->head_at;
-    work->table_at = work->table_size ? (size_t)joins->table_at : 0;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = (size_t)joins->head_at + sizeof(uint64_t);
+    work->reduction.more_at = (size_t)joins->head_at;
+    work->reduction.table_at = work->table.size ? (size_t)joins->table_at : 0;
     return true;
 }
 

@@ -10,7 +10,7 @@
 size_t smp_joins_plane(const smp_shape *in);
 
 /* Fills in places, and the plan's result, which begins with so many planes, and `between`. The scratch picture begins
- * with `own` bytes, the stage's; work->table_size bytes are the table's. False: too large. What only has no room for a
+ * with `own` bytes, the stage's; work->table.size bytes are the table's. False: too large. What only has no room for a
  * device's numbers is planned too, and joined by the host. */
 bool smp_joins_place(const smp_shape *in, int planes, int64_t own, smp_joins *joins, smp_node_plan *work);
 

@@ -56,9 +56,9 @@ void smp_channel_mixing_plan(const smp_channel_mix *mix, smp_node_plan *work)
         }
         picks = picks && taken <= 1;
         /* Weights are rounded to f32: a sum of 1 may be a little off, which rounding hides. */
-        work->clips = work->clips || least < -1e-6 || most > 1 + 1e-6;
+        work->values.clips = work->values.clips || least < -1e-6 || most > 1 + 1e-6;
     }
-    work->exactness = picks ? SMP_INTEGER : SMP_REAL;
+    work->values.exactness = picks ? SMP_INTEGER : SMP_REAL;
     work->out.channels = mix->rows + mix->keep_alpha;
     work->ops = 2. * mix->rows * mix->cols / work->out.channels;
     smp_plan_kernel(work, mix, sizeof *mix);

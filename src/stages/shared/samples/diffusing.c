@@ -35,14 +35,14 @@ void smp_palette_fill(const smp_palette *k, const smp_shape *in, const double *v
 smp_code smp_diffuse_plan(const smp_palette *k, const smp_shape *in, smp_node_plan *work, smp_error *err)
 {
     const smp_view picture = {.channels = in->channels, .alpha = in->alpha};
-    if (work->linear) {
+    if (work->values.linear) {
         smp_fail(err, SMP_E_PIPE, "errors are handed on in encoded values, not in linear light");
         return smp_hint(err, "write 'light encoded' before it");
     }
     if (in->width > INT32_MAX / 8 || in->height > INT32_MAX - 64)
         return smp_fail(err, SMP_E_PIPE, "the picture is too large for dither=diffuse");
-    work->whole = true;
-    work->exactness = SMP_INTEGER;
+    work->rows.whole = true;
+    work->values.exactness = SMP_INTEGER;
     work->variants = smp_diffuse_variants;
     work->between = (smp_shape){.kind = SMP_IMAGE,
                                 .width = in->width,

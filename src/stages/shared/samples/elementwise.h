@@ -38,7 +38,7 @@ static inline smp_code smp_elementwise_plan(smp_node_plan *work, smp_sample_op_k
                                             size_t size)
 {
     smp_plan_kernel(work, params, size);
-    work->op = smp_sample_op_of(kind, params, size);
+    work->values.op = smp_sample_op_of(kind, params, size);
     return SMP_OK;
 }
 

@@ -18,8 +18,8 @@ void smp_convert_plan(smp_format format, const smp_shape *in, smp_node_plan *wor
     work->out.format = format;
     /* Fewer bits round; to float and back is arithmetic. */
     bool exact = format == in->format || (in->format == SMP_U8 && format == SMP_U16);
-    work->exactness = exact ? SMP_INTEGER : SMP_REAL;
+    work->values.exactness = exact ? SMP_INTEGER : SMP_REAL;
     work->ops = 1;
-    work->op = SMP_SAMPLE_OP(convert, smp_white(in->format), smp_white(format));
-    work->op.with_alpha = 1;
+    work->values.op = SMP_SAMPLE_OP(convert, smp_white(in->format), smp_white(format));
+    work->values.op.with_alpha = 1;
 }

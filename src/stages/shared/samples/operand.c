@@ -70,12 +70,12 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
         .opacity = (float)opacity,
     };
     const bool number_outside = !by && (operand->value < 0 || operand->value > 1);
-    work->clips = leaves_range(operation) || number_outside;
+    work->values.clips = leaves_range(operation) || number_outside;
     if (by && keeps_integers(operation) && by->format == in->format && !by->alpha && opacity == 1)
-        work->exactness = SMP_INTEGER;
+        work->values.exactness = SMP_INTEGER;
     work->ops = operation < SMP_MULTIPLY ? 2 : 6;
     if (!by && operation < SMP_BLEND_NORMAL)
-        work->op = SMP_SAMPLE_OP(arithmetic_number, (int32_t)operation, k->number, (float)white);
+        work->values.op = SMP_SAMPLE_OP(arithmetic_number, (int32_t)operation, k->number, (float)white);
     return SMP_OK;
 }
 

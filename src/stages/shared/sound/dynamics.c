@@ -13,11 +13,11 @@
 static smp_code make_table(int ahead, smp_node_plan *work, smp_error *err)
 {
     const double pi = 3.14159265358979323846;
-    work->table_size = ((size_t)ahead + 1) * sizeof(int32_t);
-    int32_t *to = work->table = smp_alloc(work->table_size), rest = 65536;
+    work->table.size = ((size_t)ahead + 1) * sizeof(int32_t);
+    int32_t *to = work->table.data = smp_alloc(work->table.size), rest = 65536;
     double sum = 0;
     if (!to)
-        return smp_fail_memory(err, "the curve of a gain", work->table_size);
+        return smp_fail_memory(err, "the curve of a gain", work->table.size);
     for (int k = 0; k <= ahead; k++)
         sum += pow(sin(pi * (k + 1) / (ahead + 2)), 2);
     for (int k = 0; k <= ahead; k++) {
@@ -49,9 +49,9 @@ smp_code smp_dynamics_plan(const smp_limit *given, double ahead, const char *nam
     k->rise = (int32_t)fmax(1, rise);
     k->back = (-k->least + k->rise - 1) / k->rise;
     k->bend = k->knee > 0 ? 1 / (2 * k->knee) : 0;
-    work->reach_up = smp_min_i64((int64_t)k->ahead + k->back + SMP_PEAK_TAPS, in->height);
-    work->reach_down = smp_min_i64((int64_t)k->ahead + SMP_LIMIT_BEHIND, in->height);
-    work->row_unit = SMP_BIQUAD_SEGMENT;
+    work->rows.up = smp_min_i64((int64_t)k->ahead + k->back + SMP_PEAK_TAPS, in->height);
+    work->rows.down = smp_min_i64((int64_t)k->ahead + SMP_LIMIT_BEHIND, in->height);
+    work->rows.unit = SMP_BIQUAD_SEGMENT;
     work->ops = 2. * k->ahead;
     return make_table(k->ahead, work, err);
 }

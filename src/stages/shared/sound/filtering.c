@@ -99,15 +99,15 @@ static smp_code fourier_plan(const double *taps, smp_fir *fir, smp_node_plan *wo
     fir->parts = (fir->taps + SMP_FIR_STEP - 1) / SMP_FIR_STEP;
     smp_fourier_plan(SMP_FIR_STEP, &fir->fft);
     const size_t factors = (size_t)smp_fourier_floats(&fir->fft, true);
-    work->table_size = (factors + (size_t)fir->parts * SMP_FIR_SPECTRUM) * sizeof(float);
-    float *table = work->table = smp_alloc(work->table_size);
+    work->table.size = (factors + (size_t)fir->parts * SMP_FIR_SPECTRUM) * sizeof(float);
+    float *table = work->table.data = smp_alloc(work->table.size);
     if (!table)
-        return smp_fail_memory(err, "a filter", work->table_size);
+        return smp_fail_memory(err, "a filter", work->table.size);
     smp_fourier_fill(&fir->fft, true, table);
     const int64_t after = fir->taps - 1 - fir->before; /* a row may be any of its block */
-    work->reach_up = (int64_t)fir->parts * SMP_FIR_STEP - after + SMP_FIR_STEP - 1;
-    work->reach_down = after + SMP_FIR_STEP - 1;
-    work->row_unit = SMP_FIR_STEP;
+    work->rows.up = (int64_t)fir->parts * SMP_FIR_STEP - after + SMP_FIR_STEP - 1;
+    work->rows.down = after + SMP_FIR_STEP - 1;
+    work->rows.unit = SMP_FIR_STEP;
     work->ops = 2 * 5 * 11 + 2 * 14 + 8. * fir->parts; /* 5 n log2 n a transform, the splits, the products */
     return fill_spectra(taps, fir, table + factors, err);
 }
@@ -119,17 +119,17 @@ smp_code smp_filter_plan(const double *taps, int count, smp_node_plan *work, smp
     double sum = 0;
     for (int i = 0; i < count; i++)
         sum += fabs(taps[i]);
-    work->clips = sum > 1 + 1e-6;
+    work->values.clips = sum > 1 + 1e-6;
     if (count > SMP_FIR_DIRECT)
         return fourier_plan(taps, fir, work, err);
-    work->table_size = (size_t)count * sizeof(float);
-    float *table = work->table = smp_alloc(work->table_size);
+    work->table.size = (size_t)count * sizeof(float);
+    float *table = work->table.data = smp_alloc(work->table.size);
     if (!table)
-        return smp_fail_memory(err, "a filter", work->table_size);
+        return smp_fail_memory(err, "a filter", work->table.size);
     for (int i = 0; i < count; i++) /* a convolution's last tap meets the earliest sample */
         table[i] = (float)taps[count - 1 - i];
-    work->reach_up = fir->before;
-    work->reach_down = count - 1 - fir->before;
+    work->rows.up = fir->before;
+    work->rows.down = count - 1 - fir->before;
     work->ops = 2. * count;
     return SMP_OK;
 }
@@ -245,7 +245,7 @@ smp_code smp_band_plan(const smp_filter_params *filter, double low, double high,
         return smp_hint(err, "give a frequency below half the rate");
     }
     if (low <= 0 && high >= half) {
-        work->nothing = true;
+        work->effect.none = true;
         return SMP_OK;
     }
     double transition = filter->transition;

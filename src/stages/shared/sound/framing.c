@@ -67,11 +67,11 @@ void smp_framing_fill(const smp_frames *f, int window, float *table)
  * last one. */
 smp_code smp_framing_table(const smp_frames *f, int window, size_t more, smp_node_plan *work, smp_error *err)
 {
-    work->table_size = ((size_t)smp_frames_floats(f) + more) * sizeof(float);
-    work->table = smp_alloc(work->table_size);
-    if (!work->table)
-        return smp_fail_memory(err, "the table of a transform", work->table_size);
-    smp_framing_fill(f, window, work->table);
+    work->table.size = ((size_t)smp_frames_floats(f) + more) * sizeof(float);
+    work->table.data = smp_alloc(work->table.size);
+    if (!work->table.data)
+        return smp_fail_memory(err, "the table of a transform", work->table.size);
+    smp_framing_fill(f, window, work->table.data);
     return SMP_OK;
 }
 
@@ -84,10 +84,10 @@ size_t smp_framing_scratch(const smp_io *io, const void *kernel)
 void smp_framing_rows(const smp_frames *f, const smp_shape *in, smp_node_plan *work)
 {
     work->out.height = in->height / f->hop + 1;
-    work->rows_num = f->hop;
-    work->rows_den = 1;
-    work->rows_add = -(f->hop / 2);
-    work->reach_up = work->reach_down = smp_min_i64((int64_t)f->size / 2 + 2, in->height);
+    work->rows.num = f->hop;
+    work->rows.den = 1;
+    work->rows.add = -(f->hop / 2);
+    work->rows.up = work->rows.down = smp_min_i64((int64_t)f->size / 2 + 2, in->height);
 }
 
 void smp_framing_grid(const smp_frames *f, int64_t blocks, int64_t numbers, int64_t more, smp_grid *grid)

@@ -7,16 +7,16 @@ SMP_ELEMENTWISE_VARIANTS(gain_offset, packs);
 
 void smp_gain_offset_plan(double factor, smp_node_plan *work)
 {
-    work->kernel_size = sizeof(smp_gain_offset);
+    work->kernel.size = sizeof(smp_gain_offset);
     work->ops = 2;
     for (int c = 0; c < SMP_MAX_CHANNELS; c++)
         smp_gain_offset_set(work, c, factor, 0);
-    ((smp_gain_offset *)(void *)work->kernel)->same = 1;
+    ((smp_gain_offset *)(void *)work->kernel.bytes)->same = 1;
 }
 
 void smp_gain_offset_set(smp_node_plan *work, int channel, double factor, double offset)
 {
-    smp_gain_offset *scale = (smp_gain_offset *)(void *)work->kernel;
+    smp_gain_offset *scale = (smp_gain_offset *)(void *)work->kernel.bytes;
     scale->factor[channel] = (float)factor;
     scale->offset[channel] = (float)offset;
     scale->same = 0;

@@ -94,10 +94,10 @@ smp_code smp_loudness_plan(const smp_shape *in, smp_node_plan *work, smp_error *
     p->piece = (int64_t)floor((in->rate + 5) / 10);
     p->segments.length = (p->segments.length + p->piece - 1) / p->piece * p->piece;
     p->phases = in->rate < TWICE ? SMP_PEAK_PHASES : in->rate < NONE ? SMP_PEAK_PHASES / 2 : 0;
-    work->reach_up = smp_segments_reach(&p->segments, in->height);
-    work->row_unit = SMP_BIQUAD_SEGMENT;
-    work->result = SMP_RESULT_CHUNKS;
-    if (!smp_mul_size((size_t)pieces(p, in), (size_t)in->channels * sizeof(smp_loudness_piece), &work->result_size))
+    work->rows.up = smp_segments_reach(&p->segments, in->height);
+    work->rows.unit = SMP_BIQUAD_SEGMENT;
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    if (!smp_mul_size((size_t)pieces(p, in), (size_t)in->channels * sizeof(smp_loudness_piece), &work->reduction.size))
         return smp_fail_memory(err, "the loudness of a sound", UINT64_MAX);
     work->ops = 18 + 2. * SMP_PEAK_TAPS * p->phases;
     return SMP_OK;
@@ -162,7 +162,7 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
                                 smp_loudness_blocks *found, smp_error *err)
 {
     enum { MOMENTARY = 4, SHORT = 30 /* pieces */ };
-    const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel;
+    const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel.bytes;
     const smp_loudness_piece *records = result;
     const int64_t all = pieces(p, in), whole = in->height / p->piece;
     *found = (smp_loudness_blocks){.momentary = smp_alloc_array((size_t)smp_max_i64(1, all), 3 * sizeof(double))};
@@ -186,7 +186,7 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
 void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp_node_plan *work, int64_t spoiled,
                                smp_findings *findings)
 {
-    const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel;
+    const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel.bytes;
     const size_t used = strlen(findings->warning);
     if (spoiled) /* beside what the stage has to tell */
         snprintf(findings->warning + used, sizeof findings->warning - used,

@@ -62,11 +62,11 @@ smp_code smp_mix_plan(const smp_mix_request *ask, const smp_shape *in, const smp
                    .rate = ask->fade ? 1. / (double)ask->fade : 0};
     work->access = SMP_STENCIL;
     work->variants = smp_mix_variants;
-    work->second_own = true;
-    work->second_add = -ask->at;
+    work->rows.second_own = true;
+    work->rows.second_add = -ask->at;
     work->out.channels = in->channels + (ask->beside ? by->channels : 0);
     work->out.height = ask->longest ? smp_max_i64(in->height, end) : in->height;
-    work->clips = true;
+    work->values.clips = true;
     work->ops = 2;
     return SMP_OK;
 }

@@ -12,8 +12,8 @@ smp_code smp_silence_plan(double threshold, const smp_shape *in, smp_node_plan *
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
     smp_silence *k = SMP_PLAN_KERNEL(work, smp_silence);
     k->threshold = (float)pow(10, threshold / 20);
-    work->result = SMP_RESULT_CHUNKS;
-    work->result_size = (size_t)((in->height + SMP_SILENCE_WORD - 1) / SMP_SILENCE_WORD) * sizeof(uint32_t);
+    work->reduction.kind = SMP_RESULT_CHUNKS;
+    work->reduction.size = (size_t)((in->height + SMP_SILENCE_WORD - 1) / SMP_SILENCE_WORD) * sizeof(uint32_t);
     work->ops = 1;
     return SMP_OK;
 }

@@ -45,8 +45,8 @@ int smp_gaussian_integer_rows(const double *b, int radius, int32_t *whole, doubl
 
 static void set_work(smp_node_plan *work, int radius, int edge)
 {
-    work->reach_up = work->reach_down = radius;
-    work->whole = edge == SMP_WRAP;
+    work->rows.up = work->rows.down = radius;
+    work->rows.whole = edge == SMP_WRAP;
     work->ops = 2 * (3. * radius + 1) + 2 * (2. * radius + 1); /* row pass with its pair sums, column pass */
     work->ops -= 2. * radius;                                  /* a pair sum counts 1, not 2 */
 }
@@ -68,7 +68,7 @@ smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill,
 {
     const int radius = (int)(truncate * sigma + 0.5); /* as scipy.ndimage.gaussian_filter rounds it */
     if (!radius) {
-        work->nothing = true;
+        work->effect.none = true;
         return SMP_OK;
     }
     *gaussian = (smp_gaussian){.radius = radius, .edge = edge, .fill = (float)fill};
@@ -82,8 +82,8 @@ smp_code smp_gaussian_plan(double sigma, double truncate, int edge, double fill,
             smp_free(w);
             return smp_fail_memory(err, "filter weights", ((size_t)radius + 1) * sizeof *table);
         }
-        work->table = table;
-        work->table_size = ((size_t)radius + 1) * sizeof *table;
+        work->table.data = table;
+        work->table.size = ((size_t)radius + 1) * sizeof *table;
     }
     smp_gaussian_fill(w, radius, sigma);
     for (int k = 0; k <= radius; k++)

@@ -112,10 +112,10 @@ smp_code smp_convolve_plan(const smp_convolve_params *params, bool flip, smp_nod
                          .offset = (float)params->offset};
     float *k = taps.k;
     if (count > SMP_CONVOLVE_INLINE) {
-        work->table_size = (size_t)count * sizeof *k;
-        work->table = k = smp_alloc(work->table_size);
+        work->table.size = (size_t)count * sizeof *k;
+        work->table.data = k = smp_alloc(work->table.size);
         if (!k)
-            return smp_fail_memory(err, "a kernel matrix", work->table_size);
+            return smp_fail_memory(err, "a kernel matrix", work->table.size);
     }
     bool negative = false;
     for (int i = 0; i < count; i++) {
@@ -128,10 +128,10 @@ smp_code smp_convolve_plan(const smp_convolve_params *params, bool flip, smp_nod
     taps.inside = average && params->offset == 0;
     smp_plan_kernel(work, &taps, sizeof taps);
     const int64_t down = smp_convolve_down(&taps);
-    work->reach_up = smp_stencil_reach(taps.up, down, params->edge);
-    work->reach_down = smp_stencil_reach(down, taps.up, params->edge);
-    work->whole = params->edge == SMP_WRAP;
-    work->clips = !taps.inside;
+    work->rows.up = smp_stencil_reach(taps.up, down, params->edge);
+    work->rows.down = smp_stencil_reach(down, taps.up, params->edge);
+    work->rows.whole = params->edge == SMP_WRAP;
+    work->values.clips = !taps.inside;
     work->ops = 2. * count;
     return SMP_OK;
 }

@@ -35,10 +35,10 @@ void smp_morph_plan(const smp_morph_params *p, int op, smp_node_plan *work)
                          .edge = p->edge,
                          .fill = (float)p->fill};
     smp_plan_kernel(work, &m, sizeof m);
-    work->nothing = width == 1 && height == 1 && op <= SMP_MORPH_CLOSE;
-    work->exactness = SMP_INTEGER;
-    work->reach_up = work->reach_down = m.ry * (op < SMP_MORPH_OPEN ? 1 : 2);
-    work->whole = p->edge == SMP_WRAP;
+    work->effect.none = width == 1 && height == 1 && op <= SMP_MORPH_CLOSE;
+    work->values.exactness = SMP_INTEGER;
+    work->rows.up = work->rows.down = m.ry * (op < SMP_MORPH_OPEN ? 1 : 2);
+    work->rows.whole = p->edge == SMP_WRAP;
     work->ops = op < SMP_MORPH_OPEN ? 6 : 12;
 }
 

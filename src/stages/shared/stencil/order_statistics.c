@@ -17,8 +17,8 @@ void smp_rank_plan(const smp_rank_params *p, double percentile, smp_node_plan *w
     for (int32_t dy = -reach; dy <= reach; dy++)
         r.count += 2 * smp_morph_chord(&r.shape, dy) + 1;
     r.rank = (int32_t)fmin(r.count - 1, floor(r.count * percentile / 100));
-    work->nothing = p->size == 1;
-    work->exactness = SMP_INTEGER;
+    work->effect.none = p->size == 1;
+    work->values.exactness = SMP_INTEGER;
     work->ops = p->size == 3 ? 38 : p->size == 5 ? 198 : 2. * r.count * 8;
     smp_window_plan(&r, sizeof r, work);
 }

@@ -6,10 +6,10 @@
 void smp_window_plan(const void *kernel, size_t size, smp_node_plan *work)
 {
     const smp_window *window = kernel;
-    memcpy(work->kernel, kernel, size);
-    work->kernel_size = size;
-    work->reach_up = work->reach_down = window->size / 2;
-    work->whole = window->edge == SMP_WRAP;
+    memcpy(work->kernel.bytes, kernel, size);
+    work->kernel.size = size;
+    work->rows.up = work->rows.down = window->size / 2;
+    work->rows.whole = window->edge == SMP_WRAP;
 }
 
 size_t smp_window_bytes(const smp_io *io, const void *kernel)
