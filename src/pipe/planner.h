@@ -1,5 +1,5 @@
-/* What a plan is made with, from a program and shapes, and how steps are added to it. Kept to plan.c, plan_steps.c and
- * plan_sinks.c. */
+/* What a plan is made with, from a program and shapes, and how steps are added to it. Kept to plan.c, plan_nodes.c,
+ * plan_steps.c and plan_sinks.c. */
 #ifndef SMP_PIPE_PLANNER_H
 #define SMP_PIPE_PLANNER_H
 
@@ -32,6 +32,9 @@ static inline double smp_planner_dpi_of(const smp_planner *p, int node)
 {
     return node < 0 ? 0 : p->dpi_of[node];
 }
+
+/* The steps of a node; those of its inputs are there. */
+smp_code smp_planner_add_node(smp_planner *p, int number);
 
 /* A new step at the plan's end. Null: memory is exhausted, and *index is SMP_STEP_NONE. */
 smp_step *smp_planner_add_step(smp_planner *p, int *index);
