@@ -351,6 +351,53 @@ static smp_code finish(frames *f, smp_error *err)
     return code;
 }
 
+static smp_code open_and_plan(frames *f, smp_error *err)
+{
+    const smp_run_request *request = f->request;
+    smp_run_report *report = f->report;
+    smp_code code = smp_reader_open(request->input, &request->limits, &f->reader, err);
+    if (code)
+        return code;
+    const smp_media *media = smp_reader_media(f->reader);
+    smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
+    report->shape = smp_upright_shape(media);
+    if ((code = smp_run_plan(request, media, &f->plan, err)))
+        return code;
+    if (f->plan->looks >= 0) { /* each frame would come out in a size of its own */
+        smp_fail(err, SMP_E_USAGE, "a stage that measures its input to find the output's size takes no frames");
+        return smp_hint(err, "run it on files without --frames");
+    }
+    return SMP_OK;
+}
+
+static smp_code begin_outputs(frames *f, smp_error *err)
+{
+    f->outputs = smp_alloc_array(f->plan->sink_count + 1, sizeof *f->outputs);
+    if (!f->outputs)
+        return smp_fail_memory(err, "outputs", f->plan->sink_count);
+    if (f->plan->sink_count)
+        smp_shape_text(&f->plan->sinks[0].shape, f->plan->sinks[0].shape.format, f->report->shape_out,
+                       sizeof f->report->shape_out);
+    const smp_code code = smp_run_write_options(f->request, f->report, &f->options, err);
+    return code ? code : open_outputs(f, err);
+}
+
+static void close_all(frames *f)
+{
+    for (size_t i = 0; f->outputs && i < f->plan->sink_count; i++)
+        smp_run_output_close(&f->outputs[i]);
+    smp_free(f->outputs);
+    smp_free((void *)(uintptr_t)f->options.inputs);
+    smp_plan_free(f->plan);
+    if (f->reader) {
+        f->report->input_seconds = smp_reader_input_seconds(f->reader);
+        f->report->input_notes = *smp_reader_notes(f->reader);
+    }
+    free_side(&f->in);
+    free_side(&f->out);
+    smp_reader_close(f->reader);
+}
+
 smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void *context, smp_run_report *report,
                         smp_error *err)
 {
@@ -365,50 +412,16 @@ smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void
     smp_alloc_limit(request->limits.max_memory);
     report->device = request->device->info;
     report->threads = request->device->info.units;
-    smp_code code = smp_reader_open(request->input, &request->limits, &f.reader, err);
-    if (code)
-        goto done;
-    const smp_media *media = smp_reader_media(f.reader);
-    smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
-    report->shape = smp_upright_shape(media);
-    if ((code = smp_run_plan(request, media, &f.plan, err)))
-        goto done;
-    if (f.plan->looks >= 0) { /* each frame would come out in a size of its own */
-        code = smp_fail(err, SMP_E_USAGE, "a stage that measures its input to find the output's size takes no frames");
-        smp_hint(err, "run it on files without --frames");
-        goto done;
-    }
-    f.outputs = smp_alloc_array(f.plan->sink_count + 1, sizeof *f.outputs);
-    if (!f.outputs) {
-        code = smp_fail_memory(err, "outputs", f.plan->sink_count);
-        goto done;
-    }
-    if (f.plan->sink_count)
-        smp_shape_text(&f.plan->sinks[0].shape, f.plan->sinks[0].shape.format, report->shape_out,
-                       sizeof report->shape_out);
-    code = smp_run_write_options(request, report, &f.options, err);
+    smp_code code = open_and_plan(&f, err);
     if (!code)
-        code = open_outputs(&f, err);
+        code = begin_outputs(&f, err);
     if (!code)
         code = take_memory(&f, err);
     if (!code)
         code = run_threads(&f, each, context, err);
     if (!code)
         code = finish(&f, err);
-
-done:
-    for (size_t i = 0; f.outputs && i < f.plan->sink_count; i++)
-        smp_run_output_close(&f.outputs[i]);
-    smp_free(f.outputs);
-    smp_free((void *)(uintptr_t)f.options.inputs);
-    smp_plan_free(f.plan);
-    if (f.reader) {
-        report->input_seconds = smp_reader_input_seconds(f.reader);
-        report->input_notes = *smp_reader_notes(f.reader);
-    }
-    free_side(&f.in);
-    free_side(&f.out);
-    smp_reader_close(f.reader);
+    close_all(&f);
     report->status = code;
     if (code && f.written)
         smp_hint(err, "the %lld picture%s in front of it %s written", (long long)f.written, f.written == 1 ? "" : "s",

@@ -8,7 +8,6 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "io/upright.h"
-#include "media/icc.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/look.h"
@@ -58,113 +57,6 @@ static smp_code find_plan(const smp_run_request *request, const smp_media *media
     smp_code code = *plan ? SMP_OK : smp_run_plan(request, media, plan, err);
     if (*entry)
         (*entry)->plan = *plan;
-    return code;
-}
-
-/* Whether a stage only converts samples for the stage behind it, or back. */
-static bool is_form(const smp_stage *stage)
-{
-    const smp_role role = stage ? stage->role : SMP_ROLE_NONE;
-    return role == SMP_ROLE_CONVERT || role == SMP_ROLE_PREMULTIPLY || role == SMP_ROLE_STRAIGHT ||
-           role == SMP_ROLE_LINEAR || role == SMP_ROLE_ENCODED || role == SMP_ROLE_JPEG || role == SMP_ROLE_JPEG_ENCODE;
-}
-
-bool smp_run_is_form(const smp_step *step, bool turned)
-{
-    if (!step->part_count)
-        return is_form(step->stage) || (turned && step->stage && step->stage->role == SMP_ROLE_ORIENT);
-    bool form = true;
-    for (size_t i = 0; i < step->part_count; i++)
-        form &= is_form(step->parts[i].stage);
-    return form;
-}
-
-/* What the steps between the input and an output do to the picture. The input's orientation does not count: the
- * reader's metadata already describes the upright picture. */
-static smp_change find_change(const smp_plan *plan, const smp_sink *sink)
-{
-    smp_change change = {.width = sink->shape.width, .height = sink->shape.height, .dpi = sink->dpi};
-    const smp_step *step = &plan->steps[sink->step];
-    for (; step->job != SMP_JOB_SOURCE; step = &plan->steps[step->input]) {
-        change.srgb |= step->work.change.makes_srgb;
-        if (smp_run_is_form(step, false) || (step->job == SMP_JOB_REDUCE && !step->part_count))
-            continue;
-        bool moves = step->work.values.exactness == SMP_MOVE;
-        change.changed = true;
-        change.toned |= !moves;
-        change.swapped ^= step->work.change.swaps_axes && !(step->stage && step->stage->role == SMP_ROLE_ORIENT);
-    }
-    if (step->file) /* samples of another file */
-        change.changed = change.toned = true;
-    return change;
-}
-
-/* Whether a file of this name has no place for what a picture's metadata say of its colours; *what: the profile. */
-static bool loses_colours(const smp_meta *meta, const char *path, const smp_write_options *options, const char **what)
-{
-    static const char *const bare_of_gamma[] = {"JPEG", "TIFF", "WebP", "AVIF"};
-    bool loses = options->strip || smp_writer_bare(path, options->format);
-    *what = meta->icc.size ? "profile" : meta->has_cicp ? "cICP" : meta->has_chrm ? "gAMA and cHRM" : "gAMA";
-    if (meta->icc.size || (meta->has_cicp && !options->strip)) /* else the writer tells of cICP */
-        return loses && meta->icc.size;
-    for (size_t i = 0; i < sizeof bare_of_gamma / sizeof *bare_of_gamma; i++)
-        loses = loses || smp_writer_is(path, options->format, bare_of_gamma[i]);
-    return loses;
-}
-
-/* Colours that are not sRGB's, in a file that cannot say so. */
-static void tell_colours(const smp_meta *meta, const smp_sink *sink, const char *path, const smp_write_options *options,
-                         smp_notes *notes)
-{
-    smp_icc icc;
-    smp_blob made;
-    const char *what;
-    const bool gray = sink->shape.channels - sink->shape.alpha == 1;
-    const smp_blob profile = smp_meta_profile(meta, &sink->shape, &made);
-    const bool loses = loses_colours(meta, path, options, &what);
-    const bool known = profile.size && !smp_icc_read(profile.data, profile.size, &icc);
-    if (known && icc.gray != gray && !smp_icc_levels_like_srgb(&icc))
-        smp_note(notes,
-                 "the picture's colours are not sRGB, and their profile is of %s: it is left out, and programs will "
-                 "show wrong colours; `profile srgb` as the first stage converts them (-e 'profile srgb')",
-                 icc.gray ? "gray" : "colours");
-    else if (known && icc.gray == gray && loses && !smp_icc_is_srgb(&icc))
-        smp_note(notes,
-                 "the picture's colours are not sRGB, and %s their %s: programs will show wrong colours; `profile "
-                 "srgb` as the first stage converts them (-e 'profile srgb')",
-                 options->strip ? "--strip drops" : "the format has no place for", what);
-    smp_free(made.data);
-}
-
-smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const char *path, const smp_meta *meta,
-                             const smp_write_options *options, smp_run_report *report, smp_writer **writer,
-                             smp_error *err)
-{
-    if (sink->was_rate > 0)
-        smp_note(&report->output_notes, "the format has no rate of %.10g Hz: the sound is resampled to %.10g kHz",
-                 sink->was_rate, sink->shape.rate / 1000);
-    if (sink->shape.kind != SMP_IMAGE)
-        return smp_run_open_sound(plan, sink, path, meta, options, report, writer, err);
-    if (sink->drops_alpha)
-        smp_note(&report->output_notes,
-                 "the file's format has no transparency: colour is laid on black (-e 'alpha flatten': on white)");
-    if (sink->drops_bits)
-        smp_note(&report->output_notes, "the format holds 8 bits a sample, and the picture has 16: .png and .tif hold "
-                                        "them (-e 'depth 8bit': not told)");
-    if (sink->drops_numbers)
-        smp_note(&report->output_notes, "the format holds 8 bits a sample, and numbers below 129 become 0: .png, .tif "
-                                        "and .npy hold all 16");
-    smp_meta changed;
-    smp_write_options here = *options;
-    if (sink->coded)
-        here.scan = sink->rows;
-    smp_change change = find_change(plan, sink);
-    if (!smp_meta_copy(&changed, meta))
-        return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);
-    smp_meta_apply_change(&changed, &change, options->strip ? NULL : &report->output_notes);
-    tell_colours(&changed, sink, path, options, &report->output_notes);
-    smp_code code = smp_writer_open(path, &sink->shape, &changed, &here, writer, err);
-    smp_meta_free(&changed);
     return code;
 }
 
@@ -392,105 +284,152 @@ static smp_code fail_leftover(const smp_run_request *request, int bytes, bool fi
     return smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
 }
 
-/* *scanned: the device was to decode or code a file. */
-static smp_code run_once(const smp_run_request *request, smp_run_report *report, bool *scanned, smp_error *err)
+/* One reading of a file. Passes fill it in, from the top down. */
+typedef struct one_run {
+    const smp_run_request *request;
+    smp_run_report *report;
+    double start;       /* smp_now() */
+    bool scanned;       /* the device was to decode or code a file */
+    bool done;          /* the output is written: nothing is left to do */
+    smp_reader *reader; /* another one after passes that read anew */
+    int64_t again;      /* where the input begins when it is read again */
+    smp_plan *plan;
+    smp_cached_plan *entry; /* of the cache, with that plan */
+    bool owned;             /* the plan is this run's */
+    smp_looks looks;
+    smp_run_output *outputs;
+    size_t output_count;
+} one_run;
+
+static smp_code open_file(one_run *r, smp_error *err)
 {
-    *report = (smp_run_report){.input = request->input, .output = request->output};
-    double start = smp_now();
-    smp_reader *reader = NULL;
-    smp_plan *plan = NULL;
-    smp_cached_plan *entry = NULL;
-    smp_run_output *outputs = NULL;
-    size_t output_count = 0;
+    const smp_run_request *request = r->request;
+    smp_run_report *report = r->report;
     struct stat info;
-    smp_looks looks = {.count = 0};
-    bool owned = true;
-    int64_t again;
-    *scanned = false;
     smp_alloc_limit(request->limits.max_memory);
     report->device = request->device->info;
     report->threads = request->device->info.units;
-
-    smp_code code = open_input(request, &reader, &again, err);
+    const smp_code code = open_input(request, &r->reader, &r->again, err);
     if (code)
-        goto done;
-    const smp_media *media = smp_reader_media(reader);
-    *scanned = media->scan.shape.kind != SMP_KIND_NONE;
+        return code;
+    const smp_media *media = smp_reader_media(r->reader);
+    r->scanned = media->scan.shape.kind != SMP_KIND_NONE;
     report->input_bytes = strcmp(request->input, "-") && !stat(request->input, &info) ? (uint64_t)info.st_size : 0;
-    report->read_seconds = smp_now() - start;
-    if ((code = smp_run_settle(request, &reader, report, err)) || (code = smp_run_shrink(request, &reader, err)))
-        goto done;
-    media = smp_reader_media(reader);
-    report->shape = smp_upright_shape(media);
-    smp_shape_text(&media->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
-    code = find_plan(request, media, &entry, &plan, err);
-    owned = !entry;
-    if (!code && plan->looks >= 0) {
-        code = look(request, &reader, again, &plan, &owned, &looks, err);
-        entry = NULL; /* what was found holds for this input alone */
-    }
-    if (code)
-        goto done;
-    bool copied;
-    if ((code = smp_run_copy(request, plan, &reader, report, &copied, err)) || copied)
-        goto done;
-    media = smp_reader_media(reader);
-    outputs = smp_alloc_array(plan->sink_count, sizeof *outputs);
-    if (!outputs) {
-        code = smp_fail_memory(err, "outputs", plan->sink_count * sizeof *outputs);
-        goto done;
-    }
-    output_count = plan->sink_count;
-    for (size_t i = 0; i < plan->sink_count; i++)
-        *scanned |= plan->sinks[i].coded;
-    smp_run_note_coder(request, media, plan, report);
-    if (output_count)
-        smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out, sizeof report->shape_out);
-    if ((code = smp_run_open_outputs(request, plan, media, outputs, report, err)))
-        goto done;
-    if (request->cache)
-        request->cache->whole = false;
-    code = entry && is_small(plan) ? pass_through(request, entry, reader, outputs, report, err)
-                                   : stream_through(request, plan, reader, outputs, report, err);
-    smp_run_locate(request, report);
-    if (media->open_end) { /* now its length is known */
-        report->shape.height = plan->steps[0].out.height;
-        smp_shape_text(&report->shape, media->shape.format, report->shape_in, sizeof report->shape_in);
-        if (output_count)
-            smp_shape_text(&plan->sinks[0].shape, plan->sinks[0].shape.format, report->shape_out,
-                           sizeof report->shape_out);
-    }
-    if (!code && report->doubts)
-        code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
-    if (!code)
-        code = smp_looks_report(&looks, report, err);
-    const bool files = outputs_are_files(request);
-    if (!code && media->leftover && files)
-        code = fail_leftover(request, media->leftover, files, err);
-    if (!code) {
-        *scanned = false; /* from here on outputs may be in their places */
-        code = smp_run_commit(request, plan, outputs, report, err);
-    }
-    if (!code && media->leftover && !files)
-        code = fail_leftover(request, media->leftover, files, err); /* what is whole was written */
+    report->read_seconds = smp_now() - r->start;
+    return SMP_OK;
+}
 
-done:
-    for (size_t i = 0; i < output_count; i++)
-        smp_run_output_close(&outputs[i]);
-    smp_free(outputs);
-    smp_looks_free(&looks);
-    if (owned)
-        smp_plan_free(plan);
-    if (reader) {
-        report->input_seconds = smp_reader_input_seconds(reader);
-        report->input_notes = *smp_reader_notes(reader);
+static smp_code plan_input(one_run *r, smp_error *err)
+{
+    smp_code code = smp_run_settle(r->request, &r->reader, r->report, err);
+    if (!code)
+        code = smp_run_shrink(r->request, &r->reader, err);
+    if (code)
+        return code;
+    const smp_media *media = smp_reader_media(r->reader);
+    r->report->shape = smp_upright_shape(media);
+    smp_shape_text(&media->shape, media->shape.format, r->report->shape_in, sizeof r->report->shape_in);
+    code = find_plan(r->request, media, &r->entry, &r->plan, err);
+    r->owned = !r->entry;
+    if (!code && r->plan->looks >= 0) {
+        code = look(r->request, &r->reader, r->again, &r->plan, &r->owned, &r->looks, err);
+        r->entry = NULL; /* what was found holds for this input alone */
     }
-    smp_reader_close(reader);
+    return code;
+}
+
+static smp_code copy_coded(one_run *r, smp_error *err)
+{
+    return smp_run_copy(r->request, r->plan, &r->reader, r->report, &r->done, err);
+}
+
+static void describe_output(one_run *r)
+{
+    if (!r->output_count)
+        return;
+    const smp_shape *shape = &r->plan->sinks[0].shape;
+    smp_shape_text(shape, shape->format, r->report->shape_out, sizeof r->report->shape_out);
+}
+
+static smp_code begin_outputs(one_run *r, smp_error *err)
+{
+    const smp_plan *plan = r->plan;
+    const smp_media *media = smp_reader_media(r->reader);
+    r->outputs = smp_alloc_array(plan->sink_count, sizeof *r->outputs);
+    if (!r->outputs)
+        return smp_fail_memory(err, "outputs", plan->sink_count * sizeof *r->outputs);
+    r->output_count = plan->sink_count;
+    for (size_t i = 0; i < plan->sink_count; i++)
+        r->scanned |= plan->sinks[i].coded;
+    smp_run_note_coder(r->request, media, plan, r->report);
+    describe_output(r);
+    return smp_run_open_outputs(r->request, plan, media, r->outputs, r->report, err);
+}
+
+static smp_code run_the_plan(one_run *r, smp_error *err)
+{
+    if (r->request->cache)
+        r->request->cache->whole = false;
+    smp_code code = r->entry && is_small(r->plan)
+                        ? pass_through(r->request, r->entry, r->reader, r->outputs, r->report, err)
+                        : stream_through(r->request, r->plan, r->reader, r->outputs, r->report, err);
+    smp_run_locate(r->request, r->report);
+    if (smp_reader_media(r->reader)->open_end) { /* now its length is known */
+        r->report->shape.height = r->plan->steps[0].out.height;
+        smp_shape_text(&r->report->shape, smp_reader_media(r->reader)->shape.format, r->report->shape_in,
+                       sizeof r->report->shape_in);
+        describe_output(r);
+    }
+    if (!code && r->report->doubts)
+        code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
+    return code ? code : smp_looks_report(&r->looks, r->report, err);
+}
+
+/* A leftover fails the run: before files are in their places, or behind a stream, of which what is whole was written.
+ */
+static smp_code commit_outputs(one_run *r, smp_error *err)
+{
+    const int leftover = smp_reader_media(r->reader)->leftover;
+    const bool files = outputs_are_files(r->request);
+    if (leftover && files)
+        return fail_leftover(r->request, leftover, files, err);
+    r->scanned = false; /* from here on outputs may be in their places */
+    const smp_code code = smp_run_commit(r->request, r->plan, r->outputs, r->report, err);
+    return code || !leftover ? code : fail_leftover(r->request, leftover, files, err);
+}
+
+static void close_all(one_run *r)
+{
+    for (size_t i = 0; i < r->output_count; i++)
+        smp_run_output_close(&r->outputs[i]);
+    smp_free(r->outputs);
+    smp_looks_free(&r->looks);
+    if (r->owned)
+        smp_plan_free(r->plan);
+    if (r->reader) {
+        r->report->input_seconds = smp_reader_input_seconds(r->reader);
+        r->report->input_notes = *smp_reader_notes(r->reader);
+    }
+    smp_reader_close(r->reader);
+}
+
+/* *scanned: the device was to decode or code a file. */
+static smp_code run_once(const smp_run_request *request, smp_run_report *report, bool *scanned, smp_error *err)
+{
+    static smp_code (*const passes[])(one_run *, smp_error *) = {open_file,     plan_input,   copy_coded,
+                                                                 begin_outputs, run_the_plan, commit_outputs};
+    one_run r = {.request = request, .report = report, .start = smp_now(), .owned = true};
+    smp_code code = SMP_OK;
+    *report = (smp_run_report){.input = request->input, .output = request->output};
+    for (size_t i = 0; !code && !r.done && i < sizeof passes / sizeof *passes; i++)
+        code = passes[i](&r, err);
+    close_all(&r);
+    *scanned = r.scanned;
     report->status = code;
     if (code)
         snprintf(report->error, sizeof report->error, "%s", err->message);
     report->peak_bytes = smp_alloc_peak();
-    report->wall_seconds = smp_now() - start;
+    report->wall_seconds = smp_now() - r.start;
     return code;
 }
 
