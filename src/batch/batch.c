@@ -385,6 +385,38 @@ static void reserve_descriptors(void)
         close(last);
 }
 
+/* Locks, results and memory for `most` workers, which may all come. Closed by close_batch, also after an error. */
+static smp_code open_batch(smp_batch *b, size_t most, smp_batch_worker **workers, smp_error *err)
+{
+    smp_alloc_keep((uint64_t)b->jobs * KEPT_A_JOB);
+    *workers = smp_alloc_array(most, sizeof **workers);
+    b->window = (size_t)b->jobs * AHEAD;
+    b->results = b->request->in_order ? smp_alloc_array(b->window, sizeof *b->results) : NULL;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_mutex_init(&b->wide_lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    pthread_cond_init(&b->ended, NULL);
+    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+        pthread_cond_init(&b->idle[kind], NULL);
+    if (!*workers || (b->request->in_order && !b->results))
+        return smp_fail_memory(err, "a batch", most * sizeof **workers);
+    return open_wide(b, err);
+}
+
+static void close_batch(smp_batch *b, smp_batch_worker *workers)
+{
+    smp_device_close(b->wide);
+    pthread_cond_destroy(&b->changed);
+    pthread_cond_destroy(&b->ended);
+    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+        pthread_cond_destroy(&b->idle[kind]);
+    pthread_mutex_destroy(&b->wide_lock);
+    pthread_mutex_destroy(&b->lock);
+    smp_free(b->results);
+    smp_free(b->marks);
+    smp_free(workers);
+}
+
 smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count, char *note, size_t note_size,
                        smp_error *err)
 {
@@ -401,7 +433,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     smp_code code = smp_batch_devices_find(request, &devices, choice, sizeof choice, err);
     if (code)
         return code;
-    int jobs[SMP_DEAL_KINDS];
+    int jobs[SMP_DEAL_KINDS], started = 0;
     smp_batch_jobs(request, &devices, jobs);
     smp_batch b = {.request = request,
                    .count = count,
@@ -412,22 +444,8 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                    .deal.processors = request->threads > 0 ? request->threads : smp_pool_cores(),
                    .deal.gpus_come = devices.cpu && devices.gpu,
                    .jobs = jobs[SMP_DEAL_CPU] + jobs[SMP_DEAL_GPU]};
-    smp_alloc_keep((uint64_t)b.jobs * KEPT_A_JOB);
-    const size_t most = devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs;
-    smp_batch_worker *workers = smp_alloc_array(most, sizeof *workers);
-    int started = 0;
-    b.window = (size_t)b.jobs * AHEAD;
-    b.results = request->in_order ? smp_alloc_array(b.window, sizeof *b.results) : NULL;
-    pthread_mutex_init(&b.lock, NULL);
-    pthread_mutex_init(&b.wide_lock, NULL);
-    pthread_cond_init(&b.changed, NULL);
-    pthread_cond_init(&b.ended, NULL);
-    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
-        pthread_cond_init(&b.idle[kind], NULL);
-    if (!workers || (request->in_order && !b.results))
-        code = smp_fail_memory(err, "a batch", most * sizeof *workers);
-    if (!code)
-        code = open_wide(&b, err);
+    smp_batch_worker *workers;
+    code = open_batch(&b, devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs, &workers, err);
     if (!code)
         code = start_all(&b, &devices, workers, &started, choice, sizeof choice, err);
     if (!code)
@@ -436,15 +454,6 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
         pthread_join(workers[i].thread, NULL);
     if (note && note_size)
         say_devices(&b, workers, started, choice, note, note_size);
-    smp_device_close(b.wide);
-    pthread_cond_destroy(&b.changed);
-    pthread_cond_destroy(&b.ended);
-    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
-        pthread_cond_destroy(&b.idle[kind]);
-    pthread_mutex_destroy(&b.wide_lock);
-    pthread_mutex_destroy(&b.lock);
-    smp_free(b.results);
-    smp_free(b.marks);
-    smp_free(workers);
+    close_batch(&b, workers);
     return code ? code : ended_how(&b, err);
 }

@@ -70,16 +70,9 @@ static bool bind_operand_file(smp_builder *b, const smp_scope *scope, const smp_
     return found;
 }
 
-/* A `$x` or a bad item in a list counts as an answer: its mistake was reported. */
-static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
-                          const smp_param *row, const smp_ast_arg *arg)
+static bool is_given_twice(smp_builder *b, const smp_stage *stage, const smp_node *node, const smp_param *row,
+                           const smp_ast_arg *arg)
 {
-    smp_arena *arena = &b->owned->arena;
-    smp_argument argument = {.param = row};
-    if (!smp_resolve(b, scope, &arg->value, &argument.value))
-        return false;
-    if (!row)
-        return true;
     for (size_t i = 0; i < node->argument_count; i++)
         if (node->arguments[i].param == row) {
             smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, arg->name ? arg->name_span : arg->value.span,
@@ -88,39 +81,66 @@ static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *sta
                 smp_diag_note(b->diags, diag, "a value without a name is '%s' of stage '%s'", row->name, stage->name);
             return true;
         }
-    if (row->type == SMP_T_MATRIX && argument.value.kind == SMP_VALUE_STRING &&
-        !smp_load_numbers(b, scope, &argument.value))
-        return false;
-    smp_check check = {.diags = b->diags, .arena = arena, .all = stage->params};
+    return false;
+}
+
+static smp_bound bind_value(smp_builder *b, const smp_scope *scope, const smp_stage *stage, const smp_param *row,
+                            smp_argument *argument)
+{
+    smp_check check = {.diags = b->diags, .arena = &b->owned->arena, .all = stage->params};
     for (const smp_param *other = stage->params; other && other->name; other++)
         if (other->flags & SMP_P_LOUDNESS)
             check.loudness = other->name;
-    smp_bound bound = smp_value_bind(&check, row, &argument.value, &argument.field);
-    argument.later = bound == SMP_BOUND_LATER;
+    const smp_bound bound = smp_value_bind(&check, row, &argument->value, &argument->field);
+    argument->later = bound == SMP_BOUND_LATER;
     if (bound == SMP_BOUND_WRONG) {
-        suggest_dollar(b, scope, &argument.value);
-        suggest_instead(b, stage, row, &argument.value);
-        smp_diag *last = unmended(b, &argument.value);
+        suggest_dollar(b, scope, &argument->value);
+        suggest_instead(b, stage, row, &argument->value);
+        smp_diag *last = unmended(b, &argument->value);
         if (last)
-            smp_mend_value(b, stage, row, &argument.value, last);
+            smp_mend_value(b, stage, row, &argument->value, last);
     }
-    if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_TAP) {
-        smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, argument.value.node);
-        if (node->second != SMP_NODE_NONE)
-            smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
-        else if (here != SMP_KIND_NONE && there != SMP_KIND_NONE && here != there)
-            smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'@%.60s' is %s, but '%s' is given %s",
-                          argument.value.text, smp_kind_words(there), stage->name, smp_kind_words(here));
-        node->second = argument.value.node;
-        if (node->second >= 0)
-            b->infos[node->second].used = true;
-    }
-    if (row->type == SMP_T_OPERAND && argument.value.kind == SMP_VALUE_STRING && bound == SMP_BOUND_DONE) {
-        if (node->second != SMP_NODE_NONE)
-            smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
-        else if (!bind_operand_file(b, scope, &argument.value, &node->second))
-            return false;
-    }
+    return bound;
+}
+
+/* A tap or a file becomes the node's second input. False: out of memory. */
+static bool bind_second(smp_builder *b, const smp_scope *scope, smp_node *node, const smp_ast_arg *arg,
+                        const smp_value *value, smp_bound bound)
+{
+    const bool tap = value->kind == SMP_VALUE_TAP, file = value->kind == SMP_VALUE_STRING && bound == SMP_BOUND_DONE;
+    const bool more = (tap || file) && node->second != SMP_NODE_NONE;
+    if (more)
+        smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "a stage takes at most one other picture");
+    if (file && !more)
+        return bind_operand_file(b, scope, value, &node->second);
+    if (!tap)
+        return true;
+    smp_kind here = smp_kind_of(b, node->input), there = smp_kind_of(b, value->node);
+    if (!more && here != SMP_KIND_NONE && there != SMP_KIND_NONE && here != there)
+        smp_diags_add(b->diags, SMP_ERROR, arg->value.span, "'@%.60s' is %s, but '%s' is given %s", value->text,
+                      smp_kind_words(there), node->stage->name, smp_kind_words(here));
+    node->second = value->node;
+    if (node->second >= 0)
+        b->infos[node->second].used = true;
+    return true;
+}
+
+/* A `$x` or a bad item in a list counts as an answer: its mistake was reported. */
+static bool bind_argument(smp_builder *b, smp_scope *scope, const smp_stage *stage, smp_node *node,
+                          const smp_param *row, const smp_ast_arg *arg)
+{
+    smp_arena *arena = &b->owned->arena;
+    smp_argument argument = {.param = row};
+    if (!smp_resolve(b, scope, &arg->value, &argument.value))
+        return false;
+    if (!row || is_given_twice(b, stage, node, row, arg))
+        return true;
+    if (row->type == SMP_T_MATRIX && argument.value.kind == SMP_VALUE_STRING &&
+        !smp_load_numbers(b, scope, &argument.value))
+        return false;
+    const smp_bound bound = bind_value(b, scope, stage, row, &argument);
+    if (row->type == SMP_T_OPERAND && !bind_second(b, scope, node, arg, &argument.value, bound))
+        return false;
     size_t number;
     if ((row->flags & SMP_P_FILE) && bound == SMP_BOUND_DONE) {
         if (!bind_file(b, scope, &argument.value, &number, &argument.field.string))

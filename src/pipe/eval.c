@@ -17,6 +17,46 @@ static smp_eval variable(smp_op_code code, const smp_shape *shape, double *value
     return SMP_EVAL_DONE;
 }
 
+/* *a becomes the operation's result; b: the second operand of those that have two. */
+static smp_eval apply(const smp_op *op, double *a, double b)
+{
+    switch (op->code) {
+    case SMP_OP_ADD:
+        *a += b;
+        break;
+    case SMP_OP_SUBTRACT:
+        *a -= b;
+        break;
+    case SMP_OP_MULTIPLY:
+        *a *= b;
+        break;
+    case SMP_OP_DIVIDE:
+        if (b == 0)
+            return SMP_EVAL_ZERO;
+        *a /= b;
+        break;
+    case SMP_OP_NEGATE:
+        *a = -*a;
+        break;
+    case SMP_OP_MIN:
+        *a = *a < b ? *a : b;
+        break;
+    case SMP_OP_MAX:
+        *a = *a > b ? *a : b;
+        break;
+    case SMP_OP_ROUND:
+        *a = round(*a);
+        break;
+    case SMP_OP_WITHIN:
+        if (*a < op->bounds->min || *a > op->bounds->max)
+            return SMP_EVAL_BOUNDS;
+        break;
+    default:
+        break;
+    }
+    return isfinite(*a) ? SMP_EVAL_DONE : SMP_EVAL_INFINITE;
+}
+
 smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_shape *shape, double *value, const smp_bounds **outside)
 {
     double stack[SMP_MAX_STACK]; /* the compiler keeps expressions below it */
@@ -37,45 +77,13 @@ smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_shape *shape, double 
         double b = stack[top];
         bool unary = op->code == SMP_OP_NEGATE || op->code == SMP_OP_ROUND || op->code == SMP_OP_WITHIN;
         double *a = &stack[unary ? top : --top];
-        switch (op->code) {
-        case SMP_OP_ADD:
-            *a += b;
-            break;
-        case SMP_OP_SUBTRACT:
-            *a -= b;
-            break;
-        case SMP_OP_MULTIPLY:
-            *a *= b;
-            break;
-        case SMP_OP_DIVIDE:
-            if (b == 0)
-                return SMP_EVAL_ZERO;
-            *a /= b;
-            break;
-        case SMP_OP_NEGATE:
-            *a = -*a;
-            break;
-        case SMP_OP_MIN:
-            *a = *a < b ? *a : b;
-            break;
-        case SMP_OP_MAX:
-            *a = *a > b ? *a : b;
-            break;
-        case SMP_OP_ROUND:
-            *a = round(*a);
-            break;
-        case SMP_OP_WITHIN:
-            if (*a < op->bounds->min || *a > op->bounds->max) {
-                *value = *a;
-                *outside = op->bounds;
-                return SMP_EVAL_BOUNDS;
-            }
-            break;
-        default:
-            break;
+        result = apply(op, a, b);
+        if (result == SMP_EVAL_BOUNDS) {
+            *value = *a;
+            *outside = op->bounds;
         }
-        if (!isfinite(*a))
-            return SMP_EVAL_INFINITE;
+        if (result != SMP_EVAL_DONE)
+            return result;
     }
     *value = stack[0];
     return SMP_EVAL_DONE;

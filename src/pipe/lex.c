@@ -221,6 +221,33 @@ static smp_token stray(smp_lexer *lexer, smp_token token)
     return token;
 }
 
+/* Ends, line ends, arrows and single signs. False: it is something longer. */
+static bool plain(smp_lexer *lexer, smp_token *token)
+{
+    static const char single[] = "=[];";
+    static const smp_token_kind kinds[] = {SMP_TOKEN_EQUALS, SMP_TOKEN_OPEN, SMP_TOKEN_CLOSE, SMP_TOKEN_SEMICOLON};
+    const bool end = lexer->at >= lexer->length;
+    const size_t n = end ? 0 : line_end(lexer, lexer->at);
+    if (end || n) {
+        token->kind = end ? SMP_TOKEN_END : SMP_TOKEN_LINE;
+        token->length = 0; /* the end of a line has no character to point at */
+        lexer->at += n;
+        return true;
+    }
+    if (at_arrow(lexer, lexer->at)) {
+        token->kind = SMP_TOKEN_ARROW;
+        token->length = 2;
+        lexer->at += 2;
+        return true;
+    }
+    const char c = lexer->text[lexer->at], *found = c ? strchr(single, c) : NULL;
+    if (found) {
+        token->kind = kinds[found - single];
+        lexer->at++;
+    }
+    return found;
+}
+
 smp_token smp_lex(smp_lexer *lexer)
 {
     size_t from = lexer->at;
@@ -229,33 +256,9 @@ smp_token smp_lex(smp_lexer *lexer)
     skip_blanks(lexer);
     smp_token token = {.start = lexer->at, .length = 1};
     token.apart = lexer->at > from || lexer->at == 0 || lexer->text[lexer->at - 1] == '\n';
-    if (lexer->at >= lexer->length) {
-        token.kind = SMP_TOKEN_END;
-        token.length = 0;
+    if (plain(lexer, &token))
         return token;
-    }
-    size_t n = line_end(lexer, lexer->at);
-    if (n) {
-        token.kind = SMP_TOKEN_LINE;
-        token.length = 0; /* the end of a line has no character to point at */
-        lexer->at += n;
-        return token;
-    }
-    if (at_arrow(lexer, lexer->at)) {
-        token.kind = SMP_TOKEN_ARROW;
-        token.length = 2;
-        lexer->at += 2;
-        return token;
-    }
-    static const char single[] = "=[];";
-    static const smp_token_kind kinds[] = {SMP_TOKEN_EQUALS, SMP_TOKEN_OPEN, SMP_TOKEN_CLOSE, SMP_TOKEN_SEMICOLON};
-    char c = lexer->text[lexer->at];
-    const char *found = c ? strchr(single, c) : NULL;
-    if (found) {
-        token.kind = kinds[found - single];
-        lexer->at++;
-        return token;
-    }
+    const char c = lexer->text[lexer->at];
     switch (c) {
     case '"':
         token.kind = SMP_TOKEN_STRING;

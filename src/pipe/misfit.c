@@ -94,13 +94,72 @@ static bool is_square(const smp_value *value, size_t number)
            !memcmp(value->text, value->text + number + 1, number);
 }
 
+/* A number with something behind it. */
+typedef struct tailed {
+    const smp_value *value;
+    size_t number;    /* bytes of the number */
+    const char *rest; /* what follows it */
+    size_t length;    /* of that */
+    char shown[SMP_SHOWN];
+} tailed;
+
+/* Reports what is a time, a ratio, arithmetic or a list, and is not written as those are. False: it is none of them. */
+static bool is_written_otherwise(smp_check *check, const smp_param *param, const tailed *t)
+{
+    char number[SMP_NUMBER_TEXT];
+    double seconds;
+    const bool time = param->unit == SMP_UNIT_S && clock_time(t->value->text, &seconds);
+    const bool ratio = !time && t->rest[0] == ':' && param->unit == SMP_UNIT_NONE && t->length > 1 &&
+                       strspn(t->rest + 1, "0123456789.") == t->length - 1;
+    const bool arithmetic = !time && !ratio && strpbrk(t->rest, "+*/()-");
+    if (!time && !ratio && !arithmetic && t->rest[t->length - 1] != ',')
+        return false;
+    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, t->value->span, "'%s' is not a number", t->shown);
+    if (!time && !ratio && !arithmetic)
+        smp_diag_note(check->diags, diag, "values are separated by blanks, rows by ';'; the decimal sign is a point");
+    else if (t->value->param)
+        return true;
+    else if (time)
+        smp_diag_fix(check->diags, diag, "times are in seconds: %ss", smp_number_text(number, seconds));
+    else if (ratio)
+        smp_diag_fix(check->diags, diag, "ratios are written {%.*s/%.*s}", (int)(t->number < SMP_SHOWN ? t->number : 0),
+                     t->shown, (int)(t->length < SMP_SHOWN ? t->length - 1 : 0), t->rest + 1);
+    else
+        smp_diag_fix(check->diags, diag, "arithmetic goes into braces: {%s}", t->shown);
+    return true;
+}
+
+static void report_unit(smp_check *check, const smp_param *param, const tailed *t)
+{
+    char unit[SMP_SHOWN];
+    const smp_value *value = t->value;
+    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "unknown unit '%s' in '%s'",
+                                   smp_shown(unit, t->rest, t->length), t->shown);
+    const double pixels = param->unit == SMP_UNIT_PX ? paper_pixels(t->rest, t->length) : 0;
+    const char *near = pixels > 0 ? NULL : nearest_unit(param, t->rest, t->length);
+    if (is_square(value, t->number) && !value->param && param->unit != SMP_UNIT_FRACTION)
+        smp_diag_fix(check->diags, diag, "write %.*s: one value serves both directions", (int)t->number, value->text);
+    else if (near && !value->param)
+        smp_diag_fix(check->diags, diag, "did you mean '%.*s%s'?", (int)(t->number < SMP_SHOWN ? t->number : SMP_SHOWN),
+                     t->shown, near);
+    double paper;
+    size_t used;
+    if (pixels > 0 && smp_number_read(value->text, value->length, &paper, &used) == SMP_NUMBER_OK)
+        smp_diag_note(check->diags, diag, "lengths are in px: at 300 dpi, %s is %.4gpx", t->shown, paper * pixels);
+    else if (param->unit == SMP_UNIT_NONE)
+        smp_diag_note(check->diags, diag, "'%s' is a plain number", param->name);
+    else
+        smp_diag_note(check->diags, diag, "'%s' is %s; without a unit it is in %s", param->name,
+                      smp_dimension(param->unit),
+                      param->unit == SMP_UNIT_FRACTION ? "parts of 1" : smp_unit_name(param->unit));
+}
+
 /* Reports a bare word in the place of a number. */
 void smp_value_not_a_number(smp_check *check, const smp_param *param, const smp_value *value)
 {
     smp_quantity quantity;
-    size_t unit_at;
-    char shown[SMP_SHOWN], unit[SMP_SHOWN];
-    smp_number result = smp_quantity_read(value->text, value->length, &quantity, &unit_at);
+    tailed t = {.value = value};
+    smp_number result = smp_quantity_read(value->text, value->length, &quantity, &t.number);
     if (value->kind != SMP_VALUE_WORD || result == SMP_NUMBER_NONE || result == SMP_NUMBER_OK) {
         smp_diag *diag = smp_value_not_accepted(check, param, value);
         if (value->kind == SMP_VALUE_WORD && (param->flags & SMP_P_AUTO)) {
@@ -110,58 +169,15 @@ void smp_value_not_a_number(smp_check *check, const smp_param *param, const smp_
         }
         return;
     }
-    smp_shown(shown, value->text, value->length);
+    smp_shown(t.shown, value->text, value->length);
     if (result == SMP_NUMBER_LARGE) {
-        smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is too large a number", shown);
+        smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is too large a number", t.shown);
         return;
     }
-    const char *rest = value->text + unit_at;
-    size_t length = value->length - unit_at;
-    double seconds;
-    if (param->unit == SMP_UNIT_S && clock_time(value->text, &seconds)) {
-        char number[SMP_NUMBER_TEXT];
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        if (!value->param)
-            smp_diag_fix(check->diags, diag, "times are in seconds: %ss", smp_number_text(number, seconds));
-        return;
-    }
-    if (rest[0] == ':' && param->unit == SMP_UNIT_NONE && length > 1 && strspn(rest + 1, "0123456789.") == length - 1) {
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        if (!value->param)
-            smp_diag_fix(check->diags, diag, "ratios are written {%.*s/%.*s}", (int)(unit_at < SMP_SHOWN ? unit_at : 0),
-                         shown, (int)(length < SMP_SHOWN ? length - 1 : 0), rest + 1);
-        return;
-    }
-    if (strpbrk(rest, "+*/()-")) {
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        if (!value->param)
-            smp_diag_fix(check->diags, diag, "arithmetic goes into braces: {%s}", shown);
-        return;
-    }
-    if (rest[length - 1] == ',') {
-        smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "'%s' is not a number", shown);
-        smp_diag_note(check->diags, diag, "values are separated by blanks, rows by ';'; the decimal sign is a point");
-        return;
-    }
-    smp_diag *diag = smp_diags_add(check->diags, SMP_ERROR, value->span, "unknown unit '%s' in '%s'",
-                                   smp_shown(unit, rest, length), shown);
-    const double pixels = param->unit == SMP_UNIT_PX ? paper_pixels(rest, length) : 0;
-    const char *near = pixels > 0 ? NULL : nearest_unit(param, rest, length);
-    if (is_square(value, unit_at) && !value->param && param->unit != SMP_UNIT_FRACTION)
-        smp_diag_fix(check->diags, diag, "write %.*s: one value serves both directions", (int)unit_at, value->text);
-    else if (near && !value->param)
-        smp_diag_fix(check->diags, diag, "did you mean '%.*s%s'?", (int)(unit_at < SMP_SHOWN ? unit_at : SMP_SHOWN),
-                     shown, near);
-    double paper;
-    size_t used;
-    if (pixels > 0 && smp_number_read(value->text, value->length, &paper, &used) == SMP_NUMBER_OK)
-        smp_diag_note(check->diags, diag, "lengths are in px: at 300 dpi, %s is %.4gpx", shown, paper * pixels);
-    else if (param->unit == SMP_UNIT_NONE)
-        smp_diag_note(check->diags, diag, "'%s' is a plain number", param->name);
-    else
-        smp_diag_note(check->diags, diag, "'%s' is %s; without a unit it is in %s", param->name,
-                      smp_dimension(param->unit),
-                      param->unit == SMP_UNIT_FRACTION ? "parts of 1" : smp_unit_name(param->unit));
+    t.rest = value->text + t.number;
+    t.length = value->length - t.number;
+    if (!is_written_otherwise(check, param, &t))
+        report_unit(check, param, &t);
 }
 
 /* What to type for a number whose unit is not the parameter's: its number in the right unit, and a parameter of the

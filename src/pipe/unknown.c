@@ -88,73 +88,107 @@ static bool takes(const smp_stage *stage, smp_kind kind)
     return (kind != SMP_IMAGE && kind != SMP_AUDIO) || (stage->domain & kind);
 }
 
-bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_kind kind)
+/* Names that a statement may have meant, and what to write for those that are another tool's. */
+typedef struct near_names {
+    const char **names, **say; /* say null: the name itself */
+    smp_other_name *texts;     /* what names of other tools point into */
+    size_t count;
+} near_names;
+
+static void near_names_free(near_names *list)
 {
-    char shown[SMP_SHOWN];
-    size_t length = strlen(statement->name), count = 0, others = 0, stages = smp_catalog_count();
-    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
-                                   smp_shown(shown, statement->name, length));
-    bool aliased = false; /* a stage that other tools call so */
-    for (size_t i = 0; i < stages; i++)
-        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other); others++)
-            aliased |= !strcmp(other.name, statement->name);
-    if (!diag || (!aliased && known_otherwise(b, statement, diag)))
-        return true;
+    smp_free(list->names);
+    smp_free(list->say);
+    smp_free(list->texts);
+}
+
+/* Stages that take what there is, keywords, and how other tools call them; others: the most of the last. False: out of
+ * memory. */
+static bool gather_names(near_names *list, size_t others, smp_kind kind)
+{
     static const char *const keywords[] = {"smempipe", "kind", "light", "param", "include", "from", "save"};
     static const struct {
         const char *name, *say;
     } statements[] = {{"linear", "light linear"}, {"linear_light", "light linear"}, {"linearize", "light linear"}};
-    const size_t more = sizeof statements / sizeof statements[0];
+    const size_t more = sizeof statements / sizeof statements[0], stages = smp_catalog_count();
     const size_t most = sizeof keywords / sizeof keywords[0] + more + stages + others;
-    const char **names = smp_alloc_array(most, sizeof *names), **say = smp_alloc_array(most, sizeof *say);
-    smp_other_name *texts = smp_alloc_array(others + 1, sizeof *texts);
-    if (!names || !say || !texts) {
-        smp_free(names);
-        smp_free(say);
-        smp_free(texts);
+    *list = (near_names){.names = smp_alloc_array(most, sizeof *list->names),
+                         .say = smp_alloc_array(most, sizeof *list->say),
+                         .texts = smp_alloc_array(others + 1, sizeof *list->texts)};
+    if (!list->names || !list->say || !list->texts)
         return false;
-    }
     for (size_t i = 0; i < stages; i++)
         if (!smp_stage_is(smp_catalog_at(i), SMP_TRAIT_INTERNAL) && takes(smp_catalog_at(i), kind))
-            names[count++] = smp_catalog_at(i)->name;
-    memcpy(names + count, keywords, sizeof keywords);
-    count += sizeof keywords / sizeof keywords[0];
+            list->names[list->count++] = smp_catalog_at(i)->name;
+    memcpy(list->names + list->count, keywords, sizeof keywords);
+    list->count += sizeof keywords / sizeof keywords[0];
     for (size_t i = 0; i < more; i++) {
-        names[count] = statements[i].name;
-        say[count++] = statements[i].say;
+        list->names[list->count] = statements[i].name;
+        list->say[list->count++] = statements[i].say;
     }
-    others = 0;
+    smp_other_name *text = list->texts;
     for (size_t i = 0; i < stages; i++)
         for (smp_other_name other = smp_other_names(smp_catalog_at(i));
-             takes(smp_catalog_at(i), kind) && smp_next_name(&other);) {
-            texts[others] = other;
-            say[count] = other.say;
-            names[count++] = texts[others++].name;
+             takes(smp_catalog_at(i), kind) && smp_next_name(&other); text++) {
+            *text = other;
+            list->say[list->count] = other.say;
+            list->names[list->count++] = text->name;
         }
-    const char *near =
-        means_something_else(statement->name) ? NULL : smp_nearest(statement->name, length, names, count);
-    for (size_t i = 0; near && i < count; i++) {
-        if (names[i] != near)
-            continue;
-        /* Other tools' names match at one edit only: at two, "median" would suggest "mean", and "log" at one "logo". */
-        const size_t edits = smp_edit_distance(statement->name, length, near, strlen(near));
-        if (say[i] && (edits > 1 || (edits && length <= SHORT)))
-            near = NULL;
-        else if (say[i] && !same_name(near, statement->name))
-            smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say[i]);
-        else if (say[i]) {
-            char amount[SMP_INSTEAD], both[BOTH];
-            const char *same = smp_same_amount(near, statement, amount), *chosen = same ? same : by_value(statement);
-            smp_diag_fix(b->diags, diag, strncmp(say[i], "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
-                         chosen ? chosen : for_kind(near, say[i], kind, both));
-        } else
-            smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
-        break;
-    }
-    if (!near && !smp_mend_stage(b, statement, diag))
-        smp_diag_note(b->diags, diag, "`smempipe stages` lists the stages");
-    smp_free(names);
-    smp_free(say);
-    smp_free(texts);
     return true;
+}
+
+/* What to write for another tool's name, which stands there as it is. */
+static void suggest_ours(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag, const char *name,
+                         const char *say, smp_kind kind)
+{
+    char amount[SMP_INSTEAD], both[BOTH];
+    const char *same = smp_same_amount(name, statement, amount), *chosen = same ? same : by_value(statement);
+    smp_diag_fix(b->diags, diag, strncmp(say, "nothing: ", 9) ? "smempipe calls this: %s" : "write %s",
+                 chosen ? chosen : for_kind(name, say, kind, both));
+}
+
+/* The nearest name, if it is near enough. False: it is not. */
+static bool suggest_near(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag, const near_names *list,
+                         smp_kind kind)
+{
+    const size_t length = strlen(statement->name);
+    const char *near = smp_nearest(statement->name, length, list->names, list->count), *say = NULL;
+    if (!near || means_something_else(statement->name))
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->names[i] == near) {
+            say = list->say[i];
+            break;
+        }
+    /* Other tools' names match at one edit only: at two, "median" would suggest "mean", and "log" at one "logo". */
+    const size_t edits = smp_edit_distance(statement->name, length, near, strlen(near));
+    if (say && (edits > 1 || (edits && length <= SHORT)))
+        return false;
+    if (!say)
+        smp_diag_fix(b->diags, diag, "did you mean '%s'?", near);
+    else if (!same_name(near, statement->name))
+        smp_diag_fix(b->diags, diag, "did you mean '%s'? smempipe calls it: %s", near, say);
+    else
+        suggest_ours(b, statement, diag, near, say, kind);
+    return true;
+}
+
+bool smp_unknown_stage(smp_builder *b, const smp_ast_statement *statement, smp_kind kind)
+{
+    char shown[SMP_SHOWN];
+    size_t others = 0;
+    smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "unknown stage '%s'",
+                                   smp_shown(shown, statement->name, strlen(statement->name)));
+    bool aliased = false; /* a stage that other tools call so */
+    for (size_t i = 0; i < smp_catalog_count(); i++)
+        for (smp_other_name other = smp_other_names(smp_catalog_at(i)); smp_next_name(&other); others++)
+            aliased |= !strcmp(other.name, statement->name);
+    if (!diag || (!aliased && known_otherwise(b, statement, diag)))
+        return true;
+    near_names list;
+    const bool gathered = gather_names(&list, others, kind);
+    if (gathered && !suggest_near(b, statement, diag, &list, kind) && !smp_mend_stage(b, statement, diag))
+        smp_diag_note(b->diags, diag, "`smempipe stages` lists the stages");
+    near_names_free(&list);
+    return gathered;
 }
