@@ -1,4 +1,4 @@
-/* Measurements of a run: every finding of every step in one list, and the report as JSON. */
+/* Measurements of a run: every measurement of every step in one list, and the report as JSON. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static void list_values(smempipe_result *result)
 {
     for (size_t i = 0; i < result->report.step_count; i++) {
         const smp_step_report *step = &result->report.steps[i];
-        for (size_t k = 0; k < step->findings.count; k++) {
-            const smp_finding *from = &step->findings.items[k];
+        for (size_t k = 0; k < step->measurements.count; k++) {
+            const smp_measurement *from = &step->measurements.items[k];
             result->values[result->count++] = (smempipe_value){
                 .stage = step->label,
                 .label = step->name[0] ? step->name : NULL,
@@ -50,7 +50,7 @@ smp_code smp_api_result(smp_run_report *report, smempipe_result **out, smp_error
     size_t count = 0;
     smempipe_result *made = *out = smp_alloc(sizeof *made);
     for (size_t i = 0; i < report->step_count; i++)
-        count += report->steps[i].findings.count;
+        count += report->steps[i].measurements.count;
     if (made) {
         made->values = smp_alloc_array(count, sizeof *made->values);
         made->report = *report;

@@ -122,8 +122,8 @@ void smp_cli_step_warnings(const smp_common *common, const char *path, const smp
 {
     char text[400];
     for (size_t i = 0; i < report->step_count; i++) {
-        if (report->steps[i].findings.warning[0])
-            smp_cli_warning(common, "%s: %s", path, report->steps[i].findings.warning);
+        if (report->steps[i].measurements.warning[0])
+            smp_cli_warning(common, "%s: %s", path, report->steps[i].measurements.warning);
         if (smp_report_clips_much(report, &report->steps[i])) {
             smp_report_clipping_text(report, &report->steps[i], text, sizeof text);
             smp_cli_warning(common, "%s: %s", path, text);

@@ -312,8 +312,8 @@ static smp_code measure_ssim(void *given, const smp_program *program, smp_diags 
     smp_cli_job_close(&job);
     s->ssim = NAN;
     for (size_t i = 0; !code && i < report.step_count; i++)
-        for (size_t k = 0; k < report.steps[i].findings.count; k++) {
-            const smp_finding *f = &report.steps[i].findings.items[k];
+        for (size_t k = 0; k < report.steps[i].measurements.count; k++) {
+            const smp_measurement *f = &report.steps[i].measurements.items[k];
             if (f->channel < 0 && !strcmp(f->name, "ssim"))
                 s->ssim = f->value;
         }

@@ -107,19 +107,20 @@ static void parts_free(parts *p)
     smp_free(p->items);
 }
 
-static const smp_finding *list_named(const smp_run_report *report, const char *name)
+static const smp_measurement *list_named(const smp_run_report *report, const char *name)
 {
     for (size_t i = 0; i < report->step_count; i++)
-        for (size_t k = 0; k < report->steps[i].findings.count; k++)
-            if (!strcmp(report->steps[i].findings.items[k].name, name) && report->steps[i].findings.items[k].list)
-                return &report->steps[i].findings.items[k];
+        for (size_t k = 0; k < report->steps[i].measurements.count; k++)
+            if (!strcmp(report->steps[i].measurements.items[k].name, name) &&
+                report->steps[i].measurements.items[k].list)
+                return &report->steps[i].measurements.items[k];
     return NULL;
 }
 
 /* What lies between the silences that a run reported, with what is kept of them. */
 static smp_code find_parts(const split_settings *s, const smp_run_report *report, parts *found, smp_error *err)
 {
-    const smp_finding *start = list_named(report, "start"), *end = list_named(report, "end");
+    const smp_measurement *start = list_named(report, "start"), *end = list_named(report, "end");
     const double rate = report->shape.rate;
     const int64_t length = report->shape.height, keep = (int64_t)fmin(floor(s->keep * rate + 0.5), 1e15);
     int64_t from = 0, kept_before = 0;

@@ -1,7 +1,7 @@
 /* Which variants are right. A picture must have the bytes of naive, or of the usual variant where naive was left out:
  * before each run its memory is filled with the complement of the expected bytes, so that a sample that no thread
- * writes cannot pass by chance. A reduction must give the same findings, and the same table for the step that applies
- * it. */
+ * writes cannot pass by chance. A reduction must give the same measurements, and the same table for the step that
+ * applies it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,13 +89,13 @@ static smp_code find_difference(smp_trial *trial, pieces *p, char *text, size_t 
 /* ------------------------------------------------------------------------------------------------ reductions */
 
 typedef struct digest { /* what a reduction gives */
-    smp_findings findings;
+    smp_measurements measurements;
     smp_node_plan work; /* of the step that applies it; owns its table */
 } digest;
 
 static void digest_free(digest *d)
 {
-    smp_findings_free(&d->findings);
+    smp_measurements_free(&d->measurements);
     smp_free(d->work.table.data);
 }
 
@@ -114,7 +114,7 @@ static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d
     if (!code)
         code = smp_step_result(run, &result, &table, err);
     if (!code && step->stage->reduction)
-        code = step->stage->reduction->finish(step->params, &step->in, result, &d->work, &d->findings, err);
+        code = step->stage->reduction->finish(step->params, &step->in, result, &d->work, &d->measurements, err);
     if (!code && table)
         code = run->device->ops->copy_out(run->device, d->work.table.data, size, table, size, size, 1, err);
     smp_free(result);
@@ -123,14 +123,14 @@ static smp_code make_digest(smp_trial *trial, const smp_step_run *run, digest *d
 
 static void compare_digests(const digest *a, const digest *b, char *text, size_t size)
 {
-    const smp_findings *x = &a->findings, *y = &b->findings;
+    const smp_measurements *x = &a->measurements, *y = &b->measurements;
     text[0] = '\0';
     if (x->count != y->count) {
         snprintf(text, size, "%zu findings, not %zu", y->count, x->count);
         return;
     }
     for (size_t i = 0; i < x->count; i++) {
-        const smp_finding *want = &x->items[i], *got = &y->items[i];
+        const smp_measurement *want = &x->items[i], *got = &y->items[i];
         bool same = !strcmp(want->name, got->name) && want->channel == got->channel && want->list_len == got->list_len;
         if (same && want->list)
             same = !memcmp(want->list, got->list, want->list_len * sizeof *want->list);

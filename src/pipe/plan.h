@@ -89,7 +89,7 @@ typedef bool smp_codes(void *context, const char *path, const smp_shape *shape, 
 typedef smp_code smp_probe(void *context, const smp_operand_file *file, smp_shape *shape, int *orientation,
                            smp_error *err);
 
-/* What the reduction of a node found that looks at its input (smp_findings.found). */
+/* What the reduction of a node found that looks at its input (smp_measurements.found). */
 typedef struct smp_seen {
     int node;
     void *data;

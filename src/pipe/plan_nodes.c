@@ -254,7 +254,7 @@ static smp_code apply_what_it_measures(entering *e)
     applying->node = e->number;
     applying->reduced_by = e->step;
     memcpy(applying->label, measuring->label, sizeof applying->label);
-    if (!smp_stage_partials(e->stage)) /* else its findings have the stage's own name */
+    if (!smp_stage_partials(e->stage)) /* else its measurements have the stage's own name */
         snprintf(measuring->label, sizeof measuring->label, "(measure) %.80s",
                  e->node->label ? e->node->label : e->stage->name);
     p->step_of[e->number] = apply;

@@ -26,7 +26,7 @@ typedef struct smp_node {
     smp_span span;   /* the stage's name in the source */
     bool looks;      /* it may have to see its input before the plan is complete (smp_reduction_ops.prepass) */
     char *label;     /* the statement as written, white space folded: for reports */
-    char *name;      /* of a REDUCE stage: its name= parameter, which names its findings, or null */
+    char *name;      /* of a REDUCE stage: its name= parameter, which names its measurements, or null */
     smp_argument *arguments;
     size_t argument_count;
 } smp_node;

@@ -68,13 +68,13 @@ static void put_measured(smp_json *json, const smp_run_report *report)
     smp_json_array(json, "measured");
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
-        if (!step->findings.count)
+        if (!step->measurements.count)
             continue;
         smp_json_object(json, NULL);
         smp_json_string(json, "stage", step->label);
         if (step->name[0])
             smp_json_string(json, "name", step->name);
-        smp_report_findings_json(json, &step->findings);
+        smp_report_measurements_json(json, &step->measurements);
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');

@@ -49,7 +49,7 @@ void smp_report_clipping_text(const smp_run_report *report, const smp_step_repor
 void smp_run_report_free(smp_run_report *report)
 {
     for (size_t i = 0; i < report->step_count; i++) {
-        smp_findings_free(&report->steps[i].findings);
+        smp_measurements_free(&report->steps[i].measurements);
         smp_free(report->steps[i].partial);
     }
     smp_free(report->steps);
@@ -76,11 +76,11 @@ static void put_device(smp_json *json, const smp_run_report *report)
     smp_json_end(json, '}');
 }
 
-void smp_report_findings_json(smp_json *json, const smp_findings *findings)
+void smp_report_measurements_json(smp_json *json, const smp_measurements *measurements)
 {
     smp_json_array(json, "findings");
-    for (size_t i = 0; i < findings->count; i++) {
-        const smp_finding *item = &findings->items[i];
+    for (size_t i = 0; i < measurements->count; i++) {
+        const smp_measurement *item = &measurements->items[i];
         smp_json_object(json, NULL);
         smp_json_string(json, "name", item->name);
         if (item->channel >= 0)
@@ -130,10 +130,10 @@ static void put_step(smp_json *json, const smp_step_report *step)
         smp_json_string(json, "crop", step->crop[0] ? step->crop : NULL);
         smp_json_end(json, '}');
     }
-    if (step->findings.count) {
+    if (step->measurements.count) {
         if (step->name[0])
             smp_json_string(json, "name", step->name);
-        smp_report_findings_json(json, &step->findings);
+        smp_report_measurements_json(json, &step->measurements);
     }
     smp_json_end(json, '}');
 }

@@ -1,4 +1,4 @@
-/* The findings and the cost of a run: one structure, filled by the executor, shown as table, JSON or CSV. */
+/* The measurements and the cost of a run: one structure, filled by the executor, shown as table, JSON or CSV. */
 #ifndef SMP_REPORT_REPORT_H
 #define SMP_REPORT_REPORT_H
 
@@ -17,7 +17,7 @@ typedef struct smp_step_report {
     int node;              /* of the program, or SMP_NODE_NONE when the planner inserted it */
     int line;              /* in the pipe file; 0: inserted, or no file */
     double seconds;        /* device time of all strips */
-    double result_seconds; /* of the processor, which made findings and tables of what the device gave */
+    double result_seconds; /* of the processor, which made measurements and tables of what the device gave */
     uint64_t bytes;        /* that had to cross memory: input read once, output written once */
     uint64_t pixels;       /* output pixels */
     double ops;            /* arithmetic operations */
@@ -25,12 +25,12 @@ typedef struct smp_step_report {
     uint64_t samples;      /* of its output */
     bool counts_clipping;
     char type[48]; /* "u8x3 6000x4000 in f32": nominal shape, and storage of the output */
-    char name[48]; /* of its findings, for stats and histogram */
-    smp_findings findings;
+    char name[48]; /* of its measurements, for stats and histogram */
+    smp_measurements measurements;
     const smp_stage *stage;
     smp_shape in;  /* what it worked on */
-    void *partial; /* its findings in a form that merges over files (smp_partial_ops); null: not wanted, or the stage
-                      has none */
+    void *partial; /* its measurements in a form that merges over files (smp_partial_ops); null: not wanted, or the
+                      stage has none */
     const char *counter;     /* the source of the counts: "model", "sass"; null: not counted */
     char counted_code[120];  /* of a model: "SASS of sm_90"; "": nothing is known */
     smp_shared_count shared; /* its GPU kernels' accesses to shared memory */
@@ -73,21 +73,21 @@ bool smp_report_clips_much(const smp_run_report *report, const smp_step_report *
 /* Writes "'add 20' clipped 99.8 % of the samples to the range of its format" to text. */
 void smp_report_clipping_text(const smp_run_report *report, const smp_step_report *step, char *text, size_t size);
 
-/* The table of `run -v`: a line for each step with time, share, GB/s and Mpixel/s; totals; findings. */
+/* The table of `run -v`: a line for each step with time, share, GB/s and Mpixel/s; totals; measurements. */
 void smp_report_table(FILE *to, const smp_run_report *report, bool color);
 
-/* The findings of one step as the table shows them: a row for each value, a column for each channel, a line for each
- * list. */
-void smp_report_findings(FILE *to, const char *label, const smp_findings *findings, bool color);
+/* The measurements of one step as the table shows them: a row for each value, a column for each channel, a line for
+ * each list. */
+void smp_report_measurements(FILE *to, const char *label, const smp_measurements *measurements, bool color);
 
-/* The same as a member "findings" of json's current object. */
-void smp_report_findings_json(smp_json *json, const smp_findings *findings);
+/* The same as a member "measurements" of json's current object. */
+void smp_report_measurements_json(smp_json *json, const smp_measurements *measurements);
 
 /* Members "input_notes" and "output_notes" of json's current object, where there are notes. */
 void smp_report_notes_json(smp_json *json, const smp_run_report *report);
 
 /* One line about a file among many (batch --report): a JSON object with input, output, status ("done", "failed",
- * "skipped"), error and hint (err may be null), size, device, milliseconds and findings. */
+ * "skipped"), error and hint (err may be null), size, device, milliseconds and measurements. */
 void smp_report_line(FILE *to, const smp_run_report *report, const char *status, const smp_error *err);
 
 /* One line about a picture of a stream: its number, milliseconds, and what was found in it. */

@@ -1,4 +1,4 @@
-/* One run as a table for people: a line for each step, the totals, clipped samples, findings. */
+/* One run as a table for people: a line for each step, the totals, clipped samples, measurements. */
 #include <math.h>
 #include <string.h>
 
@@ -147,7 +147,7 @@ static void put_counted(FILE *to, const smp_run_report *report, const smp_paint 
         fprintf(to, "  %s: %s\n", counter, code);
 }
 
-/* ------------------------------------------------------------------------------------------------ findings */
+/* ------------------------------------------------------------------------------------------------ measurements */
 
 /* Whole numbers as they are, others to six digits, or fewer where the column is narrow. */
 static void number_text(char *text, size_t size, double value, int columns)
@@ -160,31 +160,32 @@ static void number_text(char *text, size_t size, double value, int columns)
         snprintf(text, size, "%.*g", digits, value);
 }
 
-static const smp_finding *find_value(const smp_findings *findings, const char *name, int channel)
+static const smp_measurement *find_value(const smp_measurements *measurements, const char *name, int channel)
 {
-    for (size_t i = 0; i < findings->count; i++)
-        if (!findings->items[i].list && findings->items[i].channel == channel && !strcmp(findings->items[i].name, name))
-            return &findings->items[i];
+    for (size_t i = 0; i < measurements->count; i++)
+        if (!measurements->items[i].list && measurements->items[i].channel == channel &&
+            !strcmp(measurements->items[i].name, name))
+            return &measurements->items[i];
     return NULL;
 }
 
 /* Whether this is the first single value of its name, which gets the row of that name. */
-static bool begins_row(const smp_findings *findings, size_t at)
+static bool begins_row(const smp_measurements *measurements, size_t at)
 {
-    if (findings->items[at].list)
+    if (measurements->items[at].list)
         return false;
     for (size_t i = 0; i < at; i++)
-        if (!findings->items[i].list && !strcmp(findings->items[i].name, findings->items[at].name))
+        if (!measurements->items[i].list && !strcmp(measurements->items[i].name, measurements->items[at].name))
             return false;
     return true;
 }
 
 /* Single values: a row for each name, a column for each channel (-1: the whole picture). */
-static void put_values(FILE *to, const smp_findings *findings)
+static void put_values(FILE *to, const smp_measurements *measurements)
 {
     int first = SMP_MAX_CHANNELS, last = -2, name_columns = 8;
-    for (size_t i = 0; i < findings->count; i++) {
-        const smp_finding *item = &findings->items[i];
+    for (size_t i = 0; i < measurements->count; i++) {
+        const smp_measurement *item = &measurements->items[i];
         if (item->list)
             continue;
         first = item->channel < first ? item->channel : first;
@@ -195,8 +196,8 @@ static void put_values(FILE *to, const smp_findings *findings)
     if (last < -1)
         return;
     int columns = last - first >= 5 ? 8 : 12;
-    for (size_t i = 0; i < findings->count; i++) {
-        const int length = (int)strlen(findings->items[i].text);
+    for (size_t i = 0; i < measurements->count; i++) {
+        const int length = (int)strlen(measurements->items[i].text);
         columns = length > columns ? length : columns;
     }
     if (last >= 0) {
@@ -209,13 +210,13 @@ static void put_values(FILE *to, const smp_findings *findings)
         }
         fputc('\n', to);
     }
-    for (size_t i = 0; i < findings->count; i++) {
-        if (!begins_row(findings, i))
+    for (size_t i = 0; i < measurements->count; i++) {
+        if (!begins_row(measurements, i))
             continue;
         fputs("    ", to);
-        smp_text_column(to, findings->items[i].name, name_columns);
+        smp_text_column(to, measurements->items[i].name, name_columns);
         for (int channel = first; channel <= last; channel++) {
-            const smp_finding *item = find_value(findings, findings->items[i].name, channel);
+            const smp_measurement *item = find_value(measurements, measurements->items[i].name, channel);
             char text[48] = "";
             if (item && item->text[0])
                 snprintf(text, sizeof text, "%s", item->text);
@@ -230,7 +231,7 @@ static void put_values(FILE *to, const smp_findings *findings)
 /* A list as a line: the number of entries, their sum, which are not zero, and a small bar chart of up to SPARK_COLUMNS
  * bars, as many as the terminal has room for. A bar is the mean of its entries: bars of five and of six make no comb.
  */
-static void put_list(FILE *to, const smp_finding *item)
+static void put_list(FILE *to, const smp_measurement *item)
 {
     enum { VALUES = 8 };
     if (item->values) {
@@ -280,16 +281,16 @@ static void put_list(FILE *to, const smp_finding *item)
     fprintf(to, "%s\n", tail);
 }
 
-void smp_report_findings(FILE *to, const char *label, const smp_findings *findings, bool color)
+void smp_report_measurements(FILE *to, const char *label, const smp_measurements *measurements, bool color)
 {
     smp_paint paint = smp_paint_for(color);
     fprintf(to, "  %s", paint.bold);
     smp_text_clean(to, label);
     fprintf(to, "%s\n", paint.off);
-    put_values(to, findings);
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].list)
-            put_list(to, &findings->items[i]);
+    put_values(to, measurements);
+    for (size_t i = 0; i < measurements->count; i++)
+        if (measurements->items[i].list)
+            put_list(to, &measurements->items[i]);
 }
 
 void smp_report_table(FILE *to, const smp_run_report *report, bool color)
@@ -305,8 +306,8 @@ void smp_report_table(FILE *to, const smp_run_report *report, bool color)
     if (counted)
         put_counted(to, report, &paint);
     for (size_t i = 0; i < report->step_count; i++)
-        if (report->steps[i].findings.count)
-            smp_report_findings(to, report->steps[i].label, &report->steps[i].findings, color);
+        if (report->steps[i].measurements.count)
+            smp_report_measurements(to, report->steps[i].label, &report->steps[i].measurements, color);
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
         if (!step->clipped)

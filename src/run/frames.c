@@ -238,7 +238,7 @@ static smp_code start(side *of, void *(*run)(void *), frames *f, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ computing */
 
-/* Adds what a picture cost to the sums. Findings stay each picture's own. */
+/* Adds what a picture cost to the sums. Measurements stay each picture's own. */
 static void add_report(smp_run_report *sum, smp_run_report *one)
 {
     sum->strip_rows = one->strip_rows;
@@ -248,7 +248,7 @@ static void add_report(smp_run_report *sum, smp_run_report *one)
     sum->download_seconds += one->download_seconds;
     if (!sum->steps) {
         for (size_t i = 0; i < one->step_count; i++)
-            smp_findings_free(&one->steps[i].findings);
+            smp_measurements_free(&one->steps[i].measurements);
         sum->steps = one->steps;
         sum->step_count = one->step_count;
         one->steps = NULL;

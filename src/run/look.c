@@ -22,18 +22,18 @@ bool smp_program_looks(const smp_program *program)
 smp_code smp_looks_take(smp_looks *looks, const smp_plan *plan, smp_run_report *report, smp_error *err)
 {
     const size_t want = looks->count + 1;
-    smp_findings *findings = NULL;
+    smp_measurements *measurements = NULL;
     for (size_t i = 0; i < report->step_count; i++)
-        if (report->steps[i].node == plan->looks && report->steps[i].findings.found)
-            findings = &report->steps[i].findings;
-    if (!findings)
+        if (report->steps[i].node == plan->looks && report->steps[i].measurements.found)
+            measurements = &report->steps[i].measurements;
+    if (!measurements)
         return smp_fail(err, SMP_E_PROCESS, "a stage that looks at its input found nothing");
     if (!smp_grow(&looks->found, &looks->capacity, want, sizeof *looks->found) ||
         !smp_grow(&looks->reports, &looks->report_capacity, want, sizeof *looks->reports))
         return smp_fail_memory(err, "what was found", want * sizeof *looks->reports);
-    looks->found[looks->count] = (smp_seen){plan->looks, findings->found, findings->found_size};
+    looks->found[looks->count] = (smp_seen){plan->looks, measurements->found, measurements->found_size};
     looks->reports[looks->count++] = *report;
-    findings->found = NULL;
+    measurements->found = NULL;
     *report = (smp_run_report){.input = NULL};
     return SMP_OK;
 }

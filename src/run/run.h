@@ -82,7 +82,7 @@ smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error
 
 /* Runs a plan over a picture in memory: for tests, compare and benchmarks. in: the whole picture. out: the whole
  * picture, allocated by the caller with the shape of the plan's only sink; data may be null when the plan has no sink.
- * Findings and times go to report. */
+ * Measurements and times go to report. */
 smp_code smp_run_memory(const smp_plan *plan, smp_device *device, const char *variant, int64_t strip_rows,
                         const smp_view *in, const smp_view *out, smp_run_report *report, smp_error *err);
 

@@ -448,8 +448,8 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
             to->counts_clipping = false;
             to->clipped = 0;
         }
-        to->findings = run->findings;
-        run->findings = (smp_findings){0};
+        to->measurements = run->measurements;
+        run->measurements = (smp_measurements){0};
         to->stage = step->stage;
         to->in = step->in;
         to->partial = run->partial;

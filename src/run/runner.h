@@ -42,7 +42,7 @@ smp_code smp_runner_go(smp_runner *runner, const smp_runner_setup *setup, smp_ru
                        smp_error *err);
 void smp_runner_close(smp_runner *runner);
 
-/* Runs the plan once. *report gets steps, findings and device times. *failed_step is the step that failed, or
+/* Runs the plan once. *report gets steps, measurements and device times. *failed_step is the step that failed, or
  * SMP_STEP_NONE. */
 smp_code smp_runner_run(const smp_runner_setup *setup, smp_run_report *report, int *failed_step, smp_error *err);
 

@@ -248,7 +248,7 @@ smp_code smp_step_again(smp_step_run *run, smp_error *err)
     void *table = run->work.table.data;
     run->cost = (smp_cost){0};
     run->result_seconds = 0;
-    smp_findings_free(&run->findings);
+    smp_measurements_free(&run->measurements);
     smp_free(run->partial);
     run->partial = NULL;
     run->begun = false;
@@ -268,7 +268,7 @@ void smp_step_close(smp_step_run *run)
             run->device->ops->free(run->device, owned[i]);
     smp_free(run->work.table.data);
     smp_free(run->partial);
-    smp_findings_free(&run->findings);
+    smp_measurements_free(&run->measurements);
     *run = (smp_step_run){.device = run->device};
 }
 
@@ -404,7 +404,7 @@ smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err
                    ->make(run->step->params, &run->step->in, &run->work, result, &run->partial, err);
     if (!code && run->step->stage->reduction)
         code = run->step->stage->reduction->finish(run->step->params, &run->step->in, result, &target->work,
-                                                   &run->findings, err);
+                                                   &run->measurements, err);
     run->result_seconds = smp_now() - start;
     smp_free(result);
     if (!code && target != run)

@@ -17,13 +17,13 @@ typedef struct smp_step_run {
     uint64_t *clipped;          /* device memory: one counter; null: not counted */
     void *scratch;
     int64_t scratch_rows;
-    bool begun;            /* launches that run once have run for this picture */
-    int64_t through;       /* rows of this picture that were launched in order from the first on; -1: others were */
-    smp_findings findings; /* of a finished reduction */
-    bool wants_partial;    /* set by the caller: also keep the result in the form that merges over files */
-    void *partial;         /* that form; null: not wanted, or the stage has none */
+    bool begun;      /* launches that run once have run for this picture */
+    int64_t through; /* rows of this picture that were launched in order from the first on; -1: others were */
+    smp_measurements measurements; /* of a finished reduction */
+    bool wants_partial;            /* set by the caller: also keep the result in the form that merges over files */
+    void *partial;                 /* that form; null: not wanted, or the stage has none */
     smp_cost cost;
-    double result_seconds; /* of the processor's thread that made the findings and the table, behind the kernels */
+    double result_seconds; /* of the processor's thread that made the measurements and the table, behind the kernels */
 } smp_step_run;
 
 /* Bytes of a row's samples, and from a row to the next (the stride). Rows begin at multiples of SMP_ALIGN. Rows of one
@@ -82,7 +82,8 @@ smp_code smp_step_open(smp_step_run *run, smp_device *device, const smp_step *st
                        const smp_variant *variant, smp_error *err);
 
 /* Makes sure that the variant has scratch memory for `rows` rows of its input. from: the format of the input's samples
- * in memory. A reduction that can do without (smp_node_plan.reduction.more_at) gets none where the device has too little. */
+ * in memory. A reduction that can do without (smp_node_plan.reduction.more_at) gets none where the device has too
+ * little. */
 smp_code smp_step_scratch(smp_step_run *run, smp_format from, int64_t rows, smp_error *err);
 
 /* Queues the variant's launches for out.rows rows: whole units (smp_node_plan.rows.unit). second: rows of the second
@@ -94,14 +95,14 @@ smp_code smp_step_launch(smp_step_run *run, const smp_view *in, const smp_view *
 /* Sets results and counters to zero. */
 smp_code smp_step_reset(smp_step_run *run, smp_error *err);
 
-/* Prepares for another picture of the same shape: forgets the cost, the findings and what a reduction changed. */
+/* Prepares for another picture of the same shape: forgets the cost, the measurements and what a reduction changed. */
 smp_code smp_step_again(smp_step_run *run, smp_error *err);
 
 /* Copies a reduction's result to the host: an allocation of the caller's. *table: where the device has made the table;
  * null: finish() makes it. */
 smp_code smp_step_result(const smp_step_run *run, void **result, const void **table, smp_error *err);
 
-/* Copies a finished reduction to the host and lets the stage evaluate it. Findings go to run, table and kernel
+/* Copies a finished reduction to the host and lets the stage evaluate it. Measurements go to run, table and kernel
  * parameters to `target`: the run of the step that waits for them, or run itself. */
 smp_code smp_step_finish(smp_step_run *run, smp_step_run *target, smp_error *err);
 

@@ -50,7 +50,7 @@ static double measured(const uint64_t *counts, int32_t bins, double share, bool 
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
     smp_balance *k = (smp_balance *)(void *)work->kernel.bytes;
@@ -65,7 +65,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     for (int c = 0; c < colours && !code; c++) {
         const double gain = level[c] > 0 ? (p->method == GRAY ? middle : 1) / level[c] : 1;
         k->gain[c] = (float)gain;
-        code = smp_findings_add(findings, "gain", c, gain, err);
+        code = smp_measurements_add(measurements, "gain", c, gain, err);
     }
     return code;
 }

@@ -99,9 +99,9 @@ static bool any_set(const uint32_t *words, int64_t from, int64_t to)
 
 /* Keeps the components of candidates that have a seed, where the device did not. */
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)given, (void)findings;
+    (void)given, (void)measurements;
     if (smp_joins_found(&((const smp_canny *)(const void *)work->kernel.bytes)->joins, result))
         return SMP_OK;
     const int64_t words = smp_bits_words(in->width);

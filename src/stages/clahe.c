@@ -137,17 +137,16 @@ static void count_values(uint64_t *counts, const smp_clahe *k, const smp_shape *
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)findings;
+    (void)measurements;
     const params *p = given;
     const smp_clahe *k = (const smp_clahe *)(const void *)work->kernel.bytes;
     const int32_t bins = k->count.bins;
     const int64_t area = (int64_t)k->tile_width * k->tile_height, pixels = in->width * in->height;
     const uint64_t limit = p->clip > 0 ? (uint64_t)fmax(1, floor(p->clip * (double)area / bins)) : UINT64_MAX;
     const float scale = (float)(bins - 1) / (float)area, most = (float)(bins - 1);
-    const int tiles = k->tiles,
-              planes = (int)(work->table.size / sizeof(uint16_t) / (size_t)bins) / (tiles * tiles);
+    const int tiles = k->tiles, planes = (int)(work->table.size / sizeof(uint16_t) / (size_t)bins) / (tiles * tiles);
     uint64_t *counts = smp_alloc_array((size_t)bins, sizeof *counts);
     uint16_t *to = work->table.data;
     smp_extent extent = {.least = 0, .most = 1};

@@ -187,7 +187,7 @@ static smp_code plan_auto(const crop_params *p, const smp_shape *in, smp_node_pl
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const crop_params *p = params_;
     const smp_content_row *rows = result;
@@ -212,17 +212,17 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     left = smp_max_i64(0, left - p->margin), top = smp_max_i64(0, top - p->margin);
     right = smp_min_i64(in->width - 1, right + p->margin), bottom = smp_min_i64(in->height - 1, bottom + p->margin);
     const rectangle r = {left, top, right - left + 1, bottom - top + 1};
-    findings->found = smp_alloc(sizeof r);
-    if (!findings->found)
+    measurements->found = smp_alloc(sizeof r);
+    if (!measurements->found)
         return smp_fail_memory(err, "a rectangle", sizeof r);
-    memcpy(findings->found, &r, sizeof r);
-    findings->found_size = sizeof r;
-    smp_code code = smp_findings_add(findings, "x", -1, (double)r.x, err);
+    memcpy(measurements->found, &r, sizeof r);
+    measurements->found_size = sizeof r;
+    smp_code code = smp_measurements_add(measurements, "x", -1, (double)r.x, err);
     if (!code)
-        code = smp_findings_add(findings, "y", -1, (double)r.y, err);
+        code = smp_measurements_add(measurements, "y", -1, (double)r.y, err);
     if (!code)
-        code = smp_findings_add(findings, "width", -1, (double)r.width, err);
-    return code ? code : smp_findings_add(findings, "height", -1, (double)r.height, err);
+        code = smp_measurements_add(measurements, "width", -1, (double)r.width, err);
+    return code ? code : smp_measurements_add(measurements, "height", -1, (double)r.height, err);
 }
 
 static void rows_geometry(const smp_io *io, const void *kernel, smp_grid *grid)

@@ -13,7 +13,7 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 }
 
 static smp_code finish(const void *params, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     (void)params;
     smp_code code = SMP_OK;
@@ -21,7 +21,7 @@ static smp_code finish(const void *params, const smp_shape *in, const void *resu
         const smp_stats_chunk all = smp_chunks_fold(result, in, c);
         const double mean = all.count > 0 ? all.sum / (double)all.count : 0;
         smp_gain_offset_set(work, c, 1, -mean);
-        code = smp_findings_add(findings, "dc", c, mean, err);
+        code = smp_measurements_add(measurements, "dc", c, mean, err);
     }
     return code;
 }

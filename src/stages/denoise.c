@@ -87,7 +87,7 @@ static double power_of(const smp_frames *f)
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
     const smp_denoise *k = (const smp_denoise *)(const void *)work->kernel.bytes;
@@ -95,8 +95,8 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     float *found = smp_alloc_array(numbers * (size_t)in->channels, sizeof *found);
     if (!found)
         return smp_fail_memory(err, "levels of noise", numbers * (size_t)in->channels * sizeof *found);
-    findings->found = found;
-    findings->found_size = numbers * (size_t)in->channels * sizeof *found;
+    measurements->found = found;
+    measurements->found_size = numbers * (size_t)in->channels * sizeof *found;
     for (int c = 0; c < in->channels; c++) {
         double power = 0;
         for (int i = 0; i < (int)numbers; i++) {
@@ -105,7 +105,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
             power += i && i < k->f.bins ? 2 * mean : mean;
         }
         const double square = power / (power_of(&k->f) * (double)k->f.size);
-        smp_code code = smp_findings_add(findings, "noise_dbfs", c, 10 * log10(square), err);
+        smp_code code = smp_measurements_add(measurements, "noise_dbfs", c, 10 * log10(square), err);
         if (code)
             return code;
     }

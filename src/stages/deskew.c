@@ -74,7 +74,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
     double angle;
@@ -82,11 +82,11 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     smp_code code = smp_skew_find(result, in->width, in->height, p->limit, &angle, err);
     if (code)
         return code;
-    if (!(findings->found = smp_alloc(sizeof angle)))
+    if (!(measurements->found = smp_alloc(sizeof angle)))
         return smp_fail_memory(err, "an angle", sizeof angle);
-    memcpy(findings->found, &angle, sizeof angle);
-    findings->found_size = sizeof angle;
-    return smp_findings_add(findings, "angle", -1, angle, err);
+    memcpy(measurements->found, &angle, sizeof angle);
+    measurements->found_size = sizeof angle;
+    return smp_measurements_add(measurements, "angle", -1, angle, err);
 }
 
 static void naive_geometry(const smp_io *io, const void *kernel, smp_grid *grid)

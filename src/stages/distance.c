@@ -49,9 +49,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 /* The nearest rows of background above and below each block. */
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)given, (void)findings, (void)err;
+    (void)given, (void)measurements, (void)err;
     const int64_t width = in->width, blocks = blocks_of(in);
     const uint16_t *found = result;
     int32_t *to = work->table.data;

@@ -67,9 +67,9 @@ static void equalised(float *to, const uint64_t *counts, int32_t bins, smp_forma
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)params_, (void)findings, (void)err;
+    (void)params_, (void)measurements, (void)err;
     const smp_histogram_params *k = &((const smp_equalize *)(const void *)work->kernel.bytes)->count;
     const uint64_t *counts = smp_count_result(work, result);
     const smp_extent extent = smp_count_extent(in, work, result, 0, in->channels - in->alpha);

@@ -94,7 +94,7 @@ static void make_columns(const smp_hash *k, const smp_resize_axis *down, const i
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
     const smp_hash *k = (const smp_hash *)(const void *)work->kernel.bytes;
@@ -106,11 +106,11 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     size_t bytes;
     smp_code code = make_weights(&request, &down, &weights, &bytes, err);
     if (!code) {
-        char text[SMP_FINDING_TEXT];
+        char text[SMP_MEASUREMENT_TEXT];
         make_columns(k, &down, weights, result, rows, gray);
         const uint64_t hash = p->kind == PHASH ? smp_phash(gray) : smp_dhash(gray);
         snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-        code = smp_findings_add_text(findings, "hash", text, err);
+        code = smp_measurements_add_text(measurements, "hash", text, err);
     }
     smp_free(weights);
     return code;

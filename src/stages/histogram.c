@@ -96,7 +96,7 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
     return code;
 }
 
-static smp_code report(const void *partial_, smp_findings *findings, smp_error *err)
+static smp_code report(const void *partial_, smp_measurements *measurements, smp_error *err)
 {
     const partial *t = partial_;
     double *list = smp_alloc_array((size_t)t->bins, sizeof *list);
@@ -106,22 +106,22 @@ static smp_code report(const void *partial_, smp_findings *findings, smp_error *
     for (int c = 0; c < t->channels && !code; c++) {
         for (int32_t i = 0; i < t->bins; i++)
             list[i] = (double)t->counts[smp_histogram_slot(t->bins, c, i)];
-        code = smp_findings_add_list(findings, "counts", c, list, (size_t)t->bins, err);
+        code = smp_measurements_add_list(measurements, "counts", c, list, (size_t)t->bins, err);
         if (!code && t->format == SMP_F32)
-            code =
-                smp_findings_add(findings, "nan", c, (double)t->counts[smp_histogram_slot(t->bins, c, t->bins)], err);
+            code = smp_measurements_add(measurements, "nan", c,
+                                        (double)t->counts[smp_histogram_slot(t->bins, c, t->bins)], err);
     }
     smp_free(list);
     return code;
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     void *t;
     smp_code code = make_partial(params_, in, work, result, &t, err);
     if (!code)
-        code = report(t, findings, err);
+        code = report(t, measurements, err);
     smp_free(t);
     return code;
 }

@@ -47,9 +47,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 
 /* The sums of the blocks before each. */
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)given, (void)findings, (void)err;
+    (void)given, (void)measurements, (void)err;
     const int64_t n = in->width * in->channels;
     const double *sums = result;
     double *to = work->table.data;

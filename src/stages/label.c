@@ -141,7 +141,7 @@ static uint32_t *numbers_of(const params *p, const labelled *found)
     return number;
 }
 
-/* What smp_findings tell: also of several files together, where no component is told by itself. */
+/* What smp_measurements tell: also of several files together, where no component is told by itself. */
 typedef struct totals {
     uint64_t count, foreground;
 } totals;
@@ -197,11 +197,11 @@ static smp_code list_begin(listing *l, const params *p, const labelled *found, i
     return SMP_OK;
 }
 
-static smp_code report(const void *partial, smp_findings *findings, smp_error *err)
+static smp_code report(const void *partial, smp_measurements *measurements, smp_error *err)
 {
     const totals *t = partial;
-    smp_code code = smp_findings_add(findings, "count", -1, (double)t->count, err);
-    return code ? code : smp_findings_add(findings, "foreground", -1, (double)t->foreground, err);
+    smp_code code = smp_measurements_add(measurements, "count", -1, (double)t->count, err);
+    return code ? code : smp_measurements_add(measurements, "foreground", -1, (double)t->foreground, err);
 }
 
 static void fill_range(void *context, int part)
@@ -225,16 +225,16 @@ static void fill_range(void *context, int part)
     }
 }
 
-/* The columns are the findings' at once: of millions of components a copy would take as long as all else. */
-static smp_code report_each(listing *l, smp_pool *pool, smp_findings *findings, smp_error *err)
+/* The columns are the measurements' at once: of millions of components a copy would take as long as all else. */
+static smp_code report_each(listing *l, smp_pool *pool, smp_measurements *measurements, smp_error *err)
 {
     static const char *const names[COLUMNS] = {"area", "left", "top", "width", "height", "x", "y"};
     const size_t count = (size_t)l->all.count;
     for (int k = 0; count && k < COLUMNS; k++) {
-        const smp_code code = smp_findings_add(findings, names[k], -1, 0, err);
+        const smp_code code = smp_measurements_add(measurements, names[k], -1, 0, err);
         if (code)
             return code;
-        smp_finding *column = &findings->items[findings->count - 1];
+        smp_measurement *column = &measurements->items[measurements->count - 1];
         column->list = l->columns[k] = smp_alloc_raw(count * sizeof *column->list);
         if (!column->list)
             return smp_fail_memory(err, "components", count * sizeof *column->list);
@@ -263,7 +263,7 @@ static void fill_from_runs(const params *p, const smp_shape *in, const smp_compo
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
     labelled found;
@@ -285,9 +285,9 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
             code = smp_fail_memory(err, "components", found.count * sizeof *number);
     }
     if (!code)
-        code = report(&l.all, findings, err);
+        code = report(&l.all, measurements, err);
     if (!code)
-        code = report_each(&l, pool, findings, err);
+        code = report_each(&l, pool, measurements, err);
     if (pool)
         smp_pool_close(pool);
     smp_free(number);

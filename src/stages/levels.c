@@ -103,9 +103,9 @@ static bool find_points(const uint64_t *counts, int32_t bins, int first, int las
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)findings, (void)err;
+    (void)measurements, (void)err;
     const params *p = params_;
     smp_levels *k = (smp_levels *)(void *)work->kernel.bytes;
     const int32_t bins = k->count.bins;

@@ -199,7 +199,7 @@ static double range_of(const partial *t)
            smp_lufs(ranked(t, SHORT, from, floor((blocks - 1) * 0.1 + 0.5)));
 }
 
-static smp_code report(const void *partial_, smp_findings *findings, smp_error *err)
+static smp_code report(const void *partial_, smp_measurements *measurements, smp_error *err)
 {
     const partial *t = partial_;
     size_t from;
@@ -215,16 +215,16 @@ static smp_code report(const void *partial_, smp_findings *findings, smp_error *
                  {"true_peak", 20 * log10(t->peak)}};
     smp_code code = SMP_OK;
     for (size_t i = 0; i < sizeof found / sizeof found[0] && code == SMP_OK; i++)
-        code = smp_findings_add(findings, found[i].name, -1, found[i].value, err);
+        code = smp_measurements_add(measurements, found[i].name, -1, found[i].value, err);
     return code;
 }
 
 /* The loudness that the parameters ask for is of each file. */
-static void warn(double lufs, double target, smp_findings *findings)
+static void warn(double lufs, double target, smp_measurements *measurements)
 {
     const double off = lufs - target;
     if (isfinite(off) && fabs(off) > TOLERANCE)
-        snprintf(findings->warning, sizeof findings->warning,
+        snprintf(measurements->warning, sizeof measurements->warning,
                  "its loudness is %.1f LUFS, %.1f LU %s than the %.1f asked for%s", lufs, fabs(off),
                  off < 0 ? "quieter" : "louder", target,
                  off < 0 ? ": `normalize lufs=..` reaches it, unless peaks meet its ceiling"
@@ -232,17 +232,17 @@ static void warn(double lufs, double target, smp_findings *findings)
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     void *t;
-    const size_t before = findings->count;
+    const size_t before = measurements->count;
     smp_code code = make_partial(given, in, work, result, &t, err);
     if (!code)
-        code = report(t, findings, err);
+        code = report(t, measurements, err);
     if (!code)
-        warn(findings->items[before].value, ((const params *)given)->target, findings);
+        warn(measurements->items[before].value, ((const params *)given)->target, measurements);
     if (!code)
-        smp_loudness_tell_spoiled("loudness", in, work, ((const partial *)t)->spoiled, findings);
+        smp_loudness_tell_spoiled("loudness", in, work, ((const partial *)t)->spoiled, measurements);
     smp_free(t);
     return code;
 }

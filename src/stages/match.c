@@ -106,9 +106,9 @@ static void matched(float *to, const uint64_t *counts, const uint64_t *others, c
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)given, (void)findings, (void)err;
+    (void)given, (void)measurements, (void)err;
     const matching *m = (const matching *)(const void *)work->kernel.bytes;
     const smp_histogram_params *k = &m->equalize.count;
     const uint64_t *counts = smp_count_result(work, result);

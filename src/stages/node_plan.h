@@ -107,7 +107,7 @@ typedef struct smp_reduction_layout {
 } smp_reduction_layout;
 
 /* The shape of the output depends on what the input holds. plan() then sets `wanted` and access SMP_ADJUST: the plan
- * ends with the reduction, whose finish() fills in findings->found, and is made again with that. */
+ * ends with the reduction, whose finish() fills in measurements->found, and is made again with that. */
 typedef struct smp_prepass {
     bool wanted;
     const void *found; /* preset; null: nothing is known yet */

@@ -72,7 +72,7 @@ static const double TOLD = 0.05; /* LU: of less nobody is told */
 
 /* A factor for all channels, less where the peaks would pass their ceiling. */
 static smp_code reach_loudness(const params *p, const smp_shape *in, const void *result, smp_node_plan *work,
-                               smp_findings *findings, smp_error *err)
+                               smp_measurements *measurements, smp_error *err)
 {
     smp_loudness_levels found;
     smp_code code = smp_loudness_levels_of(in, work, result, &found, err);
@@ -84,28 +84,28 @@ static smp_code reach_loudness(const params *p, const smp_shape *in, const void 
     const double wanted = silent || level ? 0 : p->lufs - found.integrated, gain = silent ? 0 : fmin(wanted, most);
     smp_gain_offset_plan(pow(10, gain / 20), work);
     if (silent)
-        snprintf(findings->warning, sizeof findings->warning,
+        snprintf(measurements->warning, sizeof measurements->warning,
                  "'normalize' leaves it as it is: silence, and what is shorter than 0.4 s, has no loudness");
     else if (wanted - gain >= TOLD)
-        snprintf(findings->warning, sizeof findings->warning,
+        snprintf(measurements->warning, sizeof measurements->warning,
                  "'normalize' leaves it %.1f LU quieter than asked, since its true peak would pass the ceiling: "
                  "true-peak=20dBTP, and `limit` behind it, give the rest",
                  wanted - gain);
-    smp_loudness_tell_spoiled("normalize", in, work, found.spoiled, findings);
-    code = smp_findings_add(findings, "lufs", -1, found.integrated, err);
+    smp_loudness_tell_spoiled("normalize", in, work, found.spoiled, measurements);
+    code = smp_measurements_add(measurements, "lufs", -1, found.integrated, err);
     if (code == SMP_OK)
-        code = smp_findings_add(findings, "true_peak", -1, found.true_peak, err);
+        code = smp_measurements_add(measurements, "true_peak", -1, found.true_peak, err);
     if (code == SMP_OK)
-        code = smp_findings_add(findings, "gain_db", -1, gain, err);
-    return code ? code : smp_findings_add(findings, "missing_lu", -1, wanted - gain, err);
+        code = smp_measurements_add(measurements, "gain_db", -1, gain, err);
+    return code ? code : smp_measurements_add(measurements, "missing_lu", -1, wanted - gain, err);
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const params *p = params_;
     if (!isnan(p->lufs))
-        return reach_loudness(p, in, result, work, findings, err);
+        return reach_loudness(p, in, result, work, measurements, err);
     const bool rms = !isnan(p->rms);
     const double wanted = pow(10, (rms ? p->rms : isnan(p->peak) ? DEFAULT_PEAK : p->peak) / 20);
     double levels[SMP_MAX_CHANNELS], squares = 0, samples = 0, most = 0;
@@ -120,7 +120,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     }
     const double unmeasured = (double)in->height * in->channels - samples;
     if (unmeasured > 0)
-        snprintf(findings->warning, sizeof findings->warning,
+        snprintf(measurements->warning, sizeof measurements->warning,
                  "'normalize' measures without %.0f sample%s that %s not finite (NaN, infinity); the sound keeps them",
                  unmeasured, unmeasured > 1 ? "s" : "", unmeasured > 1 ? "are" : "is");
     const double level = rms ? (samples > 0 ? sqrt(squares / samples) : 0) : most;
@@ -132,7 +132,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
     smp_code code = SMP_OK;
     for (int c = 0; c < in->channels && code == SMP_OK && (c == 0 || !same); c++) {
         double used = same ? factor : levels[c] > 0 ? wanted / levels[c] : 1;
-        code = smp_findings_add(findings, "gain_db", same ? -1 : c, 20 * log10(used), err);
+        code = smp_measurements_add(measurements, "gain_db", same ? -1 : c, 20 * log10(used), err);
     }
     return code;
 }

@@ -85,9 +85,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)given, (void)findings;
+    (void)given, (void)measurements;
     const smp_palette *k = (const smp_palette *)(const void *)work->kernel.bytes;
     double values[3 * SMP_PALETTE_MOST];
     const smp_code code = smp_color_cut(result, k->colours, k->count, values, err);

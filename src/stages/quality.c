@@ -92,7 +92,7 @@ static void add_chunk(measured *m, const smp_quality_chunk *chunk)
     m->windows += (double)chunk->windows;
 }
 
-static smp_code tell(const measured *m, double samples, double white, int channel, smp_findings *findings,
+static smp_code tell(const measured *m, double samples, double white, int channel, smp_measurements *measurements,
                      smp_error *err)
 {
     const double mse = (m->squares.sum + m->squares.rest) / samples;
@@ -106,12 +106,12 @@ static smp_code tell(const measured *m, double samples, double white, int channe
                   {"ssim", (m->ssim.sum + m->ssim.rest) / m->windows}};
     smp_code code = SMP_OK;
     for (int i = 0; !code && i < (m->windows > 0 ? 5 : 4); i++)
-        code = smp_findings_add(findings, values[i].name, channel, values[i].value, err);
+        code = smp_measurements_add(measurements, values[i].name, channel, values[i].value, err);
     return code;
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     (void)given, (void)work;
     const smp_quality_chunk *chunks = result;
@@ -122,12 +122,12 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     smp_code code = SMP_OK;
     for (int64_t i = 0; i < count * colours; i++)
         add_chunk(&all, &chunks[i]);
-    code = tell(&all, pixels * colours, white, -1, findings, err);
+    code = tell(&all, pixels * colours, white, -1, measurements, err);
     for (int c = 0; !code && c < colours && colours > 1; c++) {
         measured one = {.most = 0};
         for (int64_t i = 0; i < count; i++)
             add_chunk(&one, &chunks[i * colours + c]);
-        code = tell(&one, pixels, white, c, findings, err);
+        code = tell(&one, pixels, white, c, measurements, err);
     }
     return code;
 }

@@ -47,7 +47,7 @@ static int64_t runs(const void *result, const smp_shape *in, double least, doubl
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     (void)work;
     const params *p = given;
@@ -58,13 +58,13 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     if (!start)
         return smp_fail_memory(err, "the silences of a sound", (uint64_t)count * 2 * sizeof *start);
     runs(result, in, least, start, end, &frames);
-    smp_code code = smp_findings_add(findings, "silences", -1, (double)count, err);
+    smp_code code = smp_measurements_add(measurements, "silences", -1, (double)count, err);
     if (code == SMP_OK)
-        code = smp_findings_add(findings, "share", -1, (double)frames / (double)in->height, err);
+        code = smp_measurements_add(measurements, "share", -1, (double)frames / (double)in->height, err);
     if (code == SMP_OK && count)
-        code = smp_findings_add_values(findings, "start", start, (size_t)count, err);
+        code = smp_measurements_add_values(measurements, "start", start, (size_t)count, err);
     if (code == SMP_OK && count)
-        code = smp_findings_add_values(findings, "end", end, (size_t)count, err);
+        code = smp_measurements_add_values(measurements, "end", end, (size_t)count, err);
     smp_free(start);
     return code;
 }

@@ -67,14 +67,14 @@ enum {
 };
 
 /* REDUCE: what finish() reads off a result, in a form that adds up over files. A partial is one block from smp_alloc
- * that stands by itself. report(make(result)) adds the findings that finish(result) does. Merging partials in any order
- * and grouping gives the same: equal bytes of pack(). */
+ * that stands by itself. report(make(result)) adds the measurements that finish(result) does. Merging partials in any
+ * order and grouping gives the same: equal bytes of pack(). */
 typedef struct smp_partial_ops {
     smp_code (*make)(const void *params, const smp_shape *in, const smp_node_plan *plan, const void *result, void **out,
                      smp_error *err);
     /* Adds `more` to *total, which it may replace. *alike false, and nothing done: they do not measure the same. */
     smp_code (*merge)(void **total, const void *more, bool *alike, smp_error *err);
-    smp_code (*report)(const void *partial, smp_findings *findings, smp_error *err);
+    smp_code (*report)(const void *partial, smp_measurements *measurements, smp_error *err);
     /* A partial as bytes that every machine reads, and back. Kind, format, channels and alpha are the caller's to keep,
      * and are in `in`. The bytes may be anybody's: what cannot be marks `from` as failed (base/pack.h); *out is then to
      * be freed all the same, and not used. An error is one of memory alone. */
@@ -89,16 +89,16 @@ typedef struct smp_partial_ops {
 
 /* Of stages that measure: REDUCE, ADJUST, and those whose plan() may make them such. */
 typedef struct smp_reduction_ops {
-    /* Turns the merged result into findings (REDUCE) and, for ADJUST, into the table for the apply pass: may write
+    /* Turns the merged result into measurements (REDUCE) and, for ADJUST, into the table for the apply pass: may write
      * plan->table (allocated by plan() with its final size) and plan->kernel. result: plan->reduction.size bytes. */
     smp_code (*finish)(const void *params, const smp_shape *in, const void *result, smp_node_plan *plan,
-                       smp_findings *findings, smp_error *err);
+                       smp_measurements *measurements, smp_error *err);
     const smp_variant *reducers; /* ADJUST: the variants of its reduction, which plan() may replace; null otherwise.
                                     REDUCE uses variants */
     /* Whether plan() may want a prepass with these parameters; null: never. A pipe is then kept, to be read twice. */
     bool (*prepass)(const void *params);
-    const smp_partial_ops *partials; /* null: its findings do not add up over files */
-    const char *level;               /* the finding that says how loud a sound is, in LUFS; may be null */
+    const smp_partial_ops *partials; /* null: its measurements do not add up over files */
+    const char *level;               /* the measurement that says how loud a sound is, in LUFS; may be null */
 } smp_reduction_ops;
 #define SMP_REDUCTION(...)                                                                                             \
     &(const smp_reduction_ops)                                                                                         \

@@ -162,55 +162,56 @@ void smp_param_domain(const smp_param *param, char *text, size_t size)
     }
 }
 
-smp_code smp_findings_add(smp_findings *findings, const char *name, int channel, double value, smp_error *err)
+smp_code smp_measurements_add(smp_measurements *measurements, const char *name, int channel, double value,
+                              smp_error *err)
 {
-    if (!smp_grow(&findings->items, &findings->capacity, findings->count + 1, sizeof *findings->items))
-        return smp_fail_memory(err, "results", sizeof *findings->items);
-    smp_finding *item = &findings->items[findings->count++];
-    *item = (smp_finding){.channel = channel, .value = value};
+    if (!smp_grow(&measurements->items, &measurements->capacity, measurements->count + 1, sizeof *measurements->items))
+        return smp_fail_memory(err, "results", sizeof *measurements->items);
+    smp_measurement *item = &measurements->items[measurements->count++];
+    *item = (smp_measurement){.channel = channel, .value = value};
     snprintf(item->name, sizeof item->name, "%s", name);
     return SMP_OK;
 }
 
-smp_code smp_findings_add_list(smp_findings *findings, const char *name, int channel, const double *list, size_t length,
-                               smp_error *err)
+smp_code smp_measurements_add_list(smp_measurements *measurements, const char *name, int channel, const double *list,
+                                   size_t length, smp_error *err)
 {
     double *copy = smp_alloc_array(length, sizeof *copy);
     if (!copy)
         return smp_fail_memory(err, "results", length * sizeof *copy);
     memcpy(copy, list, length * sizeof *copy);
-    smp_code code = smp_findings_add(findings, name, channel, 0, err);
+    smp_code code = smp_measurements_add(measurements, name, channel, 0, err);
     if (code) {
         smp_free(copy);
         return code;
     }
-    findings->items[findings->count - 1].list = copy;
-    findings->items[findings->count - 1].list_len = length;
+    measurements->items[measurements->count - 1].list = copy;
+    measurements->items[measurements->count - 1].list_len = length;
     return SMP_OK;
 }
 
-smp_code smp_findings_add_values(smp_findings *findings, const char *name, const double *list, size_t length,
-                                 smp_error *err)
+smp_code smp_measurements_add_values(smp_measurements *measurements, const char *name, const double *list,
+                                     size_t length, smp_error *err)
 {
-    smp_code code = smp_findings_add_list(findings, name, -1, list, length, err);
+    smp_code code = smp_measurements_add_list(measurements, name, -1, list, length, err);
     if (code == SMP_OK)
-        findings->items[findings->count - 1].values = true;
+        measurements->items[measurements->count - 1].values = true;
     return code;
 }
 
-smp_code smp_findings_add_text(smp_findings *findings, const char *name, const char *text, smp_error *err)
+smp_code smp_measurements_add_text(smp_measurements *measurements, const char *name, const char *text, smp_error *err)
 {
-    smp_code code = smp_findings_add(findings, name, -1, (double)NAN, err);
+    smp_code code = smp_measurements_add(measurements, name, -1, (double)NAN, err);
     if (code == SMP_OK)
-        snprintf(findings->items[findings->count - 1].text, SMP_FINDING_TEXT, "%s", text);
+        snprintf(measurements->items[measurements->count - 1].text, SMP_MEASUREMENT_TEXT, "%s", text);
     return code;
 }
 
-void smp_findings_free(smp_findings *findings)
+void smp_measurements_free(smp_measurements *measurements)
 {
-    for (size_t i = 0; i < findings->count; i++)
-        smp_free(findings->items[i].list);
-    smp_free(findings->items);
-    smp_free(findings->found);
-    *findings = (smp_findings){0};
+    for (size_t i = 0; i < measurements->count; i++)
+        smp_free(measurements->items[i].list);
+    smp_free(measurements->items);
+    smp_free(measurements->found);
+    *measurements = (smp_measurements){0};
 }

@@ -92,9 +92,9 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
-    (void)findings, (void)err;
+    (void)measurements, (void)err;
     const params *p = given;
     smp_standardize *k = (smp_standardize *)(void *)work->kernel.bytes;
     const int colours = in->channels - in->alpha;

@@ -215,7 +215,7 @@ static smp_code unpack(const smp_shape *in, smp_unpacker *from, void **out, smp_
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------------ findings */
+/* ------------------------------------------------------------------------------------------------ measurements */
 
 /* The value of the sample of rank `rank` of n (0: the smallest), as its bin says. Sound beyond full scale is in the
  * first and the last bin, and counts as full scale: but the least and the most sample are known. */
@@ -249,7 +249,7 @@ static double percentile(const partial *t, int channel, double percent, const sm
 }
 
 /* What sound engineers ask: levels below full scale, in dB. A sine of full scale has an rms of -3.01 dBFS. */
-static smp_code report_levels(const smp_stats_chunk *all, int64_t clipped, int channel, smp_findings *findings,
+static smp_code report_levels(const smp_stats_chunk *all, int64_t clipped, int channel, smp_measurements *measurements,
                               smp_error *err)
 {
     const double n = (double)all->count, mean = all->sum / n;
@@ -267,11 +267,11 @@ static smp_code report_levels(const smp_stats_chunk *all, int64_t clipped, int c
     };
     smp_code code = SMP_OK;
     for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
-        code = smp_findings_add(findings, values[i].name, channel, values[i].value, err);
+        code = smp_measurements_add(measurements, values[i].name, channel, values[i].value, err);
     return code;
 }
 
-static smp_code report(const void *partial_, smp_findings *findings, smp_error *err)
+static smp_code report(const void *partial_, smp_measurements *measurements, smp_error *err)
 {
     const partial *t = partial_;
     for (int c = 0; c < t->channels; c++) {
@@ -296,13 +296,13 @@ static smp_code report(const void *partial_, smp_findings *findings, smp_error *
         smp_code code = SMP_OK;
         for (size_t i = 0; i < sizeof values / sizeof values[0] && !code; i++)
             if (i != 1 || t->format == SMP_F32 || all.count < records(t)[c].samples)
-                code = smp_findings_add(findings, values[i].name, c, values[i].value, err);
+                code = smp_measurements_add(measurements, values[i].name, c, values[i].value, err);
         if (t->sound && some && !code)
-            code = report_levels(&all, records(t)[c].clipped, c, findings, err);
+            code = report_levels(&all, records(t)[c].clipped, c, measurements, err);
         for (int64_t i = 0; i < t->percentiles && !code; i++) {
             char name[32];
             snprintf(name, sizeof name, "p%g", percents(t)[i]);
-            code = smp_findings_add(findings, name, c, percentile(t, c, percents(t)[i], &all), err);
+            code = smp_measurements_add(measurements, name, c, percentile(t, c, percents(t)[i], &all), err);
         }
         if (code)
             return code;
@@ -330,13 +330,13 @@ static bool reaches_outside(const partial *t, int channel, smp_extent *extent)
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     void *made;
     smp_code code = make_partial(params_, in, work, result, &made, err);
     const partial *t = made;
     if (!code)
-        code = report(t, findings, err);
+        code = report(t, measurements, err);
     work->reduction.outside[0] = '\0';
     for (int c = 0; !code && t->format == SMP_F32 && t->percentiles && c < t->channels; c++) {
         smp_extent extent = {.least = 1, .most = 0};

@@ -68,7 +68,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const smp_template *k = (const smp_template *)(const void *)work->kernel.bytes;
     const float *scores = result;
@@ -78,10 +78,10 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
         best = scores[i] > scores[best] ? i : best;
     if (work->table.data)
         memcpy(work->table.data, scores, work->table.size);
-    smp_code code = smp_findings_add(findings, "x", -1, (double)(best % k->across), err);
+    smp_code code = smp_measurements_add(measurements, "x", -1, (double)(best % k->across), err);
     if (!code)
-        code = smp_findings_add(findings, "y", -1, (double)(best / k->across), err);
-    return code ? code : smp_findings_add(findings, "score", -1, (double)scores[best], err);
+        code = smp_measurements_add(measurements, "y", -1, (double)(best / k->across), err);
+    return code ? code : smp_measurements_add(measurements, "score", -1, (double)scores[best], err);
 }
 
 static void places_geometry(const smp_io *io, const void *kernel, smp_grid *grid)

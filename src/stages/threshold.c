@@ -106,18 +106,18 @@ static bool has_one_value(const uint64_t *counts, int32_t bins)
     return filled < 2;
 }
 
-static void warn_of_flat(int flat, int colors, int outcome, smp_findings *findings)
+static void warn_of_flat(int flat, int colors, int outcome, smp_measurements *measurements)
 {
     char which[40] = "";
     if (colors > 1)
         snprintf(which, sizeof which, " in %d of %d channels", flat, colors);
-    snprintf(findings->warning, sizeof findings->warning,
+    snprintf(measurements->warning, sizeof measurements->warning,
              "'threshold' finds no level: all samples have one value%s, which comes out %s", which,
              outcome == BLACK ? "black" : "white unless it is black; flat=black makes it black");
 }
 
 static smp_code finish(const void *params_, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     (void)err;
     const params *p = params_;
@@ -140,7 +140,7 @@ static smp_code finish(const void *params_, const smp_shape *in, const void *res
         }
     }
     if (flat)
-        warn_of_flat(flat, colors, p->flat, findings);
+        warn_of_flat(flat, colors, p->flat, measurements);
     return SMP_OK;
 }
 

@@ -139,7 +139,7 @@ static size_t find_kept(const params *p, const smp_shape *in, const void *bits, 
 }
 
 static smp_code finish(const void *given, const smp_shape *in, const void *result, smp_node_plan *work,
-                       smp_findings *findings, smp_error *err)
+                       smp_measurements *measurements, smp_error *err)
 {
     const params *p = given;
     (void)work;
@@ -155,17 +155,17 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     if (!kept)
         return smp_fail_memory(err, "the parts of a sound", count * sizeof *kept);
     find_kept(p, in, result, kept);
-    findings->found = kept;
-    findings->found_size = count * sizeof *kept;
+    measurements->found = kept;
+    measurements->found_size = count * sizeof *kept;
     int64_t left = 0;
     for (size_t i = 0; i < count; i++)
         left += kept[i].to - kept[i].from;
-    smp_code code = smp_findings_add(findings, "start", -1, (double)kept[0].from / in->rate, err);
+    smp_code code = smp_measurements_add(measurements, "start", -1, (double)kept[0].from / in->rate, err);
     if (!code)
-        code = smp_findings_add(findings, "end", -1, (double)kept[count - 1].to / in->rate, err);
+        code = smp_measurements_add(measurements, "end", -1, (double)kept[count - 1].to / in->rate, err);
     if (!code)
-        code = smp_findings_add(findings, "parts", -1, (double)count, err);
-    return code ? code : smp_findings_add(findings, "removed", -1, (double)(in->height - left) / in->rate, err);
+        code = smp_measurements_add(measurements, "parts", -1, (double)count, err);
+    return code ? code : smp_measurements_add(measurements, "removed", -1, (double)(in->height - left) / in->rate, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ by times */

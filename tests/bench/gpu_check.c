@@ -73,7 +73,7 @@ static smp_code run(gpu_work *work, smp_error *err)
     return code ? code : gpu_work_seconds(work, &seconds, err);
 }
 
-static smp_code compare_findings(gpu_work *got, gpu_work *want, char *text, size_t size, smp_error *err)
+static smp_code compare_measurements(gpu_work *got, gpu_work *want, char *text, size_t size, smp_error *err)
 {
     char *ours = NULL, *theirs = NULL;
     smp_code code = gpu_work_found(got, &ours, err);
@@ -138,7 +138,7 @@ static smp_code check_variant(gpu_bench *bench, const gpu_row *row, const char *
     if (!code && picture)
         code = compare_picture(&work, &want, home, wrong, sizeof wrong, err);
     if (!code && !wrong[0])
-        code = compare_findings(&work, cpu, wrong, sizeof wrong, err);
+        code = compare_measurements(&work, cpu, wrong, sizeof wrong, err);
     if (!code && wrong[0]) {
         char names[80];
         gpu_work_variants(&work, names, sizeof names);
@@ -202,7 +202,7 @@ smp_code gpu_check_large(gpu_bench *bench, const gpu_row *row, gpu_work *ours, g
             snprintf(text, size, "%lld bytes are not naive's", (long long)count);
     } else if (!code) {
         count = 0;
-        code = compare_findings(ours, plain, text, size, err);
+        code = compare_measurements(ours, plain, text, size, err);
     }
     if (!code && !text[0] && count == 0)
         snprintf(text, size, "right");

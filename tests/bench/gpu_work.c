@@ -252,10 +252,10 @@ smp_code gpu_work_found(gpu_work *work, char **text, smp_error *err)
         smp_step_run *run = &work->runs[i];
         if (work->plan->steps[i].job != SMP_JOB_REDUCE)
             continue;
-        smp_findings_free(&run->findings);
+        smp_measurements_free(&run->measurements);
         code = smp_step_finish(run, run, err);
-        for (size_t k = 0; !code && k < run->findings.count; k++) {
-            const smp_finding *f = &run->findings.items[k];
+        for (size_t k = 0; !code && k < run->measurements.count; k++) {
+            const smp_measurement *f = &run->measurements.items[k];
             char *more;
             if (f->list)
                 more = smp_asprintf("%s%s of channel %d: list %016" PRIx64 "\n", *text ? *text : "", f->name,
@@ -265,7 +265,7 @@ smp_code gpu_work_found(gpu_work *work, char **text, smp_error *err)
             smp_free(*text);
             *text = more;
             if (!more)
-                code = smp_fail_memory(err, "findings", run->findings.count);
+                code = smp_fail_memory(err, "findings", run->measurements.count);
         }
     }
     return code;

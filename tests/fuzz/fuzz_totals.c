@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     smp_unpacker from = {.data = data, .size = size};
-    smp_findings findings = {0};
+    smp_measurements measurements = {0};
     smp_packer bytes = {0};
     smp_total total;
     smp_error err;
@@ -27,9 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!smp_total_unpack(&from, &more, &err) && total.partial && more.partial &&
         smp_stage_partials(total.stage)->merge(&total.partial, more.partial, &alike, &err))
         abort();
-    if (smp_total_findings(&total, &findings, &err))
+    if (smp_total_measurements(&total, &measurements, &err))
         abort();
-    smp_findings_free(&findings);
+    smp_measurements_free(&measurements);
     smp_free(more.partial);
     smp_free(total.partial);
     smp_free(bytes.data);

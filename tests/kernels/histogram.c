@@ -149,7 +149,7 @@ static void storage_does_not_change_the_counts(void **state)
     }
 }
 
-static void findings_are_a_list_a_channel(void **state)
+static void measurements_are_a_list_a_channel(void **state)
 {
     (void)state;
     params p = {.bins = 2};
@@ -160,24 +160,24 @@ static void findings_are_a_list_a_channel(void **state)
     const uint64_t counts[] = {1, 2, 0, 0, 2, 1};
     assert_int_equal(plan.reduction.size, sizeof counts);
     for (uint64_t nth = 1;; nth++) { /* every allocation failing in turn */
-        smp_findings findings = {0};
+        smp_measurements measurements = {0};
         smp_alloc_fail_at(nth);
-        smp_code code = smp_stage_histogram.reduction->finish(&p, &shape, counts, &plan, &findings, &err);
+        smp_code code = smp_stage_histogram.reduction->finish(&p, &shape, counts, &plan, &measurements, &err);
         smp_alloc_fail_at(0);
         if (code) {
             assert_int_equal(code, SMP_E_MEMORY);
-            smp_findings_free(&findings);
+            smp_measurements_free(&measurements);
             continue;
         }
         assert_true(nth > 2);
-        assert_int_equal(findings.count, 4);
-        assert_string_equal(findings.items[2].name, "counts");
-        assert_int_equal(findings.items[2].channel, 1);
-        assert_int_equal(findings.items[2].list_len, 2);
-        assert_true(findings.items[2].list[1] == 2);
-        assert_string_equal(findings.items[3].name, "nan");
-        assert_true(findings.items[3].value == 1);
-        smp_findings_free(&findings);
+        assert_int_equal(measurements.count, 4);
+        assert_string_equal(measurements.items[2].name, "counts");
+        assert_int_equal(measurements.items[2].channel, 1);
+        assert_int_equal(measurements.items[2].list_len, 2);
+        assert_true(measurements.items[2].list[1] == 2);
+        assert_string_equal(measurements.items[3].name, "nan");
+        assert_true(measurements.items[3].value == 1);
+        smp_measurements_free(&measurements);
         break;
     }
     assert_int_equal(smp_alloc_live(), 0);
@@ -193,7 +193,7 @@ SMP_SUITE(histogram)
         cmocka_unit_test(fractions_count_as_the_code_value_a_file_would_hold),
         cmocka_unit_test(float_pictures_are_binned_over_full_scale),
         cmocka_unit_test(storage_does_not_change_the_counts),
-        cmocka_unit_test(findings_are_a_list_a_channel),
+        cmocka_unit_test(measurements_are_a_list_a_channel),
     };
     return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
 }

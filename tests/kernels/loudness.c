@@ -181,14 +181,14 @@ static void add_to(void **total, const void *more)
 
 static double told(const void *of, const char *name)
 {
-    smp_findings findings = {0};
+    smp_measurements measurements = {0};
     smp_error err = {0};
     double value = NAN;
-    assert_int_equal(smp_stage_loudness.reduction->partials->report(of, &findings, &err), SMP_OK);
-    for (size_t i = 0; i < findings.count; i++)
-        if (!strcmp(findings.items[i].name, name))
-            value = findings.items[i].value;
-    smp_findings_free(&findings);
+    assert_int_equal(smp_stage_loudness.reduction->partials->report(of, &measurements, &err), SMP_OK);
+    for (size_t i = 0; i < measurements.count; i++)
+        if (!strcmp(measurements.items[i].name, name))
+            value = measurements.items[i].value;
+    smp_measurements_free(&measurements);
     return value;
 }
 

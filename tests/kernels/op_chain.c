@@ -84,7 +84,7 @@ static size_t same(const char *const *lines, size_t count, const smp_shape *shap
     outcome a = {0}, b = {0};
     run_plan(joined, &in, variant, strip_rows, on, &a);
     run_plan(single, &in, "naive", 0, reference, &b);
-    if (!picture_equal(&a.out, &b.out) || clipped(&a) != clipped(&b) || !same_findings(&a.report, &b.report)) {
+    if (!picture_equal(&a.out, &b.out) || clipped(&a) != clipped(&b) || !same_measurements(&a.report, &b.report)) {
         for (size_t i = 0; i < count; i++)
             print_error("%s\n", lines[i]);
         fail_msg("%s %s, %d channels of %s%s: other %s than the stages one by one (%llu clipped, %llu)", on->info.kind,

@@ -18,7 +18,7 @@ static smp_shape sound(int64_t frames, int channels)
         .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = channels, .format = SMP_F32, .rate = 1000};
 }
 
-static smp_findings measure(const silence_values *values, const picture *in, int64_t frames)
+static smp_measurements measure(const silence_values *values, const picture *in, int64_t frames)
 {
     const kernel_case c = {.stage = &smp_stage_silence,
                            .params = values,
@@ -26,13 +26,13 @@ static smp_findings measure(const silence_values *values, const picture *in, int
                            .in_storage = SMP_F32,
                            .out_storage = SMP_F32};
     smp_error err = {0};
-    smp_findings findings = {0};
+    smp_measurements measurements = {0};
     smp_node_plan plan = case_plan(&c);
     void *result = case_result(&plan);
     case_run(&c, &plan, &smp_stage_silence.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
-    assert_int_equal(smp_stage_silence.reduction->finish(values, &c.in, result, &plan, &findings, &err), SMP_OK);
+    assert_int_equal(smp_stage_silence.reduction->finish(values, &c.in, result, &plan, &measurements, &err), SMP_OK);
     free(result);
-    return findings;
+    return measurements;
 }
 
 /* Both channels below -20 dBFS in 0..4, 40..139, 200..298 and 950..999; one of them is loud in 400..499. */
@@ -46,24 +46,24 @@ static void runs_of_the_least_length_are_told(void **state)
         picture_set(&in, 0, y, 0, quiet || (y >= 400 && y < 500) ? -0.0999f : 0.2f);
         picture_set(&in, 0, y, 1, quiet ? 0.f : -0.1f);
     }
-    smp_findings found = measure(&(silence_values){-20, 0.1, NULL}, &in, 1000);
+    smp_measurements found = measure(&(silence_values){-20, 0.1, NULL}, &in, 1000);
     assert_int_equal(found.count, 4);
     assert_true(found.items[0].value == 1 && found.items[1].value == 0.1);
     assert_true(found.items[2].list[0] == 0.04 && found.items[3].list[0] == 0.14);
-    smp_findings_free(&found);
+    smp_measurements_free(&found);
     found = measure(&(silence_values){-20, 0, NULL}, &in, 1000);
     assert_true(found.items[0].value == 4 && found.items[1].value == 0.254);
     assert_true(found.items[2].list[0] == 0 && found.items[3].list[3] == 1);
     assert_true(found.items[2].values && found.items[3].values);
-    smp_findings_free(&found);
+    smp_measurements_free(&found);
     found = measure(&(silence_values){-60, 0.1, NULL}, &in, 1000);
     assert_int_equal(found.count, 2); /* no lists without silences */
     assert_true(found.items[0].value == 0 && found.items[1].value == 0);
-    smp_findings_free(&found);
+    smp_measurements_free(&found);
     picture_set(&in, 0, 100, 1, NAN); /* is not silent */
     found = measure(&(silence_values){-20, 0.05, NULL}, &in, 1000);
     assert_true(found.items[0].value == 3 && found.items[3].list[0] == 0.1);
-    smp_findings_free(&found);
+    smp_measurements_free(&found);
     picture_free(&in);
 }
 

@@ -18,30 +18,30 @@ static const double some_percentiles[] = {0, 25, 50, 99.5, 100};
 static const params with_percentiles = {.percentiles = {1, 5, some_percentiles}}, without = {0};
 
 /* What the stage finds in a picture, with its last variant. */
-static smp_findings measure(const kernel_case *c, const picture *in)
+static smp_measurements measure(const kernel_case *c, const picture *in)
 {
     smp_node_plan plan = case_plan(c);
     void *result = case_result(&plan);
-    smp_findings findings = {0};
+    smp_measurements measurements = {0};
     smp_error err = {0};
     case_run(c, &plan, &smp_stage_stats.variants[1], SMP_ISA_BASE, in, NULL, NULL, result, 0, 1);
-    assert_int_equal(c->stage->reduction->finish(c->params, &c->in, result, &plan, &findings, &err), SMP_OK);
+    assert_int_equal(c->stage->reduction->finish(c->params, &c->in, result, &plan, &measurements, &err), SMP_OK);
     free(result);
     case_plan_free(&plan);
-    return findings;
+    return measurements;
 }
 
-static double found(const smp_findings *findings, const char *name, int channel)
+static double found(const smp_measurements *measurements, const char *name, int channel)
 {
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].channel == channel && !strcmp(findings->items[i].name, name))
-            return findings->items[i].value;
+    for (size_t i = 0; i < measurements->count; i++)
+        if (measurements->items[i].channel == channel && !strcmp(measurements->items[i].name, name))
+            return measurements->items[i].value;
     fail_msg("no finding %s of channel %d", name, channel);
     return 0;
 }
 
-/* Findings of one row of f32 samples of a float picture. */
-static smp_findings measure_row(const float *values, int n, smp_kind kind)
+/* Measurements of one row of f32 samples of a float picture. */
+static smp_measurements measure_row(const float *values, int n, smp_kind kind)
 {
     kernel_case c = {.stage = &smp_stage_stats, .params = &with_percentiles};
     c.in = kind == SMP_AUDIO ? case_shape(1, n, 1, SMP_F32) : case_shape(n, 1, 1, SMP_F32);
@@ -49,9 +49,9 @@ static smp_findings measure_row(const float *values, int n, smp_kind kind)
     picture in = picture_make(&c.in, SMP_F32);
     for (int i = 0; i < n; i++)
         picture_set(&in, kind == SMP_AUDIO ? 0 : i, kind == SMP_AUDIO ? i : 0, 0, values[i]);
-    smp_findings findings = measure(&c, &in);
+    smp_measurements measurements = measure(&c, &in);
     picture_free(&in);
-    return findings;
+    return measurements;
 }
 
 static void every_variant_gives_the_same_leaves_and_counts(void **state)
@@ -128,13 +128,13 @@ static void storage_does_not_change_the_result(void **state)
     }
 }
 
-static void findings_equal_plain_sums(void **state)
+static void measurements_equal_plain_sums(void **state)
 {
     (void)state;
     kernel_case c = {.stage = &smp_stage_stats, .params = &without, .in = case_shape(257, 127, 3, SMP_U16)};
     picture in = picture_make(&c.in, SMP_U16);
     picture_fill(&in, 4, CASE_CODES);
-    smp_findings findings = measure(&c, &in);
+    smp_measurements measurements = measure(&c, &in);
     for (int k = 0; k < 3; k++) {
         long double n = 257 * 127, sum = 0, squares = 0, about_mean = 0;
         float min = 65535, max = 0;
@@ -149,17 +149,17 @@ static void findings_equal_plain_sums(void **state)
             long double d = (long double)picture_get(&in, i % 257, i / 257, k) - sum / n;
             about_mean += d * d;
         }
-        assert_true(found(&findings, "count", k) == 257 * 127);
-        assert_true(found(&findings, "min", k) == (double)min);
-        assert_true(found(&findings, "max", k) == (double)max);
-        assert_true(found(&findings, "peak", k) == (double)max);
-        assert_true(found(&findings, "sum", k) == (double)sum);
-        assert_true(found(&findings, "mean", k) == (double)sum / (double)n);
+        assert_true(found(&measurements, "count", k) == 257 * 127);
+        assert_true(found(&measurements, "min", k) == (double)min);
+        assert_true(found(&measurements, "max", k) == (double)max);
+        assert_true(found(&measurements, "peak", k) == (double)max);
+        assert_true(found(&measurements, "sum", k) == (double)sum);
+        assert_true(found(&measurements, "mean", k) == (double)sum / (double)n);
         double deviation = (double)sqrtl(about_mean / n), rms = (double)sqrtl(squares / n);
-        assert_true(fabs(found(&findings, "deviation", k) / deviation - 1) < 1e-14);
-        assert_true(fabs(found(&findings, "rms", k) / rms - 1) < 1e-14);
+        assert_true(fabs(found(&measurements, "deviation", k) / deviation - 1) < 1e-14);
+        assert_true(fabs(found(&measurements, "rms", k) / rms - 1) < 1e-14);
     }
-    smp_findings_free(&findings);
+    smp_measurements_free(&measurements);
     picture_free(&in);
 }
 
@@ -178,28 +178,28 @@ static void large_offsets_do_not_cancel(void **state)
         long double d = (long double)picture_get(&in, i % 500, i / 500, 0) - mean;
         squares += d * d;
     }
-    smp_findings findings = measure(&c, &in);
-    assert_true(fabs(found(&findings, "deviation", 0) / (double)sqrtl(squares / n) - 1) < 1e-9);
-    smp_findings_free(&findings);
+    smp_measurements measurements = measure(&c, &in);
+    assert_true(fabs(found(&measurements, "deviation", 0) / (double)sqrtl(squares / n) - 1) < 1e-9);
+    smp_measurements_free(&measurements);
     picture_free(&in);
 }
 
 static void samples_that_are_not_finite_are_counted_and_left_out(void **state)
 {
     (void)state;
-    smp_findings findings = measure_row((const float[]){NAN, 3, INFINITY, 5, -INFINITY}, 5, SMP_IMAGE);
-    assert_true(found(&findings, "count", 0) == 5);
-    assert_true(found(&findings, "nonfinite", 0) == 3);
-    assert_true(found(&findings, "min", 0) == 3);
-    assert_true(found(&findings, "max", 0) == 5);
-    assert_true(found(&findings, "mean", 0) == 4);
-    assert_true(found(&findings, "deviation", 0) == 1);
-    smp_findings_free(&findings);
-    findings = measure_row((const float[]){NAN, INFINITY}, 2, SMP_IMAGE);
-    assert_true(found(&findings, "nonfinite", 0) == 2);
-    assert_true(isnan(found(&findings, "mean", 0)));
-    assert_true(found(&findings, "sum", 0) == 0);
-    smp_findings_free(&findings);
+    smp_measurements measurements = measure_row((const float[]){NAN, 3, INFINITY, 5, -INFINITY}, 5, SMP_IMAGE);
+    assert_true(found(&measurements, "count", 0) == 5);
+    assert_true(found(&measurements, "nonfinite", 0) == 3);
+    assert_true(found(&measurements, "min", 0) == 3);
+    assert_true(found(&measurements, "max", 0) == 5);
+    assert_true(found(&measurements, "mean", 0) == 4);
+    assert_true(found(&measurements, "deviation", 0) == 1);
+    smp_measurements_free(&measurements);
+    measurements = measure_row((const float[]){NAN, INFINITY}, 2, SMP_IMAGE);
+    assert_true(found(&measurements, "nonfinite", 0) == 2);
+    assert_true(isnan(found(&measurements, "mean", 0)));
+    assert_true(found(&measurements, "sum", 0) == 0);
+    smp_measurements_free(&measurements);
 }
 
 static void percentiles_interpolate_between_ranks(void **state)
@@ -210,13 +210,13 @@ static void percentiles_interpolate_between_ranks(void **state)
     static const float values[] = {50, 10, 20, 20, 40, 200}; /* sorted: 10 20 20 40 50 200 */
     for (int i = 0; i < 6; i++)
         picture_set(&in, i, 0, 0, values[i]);
-    smp_findings findings = measure(&c, &in);
-    assert_true(found(&findings, "p0", 0) == 10);
-    assert_true(found(&findings, "p25", 0) == 20);
-    assert_true(found(&findings, "p50", 0) == 30);
-    assert_true(fabs(found(&findings, "p99.5", 0) - 196.25) < 1e-9); /* numpy.percentile(values, 99.5) */
-    assert_true(found(&findings, "p100", 0) == 200);
-    smp_findings_free(&findings);
+    smp_measurements measurements = measure(&c, &in);
+    assert_true(found(&measurements, "p0", 0) == 10);
+    assert_true(found(&measurements, "p25", 0) == 20);
+    assert_true(found(&measurements, "p50", 0) == 30);
+    assert_true(fabs(found(&measurements, "p99.5", 0) - 196.25) < 1e-9); /* numpy.percentile(values, 99.5) */
+    assert_true(found(&measurements, "p100", 0) == 200);
+    smp_measurements_free(&measurements);
     picture_free(&in);
 }
 
@@ -224,16 +224,16 @@ static void float_percentiles_are_within_half_a_bin(void **state)
 {
     (void)state;
     static const float values[] = {0.125f, 0.5f, 0.75f};
-    smp_findings findings = measure_row(values, 3, SMP_IMAGE);
-    assert_true(found(&findings, "p0", 0) == 0.125 || fabs(found(&findings, "p0", 0) - 0.125) <= 0.5 / 65536);
-    assert_true(fabs(found(&findings, "p50", 0) - 0.5) <= 0.5 / 65536);
-    assert_true(found(&findings, "p100", 0) == 0.75);
-    smp_findings_free(&findings);
+    smp_measurements measurements = measure_row(values, 3, SMP_IMAGE);
+    assert_true(found(&measurements, "p0", 0) == 0.125 || fabs(found(&measurements, "p0", 0) - 0.125) <= 0.5 / 65536);
+    assert_true(fabs(found(&measurements, "p50", 0) - 0.5) <= 0.5 / 65536);
+    assert_true(found(&measurements, "p100", 0) == 0.75);
+    smp_measurements_free(&measurements);
     static const float wave[] = {-1.f, -0.5f, 0.f}; /* sound is binned from -1 to 1 */
-    findings = measure_row(wave, 3, SMP_AUDIO);
-    assert_true(fabs(found(&findings, "p50", 0) + 0.5) <= 1. / 65536);
-    assert_true(found(&findings, "peak", 0) == 1);
-    smp_findings_free(&findings);
+    measurements = measure_row(wave, 3, SMP_AUDIO);
+    assert_true(fabs(found(&measurements, "p50", 0) + 0.5) <= 1. / 65536);
+    assert_true(found(&measurements, "peak", 0) == 1);
+    smp_measurements_free(&measurements);
 }
 
 /* What lies beyond full scale counts as full scale; the least and the most are exact. */
@@ -241,15 +241,15 @@ static void percentiles_of_loud_sound_end_at_full_scale(void **state)
 {
     (void)state;
     static const float loud[] = {-1.25f, -1.25f, -1.25f, 0.5f, 1.125f, 1.125f, 1.125f, 1.125f, 1.5f};
-    smp_findings findings = measure_row(loud, 9, SMP_AUDIO);
-    assert_true(found(&findings, "p0", 0) == -1.25);
-    assert_true(found(&findings, "p25", 0) == -1);
-    assert_true(found(&findings, "p50", 0) == 1);
-    assert_true(fabs(found(&findings, "p99.5", 0) - 1.48) < 1e-12); /* between the last two ranks, 1 and 1.5 */
-    assert_true(found(&findings, "p100", 0) == 1.5);
-    assert_true(found(&findings, "peak", 0) == 1.5);
-    assert_true(found(&findings, "clipped", 0) == 8);
-    smp_findings_free(&findings);
+    smp_measurements measurements = measure_row(loud, 9, SMP_AUDIO);
+    assert_true(found(&measurements, "p0", 0) == -1.25);
+    assert_true(found(&measurements, "p25", 0) == -1);
+    assert_true(found(&measurements, "p50", 0) == 1);
+    assert_true(fabs(found(&measurements, "p99.5", 0) - 1.48) < 1e-12); /* between the last two ranks, 1 and 1.5 */
+    assert_true(found(&measurements, "p100", 0) == 1.5);
+    assert_true(found(&measurements, "peak", 0) == 1.5);
+    assert_true(found(&measurements, "clipped", 0) == 8);
+    smp_measurements_free(&measurements);
 }
 
 static void *partial_of(const kernel_case *c, const picture *in)
@@ -289,7 +289,7 @@ static void joined_tallies_are_those_of_both_pictures(void **state)
                 picture_set(&all, x, y, c, v);
                 picture_set(y < 10 ? &a : &b, x, y < 10 ? y : y - 10, c, v);
             }
-    smp_findings want = measure(&whole, &all), got = {0};
+    smp_measurements want = measure(&whole, &all), got = {0};
     smp_error err = {0};
     void *total = partial_of(&above, &a), *more = partial_of(&below, &b);
     assert_true(merged(&total, more));
@@ -302,8 +302,8 @@ static void joined_tallies_are_those_of_both_pictures(void **state)
     }
     smp_free(total);
     smp_free(more);
-    smp_findings_free(&want);
-    smp_findings_free(&got);
+    smp_measurements_free(&want);
+    smp_measurements_free(&got);
     picture_free(&all);
     picture_free(&a);
     picture_free(&b);
@@ -336,11 +336,11 @@ static void sums_over_many_files_stay_exact(void **state)
     void *one = partial_of(&c, &p);
     for (int i = 0; i < 10; i++)
         assert_true(merged(&total, one));
-    smp_findings findings = {0};
+    smp_measurements measurements = {0};
     smp_error err = {0};
-    assert_int_equal(smp_stage_stats.reduction->partials->report(total, &findings, &err), SMP_OK);
-    assert_true(found(&findings, "sum", 0) == 9007199254741002.);
-    smp_findings_free(&findings);
+    assert_int_equal(smp_stage_stats.reduction->partials->report(total, &measurements, &err), SMP_OK);
+    assert_true(found(&measurements, "sum", 0) == 9007199254741002.);
+    smp_measurements_free(&measurements);
     smp_free(total);
     smp_free(one);
     picture_free(&p);
@@ -356,13 +356,13 @@ static void every_failing_allocation_is_reported(void **state)
     void *result = case_result(&plan);
     smp_code code = SMP_E_MEMORY;
     for (uint64_t nth = 1; code; nth++) {
-        smp_findings findings = {0};
+        smp_measurements measurements = {0};
         smp_alloc_fail_at(nth);
-        code = smp_stage_stats.reduction->finish(&with_percentiles, &shape, result, &plan, &findings, &err);
+        code = smp_stage_stats.reduction->finish(&with_percentiles, &shape, result, &plan, &measurements, &err);
         smp_alloc_fail_at(0);
         assert_true(code == SMP_OK || code == SMP_E_MEMORY);
         assert_true(nth > 1 || code);
-        smp_findings_free(&findings);
+        smp_measurements_free(&measurements);
     }
     assert_int_equal(smp_alloc_live(), 0);
     free(result);
@@ -375,7 +375,7 @@ SMP_SUITE(stats)
         cmocka_unit_test(leaves_that_span_rows_or_part_of_one_agree),
         cmocka_unit_test(rows_without_gaps_give_the_same_leaves),
         cmocka_unit_test(storage_does_not_change_the_result),
-        cmocka_unit_test(findings_equal_plain_sums),
+        cmocka_unit_test(measurements_equal_plain_sums),
         cmocka_unit_test(large_offsets_do_not_cancel),
         cmocka_unit_test(samples_that_are_not_finite_are_counted_and_left_out),
         cmocka_unit_test(percentiles_interpolate_between_ranks),

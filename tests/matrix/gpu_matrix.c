@@ -1,5 +1,5 @@
 /* Every stage, every variant, u8, u16 and f32, 1, 3 and 4 channels: the definition (`naive` on the CPU) = the CPU's
- * best variant = the GPU's kernels, bit for bit: samples, findings, counts of clipped samples, and the guard bands
+ * best variant = the GPU's kernels, bit for bit: samples, measurements, counts of clipped samples, and the guard bands
  * round the output. Made from the descriptors alone, so that a stage cannot be forgotten.
  *
  * The GPU is the emulator; with SMP_TEST_DEVICE=cuda (or cuda:N) a real one, and then every input comes once more at a
@@ -81,7 +81,7 @@ static void check_run(const input *c, const smp_plan *plan, const picture *in, s
         gpu_print_difference(&got.out, &want->out);
         input_fail(c, device->info.kind, variant, strip_rows, "other bytes than the definition");
     }
-    if (!same_findings(&got.report, &want->report))
+    if (!same_measurements(&got.report, &want->report))
         input_fail(c, device->info.kind, variant, strip_rows, "other findings than the definition");
     if (clipped && !same_clipping(&got.report, &clipped->report))
         input_fail(c, device->info.kind, variant, strip_rows, "other counts of clipped samples than the CPU");

@@ -1,5 +1,5 @@
 /* Every GPU kernel of every variant of every stage, traced by the emulator in five orders of its threads: the
- * definition's bytes and findings each time, and no races, no reads of what nobody wrote, no accesses outside, no
+ * definition's bytes and measurements each time, and no races, no reads of what nobody wrote, no accesses outside, no
  * barrier that some threads miss. Made from the descriptors alone: of all inputs (formats, channels, storage on both
  * sides, words, sizes of numbers) those are run that reach a kernel which has not had its share yet: one picture as a
  * whole on a device whose grids are small, so that blocks take turns as on huge pictures, and one in strips, which is
@@ -201,7 +201,7 @@ static bool check_order(const input *c, const smp_plan *plan, const picture *in,
         gpu_print_difference(&got.out, &want->out);
         input_fail(c, "simt", variant, strip_rows, "other bytes than the definition");
     }
-    if (!same_findings(&got.report, &want->report))
+    if (!same_measurements(&got.report, &want->report))
         input_fail(c, "simt", variant, strip_rows, "other findings than the definition");
     outcome_free(&got);
     smp_trace_free(&trace);

@@ -1,6 +1,7 @@
 /* The stage matrix, made from the descriptors alone: every stage of the list through planner, executor and CPU device.
  * The definition is `naive` over all rows in one strip on one thread with the baseline instruction set; every other way
- * of running the same pipeline must give the same bytes and findings, and leave the guard bands round its output alone.
+ * of running the same pipeline must give the same bytes and measurements, and leave the guard bands round its output
+ * alone.
  *
  * What is varied are factors: picture size, format, channels, variant, strip height, instruction set, threads, storage
  * between stages, and every enumeration and switch among the stage's own parameters. Runs are the rows of an orthogonal
@@ -87,7 +88,7 @@ static void check_way(const run_case *c, const char *variant, int64_t strip_rows
     run_plan(plan, c->picture, variant, strip_rows, device, &got);
     totals.runs++;
     bool same = picture_equal(&got.out, &c->want->out), guards = picture_guards_hold(&got.out);
-    bool found = same_findings(&got.report, &c->want->report);
+    bool found = same_measurements(&got.report, &c->want->report);
     if (!same || !guards || !found) {
         print_error("%s\non %lldx%lldx%d%s %s, variant %s, strips of %lld rows, isa %s, %d threads, %s\n", c->text,
                     (long long)c->in.width, (long long)c->in.height, c->in.channels, c->in.alpha ? " with alpha" : "",

@@ -75,7 +75,7 @@ static void measure(int kind, uint64_t seed, smp_step_report *step)
     snprintf(step->label, sizeof step->label, "%s of kind %d", c.stage->name, kind);
     snprintf(step->name, sizeof step->name, "%s", kind % 2 ? "odd" : "");
     assert_int_equal(c.stage->reduction->partials->make(c.params, &c.in, &plan, result, &step->partial, &err), SMP_OK);
-    assert_int_equal(c.stage->reduction->finish(c.params, &c.in, result, &plan, &step->findings, &err), SMP_OK);
+    assert_int_equal(c.stage->reduction->finish(c.params, &c.in, result, &plan, &step->measurements, &err), SMP_OK);
     free(result);
     case_plan_free(&plan);
     picture_free(&in);
@@ -199,21 +199,21 @@ static void one_file_together_is_that_file(void **context)
     (void)context;
     for (int kind = 0; kind < KINDS; kind++) {
         smp_step_report step;
-        smp_findings got = {0};
+        smp_measurements got = {0};
         smp_error err = {0};
         measure(kind, 5, &step);
         assert_int_equal(step.stage->reduction->partials->report(step.partial, &got, &err), SMP_OK);
-        assert_int_equal(got.count, step.findings.count);
+        assert_int_equal(got.count, step.measurements.count);
         for (size_t i = 0; i < got.count; i++) {
-            const smp_finding *a = &got.items[i], *b = &step.findings.items[i];
+            const smp_measurement *a = &got.items[i], *b = &step.measurements.items[i];
             assert_string_equal(a->name, b->name);
             assert_memory_equal(&a->value, &b->value, sizeof a->value);
             assert_int_equal(a->list_len, b->list_len);
             if (a->list)
                 assert_memory_equal(a->list, b->list, a->list_len * sizeof *a->list);
         }
-        smp_findings_free(&got);
-        smp_findings_free(&step.findings);
+        smp_measurements_free(&got);
+        smp_measurements_free(&step.measurements);
         smp_free(step.partial);
     }
 }
@@ -313,23 +313,23 @@ static smp_code read_part(smp_error *err)
         more = !code;
     }
     for (size_t i = 0; !code && i < totals.count; i++) {
-        smp_findings findings = {0};
-        code = smp_total_findings(&totals.items[i], &findings, err);
-        smp_findings_free(&findings);
+        smp_measurements measurements = {0};
+        code = smp_total_measurements(&totals.items[i], &measurements, err);
+        smp_measurements_free(&measurements);
     }
     smp_totals_free(&totals);
     smp_part_close(&part);
     return code;
 }
 
-static void check_findings(const smp_step_report *got, const smp_step_report *want)
+static void check_measurements(const smp_step_report *got, const smp_step_report *want)
 {
     assert_string_equal(got->label, want->label);
     assert_string_equal(got->name, want->name);
     assert_int_equal(got->in.channels, want->in.channels);
-    assert_int_equal(got->findings.count, want->findings.count);
-    for (size_t i = 0; i < got->findings.count; i++) {
-        const smp_finding *a = &got->findings.items[i], *b = &want->findings.items[i];
+    assert_int_equal(got->measurements.count, want->measurements.count);
+    for (size_t i = 0; i < got->measurements.count; i++) {
+        const smp_measurement *a = &got->measurements.items[i], *b = &want->measurements.items[i];
         assert_string_equal(a->name, b->name);
         assert_int_equal(a->channel, b->channel);
         assert_int_equal(a->list_len, b->list_len);
@@ -372,7 +372,7 @@ static void a_part_holds_what_files_gave(void **context)
         assert_string_equal(why.hint, i == 1 ? "mend it" : "");
         assert_int_equal(got.step_count, i == 1 ? 0 : want.step_count);
         for (size_t k = 0; k < got.step_count; k++)
-            check_findings(&got.steps[k], &want.steps[k]);
+            check_measurements(&got.steps[k], &want.steps[k]);
         if (i != 1) {
             assert_string_equal(got.shape_in, want.shape_in);
             assert_int_equal(got.input_notes.count, want.input_notes.count);

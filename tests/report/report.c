@@ -56,11 +56,11 @@ static void fill(smp_run_report *report)
     smp_step_report *measure = add(report, 1, "measure name=page", "tiled", 0.006);
     static const double means[] = {127.4567891, 0.000012345678}, counts[] = {0, 5, 10, 1, 0, 0};
     for (int c = 0; c < 2; c++) {
-        assert_int_equal(smp_findings_add(&measure->findings, "count", c, 24000000, NULL), SMP_OK);
-        assert_int_equal(smp_findings_add(&measure->findings, "mean", c, means[c], NULL), SMP_OK);
+        assert_int_equal(smp_measurements_add(&measure->measurements, "count", c, 24000000, NULL), SMP_OK);
+        assert_int_equal(smp_measurements_add(&measure->measurements, "mean", c, means[c], NULL), SMP_OK);
     }
-    assert_int_equal(smp_findings_add(&measure->findings, "limit", -1, 0.25, NULL), SMP_OK);
-    assert_int_equal(smp_findings_add_list(&measure->findings, "counts", 0, counts, 6, NULL), SMP_OK);
+    assert_int_equal(smp_measurements_add(&measure->measurements, "limit", -1, 0.25, NULL), SMP_OK);
+    assert_int_equal(smp_measurements_add_list(&measure->measurements, "counts", 0, counts, 6, NULL), SMP_OK);
     snprintf(measure->name, sizeof measure->name, "page");
     add(report, SMP_NODE_NONE, "(convert)", "naive", 0.002);
 }

@@ -30,7 +30,7 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
 /* The level of all files together; their results must be of one kind. */
 static smp_code level_of(album *a, smp_error *err)
 {
-    smp_findings findings = {0};
+    smp_measurements measurements = {0};
     if (a->totals.count == 0)
         return smp_fail(err, SMP_E_READ, "none of the album's files can be measured");
     if (a->totals.count > 1) {
@@ -38,16 +38,16 @@ static smp_code level_of(album *a, smp_error *err)
         return smp_hint(err, "make them alike first, with a pipeline of `remix stereo`");
     }
     a->files = a->totals.items[0].files;
-    smp_code code = smp_total_findings(&a->totals.items[0], &findings, err);
+    smp_code code = smp_total_measurements(&a->totals.items[0], &measurements, err);
     a->level = a->peak = NAN;
-    for (size_t i = 0; !code && i < findings.count; i++)
-        if (!strcmp(findings.items[i].name, smp_batch_meter_stage()->reduction->level))
-            a->level = findings.items[i].value;
-        else if (!strcmp(findings.items[i].name, "true_peak"))
-            a->peak = findings.items[i].value;
+    for (size_t i = 0; !code && i < measurements.count; i++)
+        if (!strcmp(measurements.items[i].name, smp_batch_meter_stage()->reduction->level))
+            a->level = measurements.items[i].value;
+        else if (!strcmp(measurements.items[i].name, "true_peak"))
+            a->peak = measurements.items[i].value;
     if (!code && !isfinite(a->level))
         code = smp_fail(err, SMP_E_USAGE, "the album is silent, or shorter than 0.4 s: it has no loudness");
-    smp_findings_free(&findings);
+    smp_measurements_free(&measurements);
     return code;
 }
 

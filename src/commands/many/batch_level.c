@@ -25,7 +25,7 @@ static void each(void *context, size_t index, smp_run_report *report, const smp_
     (void)index;
     (void)err;
     for (size_t k = 0; !report->status && k < report->step_count; k++) {
-        const smp_findings *found = &report->steps[k].findings;
+        const smp_measurements *found = &report->steps[k].measurements;
         for (size_t i = 0; i < found->count; i++)
             if (!strcmp(found->items[i].name, smp_batch_meter_stage()->reduction->level))
                 level = fabs(found->items[i].value - l->wanted) <= WITHIN;

@@ -337,8 +337,8 @@ void smp_remarks_add(smp_remarks *remarks, const smp_run_report *report)
     const char *about = report->output ? report->output : report->input;
     for (size_t i = 0; i < report->step_count; i++) {
         smp_notes notes = {0};
-        if (report->steps[i].findings.warning[0])
-            smp_note(&notes, "%s", report->steps[i].findings.warning);
+        if (report->steps[i].measurements.warning[0])
+            smp_note(&notes, "%s", report->steps[i].measurements.warning);
         if (report->output && smp_report_clips_much(report, &report->steps[i])) {
             char text[400];
             smp_report_clipping_text(report, &report->steps[i], text, sizeof text);

@@ -182,7 +182,7 @@ static void put_place(FILE *to, const smp_warp_result *result, const smp_warp_fi
     fprintf(to, ":%u thread %u,%u,%u", p->line, p->thread[0], p->thread[1], p->thread[2]);
 }
 
-static void put_findings(FILE *to, const smp_warp_result *result, const smp_paint *paint)
+static void put_measurements(FILE *to, const smp_warp_result *result, const smp_paint *paint)
 {
     for (size_t i = 0; i < result->finding_count; i++) {
         const smp_warp_finding *f = &result->findings[i];
@@ -238,5 +238,5 @@ void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sou
     }
     put_advice(to, result, map, color);
     put_notes(to, result, &paint);
-    put_findings(to, result, &paint);
+    put_measurements(to, result, &paint);
 }

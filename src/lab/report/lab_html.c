@@ -252,7 +252,7 @@ static void put_place(FILE *to, const smp_lab_report *report, const smp_warp_res
     fputs("</code>", to);
 }
 
-static void put_findings(FILE *to, const smp_lab_report *report)
+static void put_measurements(FILE *to, const smp_lab_report *report)
 {
     bool begun = false;
     for (size_t i = 0; i < report->count; i++) {
@@ -362,7 +362,7 @@ void smp_lab_html(FILE *to, const smp_lab_report *report)
     put_results(to, report);
     put_ladders(to, report);
     smp_kernel_page_terms(to, true);
-    put_findings(to, report);
+    put_measurements(to, report);
     for (size_t i = 0; i < report->count; i++)
         put_kernel(to, report, i);
     put_numbers(to, report);

@@ -13,7 +13,7 @@
 
 typedef enum smp_check {
     SMP_CHECK_NONE,  /* not run on this device */
-    SMP_CHECK_RIGHT, /* the same bytes as naive, the same findings and clipped samples */
+    SMP_CHECK_RIGHT, /* the same bytes as naive, the same measurements and clipped samples */
     SMP_CHECK_WRONG
 } smp_check;
 

@@ -14,7 +14,7 @@ static void put_field(FILE *to, const char *text)
     fputc(',', to);
 }
 
-static void put_row(FILE *to, const char *const *names, const smp_finding *item, size_t bin)
+static void put_row(FILE *to, const char *const *names, const smp_measurement *item, size_t bin)
 {
     char number[SMP_NUMBER_TEXT] = "";
     double value = item->list ? item->list[bin] : item->value;
@@ -34,23 +34,23 @@ static void put_row(FILE *to, const char *const *names, const smp_finding *item,
 }
 
 static void put_rows(FILE *to, const char *file, const char *type, const char *label, const char *name,
-                     const smp_findings *findings)
+                     const smp_measurements *measurements)
 {
     const char *const names[] = {file, type, label, name};
-    for (size_t i = 0; i < findings->count; i++)
-        for (size_t k = 0; k < (findings->items[i].list ? findings->items[i].list_len : 1); k++)
-            put_row(to, names, &findings->items[i], k);
+    for (size_t i = 0; i < measurements->count; i++)
+        for (size_t k = 0; k < (measurements->items[i].list ? measurements->items[i].list_len : 1); k++)
+            put_row(to, names, &measurements->items[i], k);
 }
 
 /* ------------------------------------------------------------------------------------------------ JSON */
 
-static void put_result(smp_json *json, const char *label, const char *name, const smp_findings *findings)
+static void put_result(smp_json *json, const char *label, const char *name, const smp_measurements *measurements)
 {
     smp_json_object(json, NULL);
     smp_json_string(json, "stage", label);
     if (name[0])
         smp_json_string(json, "name", name);
-    smp_report_findings_json(json, findings);
+    smp_report_measurements_json(json, measurements);
     smp_json_end(json, '}');
 }
 
@@ -73,13 +73,13 @@ static void put_file(smp_json *json, const smp_run_report *report)
     smp_json_string(json, "type", type_of(report).text);
     smp_json_array(json, "results");
     for (size_t i = 0; i < report->step_count; i++)
-        if (report->steps[i].findings.count)
-            put_result(json, report->steps[i].label, report->steps[i].name, &report->steps[i].findings);
+        if (report->steps[i].measurements.count)
+            put_result(json, report->steps[i].label, report->steps[i].name, &report->steps[i].measurements);
     smp_json_end(json, ']');
     smp_json_end(json, '}');
 }
 
-static void put_total(smp_json *json, const smp_total *total, const char *type, const smp_findings *findings)
+static void put_total(smp_json *json, const smp_total *total, const char *type, const smp_measurements *measurements)
 {
     smp_json_object(json, NULL);
     smp_json_string(json, "stage", total->label);
@@ -88,7 +88,7 @@ static void put_total(smp_json *json, const smp_total *total, const char *type, 
     smp_json_string(json, "type", type);
     smp_json_integer(json, "files", (int64_t)total->files);
     if (total->partial)
-        smp_report_findings_json(json, findings);
+        smp_report_measurements_json(json, measurements);
     else
         smp_json_string(json, "findings", NULL); /* cannot be added up */
     smp_json_end(json, '}');
@@ -126,33 +126,33 @@ smp_code smp_measure_file(smp_measure_output *o, const smp_run_report *report, s
     }
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
-        if (!step->findings.count)
+        if (!step->measurements.count)
             continue;
         if (o->format == SMP_MEASURE_LONG)
-            put_rows(o->to, report->input, type_of(report).text, step->label, step->name, &step->findings);
+            put_rows(o->to, report->input, type_of(report).text, step->label, step->name, &step->measurements);
         else
-            smp_report_findings(o->to, step->label, &step->findings, o->color);
+            smp_report_measurements(o->to, step->label, &step->measurements, o->color);
     }
     return SMP_OK;
 }
 
-static smp_code put_together(smp_measure_output *o, const smp_total *total, const smp_findings *findings,
+static smp_code put_together(smp_measure_output *o, const smp_total *total, const smp_measurements *measurements,
                              smp_error *err)
 {
     char type[64];
     smp_paint paint = smp_paint_for(o->color);
     smp_total_type(total, type, sizeof type);
     if (o->format == SMP_MEASURE_JSON) {
-        put_total(&o->json, total, type, findings);
+        put_total(&o->json, total, type, measurements);
     } else if (o->format == SMP_MEASURE_CSV) {
-        return smp_wide_total(&o->wide, total, findings, err);
+        return smp_wide_total(&o->wide, total, measurements, err);
     } else if (o->format == SMP_MEASURE_LONG) {
-        put_rows(o->to, "(together)", type, total->label, total->name, findings);
+        put_rows(o->to, "(together)", type, total->label, total->name, measurements);
     } else {
         fprintf(o->to, "%s%zu file%s together%s (%s)\n", paint.bold, total->files, total->files == 1 ? "" : "s",
                 paint.off, type);
         if (total->partial)
-            smp_report_findings(o->to, total->label, findings, o->color);
+            smp_report_measurements(o->to, total->label, measurements, o->color);
         else {
             fputs("  ", o->to);
             smp_text_clean(o->to, total->label);
@@ -175,11 +175,11 @@ smp_code smp_measure_end(smp_measure_output *o, const smp_totals *totals, size_t
         smp_json_array(&o->json, "together");
     }
     for (size_t i = 0; together && !code && i < totals->count; i++) {
-        smp_findings findings = {0};
-        code = smp_total_findings(&totals->items[i], &findings, err);
+        smp_measurements measurements = {0};
+        code = smp_total_measurements(&totals->items[i], &measurements, err);
         if (!code)
-            code = put_together(o, &totals->items[i], &findings, err);
-        smp_findings_free(&findings);
+            code = put_together(o, &totals->items[i], &measurements, err);
+        smp_measurements_free(&measurements);
     }
     if (json) {
         smp_json_end(&o->json, ']');

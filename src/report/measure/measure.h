@@ -29,8 +29,8 @@ typedef struct smp_measure_output {
 /* The files in their order, then all together. JSON: {"files": [...], "failed": number, "together": [...]}. CSV,
  * written at the end: a row for each file with the columns path, width, height, channels, format and one for each value
  * (mean_r); a row about all files only with totals_only. Long CSV: a row for each value with the columns file, type,
- * stage, name, channel, finding, bin, value; in rows about all files, file is "(together)". smp_measure_end frees what
- * was kept. */
+ * stage, name, channel, finding, bin, value; in rows about all files, file is "(together)". smp_measure_end frees
+ * what was kept. */
 void smp_measure_begin(smp_measure_output *output);
 smp_code smp_measure_file(smp_measure_output *output, const smp_run_report *report, smp_error *err);
 smp_code smp_measure_end(smp_measure_output *output, const smp_totals *totals, size_t done, size_t failed,

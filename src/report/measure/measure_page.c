@@ -233,15 +233,15 @@ static const char *tone_of(const smp_total *total, int channel)
 }
 
 /* The lists of one name and length, a channel each. */
-static void put_histogram(page *p, const smp_total *total, const smp_findings *findings, size_t first)
+static void put_histogram(page *p, const smp_total *total, const smp_measurements *measurements, size_t first)
 {
     enum { MOST = 8 };
-    const smp_finding *head = &findings->items[first];
+    const smp_measurement *head = &measurements->items[first];
     const double *counts[MOST];
     const char *tones[MOST];
     size_t channels = 0;
-    for (size_t i = first; i < findings->count && channels < MOST; i++) {
-        const smp_finding *item = &findings->items[i];
+    for (size_t i = first; i < measurements->count && channels < MOST; i++) {
+        const smp_measurement *item = &measurements->items[i];
         if (!item->list || item->values || item->list_len != head->list_len || strcmp(item->name, head->name) != 0)
             continue;
         tones[channels] = tone_of(total, item->channel);
@@ -257,11 +257,11 @@ static void put_histogram(page *p, const smp_total *total, const smp_findings *f
 }
 
 /* Whether no earlier list has the name and length of this one: one drawing shows all of them. */
-static bool is_first_channel(const smp_findings *findings, size_t at)
+static bool is_first_channel(const smp_measurements *measurements, size_t at)
 {
-    const smp_finding *item = &findings->items[at];
+    const smp_measurement *item = &measurements->items[at];
     for (size_t i = 0; i < at; i++) {
-        const smp_finding *other = &findings->items[i];
+        const smp_measurement *other = &measurements->items[i];
         if (other->list && other->list_len == item->list_len && !strcmp(other->name, item->name))
             return false;
     }
@@ -269,26 +269,26 @@ static bool is_first_channel(const smp_findings *findings, size_t at)
 }
 
 /* A row for each name, a column for each channel. */
-static void put_scalars(page *p, const smp_total *total, const smp_findings *findings)
+static void put_scalars(page *p, const smp_total *total, const smp_measurements *measurements)
 {
     bool open = false;
-    for (size_t i = 0; i < findings->count; i++) {
-        const smp_finding *item = &findings->items[i];
+    for (size_t i = 0; i < measurements->count; i++) {
+        const smp_measurement *item = &measurements->items[i];
         bool told = item->list != NULL;
         for (size_t k = 0; k < i && !told; k++)
-            told = !findings->items[k].list && !strcmp(findings->items[k].name, item->name);
+            told = !measurements->items[k].list && !strcmp(measurements->items[k].name, item->name);
         if (told)
             continue;
         if (!open) {
             fputs("<div class=\"scroll\"><table>\n<tr><th></th>", p->to);
-            for (size_t k = i; k < findings->count; k++) {
-                if (findings->items[k].list || strcmp(findings->items[k].name, item->name) != 0)
+            for (size_t k = i; k < measurements->count; k++) {
+                if (measurements->items[k].list || strcmp(measurements->items[k].name, item->name) != 0)
                     continue;
-                const char *tone = tone_of(total, findings->items[k].channel);
-                if (findings->items[k].channel < 0)
+                const char *tone = tone_of(total, measurements->items[k].channel);
+                if (measurements->items[k].channel < 0)
                     fputs("<th>all</th>", p->to);
                 else if (tone[1])
-                    fprintf(p->to, "<th>channel %d</th>", findings->items[k].channel);
+                    fprintf(p->to, "<th>channel %d</th>", measurements->items[k].channel);
                 else
                     fprintf(p->to, "<th>%s</th>", *tone == 'r' ? "red" : *tone == 'g' ? "green" : "blue");
             }
@@ -297,10 +297,10 @@ static void put_scalars(page *p, const smp_total *total, const smp_findings *fin
         fputs("<tr><td>", p->to);
         open = true;
         smp_text_xml(p->to, item->name);
-        for (size_t k = i; k < findings->count; k++)
-            if (!findings->items[k].list && !strcmp(findings->items[k].name, item->name)) {
+        for (size_t k = i; k < measurements->count; k++)
+            if (!measurements->items[k].list && !strcmp(measurements->items[k].name, item->name)) {
                 fputs("</td><td>", p->to);
-                smp_page_number(p->to, findings->items[k].value);
+                smp_page_number(p->to, measurements->items[k].value);
             }
         fputs("</td></tr>\n", p->to);
     }
@@ -310,27 +310,27 @@ static void put_scalars(page *p, const smp_total *total, const smp_findings *fin
 
 static smp_code put_total(page *p, const smp_total *total, smp_error *err)
 {
-    smp_findings findings = {.items = NULL};
+    smp_measurements measurements = {.items = NULL};
     char type[64];
-    smp_code code = smp_total_findings(total, &findings, err);
+    smp_code code = smp_total_measurements(total, &measurements, err);
     if (!code) {
         smp_total_type(total, type, sizeof type);
         bool drawn = false;
-        for (size_t i = 0; i < findings.count; i++)
-            drawn = drawn || (findings.items[i].list && !findings.items[i].values);
+        for (size_t i = 0; i < measurements.count; i++)
+            drawn = drawn || (measurements.items[i].list && !measurements.items[i].values);
         fprintf(p->to, "<section%s><h3>", drawn ? " class=\"drawn\"" : "");
         smp_text_xml(p->to, total->name[0] ? total->name : total->label);
         fprintf(p->to, " <span class=\"soft\">%s, %zu file%s</span></h3>\n", type, total->files,
                 total->files == 1 ? "" : "s");
-        for (size_t i = 0; i < findings.count; i++) {
-            const smp_finding *item = &findings.items[i];
-            if (item->list && !item->values && is_first_channel(&findings, i))
-                put_histogram(p, total, &findings, i);
+        for (size_t i = 0; i < measurements.count; i++) {
+            const smp_measurement *item = &measurements.items[i];
+            if (item->list && !item->values && is_first_channel(&measurements, i))
+                put_histogram(p, total, &measurements, i);
         }
-        put_scalars(p, total, &findings);
+        put_scalars(p, total, &measurements);
         fputs("</section>\n", p->to);
     }
-    smp_findings_free(&findings);
+    smp_measurements_free(&measurements);
     return code;
 }
 

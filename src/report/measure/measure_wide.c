@@ -92,11 +92,11 @@ static void channel_suffix(char text[16], const smp_shape *shape, int channel)
         snprintf(text, 16, "_%d", channel);
 }
 
-static smp_code put_findings(smp_wide *wide, smp_wide_row *row, const char *name, const smp_shape *shape,
-                             const smp_findings *findings, smp_error *err)
+static smp_code put_measurements(smp_wide *wide, smp_wide_row *row, const char *name, const smp_shape *shape,
+                                 const smp_measurements *measurements, smp_error *err)
 {
-    for (size_t i = 0; i < findings->count; i++) {
-        const smp_finding *item = &findings->items[i];
+    for (size_t i = 0; i < measurements->count; i++) {
+        const smp_measurement *item = &measurements->items[i];
         char column[160], suffix[16];
         wide->lists |= item->list && !item->values;
         if (item->list)
@@ -127,18 +127,18 @@ static bool is_field(const char *name);
 /* The rows of what a step found one by one: from its first list on, those of the same length. */
 static smp_code put_items(smp_wide *wide, const smp_run_report *report, const smp_step_report *step, smp_error *err)
 {
-    const smp_findings *findings = &step->findings;
+    const smp_measurements *measurements = &step->measurements;
     size_t first = 0;
-    while (first < findings->count && !(findings->items[first].list && findings->items[first].values))
+    while (first < measurements->count && !(measurements->items[first].list && measurements->items[first].values))
         first++;
-    const size_t length = first < findings->count ? findings->items[first].list_len : 0;
+    const size_t length = first < measurements->count ? measurements->items[first].list_len : 0;
     for (size_t k = 0; k < length; k++) {
         smp_wide_row *row = add_file_row(wide, report);
         if (!row)
             return no_memory(err, wide->row_count);
         row->item = k + 1;
-        for (size_t i = first; i < findings->count; i++) {
-            const smp_finding *list = &findings->items[i];
+        for (size_t i = first; i < measurements->count; i++) {
+            const smp_measurement *list = &measurements->items[i];
             char column[160];
             if (!list->list || !list->values || list->list_len != length)
                 continue;
@@ -158,13 +158,14 @@ smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *
         return no_memory(err, wide->row_count);
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < report->step_count; i++)
-        code = put_findings(wide, row, report->steps[i].name, &report->steps[i].in, &report->steps[i].findings, err);
+        code = put_measurements(wide, row, report->steps[i].name, &report->steps[i].in, &report->steps[i].measurements,
+                                err);
     for (size_t i = 0; !code && i < report->step_count; i++)
         code = put_items(wide, report, &report->steps[i], err);
     return code;
 }
 
-smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err)
+smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_measurements *measurements, smp_error *err)
 {
     if (!total->partial) /* what does not add up has no row */
         return SMP_OK;
@@ -174,7 +175,7 @@ smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findin
     if (!row)
         return no_memory(err, wide->row_count);
     row->channels = total->channels;
-    return put_findings(wide, row, total->name, &shape, findings, err);
+    return put_measurements(wide, row, total->name, &shape, measurements, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */

@@ -9,10 +9,10 @@
 
 typedef struct smp_wide_row {
     char *path, *format;
-    int64_t width, height, channels; /* of a sound, height is its frames and width 0 */
-    double rate;                     /* of a sound; 0: a picture */
-    double *values;                  /* by column; NaN or past value_count: none */
-    char (*texts)[SMP_FINDING_TEXT]; /* as many; of a value that is a text; empty: none */
+    int64_t width, height, channels;     /* of a sound, height is its frames and width 0 */
+    double rate;                         /* of a sound; 0: a picture */
+    double *values;                      /* by column; NaN or past value_count: none */
+    char (*texts)[SMP_MEASUREMENT_TEXT]; /* as many; of a value that is a text; empty: none */
     size_t value_count, value_capacity, text_capacity;
     size_t item; /* of a thing found in a file: its number; 0: the file's own row */
 } smp_wide_row;
@@ -23,12 +23,12 @@ typedef struct smp_wide {
     smp_wide_row *rows;
     size_t row_count, row_capacity;
     size_t unsorted; /* rows without a value in the column that they were sorted by */
-    bool lists;      /* some findings were histograms, which have no column */
+    bool lists;      /* some measurements were histograms, which have no column */
 } smp_wide;
 
-/* Adds a row with all findings of a file, or with the findings of a group of files. */
+/* Adds a row with all measurements of a file, or with the measurements of a group of files. */
 smp_code smp_wide_file(smp_wide *wide, const smp_run_report *report, smp_error *err);
-smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_findings *findings, smp_error *err);
+smp_code smp_wide_total(smp_wide *wide, const smp_total *total, const smp_measurements *measurements, smp_error *err);
 
 /* Removes a prefix such as "after." from the columns when all begin with it. Sounds of one channel beside others of
  * several get their values in the columns of channel 0. */

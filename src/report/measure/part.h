@@ -1,6 +1,6 @@
 /* Parts of a measurement: what one shard found, in a file, so that many machines can measure and one tells the result.
- * A part holds what the report of its files needs (findings, failures, notes), each with the file's number in the order
- * of all files, and the totals. Records follow each other:
+ * A part holds what the report of its files needs (measurements, failures, notes), each with the file's number in the
+ * order of all files, and the totals. Records follow each other:
  *
  *     "smempipe part 3\n"
  *     of each record: 8 bytes length, 8 bytes smp_hash.a of what follows, 1 byte kind, packed values (base/pack.h)
@@ -19,7 +19,7 @@ typedef struct smp_part_head {
     uint64_t files;        /* of all shards */
     smp_hash list;         /* of all files: names, sizes */
     smp_hash work;         /* of the pipeline */
-    bool totals_only;      /* findings of single files are left out */
+    bool totals_only;      /* measurements of single files are left out */
     uint64_t left_out;     /* files that were passed over by their names (of a list: this part's), and of folders */
     char *others;          /* how many of which; from smp_alloc, or null */
 } smp_part_head;

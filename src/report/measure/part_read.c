@@ -185,50 +185,50 @@ static void unpack_word(smp_unpacker *from, char *text, size_t size)
         from->failed |= *p < ' ' || *p > '~';
 }
 
-static smp_code unpack_finding(smp_unpacker *from, smp_finding *finding, int channels, smp_error *err)
+static smp_code unpack_measurement(smp_unpacker *from, smp_measurement *measurement, int channels, smp_error *err)
 {
-    unpack_word(from, finding->name, sizeof finding->name);
+    unpack_word(from, measurement->name, sizeof measurement->name);
     const int64_t channel = smp_unpack_int(from);
-    const uint64_t kind = smp_unpack_upto(from, SMP_FINDING_KINDS - 1);
+    const uint64_t kind = smp_unpack_upto(from, SMP_MEASUREMENT_KINDS - 1);
     from->failed |= channel < -1 || channel >= channels;
-    finding->channel = from->failed ? -1 : (int)channel;
-    finding->values = kind == SMP_FINDING_VALUES;
-    if (kind == SMP_FINDING_WORD) {
-        finding->value = (double)NAN;
-        unpack_word(from, finding->text, sizeof finding->text);
-        from->failed |= !finding->text[0];
+    measurement->channel = from->failed ? -1 : (int)channel;
+    measurement->values = kind == SMP_MEASUREMENT_VALUES;
+    if (kind == SMP_MEASUREMENT_WORD) {
+        measurement->value = (double)NAN;
+        unpack_word(from, measurement->text, sizeof measurement->text);
+        from->failed |= !measurement->text[0];
         return SMP_OK;
     }
-    if (kind == SMP_FINDING_NUMBER) {
-        finding->value = smp_unpack_double(from);
+    if (kind == SMP_MEASUREMENT_NUMBER) {
+        measurement->value = smp_unpack_double(from);
         return SMP_OK;
     }
     const size_t length = smp_unpack_count(from, sizeof(double));
     from->failed |= !length;
     if (from->failed)
         return SMP_OK;
-    finding->list = smp_alloc_array(length, sizeof(double));
-    if (!finding->list)
+    measurement->list = smp_alloc_array(length, sizeof(double));
+    if (!measurement->list)
         return smp_fail_memory(err, "a list of findings", (uint64_t)length * sizeof(double));
-    finding->list_len = length;
+    measurement->list_len = length;
     for (size_t i = 0; i < length; i++)
-        finding->list[i] = smp_unpack_double(from);
+        measurement->list[i] = smp_unpack_double(from);
     return SMP_OK;
 }
 
 static smp_code unpack_step(smp_unpacker *from, smp_step_report *step, smp_error *err)
 {
-    enum { LEAST = 4 /* bytes of a finding, or more */ };
+    enum { LEAST = 4 /* bytes of a measurement, or more */ };
     smp_unpack_text(from, step->label, sizeof step->label);
     smp_unpack_text(from, step->name, sizeof step->name);
     step->in = unpack_shape(from);
     const size_t count = smp_unpack_count(from, LEAST);
-    step->findings.items = smp_alloc_array(count, sizeof *step->findings.items);
-    if (!step->findings.items)
-        return smp_fail_memory(err, "findings", (uint64_t)count * sizeof *step->findings.items);
+    step->measurements.items = smp_alloc_array(count, sizeof *step->measurements.items);
+    if (!step->measurements.items)
+        return smp_fail_memory(err, "findings", (uint64_t)count * sizeof *step->measurements.items);
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && !from->failed && i < count; i++)
-        code = unpack_finding(from, &step->findings.items[step->findings.count++], step->in.channels, err);
+        code = unpack_measurement(from, &step->measurements.items[step->measurements.count++], step->in.channels, err);
     return code;
 }
 

@@ -66,43 +66,43 @@ static void pack_shape(smp_packer *to, const smp_shape *shape)
     smp_pack_double(to, shape->rate);
 }
 
-static void pack_finding(smp_packer *to, const smp_finding *finding)
+static void pack_measurement(smp_packer *to, const smp_measurement *measurement)
 {
-    smp_pack_text(to, finding->name);
-    smp_pack_int(to, finding->channel);
-    smp_pack_uint(to, finding->text[0]  ? SMP_FINDING_WORD
-                      : !finding->list  ? SMP_FINDING_NUMBER
-                      : finding->values ? SMP_FINDING_VALUES
-                                        : SMP_FINDING_COUNTS);
-    if (finding->text[0]) {
-        smp_pack_text(to, finding->text);
+    smp_pack_text(to, measurement->name);
+    smp_pack_int(to, measurement->channel);
+    smp_pack_uint(to, measurement->text[0]  ? SMP_MEASUREMENT_WORD
+                      : !measurement->list  ? SMP_MEASUREMENT_NUMBER
+                      : measurement->values ? SMP_MEASUREMENT_VALUES
+                                            : SMP_MEASUREMENT_COUNTS);
+    if (measurement->text[0]) {
+        smp_pack_text(to, measurement->text);
         return;
     }
-    if (!finding->list) {
-        smp_pack_double(to, finding->value);
+    if (!measurement->list) {
+        smp_pack_double(to, measurement->value);
         return;
     }
-    smp_pack_uint(to, finding->list_len);
-    for (size_t i = 0; i < finding->list_len; i++)
-        smp_pack_double(to, finding->list[i]);
+    smp_pack_uint(to, measurement->list_len);
+    for (size_t i = 0; i < measurement->list_len; i++)
+        smp_pack_double(to, measurement->list[i]);
 }
 
 static void pack_steps(smp_packer *to, const smp_run_report *report)
 {
     size_t count = 0;
     for (size_t i = 0; i < report->step_count; i++)
-        count += report->steps[i].findings.count > 0;
+        count += report->steps[i].measurements.count > 0;
     smp_pack_uint(to, count);
     for (size_t i = 0; i < report->step_count; i++) {
         const smp_step_report *step = &report->steps[i];
-        if (!step->findings.count)
+        if (!step->measurements.count)
             continue;
         smp_pack_text(to, step->label);
         smp_pack_text(to, step->name);
         pack_shape(to, &step->in);
-        smp_pack_uint(to, step->findings.count);
-        for (size_t k = 0; k < step->findings.count; k++)
-            pack_finding(to, &step->findings.items[k]);
+        smp_pack_uint(to, step->measurements.count);
+        for (size_t k = 0; k < step->measurements.count; k++)
+            pack_measurement(to, &step->measurements.items[k]);
     }
 }
 

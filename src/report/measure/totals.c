@@ -69,7 +69,7 @@ smp_code smp_totals_add(smp_totals *totals, uint64_t file, smp_run_report *repor
     smp_code code = SMP_OK;
     for (size_t i = 0; !code && i < report->step_count; i++) {
         smp_step_report *step = &report->steps[i];
-        if (!step->findings.count)
+        if (!step->measurements.count)
             continue;
         smp_total one = {.node = step->node,
                          .stage = step->stage,
@@ -102,9 +102,9 @@ void smp_total_type(const smp_total *total, char *text, size_t size)
              total->alpha ? ", the last is alpha" : "", total->kind == SMP_AUDIO ? " sound" : "");
 }
 
-smp_code smp_total_findings(const smp_total *total, smp_findings *findings, smp_error *err)
+smp_code smp_total_measurements(const smp_total *total, smp_measurements *measurements, smp_error *err)
 {
-    return total->partial ? total->stage->reduction->partials->report(total->partial, findings, err) : SMP_OK;
+    return total->partial ? total->stage->reduction->partials->report(total->partial, measurements, err) : SMP_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ bytes */

@@ -38,7 +38,7 @@ smp_code smp_total_unpack(smp_unpacker *from, smp_total *total, smp_error *err);
 /* "u8x3", "f32x2 sound": the data of a group. */
 void smp_total_type(const smp_total *total, char *text, size_t size);
 
-/* The findings of a group, by the stage functions that make those of a file. */
-smp_code smp_total_findings(const smp_total *total, smp_findings *findings, smp_error *err);
+/* The measurements of a group, by the stage functions that make those of a file. */
+smp_code smp_total_measurements(const smp_total *total, smp_measurements *measurements, smp_error *err);
 
 #endif

@@ -184,12 +184,12 @@ smp_code smp_loudness_blocks_of(const smp_shape *in, const smp_node_plan *work, 
 }
 
 void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp_node_plan *work, int64_t spoiled,
-                               smp_findings *findings)
+                               smp_measurements *measurements)
 {
     const smp_loudness *p = (const smp_loudness *)(const void *)work->kernel.bytes;
-    const size_t used = strlen(findings->warning);
+    const size_t used = strlen(measurements->warning);
     if (spoiled) /* beside what the stage has to tell */
-        snprintf(findings->warning + used, sizeof findings->warning - used,
+        snprintf(measurements->warning + used, sizeof measurements->warning - used,
                  "%s'%s' measures without %lld of %lld tenths of a second, since samples in them or before them are "
                  "not finite (NaN, infinity)",
                  used ? "; " : "", stage, (long long)spoiled, (long long)pieces(p, in));

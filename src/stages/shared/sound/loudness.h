@@ -37,7 +37,7 @@ typedef struct smp_loudness_levels {
 
 /* What the user must be told of spoiled tenths of a second, if there are any. stage: its name. */
 void smp_loudness_tell_spoiled(const char *stage, const smp_shape *in, const smp_node_plan *work, int64_t spoiled,
-                               smp_findings *findings);
+                               smp_measurements *measurements);
 
 smp_code smp_loudness_levels_of(const smp_shape *in, const smp_node_plan *work, const void *result,
                                 smp_loudness_levels *levels, smp_error *err);
