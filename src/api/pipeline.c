@@ -242,7 +242,7 @@ smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape,
     smp_warp_provide_stage();
     smp_code code =
         in ? smp_plan_memory(&ask, diags, device, in, NULL, out, err) : smp_plan_make(&ask, diags, out, err);
-    if (!code && (*out)->looks >= 0) {
+    if (!code && (*out)->prepass >= 0) {
         smp_plan_free(*out);
         *out = NULL;
         smp_fail(err, SMP_E_USAGE, "the size of the output depends on the samples");

@@ -11,7 +11,7 @@
 #include "commands/outputs.h"
 #include "io/output.h"
 #include "report/text.h"
-#include "run/look.h"
+#include "run/prepass.h"
 
 typedef struct split_settings {
     smp_plan_settings plan;
@@ -317,7 +317,7 @@ static smp_code read_meta(const split_settings *s, int64_t start, smp_meta *meta
     if (!code && !smp_meta_copy(meta, &smp_reader_media(reader)->meta))
         code = smp_fail_memory(err, "tags", 100);
     smp_reader_close(reader);
-    return !code && start >= 0 ? smp_look_again(start, err) : code;
+    return !code && start >= 0 ? smp_prepass_rewind(start, err) : code;
 }
 
 /* The input is resampled as a whole and cut then, so that parts fit together. */
@@ -359,7 +359,7 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     if (!code)
         code = smp_part_pattern_check(s->pattern, err);
     if (!code && !strcmp(s->in, "-"))
-        code = smp_look_keep_stdin(&s->plan.base.common.limits, &start, err);
+        code = smp_prepass_keep_stdin(&s->plan.base.common.limits, &start, err);
     if (code) {
         smp_free(folder);
         return code;
@@ -378,7 +378,7 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     if (!code)
         code = smp_make_folders(found.items[0].path, err);
     if (!code && start >= 0)
-        code = smp_look_again(start, err);
+        code = smp_prepass_rewind(start, err);
     if (!code) {
         smp_cli_confine_folder(&s->plan.base.common, program, s->in, folder);
         smp_shape fit = report.shape;

@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------------------------------------------ what is asked for */
 
-/* A plan of the request and what the walks keep of it: the request's own, then those that looked. */
+/* A plan of the request and what the walks keep of it: the request's own, then its prepasses. */
 typedef struct part {
     const smp_plan *plan;
     int before; /* steps of the plans before it */
@@ -25,7 +25,7 @@ typedef struct part {
 
 static size_t part_count(const smp_compare_request *request)
 {
-    return 1 + request->looked_count;
+    return 1 + request->prepass_count;
 }
 
 static part part_of(const smp_compare_request *request, size_t which)
@@ -33,26 +33,26 @@ static part part_of(const smp_compare_request *request, size_t which)
     part p = {.plan = request->plan};
     for (size_t i = 0; i < which; i++) {
         p.before += (int)p.plan->step_count;
-        p.plan = request->looked[i];
+        p.plan = request->prepasses[i];
     }
     return p;
 }
 
-/* Of a plan that looked, only that step is new: those before it are the request's plan's, too. */
+/* Of a prepass only its last step is new: those before it are the request's plan's, too. */
 static bool offers_step(const smp_plan *plan, int index)
 {
     const smp_step *step = &plan->steps[index];
     return step->job != SMP_JOB_SOURCE &&
-           (plan->looks < 0 || (step->job == SMP_JOB_REDUCE && step->node == plan->looks));
+           (plan->prepass < 0 || (step->job == SMP_JOB_REDUCE && step->node == plan->prepass));
 }
 
-/* As `explain` numbers the request's plan. Of each plan that looked one step is offered: they follow one by one. */
+/* As `explain` numbers the request's plan. Of each prepass one step is offered: they follow one by one. */
 static int number_of(const smp_compare_request *request, const smp_plan *plan, int index)
 {
     if (plan == request->plan)
         return index;
     size_t which = 0;
-    while (request->looked[which] != plan)
+    while (request->prepasses[which] != plan)
         which++;
     return (int)(request->plan->step_count + which);
 }
@@ -272,7 +272,7 @@ static smp_code describe(smp_trial *trial, smp_error *err)
     snprintf(to->label, sizeof to->label, "%s", step->label);
     to->stage = step->stage->name;
     to->number = number_of(trial->c->request, trial->c->plan, trial->index);
-    to->looks = trial->c->plan->looks >= 0;
+    to->prepass = trial->c->plan->prepass >= 0;
     to->node = step->node;
     smp_shape_text(&input->out, input->storage, to->type_in, sizeof to->type_in);
     if (step->job == SMP_JOB_STAGE)

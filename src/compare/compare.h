@@ -12,8 +12,8 @@
 typedef struct smp_compare_request {
     const smp_plan *plan;
     smp_plan *const
-        *looked; /* plans that found what `plan` rests on: their steps that look are compared, after its own */
-    size_t looked_count;
+        *prepasses; /* plans that found what `plan` rests on: the steps that did are compared, after its own */
+    size_t prepass_count;
     smp_device *device;
     const char *const *variants; /* names; naive is always included. count 0: all */
     size_t variant_count;

@@ -130,7 +130,7 @@ static void locate(const smp_run_request *run, smp_compare *out)
 typedef struct whole_input {
     smp_reader *reader;
     smp_plan *plan;
-    smp_plans looked;
+    smp_plans prepasses;
     smp_shape shape; /* of the view */
     smp_view view;   /* owned */
 } whole_input;
@@ -162,7 +162,7 @@ static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, wh
     ask.input.icc_size = icc.size;
     code = read_picture(out->reader, &out->shape, &out->view, err);
     if (!code)
-        code = smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->looked, &out->plan, err);
+        code = smp_plan_memory(&ask, run->diags, run->device, &out->view, &out->prepasses, &out->plan, err);
     smp_free(made.data);
     return code;
 }
@@ -171,7 +171,7 @@ static void whole_input_close(whole_input *input)
 {
     smp_free(input->view.data);
     smp_plan_free(input->plan);
-    smp_plans_free(&input->looked);
+    smp_plans_free(&input->prepasses);
     smp_reader_close(input->reader);
     *input = (whole_input){.reader = NULL};
 }
@@ -189,8 +189,8 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
     if (!code) {
         smp_compare_request made = *request;
         made.plan = input.plan;
-        made.looked = input.looked.list;
-        made.looked_count = input.looked.count;
+        made.prepasses = input.prepasses.list;
+        made.prepass_count = input.prepasses.count;
         made.device = run->device;
         made.limits = &run->limits;
         code = smp_compare_plan(&made, &input.view, out, err);
@@ -232,8 +232,8 @@ smp_code smp_count_run(const smp_run_request *run, int threads, smp_run_report *
     for (size_t i = 0; !code && i < found.step_count; i++, at++) { /* both lists leave out sources */
         const smp_compare_step *from = &found.steps[i];
         smp_count_kind kind = from->variant_count ? smp_compare_source(&from->variants[0]) : SMP_COUNT_KINDS;
-        while (from->looks && at < report->step_count && strcmp(report->steps[at].label, from->label) != 0)
-            at++; /* a step that leads to one that looks: the run's own list has it already */
+        while (from->prepass && at < report->step_count && strcmp(report->steps[at].label, from->label) != 0)
+            at++; /* a step that leads to one of a prepass: the run's own list has it already */
         if (at >= report->step_count || kind == SMP_COUNT_KINDS)
             continue;
         smp_step_report *to = &report->steps[at];

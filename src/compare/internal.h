@@ -17,7 +17,7 @@ typedef struct smp_frame { /* the whole output of a step, on the device */
 
 typedef struct smp_comparison {
     const smp_compare_request *request;
-    const smp_plan *plan; /* of the request, or one that looked */
+    const smp_plan *plan; /* of the request, or one of its prepasses */
     int before;           /* steps of the plans before it */
     smp_device *device;
     smp_compare *out;

@@ -311,7 +311,7 @@ static bool check_together(smp_builder *b, const smp_ast_statement *statement, s
 {
     const smp_stage *stage = node->stage;
     bool (*prepass)(const void *) = stage->reduction ? stage->reduction->prepass : NULL;
-    node->looks = prepass != NULL;
+    node->prepass = prepass != NULL;
     for (size_t i = 0; i < node->argument_count; i++)
         if (node->arguments[i].later)
             return true;
@@ -322,7 +322,7 @@ static bool check_together(smp_builder *b, const smp_ast_statement *statement, s
     for (size_t i = 0; i < node->argument_count; i++)
         smp_field_put(node->arguments[i].param, &node->arguments[i].field, params);
     smp_error err = {.code = SMP_OK};
-    node->looks = prepass && prepass(params);
+    node->prepass = prepass && prepass(params);
     if (stage->check(params, &err)) {
         smp_diag *diag = smp_diags_add(b->diags, SMP_ERROR, statement->name_span, "%s", err.message);
         if (err.hint[0])

@@ -50,7 +50,8 @@ void smp_plan_prune(smp_plan *plan, bool *needed, int *moved)
         needed[plan->sinks[i].step] = true;
     for (int i = (int)plan->step_count - 1; i >= 0; i--) {
         const smp_step *step = &plan->steps[i];
-        const bool wanted = step->job == SMP_JOB_REDUCE && (plan->looks >= 0 ? step->work.prepass.wanted : tells(step));
+        const bool wanted =
+            step->job == SMP_JOB_REDUCE && (plan->prepass >= 0 ? step->work.prepass.wanted : tells(step));
         needed[i] = needed[i] || i == 0 || wanted;
         if (!needed[i])
             continue;

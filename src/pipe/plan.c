@@ -51,7 +51,7 @@ static smp_code open_planner(smp_planner *p)
     for (size_t i = 0; i < program->file_count; i++)
         p->step_of_file[i] = SMP_STEP_NONE;
     p->plan->row_multiple = 1;
-    p->plan->looks = SMP_NODE_NONE;
+    p->plan->prepass = SMP_NODE_NONE;
     return SMP_OK;
 }
 
@@ -95,9 +95,9 @@ static smp_code add_program(smp_planner *p)
     const smp_plan_request *request = p->request;
     const smp_program *program = request->program;
     smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < program->node_count && p->plan->looks < 0; i++)
+    for (size_t i = 0; !code && i < program->node_count && p->plan->prepass < 0; i++)
         code = smp_planner_add_node(p, (int)i);
-    if (code || !request->output || p->plan->looks >= 0)
+    if (code || !request->output || p->plan->prepass >= 0)
         return code;
     code = smp_planner_add_sink(p, program->output, -1, request->output);
     for (size_t i = 0; !code && i < program->save_count; i++)

@@ -72,7 +72,7 @@ typedef struct smp_plan {
     smp_sink *sinks;
     size_t sink_count, sink_capacity;
     int phases;
-    int looks; /* the node that must see its input before the plan can go on: nothing is written; else SMP_NODE_NONE */
+    int prepass; /* the node that must see its input before the plan can go on: nothing is written; or SMP_NODE_NONE */
     int64_t row_multiple; /* strips begin at multiples of this many rows (a power of two) */
 } smp_plan;
 
@@ -89,7 +89,7 @@ typedef bool smp_codes(void *context, const char *path, const smp_shape *shape, 
 typedef smp_code smp_probe(void *context, const smp_operand_file *file, smp_shape *shape, int *orientation,
                            smp_error *err);
 
-/* What the reduction of a node found that looks at its input (smp_measurements.found). */
+/* What a prepass found for a node (smp_measurements.found). */
 typedef struct smp_seen {
     int node;
     void *data;

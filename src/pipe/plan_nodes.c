@@ -234,7 +234,7 @@ static void make_it_measure(entering *e)
         plan->row_multiple = smp_max_i64(plan->row_multiple, smp_chunk_rows(step->in.width));
     e->p->step_of[e->number] = e->input;
     if (e->probe.prepass.wanted) {
-        plan->looks = e->number;
+        plan->prepass = e->number;
         snprintf(step->label, sizeof step->label, "(look) %.80s", e->node->label ? e->node->label : e->stage->name);
     }
 }

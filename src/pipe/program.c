@@ -127,7 +127,7 @@ smp_code smp_program_measures(const smp_program *program, smp_error *err)
 {
     for (size_t i = 0; i < program->node_count; i++) {
         const smp_reduction_ops *ops = program->nodes[i].stage->reduction;
-        if (ops && (!ops->prepass || program->nodes[i].looks))
+        if (ops && (!ops->prepass || program->nodes[i].prepass))
             return SMP_OK;
     }
     char names[400] = "";

@@ -24,7 +24,7 @@ typedef struct smp_node {
     int second; /* the second input: an earlier node, SMP_NODE_INPUT, a file (see SMP_NODE_FILE), or SMP_NODE_NONE */
     smp_light light; /* the `light` in force */
     smp_span span;   /* the stage's name in the source */
-    bool looks;      /* it may have to see its input before the plan is complete (smp_reduction_ops.prepass) */
+    bool prepass;    /* it may have to see its input before the plan is complete (smp_reduction_ops.prepass) */
     char *label;     /* the statement as written, white space folded: for reports */
     char *name;      /* of a REDUCE stage: its name= parameter, which names its measurements, or null */
     smp_argument *arguments;

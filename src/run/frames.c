@@ -363,7 +363,7 @@ static smp_code open_and_plan(frames *f, smp_error *err)
     report->shape = smp_upright_shape(media);
     if ((code = smp_run_plan(request, media, &f->plan, err)))
         return code;
-    if (f->plan->looks >= 0) { /* each frame would come out in a size of its own */
+    if (f->plan->prepass >= 0) { /* each frame would come out in a size of its own */
         smp_fail(err, SMP_E_USAGE, "a stage that measures its input to find the output's size takes no frames");
         return smp_hint(err, "run it on files without --frames");
     }

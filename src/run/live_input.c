@@ -25,7 +25,7 @@ static bool streams(const smp_run_request *request, const smp_media *media)
     quiet.diags = &unsaid;
     half.shape.height /= 2;
     const bool same = outputs_may_be_open(request) && !smp_run_plan(&quiet, media, &longer, &none) &&
-                      !smp_run_plan(&quiet, &half, &shorter, &none) && longer->looks < 0 && shorter->looks < 0 &&
+                      !smp_run_plan(&quiet, &half, &shorter, &none) && longer->prepass < 0 && shorter->prepass < 0 &&
                       smp_plans_agree(shorter, longer);
     smp_plan_free(shorter);
     smp_plan_free(longer);
@@ -46,7 +46,7 @@ smp_code smp_run_settle(const smp_run_request *request, smp_reader **reader, smp
 bool smp_run_may_be_live(const smp_run_request *request)
 {
     return request->output && !request->cache && !request->limits.frames && !request->limits.no_verify &&
-           !smp_program_looks(request->program);
+           !smp_program_has_prepass(request->program);
 }
 
 bool smp_run_is_live(const smp_plan *plan, const smp_media *media)

@@ -10,7 +10,7 @@
 #include "io/upright.h"
 #include "run/cache.h"
 #include "run/file_source.h"
-#include "run/look.h"
+#include "run/prepass.h"
 #include "run/run.h"
 #include "run/run_internal.h"
 #include "run/runner.h"
@@ -212,8 +212,8 @@ static smp_code open_input(const smp_run_request *request, smp_reader **reader, 
 {
     smp_code code = SMP_OK;
     *start = -1;
-    if (!strcmp(request->input, "-") && smp_program_looks(request->program))
-        code = smp_look_keep_stdin(&request->limits, start, err);
+    if (!strcmp(request->input, "-") && smp_program_has_prepass(request->program))
+        code = smp_prepass_keep_stdin(&request->limits, start, err);
     return code ? code : smp_reader_open(request->input, &request->limits, reader, err);
 }
 
@@ -222,7 +222,7 @@ static smp_code open_again(const smp_run_request *request, smp_reader **reader, 
     const smp_shape before = smp_reader_media(*reader)->shape;
     smp_reader_close(*reader);
     *reader = NULL;
-    smp_code code = start >= 0 ? smp_look_again(start, err) : SMP_OK;
+    smp_code code = start >= 0 ? smp_prepass_rewind(start, err) : SMP_OK;
     if (!code)
         code = smp_reader_open(request->input, &request->limits, reader, err);
     if (!code && memcmp(&before, &smp_reader_media(*reader)->shape, sizeof before) != 0) {
@@ -232,23 +232,23 @@ static smp_code open_again(const smp_run_request *request, smp_reader **reader, 
     return code;
 }
 
-/* Runs plans that look at the input, until one is complete: *plan, which *owned then says is the caller's. */
-static smp_code look(const smp_run_request *request, smp_reader **reader, int64_t start, smp_plan **plan, bool *owned,
-                     smp_looks *looks, smp_error *err)
+/* Runs prepasses, until one is complete: *plan, which *owned then says is the caller's. */
+static smp_code run_prepasses(const smp_run_request *request, smp_reader **reader, int64_t start, smp_plan **plan,
+                              bool *owned, smp_prepasses *prepasses, smp_error *err)
 {
     smp_code code = SMP_OK;
-    while (!code && (*plan)->looks >= 0) {
+    while (!code && (*plan)->prepass >= 0) {
         smp_run_report report = {.input = request->input};
         smp_plan *next = NULL;
         code = stream_through(request, *plan, *reader, NULL, &report, err);
         smp_run_locate(request, &report);
         if (!code)
-            code = smp_looks_take(looks, *plan, &report, err);
+            code = smp_prepasses_take(prepasses, *plan, &report, err);
         smp_run_report_free(&report);
         if (!code)
             code = open_again(request, reader, start, err);
         if (!code)
-            code = smp_run_make_plan(request, smp_reader_media(*reader), looks, &next, err);
+            code = smp_run_make_plan(request, smp_reader_media(*reader), prepasses, &next, err);
         if (code)
             break;
         if (*owned)
@@ -296,7 +296,7 @@ typedef struct one_run {
     smp_plan *plan;
     smp_cached_plan *entry; /* of the cache, with that plan */
     bool owned;             /* the plan is this run's */
-    smp_looks looks;
+    smp_prepasses prepasses;
     smp_run_output *outputs;
     size_t output_count;
 } one_run;
@@ -331,8 +331,8 @@ static smp_code plan_input(one_run *r, smp_error *err)
     smp_shape_text(&media->shape, media->shape.format, r->report->shape_in, sizeof r->report->shape_in);
     code = find_plan(r->request, media, &r->entry, &r->plan, err);
     r->owned = !r->entry;
-    if (!code && r->plan->looks >= 0) {
-        code = look(r->request, &r->reader, r->again, &r->plan, &r->owned, &r->looks, err);
+    if (!code && r->plan->prepass >= 0) {
+        code = run_prepasses(r->request, &r->reader, r->again, &r->plan, &r->owned, &r->prepasses, err);
         r->entry = NULL; /* what was found holds for this input alone */
     }
     return code;
@@ -382,7 +382,7 @@ static smp_code run_the_plan(one_run *r, smp_error *err)
     }
     if (!code && r->report->doubts)
         code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
-    return code ? code : smp_looks_report(&r->looks, r->report, err);
+    return code ? code : smp_prepasses_report(&r->prepasses, r->report, err);
 }
 
 /* A leftover fails the run: before files are in their places, or behind a stream, of which what is whole was written.
@@ -403,7 +403,7 @@ static void close_all(one_run *r)
     for (size_t i = 0; i < r->output_count; i++)
         smp_run_output_close(&r->outputs[i]);
     smp_free(r->outputs);
-    smp_looks_free(&r->looks);
+    smp_prepasses_free(&r->prepasses);
     if (r->owned)
         smp_plan_free(r->plan);
     if (r->reader) {
@@ -439,7 +439,7 @@ static bool may_scan(const smp_run_request *request)
 {
     return outputs_are_files(request) && !request->device->host_memory && strcmp(request->input, "-") != 0 &&
            request->program->node_count > 0 && !request->plain_storage && !request->limits.fast_decode &&
-           !request->limits.raw.given && !smp_program_looks(request->program);
+           !request->limits.raw.given && !smp_program_has_prepass(request->program);
 }
 
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
@@ -468,20 +468,20 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
 smp_code smp_plan_file(const smp_run_request *request, smp_plan **out, smp_error *err)
 {
     smp_reader *reader = NULL;
-    smp_looks looks = {.count = 0};
+    smp_prepasses prepasses = {.count = 0};
     int64_t again;
     bool owned = true;
     *out = NULL;
     smp_code code = open_input(request, &reader, &again, err);
     if (!code)
-        code = smp_run_make_plan(request, smp_reader_media(reader), &looks, out, err);
+        code = smp_run_make_plan(request, smp_reader_media(reader), &prepasses, out, err);
     if (!code)
-        code = look(request, &reader, again, out, &owned, &looks, err);
+        code = run_prepasses(request, &reader, again, out, &owned, &prepasses, err);
     if (code) {
         smp_plan_free(*out);
         *out = NULL;
     }
-    smp_looks_free(&looks);
+    smp_prepasses_free(&prepasses);
     smp_reader_close(reader);
     return code;
 }

@@ -93,10 +93,10 @@ typedef struct smp_plans {
 
 void smp_plans_free(smp_plans *plans);
 
-/* The plan for a picture in memory, which is looked at on `device` where the plan asks for it. request->found is filled
- * in. looked: takes the plans that looked, in order, for smp_plans_free; may be null. */
+/* The plan for a picture in memory, with prepasses on `device` where a stage wants them. request->found is
+ * filled in. plans: takes those of prepasses, in order, for smp_plans_free; may be null. */
 smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device *device, const smp_view *in,
-                         smp_plans *looked, smp_plan **out, smp_error *err);
+                         smp_plans *plans, smp_plan **out, smp_error *err);
 
 /* The strip height that a run uses for a plan on a device. wanted: 0 for the default. */
 int64_t smp_strip_rows(const smp_plan *plan, const smp_device *device, int64_t wanted);

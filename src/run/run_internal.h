@@ -2,7 +2,7 @@
 #ifndef SMP_RUN_RUN_INTERNAL_H
 #define SMP_RUN_RUN_INTERNAL_H
 
-#include "run/look.h"
+#include "run/prepass.h"
 #include "run/run.h"
 #include "run/stream.h"
 
@@ -14,8 +14,8 @@ typedef struct smp_run_output { /* the file of one sink */
     smp_stream *stream;
 } smp_run_output;
 
-/* The plan for an input; looks: what plans before it have found. */
-smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
+/* The plan for an input; prepasses: what plans before it have found. */
+smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_prepasses *prepasses,
                            smp_plan **plan, smp_error *err);
 smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err);
 

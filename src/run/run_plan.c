@@ -70,7 +70,7 @@ void smp_run_note_coder(const smp_run_request *request, const smp_media *media, 
     }
 }
 
-smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_looks *looks,
+smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *media, const smp_prepasses *prepasses,
                            smp_plan **plan, smp_error *err)
 {
     smp_plan_request ask = {
@@ -91,8 +91,8 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         .fuse = smp_run_fuses(request),
         .open_end = media->open_end,
         .shapes = request->shapes,
-        .found = looks->found,
-        .found_count = looks->count,
+        .found = prepasses->found,
+        .found_count = prepasses->count,
     };
     smp_blob made;
     const smp_blob icc = smp_meta_profile(&media->meta, &media->shape, &made);
@@ -117,5 +117,5 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
 
 smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, smp_plan **plan, smp_error *err)
 {
-    return smp_run_make_plan(request, media, &(smp_looks){.count = 0}, plan, err);
+    return smp_run_make_plan(request, media, &(smp_prepasses){.count = 0}, plan, err);
 }

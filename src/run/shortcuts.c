@@ -62,7 +62,7 @@ static int find_shrink(const smp_run_request *request, const smp_media *media)
     quiet.diags = &unsaid;
     quiet.cache = NULL;
     quiet.shapes = true;
-    const bool tries = !smp_run_plan(&quiet, media, &whole, &none) && whole->looks < 0 && may_shrink(whole);
+    const bool tries = !smp_run_plan(&quiet, media, &whole, &none) && whole->prepass < 0 && may_shrink(whole);
     for (int by = MOST; tries && by > 1 && !found; by /= 2) {
         smp_media small = *media;
         smp_plan *plan = NULL;

@@ -92,7 +92,7 @@ static bool has_margins(const crop_params *p)
 }
 
 /* Whether it goes by content: asked for, or implied by what only then has a meaning. */
-static bool looks(const void *params_)
+static bool needs_prepass(const void *params_)
 {
     const crop_params *p = params_;
     return p->kind == AUTO || !isnan(p->tolerance);
@@ -101,8 +101,8 @@ static bool looks(const void *params_)
 static smp_code check(const void *params_, smp_error *err)
 {
     const crop_params *p = params_;
-    if (looks(p) && (given(p->width) || given(p->height) || given(p->x) || given(p->y) || !isnan(p->aspect) ||
-                     has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip)) {
+    if (needs_prepass(p) && (given(p->width) || given(p->height) || given(p->x) || given(p->y) || !isnan(p->aspect) ||
+                             has_margins(p) || p->anchor != SMP_ANCHOR_AUTO || p->clip)) {
         smp_fail(err, SMP_E_PIPE, "the rectangle is given, and 'auto' finds one");
         return smp_hint(err, "write two stages: `crop auto`, then the other crop");
     }
@@ -255,7 +255,7 @@ static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *
     const crop_params *p = params_;
     rectangle r = wanted(p, in);
     (void)by;
-    if (looks(p))
+    if (needs_prepass(p))
         return plan_auto(p, in, work);
     if (r.width < 1 || r.height < 1)
         return smp_fail(err, SMP_E_PIPE, "nothing is left: the picture has %lldx%lld pixels", (long long)in->width,
@@ -298,7 +298,7 @@ const smp_stage smp_stage_crop = {
     .params_size = sizeof(crop_params),
     .check = check,
     .plan = plan,
-    .reduction = SMP_REDUCTION(.prepass = looks, .finish = finish, .reducers = content_variants),
+    .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = content_variants),
     .variants = variants,
     .hints = SMP_HINTS(.instead = instead, .order = "x y width height",
                        .aliases = SMP_ALIASES(

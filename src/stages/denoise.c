@@ -29,7 +29,7 @@ static const smp_param table[] = {
     {0},
 };
 
-static bool looks(const void *given)
+static bool needs_prepass(const void *given)
 {
     return isnan(((const params *)given)->noise);
 }
@@ -118,7 +118,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
     const params *p = given;
     if (!(in->rate > 0))
         return smp_fail(err, SMP_E_PIPE, "the sound has no rate, which a time needs");
-    const int64_t size = size_of(p, in->rate), hop = looks(p) && !work->prepass.found ? size : size / 4;
+    const int64_t size = size_of(p, in->rate), hop = needs_prepass(p) && !work->prepass.found ? size : size / 4;
     const double from = isnan(p->start) ? 0 : floor(p->start * in->rate + 0.5),
                  to = isnan(p->end) ? (double)in->height : floor(p->end * in->rate + 0.5);
     if (!isnan(p->start) && (from >= (double)in->height || to - from < 4 * (double)size)) {
@@ -136,7 +136,7 @@ static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by
                        .least = (float)pow(10, -p->amount / 20)};
     work->rows.up = work->rows.down = smp_min_i64(size, in->height);
     const size_t numbers = (size_t)k->f.bins + 1;
-    const size_t all = looks(p) && !work->prepass.found ? 0 : numbers * (size_t)in->channels;
+    const size_t all = needs_prepass(p) && !work->prepass.found ? 0 : numbers * (size_t)in->channels;
     const smp_code code = smp_framing_table(&k->f, SMP_HANN, all, work, err);
     if (code)
         return code;
@@ -235,7 +235,7 @@ const smp_stage smp_stage_denoise = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
-    .reduction = SMP_REDUCTION(.prepass = looks, .finish = finish, .reducers = reducers),
+    .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = reducers),
     .variants = variants,
     .hints =
         SMP_HINTS(.aliases = SMP_ALIASES({"noisered noise-reduction afftdn anlmdn arnndn noiseprof", "denoise 12dB"})),

@@ -36,7 +36,7 @@ static smp_code check(const void *given, smp_error *err)
     return SMP_OK;
 }
 
-static bool looks(const void *given)
+static bool needs_prepass(const void *given)
 {
     return isnan(((const params *)given)->angle);
 }
@@ -129,7 +129,7 @@ const smp_stage smp_stage_deskew = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
-    .reduction = SMP_REDUCTION(.prepass = looks, .finish = finish, .reducers = reducers),
+    .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = reducers),
     .variants = smp_warp_variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES({"straighten_page", "deskew"})),
 };

@@ -47,7 +47,7 @@ static bool by_silence(const params *p)
     return p->kind == AUTO || !isnan(p->silence) || !isnan(p->inside);
 }
 
-static bool looks(const void *given)
+static bool needs_prepass(const void *given)
 {
     return by_silence(given);
 }
@@ -247,7 +247,7 @@ const smp_stage smp_stage_trim = {
     .params_size = sizeof(params),
     .check = check,
     .plan = plan,
-    .reduction = SMP_REDUCTION(.prepass = looks, .finish = finish, .reducers = smp_silence_variants),
+    .reduction = SMP_REDUCTION(.prepass = needs_prepass, .finish = finish, .reducers = smp_silence_variants),
     .variants = variants,
     .hints =
         SMP_HINTS(.order = "start length",

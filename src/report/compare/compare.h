@@ -66,7 +66,7 @@ typedef struct smp_compare_step {
     char label[96];                                /* the statement; in parentheses what the planner inserted */
     const char *stage;                             /* its name */
     int number;                                    /* as `explain` numbers the plan's steps; those that look follow */
-    bool looks;                                    /* it found what the plan rests on, in a run of its own before */
+    bool prepass;                                  /* it found what the plan rests on, in a run of its own before */
     int node, line;                                /* as in smp_step_report */
     char type_in[48], type_out[48];                /* shape and storage; out is "" for reductions */
     uint64_t bytes;                                /* that must cross memory: inputs read once, output written once */

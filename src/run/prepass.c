@@ -1,5 +1,5 @@
-/* Looking at an input before its plan is complete: see look.h. */
-#include "run/look.h"
+/* First passes over an input: see prepass.h. */
+#include "run/prepass.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,38 +11,38 @@
 #include "lab/stage/provider.h"
 #include "run/run.h"
 
-bool smp_program_looks(const smp_program *program)
+bool smp_program_has_prepass(const smp_program *program)
 {
     for (size_t i = 0; i < program->node_count; i++)
-        if (program->nodes[i].looks)
+        if (program->nodes[i].prepass)
             return true;
     return false;
 }
 
-smp_code smp_looks_take(smp_looks *looks, const smp_plan *plan, smp_run_report *report, smp_error *err)
+smp_code smp_prepasses_take(smp_prepasses *prepasses, const smp_plan *plan, smp_run_report *report, smp_error *err)
 {
-    const size_t want = looks->count + 1;
+    const size_t want = prepasses->count + 1;
     smp_measurements *measurements = NULL;
     for (size_t i = 0; i < report->step_count; i++)
-        if (report->steps[i].node == plan->looks && report->steps[i].measurements.found)
+        if (report->steps[i].node == plan->prepass && report->steps[i].measurements.found)
             measurements = &report->steps[i].measurements;
     if (!measurements)
         return smp_fail(err, SMP_E_PROCESS, "a stage that looks at its input found nothing");
-    if (!smp_grow(&looks->found, &looks->capacity, want, sizeof *looks->found) ||
-        !smp_grow(&looks->reports, &looks->report_capacity, want, sizeof *looks->reports))
-        return smp_fail_memory(err, "what was found", want * sizeof *looks->reports);
-    looks->found[looks->count] = (smp_seen){plan->looks, measurements->found, measurements->found_size};
-    looks->reports[looks->count++] = *report;
+    if (!smp_grow(&prepasses->found, &prepasses->capacity, want, sizeof *prepasses->found) ||
+        !smp_grow(&prepasses->reports, &prepasses->report_capacity, want, sizeof *prepasses->reports))
+        return smp_fail_memory(err, "what was found", want * sizeof *prepasses->reports);
+    prepasses->found[prepasses->count] = (smp_seen){plan->prepass, measurements->found, measurements->found_size};
+    prepasses->reports[prepasses->count++] = *report;
     measurements->found = NULL;
     *report = (smp_run_report){.input = NULL};
     return SMP_OK;
 }
 
-smp_code smp_looks_report(smp_looks *looks, smp_run_report *report, smp_error *err)
+smp_code smp_prepasses_report(smp_prepasses *prepasses, smp_run_report *report, smp_error *err)
 {
     size_t capacity = report->step_count;
-    for (size_t i = 0; i < looks->count; i++) {
-        smp_run_report *from = &looks->reports[i];
+    for (size_t i = 0; i < prepasses->count; i++) {
+        smp_run_report *from = &prepasses->reports[i];
         const size_t want = report->step_count + from->step_count;
         if (!smp_grow(&report->steps, &capacity, want, sizeof *report->steps))
             return smp_fail_memory(err, "the report", want * sizeof *report->steps);
@@ -57,15 +57,15 @@ smp_code smp_looks_report(smp_looks *looks, smp_run_report *report, smp_error *e
     return SMP_OK;
 }
 
-void smp_looks_free(smp_looks *looks)
+void smp_prepasses_free(smp_prepasses *prepasses)
 {
-    for (size_t i = 0; i < looks->count; i++) {
-        smp_free(looks->found[i].data);
-        smp_run_report_free(&looks->reports[i]);
+    for (size_t i = 0; i < prepasses->count; i++) {
+        smp_free(prepasses->found[i].data);
+        smp_run_report_free(&prepasses->reports[i]);
     }
-    smp_free(looks->found);
-    smp_free(looks->reports);
-    *looks = (smp_looks){.found = NULL};
+    smp_free(prepasses->found);
+    smp_free(prepasses->reports);
+    *prepasses = (smp_prepasses){.found = NULL};
 }
 
 void smp_plans_free(smp_plans *plans)
@@ -88,27 +88,27 @@ static smp_code keep_plan(smp_plans *plans, smp_plan *plan, smp_error *err)
 }
 
 smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device *device, const smp_view *in,
-                         smp_plans *looked, smp_plan **out, smp_error *err)
+                         smp_plans *plans, smp_plan **out, smp_error *err)
 {
-    smp_looks looks = {.count = 0};
+    smp_prepasses prepasses = {.count = 0};
     smp_warp_provide_stage();
     smp_code code = smp_plan_make(request, diags, out, err);
-    while (!code && (*out)->looks >= 0) {
+    while (!code && (*out)->prepass >= 0) {
         smp_run_report report = {.input = NULL};
         code = smp_run_memory(*out, device, NULL, 0, in, in, &report, err);
         if (!code)
-            code = smp_looks_take(&looks, *out, &report, err);
+            code = smp_prepasses_take(&prepasses, *out, &report, err);
         smp_run_report_free(&report);
         smp_error *why = code ? NULL : err;
-        const smp_code kept = keep_plan(looked, *out, why);
+        const smp_code kept = keep_plan(plans, *out, why);
         code = code ? code : kept;
         *out = NULL;
-        request->found = looks.found;
-        request->found_count = looks.count;
+        request->found = prepasses.found;
+        request->found_count = prepasses.count;
         if (!code)
             code = smp_plan_make(request, diags, out, err);
     }
-    smp_looks_free(&looks);
+    smp_prepasses_free(&prepasses);
     request->found = NULL;
     request->found_count = 0;
     return code;
@@ -139,7 +139,7 @@ static smp_code copy_pipe(int file, uint64_t most, smp_error *err)
     }
 }
 
-smp_code smp_look_keep_stdin(const smp_limits *limits, int64_t *start, smp_error *err)
+smp_code smp_prepass_keep_stdin(const smp_limits *limits, int64_t *start, smp_error *err)
 {
     struct stat status;
     *start = 0;
@@ -158,10 +158,10 @@ smp_code smp_look_keep_stdin(const smp_limits *limits, int64_t *start, smp_error
     if (!code && dup2(file, STDIN_FILENO) < 0)
         code = smp_fail(err, SMP_E_READ, "the input cannot be read again");
     close(file);
-    return code ? code : smp_look_again(0, err);
+    return code ? code : smp_prepass_rewind(0, err);
 }
 
-smp_code smp_look_again(int64_t start, smp_error *err)
+smp_code smp_prepass_rewind(int64_t start, smp_error *err)
 {
     return lseek(STDIN_FILENO, (off_t)start, SEEK_SET) < 0
                ? smp_fail(err, SMP_E_READ, "the input cannot be read a second time")
