@@ -1,7 +1,6 @@
-/* Joining on GPUs (joins.h): runs of the bit plane that io->result begins with, of the picture io.second. Their slots
- * are there; those that are joined in a tile know its root alone.
- *   naive  a run is joined with those beside and above it in global memory.
- *   tiled  the same where they are in another tile.
+/* Joining on GPUs (union_find.h): runs of the bit plane that io->result begins with, of the picture io.second. Their
+ * slots are there; those that are joined in a tile know its root alone. naive  a run is joined with those beside and
+ * above it in global memory. tiled  the same where they are in another tile.
  *
  * In global memory, union-find by atomic minima (Playne and Hawick 2018, "A New Algorithm for Parallel Connected-
  * Component Labelling on GPUs"): a root is hung below a smaller one of its component; who finds that it was no root any
@@ -9,7 +8,7 @@
  * `unordered`; roots are the smallest of their component in the end.
  *
  * Geometry, where nothing else is said: SMP_JOINS_BLOCK threads over the picture's words. */
-#include "lib/joins_counts.cuh"
+#include "lib/union_find_counts.cuh"
 
 #define JOINS_KERNEL(name) SMP_KERNEL_PAIR_(name, f32, float, f32, float, smp_joins)
 

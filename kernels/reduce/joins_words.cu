@@ -1,8 +1,6 @@
-/* Joining on GPUs (joins.h): slots for the runs of a bit plane that is there, the first of io->result, of the picture
- * io.second. joins.cu joins the rest.
- *   naive  every run is a root.
- *   tiled  tiles are joined in shared memory. */
-#include "lib/joins_tile.cuh"
+/* Joining on GPUs (union_find.h): slots for the runs of a bit plane that is there, the first of io->result, of the
+ * picture io.second. joins.cu joins the rest. naive  every run is a root. tiled  tiles are joined in shared memory. */
+#include "lib/union_find_tile.cuh"
 
 #define JOINS_KERNEL(name) SMP_KERNEL_PAIR_(name, f32, float, f32, float, smp_joins)
 

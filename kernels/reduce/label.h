@@ -1,6 +1,6 @@
 /* label: connected components. A reduction finds which pixels are foreground, as a bit plane (bits.h), and on GPUs
  * joins and measures them too; then the picture is made of io->table: a bit plane of what was kept, or the pixels'
- * numbers, uint16_t [height][width]. How GPUs join, and what their scratch picture has for that: joins.h. Of label it
+ * numbers, uint16_t [height][width]. How GPUs join, and what their scratch picture has for that: union_find.h. It
  * holds besides
  *   records  smp_component [room]: by raw number, in raster order of first pixels
  *   raw      uint32_t [room]: the number of what is kept, 0 of the rest
@@ -8,7 +8,7 @@
 #ifndef SMP_KERNELS_REDUCE_LABEL_H
 #define SMP_KERNELS_REDUCE_LABEL_H
 
-#include "lib/joins.h"
+#include "lib/union_find.h"
 #include "reduce/bits.h"
 
 typedef struct smp_label {

@@ -1,8 +1,8 @@
-/* label on GPUs: the bit plane, and slots for its runs (joins.h). joins.cu joins the rest.
+/* label on GPUs: the bit plane, and slots for its runs (union_find.h). joins.cu joins the rest.
  *   naive  a thread a word: its 32 pixels one after the other.
  *   tiled  a warp makes 32 words: a pixel a lane, so that lanes read side by side, and a ballot. Then tiles are joined
  * in shared memory. */
-#include "lib/joins_tile.cuh"
+#include "lib/union_find_tile.cuh"
 #include "reduce/label.h"
 
 /* Geometry: SMP_JOINS_BLOCK threads over the words of io.second's rows. */

@@ -5,7 +5,7 @@
  *          and gives each sum away once a tile.
  *
  * Numbers are running counts. A launch counts in chunks; the next one's blocks add up the counts before theirs. */
-#include "lib/joins_counts.cuh"
+#include "lib/union_find_counts.cuh"
 #include "lib/warp_control.cuh"
 #include "reduce/label.h"
 

@@ -4,7 +4,7 @@
  *          warp is a row, and ballots make its words. Lanes read neighbouring words: no bank conflicts. */
 #include "stencil/canny.h"
 
-#include "lib/joins.cuh"
+#include "lib/union_find.cuh"
 #include "stencil/stencil.cuh"
 
 template <typename T, typename> SMP_DEVICE void canny_naive(const smp_io &io, const smp_canny &p)

@@ -7,11 +7,11 @@
  *   |dy| > tan(67.5) |dx|   m > above and m >= below     tan(67.5) is that + 2
  *   else                    m > both on the diagonal that the signs tell
  * and a seed where m > high as well. Result (SMP_RESULT_CHUNKS): two bit planes (lib/bits.h), candidates and seeds, and
- * what joins.h says. */
+ * what union_find.h says. */
 #ifndef SMP_KERNELS_STENCIL_CANNY_H
 #define SMP_KERNELS_STENCIL_CANNY_H
 
-#include "lib/joins.h"
+#include "lib/union_find.h"
 #include "stencil/sobel.h"
 
 enum {

@@ -2,7 +2,7 @@
  * Geometry: SMP_JOINS_BLOCK threads over the picture's words. io.second: the picture. */
 #include "stencil/canny.h"
 
-#include "lib/joins.cuh"
+#include "lib/union_find.cuh"
 
 /* Words to look at; 0: the host joins. */
 SMP_DEVICE int64_t canny_words(const smp_io &io, const smp_canny &p, const joins_slots &all)

@@ -1,6 +1,6 @@
 /* hash: the rows of a picture made short: what a hash of its looks begins with. Of row y, `across` numbers, each a
  * weighted sum over neighbouring pixels, as kernels/stencil/resize.h has them; the host makes columns and bits of them
- * (src/stages/shared/reduce/looks.h).
+ * (src/stages/shared/reduce/perceptual_hash.h).
  *
  * A pixel counts as brightness of 8 bits, ITU-R BT.601, as it looks on white: 0.299 red, then fmaf with green and blue;
  * (value - white) * alpha + white.

@@ -380,7 +380,7 @@ static smp_code run_the_plan(one_run *r, smp_error *err)
                        sizeof r->report->shape_in);
         describe_output(r);
     }
-    if (!code && r->report->doubts)
+    if (!code && r->report->undecided)
         code = smp_fail(err, SMP_E_DECODE, "the coded scan is in doubt");
     return code ? code : smp_prepasses_report(&r->prepasses, r->report, err);
 }
@@ -453,7 +453,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     asked.limits.live = smp_run_may_be_live(request);
     asked.limits.scan_from = may_scan(request) ? request->limits.gpu_jpeg : 0;
     smp_code code = run_once(&asked, report, &scanned, err);
-    const bool again = report->doubts || code == SMP_E_DECODE || code == SMP_E_PROCESS || code == SMP_E_MEMORY ||
+    const bool again = report->undecided || code == SMP_E_DECODE || code == SMP_E_PROCESS || code == SMP_E_MEMORY ||
                        code == SMP_E_DEVICE_MEMORY;
     if (!code || !scanned || !again)
         return code;

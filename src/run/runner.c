@@ -444,7 +444,7 @@ static smp_code fill_report(smp_runner *r, smp_run_report *report, smp_error *er
         if (code)
             return code;
         if (run->work.values.undecided) {
-            report->doubts += to->clipped;
+            report->undecided += to->clipped;
             to->counts_clipping = false;
             to->clipped = 0;
         }

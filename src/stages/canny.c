@@ -9,7 +9,7 @@
 #include "reduce/bits.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/reduce/components.h"
-#include "stages/shared/reduce/joins.h"
+#include "stages/shared/reduce/union_find.h"
 #include "stages/shared/samples/one_channel.h"
 
 enum { L1, L2 };

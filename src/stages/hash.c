@@ -8,7 +8,7 @@
 #include "stages/row_map.h"
 #include "stages/shared/geometry/resize_weights.h"
 #include "stages/shared/launch_shapes.h"
-#include "stages/shared/reduce/looks.h"
+#include "stages/shared/reduce/perceptual_hash.h"
 #include "stencil/hash.h"
 
 typedef struct params {
@@ -100,7 +100,7 @@ static smp_code finish(const void *given, const smp_shape *in, const void *resul
     const smp_hash *k = (const smp_hash *)(const void *)work->kernel.bytes;
     const int64_t rows = p->kind == PHASH ? SMP_PHASH_SIDE : SMP_DHASH_DOWN;
     const smp_resize_request request = request_of(p, in->height, rows);
-    uint8_t gray[SMP_LOOKS_MOST];
+    uint8_t gray[SMP_HASH_PIXELS];
     smp_resize_axis down;
     int32_t *weights = NULL;
     size_t bytes;

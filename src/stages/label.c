@@ -9,7 +9,7 @@
 #include "reduce/label.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/reduce/components.h"
-#include "stages/shared/reduce/joins.h"
+#include "stages/shared/reduce/union_find.h"
 #include "stages/shared/samples/one_channel.h"
 
 enum { MASK, LABELS, INPUT };

@@ -70,9 +70,9 @@ static smp_program *parse(const char *line)
     return program;
 }
 
-/* Decodes and inverts; *doubts counts what could not be decided. */
+/* Decodes and inverts; *undecided counts what could not be decided. */
 static picture decode(const picture *rows, const smp_media *media, smp_device *device, const char *variant,
-                      uint64_t *doubts)
+                      uint64_t *undecided)
 {
     smp_error err = {0};
     smp_program *program = parse("invert");
@@ -89,7 +89,7 @@ static picture decode(const picture *rows, const smp_media *media, smp_device *d
     smp_run_report report;
     memset(out.data, 0x5A, out.size);
     assert_ok(smp_run_memory(plan, device, variant, 0, &from, &to, &report, &err));
-    *doubts = report.doubts;
+    *undecided = report.undecided;
     smp_run_report_free(&report);
     smp_plan_free(plan);
     smp_program_free(program);
@@ -107,11 +107,11 @@ static void check_on(const picture *rows, const smp_media *media, smp_device *de
                      const picture *right, const jpeg_sort *s)
 {
     char what[160];
-    uint64_t doubts;
-    picture made = decode(rows, media, device, variant, &doubts);
+    uint64_t undecided;
+    picture made = decode(rows, media, device, variant, &undecided);
     snprintf(what, sizeof what, "%s %s: %dx%dx%d, sampled %dx%d, quality %d, restart %d", device->info.kind, variant,
              s->width, s->height, s->channels, s->across, s->down, s->quality, s->restart);
-    if (doubts)
+    if (undecided)
         fail_msg("%s is in doubt", what);
     expect_inverted(&made, right, what);
     free_picture(&made);
@@ -206,19 +206,19 @@ static void pictures_in_doubt_are_the_same_in_every_order(void **state)
     uint8_t *file = jpeg_make(&s, &size);
     for (int kind = 0; kind < 3; kind++) {
         smp_media media;
-        uint64_t doubts;
+        uint64_t undecided;
         picture rows = read_scan(file, size, &media);
         assert_non_null(rows.data);
         media.shape.channels = kind == 0 ? 1 : 3;
         media.scan.across = kind == 1 ? 1 : 2;
         media.scan.down = kind == 2 ? 1 : 2;
-        picture want = decode(&rows, &media, cpu, "naive", &doubts);
-        assert_true(doubts > 0);
+        picture want = decode(&rows, &media, cpu, "naive", &undecided);
+        assert_true(undecided > 0);
         for (int order = 0; order < ORDERS; order++)
             for (size_t i = 0; i < 3; i++) {
                 set_order(order);
-                picture got = decode(&rows, &media, simt, variants[i], &doubts);
-                assert_true(doubts > 0);
+                picture got = decode(&rows, &media, simt, variants[i], &undecided);
+                assert_true(undecided > 0);
                 if (memcmp(got.data, want.data, want.size) != 0)
                     fail_msg("kind %d, %s: other bytes than the definition in order %d", kind, variants[i], order);
                 free_picture(&got);
@@ -241,7 +241,7 @@ static void damaged_files_are_in_doubt_or_right(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         smp_error err = {0};
         smp_media media;
-        uint64_t doubts = 0;
+        uint64_t undecided = 0;
         picture right;
         memcpy(changed, file, size);
         for (int k = 0; k < 1 + round % 3; k++) /* behind most of the header */
@@ -251,14 +251,14 @@ static void damaged_files_are_in_doubt_or_right(void **state)
             continue;
         const smp_code verdict = read_memory(changed, size, &right, &err);
         set_order(round % ORDERS);
-        picture made = decode(&rows, &media, simt, "padded", &doubts);
+        picture made = decode(&rows, &media, simt, "padded", &undecided);
         picture same = decode(&rows, &media, cpu, "naive", &(uint64_t){0});
         assert_int_equal(memcmp(made.data, same.data, made.size), 0);
-        if (!doubts && verdict)
+        if (!undecided && verdict)
             fail_msg("round %d: libjpeg refuses what the device decodes: %s", round, err.message);
-        if (!doubts)
+        if (!undecided)
             expect_inverted(&made, &right, "a damaged file");
-        doubted += doubts > 0;
+        doubted += undecided > 0;
         free_picture(&made);
         free_picture(&same);
         free_picture(&right);

@@ -7,7 +7,7 @@
 #include "commands/outputs.h"
 #include "report/json.h"
 #include "report/text.h"
-#include "stages/shared/reduce/looks.h"
+#include "stages/shared/reduce/perceptual_hash.h"
 
 typedef struct duplicates_settings {
     smp_many_settings many;
@@ -74,7 +74,7 @@ static int gray_of(const smp_small_picture *p, int64_t at)
 /* Of the small gray picture that the pipeline made. */
 static uint64_t hash_of(const smp_small_picture *p, int method)
 {
-    uint8_t gray[SMP_LOOKS_MOST];
+    uint8_t gray[SMP_HASH_PIXELS];
     for (int64_t i = 0; i < p->width * p->height; i++)
         gray[i] = (uint8_t)gray_of(p, i);
     return method == DHASH ? smp_dhash(gray) : smp_phash(gray);

@@ -1,4 +1,4 @@
-/* The union-find of GPU kernels that join (joins.h): runs of words, which of them touch, slots in global memory.
+/* The union-find of GPU kernels that join (union_find.h): runs of words, which of them touch, slots in global memory.
  *
  * A slot's value is one of
  *   below JOINS_NUMBERED  the number of a slot of the same component, not above its own
@@ -8,7 +8,7 @@
 #define SMP_KERNELS_LIB_JOINS_CUH
 
 #include "lib/gpu_kernel.h"
-#include "lib/joins.h"
+#include "lib/union_find.h"
 
 enum : uint32_t { JOINS_NUMBERED = 0x80000000u, JOINS_LOCAL = 0u - SMP_JOINS_THREADS * SMP_JOINS_RUNS };
 

@@ -8,7 +8,7 @@
 #ifndef SMP_KERNELS_LIB_JOINS_TILE_CUH
 #define SMP_KERNELS_LIB_JOINS_TILE_CUH
 
-#include "lib/joins.cuh"
+#include "lib/union_find.cuh"
 
 struct joins_tile {
     uint32_t words[SMP_JOINS_THREADS];

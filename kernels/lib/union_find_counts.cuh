@@ -2,7 +2,7 @@
 #ifndef SMP_KERNELS_LIB_JOINS_COUNTS_CUH
 #define SMP_KERNELS_LIB_JOINS_COUNTS_CUH
 
-#include "lib/joins.cuh"
+#include "lib/union_find.cuh"
 
 enum { JOINS_WARPS = SMP_JOINS_BLOCK / 32 };
 

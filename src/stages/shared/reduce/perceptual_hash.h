@@ -1,7 +1,7 @@
 /* 64 bits of what a picture looks like, from a small gray copy of it: the same for copies in other sizes, formats and
  * qualities, or nearly. How many bits differ tells how far two pictures are apart. */
-#ifndef SMP_STAGES_SHARED_REDUCE_LOOKS_H
-#define SMP_STAGES_SHARED_REDUCE_LOOKS_H
+#ifndef SMP_STAGES_SHARED_REDUCE_PERCEPTUAL_HASH_H
+#define SMP_STAGES_SHARED_REDUCE_PERCEPTUAL_HASH_H
 
 #include <stdint.h>
 
@@ -9,7 +9,7 @@ enum {
     SMP_DHASH_ACROSS = 9, /* pixels of the copy, of area means; */
     SMP_DHASH_DOWN = 8,
     SMP_PHASH_SIDE = 32, /* both ways, by Lanczos */
-    SMP_LOOKS_MOST = SMP_PHASH_SIDE * SMP_PHASH_SIDE
+    SMP_HASH_PIXELS = SMP_PHASH_SIDE * SMP_PHASH_SIDE
 };
 
 /* A bit for each of 8 x 8 places, row by row, the first the highest: brighter than its left neighbour. */

@@ -1,5 +1,5 @@
-/* Components that GPUs join: see joins.h. */
-#include "stages/shared/reduce/joins.h"
+/* Components that GPUs join: see union_find.h. */
+#include "stages/shared/reduce/union_find.h"
 
 #include "base/checked.h"
 #include "base/stride.h"

@@ -4,7 +4,7 @@
  *   slots   uint32_t [height][words][SMP_JOINS_RUNS]: a slot for each run of set bits in a word, in raster order. Its
  *           number is that of the slot from the beginning. While components are joined, a slot holds the number of
  *           another of its component, smaller than its own, or its own: a root (union-find, whose representative is
- *           the smallest: any order of joining gives the same). See joins.cuh.
+ *           the smallest: any order of joining gives the same). See union_find.cuh.
  *   counts  uint32_t [SMP_JOINS_CHUNKS]: of roots, or of components to keep, in the chunks of a launch
  *   table   as io->table
  * The result begins with the bit plane, and has at head_at how many bytes of the scratch picture the host gets

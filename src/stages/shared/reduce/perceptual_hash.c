@@ -1,5 +1,5 @@
-/* What looks.h declares. */
-#include "stages/shared/reduce/looks.h"
+/* What perceptual_hash.h declares. */
+#include "stages/shared/reduce/perceptual_hash.h"
 
 #include <math.h>
 #include <stdlib.h>

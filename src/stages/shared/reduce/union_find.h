@@ -1,9 +1,9 @@
-/* What stages share whose components GPUs join (kernels/lib/joins.h): places in result and scratch picture,
+/* What stages share whose components GPUs join (kernels/lib/union_find.h): places in result and scratch picture,
  * launches, grids. The reduction's first launches make the plane; those here follow when all rows are there. */
 #ifndef SMP_STAGES_SHARED_REDUCE_JOINS_H
 #define SMP_STAGES_SHARED_REDUCE_JOINS_H
 
-#include "lib/joins.h"
+#include "lib/union_find.h"
 #include "stages/stage.h"
 
 /* Bytes of a bit plane of the picture; 0: it is too large to be joined, by anyone. */
