@@ -46,6 +46,25 @@ static bool shifted(const scope *s, const smp_pattern_node *node, int64_t a, int
     return true;
 }
 
+/* Comparisons. */
+static bool holds(int op, int64_t a, int64_t b)
+{
+    switch (op) {
+    case SMP_PN_LESS:
+        return a < b;
+    case SMP_PN_LESS_EQUAL:
+        return a <= b;
+    case SMP_PN_GREATER:
+        return a > b;
+    case SMP_PN_GREATER_EQUAL:
+        return a >= b;
+    case SMP_PN_EQUAL:
+        return a == b;
+    default:
+        return a != b;
+    }
+}
+
 /* Operators and functions that always need both operands. */
 static bool binary(const scope *s, const smp_pattern_node *node, int64_t a, int64_t b, int64_t *out)
 {
@@ -72,22 +91,12 @@ static bool binary(const scope *s, const smp_pattern_node *node, int64_t a, int6
     case SMP_PN_RIGHT:
         return shifted(s, node, a, b, out);
     case SMP_PN_LESS:
-        *out = a < b;
-        break;
     case SMP_PN_LESS_EQUAL:
-        *out = a <= b;
-        break;
     case SMP_PN_GREATER:
-        *out = a > b;
-        break;
     case SMP_PN_GREATER_EQUAL:
-        *out = a >= b;
-        break;
     case SMP_PN_EQUAL:
-        *out = a == b;
-        break;
     case SMP_PN_UNEQUAL:
-        *out = a != b;
+        *out = holds(node->op, a, b);
         break;
     case SMP_PN_AND:
         *out = a & b;
@@ -99,10 +108,8 @@ static bool binary(const scope *s, const smp_pattern_node *node, int64_t a, int6
         *out = a | b;
         break;
     case SMP_PN_MIN:
-        *out = a < b ? a : b;
-        break;
     case SMP_PN_MAX:
-        *out = a > b ? a : b;
+        *out = (node->op == SMP_PN_MIN) == (a < b) ? a : b;
         break;
     case SMP_PN_BREV:
         if (b < 0 || b > 32)

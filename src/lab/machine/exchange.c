@@ -21,6 +21,24 @@ static void put_place(FILE *to, const smp_warp_place *p)
             p->thread[1], p->thread[2]);
 }
 
+static void write_row(FILE *to, const smp_warp_row *w)
+{
+    fprintf(to, "R\t%" PRIu32 "\t%" PRIu32 "\t%d\t%d\t%" PRIu32, w->file, w->line, (int)w->space, (int)w->op, w->width);
+    const uint64_t counts[] = {w->instructions, w->lanes,     w->wavefronts, w->ideal,
+                               w->packed,       w->conflicts, w->sectors,    w->sectors_ideal};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+        fprintf(to, "\t%" PRIu64, counts[k]);
+    fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%d", w->worst_wavefronts, w->worst_ideal, w->worst_active,
+            (int)w->worst_op);
+    for (int l = 0; l < SMP_WARP; l++)
+        fprintf(to, "\t%" PRIu32, w->worst_offset[l]);
+    fputc('\t', to);
+    put_text(to, w->array);
+    fprintf(to, "\t%" PRIu64 "\t%" PRIu32 "\t", w->skipped, w->place);
+    put_text(to, w->instruction);
+    fprintf(to, "\t%d\t%d\n", w->repeats, w->far);
+}
+
 void smp_warp_result_write(FILE *to, const smp_warp_result *r)
 {
     fputs("K\t", to);
@@ -43,24 +61,8 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
         put_text(to, r->files[i]);
         fputc('\n', to);
     }
-    for (size_t i = 0; i < r->row_count; i++) {
-        const smp_warp_row *w = &r->rows[i];
-        fprintf(to, "R\t%" PRIu32 "\t%" PRIu32 "\t%d\t%d\t%" PRIu32, w->file, w->line, (int)w->space, (int)w->op,
-                w->width);
-        const uint64_t counts[] = {w->instructions, w->lanes,     w->wavefronts, w->ideal,
-                                   w->packed,       w->conflicts, w->sectors,    w->sectors_ideal};
-        for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
-            fprintf(to, "\t%" PRIu64, counts[k]);
-        fprintf(to, "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32 "\t%d", w->worst_wavefronts, w->worst_ideal, w->worst_active,
-                (int)w->worst_op);
-        for (int l = 0; l < SMP_WARP; l++)
-            fprintf(to, "\t%" PRIu32, w->worst_offset[l]);
-        fputc('\t', to);
-        put_text(to, w->array);
-        fprintf(to, "\t%" PRIu64 "\t%" PRIu32 "\t", w->skipped, w->place);
-        put_text(to, w->instruction);
-        fprintf(to, "\t%d\t%d\n", w->repeats, w->far);
-    }
+    for (size_t i = 0; i < r->row_count; i++)
+        write_row(to, &r->rows[i]);
     for (size_t i = 0; i < r->finding_count; i++) {
         const smp_warp_finding *f = &r->findings[i];
         fprintf(to, "X\t%d\t%" PRIu64 "\t%" PRIu32 "\t%" PRIu32 "\t%" PRIu32, (int)f->fault, f->count, f->block[0],

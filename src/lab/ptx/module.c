@@ -46,6 +46,52 @@ static ptx_text next_word(ptx_text *text)
     return word;
 }
 
+/* One word of a declaration, without its dot; `text` stands behind it. */
+static bool read_declared(ptx_parser *parser, ptx_text *text, const char *at, const char *word, ptx_declaration *out)
+{
+    uint64_t number;
+    if (!strcmp(word, "align")) {
+        if (!ptx_number(next_word(text), 4, &number) || !number || number > 1 << 20)
+            return ptx_fail(parser, at, "a wrong alignment"), false;
+        out->alignment = (uint32_t)number;
+    } else if (!strcmp(word, "attribute")) {
+        const char *close = memchr(text->at, ')', text->size);
+        if (!close)
+            return ptx_fail(parser, at, "an attribute without its end"), false;
+        text->size -= (size_t)(close + 1 - text->at);
+        text->at = close + 1;
+    } else if (!strcmp(word, "ptr") || !strcmp(word, "global") || !strcmp(word, "shared") || !strcmp(word, "const") ||
+               !strcmp(word, "local"))
+        return true; /* the space that a pointer parameter is said to have */
+    else if (!strcmp(word, "v2") || !strcmp(word, "v4") || ptx_type_of(word) == PTX_NONE)
+        return ptx_fail(parser, at, "a variable of the unknown type '.%s'", word), false;
+    else
+        out->type = ptx_type_of(word);
+    return true;
+}
+
+/* "[4][8]", or "[]" of an array that is as long as is taken of it. */
+static bool read_dimensions(ptx_parser *parser, ptx_text text, uint64_t *count, ptx_declaration *out)
+{
+    uint64_t dimension;
+    text = ptx_trim(text);
+    while (text.size && text.at[0] == '[') {
+        const char *close = memchr(text.at, ']', text.size);
+        if (!close)
+            return ptx_fail(parser, text.at, "a ']' is missing"), false;
+        const ptx_text inner = ptx_trim((ptx_text){text.at + 1, (size_t)(close - text.at) - 1});
+        if (!inner.size)
+            out->open = true;
+        else if (!ptx_number(inner, 4, &dimension) || dimension > UINT32_MAX || *count > UINT32_MAX ||
+                 (*count *= dimension) > UINT32_MAX)
+            return ptx_fail(parser, text.at, "a wrong array size"), false;
+        text.size -= (size_t)(close + 1 - text.at);
+        text.at = close + 1;
+        text = ptx_trim(text);
+    }
+    return true;
+}
+
 bool ptx_read_declaration(ptx_parser *parser, ptx_text text, ptx_declaration *out)
 {
     char word[32];
@@ -57,54 +103,20 @@ bool ptx_read_declaration(ptx_parser *parser, ptx_text text, ptx_declaration *ou
         text.size = (size_t)(equals - text.at);
     }
     for (;;) {
-        ptx_text w = next_word(&text);
-        uint64_t number;
-        if (!w.size || w.size >= sizeof word) {
-            out->name = w;
-            break;
-        }
-        if (w.at[0] != '.') {
+        const ptx_text w = next_word(&text);
+        if (!w.size || w.size >= sizeof word || w.at[0] != '.') {
             out->name = w;
             break;
         }
         snprintf(word, sizeof word, "%.*s", (int)w.size - 1, w.at + 1);
-        if (!strcmp(word, "align")) {
-            if (!ptx_number(next_word(&text), 4, &number) || !number || number > 1 << 20)
-                return ptx_fail(parser, w.at, "a wrong alignment"), false;
-            out->alignment = (uint32_t)number;
-        } else if (!strcmp(word, "attribute")) {
-            const char *close = memchr(text.at, ')', text.size);
-            if (!close)
-                return ptx_fail(parser, w.at, "an attribute without its end"), false;
-            text.size -= (size_t)(close + 1 - text.at);
-            text.at = close + 1;
-        } else if (!strcmp(word, "ptr"))
-            continue;
-        else if (!strcmp(word, "global") || !strcmp(word, "shared") || !strcmp(word, "const") || !strcmp(word, "local"))
-            continue; /* the space that a pointer parameter is said to have */
-        else if (!strcmp(word, "v2") || !strcmp(word, "v4") || ptx_type_of(word) == PTX_NONE)
-            return ptx_fail(parser, w.at, "a variable of the unknown type '.%s'", word), false;
-        else
-            out->type = ptx_type_of(word);
+        if (!read_declared(parser, &text, w.at, word, out))
+            return false;
     }
     if (!out->name.size || out->type == PTX_NONE)
         return ptx_fail(parser, begin, "a declaration without type or name"), false;
-    uint64_t count = 1, dimension;
-    text = ptx_trim(text);
-    while (text.size && text.at[0] == '[') {
-        const char *close = memchr(text.at, ']', text.size);
-        if (!close)
-            return ptx_fail(parser, text.at, "a ']' is missing"), false;
-        const ptx_text inner = ptx_trim((ptx_text){text.at + 1, (size_t)(close - text.at) - 1});
-        if (!inner.size)
-            out->open = true;
-        else if (!ptx_number(inner, 4, &dimension) || dimension > UINT32_MAX || count > UINT32_MAX ||
-                 (count *= dimension) > UINT32_MAX)
-            return ptx_fail(parser, text.at, "a wrong array size"), false;
-        text.size -= (size_t)(close + 1 - text.at);
-        text.at = close + 1;
-        text = ptx_trim(text);
-    }
+    uint64_t count = 1;
+    if (!read_dimensions(parser, text, &count, out))
+        return false;
     out->element = ptx_size_of(out->type);
     if (count * out->element > UINT32_MAX / 2)
         return ptx_fail(parser, begin, "an array of more than 2 GiB"), false;

@@ -86,76 +86,84 @@ static void put_advice(smp_json *json, const smp_warp_result *r)
     smp_json_end(json, '}');
 }
 
+static void put_gpu(smp_json *json, const smp_lab_report *report)
+{
+    smp_json_object(json, "gpu");
+    put_count(json, "same", report->gpu->same);
+    put_count(json, "differ", report->gpu->differ);
+    put_count(json, "repeated", report->gpu->repeated);
+    put_count(json, "untold", report->gpu->untold);
+    put_count(json, "kernels", report->gpu->kernels);
+    put_count(json, "left_out", report->gpu->left_out);
+    put_count(json, "left_out_in_graphs", report->gpu->in_graphs);
+    smp_json_string(json, "differences", report->gpu->differences);
+    smp_json_end(json, '}');
+}
+
+static void put_findings(smp_json *json, const smp_warp_result *r)
+{
+    smp_json_array(json, "findings");
+    for (size_t k = 0; k < r->finding_count; k++) {
+        const smp_warp_finding *f = &r->findings[k];
+        smp_json_object(json, NULL);
+        smp_json_string(json, "kind", smp_warp_fault_name(f->fault));
+        smp_json_string(json, "text", f->text);
+        put_count(json, "count", f->count);
+        put_triple(json, "block", f->block);
+        put_place(json, "at", r, &f->here);
+        if (f->other.line)
+            put_place(json, "other", r, &f->other);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
+{
+    const smp_warp_result *r = &report->results[i];
+    smp_json_object(json, NULL);
+    smp_json_string(json, "kernel", r->kernel);
+    smp_json_string(json, "symbol", r->symbol);
+    smp_json_string(json, "code", r->code);
+    smp_json_string(json, "notes", r->notes[0] ? r->notes : NULL);
+    put_count(json, "differing_bytes", r->differing_bytes);
+    put_triple(json, "grid", r->grid);
+    put_triple(json, "block", r->block);
+    put_count(json, "shared_bytes", (uint64_t)r->shared + r->dynamic_shared);
+    put_count(json, "launches", r->launches);
+    put_count(json, "blocks", r->blocks);
+    put_count(json, "blocks_run", r->blocks_run);
+    put_count(json, "warp_instructions", r->instructions);
+    put_count(json, "lane_instructions", r->lane_instructions);
+    if (r->fit.arch)
+        put_fit(json, &r->fit);
+    if (report->entries) {
+        smp_json_string(json, "source", report->entries[i].file);
+        put_count(json, "group", report->entries[i].group);
+        smp_json_string(json, "same", smp_lab_same_names[report->entries[i].same]);
+        smp_json_string(json, "difference", report->entries[i].difference[0] ? report->entries[i].difference : NULL);
+    }
+    put_advice(json, r);
+    smp_json_array(json, "rows");
+    for (size_t k = 0; k < r->row_count; k++)
+        put_row(json, r, &r->rows[k], report->sources);
+    smp_json_end(json, ']');
+    put_findings(json, r);
+    smp_json_string(json, "stopped", r->stopped ? r->error.message : NULL);
+    smp_json_end(json, '}');
+}
+
 void smp_lab_json(FILE *to, const smp_lab_report *report)
 {
-    const smp_warp_result *const results = report->results;
-    const size_t count = report->count;
-    const char *const code = report->code;
-    smp_lab_sources *const sources = report->sources;
     smp_json json;
     smp_json_begin(&json, to, false);
     smp_json_object(&json, NULL);
-    smp_json_string(&json, "code", code);
-    if (report->gpu) {
-        smp_json_object(&json, "gpu");
-        put_count(&json, "same", report->gpu->same);
-        put_count(&json, "differ", report->gpu->differ);
-        put_count(&json, "repeated", report->gpu->repeated);
-        put_count(&json, "untold", report->gpu->untold);
-        put_count(&json, "kernels", report->gpu->kernels);
-        put_count(&json, "left_out", report->gpu->left_out);
-        put_count(&json, "left_out_in_graphs", report->gpu->in_graphs);
-        smp_json_string(&json, "differences", report->gpu->differences);
-        smp_json_end(&json, '}');
-    }
+    smp_json_string(&json, "code", report->code);
+    if (report->gpu)
+        put_gpu(&json, report);
     smp_json_array(&json, "kernels");
-    for (size_t i = 0; i < count; i++) {
-        const smp_warp_result *r = &results[i];
-        smp_json_object(&json, NULL);
-        smp_json_string(&json, "kernel", r->kernel);
-        smp_json_string(&json, "symbol", r->symbol);
-        smp_json_string(&json, "code", r->code);
-        smp_json_string(&json, "notes", r->notes[0] ? r->notes : NULL);
-        put_count(&json, "differing_bytes", r->differing_bytes);
-        put_triple(&json, "grid", r->grid);
-        put_triple(&json, "block", r->block);
-        put_count(&json, "shared_bytes", (uint64_t)r->shared + r->dynamic_shared);
-        put_count(&json, "launches", r->launches);
-        put_count(&json, "blocks", r->blocks);
-        put_count(&json, "blocks_run", r->blocks_run);
-        put_count(&json, "warp_instructions", r->instructions);
-        put_count(&json, "lane_instructions", r->lane_instructions);
-        if (r->fit.arch)
-            put_fit(&json, &r->fit);
-        if (report->entries) {
-            smp_json_string(&json, "source", report->entries[i].file);
-            put_count(&json, "group", report->entries[i].group);
-            smp_json_string(&json, "same", smp_lab_same_names[report->entries[i].same]);
-            smp_json_string(&json, "difference",
-                            report->entries[i].difference[0] ? report->entries[i].difference : NULL);
-        }
-        put_advice(&json, r);
-        smp_json_array(&json, "rows");
-        for (size_t k = 0; k < r->row_count; k++)
-            put_row(&json, r, &r->rows[k], sources);
-        smp_json_end(&json, ']');
-        smp_json_array(&json, "findings");
-        for (size_t k = 0; k < r->finding_count; k++) {
-            const smp_warp_finding *f = &r->findings[k];
-            smp_json_object(&json, NULL);
-            smp_json_string(&json, "kind", smp_warp_fault_name(f->fault));
-            smp_json_string(&json, "text", f->text);
-            put_count(&json, "count", f->count);
-            put_triple(&json, "block", f->block);
-            put_place(&json, "at", r, &f->here);
-            if (f->other.line)
-                put_place(&json, "other", r, &f->other);
-            smp_json_end(&json, '}');
-        }
-        smp_json_end(&json, ']');
-        smp_json_string(&json, "stopped", r->stopped ? r->error.message : NULL);
-        smp_json_end(&json, '}');
-    }
+    for (size_t i = 0; i < report->count; i++)
+        put_kernel(&json, report, i);
     smp_json_end(&json, ']');
     smp_json_end(&json, '}');
 }

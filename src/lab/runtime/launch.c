@@ -238,107 +238,155 @@ static bool is_cluster(const void *function, const smp_warp_kernel *kernel, cons
     return false;
 }
 
+/* One launch. Passes check it, take what it needs and run it; the first that has an answer for the program ends it. */
+typedef struct one_launch {
+    const void *function;
+    lab_dim3 grid, block;
+    const lab_dim3 *cluster;
+    void **arguments;
+    size_t shared;
+    bool together;
+    const smp_warp_kernel *kernel, *ptx, *sass;
+    void *grid_memory;
+    unsigned char *params;
+    uint64_t *blocks, block_count;
+    smp_warp_result result;
+    smp_error err;
+} one_launch;
+
+static int refuse(one_launch *l, int answer)
+{
+    keep_refused(l->kernel, l->grid, l->block, l->shared, &l->err);
+    return lab_error(answer);
+}
+
+static int tell_broken(const smp_warp_kernel *kernel)
+{
+    static bool said;
+    if (!said)
+        fprintf(stderr, "smempipe kernel: %s does not run, nor what follows: a kernel before it failed (error %d)\n",
+                kernel ? smp_warp_kernel_name(kernel) : "a kernel", lab_broken());
+    said = true;
+    return lab_broken();
+}
+
+static int check_launch(one_launch *l)
+{
+    const lab_dim3 grid = l->grid, block = l->block;
+    if (!l->kernel)
+        return lab_error(LAB_INVALID_HANDLE);
+    if (!grid.x || !grid.y || !grid.z) {
+        smp_fail(&l->err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", grid.x, grid.y, grid.z);
+        return refuse(l, LAB_INVALID_VALUE);
+    }
+    if (!is_cluster(l->function, l->kernel, l->cluster, &l->err))
+        return refuse(l, LAB_CLUSTER_SIZE);
+    if (l->shared > lab_dynamic_limit(l->function)) {
+        refuse_shared(l->kernel, l->shared, lab_dynamic_limit(l->function), &l->err);
+        return refuse(l, LAB_INVALID_VALUE);
+    }
+    uint32_t registers = 0;
+    (void)lab_registers(l->function, &registers);
+    const smp_warp_launch shape = {.kernel = l->kernel, .block = {block.x, block.y, block.z}, .registers = registers};
+    const smp_warp_room room = smp_warp_room_of(&shape, &l->err);
+    return room ? refuse(l, room == SMP_WARP_OUT_OF_REGISTERS ? LAB_OUT_OF_RESOURCES : LAB_INVALID_VALUE) : LAB_SUCCESS;
+}
+
+/* Blocks that wait for each other must all be resident, and share a few bytes. */
+static int take_grid_memory(one_launch *l)
+{
+    enum { GRID_MEMORY = 16 };
+    const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
+    int resident = 0;
+    if (!l->together)
+        return LAB_SUCCESS;
+    if (threads <= SMP_WARP_MAX_THREADS)
+        lab_resident_blocks(l->function, (int)threads, l->shared, &resident);
+    if ((uint64_t)l->grid.x * l->grid.y * l->grid.z > (uint64_t)resident * LAB_PROCESSORS)
+        return lab_error(LAB_TOO_LARGE);
+    l->grid_memory = smp_warp_buffer(lab_memory(), GRID_MEMORY, NULL);
+    if (!l->grid_memory)
+        return lab_error(LAB_OUT_OF_MEMORY);
+    memset(l->grid_memory, 0, GRID_MEMORY);
+    return LAB_SUCCESS;
+}
+
+static smp_code run_launch(one_launch *l)
+{
+    const smp_warp_param *params;
+    l->params = smp_alloc(smp_warp_kernel_param_bytes(l->kernel) + 16);
+    const size_t param_count = smp_warp_kernel_params(l->kernel, &params);
+    for (size_t i = 0; l->params && i < param_count; i++)
+        memcpy(l->params + params[i].offset, l->arguments[i], params[i].size);
+    const char *chosen = getenv("SMEMPIPE_LAB_BLOCKS"), *which = l->together ? NULL : chosen,
+               *seconds = getenv("SMEMPIPE_LAB_SECONDS");
+    smp_code code = smp_warp_choose_blocks(which, (uint64_t)l->grid.x * l->grid.y * l->grid.z, &l->blocks,
+                                           &l->block_count, &l->err);
+    const smp_warp_launch given = {.kernel = l->kernel,
+                                   .grid = {l->grid.x, l->grid.y, l->grid.z},
+                                   .block = {l->block.x, l->block.y, l->block.z},
+                                   .cluster = {l->cluster->x, l->cluster->y, l->cluster->z},
+                                   .dynamic_shared = (uint32_t)l->shared,
+                                   .params = l->params,
+                                   .memory = lab_memory(),
+                                   .print = stdout,
+                                   .blocks = l->blocks,
+                                   .block_count = l->block_count,
+                                   .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
+                                   .seconds = seconds ? strtod(seconds, NULL) : 0,
+                                   .together = l->together,
+                                   .grid_memory = (uint64_t)(uintptr_t)l->grid_memory};
+    if (!code && l->ptx)
+        code = smp_warp_run_both(&given, l->together ? NULL : l->sass, &l->result, &l->err);
+    else if (!code)
+        code = smp_warp_run(&given, &l->result, &l->err);
+    if (!code && !l->ptx)
+        smp_warp_note(&l->result, "mistakes are not looked for: the program has no PTX of it");
+    else if (!code && l->sass && l->together)
+        smp_warp_note(&l->result, "its blocks wait for each other, which is done with PTX alone");
+    if (!code && l->together && chosen && strcmp(chosen, "all") != 0)
+        smp_warp_note(&l->result, "--blocks %.40s is not for launches whose blocks wait for each other: all ran",
+                      chosen);
+    return code;
+}
+
+/* Keeps what was counted for the report. Returns what the program is told. */
+static int end_launch(one_launch *l, smp_code code)
+{
+    const int illegal = error_of(&l->result);
+    const bool asserted = l->result.asserted;
+    if (code && !l->result.kernel)
+        keep_refused(l->kernel, l->grid, l->block, l->shared, &l->err);
+    else
+        keep(&l->result);
+    if (l->grid_memory)
+        smp_warp_buffer_free(lab_memory(), l->grid_memory);
+    smp_free(l->blocks);
+    smp_free(l->params);
+    return lab_error(illegal               ? illegal
+                     : asserted            ? LAB_ASSERT
+                     : code == SMP_E_USAGE ? refusal(l->kernel, l->grid, l->cluster)
+                     : code                ? LAB_LAUNCH_FAILURE
+                                           : LAB_SUCCESS);
+}
+
 static int launch(const void *function, lab_dim3 grid, lab_dim3 block, void **arguments, size_t shared, bool together,
                   const lab_dim3 *cluster)
 {
-    enum { GRID_MEMORY = 16 };
-    smp_warp_result result = {0};
-    smp_error err = {0};
-    const smp_warp_param *params;
-    const smp_warp_kernel *ptx, *sass, *kernel = lab_kernel_codes(function, &ptx, &sass);
-    void *grid_memory = NULL;
-    int resident = 0;
-    uint64_t *blocks = NULL, count = 0;
-    if (lab_broken()) {
-        static bool said;
-        if (!said)
-            fprintf(stderr,
-                    "smempipe kernel: %s does not run, nor what follows: a kernel before it failed (error %d)\n",
-                    kernel ? smp_warp_kernel_name(kernel) : "a kernel", lab_broken());
-        said = true;
-        return lab_broken();
-    }
-    if (!kernel)
-        return lab_error(LAB_INVALID_HANDLE);
-    if (!grid.x || !grid.y || !grid.z) {
-        smp_fail(&err, SMP_E_USAGE, "a grid of %u x %u x %u blocks cannot be launched", grid.x, grid.y, grid.z);
-        keep_refused(kernel, grid, block, shared, &err);
-        return lab_error(LAB_INVALID_VALUE);
-    }
-    if (!is_cluster(function, kernel, cluster, &err)) {
-        keep_refused(kernel, grid, block, shared, &err);
-        return lab_error(LAB_CLUSTER_SIZE);
-    }
-    if (shared > lab_dynamic_limit(function)) {
-        refuse_shared(kernel, shared, lab_dynamic_limit(function), &err);
-        keep_refused(kernel, grid, block, shared, &err);
-        return lab_error(LAB_INVALID_VALUE);
-    }
-    uint32_t registers = 0;
-    (void)lab_registers(function, &registers);
-    const smp_warp_launch shape = {.kernel = kernel, .block = {block.x, block.y, block.z}, .registers = registers};
-    const smp_warp_room room = smp_warp_room_of(&shape, &err);
-    if (room) {
-        keep_refused(kernel, grid, block, shared, &err);
-        return lab_error(room == SMP_WARP_OUT_OF_REGISTERS ? LAB_OUT_OF_RESOURCES : LAB_INVALID_VALUE);
-    }
-    if (together) {
-        const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-        if (threads <= SMP_WARP_MAX_THREADS)
-            lab_resident_blocks(function, (int)threads, shared, &resident);
-        if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)resident * LAB_PROCESSORS)
-            return lab_error(LAB_TOO_LARGE);
-        grid_memory = smp_warp_buffer(lab_memory(), GRID_MEMORY, NULL);
-        if (!grid_memory)
-            return lab_error(LAB_OUT_OF_MEMORY);
-        memset(grid_memory, 0, GRID_MEMORY);
-    }
-    unsigned char *bytes = smp_alloc(smp_warp_kernel_param_bytes(kernel) + 16);
-    const size_t param_count = smp_warp_kernel_params(kernel, &params);
-    for (size_t i = 0; bytes && i < param_count; i++)
-        memcpy(bytes + params[i].offset, arguments[i], params[i].size);
-    const char *chosen = getenv("SMEMPIPE_LAB_BLOCKS"), *which = together ? NULL : chosen,
-               *seconds = getenv("SMEMPIPE_LAB_SECONDS");
-    smp_code code = smp_warp_choose_blocks(which, (uint64_t)grid.x * grid.y * grid.z, &blocks, &count, &err);
-    const smp_warp_launch given = {.kernel = kernel,
-                                   .grid = {grid.x, grid.y, grid.z},
-                                   .block = {block.x, block.y, block.z},
-                                   .cluster = {cluster->x, cluster->y, cluster->z},
-                                   .dynamic_shared = (uint32_t)shared,
-                                   .params = bytes,
-                                   .memory = lab_memory(),
-                                   .print = stdout,
-                                   .blocks = blocks,
-                                   .block_count = count,
-                                   .each_instruction = getenv("SMEMPIPE_LAB_EACH") != NULL,
-                                   .seconds = seconds ? strtod(seconds, NULL) : 0,
-                                   .together = together,
-                                   .grid_memory = (uint64_t)(uintptr_t)grid_memory};
-    if (!code && ptx)
-        code = smp_warp_run_both(&given, together ? NULL : sass, &result, &err);
-    else if (!code)
-        code = smp_warp_run(&given, &result, &err);
-    if (!code && !ptx)
-        smp_warp_note(&result, "mistakes are not looked for: the program has no PTX of it");
-    else if (!code && sass && together)
-        smp_warp_note(&result, "its blocks wait for each other, which is done with PTX alone");
-    if (!code && together && chosen && strcmp(chosen, "all") != 0)
-        smp_warp_note(&result, "--blocks %.40s is not for launches whose blocks wait for each other: all ran", chosen);
-    const int illegal = error_of(&result);
-    const bool asserted = result.asserted;
-    if (code && !result.kernel)
-        keep_refused(kernel, grid, block, shared, &err);
-    else
-        keep(&result);
-    if (grid_memory)
-        smp_warp_buffer_free(lab_memory(), grid_memory);
-    smp_free(blocks);
-    smp_free(bytes);
-    return lab_error(illegal               ? illegal
-                     : asserted            ? LAB_ASSERT
-                     : code == SMP_E_USAGE ? refusal(kernel, grid, cluster)
-                     : code                ? LAB_LAUNCH_FAILURE
-                                           : LAB_SUCCESS);
+    one_launch l = {.function = function,
+                    .grid = grid,
+                    .block = block,
+                    .cluster = cluster,
+                    .arguments = arguments,
+                    .shared = shared,
+                    .together = together};
+    l.kernel = lab_kernel_codes(function, &l.ptx, &l.sass);
+    if (lab_broken())
+        return tell_broken(l.kernel);
+    int answer = check_launch(&l);
+    if (!answer)
+        answer = take_grid_memory(&l);
+    return answer ? answer : end_launch(&l, run_launch(&l));
 }
 
 static const lab_dim3 no_cluster;
