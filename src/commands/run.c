@@ -180,6 +180,41 @@ static void warn_of_idle_options(const smp_run_settings *settings, const smp_pro
         smp_cli_idle_options(common, &settings->write, settings->out, settings->format, program);
 }
 
+static smp_run_request request_of(const smp_run_settings *settings, const smp_cli_job *job, smp_progress *progress)
+{
+    const smp_common *common = &settings->plan.base.common;
+    smp_run_request request = job->request;
+    request.output = settings->out;
+    request.progress = smp_progress_step;
+    request.progress_context = progress;
+    request.write.force = common->force;
+    smp_cli_write_options(&settings->write, &request.write);
+    if (settings->format)
+        request.write.format = settings->format + (settings->format[0] == '.');
+    if (settings->frames) {
+        request.limits.frames = true;
+        if (!settings->format)
+            request.write.format = common->raw ? "raw" : "y4m";
+    }
+    return request;
+}
+
+/* What is said of a run that went well. */
+static void tell(const smp_run_settings *settings, const smp_run_report *report)
+{
+    const smp_common *common = &settings->plan.base.common;
+    const bool table =
+        (common->verbose && !common->quiet) || ((settings->report || settings->counters) && !is_file_report(settings));
+    if (table)
+        smp_report_table(stderr, report, smp_cli_color(common, STDERR_FILENO));
+    else {
+        smp_cli_clipped(common, settings->out, report->output_clipped);
+        smp_cli_step_warnings(common, settings->out, report);
+    }
+    smp_cli_notes(common, settings->in, false, &report->input_notes);
+    smp_cli_notes(common, settings->out, true, &report->output_notes);
+}
+
 static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
 {
     const smp_run_settings *settings = given;
@@ -188,8 +223,6 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     smp_error report_err = {0};
     smp_progress progress;
     smp_cli_job job;
-    const bool table =
-        (common->verbose && !common->quiet) || ((settings->report || settings->counters) && !is_file_report(settings));
     smp_code code = is_file_report(settings) ? check_report_beside(settings, program, diags, err) : SMP_OK;
     if (code)
         return code;
@@ -201,23 +234,10 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         smp_cli_job_close(&job);
         return code;
     }
-    smp_run_request request = job.request;
-    request.output = settings->out;
-    request.progress = smp_progress_step;
-    request.progress_context = &progress;
-    request.write.force = common->force;
-    smp_cli_write_options(&settings->write, &request.write);
-    if (settings->format)
-        request.write.format = settings->format + (settings->format[0] == '.');
+    smp_run_request request = request_of(settings, &job, &progress);
     smp_progress_begin(&progress, common, settings->in);
     smp_progress_watch(&progress);
-    if (settings->frames) {
-        request.limits.frames = true;
-        if (!settings->format)
-            request.write.format = common->raw ? "raw" : "y4m";
-        code = run_frames(settings, &request, &report, err);
-    } else
-        code = smp_run_file(&request, &report, err);
+    code = settings->frames ? run_frames(settings, &request, &report, err) : smp_run_file(&request, &report, err);
     smp_progress_end(&progress);
     if (!code && settings->counters) {
         smp_progress_begin(&progress, common, "counting");
@@ -231,16 +251,8 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
         code = report_err.code;
         *err = report_err;
     }
-    if (!code && table)
-        smp_report_table(stderr, &report, smp_cli_color(common, STDERR_FILENO));
-    else if (!code)
-        smp_cli_clipped(common, settings->out, report.output_clipped);
-    if (!code && !table)
-        smp_cli_step_warnings(common, settings->out, &report);
-    if (!code) {
-        smp_cli_notes(common, settings->in, false, &report.input_notes);
-        smp_cli_notes(common, settings->out, true, &report.output_notes);
-    }
+    if (!code)
+        tell(settings, &report);
     smp_run_report_free(&report);
     smp_cli_job_close(&job);
     return code;

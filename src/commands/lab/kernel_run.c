@@ -204,72 +204,99 @@ smp_lab_same smp_kernel_left_compare(const smp_kernel_left *first, const smp_ker
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* A kernel that stops is told with what was counted: it is no failure of the command alone. */
-smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_job *job, smp_warp_result *result,
-                        smp_kernel_left *left, smp_error *err)
+/* What one run takes: codes, memory, and the launch over them. */
+typedef struct one_run {
+    const smp_kernel_settings *settings;
+    const smp_kernel_job *job;
+    char *text, *args;
+    smp_warp_memory *memory;
+    smp_warp_module *module, *code_module; /* of the PTX, of the SASS */
+    smp_warp_launch launch;
+    void *params;
+    uint64_t *blocks;
+} one_run;
+
+static smp_code load_kernel(one_run *r, smp_error *err)
 {
-    char *text = NULL, *args = NULL;
-    const char *const path = job->ptx, *const sass = job->sass;
+    const smp_kernel_job *job = r->job;
     size_t size;
-    smp_warp_memory *memory = NULL;
-    smp_warp_module *module = NULL, *code_module = NULL;
-    bool many;
-    smp_warp_launch launch = {0};
-    void *params = NULL;
-    uint64_t *blocks = NULL;
-    smp_code code = path ? smp_kernel_read(path, &text, &size, err) : SMP_OK;
+    smp_code code = job->ptx ? smp_kernel_read(job->ptx, &r->text, &size, err) : SMP_OK;
     if (!code)
-        code = smp_warp_memory_open(&memory, err);
-    if (!code && path)
-        code = smp_warp_load_ptx(path, text, size, memory, &module, err);
-    if (!code && sass)
-        code = load_sass(sass, module, memory, &code_module, err);
+        code = smp_warp_memory_open(&r->memory, err);
+    if (!code && job->ptx)
+        code = smp_warp_load_ptx(job->ptx, r->text, size, r->memory, &r->module, err);
+    if (!code && job->sass)
+        code = load_sass(job->sass, r->module, r->memory, &r->code_module, err);
     if (!code)
-        code = find_kernel(module ? module : code_module, job->file, job->name, &launch.kernel, err);
-    if (!code && smp_warp_kernel_problem(launch.kernel) && !code_module) {
-        *err = *smp_warp_kernel_problem(launch.kernel);
+        code = find_kernel(r->module ? r->module : r->code_module, job->file, job->name, &r->launch.kernel, err);
+    if (!code && smp_warp_kernel_problem(r->launch.kernel) && !r->code_module) {
+        *err = *smp_warp_kernel_problem(r->launch.kernel);
         code = err->code;
     }
+    return code;
+}
+
+static smp_code read_launch(one_run *r, smp_error *err)
+{
+    const smp_kernel_settings *settings = r->settings;
+    smp_warp_launch *launch = &r->launch;
+    smp_code code = read_shape("grid", settings->grid, r->job->number, launch->grid, err);
     if (!code)
-        code = read_shape("grid", settings->grid, job->number, launch.grid, err);
-    if (!code)
-        code = read_shape("block", settings->block, job->number, launch.block, err);
+        code = read_shape("block", settings->block, r->job->number, launch->block, err);
     if (!code && settings->shared > SMP_WARP_MAX_SHARED) {
         smp_fail(err, SMP_E_USAGE, "--shared is more than a block can have");
         code = smp_hint(err, "at most %d bytes", SMP_WARP_MAX_SHARED);
     }
     if (!code)
-        code = smp_kernel_order_args(job->file, launch.kernel, settings->args, &args, err);
+        code = smp_kernel_order_args(r->job->file, launch->kernel, settings->args, &r->args, err);
     if (!code)
-        code = smp_kernel_arguments(launch.kernel, args, memory, &params, err);
+        code = smp_kernel_arguments(launch->kernel, r->args, r->memory, &r->params, err);
     if (!code)
-        code = smp_warp_choose_blocks(settings->blocks, (uint64_t)launch.grid[0] * launch.grid[1] * launch.grid[2],
-                                      &blocks, &launch.block_count, err);
-    if (!code) {
-        launch.dynamic_shared = (uint32_t)settings->shared;
-        launch.registers = registers_of(job, settings->arch, launch.kernel);
-        launch.params = params;
-        launch.memory = memory;
-        launch.blocks = blocks;
-        launch.print = settings->json || settings->csv ? stderr : stdout;
-        launch.each_instruction = settings->each;
-        launch.seconds = settings->time_limit;
-        code = module && code_module
-                   ? smp_warp_run_both(&launch,
-                                       smp_warp_kernel_find(code_module, smp_warp_kernel_symbol(launch.kernel), &many),
-                                       result, err)
-                   : smp_warp_run(&launch, result, err);
-        if (!code && !module)
-            smp_warp_note(result, "mistakes are not looked for: %s has no PTX", job->file);
-        if (!code && left)
-            code = keep_arrays(args, launch.kernel, memory, params, left, err);
-    }
-    smp_warp_module_free(code_module);
-    smp_warp_module_free(module);
-    smp_warp_memory_close(memory);
-    smp_free(blocks);
-    smp_free(params);
-    smp_free(args);
-    smp_free(text);
+        code = smp_warp_choose_blocks(settings->blocks, (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                                      &r->blocks, &launch->block_count, err);
+    return code;
+}
+
+static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left *left, smp_error *err)
+{
+    const smp_kernel_settings *settings = r->settings;
+    smp_warp_launch *launch = &r->launch;
+    bool many;
+    launch->dynamic_shared = (uint32_t)settings->shared;
+    launch->registers = registers_of(r->job, settings->arch, launch->kernel);
+    launch->params = r->params;
+    launch->memory = r->memory;
+    launch->blocks = r->blocks;
+    launch->print = settings->json || settings->csv ? stderr : stdout;
+    launch->each_instruction = settings->each;
+    launch->seconds = settings->time_limit;
+    smp_code code =
+        r->module && r->code_module
+            ? smp_warp_run_both(launch,
+                                smp_warp_kernel_find(r->code_module, smp_warp_kernel_symbol(launch->kernel), &many),
+                                result, err)
+            : smp_warp_run(launch, result, err);
+    if (!code && !r->module)
+        smp_warp_note(result, "mistakes are not looked for: %s has no PTX", r->job->file);
+    return code || !left ? code : keep_arrays(r->args, launch->kernel, r->memory, r->params, left, err);
+}
+
+/* A kernel that stops is told with what was counted: it is no failure of the command alone. */
+smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_job *job, smp_warp_result *result,
+                        smp_kernel_left *left, smp_error *err)
+{
+    one_run r = {.settings = settings, .job = job};
+    smp_code code = load_kernel(&r, err);
+    if (!code)
+        code = read_launch(&r, err);
+    if (!code)
+        code = run_launch(&r, result, left, err);
+    smp_warp_module_free(r.code_module);
+    smp_warp_module_free(r.module);
+    smp_warp_memory_close(r.memory);
+    smp_free(r.blocks);
+    smp_free(r.params);
+    smp_free(r.args);
+    smp_free(r.text);
     return code;
 }

@@ -234,12 +234,8 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
 
 /* ------------------------------------------------------------------------------------------------ the command */
 
-static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+static smp_todo_request ask_of(const smp_batch_settings *settings, const smp_program *program, smp_diags *diags)
 {
-    const smp_batch_settings *settings = given;
-    smp_batch_job job = {.settings = settings, .began = smp_now()};
-    smp_shard shard;
-    smp_cli_warn_of_no_stage(&settings->many.plan.base.common, settings->many.pipe, program);
     smp_todo_request ask = {
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
@@ -263,6 +259,16 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     };
     if (ask.extension && ask.walk.kind == SMP_KIND_NONE) /* the pipeline gives what it gets */
         (void)smp_writer_extension(ask.extension, &ask.walk.kind, NULL);
+    return ask;
+}
+
+static smp_code run_program(void *given, const smp_program *program, smp_diags *diags, smp_error *err)
+{
+    const smp_batch_settings *settings = given;
+    smp_batch_job job = {.settings = settings, .began = smp_now()};
+    smp_shard shard;
+    smp_cli_warn_of_no_stage(&settings->many.plan.base.common, settings->many.pipe, program);
+    smp_todo_request ask = ask_of(settings, program, diags);
     smp_code code = smp_many_operands(program, diags, err);
     if (!code)
         code = parse_times(settings, &ask.retake, &job.grace, err);
