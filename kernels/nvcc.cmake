@@ -2,7 +2,8 @@
 # (-Xptxas -v) to FILE, a line each: NAME ARCHITECTURE REGISTERS SHARED STACK (of a thread, bytes of a block, bytes of a
 # thread). A machine without a GPU knows registers by it.
 # -DSASS=FILE -DARCH=90 -DNVDISASM=PROGRAM -DPACK=PROGRAM -DVERSION=TEXT -DKEEP=FOLDER: also packs the SASS of sm_90
-# (src/lab/program_kernels/pack) of the very code that the fatbin has; with -DALONE=FLAG of code that is compiled for that alone.
+# (src/lab/program_kernels/pack) of the very code that the fatbin has; with -DALONE=FLAG of code that is compiled for
+# that alone.
 set(command "")
 set(begun FALSE)
 foreach(i RANGE 1 ${CMAKE_ARGC})

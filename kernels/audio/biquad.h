@@ -1,7 +1,7 @@
 /* A second-order filter along the frames of a sound, which every device computes alike. A recursion runs from frame to
  * frame; to share it out, the sound is cut into segments from its beginning. Every segment starts from rest `warm`
- * frames before its first one, long enough for what came before to be forgotten (stages/shared/sound/biquads.h). Outside the
- * sound is silence. */
+ * frames before its first one, long enough for what came before to be forgotten (stages/shared/sound/biquads.h).
+ * Outside the sound is silence. */
 #ifndef SMP_KERNELS_AUDIO_BIQUAD_H
 #define SMP_KERNELS_AUDIO_BIQUAD_H
 

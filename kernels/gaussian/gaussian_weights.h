@@ -8,10 +8,10 @@
  * all a.
  *
  * a and w are the Gaussian's weights b, which sum to 1. For 8-bit pictures up to radius SMP_GAUSSIAN_INTEGER_ROWS, a
- * are multiples of 1/65536, a[k] = A[k] / 65536 (smp_gaussian_integer_rows() in src/stages/shared/stencil/gaussian_plan.h). m
- * of u8 is then exact in f32, in any order of the taps and on tensor cores. They sum to N / 65536, which w[k] = b[k] *
- * 65536 / N compensates. A[k] / N differ so little from b[k] that a result moves by less than 0.01 code values. Else a
- * = w = b. */
+ * are multiples of 1/65536, a[k] = A[k] / 65536 (smp_gaussian_integer_rows() in
+ * src/stages/shared/stencil/gaussian_plan.h). m of u8 is then exact in f32, in any order of the taps and on tensor
+ * cores. They sum to N / 65536, which w[k] = b[k] * 65536 / N compensates. A[k] / N differ so little from b[k] that a
+ * result moves by less than 0.01 code values. Else a = w = b. */
 #ifndef SMP_KERNELS_GAUSSIAN_GAUSSIAN_WEIGHTS_H
 #define SMP_KERNELS_GAUSSIAN_GAUSSIAN_WEIGHTS_H
 

@@ -1,8 +1,10 @@
 /* resize: a picture made larger or smaller. Each output sample of an axis is a sum over neighbouring input samples,
- * whose weights the stage computes for every output sample (src/stages/shared/geometry/resize_weights.h). Rows first, then
- * columns. SMP_RESIZE_FLOAT  v = fmaf(w[k], p[k], v), k ascending from v = 0; f32 between the passes SMP_RESIZE_FIXED
- * v = clamp((2^21 + sum of K[k] * p[k]) >> 22, 0, 255), K = w * 2^22 rounded; bytes between the passes. The bytes of
- * Pillow's Image.resize: Resample.c of Pillow 9 SMP_RESIZE_MOVE   v = p[0]: the nearest sample */
+ * whose weights the stage computes for every output sample (src/stages/shared/geometry/resize_weights.h). Rows first,
+ * then columns.
+ *   SMP_RESIZE_FLOAT  v = fmaf(w[k], p[k], v), k ascending from v = 0; f32 between the passes
+ *   SMP_RESIZE_FIXED  v = clamp((2^21 + sum of K[k] * p[k]) >> 22, 0, 255), K = w * 2^22 rounded; bytes between the
+ *                     passes. The bytes of Pillow's Image.resize: Resample.c of Pillow 9
+ *   SMP_RESIZE_MOVE   v = p[0]: the nearest sample */
 #ifndef SMP_KERNELS_STENCIL_RESIZE_H
 #define SMP_KERNELS_STENCIL_RESIZE_H
 

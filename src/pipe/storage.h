@@ -8,7 +8,8 @@
 /* Sets each step's storage. plain: f32 on every edge. The arrays are scratch, an entry a step. */
 void smp_plan_storage(smp_plan *plan, bool plain, bool *last, bool *used, bool *integers);
 
-/* Sets work.values.clips: whether values outside 0..white can reach a step's store, so that clamping is worth counting. */
+/* Sets work.values.clips: whether values outside 0..white can reach a step's store, so that clamping is worth counting.
+ */
 void smp_plan_clipping(smp_plan *plan);
 
 /* The step that codes the same picture alike for an earlier sink; or SMP_STEP_NONE. */
