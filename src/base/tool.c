@@ -338,7 +338,7 @@ static char *read_messages(const char *folder)
     if (text && size > MOST_MESSAGES)
         snprintf(text + MOST_MESSAGES - 32, 32, "...\n(what follows is cut)\n");
     if (text)
-        smp_tool_clean(text);
+        smp_utf8_clean(text);
     return text;
 }
 
@@ -522,23 +522,4 @@ smp_code smp_tool_take(const char *folder, const char *name, const char *to, int
         return SMP_OK;
     smp_fail(err, SMP_E_WRITE, "cannot write: %s", strerror(why));
     return smp_at(err, "%s", to);
-}
-
-void smp_tool_clean(char *text)
-{
-    char *to = text;
-    const size_t length = strlen(text);
-    for (size_t at = 0; at < length;) {
-        uint32_t code;
-        const size_t size = smp_utf8_decode(text + at, length - at, &code);
-        const bool controls = smp_utf8_unprintable(code) && code != '\n';
-        if (controls)
-            *to++ = '?';
-        else {
-            memmove(to, text + at, size);
-            to += size;
-        }
-        at += size;
-    }
-    *to = '\0';
 }

@@ -49,8 +49,4 @@ smp_code smp_tool_take(const char *folder, const char *name, const char *to, int
  * ours; *status: its exit status, or its signal, negative. */
 smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, int *status, smp_error *err);
 
-/* Replaces what would control a terminal by '?': control characters other than tabs and ends of lines, marks that turn
- * the direction of text, bytes that are no UTF-8. */
-void smp_tool_clean(char *text);
-
 #endif

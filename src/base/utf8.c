@@ -1,6 +1,8 @@
 /* UTF-8, a code point at a time: see utf8.h. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code)
 {
     const unsigned char *b = (const unsigned char *)bytes;
@@ -34,4 +36,23 @@ bool smp_utf8_unprintable(uint32_t code)
     return code == SMP_UTF8_INVALID || (code < 0x20 && code != '\t') || (code >= 0x7F && code < 0xA0) ||
            code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
            (code >= 0x2066 && code <= 0x2069);
+}
+
+void smp_utf8_clean(char *text)
+{
+    char *to = text;
+    const size_t length = strlen(text);
+    for (size_t at = 0; at < length;) {
+        uint32_t code;
+        const size_t size = smp_utf8_decode(text + at, length - at, &code);
+        const bool controls = smp_utf8_unprintable(code) && code != '\n';
+        if (controls)
+            *to++ = '?';
+        else {
+            memmove(to, text + at, size);
+            to += size;
+        }
+        at += size;
+    }
+    *to = '\0';
 }

@@ -16,4 +16,8 @@ size_t smp_utf8_decode(const char *bytes, size_t length, uint32_t *code);
  * overrides and isolates of direction, which make text read differently from what it is. */
 bool smp_utf8_unprintable(uint32_t code);
 
+/* Replaces what would control a terminal by '?': control characters other than tabs and ends of lines, marks that turn
+ * the direction of text, bytes that are no UTF-8. */
+void smp_utf8_clean(char *text);
+
 #endif

@@ -10,6 +10,7 @@ typedef struct warp_buffer {
     uint64_t start, size;
     void *owned;
     bool device;                 /* of the arena */
+    bool kernels;                /* of a kernel's malloc */
     char name[WARP_BUFFER_NAME]; /* how findings call it; "": by its address */
 } warp_buffer;
 
@@ -24,6 +25,9 @@ struct smp_warp_memory {
 };
 
 bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, const char *name);
+/* malloc and free of kernels: 0: there is no memory; false: it is not the address of such a buffer. */
+uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size);
+bool warp_kernel_buffer_free(smp_warp_memory *memory, uint64_t address);
 void warp_free_device(smp_warp_memory *memory, const warp_buffer *buffer);
 void warp_close_arena(smp_warp_memory *memory);
 

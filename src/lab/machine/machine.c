@@ -167,10 +167,13 @@ static void release_stuck_members(warp_block *block, warp_frame *frame)
 static bool has_time(warp_block *block, const warp_frame *frame, const warp_inst *inst)
 {
     block->look_at = block->instructions + TIMED;
-    if (block->deadline <= 0 || smp_now() <= block->deadline)
-        return true;
-    warp_stop(block, frame, inst, "it still runs here after the time limit of %g s", block->launch->seconds);
-    return false;
+    const double now = block->deadline > 0 || block->block_deadline > 0 ? smp_now() : 0;
+    if (block->deadline > 0 && now > block->deadline)
+        warp_stop(block, frame, inst, "it still runs here after the time limit of %g s", block->launch->seconds);
+    else if (block->block_deadline > 0 && now > block->block_deadline)
+        warp_stop(block, frame, inst, "a block still runs here after %g s (--time-limit, --trust)",
+                  block->launch->block_seconds);
+    return !block->stop;
 }
 
 /* For a jump or an end: the cost beside its guard. */
@@ -457,6 +460,7 @@ void warp_begin_block(warp_block *block, uint64_t index)
     block->order.partial = false;
     block->jumps = block->failed_waits = 0;
     block->look_at = 0; /* beginning a block takes time, too */
+    block->block_deadline = launch->block_seconds > 0 ? smp_now() + launch->block_seconds : 0;
     memset(block->shared, PATTERN, block->shared_size);
     memset(block->barriers, 0, sizeof block->barriers);
     for (uint32_t w = 0; w < block->warps; w++) {

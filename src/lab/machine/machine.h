@@ -376,9 +376,10 @@ struct warp_block {
     uint32_t bank_sizes[WARP_BANKS];
     bool illegal, refused, asserted; /* as in smp_warp_result */
     bool stop;
-    bool said;        /* that a block takes long */
-    double deadline;  /* by smp_now(); 0: none */
-    uint64_t look_at; /* instructions after which time is looked at; findings bring it nearer */
+    bool said;                       /* that a block takes long */
+    uint64_t printed;                /* bytes, of a launch that is guarded */
+    double deadline, block_deadline; /* by smp_now(); 0: none */
+    uint64_t look_at;                /* instructions after which time is looked at; findings bring it nearer */
     smp_error error;
 };
 

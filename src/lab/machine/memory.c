@@ -54,15 +54,33 @@ bool warp_insert_buffer(smp_warp_memory *memory, const warp_buffer *buffer, cons
     return true;
 }
 
-void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
+static void *add_buffer(smp_warp_memory *memory, size_t size, bool kernels, const char *name)
 {
     size_t whole;
     char *owned = smp_add_size(size, 2 * (size_t)ALIGNMENT, &whole) ? smp_alloc(whole) : NULL;
     const uint64_t start = ((uint64_t)(uintptr_t)owned + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (owned && warp_insert_buffer(memory, &(warp_buffer){.start = start, .size = size, .owned = owned}, name))
+    const warp_buffer buffer = {.start = start, .size = size, .owned = owned, .kernels = kernels};
+    if (owned && warp_insert_buffer(memory, &buffer, name))
         return (void *)(uintptr_t)start;
     smp_free(owned);
     return NULL;
+}
+
+void *smp_warp_buffer(smp_warp_memory *memory, size_t size, const char *name)
+{
+    return add_buffer(memory, size, false, name);
+}
+
+uint64_t warp_kernel_buffer(smp_warp_memory *memory, uint64_t size)
+{
+    return (uint64_t)(uintptr_t)add_buffer(memory, size, true, "malloc");
+}
+
+bool warp_kernel_buffer_free(smp_warp_memory *memory, uint64_t address)
+{
+    const size_t at = search(memory, address);
+    return at < memory->count && memory->buffers[at].kernels &&
+           smp_warp_buffer_free(memory, (void *)(uintptr_t)address);
 }
 
 bool smp_warp_memory_adopt(smp_warp_memory *memory, void *start, size_t size, const char *name)

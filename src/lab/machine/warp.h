@@ -123,11 +123,13 @@ typedef struct smp_warp_launch {
     const void *params;      /* smp_warp_kernel_param_bytes of them */
     smp_warp_memory *memory;
     FILE *print;            /* where the kernel's printf goes */
+    bool guarded;           /* the kernel is a stranger's: what it prints controls no terminal, and has an end */
     const uint64_t *blocks; /* the blocks that run, ascending; null: all */
     uint64_t block_count;
     bool each_instruction;  /* rows are of instructions, not of source lines */
     int threads;            /* of the host that run blocks; 0: one */
     double seconds;         /* after which it is stopped with an error; 0: never */
+    double block_seconds;   /* after which a block is stopped with an error; 0: never */
     double deadline;        /* where it began before: when that is, by smp_now(); 0: not */
     bool together;          /* blocks wait for each other: all of them run, in turns */
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */

@@ -205,7 +205,7 @@ static void read_directive(ptx_parser *parser)
 /* Local memory of a lane is a multiple of what any access needs. */
 static void finish(ptx_parser *parser)
 {
-    enum { LOCAL_ALIGNMENT = 16 };
+    enum { LOCAL_ALIGNMENT = 16, SLACK = 256 };
     warp_code *code = parser->code;
     if (smp_grow(&code->insts, &code->capacity, code->count + 1, sizeof *code->insts)) {
         warp_inst *end = &code->insts[code->count++]; /* the end of the text returns */
@@ -213,6 +213,7 @@ static void finish(ptx_parser *parser)
         end->flow = WARP_RETURN;
         end->guard = WARP_NO_ROW;
     }
+    code->register_bytes += SLACK; /* an instruction that takes a row for a wider one stays within its warp's */
     ptx_mark_unused(code);
     ptx_mark_tried(code);
     code->local_bytes = (code->local_bytes + LOCAL_ALIGNMENT - 1) / LOCAL_ALIGNMENT * LOCAL_ALIGNMENT;

@@ -1,9 +1,12 @@
 /* Calls: of the module's own functions, by name or by pointer, of printf, malloc, free and assert on the device, and of
  * libdevice's __nv_* functions, which compilers other than nvcc leave as calls. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
+#include "lab/machine/buffers.h"
 #include "lab/ptx/execute.h"
 
 enum { MOST_ARGUMENTS = 32, MOST_DEPTH = 500 };
@@ -15,6 +18,7 @@ typedef struct call {
     bool indirect;
     const struct builtin *builtin;
     uint32_t results[MOST_ARGUMENTS], arguments[MOST_ARGUMENTS]; /* where they lie in the caller's local memory */
+    uint32_t result_bytes[MOST_ARGUMENTS], argument_bytes[MOST_ARGUMENTS];
     uint32_t result_count, argument_count;
 } call;
 
@@ -213,7 +217,7 @@ static const char *print_one(FILE *to, const warp_block *block, const warp_frame
         double number;
         memcpy(&number, &value, 8);
         snprintf(spec + used, sizeof spec - used, "%c", c);
-        char text[400];
+        char text[400] = ""; /* a width may be too much */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         snprintf(text, sizeof text, spec, number);
@@ -227,7 +231,7 @@ static const char *print_one(FILE *to, const warp_block *block, const warp_frame
     } else if (c == 'c') {
         fputc((int)(value & 255), to);
     } else {
-        char text[400];
+        char text[400] = "";
         snprintf(spec + used, sizeof spec - used, "ll%c", c);
         const bool is_signed = c == 'd' || c == 'i';
         if (is_signed)
@@ -240,12 +244,10 @@ static const char *print_one(FILE *to, const warp_block *block, const warp_frame
     return format;
 }
 
-void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format_at, uint64_t arguments_at)
+static void print_to(FILE *to, const warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format_at,
+                     uint64_t arguments_at)
 {
     uint64_t format_size = 0, size = 0, at = 0;
-    FILE *to = block->launch->print;
-    if (!to)
-        return;
     const char *format = bytes_at(block, frame, lane, format_at, &format_size);
     const char *arguments = arguments_at ? bytes_at(block, frame, lane, arguments_at, &size) : NULL;
     const char *end = format ? memchr(format, 0, (size_t)format_size) : NULL;
@@ -254,6 +256,33 @@ void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64
             fputc(*format++, to);
         else
             format = print_one(to, block, frame, lane, format, end, arguments ? arguments : "", size, &at);
+}
+
+/* As much as a GPU keeps of a launch: what a stranger's kernel prints beyond is cut. */
+void ptx_print(warp_block *block, const warp_frame *frame, uint32_t lane, uint64_t format_at, uint64_t arguments_at)
+{
+    enum { MOST = 1 << 20 };
+    FILE *to = block->launch->print;
+    if (!to || (block->launch->guarded && block->printed > MOST))
+        return;
+    if (!block->launch->guarded) {
+        print_to(to, block, frame, lane, format_at, arguments_at);
+        return;
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *line = open_memstream(&text, &size);
+    if (!line)
+        return;
+    print_to(line, block, frame, lane, format_at, arguments_at);
+    if (!fclose(line)) {
+        smp_utf8_clean(text);
+        fputs(text, to);
+        block->printed += size;
+        if (block->printed > MOST)
+            fprintf(to, "\n(kernel %s prints more than 1 MiB: what follows is cut)\n", block->code->name);
+    }
+    free(text);
 }
 
 static void print(warp_block *block, warp_frame *frame, const call *c, uint32_t lane)
@@ -287,14 +316,30 @@ static void fail_assertion(warp_block *block, warp_frame *frame, const warp_inst
 
 /* ------------------------------------------------------------------------------------------------ functions */
 
+/* Whether each value that is passed has the size that the other side takes. */
+static bool sizes_fit(const uint32_t *bytes, uint32_t count, const smp_warp_param *params, size_t param_count)
+{
+    bool fit = true;
+    for (uint32_t i = 0; i < count && i < param_count; i++)
+        fit = fit && bytes[i] == params[i].size;
+    return fit;
+}
+
 /* The lanes run the function in a frame of its own until all have returned. */
 static void run_function(warp_block *block, warp_frame *frame, const warp_inst *inst, const call *c,
                          const warp_code *code, uint32_t lanes)
 {
+    enum { COST = 32 }; /* a call takes as long as so many jumps */
     if (frame->depth >= MOST_DEPTH) {
         warp_stop(block, frame, inst, "calls are nested deeper than %d", MOST_DEPTH);
         return;
     }
+    if (!sizes_fit(c->argument_bytes, c->argument_count, code->params, code->param_count) ||
+        !sizes_fit(c->result_bytes, c->result_count, code->results, code->result_count)) {
+        warp_stop(block, frame, inst, "it calls '%s' with parameters of other sizes", code->name);
+        return;
+    }
+    block->jumps += COST; /* recursion without a loop has an end, too */
     warp_frame *inner = smp_alloc(sizeof *inner);
     unsigned char *rows = smp_alloc(code->register_bytes);
     unsigned char *local = smp_alloc_array(WARP_LANES, code->local_bytes);
@@ -377,13 +422,17 @@ void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, u
         } else if (!strcmp(c->name, "malloc")) {
             uint64_t size, address;
             memcpy(&size, ptx_local(frame, l, c->arguments[0]), 8);
-            address = (uint64_t)(uintptr_t)smp_warp_buffer(block->launch->memory, (size_t)size, "malloc");
+            address = (uint64_t)(uintptr_t)warp_kernel_buffer(block->launch->memory, size);
             memcpy(ptx_local(frame, l, c->results[0]), &address, 8);
             block->buffer_start = block->buffer_end = 0;
         } else if (!strcmp(c->name, "free")) {
             uint64_t address;
             memcpy(&address, ptx_local(frame, l, c->arguments[0]), 8);
-            smp_warp_buffer_free(block->launch->memory, (void *)(uintptr_t)address);
+            if (address && !warp_kernel_buffer_free(block->launch->memory, address)) {
+                warp_stop(block, frame, inst, "thread %u frees 0x%llx, which malloc did not give",
+                          warp_thread(frame, l), (unsigned long long)address);
+                return;
+            }
             block->buffer_start = block->buffer_end = 0;
         }
     }
@@ -391,14 +440,30 @@ void ptx_run_call(warp_block *block, warp_frame *frame, const warp_inst *inst, u
 
 /* ------------------------------------------------------------------------------------------------ decoding */
 
-static bool is_runtime(const char *name)
+/* Of a call that the machine itself answers: whether it is passed what is read, and takes what is written. types: as in
+ * builtin, l: 8 bytes. */
+static bool passes(const char *types, const uint32_t *bytes, uint32_t count)
 {
-    return !strcmp(name, "vprintf") || !strcmp(name, "__assertfail") || !strcmp(name, "malloc") ||
-           !strcmp(name, "free");
+    bool fit = count >= strlen(types);
+    for (uint32_t i = 0; fit && types[i]; i++)
+        fit = bytes[i] >= (types[i] == 'd' || types[i] == 'l' ? 8u : 4u);
+    return fit;
+}
+
+static bool is_runtime(const call *c)
+{
+    static const struct {
+        const char *name, *results, *arguments;
+    } known[] = {{"vprintf", "", "ll"}, {"__assertfail", "", "lli"}, {"malloc", "l", "l"}, {"free", "", "l"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (!strcmp(c->name, known[i].name))
+            return passes(known[i].results, c->result_bytes, c->result_count) &&
+                   passes(known[i].arguments, c->argument_bytes, c->argument_count);
+    return false;
 }
 
 /* (a, b): parameters that lie in local memory */
-static bool read_list(ptx_parser *parser, ptx_text list, uint32_t *offsets, uint32_t *count)
+static bool read_list(ptx_parser *parser, ptx_text list, uint32_t *offsets, uint32_t *bytes, uint32_t *count)
 {
     ptx_text parts[MOST_ARGUMENTS];
     const int all = list.size >= 2 && list.at[0] == '('
@@ -411,6 +476,7 @@ static bool read_list(ptx_parser *parser, ptx_text list, uint32_t *offsets, uint
             return false;
         }
         offsets[i] = (uint32_t)s->offset;
+        bytes[i] = s->size;
     }
     if (all < 0)
         ptx_refuse(parser, list.at, "a call with these arguments is not supported");
@@ -430,7 +496,7 @@ bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
     if (!ptx_only(parser, s, "uni"))
         return false;
     if (s->operand_count && s->operands[0].size && s->operands[0].at[0] == '(' &&
-        !read_list(parser, s->operands[at++], c->results, &c->result_count))
+        !read_list(parser, s->operands[at++], c->results, c->result_bytes, &c->result_count))
         return false;
     if (at >= s->operand_count)
         return ptx_refuse(parser, s->opcode.at, "a call without a name"), false;
@@ -445,7 +511,8 @@ bool ptx_decode_call(ptx_parser *parser, const ptx_statement *s, warp_inst *inst
             return true; /* no arguments: the prototype follows */
     }
     snprintf(c->name, sizeof c->name, "%.*s", (int)name.size, name.at);
-    return at >= s->operand_count || read_list(parser, s->operands[at], c->arguments, &c->argument_count);
+    return at >= s->operand_count ||
+           read_list(parser, s->operands[at], c->arguments, c->argument_bytes, &c->argument_count);
 }
 
 static void link_code(struct smp_warp_module *module, warp_code *code)
@@ -461,8 +528,11 @@ static void link_code(struct smp_warp_module *module, warp_code *code)
         }
         c->code = ptx_function_of(module, c->name);
         c->builtin = c->code ? NULL : find_builtin(c->name);
-        const bool enough = !c->builtin || (c->argument_count == strlen(c->builtin->types) - 1 && c->result_count == 1);
-        if ((c->code || c->builtin || is_runtime(c->name)) && enough)
+        const char result[] = {c->builtin ? c->builtin->types[0] : '\0', '\0'};
+        const bool is_builtin = c->builtin && c->argument_count == strlen(c->builtin->types) - 1 &&
+                                passes(c->builtin->types + 1, c->argument_bytes, c->argument_count) &&
+                                passes(result, c->result_bytes, c->result_count);
+        if (c->code || is_builtin || (!c->builtin && is_runtime(c)))
             continue;
         if (!code->problem.code) {
             smp_fail(&code->problem, SMP_E_PROCESS, "kernel '%s' cannot run: it calls '%s', which is not there",

@@ -353,6 +353,18 @@ static bool is_narrow(const ptx_statement *s)
     return ptx_size_of(type) == 2 && !ptx_is_float(type) && (strcmp(s->words[0], "mad") != 0 || !ptx_has(s, "wide"));
 }
 
+/* Whether all that is read has a row; and all that is written, of matrices, which have no '_' among their registers. */
+static bool has_rows(const ptx_statement *s, const warp_inst *inst)
+{
+    const bool matrix = !strcmp(s->words[0], "wmma") || !strcmp(s->words[0], "mma");
+    bool has = true;
+    for (int i = 0; i < WARP_SOURCES; i++)
+        has = has && inst->s[i] != WARP_NO_ROW;
+    for (int i = 0; matrix && i < inst->dests && i < WARP_DESTS; i++)
+        has = has && inst->d[i] != WARP_NO_ROW;
+    return has;
+}
+
 void ptx_decode(ptx_parser *parser, ptx_text statement)
 {
     warp_code *code = parser->code;
@@ -397,6 +409,8 @@ void ptx_decode(ptx_parser *parser, ptx_text statement)
         }
     if (!done && !ptx_decode_alu(parser, &s, inst))
         inst->execute = ptx_run_trap;
+    if (!has_rows(&s, inst))
+        ptx_refuse(parser, begin, "'_' stands for a register that '%s' needs", s.words[0]);
     parser->narrow = false;
     code->count++;
 }

@@ -77,6 +77,7 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
     uint32_t *rows = load ? inst->d : inst->s + 1;
     ptx_text parts[8];
     int count = 1;
+    char wide = '\0'; /* as all registers are */
     if (values.size > 2 && values.at[0] == '{')
         count = ptx_split((ptx_text){values.at + 1, values.size - 2}, ',', parts, 8);
     else
@@ -88,10 +89,12 @@ static bool decode_access(ptx_parser *parser, const ptx_statement *s, warp_inst 
         const char row_class =
             immediate && !ptx_is(parts[i], "_") ? inst->width == 8 ? 'd' : 'w' : ptx_class(parser, parts[i]);
         rows[i] = ptx_is(parts[i], "_") ? WARP_NO_ROW : ptx_row(parser, parts[i], row_class);
-        if (row_class == 'p' || (inst->width == 8 && row_class != 'd' && rows[i] != WARP_NO_ROW))
+        if (rows[i] == WARP_NO_ROW)
+            continue;
+        if (row_class == 'p' || (inst->width == 8 && row_class != 'd') || (wide && wide != row_class))
             return wrong(parser, s, "a register of this width");
-        if (rows[i] != WARP_NO_ROW)
-            inst->source_wide = row_class == 'd';
+        wide = row_class;
+        inst->source_wide = row_class == 'd';
     }
     inst->dests = load ? (uint8_t)count : 0;
     inst->sources = (uint8_t)(load ? 1 : 1 + count);

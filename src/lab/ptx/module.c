@@ -157,7 +157,7 @@ static void read_variable(ptx_parser *parser, warp_space space)
     if (parser->failed || !ptx_read_declaration(parser, text, &d))
         return;
     ptx_text values = d.initial;
-    if (values.size && values.at[0] == '{')
+    if (values.size > 1 && values.at[0] == '{')
         values = (ptx_text){values.at + 1, values.size - 2};
     size_t count = values.size ? 1 : 0;
     for (size_t i = 0; i < values.size; i++)
@@ -196,6 +196,8 @@ static void read_variable(ptx_parser *parser, warp_space space)
 
 /* ------------------------------------------------------------------------------------------------ functions */
 
+enum { MOST_PARAMETERS = 1 << 20 }; /* bytes of a kernel or function: a GPU takes 32764 */
+
 static bool add_param(ptx_parser *parser, const ptx_declaration *d, uint32_t *used, bool in_body, smp_warp_param **list,
                       size_t *count, size_t *capacity)
 {
@@ -208,6 +210,10 @@ static bool add_param(ptx_parser *parser, const ptx_declaration *d, uint32_t *us
     s->size = d->size;
     s->alignment = d->alignment;
     s->offset = *used = (*used + d->alignment - 1) / d->alignment * d->alignment;
+    if (*used > MOST_PARAMETERS || d->size > MOST_PARAMETERS) {
+        ptx_fail(parser, d->name.at, "'%s' and those before it are more than 1 MiB of parameters", s->name);
+        return false;
+    }
     *used += d->size;
     smp_warp_param *p = &(*list)[(*count)++];
     memset(p, 0, sizeof *p);

@@ -15,7 +15,7 @@
 #include "lab/stage/kernel_source.h"
 #include "stages/foreign.h"
 
-enum { COUNTED_ARCH = 90 };
+enum { COUNTED_ARCH = 90, BLOCK_SECONDS = 60 /* of a stranger's kernel */ };
 #define COUNTED_NAME "sm_90"
 
 typedef struct loaded {
@@ -400,9 +400,12 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
     loaded *l = (loaded *)(uintptr_t)((const char *)k->file - offsetof(loaded, file));
     unsigned char params[SMP_FOREIGN_PARAM_BYTES];
     smp_warp_result result = {0};
-    smp_warp_launch launch = {.params = params, .dynamic_shared = k->shared, .print = stderr};
+    smp_warp_launch launch = {
+        .params = params, .dynamic_shared = k->shared, .print = stderr, .guarded = !l->reach.trusted};
     code_of c;
     bool many;
+    if (launch.guarded)
+        launch.block_seconds = l->reach.seconds > 0 ? l->reach.seconds : BLOCK_SECONDS;
     if (!smp_foreign_grid(k, io, launch.grid))
         return smp_fail(err, SMP_E_PROCESS, "kernel %s would have more blocks than a GPU takes", k->entry->name);
     memcpy(launch.block, k->block.n, sizeof launch.block);
