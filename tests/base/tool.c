@@ -46,7 +46,7 @@ static void expect(const char *script, bool reads_all, const char *printed, int 
 static void writes_and_reads_its_folder_alone(void **state)
 {
     (void)state;
-    char script[400], other[] = "/tmp/smempipe-other-XXXXXX";
+    char script[600], other[] = "/tmp/smempipe-other-XXXXXX";
     const int fd = mkstemp(other);
     assert_true(fd >= 0 && write(fd, "own\n", 4) == 4);
     close(fd);
@@ -55,9 +55,11 @@ static void writes_and_reads_its_folder_alone(void **state)
         snprintf(script, sizeof script,
                  "exec 2> /dev/null; cat %s && echo read; cat /etc/passwd && echo passwd; cat /proc/self/environ && "
                  "echo environment; head -c 1 /dev/zero && echo zero; (echo x > %s) && echo written; "
-                 "ln -s %s l && cat l && echo link; chmod 777 . && echo mode; kill -0 %d && echo kill; echo end",
-                 other, other, other, (int)getpid());
-        expect(script, false, "end\n", 0);
+                 "ln -s %s l && cat l && echo link; chmod 777 . && echo mode; kill -0 %d && echo kill; "
+                 "renice -n 1 -p %d && echo nice; prlimit --core=0 --pid %d && echo limit; "
+                 "prlimit --core --noheadings --output RESOURCE; echo end",
+                 other, other, other, (int)getpid(), (int)getpid(), (int)getpid());
+        expect(script, false, "CORE\nend\n", 0);
         snprintf(script, sizeof script,
                  "exec 2> /dev/null; cat %s; (echo x > %s) && echo written; rm -f %s && echo gone; head -c 1 "
                  "/dev/zero && echo zero; echo end",
