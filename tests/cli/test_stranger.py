@@ -207,6 +207,19 @@ class Stranger(CliCase):
         os.symlink(self.place / "main.cu", self.folder / "link.cu")
         self.smp("run", "-e", STAGE % "link.cu", "in.npy", "out.npy", "--force", env=self.environment)
 
+    def test_what_is_included_by_other_words_is_compiled_anew(self):
+        ways = {"a": '#define NAME "a.h"\n#include NAME', "b": '%:include "b.h"', "c": '/**/ #/**/include/**/ "c.h"',
+                "d": '#inc\\\nlude \\\n"d.h"', "e": '#import "e.h"', "f": '#line 1 "x"\r#include "f.h"',
+                "g": '#if __has_include("g.h")\n#define g_VALUE 1\n#else\n#define g_VALUE 0\n#endif'}  # fmt: skip
+        for name in set(ways) - {"g"}:
+            (self.place / f"{name}.h").write_text(f"#define {name}_VALUE 0\n")
+        pipe = self.source("\n".join(ways.values()) + "\n#define ADD (" + "+".join(f"{n}_VALUE" for n in ways) + ")")
+        self.run_it(pipe)
+        for count, name in enumerate(ways):
+            (self.place / f"{name}.h").write_text(f"#define {name}_VALUE 1\n")
+            self.run_it(pipe)
+            self.assertEqual(np.load(self.folder / "out.npy")[0, 0], count + 1, name)
+
     def test_messages_control_no_terminal(self):
         error = self.refused('#error \x1b[31m red \u202e turned \x9b', "nvcc cannot compile it")
         for mark in ("\x1b", "\u202e", "\x9b"):

@@ -15,7 +15,12 @@
 #include "base/paths.h"
 #include "base/whole_file.h"
 
-enum { MOST_INCLUDES = 200, MOST_BYTES = 256 << 20 /* of all */ };
+enum {
+    MOST_INCLUDES = 5000,
+    MOST_DEPTH = 200 /* as compilers have it */,
+    MOST_BYTES = 256 << 20 /* of all */,
+    MOST_NAMES = 1 << 18
+};
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -69,7 +74,7 @@ typedef struct hashed {
     smp_sha256 *hash;
     bool *has_main;
     char *files[MOST_INCLUDES]; /* as they were named */
-    size_t count, bytes;
+    size_t count, bytes, depth, names;
 } hashed;
 
 /* Whether code (no comment and no text) has the word main, or a macro's name that ends so: CATCH_CONFIG_MAIN. */
@@ -98,11 +103,14 @@ static bool names_main(const char *at, const char *end)
 
 static smp_code add_text(hashed *h, const char *path, const char *real, const char *text, size_t size, smp_error *err);
 
-/* The first that is there, as the compiler seeks it. */
-static smp_code add_include(hashed *h, const char *from, const char *name, size_t length, smp_error *err)
+/* The first that is there, as the compiler seeks it. plain: a directive that names it includes it; otherwise one may.
+ */
+static smp_code add_include(hashed *h, const char *from, const char *name, size_t length, bool plain, smp_error *err)
 {
     const char *slash = strrchr(from, '/');
     smp_code code = SMP_E_READ;
+    if (++h->names > MOST_NAMES)
+        return smp_fail(err, SMP_E_LIMIT, "its directives name more than %d files", MOST_NAMES);
     for (size_t i = 0; code == SMP_E_READ && i <= h->include_count; i++) {
         char *text, *real = NULL;
         size_t size;
@@ -113,15 +121,15 @@ static smp_code add_include(hashed *h, const char *from, const char *name, size_
         bool known = !path;
         for (size_t k = 0; path && k < h->count; k++)
             known = known || !strcmp(h->files[k], path);
-        if (known || h->count == MOST_INCLUDES) {
+        if (known || h->depth == MOST_DEPTH) {
             smp_free(path);
             return SMP_OK;
         }
         code = smp_kernel_source_read(path, h->reach, &text, &size, &real, &why);
         if (!code)
             code = add_text(h, path, real, text, size, err);
-        else if (code == SMP_E_LIMIT)
-            code = SMP_OK;
+        else if (code == SMP_E_LIMIT || !plain)
+            code = code == SMP_E_READ ? code : SMP_OK;
         else if (code != SMP_E_READ) {
             smp_fail(err, SMP_E_DECODE, "cannot include '%.200s': %s", path, why.message);
             code = smp_at(err, "%s", from);
@@ -133,9 +141,57 @@ static smp_code add_include(hashed *h, const char *from, const char *name, size_
     return code == SMP_E_READ ? SMP_OK : code;
 }
 
+/* Without the ends of lines that a backslash continues; from smp_alloc. */
+static char *join_lines(const char *text, size_t size)
+{
+    char *copy = smp_alloc(size + 1), *to = copy;
+    for (size_t i = 0; copy && i < size; i++)
+        if (text[i] == '\\' && (text[i + 1] == '\n' || (text[i + 1] == '\r' && text[i + 2] == '\n')))
+            i += text[i + 1] == '\n' ? 1 : 2;
+        else
+            *to++ = text[i] ? text[i] : ' ';
+    return copy;
+}
+
+/* #include "util.h", with blanks alone in between. *name: behind the quote. */
+static bool is_plain(const char *line, const char **name)
+{
+    const char *at = line + strspn(line, " \t");
+    if (*at != '#')
+        return false;
+    at += 1 + strspn(at + 1, " \t");
+    if (strncmp(at, "include", 7) != 0)
+        return false;
+    at += 7 + strspn(at + 7, " \t");
+    *name = at + 1;
+    return *at == '"' || *at == '<';
+}
+
+/* What a line includes or may include: names in quotes behind a '#', "%:" or "import", as of a macro that a directive
+ * includes, of __has_include, of a directive behind a comment. Each quote may be a first one. */
+static smp_code add_line(hashed *h, const char *path, const char *line, const char *end, smp_error *err)
+{
+    const char *name = NULL, *at;
+    smp_code code = SMP_OK;
+    if (is_plain(line, &name)) {
+        const size_t length = strcspn(name, "\">\n");
+        return length ? add_include(h, path, name, length, true, err) : SMP_OK;
+    }
+    for (at = line; at < end && *at != '#' && strncmp(at, "%:", 2) != 0 && strncmp(at, "import", 6) != 0; at++)
+        ;
+    for (; !code && at < end; at++) {
+        const size_t length = *at == '"' ? strcspn(at + 1, "\"\n") : *at == '<' ? strcspn(at + 1, "<>\"\n") : 0;
+        const bool closed = length && at[1 + length] == (*at == '"' ? '"' : '>');
+        if (closed && length < NAME_MAX && (*at == '"' || memchr(at + 1, '.', length)))
+            code = add_include(h, path, at + 1, length, false, err);
+    }
+    return code;
+}
+
 static smp_code add_text(hashed *h, const char *path, const char *real, const char *text, size_t size, smp_error *err)
 {
-    smp_code code = SMP_OK;
+    if (h->count == MOST_INCLUDES)
+        return smp_fail(err, SMP_E_LIMIT, "it includes more than %d files", MOST_INCLUDES);
     if (!(h->files[h->count] = smp_strdup(path)))
         return smp_fail_memory(err, "a path", strlen(path));
     h->count++;
@@ -147,18 +203,16 @@ static smp_code add_text(hashed *h, const char *path, const char *real, const ch
     smp_sha256_add(h->hash, text, size);
     if (h->has_main)
         *h->has_main = *h->has_main || names_main(text, text + size);
-    for (const char *line = text, *end = text + size; !code && line < end; line++) {
-        const char *at = line + strspn(line, " \t"), *next = memchr(line, '\n', (size_t)(end - line));
-        if (*at == '#') {
-            at += 1 + strspn(at + 1, " \t");
-            const bool included = !strncmp(at, "include", 7);
-            at += included ? 7 + strspn(at + 7, " \t") : 0;
-            const size_t length = included && (*at == '"' || *at == '<') ? strcspn(at + 1, "\">\n") : 0;
-            if (length)
-                code = add_include(h, path, at + 1, length, err);
-        }
-        line = next ? next : end;
+    char *copy = join_lines(text, size);
+    smp_code code = copy ? SMP_OK : smp_fail_memory(err, "a source", size);
+    h->depth++;
+    for (const char *line = copy; !code && *line;) {
+        const size_t length = strcspn(line, "\r\n");
+        code = add_line(h, path, line, line + length, err);
+        line += length + (line[length] != '\0');
     }
+    h->depth--;
+    smp_free(copy);
     return code;
 }
 
