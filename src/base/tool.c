@@ -37,7 +37,7 @@ enum {
 };
 static const char messages_name[] = "smempipe-messages";
 
-/* What the two processes share. */
+/* What the two processes share. status: -1: the watcher has not set it. */
 typedef struct outcome {
     int status, error; /* error: of what could not be done before the tool began */
     bool late;
@@ -203,7 +203,7 @@ char *smp_tool_find(const char *name)
     const char *path = getenv("PATH");
     for (const char *at = path ? path : ""; *at;) {
         const size_t size = strcspn(at, ":");
-        char *found = size ? smp_asprintf("%.*s/%s", (int)size, at, name) : NULL;
+        char *found = *at == '/' ? smp_asprintf("%.*s/%s", (int)size, at, name) : NULL;
         if (found && !access(found, X_OK) && !smp_is_folder(found))
             return found;
         smp_free(found);
@@ -308,8 +308,11 @@ static int create(const char *folder, const char *name)
 
 static smp_code wait_for(pid_t child, const char *name, int *status, smp_error *err)
 {
+    *status = 0;
     while (waitpid(child, status, 0) < 0)
-        if (errno != EINTR)
+        if (errno == ECHILD) /* it has ended; where SIGCHLD is ignored, nobody is told how */
+            return SMP_OK;
+        else if (errno != EINTR)
             return smp_fail(err, SMP_E_PROCESS, "cannot wait for %s: %s", name, strerror(errno));
     return SMP_OK;
 }
@@ -319,7 +322,6 @@ static pid_t fork_quietly(sigset_t *before)
 {
     sigset_t all;
     sigfillset(&all);
-    fflush(NULL);
     pthread_sigmask(SIG_SETMASK, &all, before);
     const pid_t child = fork();
     if (child)
@@ -357,6 +359,7 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
     if (out == MAP_FAILED)
         return smp_fail_memory(err, "a tool", sizeof *out);
     c.outcome = out;
+    out->status = -1;
     c.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     c.messages = create(tool->folder, messages_name);
     c.output = tool->output ? create(tool->folder, tool->output) : c.messages;
@@ -370,7 +373,7 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
         code = smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", tool->argv[0], strerror(errno));
     else
         code = wait_for(child, tool->argv[0], &status, err);
-    if (!code && (out->error || status))
+    if (!code && (out->error || out->status < 0))
         code = smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", tool->argv[0],
                         out->error ? strerror(out->error) : "the process that watches it was ended");
     const int opened[] = {c.input, c.messages, tool->output ? c.output : -1};
@@ -419,6 +422,7 @@ smp_code smp_tool_run_own(char *const *argv, char *const *environment, int out, 
         smp_free(all);
         return smp_fail_memory(err, "a command", sizeof *all);
     }
+    fflush(stdout);
     const pid_t self = getpid(), child = fork_quietly(&before);
     if (!child) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

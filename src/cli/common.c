@@ -183,6 +183,7 @@ void smp_cli_stop_gently(void)
 void smp_cli_catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    (void)signal(SIGCHLD, SIG_DFL); /* where it is ignored, no child's status is told */
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct sigaction before, action = {.sa_handler = end_by_signal, .sa_flags = SA_RESTART};
         sigemptyset(&action.sa_mask);

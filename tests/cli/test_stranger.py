@@ -220,6 +220,35 @@ class Stranger(CliCase):
             self.run_it(pipe)
             self.assertEqual(np.load(self.folder / "out.npy")[0, 0], count + 1, name)
 
+    def test_it_runs_where_the_status_of_children_is_ignored(self):
+        pipe = self.source("#define ADD 6")
+        self.run_it(pipe, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(np.load(self.folder / "out.npy")[0, 0], 6)
+
+    def test_a_relative_folder_of_path_has_no_tools(self):
+        (self.folder / "bin").mkdir()
+        fake = self.folder / "bin/nvcc"
+        fake.write_text("#!/bin/sh\necho fake >&2\nexit 1\n")
+        fake.chmod(0o755)
+        self.environment["PATH"] = "bin:.:" + self.environment["PATH"]
+        self.run_it(self.source("#define ADD 7"))
+        self.assertEqual(np.load(self.folder / "out.npy")[0, 0], 7)
+
+    def test_without_a_home_the_cache_is_nobody_elses(self):
+        place = f"/tmp/smempipe-kernel-{os.getuid()}"
+        if os.path.lexists(place):
+            self.skipTest("somebody works without a home")
+        for name in ("HOME", "XDG_CACHE_HOME"):
+            self.environment.pop(name, None)
+        pipe = self.source("#define ADD 8")
+        os.symlink(self.folder, place)
+        self.addCleanup(lambda: os.path.islink(place) and os.unlink(place))
+        self.assertIn("no folder of your own", self.run_it(pipe, status=2).stderr)
+        os.unlink(place)
+        self.addCleanup(shutil.rmtree, place, ignore_errors=True)
+        self.run_it(pipe)
+        self.assertEqual(os.stat(place).st_mode & 0o777, 0o700)
+
     def test_messages_control_no_terminal(self):
         error = self.refused('#error \x1b[31m red \u202e turned \x9b', "nvcc cannot compile it")
         for mark in ("\x1b", "\u202e", "\x9b"):

@@ -378,10 +378,11 @@ static smp_code find_kept(const smp_compile_settings *settings, const words *w, 
                                            settings->reach, &hash, has_main, err);
     smp_sha256_end(&hash, text);
     s->folder = cache ? smp_asprintf("%s/%.32s", cache, text) : NULL;
-    if (!code && !s->folder)
-        code = smp_fail_memory(err, "a path", PATH_MAX);
     smp_free(cache);
-    return code;
+    if (code || s->folder)
+        return code;
+    smp_fail(err, SMP_E_WRITE, "there is no folder of your own for what is compiled");
+    return smp_hint(err, "set XDG_CACHE_HOME to a folder that you may write");
 }
 
 smp_code smp_compile(const smp_compile_settings *settings, const char *file, char **ptx, char **program, smp_error *err)

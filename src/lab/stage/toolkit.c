@@ -1,6 +1,7 @@
 /* See toolkit.h. */
 #include "lab/stage/toolkit.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -149,6 +150,13 @@ char *smp_toolkit_cache(void)
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (cache && cache[0] == '/')
         return smp_asprintf("%s/smempipe/kernel", cache);
-    return home && home[0] ? smp_asprintf("%s/.cache/smempipe/kernel", home)
-                           : smp_asprintf("/tmp/smempipe-kernel-%d", (int)getuid());
+    if (home && home[0])
+        return smp_asprintf("%s/.cache/smempipe/kernel", home);
+    struct stat status;
+    char *own = smp_asprintf("/tmp/smempipe-kernel-%d", (int)getuid());
+    if (own && (mkdir(own, 0700) == 0 || errno == EEXIST) && lstat(own, &status) == 0 && S_ISDIR(status.st_mode) &&
+        status.st_uid == getuid() && !(status.st_mode & (S_IWGRP | S_IWOTH)))
+        return own;
+    smp_free(own); /* somebody else made it, and would say what is run */
+    return NULL;
 }
