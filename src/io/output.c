@@ -74,7 +74,7 @@ static smp_code fail_write(const char *target, int number, smp_error *err)
 }
 
 /* write(2), or from `at` >= 0 on pwrite(2), that reports a closed pipe and a file over its size limit as EPIPE and
- * EFBIG, without raising a signal. */
+ * EFBIG, without raising a signal. Linux raises SIGPIPE also where the reader goes after a part was written. */
 static ssize_t write_quietly(int fd, const void *data, size_t size, off_t at)
 {
     sigset_t quiet, before, pending;
@@ -85,13 +85,13 @@ static ssize_t write_quietly(int fd, const void *data, size_t size, off_t at)
     pthread_sigmask(SIG_BLOCK, &quiet, &before);
     ssize_t wrote = at < 0 ? write(fd, data, size) : pwrite(fd, data, size, at);
     int saved = errno;
-    int raised = wrote >= 0 ? 0 : saved == EPIPE ? SIGPIPE : saved == EFBIG ? SIGXFSZ : 0;
-    if (raised && !sigismember(&pending, raised)) {
-        sigemptyset(&quiet);
-        sigaddset(&quiet, raised);
+    if (sigismember(&pending, SIGPIPE))
+        sigdelset(&quiet, SIGPIPE);
+    if (sigismember(&pending, SIGXFSZ))
+        sigdelset(&quiet, SIGXFSZ);
+    if (wrote < 0 || (size_t)wrote < size)
         while (sigtimedwait(&quiet, NULL, &(struct timespec){0}) < 0 && errno == EINTR)
             ;
-    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;
     return wrote;
