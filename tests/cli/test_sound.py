@@ -315,6 +315,17 @@ class Sound(CliCase):
         if not found:
             self.skipTest("needs sox, ffmpeg or espeak-ng")
 
+    @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
+    def test_what_fills_up_ffmpegs_w64_is_no_sound(self):
+        """FFmpeg counts the bytes that make the chunk's size a multiple of 8 among the samples; a float W64 has fact."""
+        self.make("in.wav", 1001, channels=1)
+        for codec, frames in (("s24le", 1002), ("f32le", 1001)):
+            subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", "in.wav", "-c:a", f"pcm_{codec}", "a.w64"],
+                           cwd=self.folder, check=True)
+            self.smp("convert", "-f", "a.w64", "b.wav", "--samples", "16")
+            with wave.open(str(self.folder / "b.wav")) as sound:
+                self.assertEqual(sound.getnframes(), frames, codec)
+
     def test_what_lies_behind_a_cafs_samples_fails_nothing(self):
         self.make("in.wav", 5000)
         self.smp("run", "-e", "gain 0dB", "in.wav", "a.caf")

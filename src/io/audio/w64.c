@@ -14,8 +14,9 @@ enum {
     MOST_CHUNKS = 1000
 };
 
-/* A size that is not known. FFmpeg writes up to twice as much, and does not read that. */
-#define OPEN (UINT64_C(1) << 62)
+/* The least size that tells of one that is not known. FFmpeg writes more than its own reader takes: it seeks to the end
+ * of the samples, which file systems (ext4: 16 TiB) must allow. */
+#define OPEN (UINT64_C(1) << 43)
 
 /* A chunk's name is four letters and one of two tails. */
 static const uint8_t riff[NAME] = {'r',  'i',  'f',  'f',  0x2E, 0x91, 0xCF, 0x11,
@@ -34,10 +35,10 @@ static bool sniff(const uint8_t *head, size_t size)
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* Walks the chunks to the samples. What may follow them is not used. */
-static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
+/* Walks the chunks to the samples. What may follow them is not used. frames: as fact counts them, else as it was. */
+static smp_code walk(smp_wav *h, uint64_t *frames, smp_source *source, smp_error *err)
 {
-    uint8_t chunk[HEAD];
+    uint8_t chunk[HEAD], count[8];
     uint64_t at = BEGIN;
     for (int i = 0; i < MOST_CHUNKS; i++) {
         smp_code code = source->seekable || at + HEAD <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
@@ -61,6 +62,8 @@ static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
                             (unsigned long long)size);
         if (is_named(chunk, "fmt "))
             code = smp_wav_format(h, source, body, (uint32_t)smp_min_u64(size - HEAD, UINT32_MAX), err);
+        else if (is_named(chunk, "fact") && size == HEAD + sizeof count && smp_sound_look(source, body, count, 8))
+            *frames = smp_get_bytes(count, 8, false);
         if (code == SMP_OK)
             code = smp_check_size(source, at + size, err);
         if (code != SMP_OK)
@@ -70,11 +73,26 @@ static smp_code walk(smp_wav *h, smp_source *source, smp_error *err)
     return smp_fail(err, SMP_E_LIMIT, "the W64 has more than %d chunks before its samples", MOST_CHUNKS);
 }
 
+/* FFmpeg counts the bytes that fill a chunk up among its samples: they are where frames, or fact, end earlier. */
+static void leave_out_filling(smp_wav *h, uint64_t frames)
+{
+    if (!h->size_known || !h->align || h->data_size % h->pad)
+        return;
+    const uint64_t most = h->data_size / h->align * h->align;
+    const uint64_t told = smp_min_u64(frames, h->data_size / h->align) * h->align;
+    if (h->data_size - told < h->pad)
+        h->data_size = told;
+    else if (h->data_size - most < h->pad)
+        h->data_size = most;
+}
+
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_wav h = {.kind = "W64", .pad = 8};
     uint8_t size[8];
-    smp_code code = walk(&h, &reader->source, err);
+    uint64_t frames = UINT64_MAX;
+    smp_code code = walk(&h, &frames, &reader->source, err);
+    leave_out_filling(&h, frames);
     if (code == SMP_OK)
         code = smp_wav_open(reader, &h, "W64", err);
     if (code == SMP_OK && h.size_known && smp_sound_look(&reader->source, NAME, size, sizeof size))
