@@ -258,6 +258,7 @@ struct smp_warp_module {
     struct smp_warp_kernel **kernels;
     size_t kernel_count, kernel_capacity;
     warp_function *functions;
+    size_t function_count;
     warp_pointer *pointers;
     const warp_inst **insts;
     size_t inst_count;

@@ -1,6 +1,7 @@
 /* Loads, stores, atomics, asynchronous copies and address windows. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "lab/ptx/execute.h"
 
 static const char hints[] = "volatile weak relaxed acquire release acq_rel cta gpu sys cluster nc ca cg cs lu cv wb wt "
@@ -258,31 +259,38 @@ bool ptx_decode_memory(ptx_parser *parser, const ptx_statement *s, warp_inst *in
 /* old = *p, before a loop of atomicCAS(p, old, ...): a swap tells whether it was changed meanwhile. */
 void ptx_mark_tried(warp_code *code)
 {
-    for (size_t i = 0; i < code->count; i++) {
+    enum { MOST = 4096 }; /* more are no lock of a programmer */
+    size_t count = 0, *swaps = smp_alloc_array(MOST, sizeof *swaps);
+    for (size_t i = 0; swaps && i < code->count && count < MOST; i++)
+        if (code->insts[i].execute == ptx_run_atomic && code->insts[i].mode == PTX_ATOM_SWAP)
+            swaps[count++] = i;
+    for (size_t i = 0; swaps && i < code->count; i++) {
         warp_inst *load = &code->insts[i];
-        for (size_t k = 0; k < code->count && load->execute == ptx_run_load && !load->orderly; k++) {
-            const warp_inst *swap = &code->insts[k];
+        for (size_t k = 0; k < count && load->execute == ptx_run_load && !load->orderly; k++) {
+            const warp_inst *swap = &code->insts[swaps[k]];
             const bool same = swap->s[0] == load->s[0] && swap->offset == load->offset && swap->space == load->space;
-            load->orderly = swap->execute == ptx_run_atomic && swap->mode == PTX_ATOM_SWAP &&
-                            swap->width == load->width && (same || (load->vec == 1 && swap->s[1] == load->d[0]));
+            load->orderly = swap->width == load->width && (same || (load->vec == 1 && swap->s[1] == load->d[0]));
         }
     }
+    smp_free(swaps);
 }
 
 /* Results of atomics that nothing reads: a counter's equal addresses merge (bank.h). Registers of other kernels do not
  * come in between: a row belongs to one. */
 void ptx_mark_unused(warp_code *code)
 {
-    for (size_t i = 0; i < code->count; i++) {
-        warp_inst *inst = &code->insts[i];
-        if (inst->execute != ptx_run_atomic)
-            continue;
-        bool read = false;
-        for (size_t k = 0; k < code->count && !read && inst->dests; k++) {
-            const warp_inst *other = &code->insts[k];
-            for (int n = 0; n < WARP_SOURCES && !read; n++)
-                read = n < 8 + other->sources && other->s[n] == inst->d[0] && other->s[n] != 0;
-        }
-        inst->result_unused = !read;
+    enum { MASK = 4 }; /* the narrowest row */
+    bool *read = smp_alloc(code->register_bytes / MASK + 1);
+    for (size_t k = 0; read && k < code->count; k++) {
+        const warp_inst *other = &code->insts[k];
+        for (int n = 0; n < WARP_SOURCES && n < 8 + other->sources; n++)
+            if (other->s[n] && other->s[n] < code->register_bytes)
+                read[other->s[n] / MASK] = true;
     }
+    for (size_t i = 0; read && i < code->count; i++) {
+        warp_inst *inst = &code->insts[i];
+        if (inst->execute == ptx_run_atomic)
+            inst->result_unused = !inst->dests || inst->d[0] >= code->register_bytes || !read[inst->d[0] / MASK];
+    }
+    smp_free(read);
 }

@@ -256,13 +256,17 @@ static void read_params(ptx_parser *parser, bool results)
     }
 }
 
+enum { MOST_FUNCTIONS = 8192 };
+
+/* Null: there is no memory, or there are too many functions. */
 static warp_code *new_code(ptx_parser *parser, bool entry)
 {
     struct smp_warp_module *module = parser->module;
     if (!entry) {
-        warp_function *f = smp_alloc(sizeof *f);
+        warp_function *f = module->function_count < MOST_FUNCTIONS ? smp_alloc(sizeof *f) : NULL;
         if (!f)
             return NULL;
+        module->function_count++;
         f->next = module->functions;
         module->functions = f;
         return &f->code;
@@ -319,7 +323,10 @@ static void read_function(ptx_parser *parser, bool entry)
     warp_code *code = parser->code = new_code(parser, entry);
     if (!code) {
         parser->failed = true;
-        smp_fail_memory(&parser->error, "a kernel", sizeof *code);
+        if (parser->module->function_count == MOST_FUNCTIONS)
+            smp_fail(&parser->error, SMP_E_LIMIT, "it has more than %d functions", MOST_FUNCTIONS);
+        else
+            smp_fail_memory(&parser->error, "a kernel", sizeof *code);
         return;
     }
     code->entry = entry;

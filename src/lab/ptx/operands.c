@@ -75,15 +75,17 @@ uint32_t ptx_constant(ptx_parser *parser, uint64_t bits, bool wide)
     warp_code *code = parser->code;
     if (!wide)
         bits = (uint32_t)bits;
-    for (size_t i = 0; i < code->constant_count; i++)
-        if (code->constants[i].bits == bits && code->constants[i].wide == wide)
-            return code->constants[i].row;
+    uint32_t *met = &parser->constants_met[(bits ^ bits >> 32 ^ (bits >> 52) * 31 ^ wide) % PTX_BUCKETS];
+    const warp_constant *before = *met < code->constant_count ? &code->constants[*met] : NULL;
+    if (before && before->bits == bits && before->wide == wide)
+        return before->row;
     if (!smp_grow(&code->constants, &code->constant_capacity, code->constant_count + 1, sizeof *code->constants)) {
         parser->failed = true;
         smp_fail_memory(&parser->error, "constants", sizeof *code->constants);
         return 0;
     }
     const uint32_t row = ptx_new_row(parser, wide ? 'd' : 'w');
+    *met = (uint32_t)code->constant_count;
     code->constants[code->constant_count++] = (warp_constant){row, wide, bits};
     return row;
 }

@@ -74,6 +74,7 @@ typedef struct ptx_parser {
     warp_code *code; /* of the function that is read */
     uint32_t architecture;
     ptx_symbol *buckets[PTX_BUCKETS];
+    uint32_t constants_met[PTX_BUCKETS]; /* by their bits: the newest of the function, so that few are there twice */
     uint32_t depth;
     ptx_loc *locs;
     size_t loc_count, loc_capacity;

@@ -15,7 +15,11 @@
 #include "lab/stage/kernel_source.h"
 #include "stages/foreign.h"
 
-enum { COUNTED_ARCH = 90, BLOCK_SECONDS = 60 /* of a stranger's kernel */ };
+enum {
+    COUNTED_ARCH = 90,
+    MOST_PTX = 8 << 20 /* bytes of a stranger's */,
+    BLOCK_SECONDS = 60 /* of a stranger's kernel */
+};
 #define COUNTED_NAME "sm_90"
 
 typedef struct loaded {
@@ -181,6 +185,10 @@ static smp_code load(const char *path, const smp_kernel_reach *reach, const stru
                                                             : smp_fail_memory(err, "a path", strlen(path));
     if (!code)
         code = read_text(l->ptx_path, strcmp(l->ptx_path, path) != 0 ? NULL : &l->reach, &l->ptx, err);
+    if (!code && !l->reach.trusted && strlen(l->ptx) > MOST_PTX) {
+        smp_fail(err, SMP_E_LIMIT, "'%.200s' has more than %d MiB of PTX", path, MOST_PTX >> 20);
+        code = smp_hint(err, "--trust reads it");
+    }
     if (!code)
         code = smp_warp_memory_open(&l->memory, err);
     if (!code)
