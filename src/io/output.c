@@ -230,7 +230,7 @@ static smp_code open_stdout(smp_output *output, const char *const *inputs, smp_e
 /* A device or a named pipe: there is nothing to replace, so bytes are written directly. */
 static smp_code open_special(smp_output *output, const char *path, smp_error *err)
 {
-    output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (output->folder >= 0 ? O_NOFOLLOW : 0));
+    output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (output->fd < 0) {
         char text[128];
         return smp_fail(err, SMP_E_WRITE, "cannot open for writing: %s", smp_os_error(errno, text, sizeof text));
@@ -293,6 +293,10 @@ static smp_code open_path(smp_output *output, const char *path, const char *cons
     }
     if (exists && S_ISLNK(status.st_mode))
         return fail_link(err);
+    if (exists && beneath && !S_ISREG(status.st_mode)) { /* to wait for a reader is the user's choice */
+        smp_fail(err, SMP_E_WRITE, "is a device or a pipe, which 'save' does not write to");
+        return smp_hint(err, "remove it, or give the output another folder");
+    }
     if (exists && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
         return open_special(output, path, err);
     if (exists && !S_ISREG(status.st_mode))

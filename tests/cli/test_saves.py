@@ -31,6 +31,12 @@ class Saves(CliCase):
         self.smp("run", *stages, "in.png", "o.png")
         self.assertTrue((self.folder / "sub" / "deep" / "x.npy").exists())
 
+    def test_what_is_saved_waits_for_no_reader_of_a_pipe(self):
+        self.small_png()
+        os.mkfifo(self.folder / "x.npy")
+        done = self.smp("run", "-e", "invert", "-e", 'save "x.npy"', "in.png", "o.png", "--force", status=4, timeout=20)
+        self.assertIn("is a device or a pipe", done.stderr)
+
     def test_no_folder_is_made_through_a_link(self):
         self.small_png()
         (self.folder / "out").mkdir()
