@@ -131,10 +131,37 @@ class Id3(CliCase):
         self.assertEqual(self.texts(b"", ape, lost), [("Title", "Other"), *artists, *numbers])
         found = self.texts(id3(frame(b"TIT2", b"\3Best")), ape + old, lost)
         self.assertEqual(found, [("Title", "Best"), *artists, *numbers, ("Date", "1999"), ("Genre", "Rock")])
-        self.assertIn("its other tag says otherwise than the tag that is kept, of Title",
+        self.assertIn("of its other tag other values than those of the tag that is kept are left out: Title",
                       self.smp("convert", "-f", "a.mp3", "a.flac").stderr)
         back = id3(frame(b"TIT2", b"\3Behind"), 4, 0x10)
         self.assertEqual(self.texts(b"", back + b"3DI" + back[3:10]), [("Title", "Behind")])
+
+    def test_a_value_that_begins_as_another_is_told(self):
+        """Only ID3v1 cuts its texts."""
+        value = b"1"
+        body = struct.pack("<II", len(value), 0) + b"Track\0" + value
+        ape = body + b"APETAGEX" + struct.pack("<IIII", 2000, len(body) + 32, 1, 0) + bytes(8)
+        self.assertEqual(self.texts(id3(frame(b"TRCK", b"\00012")), ape, "that is kept are left out: TrackNumber"),
+                         [("TrackNumber", "12")])
+        old = b"TAG" + b"A ti".ljust(30, b"\0") + bytes(94) + b"\xff"
+        self.assertEqual(self.texts(id3(frame(b"TIT2", b"\0A title")), old), [("Title", "A title")])
+
+    def test_damage_is_told(self):
+        title = frame(b"TIT2", b"\0A title")
+        told = "tag is damaged: what lies behind the damage is left out"
+        for frames in (title + b"TPE1\0\0\1\0\0\0\0Me", title + b"?" + frame(b"TPE1", b"\0Me")):
+            self.assertEqual(self.texts(id3(frames), b"", f"ID3 {told}"), [("Title", "A title")])
+        items = struct.pack("<II", 1, 0) + b"Title\0A" + struct.pack("<II", 999, 0) + b"Artist\0B"
+        ape = items + b"APETAGEX" + struct.pack("<IIII", 2000, len(items) + 32, 2, 0) + bytes(8)
+        self.assertEqual(self.texts(b"", ape, f"APE {told}"), [("Title", "A")])
+        cover = struct.pack("<II", 4, 2) + b"Cover Art (Front)\0abcd"
+        ape = cover + b"APETAGEX" + struct.pack("<IIII", 2000, len(cover) + 32, 1, 0) + bytes(8)
+        self.texts(id3(title), ape, "which are no texts: Cover Art (Front)")
+
+    def test_a_tag_that_is_too_large_is_named_and_others_stay(self):
+        large = frame(b"USLT", b"\0eng\0" + b"x" * (1 << 20) + b"y")
+        self.assertEqual(self.texts(id3(large + frame(b"TIT2", b"\0A")), b"", "its tag LYRICS of 1048577 bytes is left"),
+                         [("Title", "A")])
 
     def test_an_mp3_of_an_mp3_has_the_same_frames(self):
         if self.smp("convert", "bare.mp3", "b.mp3", status=(0, 4)).returncode:
@@ -285,6 +312,14 @@ class Tags(CliCase):
         self.assertRegex(said, "picture +9 bytes, image/gif, R\u00fcckseite")
         self.assertIn("2 pictures are left out, which a CAF has no place for",
                       self.smp("convert", "two.flac", "a.caf").stderr.replace("and ", ""))
+
+    def test_lists_and_pictures_that_are_damaged_are_told(self):
+        self.write("bad.flac", flac_with([(4, comment({"metadata_block_picture": "AAAA", "Title": "A"}))]))
+        self.assertIn("a picture of its tags is damaged, and left out", self.smp("convert", "bad.flac", "a.wav").stderr)
+        info = b"INFOINAM" + struct.pack("<I", 2) + b"A\0IART" + struct.pack("<I", 99) + b"B\0"
+        wav = (self.folder / "a.wav").read_bytes() + b"LIST" + struct.pack("<I", len(info)) + info
+        self.write("b.wav", wav[:4] + struct.pack("<I", len(wav) - 8) + wav[8:])
+        self.assertIn("list of tags (INFO) is damaged", self.smp("convert", "b.wav", "c.wav").stderr)
 
     def test_damaged_tags_harm_nothing(self):
         whole = comment(TAGS)

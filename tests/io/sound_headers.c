@@ -366,7 +366,8 @@ static void tags_without_end_are_capped(void **context)
     smp_media *media = open_media("many.wav", &reader);
     assert_int_equal(media->meta.text_count, SMP_MOST_TAGS);
     assert_int_equal(smp_reader_notes(reader)->count, 1);
-    assert_string_equal(smp_reader_notes(reader)->items[0], "tags beyond 1000 and beyond 1048576 bytes are left out");
+    assert_string_equal(smp_reader_notes(reader)->items[0],
+                        "tags beyond 1000 and beyond 1048576 bytes are left out, from Comment on");
     assert_true(smp_alloc_live() - live < 1 << 20);
     smp_reader_close(reader);
     free(data);

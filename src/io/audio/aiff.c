@@ -57,6 +57,8 @@ static bool take_text(smp_reader *reader, const char *key, uint64_t at, uint32_t
 {
     char *text = size && size <= MOST_TEXT ? smp_alloc_raw(size) : NULL;
     bool memory = text || !size || size > MOST_TEXT;
+    if (size > MOST_TEXT)
+        smp_note(&reader->notes, "a text of %u bytes is left out: %s", size, key);
     if (text && smp_sound_look(&reader->source, at, text, size))
         memory = smp_tag_add(reader, key, text, strnlen(text, size), NULL);
     smp_free(text);

@@ -64,8 +64,10 @@ static bool take_texts(smp_reader *reader, uint64_t at, uint64_t size)
             const char *key = data + i, *value;
             i += strnlen(key, (size_t)size - i) + 1;
             value = data + i;
-            if (i >= size)
+            if (i >= size) {
+                smp_tag_damaged(reader, "list of texts");
                 break;
+            }
             const size_t length = strnlen(value, (size_t)size - i);
             i += length + 1;
             const char *known = smp_tag_key(SMP_TAG(caf), key);

@@ -76,8 +76,10 @@ bool smp_sound_take_comments(smp_reader *reader, const uint8_t *data, size_t siz
     for (uint32_t left = smp_get_le(data + at - 4, 4); memory && left && size - at >= 4; left--) {
         const size_t length = smp_get_le(data + at, 4);
         const char *text = (const char *)data + at + 4;
-        if (length > size - at - 4)
+        if (length > size - at - 4) {
+            smp_tag_damaged(reader, "list of comments");
             break;
+        }
         const char *equals = memchr(text, '=', length);
         const size_t name_length = equals ? (size_t)(equals - text) : 0;
         char name[MOST_NAME];
@@ -101,6 +103,12 @@ bool smp_sound_take_comments(smp_reader *reader, const uint8_t *data, size_t siz
     return memory;
 }
 
+static bool lose_picture(smp_reader *reader)
+{
+    smp_note(&reader->notes, "a picture of its tags is damaged, and left out");
+    return true;
+}
+
 /* A number, a text and a text with their lengths, four numbers, the picture with its length. */
 bool smp_sound_take_picture(smp_reader *reader, const uint8_t *data, size_t size)
 {
@@ -109,18 +117,18 @@ bool smp_sound_take_picture(smp_reader *reader, const uint8_t *data, size_t size
     const char *texts[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         if (size < at + 4)
-            return true;
+            return lose_picture(reader);
         lengths[i] = smp_get_be(data + at, 4);
         if (lengths[i] > size - at - 4)
-            return true;
+            return lose_picture(reader);
         texts[i] = (const char *)data + at + 4;
         at += 4 + lengths[i];
     }
     if (size - at < SIZES + 4)
-        return true;
+        return lose_picture(reader);
     const size_t length = smp_get_be(data + at + SIZES, 4);
     if (length > size - at - SIZES - 4)
-        return true;
+        return lose_picture(reader);
     smp_attached one = {.kind = (int)smp_min_u64(smp_get_be(data, 4), 255)};
     for (size_t i = 0; i < lengths[0] && i + 1 < sizeof one.type; i++) /* what else there is is damaged */
         one.type[i] = texts[0][i] > 32 && texts[0][i] < 127 ? texts[0][i] : '-';

@@ -136,8 +136,10 @@ static bool take_frames(tag *t)
         const size_t size = size_of(t, frame, t->syncsafe);
         const int length = t->version == 2 ? 3 : 4;
         char id[5] = {0};
-        if (!is_id(frame, length) || size > t->size - at - t->head)
+        if (!is_id(frame, length) || size > t->size - at - t->head) {
+            smp_tag_damaged(t->reader, "ID3 tag");
             break;
+        }
         memcpy(id, frame, (size_t)length);
         const char *name = length == 3 ? new_id(id) : id;
         if (name)
@@ -204,6 +206,8 @@ smp_code smp_id3_take(smp_reader *reader, uint64_t at, const char *what, smp_err
     bool memory = t.data;
     if (t.data && smp_sound_look(&reader->source, at + HEADER, t.data, t.size))
         memory = take_tag(&t, head[5]);
+    else if (t.data)
+        smp_tag_damaged(reader, "ID3 tag");
     smp_free(t.data);
     memory = smp_tag_merge(reader, &older, what) && memory;
     return memory ? SMP_OK : smp_fail_memory(err, "tags", t.size);

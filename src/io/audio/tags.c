@@ -82,9 +82,14 @@ bool smp_tag_add(smp_reader *reader, const char *key, const char *value, size_t 
     smp_meta *meta = &reader->media.meta;
     if (reader->tag_bytes == SIZE_MAX)
         return true;
-    const bool fits = meta->text_count < SMP_MOST_TAGS && length <= SMP_MOST_TAG_BYTES - reader->tag_bytes;
-    if (!fits) {
-        smp_note(&reader->notes, "tags beyond %d and beyond %d bytes are left out", SMP_MOST_TAGS, SMP_MOST_TAG_BYTES);
+    if (length > SMP_MOST_TAG_BYTES) { /* what follows may be short */
+        smp_note(&reader->notes, "its tag %.40s of %zu bytes is left out: all may have %d", key, length,
+                 SMP_MOST_TAG_BYTES);
+        return true;
+    }
+    if (meta->text_count == SMP_MOST_TAGS || length > SMP_MOST_TAG_BYTES - reader->tag_bytes) {
+        smp_note(&reader->notes, "tags beyond %d and beyond %d bytes are left out, from %.40s on", SMP_MOST_TAGS,
+                 SMP_MOST_TAG_BYTES, key);
         reader->tag_bytes = SIZE_MAX;
         return true;
     }
@@ -155,14 +160,20 @@ void smp_tag_set_aside(smp_reader *reader, smp_meta *older)
     meta->text_count = meta->text_capacity = meta->attached_count = meta->attached_capacity = 0;
 }
 
-/* Whether the first `count` texts have this key: 1; and also such a value, or one that begins so: 2. */
-static int is_known(const smp_meta *meta, size_t count, const struct smp_text *text)
+void smp_tag_damaged(smp_reader *reader, const char *what)
 {
+    smp_note(&reader->notes, "its %s is damaged: what lies behind the damage is left out", what);
+}
+
+/* Whether the first `count` texts have this key: 1; and also such a value, or with begins one that begins so: 2. */
+static int is_known(const smp_meta *meta, size_t count, const struct smp_text *text, bool begins)
+{
+    const size_t length = strlen(text->value) + !begins;
     int known = 0;
     for (size_t i = 0; i < count; i++)
         if (strcasecmp(meta->texts[i].key, text->key) == 0) {
             known = known ? known : 1;
-            if (strncmp(meta->texts[i].value, text->value, strlen(text->value)) == 0)
+            if (strncmp(meta->texts[i].value, text->value, length) == 0)
                 known = 2;
         }
     return known;
@@ -187,7 +198,7 @@ bool smp_tag_merge(smp_reader *reader, smp_meta *older, const char *what)
     bool ok = true;
     for (size_t i = 0; ok && i < older->text_count; i++) {
         struct smp_text *text = &older->texts[i];
-        const int known = is_known(meta, newer, text);
+        const int known = is_known(meta, newer, text, !what);
         if (known == 1)
             smp_names_add(&names, text->key);
         if (known)
@@ -202,7 +213,8 @@ bool smp_tag_merge(smp_reader *reader, smp_meta *older, const char *what)
         if (!is_attached(meta, &older->attached[i]))
             ok = smp_tag_attach(reader, &older->attached[i]);
     if (names.count && what)
-        smp_note(&reader->notes, "its %s says otherwise than the tag that is kept, of %s", what, smp_names_end(&names));
+        smp_note(&reader->notes, "of its %s other values than those of the tag that is kept are left out: %s", what,
+                 smp_names_end(&names));
     smp_meta_free(older);
     return ok;
 }

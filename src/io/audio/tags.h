@@ -51,6 +51,9 @@ bool smp_tag_attach(smp_reader *reader, const smp_attached *one);
 /* The type of a picture by its first bytes, "image/png"; "": unknown. */
 const char *smp_picture_type(const uint8_t *data, size_t size);
 
+/* Notes that a tag ("ID3 tag") is damaged, and that what lies behind the damage is left out. */
+void smp_tag_damaged(smp_reader *reader, const char *what);
+
 /* Moves what was taken so far to *older, so that another tag comes first. Then adds what that does not have; what both
  * have and is not the same is told as of `what` ("APE tag"); null: it is not. Frees *older. False: out of memory. */
 void smp_tag_set_aside(smp_reader *reader, smp_meta *older);

@@ -77,7 +77,7 @@ static bool take_ape_picture(smp_reader *reader, const char *name, const uint8_t
                                         "Publisher Logotype"};
     const char *begin = strchr(name, '(');
     const size_t length = strnlen((const char *)data, size);
-    if (!begin || length + 1 >= size)
+    if (length + 1 >= size)
         return true;
     smp_attached one = {.data = {(unsigned char *)data + length + 1, size - length - 1}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -119,11 +119,13 @@ static bool take_ape(smp_reader *reader, const uint8_t *data, size_t size)
         const char *name = (const char *)data + at + HEAD;
         const size_t named = strnlen(name, size - at - HEAD);
         at += HEAD + named + 1;
-        if (!named || named >= MOST_NAME || at > size || length > size - at)
+        if (!named || named >= MOST_NAME || at > size || length > size - at) {
+            smp_tag_damaged(reader, "APE tag");
             break;
+        }
         if ((flags & KIND) != BINARY)
             ok = take_ape_texts(reader, name, name + named + 1, length);
-        else if (strncasecmp(name, "Cover Art", 9) == 0)
+        else if (strncasecmp(name, "Cover Art (", 11) == 0 && memchr(data + at, 0, length))
             ok = take_ape_picture(reader, name, data + at, length);
         else
             smp_names_add(&lost, name);

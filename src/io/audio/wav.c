@@ -88,8 +88,10 @@ static bool take_info(const smp_wav *h, smp_reader *reader, uint64_t at, uint32_
             const char *text = (const char *)data + i + 8;
             char id[5] = {0};
             memcpy(id, data + i, 4);
-            if (n > size - i - 8)
+            if (n > size - i - 8) {
+                smp_tag_damaged(reader, "list of tags (INFO)");
                 break;
+            }
             const char *name = memcmp(id, "IPRT", 4) == 0 ? "ITRK" : id; /* as ffmpeg writes it */
             size_t length = strnlen(text, n);
             if (length)

@@ -95,7 +95,8 @@ static bool add_value(smp_reader *reader, const char *name, const char *key, uns
         return add_picture(reader, data, size);
     if (!strcmp(name, "gnre")) {
         const char *genre = size == 2 ? smp_genre_name(smp_get_be(data, 2) - 1) : NULL;
-        return !genre || smp_tag_add(reader, "Genre", genre, strlen(genre), NULL);
+        if (genre)
+            return smp_tag_add(reader, "Genre", genre, strlen(genre), NULL);
     }
     const bool whole =
         kind == SIGNED || kind == UNSIGNED || (kind == IMPLICIT && size <= 8 && strcmp(name, "----") != 0);
