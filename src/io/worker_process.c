@@ -76,6 +76,12 @@ static smp_code fail_start(int number, smp_error *err)
     return smp_hint(err, "--no-sandbox decodes them without one");
 }
 
+static smp_code fail_keeper(smp_error *err)
+{
+    smp_fail(err, SMP_E_PROCESS, "the process that starts those that decode files was killed");
+    return smp_hint(err, "somebody ended it, or the system ran out of memory: run it again, a batch with --resume");
+}
+
 void smp_worker_unmap(void *map, size_t size)
 {
     if (!map)
@@ -338,6 +344,8 @@ smp_code smp_worker_take(unsigned libraries, double time_limit, smp_worker **out
         if (pid <= 0)
             free_worker(w);
     }
+    if (!code && pid == -EPIPE)
+        return fail_keeper(err);
     if (code || pid <= 0)
         return code ? code : fail_start(-pid, err);
     w->pid = pid;

@@ -206,6 +206,26 @@ class Sandbox(CliCase):
         self.assertLessEqual(failed, 4, errors)  # those that were being decoded
         self.assertEqual(decoders(process.pid, "smp-nursery"), [])
 
+    def test_a_killed_keeper_of_nurseries_is_told_and_resumed(self):
+        names = [f"{i:02}.png" for i in range(24)]
+        for name in names:
+            big_png(self.folder / name, 400, 3000)
+        batch = ("batch", "-e", WORK, *names, "-o", "out", "--jobs", "2", *RUN)
+        process = self.begin(*batch)
+        busy_decoder(process, 1)
+        nursery, end = [], time.monotonic() + 30
+        while not nursery and process.poll() is None and time.monotonic() < end:
+            nursery = decoders(process.pid, "smp-nursery")
+        keeper = int(field(nursery[0], 1))
+        for pid in (keeper, *nursery):
+            os.kill(pid, signal.SIGKILL)
+        _, errors = process.communicate()
+        self.assertEqual(process.returncode, 1, errors)
+        self.assertIn("the process that starts those that decode files was killed", errors)
+        self.assertIn("run it again, a batch with --resume", errors)
+        self.smp(*batch, "--resume")
+        self.assertEqual(len(list((self.folder / "out").glob("*.png"))), len(names))
+
     def test_a_run_whose_decoder_is_killed_leaves_nothing(self):
         self.slow_png("in.png")
         process = self.begin("run", "-e", WORK, "in.png", "out.png", *RUN)
