@@ -27,7 +27,8 @@ typedef struct smp_tool_end {
     char *messages; /* what it printed, without what controls a terminal, its end cut; from smp_alloc, may be null */
 } smp_tool_end;
 
-/* The path of a program in PATH (in its absolute folders: a tool runs in another), from smp_alloc; null: it is not there. */
+/* The path of a program in PATH (in its absolute folders: a tool runs in another), from smp_alloc; null: it is not
+ * there. */
 char *smp_tool_find(const char *name);
 
 /* Whether this system can confine a tool: it has Landlock and seccomp. */

@@ -21,7 +21,8 @@ char *smp_toolkit_find(const char *name);
 enum { SMP_TOOLKIT_FOLDERS = 16 };
 void smp_toolkit_folders(const char *tool, char *folders[SMP_TOOLKIT_FOLDERS]);
 
-/* The folder of what was compiled, from smp_alloc, null where there is none that is the user's own; and one that is made, with those above it. */
+/* The folder of what was compiled, from smp_alloc, null where there is none that is the user's own; and one that is
+ * made, with those above it. */
 char *smp_toolkit_cache(void);
 bool smp_toolkit_make_folders(char *path);
 
