@@ -317,7 +317,7 @@ class Sound(CliCase):
 
     @unittest.skipUnless(shutil.which("ffmpeg"), "needs ffmpeg")
     def test_what_fills_up_ffmpegs_w64_is_no_sound(self):
-        """FFmpeg counts the bytes that make the chunk's size a multiple of 8 among the samples; a float W64 has fact."""
+        """FFmpeg counts the bytes that make the chunk's size a multiple of 8 as samples; a float W64 has fact."""
         self.make("in.wav", 1001, channels=1)
         for codec, frames in (("s24le", 1002), ("f32le", 1001)):
             subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", "in.wav", "-c:a", f"pcm_{codec}", "a.w64"],

@@ -202,7 +202,7 @@ void smp_heif_find_primary(const smp_source *source, const smp_heif *heif, smp_h
     memcpy(primary->coding, primary->type, sizeof primary->coding);
     if (part)
         find_type(source, heif, part, primary->coding);
-    primary->gray = is_gray(source, heif, part ? part : item);
+    primary->gray = is_gray(source, heif, part ? part : item) && memcmp(primary->type, "iovl", 4) != 0; /* of several */
     primary->alpha = alpha;
     smp_heif_turns turns = {0}, others = {0};
     primary->apart = alpha && find_turns(source, heif, item, &turns) && find_turns(source, heif, alpha, &others) &&

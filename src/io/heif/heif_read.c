@@ -1,5 +1,5 @@
-/* Reads the primary picture of HEIC and AVIF through libheif, as RGB or RGBA of 8 or 16 bits. The library turns,
- * mirrors and crops by itself, and decodes a whole picture, on one thread. */
+/* Reads the primary picture of HEIC and AVIF through libheif, as gray or RGB, with alpha, of 8 or 16 bits. The library
+ * turns, mirrors and crops by itself, and decodes a whole picture, on one thread. */
 #include "io/heif/heif_glue.h"
 
 #ifdef SMP_HAVE_HEIF
@@ -269,10 +269,11 @@ static void describe(heif_state *state, smp_reader *reader)
     if (state->primary.apart)
         place_turns(state, &shape->width, &shape->height);
     shape->alpha = lib->heif_image_handle_has_alpha_channel(state->handle) != 0;
-    shape->channels = shape->alpha ? 4 : 3;
+    shape->channels = (state->primary.gray ? 1 : 3) + shape->alpha;
     shape->format = bits > 8 ? SMP_U16 : SMP_U8;
     media->bits = bits > 0 ? bits : 8;
-    snprintf(media->detail, sizeof media->detail, "%s", shape->alpha ? "RGBA" : "RGB");
+    static const char *const names[] = {"", "gray", "gray and alpha", "RGB", "RGBA"};
+    snprintf(media->detail, sizeof media->detail, "%s", names[shape->channels]);
     if (state->primary.alpha && !shape->alpha)
         smp_note(&reader->notes, "the transparency is left out: it has not the size of the picture");
     if (others > 0)

@@ -88,7 +88,7 @@ static smp_code decode(heif_state *state, const smp_reader *reader, smp_error *e
         return code;
     code = decode_as(state, reader, heif_colorspace_RGB, chroma, err);
     if (!code)
-        code = open_plane(state, reader, heif_channel_interleaved, shape->channels, colours, err);
+        code = open_plane(state, reader, heif_channel_interleaved, 3 + shape->alpha, colours, err);
     if (!code && (colours->bits > 8) != deep) /* as many bits as its boxes say */
         code = smp_fail(err, SMP_E_DECODE, "the %s is damaged: its samples have %d bits", reader->media.file_format,
                         colours->bits);
@@ -146,43 +146,47 @@ static void take_gray(const heif_state *state, const smp_shape *shape, int64_t y
     const uint8_t *alpha = shape->alpha ? fetch(state, 1, shape->width, y) : NULL;
     for (int64_t x = 0; x < shape->width; x++) {
         const uint32_t value = widen(&state->planes[0], sample(&state->planes[0], gray, x), full);
-        for (int c = 0; c < 3; c++)
-            put(shape, to, x * shape->channels + c, value);
+        put(shape, to, x * shape->channels, value);
         if (alpha)
-            put(shape, to, x * shape->channels + 3,
+            put(shape, to, x * shape->channels + 1,
                 widen(&state->planes[1], sample(&state->planes[1], alpha, x), full));
     }
 }
 
+/* Of gray, libheif's three colours are the same. */
 static void take_colours(const heif_state *state, const smp_shape *shape, int64_t y, void *to)
 {
-    const int64_t samples = shape->width * shape->channels;
+    const int given = 3 + shape->alpha, colours = shape->channels - shape->alpha;
     const bool deep = shape->format == SMP_U16;
     const uint8_t *from = fetch(state, 0, shape->width, y);
     const heif_plane *colour = &state->planes[0];
     const heif_plane alpha = {.bits = colour->bits};
-    if (!deep && !colour->limited) {
-        memcpy(to, from, (size_t)samples);
+    if (!deep && !colour->limited && colours == 3) {
+        memcpy(to, from, (size_t)(shape->width * given));
         return;
     }
-    for (int64_t i = 0; i < samples;)
-        for (int c = 0; c < shape->channels; c++, i++) {
+    for (int64_t x = 0; x < shape->width; x++)
+        for (int c = 0; c < shape->channels; c++) {
+            const bool last = c == colours;
+            const int64_t i = x * given + (last ? 3 : c);
             const uint32_t value = deep ? smp_get_le(from + 2 * i, 2) : from[i];
-            put(shape, to, i, widen(c == 3 ? &alpha : colour, value, deep ? UINT16_MAX : UINT8_MAX));
+            put(shape, to, x * shape->channels + c,
+                widen(last ? &alpha : colour, value, deep ? UINT16_MAX : UINT8_MAX));
         }
 }
 
 /* Alpha was multiplied in. */
 static void divide_alpha(const smp_shape *shape, void *row)
 {
+    const int colours = shape->channels - 1;
     for (int64_t x = 0; x < shape->width; x++)
-        for (int c = 0; c < 3; c++) {
-            uint16_t *deep = (uint16_t *)row + 4 * x;
-            uint8_t *plain = (uint8_t *)row + 4 * x;
+        for (int c = 0; c < colours; c++) {
+            uint16_t *deep = (uint16_t *)row + shape->channels * x;
+            uint8_t *plain = (uint8_t *)row + shape->channels * x;
             if (shape->format == SMP_U16)
-                deep[c] = (uint16_t)smp_divide_alpha(deep[c], deep[3], UINT16_MAX);
+                deep[c] = (uint16_t)smp_divide_alpha(deep[c], deep[colours], UINT16_MAX);
             else
-                plain[c] = (uint8_t)smp_divide_alpha(plain[c], plain[3], UINT8_MAX);
+                plain[c] = (uint8_t)smp_divide_alpha(plain[c], plain[colours], UINT8_MAX);
         }
 }
 
