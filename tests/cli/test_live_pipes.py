@@ -227,6 +227,20 @@ class LivePipes(CliCase):
             process.stdin.write(made[:RATE * FRAME // 3])
             self.assertEqual(len(self.take(process, 5000)), 5000)
 
+    def test_bytes_behind_the_samples_of_a_pipe_are_told(self):
+        data = noise(0.2)
+        whole = wav(data, 36 + len(data), len(data))
+        for stage, behind, told in (("gain -1dB", bytes(3000), "3000 bytes behind its samples are not read"),
+                                    ("gain -1dB", whole, "a second WAV follows and is not read"),
+                                    ("trim end=0.1s", b"", ""), ("gain -1dB", bytes(9), "")):
+            process = self.start("convert", "-f", "-", "o.wav", "-e", stage)
+            process.stdin.write(whole + behind)
+            process.stdin.close()
+            errors = process.stderr.read().decode()
+            self.assertEqual(process.wait(LONG), 0, errors)
+            self.assertIn(told, errors)
+            self.assertEqual(errors.count("warning"), bool(told), errors)
+
     def test_who_needs_the_length_says_so(self):
         data = noise(0.5)
         for stage, waits in (("gain -3dB", False), ("reverse", True), ("fade out=0.1s", True), ("normalize", True)):

@@ -65,9 +65,13 @@ smp_code smp_pcm_read_end(smp_reader *reader, smp_error *err)
     smp_sound_note_inexact(reader, &((const smp_pcm *)reader->state)->inexact);
     if (source->seekable)
         return SMP_OK;
+    const bool all = reader->next_row == reader->media.shape.height;
     const uint8_t *at;
-    while (smp_source_take(source, &at) > 0)
-        ;
+    uint64_t left = 0;
+    for (size_t n; (n = smp_source_take(source, &at)) > 0;)
+        left += n;
+    if (all)
+        smp_sound_note_unread(reader, left);
     return source->failed || source->over_limit ? smp_source_ended(source, err) : SMP_OK;
 }
 

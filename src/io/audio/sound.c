@@ -405,12 +405,17 @@ void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact)
                  (unsigned long long)inexact->infinite, all);
 }
 
+void smp_sound_note_unread(smp_reader *reader, uint64_t bytes)
+{
+    enum { LEAST = 1024 };
+    if (bytes >= LEAST)
+        smp_note(&reader->notes, "%llu bytes behind its samples are not read", (unsigned long long)bytes);
+}
+
 void smp_sound_note_behind(smp_reader *reader, uint64_t at)
 {
-    enum { LEAST = 1024 /* bytes */ };
     const uint64_t size = reader->source.size;
-    if (size != UINT64_MAX && size > at && size - at >= LEAST)
-        smp_note(&reader->notes, "%llu bytes behind its samples are not read", (unsigned long long)(size - at));
+    smp_sound_note_unread(reader, size != UINT64_MAX && size > at ? size - at : 0);
 }
 
 static bool is_law(int type)

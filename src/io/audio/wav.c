@@ -435,8 +435,10 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
         second = smp_sound_look(source, pcm->next, head, HEAD) && is_wav(head);
     else if (smp_source_skip(source, gap) == gap && smp_source_peek(source, &at, HEAD) == HEAD)
         second = is_wav(at);
-    if (second)
+    if (second) {
         smp_note(&reader->notes, "a second WAV follows and is not read: join them first, sox A.wav B.wav BOTH.wav");
+        (void)smp_source_skip(source, source->seekable ? 0 : UINT64_MAX);
+    }
     return smp_pcm_read_end(reader, err);
 }
 
