@@ -358,6 +358,7 @@ static void what_is_unknown_is_told(void **state)
                                            {"/**/ IADD3.FROB R4, R1, R2, R3 ;", "'.FROB' is unknown"},
                                            {"/**/ HGMMA.64x8x16.F32 R24, gdesc[UR4], R24 ;", "unknown operation"},
                                            {"/**/ MOV R4, cx[UR4][0x10] ;", "unknown form"},
+                                           {"/**/ IDP.4A.HI.U8.U8 R4, R1, R2, R3 ;", "this form"},
                                            {"/**/ BRA `(.L_nowhere) ;", "another function"},
                                            {"/**/ CALL.REL.NOINC R8 `(op) ;", "this call"},
                                            {"/**/ CALL.REL.NOINC `(f) ;\n/**/ EXIT ;\nf:\n/**/ CALL.REL.NOINC `(f) ;\n"

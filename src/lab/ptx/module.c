@@ -22,6 +22,8 @@ ptx_text ptx_until(ptx_parser *parser, char end)
         if (c == '"') {
             for (parser->at++; parser->at < parser->length && parser->text[parser->at] != '"'; parser->at++)
                 ;
+            if (parser->at == parser->length)
+                break;
             continue;
         }
         if (c == end && !depth) {

@@ -10,7 +10,7 @@
 bool ptx_is(ptx_text text, const char *word)
 {
     const size_t size = strlen(word);
-    return text.size == size && !memcmp(text.at, word, size);
+    return text.size == size && (!size || !memcmp(text.at, word, size)); /* a text that is not there has no place */
 }
 
 ptx_text ptx_trim(ptx_text text)

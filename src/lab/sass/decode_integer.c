@@ -327,6 +327,8 @@ static bool decode_dot(sass_parser *parser, const sass_line *line, warp_inst *in
         return sass_refuse(parser, line, "this form");
     op->wide = !four;
     op->high = sass_has(line, "HI");
+    if (four && op->high) /* four bytes have no upper half */
+        return sass_refuse(parser, line, "this form");
     op->mode = line->words[line->word_count - 2][0] == 'S';
     op->submode = line->words[line->word_count - 1][0] == 'S';
     inst->execute = sass_run_dot;
