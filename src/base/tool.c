@@ -152,7 +152,7 @@ static _Noreturn void guard(const cage *c, pid_t parent)
     while (tool > 0 && waitpid(tool, &status, WNOHANG) == 0)
         if (sigwaitinfo(&set, NULL) == SIGTERM)
             kill(0, SIGKILL);
-    c->outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    c->outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     _exit(0);
 }
 
@@ -187,7 +187,7 @@ static _Noreturn void watch(const cage *c, pid_t parent)
     if (ends_it)
         (void)waitpid(group, &status, 0);
     if (ends_it || WIFSIGNALED(status))
-        c->outcome->status = 128 + (ends_it ? ends_it : WTERMSIG(status));
+        c->outcome->status = -(ends_it ? ends_it : WTERMSIG(status));
     if (getppid() != parent) { /* nobody else removes it */
         char *const words[] = {(char *)(uintptr_t) "rm", (char *)(uintptr_t) "-rf", (char *)(uintptr_t) "--",
                                (char *)(uintptr_t)c->tool->folder, NULL};

@@ -22,7 +22,7 @@ typedef struct smp_tool {
 } smp_tool;
 
 typedef struct smp_tool_end {
-    int status;     /* its exit status, or 128 + its signal */
+    int status;     /* its exit status, or its signal, negative */
     bool late;      /* it was ended after `seconds` */
     char *messages; /* what it printed, without what controls a terminal, its end cut; from smp_alloc, may be null */
 } smp_tool_end;

@@ -126,7 +126,7 @@ static void what_it_started_ends_with_its_time(void **state)
     char *folder;
     smp_tool_end end = run(child_that_stays, 0.5, true, &folder);
     assert_true(end.late);
-    assert_int_equal(end.status, 128 + SIGKILL);
+    assert_int_equal(end.status, -SIGKILL);
     assert_gone(pid_in(folder));
     smp_free(end.messages);
     smp_tool_folder_remove(folder);
@@ -181,6 +181,14 @@ static void what_it_started_ends_with_this_program_however_it_ends(void **state)
     }
 }
 
+/* A status of 255, with which ptxas ends, is no signal. */
+static void a_status_is_told_from_a_signal(void **state)
+{
+    (void)state;
+    expect("exit 255", true, "", 255);
+    expect("exec head -c 9000000 /dev/urandom > f", true, "", -SIGXFSZ);
+}
+
 static void memory_and_files_have_bounds(void **state)
 {
     (void)state;
@@ -230,6 +238,7 @@ SMP_SUITE(tool)
         cmocka_unit_test(variables_that_load_libraries_stay_behind),
         cmocka_unit_test(what_it_started_ends_with_its_time),
         cmocka_unit_test(what_it_started_ends_with_this_program_however_it_ends),
+        cmocka_unit_test(a_status_is_told_from_a_signal),
         cmocka_unit_test(memory_and_files_have_bounds),
         cmocka_unit_test(messages_are_cut_and_cleaned),
         cmocka_unit_test(what_is_taken_is_a_file_and_no_link),

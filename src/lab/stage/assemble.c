@@ -91,9 +91,9 @@ static smp_code make_file(const input *in, char *const *argv, const char *from, 
     const char *name = smp_base_name(argv[0]);
     if (!code && end.late)
         snprintf(why, SMP_ASSEMBLE_WHY, "%s takes more than %g seconds", name, tool.seconds);
-    else if (!code && end.status >= 128)
-        snprintf(why, SMP_ASSEMBLE_WHY, "%s was ended by signal %d; it may take %d MiB of memory", name,
-                 end.status - 128, (int)(MOST_MEMORY >> 20));
+    else if (!code && end.status < 0)
+        snprintf(why, SMP_ASSEMBLE_WHY, "%s was ended by signal %d; it may take %d MiB of memory", name, -end.status,
+                 (int)(MOST_MEMORY >> 20));
     else if (!code && end.status)
         snprintf(why, SMP_ASSEMBLE_WHY, "%s refuses it", name);
     if (!code && end.messages)

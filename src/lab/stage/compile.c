@@ -254,7 +254,7 @@ static smp_code say(const smp_compile_settings *settings, const smp_tool *tool, 
     }
     if (!end->status)
         return SMP_OK;
-    if (end->status == 128 + SIGINT || end->status == 128 + SIGTERM || end->status == 128 + SIGHUP)
+    if (end->status == -SIGINT || end->status == -SIGTERM || end->status == -SIGHUP)
         return smp_fail(err, SMP_E_INTERRUPTED, "interrupted");
     smp_fail(err, SMP_E_DECODE, "%s cannot compile it (its messages are above)", compiler_of(tool));
     if (settings->reach && !settings->reach->trusted && end->messages && strstr(end->messages, "Permission denied"))
