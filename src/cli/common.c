@@ -54,7 +54,8 @@ const smp_option smp_common_options[] = {
      .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6,
-     .help = "longest time that decoding a file, or compiling a kernel, may take; 0: by its size; a minute",
+     .help = "longest time that decoding a file, or compiling a kernel, may take; 0: by its size, and a minute for a "
+             "kernel",
      .flags = SMP_O_INPUTS},
     {"gpu-jpeg", 0, SMP_O_SIZE, offsetof(smp_common, limits.gpu_jpeg), .size = SMP_GPU_JPEG, .argument = "PIXELS",
      .help = "from how many pixels on a GPU decodes and codes JPEGs too: the same bytes; 0: never",

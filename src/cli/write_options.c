@@ -109,7 +109,7 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *se
     const char *written[MOST_FORMATS] = {smp_writer_format(output, as ? as + (as[0] == '.') : NULL)};
     smp_write_options given = {0};
     size_t count = 1;
-    for (size_t i = 0; i < program->save_count && count < MOST_FORMATS; i++)
+    for (size_t i = 0; program && i < program->save_count && count < MOST_FORMATS; i++)
         if ((written[count] = smp_writer_format(program->saves[i].path, NULL)))
             count++;
     if (!written[0]) /* not known before the input is */
@@ -117,7 +117,7 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *se
     smp_cli_write_options(settings, &given);
     for (size_t i = 0; i < given.values.count; i++) {
         const smp_write_option *option = given.values.items[i].option;
-        if (!(option->must >> given.values.items[i].value & 1)) /* else refused, or taken */
+        if (!(option->flags & SMP_WRITE_KEPT) && !(option->must >> given.values.items[i].value & 1)) /* else refused */
             tell_idle(common, option, given.values.items[i].value, written, count);
     }
     if (smp_write_value(&given.values, &smp_write_lossless) && smp_write_value(&given.values, &smp_write_quality) &&

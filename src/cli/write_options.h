@@ -37,7 +37,7 @@ smp_code smp_cli_refuse_format(const char *option, const char *is_for, const cha
 bool smp_cli_is_write_option(const char *name);
 
 /* Warns of those that are given and are neither for the output, of a name or as --format and --to say (null: by its
- * name), nor for a file that the pipeline saves. */
+ * name), nor for a file that the pipeline (may be null) saves. */
 void smp_cli_idle_options(const smp_common *common, const smp_write_settings *settings, const char *output,
                           const char *as, const smp_program *program);
 

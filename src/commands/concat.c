@@ -252,6 +252,7 @@ static smp_code concat(void *given, smp_error *err)
         return smp_hint(err, "write -o %.200s", last ? last : "all.wav");
     }
     smp_code code = smp_cli_check_stdout(s->out, err);
+    smp_cli_idle_options(&base->common, &s->write, s->out, NULL, NULL);
     if (!code)
         code = smp_many_open(&s->many, err);
     if (!code && !smp_grow(&base->stages.items, &base->stages.capacity, 1, sizeof *base->stages.items))

@@ -376,6 +376,8 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     if (!code)
         code = name_parts(s, folder, &found, err);
     if (!code)
+        smp_cli_idle_options(&s->plan.base.common, &s->write, found.items[0].path, NULL, NULL);
+    if (!code)
         code = smp_make_folders(found.items[0].path, err);
     if (!code && start >= 0)
         code = smp_prepass_rewind(start, err);

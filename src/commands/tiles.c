@@ -140,6 +140,8 @@ static smp_code check_format(tiling *t, smp_error *err)
                            : "--to npy holds them");
         code = smp_at(err, "%s", path);
     }
+    if (!code)
+        smp_cli_idle_options(&t->settings->common, &t->settings->write, path, NULL, NULL);
     smp_free(path);
     return code;
 }

@@ -32,6 +32,7 @@ const smp_write_option smp_write_lossless = {
     .name = "lossless",
     .type = SMP_WRITE_FLAG,
     .help = "write a WebP without loss",
+    .flags = SMP_WRITE_KEPT,
 };
 
 static const char *const sample_words[] = {"keep",   "8",    "16",    "24",  "32", "float",

@@ -11,11 +11,12 @@
 
 typedef enum smp_write_type { SMP_WRITE_FLAG, SMP_WRITE_NUMBER, SMP_WRITE_CHOICE } smp_write_type;
 
-/* How help shows an option. */
+/* How help shows an option, and whether it may be idle. */
 enum {
     SMP_WRITE_RARE = 1,  /* among the last, and not by -h */
     SMP_WRITE_ALONE = 2, /* of a choice: without a value it is the second word */
-    SMP_WRITE_SAID = 4   /* a choice whose default help names */
+    SMP_WRITE_SAID = 4,  /* a choice whose default help names */
+    SMP_WRITE_KEPT = 8   /* formats that do not take it do nothing else, or refuse it */
 };
 
 typedef struct smp_write_option {

@@ -222,13 +222,13 @@ class Hints(CliCase):
         for arguments, said in (
             (("a.png", "b.jpg", "--png-palette"), "--png-palette does nothing: it is for PNG, and a JPEG is written"),
             (("a.png", "b.png", "--quality", "50"), "--quality does nothing: it is for JPEG, WebP"),
-            (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression does nothing"),
-            (("a.png", "b.png", "--samples", "24"), "--samples does nothing: it is for WAV, W64, AIFF, CAF, FLAC"),
+            (("a.png", "b.npy", "--tiff-compression", "lzw"), "--tiff-compression lzw does nothing: it is for TIFF"),
+            (("a.png", "b.png", "--samples", "24"), "--samples 24 does nothing: it is for WAV, FLAC, AIFF"),
             (("a.png", "b.png", "--fast-decode"), "--fast-decode does nothing"),
             (("a.png", "b.png", "--lossless"), ""),
             (("a.png", "b.jpg", "--quality", "50", "--jpeg-progressive"), ""),
             (("--jpeg-progressive", "a.png", "b.jpg"), ""),
-            (("--jpeg-progressive", "off", "a.png", "b.png"), "--jpeg-progressive does nothing: it is for JPEG"),
+            (("--jpeg-progressive", "off", "a.png", "b.png"), "--jpeg-progressive off does nothing"),
             (("a.png", "b.png", "--png-level", "9", "--png-palette"), ""),
         ):  # fmt: skip
             with self.subTest(arguments):
@@ -236,10 +236,17 @@ class Hints(CliCase):
                 self.assertIn(said, told)
                 self.assertEqual(told.count("\n"), 1 if said else 0, told)
         shutil.copy(SAMPLES / "chirp.wav", self.folder / "s.wav")
-        self.assertIn("--samples does nothing", self.smp("convert", "s.wav", "s.npy", "--samples", "24").stderr)
+        self.assertIn("--samples 24 does nothing", self.smp("convert", "s.wav", "s.npy", "--samples", "24").stderr)
         self.assertEqual(self.smp("convert", "s.wav", "t.wav", "--samples", "24").stderr, "")
         self.assertIn("--png-palette does nothing", self.smp("convert", "a.png", "-o", "jpgs", "--to", "jpg",
                                                              "--png-palette").stderr)
+        for arguments in (("montage", "a.png", "-o", "m.jpg", "--png-level", "9"),
+                          ("tiles", "a.png", "-o", "tiles", "--to", "jpg", "--png-level", "9"),
+                          ("concat", "s.wav", "s.wav", "-o", "c.wav", "--bitrate", "64"),
+                          ("split", "s.wav", "-o", "parts", "--every", "1s", "--bitrate", "64")):  # fmt: skip
+            with self.subTest(arguments):
+                self.assertRegex(self.smp(*arguments).stderr, "--(png-level|bitrate) does nothing: it is for ")
+        self.assertNotIn("--bitrate", self.smp("montage", "--help").stdout)
         self.assertEqual(self.smp("run", "-e", 'save "s.png"', "a.png", "c.jpg", "--png-palette").stderr, "")
         self.assertEqual(self.smp("batch", "-e", "gray", "a.png", "-o", "out", "--quality", "50").stderr.count("\n"), 1)
 

@@ -292,6 +292,7 @@ static smp_code check_settings(const montage_settings *s, smp_montage *look, smp
     look->gap = s->gap;
     look->labels = s->labels != LABEL_NONE;
     smp_montage_ink(look);
+    smp_cli_idle_options(&s->many.plan.base.common, &s->write, s->out, NULL, NULL);
     return smp_cli_check_stdout(s->out, err);
 }
 
@@ -340,6 +341,7 @@ const smp_command smp_command_montage = {
                                  {"frames bordercolor border padding spacing", "--gap 10"},
                                  {0}},
     .settings_size = sizeof(montage_settings),
+    .without = SMP_O_SOUNDS,
     .groups = {{"options", options},
                SMP_WRITE_GROUP(montage_settings, write),
                SMP_MANY_GROUP,
