@@ -34,10 +34,11 @@ enum {
     MOST_MORE = 512,          /* processes and threads that the user may have more than the system has now */
     MOST_VARIABLES = 64,
     MOST_PROCESSORS = 8, /* that a tool keeps busy */
+    UNWATCHED = -65536,  /* a status that no signal has */
 };
 static const char messages_name[] = "smempipe-messages";
 
-/* What the two processes share. status: -1: the watcher has not set it. */
+/* What the two processes share. status: UNWATCHED: the watcher has not set it. */
 typedef struct outcome {
     int status, error; /* error: of what could not be done before the tool began */
     bool late;
@@ -359,7 +360,7 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
     if (out == MAP_FAILED)
         return smp_fail_memory(err, "a tool", sizeof *out);
     c.outcome = out;
-    out->status = -1;
+    out->status = UNWATCHED;
     c.input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     c.messages = create(tool->folder, messages_name);
     c.output = tool->output ? create(tool->folder, tool->output) : c.messages;
@@ -373,7 +374,7 @@ smp_code smp_tool_run(const smp_tool *tool, smp_tool_end *end, smp_error *err)
         code = smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", tool->argv[0], strerror(errno));
     else
         code = wait_for(child, tool->argv[0], &status, err);
-    if (!code && (out->error || out->status < 0))
+    if (!code && (out->error || out->status == UNWATCHED))
         code = smp_fail(err, SMP_E_PROCESS, "cannot run %s: %s", tool->argv[0],
                         out->error ? strerror(out->error) : "the process that watches it was ended");
     const int opened[] = {c.input, c.messages, tool->output ? c.output : -1};
