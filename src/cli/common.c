@@ -50,7 +50,8 @@ const smp_option smp_common_options[] = {
              "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le, alaw, mulaw); @BYTES behind it passes bytes over"},
     {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
      .help = "read what there is of a JPEG, PNG, WAV, W64, AIFF, CAF, video, M4A or other file of FFmpeg's that is cut "
-             "short, with a warning, and do not check the MD5 that a FLAC keeps of its samples",
+             "short, with a warning, and check neither the MD5 that a FLAC keeps of its samples nor a "
+             "TIFF's sums",
      .flags = SMP_O_INPUTS},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6,

@@ -147,8 +147,8 @@ const char *smp_names_end(smp_names *names); /* the text, after the last one */
 /* Notes at the end of a sound that f32 does not hold so many of its samples. */
 void smp_sound_note_inexact(smp_reader *reader, const smp_inexact *inexact);
 
-/* Notes that bytes behind the samples, or from `at` on, are not read. Tags of other programs, cut chunks and what fills a file up are short,
- * and are not told. */
+/* Notes that bytes behind the samples, or from `at` on, are not read. Tags of other programs, cut chunks and what fills
+ * a file up are short, and are not told. */
 void smp_sound_note_unread(smp_reader *reader, uint64_t bytes);
 void smp_sound_note_behind(smp_reader *reader, uint64_t at);
 
