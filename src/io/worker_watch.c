@@ -113,6 +113,9 @@ static double next_portion(const smp_watch *watch)
 static double go_on(void *context)
 {
     smp_watch *watch = context;
+    const double since = smp_now() - watch->looked;
+    if (since < watch->portion) /* the rest of an answer came, or who waits looked at something else */
+        return watch->portion - since;
     if (watch->portion > 0)
         look(watch);
     if (smp_watch_is_late(watch) || watch->asleep >= smp_worker_patience || watch->slept >= watch->may_sleep)
