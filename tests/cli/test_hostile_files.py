@@ -81,8 +81,8 @@ class HostileFiles(CliCase):
         self.assertIn("16000 x 16000", self.smp("info", "scans.jpg", "--max-memory", "1G").stdout)
 
     def test_a_chain_of_many_streams_is_counted_before_it_costs(self):
-        self.write("one.wav", struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + 800, b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000,
-                                          2, 16, b"data", 800) + bytes(800))
+        self.write("one.wav", struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + 800, b"WAVE", b"fmt ", 16, 1, 1, 8000,
+                                          16000, 2, 16, b"data", 800) + bytes(800))
         self.smp("convert", "one.wav", "one.ogg")
         one = (self.folder / "one.ogg").read_bytes()
         self.write("some.ogg", one * 200)
