@@ -250,8 +250,8 @@ typedef struct smp_write_options {
 /* Whether a file of this name, with these options, may hold an input's coded picture as it is. */
 bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, const smp_media *media);
 
-/* The kind of sample that was asked for; SMP_SOUND_NONE: that of the input. */
-smp_sound_type smp_asked_sound_type(const smp_write_options *options);
+/* The kind of sample that was asked for, an smp_sound_type; SMP_SOUND_NONE: that of the input. */
+int smp_asked_sound_type(const smp_write_options *options);
 
 /* The shape that a file of this name will hold for a picture of this shape. *out differs from `shape` in format (a JPEG
  * is u8), and in channels and alpha where the format has none (the planner then flattens on black). Fails for an

@@ -354,11 +354,10 @@ bool smp_writer_keeps_coded(const char *path, const smp_write_options *options, 
            !strcmp(format->name, media->file_format) && format->keeps_coded && format->keeps_coded(options, media);
 }
 
-smp_sound_type smp_asked_sound_type(const smp_write_options *options)
+int smp_asked_sound_type(const smp_write_options *options)
 {
-    static const smp_sound_type types[] = {SMP_SOUND_NONE, SMP_SOUND_U8,  SMP_SOUND_S16, SMP_SOUND_S24,
-                                           SMP_SOUND_S32,  SMP_SOUND_F32, SMP_SOUND_F64, SMP_SOUND_ALAW,
-                                           SMP_SOUND_ULAW, SMP_SOUND_NONE};
+    static const int types[] = {SMP_SOUND_NONE, SMP_SOUND_U8,  SMP_SOUND_S16,  SMP_SOUND_S24,  SMP_SOUND_S32,
+                                SMP_SOUND_F32,  SMP_SOUND_F64, SMP_SOUND_ALAW, SMP_SOUND_ULAW, SMP_SOUND_NONE};
     return types[smp_write_value(&options->values, &smp_write_samples)];
 }
 

@@ -177,8 +177,8 @@ static void a_time_limit_holds_whatever_the_time_goes_into(void **state)
         "again: st.shared.u32 [s], %r0; ld.shared.u32 %r1, [s]; bra again;",
         "again: st.global.u32 [%d0], %r0; bra again;",
         "again: st.global.u32 [%d0+1], %r0; bra again;",
-        "again: and.b32 %r1, %r0, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra even; add.u32 %r0, %r0, 2; bra again;\n"
-        "even: add.u32 %r0, %r0, 4; bra again;",
+        ("again: and.b32 %r1, %r0, 1; setp.eq.u32 %p0, %r1, 0; @%p0 bra even; add.u32 %r0, %r0, 2; bra again;\n"
+         "even: add.u32 %r0, %r0, 4; bra again;"),
         "again: bar.sync 0; bra again;",
         "",
     };
