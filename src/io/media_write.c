@@ -225,6 +225,16 @@ static void tell_left_out(smp_writer *writer, const smp_meta *meta)
         smp_note(&writer->notes, "left out, since the format %s has no place for it: %s", format, what);
 }
 
+/* The usual extension of the first format that takes it. */
+static const char *extension_of(const smp_write_option *option, int value)
+{
+    const smp_file_format *format;
+    for (size_t i = 0; (format = smp_format_at(i)); i++)
+        if (smp_write_taken(format->name, option, value))
+            return format->extensions[0];
+    return "";
+}
+
 /* An option that makes another file than the format has is refused; others that do nothing are the caller's to tell. */
 static smp_code check_values(const smp_writer *writer, smp_error *err)
 {
@@ -238,7 +248,7 @@ static smp_code check_values(const smp_writer *writer, smp_error *err)
         smp_write_takers(option, value, takers, sizeof takers);
         smp_fail(err, SMP_E_USAGE, "--%s %s is for %s, and this is %s %s", option->name, option->choices[value], takers,
                  smp_article(writer->format->name), writer->format->name);
-        return smp_hint(err, "write a file of that format, or leave --%s out", option->name);
+        return smp_hint(err, "write a .%s, or leave --%s out", extension_of(option, value), option->name);
     }
     return SMP_OK;
 }

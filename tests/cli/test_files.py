@@ -288,7 +288,7 @@ class KeptByForce(CliCase):
             self.smp("measure", "-e", "stats", "in", "--html", "page.html", *force)
 
     def test_a_list_replaces_no_picture(self):
-        self.refused("list", "in", "-o", "in/a.png", says="is no list")
+        self.refused("list", "in", "-o", "in/a.png", says="is not a list")
         for force in ((), ("-f",)):
             self.smp("list", "in", "-o", "work.list", *force)
 

@@ -51,6 +51,18 @@ class GpuLibrary(CliCase):
         self.assertEqual(said.count("smempipe:"), 1, said)
         return said
 
+    @staticmethod
+    def maps_of_child(parent, name):
+        """Number and memory map of a process of this name that `parent` began; None: there is none."""
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                state = (folder / "stat").read_text()
+                if f"({name})" in state and state.rpartition(")")[2].split()[1] == str(parent):
+                    return int(folder.name), (folder / "maps").read_text()
+            except OSError:
+                pass
+        return None
+
     def test_decoders_of_pipes_come_from_a_process_without_the_driver(self):
         """Who begins decoders later is forked before the GPU's driver is opened, and its threads with it."""
         shutil.copy(LIBRARY, self.program.parent)
@@ -58,17 +70,12 @@ class GpuLibrary(CliCase):
                               cwd=self.folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
             end, nursery = time.monotonic() + 30, None
             while not nursery and time.monotonic() < end:
-                for folder in pathlib.Path("/proc").glob("[0-9]*"):
-                    try:
-                        state = (folder / "stat").read_text()
-                        if "(smp-nursery)" in state and state.rpartition(")")[2].split()[1] == str(run.pid):
-                            nursery = (folder / "maps").read_text()
-                    except OSError:
-                        pass
+                keeper = self.maps_of_child(run.pid, "smp-keeper")
+                nursery = keeper and self.maps_of_child(keeper[0], "smp-nursery")
             run.communicate((self.folder / "in.png").read_bytes())
         self.assertEqual(run.returncode, 0)
         self.assertTrue(nursery, "no process begins decoders")
-        self.assertNotIn("libcuda", nursery)
+        self.assertNotIn("libcuda", keeper[1] + nursery[1])
 
     def test_it_is_found_wherever_it_is_installed(self):
         said = self.refused(f"there is no {LIBRARY.name} in {self.program.parent}, {self.folder}/prefix/lib")
