@@ -117,7 +117,8 @@ void smp_cli_idle_options(const smp_common *common, const smp_write_settings *se
     smp_cli_write_options(settings, &given);
     for (size_t i = 0; i < given.values.count; i++) {
         const smp_write_option *option = given.values.items[i].option;
-        if (!(option->flags & SMP_WRITE_KEPT) && !(option->must >> given.values.items[i].value & 1)) /* else refused */
+        if (!(option->flags & SMP_WRITE_KEPT) &&
+            !smp_write_must(option, given.values.items[i].value)) /* else refused */
             tell_idle(common, option, given.values.items[i].value, written, count);
     }
     if (smp_write_value(&given.values, &smp_write_lossless) && smp_write_value(&given.values, &smp_write_quality) &&

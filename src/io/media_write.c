@@ -243,7 +243,7 @@ static smp_code check_values(const smp_writer *writer, smp_error *err)
         const smp_write_option *option = values->items[i].option;
         const int value = values->items[i].value;
         char takers[80];
-        if (!(option->must >> value & 1) || smp_write_taken(writer->format->name, option, value))
+        if (!smp_write_must(option, value) || smp_write_taken(writer->format->name, option, value))
             continue;
         smp_write_takers(option, value, takers, sizeof takers);
         smp_fail(err, SMP_E_USAGE, "--%s %s is for %s, and this is %s %s", option->name, option->choices[value], takers,

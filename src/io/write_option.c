@@ -119,6 +119,11 @@ bool smp_write_taken(const char *file_format, const smp_write_option *option, in
     return false;
 }
 
+bool smp_write_must(const smp_write_option *option, int value)
+{
+    return option->type == SMP_WRITE_CHOICE && (option->must >> value & 1);
+}
+
 void smp_write_takers(const smp_write_option *option, int value, char *text, size_t size)
 {
     size_t used = 0;

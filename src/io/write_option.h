@@ -59,7 +59,9 @@ const smp_write_option *smp_write_option_at(size_t index);
 smp_kind smp_write_option_kind(const smp_write_option *option);
 /* Whether a format (smp_media.file_format) takes this value. */
 bool smp_write_taken(const char *file_format, const smp_write_option *option, int value);
-/* The names of the formats that do, with commas between them. */
+/* Whether this value makes another file, so that formats without it refuse it. */
+bool smp_write_must(const smp_write_option *option, int value);
+/* The names of the formats that take this value, with commas between them. */
 void smp_write_takers(const smp_write_option *option, int value, char *text, size_t size);
 
 /* Of several formats. */

@@ -96,7 +96,7 @@ class Sound(CliCase):
         self.assertEqual((self.folder / "r.jsonl").read_text().count('"skipped"'), 2)
         done = self.smp("batch", "-e", "gain 1dB", "cut.wav", "s0.wav", "-o", "other", "--skip-level=-30", status=1)
         self.assertIn("1 of 2 files failed", done.stderr)
-        for wrong, says in ((("--skip-level=x",), "no value for --skip-level"),
+        for wrong, says in ((("--skip-level=x",), "not a valid value for --skip-level"),
                             (("--skip-level=-20", "--album=-20"), "exclude")):
             self.assertIn(says, self.smp("batch", "album", "s0.wav", "-o", "o", *wrong, status=2).stderr)
 
