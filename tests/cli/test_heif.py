@@ -26,7 +26,9 @@ class Heif(CliCase):
 
     def read(self, name, warning=""):
         done = self.smp("convert", name, "out.npy", "-f")
-        self.assertEqual(done.stderr if not warning else warning in done.stderr, warning and True)
+        # What the AV1 decoder says where a confined process of a sanitizer may not ask for processors.
+        said = "".join(line for line in done.stderr.splitlines() if "Unable to detect thread count" not in line)
+        self.assertEqual(said if not warning else warning in said, warning and True)
         return np.load(self.folder / "out.npy")
 
     def test_gray_of_limited_range_is_black_to_white(self):
