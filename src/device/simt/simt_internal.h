@@ -127,6 +127,7 @@ unsigned long long smp_simt_word_ask(const unsigned long long *at);
 /* ------------------------------------------------------------------------------------------------ memory */
 
 void simt_memory_begin(simt_worker *worker);
+void simt_memory_close(simt_worker *worker);
 /* Addresses first .. end-1. */
 typedef struct simt_range {
     uintptr_t first, end;

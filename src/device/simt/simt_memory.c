@@ -2,6 +2,7 @@
  * copies. Between two switches a fiber runs alone in its block. Blocks run in parallel, so atomics use the host's
  * atomics. */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
 #include "device/simt/simt_internal.h"
@@ -41,6 +42,12 @@ void simt_memory_begin(simt_worker *worker)
     memset(worker->copy_first, 0, sizeof worker->copy_first);
     memset(worker->copy_last, 0, sizeof worker->copy_last);
     memset(worker->copy_group, 0, sizeof worker->copy_group);
+}
+
+void simt_memory_close(simt_worker *worker)
+{
+    ASAN_UNPOISON_MEMORY_REGION(worker->arena, SIMT_ARENA); /* whatever is mapped there next is not poisoned */
+    munmap(worker->arena, SIMT_ARENA);
 }
 
 void *smp_simt_shared_dynamic(void)

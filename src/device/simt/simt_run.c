@@ -373,7 +373,7 @@ static void worker_free(simt_worker *worker)
     simt_trace_free(worker);
     smp_free(worker->copies);
     if (worker->arena)
-        munmap(worker->arena, SIMT_ARENA);
+        simt_memory_close(worker);
     smp_free(worker);
 }
 

@@ -514,7 +514,8 @@ void ptx_run_copy(warp_block *block, warp_frame *frame, const warp_inst *inst, u
     WARP_ACTIVE_LANES(done)
     {
         const uint32_t bytes = !(inside >> l & 1) ? 0 : wanted && wanted[l] < inst->width ? wanted[l] : inst->width;
-        memcpy(block->shared + offset[l], (const void *)(uintptr_t)from[l], bytes);
+        if (bytes)
+            memcpy(block->shared + offset[l], (const void *)(uintptr_t)from[l], bytes);
         memset(block->shared + offset[l] + bytes, 0, inst->width - bytes);
     }
 }
