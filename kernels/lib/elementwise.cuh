@@ -186,6 +186,17 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_tabl
 /* Both kernels of a formula. HOW: tables, or packs where the formula takes no longer than a look-up or bytes can become
  * values that clip. */
 #define SMP_ELEMENTWISE_GPU(NAME, HOW, BY_CHANNEL)                                                                     \
+    SMP_ELEMENTWISE_GPU_(NAME, HOW, BY_CHANNEL)                                                                        \
+    SMP_KERNEL_FORMATS(NAME##_naive, smp_##NAME)                                                                       \
+    SMP_KERNEL_FORMATS(NAME##_tiled, smp_##NAME)
+
+/* The same for sound, which is f32: with packs. */
+#define SMP_ELEMENTWISE_GPU_F32(NAME, BY_CHANNEL)                                                                      \
+    SMP_ELEMENTWISE_GPU_(NAME, packs, BY_CHANNEL)                                                                      \
+    SMP_KERNEL_PAIR_(NAME##_naive, f32, float, f32, float, smp_##NAME)                                                 \
+    SMP_KERNEL_PAIR_(NAME##_tiled, f32, float, f32, float, smp_##NAME)
+
+#define SMP_ELEMENTWISE_GPU_(NAME, HOW, BY_CHANNEL)                                                                    \
     SMP_ELEMENTWISE_OP(NAME)                                                                                           \
     template <typename IN, typename OUT> SMP_DEVICE void NAME##_naive(const smp_io &io, const smp_##NAME &p)           \
     {                                                                                                                  \
@@ -194,8 +205,6 @@ template <typename IN, typename OUT, typename OP> SMP_DEVICE void smp_point_tabl
     template <typename IN, typename OUT> SMP_DEVICE void NAME##_tiled(const smp_io &io, const smp_##NAME &p)           \
     {                                                                                                                  \
         smp_point_##HOW<IN, OUT>(io, NAME##_op<BY_CHANNEL>{p});                                                        \
-    }                                                                                                                  \
-    SMP_KERNEL_FORMATS(NAME##_naive, smp_##NAME)                                                                       \
-    SMP_KERNEL_FORMATS(NAME##_tiled, smp_##NAME)
+    }
 
 #endif

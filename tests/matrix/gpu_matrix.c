@@ -7,8 +7,8 @@
  * storage between stages, strips of 7 rows or all at once (on a GPU, and with SMP_FULL=1, both). On a GPU, and with
  * SMP_FULL=1, each edge meets each format with each channel count; else each format and each channel count.
  * SMP_MATRIX=reduced takes one input for each format and channel count (sanitizers), SMP_MATRIX_PART=K/N every Nth
- * stage from the Kth. Stages or variants without GPU kernels are listed and fail the test; SMP_TEST_ALL_KERNELS=0 lets
- * them pass. */
+ * stage from the Kth, SMP_TEST_STAGE=NAME that stage alone. Stages or variants without GPU kernels are listed and fail
+ * the test; SMP_TEST_ALL_KERNELS=0 lets them pass. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -221,20 +221,14 @@ static int close_devices(void **given)
 SMP_SUITE(gpu_matrix)
 {
     const char *text = getenv("SMP_MATRIX_PART");
-    size_t part = 0, parts = 1, count = 0;
+    size_t part = 0, parts = 1, count;
     if (text && (sscanf(text, "%zu/%zu", &part, &parts) != 2 || part >= parts)) {
         fprintf(stderr, "SMP_MATRIX_PART=%s: K/N is wanted, K from 0 to N-1\n", text);
         return 2;
     }
-    struct CMUnitTest *tests = calloc(smp_stage_count() + 1, sizeof *tests);
+    struct CMUnitTest *tests = stage_tests(check_stage, part, parts, &count);
     if (!tests)
         return 1;
-    for (size_t i = part; i < smp_stage_count(); i += parts) {
-        const smp_stage *stage = smp_stage_at(i);
-        if (stage->examine) /* tests/warp/stage.c */
-            continue;
-        tests[count++] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
-    }
     tests[count] = (struct CMUnitTest)cmocka_unit_test(every_variant_has_kernels_for_gpus);
     int failed = _cmocka_run_group_tests("GPU matrix", tests, count + 1, open_devices, close_devices);
     free(tests);

@@ -8,7 +8,7 @@
  * tests/mutants.py says SMP_TEST_KERNELS=NAME, which takes only what runs kernels of kernels/NAME.cu;
  * SMP_TEST_MUTANT=FILE, a library with other traced kernels to take for these; SMP_TEST_PLACE=N, the value of its
  * variable smp_mutant; SMP_TEST_COUNTS=FILE, to be told what their shared accesses cost; SMP_TEST_ORDERS=1, the
- * order that is counted. */
+ * order that is counted. SMP_TEST_STAGE=NAME takes that stage alone, and does not ask for all kernels. */
 #include "suite.h"
 
 #include "gpu_matrix.h"
@@ -510,9 +510,12 @@ static void every_kernel_was_launched_in_every_order(void **given)
 {
     (void)given;
     int missed = 0, all = 0;
-    for (const smp_kernel_file *file = smp_kernel_files; file->name && !state.only; file++)
+    const bool one_stage = getenv("SMP_TEST_STAGE") != NULL;
+    for (const smp_kernel_file *file = smp_kernel_files; file->name && !one_stage; file++)
         for (const smp_simt_kernel *kernel = apart_since(file) ? NULL : **file->plain; kernel; kernel = kernel->next) {
             bool seen = false;
+            if (state.only && file != state.only)
+                break;
             for (int i = 0; i < state.seen_count; i++)
                 seen = seen || (state.seen[i].kernel == kernel && state.seen[i].launched > 0);
             all++;
@@ -520,10 +523,12 @@ static void every_kernel_was_launched_in_every_order(void **given)
             if (!seen)
                 print_error("never launched: %s (%s.cu)\n", kernel->name, file->name);
         }
-    print_message("%d kernels of %d in %ld runs of %ld inputs, chosen among %ld\n", all - missed, all, state.runs,
-                  state.inputs, state.planned);
+    if (all) /* else one stage's, or a mutant's */
+        print_message("%d kernels of %d in ", all - missed, all);
+    print_message("%ld runs of %ld inputs, chosen among %ld\n", state.runs, state.inputs, state.planned);
     assert_true(state.runs > 0);
-    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS && !getenv("SMP_TEST_MUTANT"); i++)
+    for (int i = 0; i < state.seen_count && state.orders == GPU_ORDERS && !one_stage && !getenv("SMP_TEST_MUTANT");
+         i++)
         if ((!state.only || smp_kernel_file_of(state.seen[i].kernel->name) == state.only) && lacked_orders(i)) {
             print_error("%s lacks the orders 0x%x\n", state.seen[i].kernel->name, lacked_orders(i));
             missed++;
@@ -562,24 +567,18 @@ static int take_kernels(void)
 
 SMP_SUITE(gpu_orders)
 {
-    size_t count = 0;
-    struct CMUnitTest *tests = calloc(smp_stage_count() + 1, sizeof *tests);
+    size_t count;
+    struct CMUnitTest *tests = stage_tests(check_stage, 0, 1, &count);
     int status = tests ? take_kernels() : 2;
     state.share = SHARE;
     if (status)
         return status;
-    for (size_t i = 0, at = 0; at < smp_stage_count(); at++) {
-        const smp_stage *stage = smp_stage_at(at);
-        if (stage->examine) /* tests/warp/stage.c */
-            continue;
-        tests[i] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
-        if (state.only && runs_first(state.only->name, stage->name)) {
+    for (size_t i = 1; i < count && state.only; i++)
+        if (runs_first(state.only->name, tests[i].name)) {
             const struct CMUnitTest own = tests[i];
             tests[i] = tests[0];
             tests[0] = own;
         }
-        count = ++i;
-    }
     tests[count] = (struct CMUnitTest)cmocka_unit_test(every_kernel_was_launched_in_every_order);
     int failed = _cmocka_run_group_tests("GPU orders", tests, count + 1, NULL, NULL);
     if (state.counts && fclose(state.counts))

@@ -7,7 +7,7 @@
  * between stages, and every enumeration and switch among the stage's own parameters. Runs are the rows of an orthogonal
  * array over Z11 (factor f of run (a, b) has level a + f*b modulo 11), in which every pair of levels of every two
  * factors occurs; a factor with fewer levels wraps round. SMP_FULL=1 takes the full product of the ways of running for
- * every input; SMP_MATRIX=reduced (sanitizer builds) takes every fifth run. */
+ * every input; SMP_MATRIX=reduced (sanitizer builds) takes every fifth run; SMP_TEST_STAGE=NAME that stage alone. */
 #include "suite.h"
 
 #include "matrix_case.h"
@@ -202,14 +202,8 @@ static int print_totals(void **state)
 
 SMP_SUITE(stage_matrix)
 {
-    size_t count = 0;
-    struct CMUnitTest *tests = calloc(smp_stage_count(), sizeof *tests);
-    for (size_t i = 0; tests && i < smp_stage_count(); i++) {
-        const smp_stage *stage = smp_stage_at(i);
-        if (stage->examine) /* tests/warp/stage.c */
-            continue;
-        tests[count++] = (struct CMUnitTest){stage->name, check_stage, NULL, NULL, (void *)(uintptr_t)stage};
-    }
+    size_t count;
+    struct CMUnitTest *tests = stage_tests(check_stage, 0, 1, &count);
     int failed = tests ? _cmocka_run_group_tests("stage matrix", tests, count, NULL, print_totals) : 1;
     free(tests);
     return failed;
