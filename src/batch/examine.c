@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
-#include "batch/pieces.h"
+#include "batch/claims.h"
 #include "batch/todo.h"
 
 /* ------------------------------------------------------------------------------------------------ names */
@@ -25,29 +25,29 @@ const char *smp_todo_under(const smp_todo *todo, const char *output)
 
 /* The hash of the folder of a path with links resolved; the one before is kept, since files of a folder follow each
  * other. */
-static smp_code real_folder(smp_todo_eye *eye, const char *path, size_t length, smp_error *err)
+static smp_code real_folder(smp_output_lookup *lookup, const char *path, size_t length, smp_error *err)
 {
-    if (eye->given && strlen(eye->given) == length && !strncmp(eye->given, path, length))
+    if (lookup->given && strlen(lookup->given) == length && !strncmp(lookup->given, path, length))
         return SMP_OK;
-    smp_free(eye->given);
-    eye->given = smp_strndup(path, length);
-    char *real = eye->given ? smp_real_path(length ? eye->given : ".") : NULL;
+    smp_free(lookup->given);
+    lookup->given = smp_strndup(path, length);
+    char *real = lookup->given ? smp_real_path(length ? lookup->given : ".") : NULL;
     if (!real)
         return smp_fail_memory(err, "a path", length);
-    eye->real = smp_hash_start();
-    smp_hash_text(&eye->real, real);
+    lookup->real = smp_hash_start();
+    smp_hash_text(&lookup->real, real);
     smp_free(real);
     return SMP_OK;
 }
 
-void smp_todo_eye_close(smp_todo_eye *eye)
+void smp_output_lookup_close(smp_output_lookup *lookup)
 {
-    smp_namer_free(&eye->namer);
-    smp_free(eye->given);
-    *eye = (smp_todo_eye){.given = NULL};
+    smp_namer_free(&lookup->namer);
+    smp_free(lookup->given);
+    *lookup = (smp_output_lookup){.given = NULL};
 }
 
-smp_code smp_todo_key(const smp_todo *todo, smp_todo_eye *eye, smp_todo_item *item, smp_error *err)
+smp_code smp_todo_key(const smp_todo *todo, smp_output_lookup *lookup, smp_todo_item *item, smp_error *err)
 {
     const smp_found *file = item->file;
     smp_hash *key = &item->input;
@@ -57,10 +57,10 @@ smp_code smp_todo_key(const smp_todo *todo, smp_todo_eye *eye, smp_todo_item *it
     if (todo->list) /* whose names have one folder, with links resolved, in front */
         smp_hash_text(key, file->path);
     else {
-        smp_code code = real_folder(eye, file->path, length, err);
+        smp_code code = real_folder(lookup, file->path, length, err);
         if (code)
             return code;
-        *key = eye->real;
+        *key = lookup->real;
         smp_hash_text(key, slash ? slash + 1 : file->path);
     }
     smp_hash_add(key, &file->size, sizeof file->size);
@@ -70,10 +70,10 @@ smp_code smp_todo_key(const smp_todo *todo, smp_todo_eye *eye, smp_todo_item *it
     return SMP_OK;
 }
 
-smp_code smp_todo_name(smp_todo_eye *eye, smp_portion *portion, smp_todo_item *item, smp_error *err)
+smp_code smp_todo_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err)
 {
-    const char *output = smp_namer_output(&eye->namer, item->file->name);
-    item->output = output ? smp_texts_add(&portion->texts, output, strlen(output)) : NULL;
+    const char *output = smp_namer_output(&lookup->namer, item->file->name);
+    item->output = output ? smp_texts_add(&unit->texts, output, strlen(output)) : NULL;
     return item->output ? SMP_OK : smp_fail_memory(err, "a name", strlen(item->file->name));
 }
 
@@ -282,13 +282,13 @@ static smp_code decide(smp_todo *todo, smp_todo_item *item, const smp_journal_lo
     return SMP_OK;
 }
 
-smp_code smp_todo_examine(smp_todo *todo, smp_portion *portion, const smp_journal_log *log, smp_conflicts *found,
+smp_code smp_todo_examine(smp_todo *todo, smp_work_unit *unit, const smp_journal_log *log, smp_conflicts *found,
                           smp_error *err)
 {
     smp_last_folder last = {.length = 0}, inputs = {.length = 0};
     smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < portion->count; i++)
-        code = decide(todo, &portion->items[i], log, &last, &inputs, found, err);
+    for (size_t i = 0; !code && i < unit->count; i++)
+        code = decide(todo, &unit->items[i], log, &last, &inputs, found, err);
     smp_last_folder_close(&last);
     smp_last_folder_close(&inputs);
     return code;
@@ -298,7 +298,7 @@ smp_code smp_todo_examine(smp_todo *todo, smp_portion *portion, const smp_journa
 static bool has_pieces(const char *folder)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/" SMP_PIECES_NAME, folder);
+    int length = snprintf(path, sizeof path, "%s/" SMP_CLAIMS_NAME, folder);
     return length > 0 && (size_t)length < sizeof path && smp_is_folder(path);
 }
 

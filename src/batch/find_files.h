@@ -33,8 +33,8 @@ typedef struct smp_found {
     int64_t mtime; /* nanoseconds since 1970 */
     union {
         uint64_t inode;
-        uint64_t twin; /* in a list of work: where the line of a file before it begins that differs in the extension
-                          alone; 0: none does */
+        uint64_t collision; /* in a list of work: where the line of a file before it begins that differs in the
+                          extension alone; 0: none does */
     };
     uint32_t device;    /* its low bits, which are all that Linux has; of a list 0 */
     bool regular, link; /* size, mtime and inode mean something; the path is a symbolic link */

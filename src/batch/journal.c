@@ -286,7 +286,7 @@ static smp_code take_line(smp_journal_log *log, char *line, bool doubtful, smp_e
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-typedef struct reading { /* of a file, in portions */
+typedef struct reading { /* of a file, in units */
     int fd;
     char *text;
     size_t used, capacity;

@@ -1,5 +1,5 @@
 /* What a batch has to do, and noting what it did: see todo.h. Files of a walk come from a list in memory, of which a
- * portion at a time is spelled out; those of a list of work are todo_list.c's. */
+ * unit at a time is spelled out; those of a list of work are todo_list.c's. */
 #include "batch/todo.h"
 
 #include <limits.h>
@@ -13,40 +13,40 @@
 #include "batch/folder_lock.h"
 #include "io/output.h"
 
-/* ------------------------------------------------------------------------------------------------ portions */
+/* ------------------------------------------------------------------------------------------------ units */
 
-smp_code smp_portion_new(size_t count, smp_portion **out, smp_error *err)
+smp_code smp_work_unit_new(size_t count, smp_work_unit **out, smp_error *err)
 {
-    smp_portion *portion = *out = smp_alloc(sizeof *portion);
-    if (portion) {
-        portion->count = count;
-        portion->items = smp_alloc_array(count, sizeof *portion->items);
-        portion->files = smp_alloc_array(count, sizeof *portion->files);
-        portion->item_of = smp_alloc_array(count, sizeof *portion->item_of);
+    smp_work_unit *unit = *out = smp_alloc(sizeof *unit);
+    if (unit) {
+        unit->count = count;
+        unit->items = smp_alloc_array(count, sizeof *unit->items);
+        unit->files = smp_alloc_array(count, sizeof *unit->files);
+        unit->item_of = smp_alloc_array(count, sizeof *unit->item_of);
     }
-    if (portion && portion->items && portion->files && portion->item_of)
+    if (unit && unit->items && unit->files && unit->item_of)
         return SMP_OK;
-    smp_portion_free(portion);
+    smp_work_unit_free(unit);
     *out = NULL;
     return smp_fail_memory(err, "the list of files", count * sizeof(smp_todo_item));
 }
 
-void smp_portion_free(smp_portion *portion)
+void smp_work_unit_free(smp_work_unit *unit)
 {
-    if (!portion)
+    if (!unit)
         return;
-    smp_free(portion->items);
-    smp_free(portion->files);
-    smp_free(portion->item_of);
-    smp_free(portion->found);
-    smp_texts_free(&portion->texts);
-    smp_free(portion);
+    smp_free(unit->items);
+    smp_free(unit->files);
+    smp_free(unit->item_of);
+    smp_free(unit->found);
+    smp_texts_free(&unit->texts);
+    smp_free(unit);
 }
 
-void smp_todo_collect(smp_portion *portion, smp_todo_count *sum)
+void smp_todo_collect(smp_work_unit *unit, smp_todo_count *sum)
 {
-    for (size_t i = 0; i < portion->count; i++) {
-        const smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; i < unit->count; i++) {
+        const smp_todo_item *item = &unit->items[i];
         sum->files++;
         sum->to_do += item->state == SMP_TODO_DO;
         sum->done += item->state == SMP_TODO_DONE;
@@ -57,15 +57,15 @@ void smp_todo_collect(smp_portion *portion, smp_todo_count *sum)
         if (item->state != SMP_TODO_DO)
             continue;
         sum->lost += item->lost;
-        portion->item_of[portion->to_do] = i;
-        portion->files[portion->to_do++] = (smp_batch_file){.input = item->file->path,
-                                                            .output = item->output,
-                                                            .bytes = item->file->size,
-                                                            .replace = item->replace,
-                                                            .mtime = portion->found ? item->file->mtime : 0,
-                                                            .page = item->file->page};
+        unit->item_of[unit->to_do] = i;
+        unit->files[unit->to_do++] = (smp_batch_file){.input = item->file->path,
+                                                      .output = item->output,
+                                                      .bytes = item->file->size,
+                                                      .replace = item->replace,
+                                                      .mtime = unit->found ? item->file->mtime : 0,
+                                                      .page = item->file->page};
     }
-    portion->left = portion->to_do;
+    unit->left = unit->to_do;
 }
 
 /* ------------------------------------------------------------------------------------------------ names */
@@ -110,7 +110,7 @@ static smp_code meet_names(smp_todo *todo, const char *name, const char **output
     const smp_code code = forget_others(todo, name, err);
     if (code)
         return code;
-    const char *text = smp_namer_output(&todo->eye.namer, name);
+    const char *text = smp_namer_output(&todo->lookup.namer, name);
     if (output)
         *output = text;
     return text ? smp_each_target(text, todo->request->program, meet_name, todo, err)
@@ -155,7 +155,7 @@ static smp_code meet_suspect(void *context, const char *path, smp_error *err)
 static smp_code meet_again(void *context, const smp_found *found, smp_error *err)
 {
     pair *p = context;
-    const char *output = smp_namer_output(&p->todo->eye.namer, found->name);
+    const char *output = smp_namer_output(&p->todo->lookup.namer, found->name);
     p->found = found;
     return output ? smp_each_target(output, p->todo->request->program, meet_suspect, p, err)
                   : smp_fail_memory(err, "a name", strlen(found->name));
@@ -262,7 +262,7 @@ smp_code smp_todo_make(const smp_todo_request *request, smp_todo *todo, smp_erro
 {
     *todo = (smp_todo){.request = request, .folder_lock = -1};
     pthread_mutex_init(&todo->lock, NULL);
-    smp_todo_eye_open(todo, &todo->eye);
+    smp_output_lookup_open(todo, &todo->lookup);
     smp_journal_log *log = NULL;
     smp_code code = smp_name_pattern_check(request->pattern, err);
     if (!code && request->list)
@@ -279,13 +279,13 @@ void smp_todo_free(smp_todo *todo)
 {
     if (!todo->request)
         return;
-    for (smp_portion *portion = todo->portions, *next; portion; portion = next) {
-        next = portion->next;
-        smp_portion_free(portion);
+    for (smp_work_unit *unit = todo->units, *next; unit; unit = next) {
+        next = unit->next;
+        smp_work_unit_free(unit);
     }
     smp_journal_close(todo->journal);
     smp_todo_ahead_free(todo);
-    smp_pieces_close(todo->pieces);
+    smp_claims_close(todo->pieces);
     smp_free(todo->owners);
     smp_free(todo->met);
     smp_work_list_close(todo->list);
@@ -294,7 +294,7 @@ void smp_todo_free(smp_todo *todo)
     smp_found_free(&todo->found);
     smp_left_out_free(&todo->left_out);
     smp_free(todo->states);
-    smp_todo_eye_close(&todo->eye);
+    smp_output_lookup_close(&todo->lookup);
     smp_free(todo->outputs_of);
     smp_hash_set_free(&todo->outputs);
     smp_hash_set_free(&todo->own);
@@ -306,15 +306,15 @@ void smp_todo_free(smp_todo *todo)
     *todo = (smp_todo){.request = NULL};
 }
 
-/* ------------------------------------------------------------------------------------------------ portion by portion
+/* ------------------------------------------------------------------------------------------------ unit by unit
  */
 
-/* For every folder that outputs of a portion lie in, once where they follow each other. */
-static void each_folder(smp_todo *todo, const smp_portion *portion, void (*fn)(smp_todo *todo, const char *folder))
+/* For every folder that outputs of a unit lie in, once where they follow each other. */
+static void each_folder(smp_todo *todo, const smp_work_unit *unit, void (*fn)(smp_todo *todo, const char *folder))
 {
     char folder[PATH_MAX] = "";
-    for (size_t i = 0; i < portion->to_do; i++) {
-        const char *output = portion->files[i].output, *slash = strrchr(output, '/');
+    for (size_t i = 0; i < unit->to_do; i++) {
+        const char *output = unit->files[i].output, *slash = strrchr(output, '/');
         const size_t length = slash ? (size_t)(slash - output) + 1 : 0;
         if (!length || length >= sizeof folder || (strlen(folder) == length && !strncmp(folder, output, length)))
             continue;
@@ -363,32 +363,32 @@ bool smp_todo_started(const smp_todo *todo)
     return todo->folder_lock >= 0;
 }
 
-static void enter(smp_todo *todo, smp_portion *portion)
+static void enter(smp_todo *todo, smp_work_unit *unit)
 {
     if (todo->request->resume)
-        each_folder(todo, portion, sweep_one);
+        each_folder(todo, unit, sweep_one);
     pthread_mutex_lock(&todo->lock);
-    portion->first = todo->handed;
-    todo->handed += portion->to_do;
-    portion->next = todo->portions;
-    todo->portions = portion;
+    unit->first = todo->handed;
+    todo->handed += unit->to_do;
+    unit->next = todo->units;
+    todo->units = unit;
     pthread_mutex_unlock(&todo->lock);
 }
 
-/* Goes to the next portion of a walk in which there is something to do or to tell. */
+/* Goes to the next unit of a walk in which there is something to do or to tell. */
 static void pass_over(smp_todo *todo)
 {
     for (size_t i = todo->cursor; i < todo->found.count; i++) {
         const unsigned state = todo->states[i] & ~(unsigned)SMP_TODO_REPLACE;
         if (state == SMP_TODO_DO || state == SMP_TODO_CHANGED)
             return;
-        if ((i + 1) % SMP_TODO_PORTION == 0)
+        if ((i + 1) % SMP_TODO_UNIT == 0)
             todo->cursor = i + 1;
     }
     todo->cursor = todo->found.count;
 }
 
-smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
+smp_code smp_todo_next(smp_todo *todo, smp_work_unit **out, smp_error *err)
 {
     *out = NULL;
     smp_code code = SMP_OK;
@@ -398,7 +398,7 @@ smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
         code = smp_todo_list_next(todo, out, err);
     else if (todo->cursor < todo->found.count) {
         smp_todo_count again = {0}; /* they were counted when they were looked at */
-        code = smp_todo_spell_out(todo, &todo->eye, todo->cursor, out, err);
+        code = smp_todo_spell_out(todo, &todo->lookup, todo->cursor, out, err);
         for (size_t i = 0; !code && i < (*out)->count; i++) {
             const uint8_t state = todo->states[todo->cursor + i];
             (*out)->items[i].state = (smp_todo_state)(state & ~SMP_TODO_REPLACE);
@@ -416,25 +416,25 @@ smp_code smp_todo_next(smp_todo *todo, smp_portion **out, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ files */
 
-/* The portion of the index-th file to do, and that file's item. The lock is held. */
-static smp_portion *portion_of(smp_todo *todo, size_t index, smp_todo_item **item)
+/* The unit of the index-th file to do, and that file's item. The lock is held. */
+static smp_work_unit *unit_of(smp_todo *todo, size_t index, smp_todo_item **item)
 {
-    smp_portion *portion = todo->portions;
-    while (portion && (index < portion->first || index >= portion->first + portion->to_do))
-        portion = portion->next;
-    if (portion)
-        *item = &portion->items[portion->item_of[index - portion->first]];
-    return portion;
+    smp_work_unit *unit = todo->units;
+    while (unit && (index < unit->first || index >= unit->first + unit->to_do))
+        unit = unit->next;
+    if (unit)
+        *item = &unit->items[unit->item_of[index - unit->first]];
+    return unit;
 }
 
-static smp_code note(smp_todo *todo, const smp_portion *portion, const smp_todo_item *item, bool done, smp_error *err)
+static smp_code note(smp_todo *todo, const smp_work_unit *unit, const smp_todo_item *item, bool done, smp_error *err)
 {
     smp_journal_entry entry = {.done = done, .input = item->input, .work = todo->request->work};
     if (done) {
         entry.size = item->made_size;
         entry.mtime = item->made_mtime;
     }
-    smp_journal *journal = portion->claim ? smp_claim_journal(portion->claim) : todo->journal;
+    smp_journal *journal = unit->claim ? smp_claim_journal(unit->claim) : todo->journal;
     return smp_journal_add(journal, smp_todo_under(todo, item->output), &entry, err);
 }
 
@@ -442,7 +442,7 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
 {
     smp_todo_item *item = NULL;
     pthread_mutex_lock(&todo->lock);
-    const smp_portion *portion = portion_of(todo, index, &item);
+    const smp_work_unit *unit = unit_of(todo, index, &item);
     pthread_mutex_unlock(&todo->lock);
     struct stat there;
     smp_code code = item ? smp_make_folders(item->output, err) : smp_fail(err, SMP_E_PROCESS, "no file %zu", index);
@@ -463,7 +463,7 @@ smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err)
         }
     }
     pthread_mutex_lock(&todo->lock);
-    code = note(todo, portion, item, false, err);
+    code = note(todo, unit, item, false, err);
     pthread_mutex_unlock(&todo->lock);
     return code;
 }
@@ -474,28 +474,28 @@ smp_code smp_todo_done(smp_todo *todo, size_t index, bool failed, smp_error *err
     struct stat made;
     smp_code code = SMP_OK;
     pthread_mutex_lock(&todo->lock);
-    smp_portion *portion = portion_of(todo, index, &item);
+    smp_work_unit *unit = unit_of(todo, index, &item);
     if (!item)
         code = smp_fail(err, SMP_E_PROCESS, "no file %zu", index);
     else if (failed)
-        portion->failed++;
+        unit->failed++;
     else if (stat(item->output, &made) != 0)
         todo->count.gone++;
     else {
         item->made_size = (uint64_t)made.st_size;
         item->made_mtime = smp_nanoseconds(made.st_mtim);
         item->state = SMP_TODO_DONE;
-        if (portion->claim || !todo->request->sync_pieces) /* else when it is synced */
-            code = note(todo, portion, item, true, err);
+        if (unit->claim || !todo->request->sync_pieces) /* else when it is synced */
+            code = note(todo, unit, item, true, err);
     }
     pthread_mutex_unlock(&todo->lock);
     return code;
 }
 
-/* Outputs of a portion become safe: their folders, and where they were not synced themselves all of the file system. */
-static void sync_portion(smp_todo *todo, const smp_portion *portion)
+/* Outputs of a unit become safe: their folders, and where they were not synced themselves all of the file system. */
+static void sync_unit(smp_todo *todo, const smp_work_unit *unit)
 {
-    each_folder(todo, portion, sync_one);
+    each_folder(todo, unit, sync_one);
     if (!todo->request->sync_pieces)
         return;
 #ifdef __linux__
@@ -506,20 +506,20 @@ static void sync_portion(smp_todo *todo, const smp_portion *portion)
 #endif
 }
 
-/* Syncs a portion and notes that, whether all of it was done or not. */
-static smp_code end_portion(smp_todo *todo, smp_portion *portion, smp_error *err)
+/* Syncs a unit and notes that, whether all of it was done or not. */
+static smp_code end_unit(smp_todo *todo, smp_work_unit *unit, smp_error *err)
 {
     smp_code code = SMP_OK;
-    sync_portion(todo, portion);
-    if (portion->claim)
-        return smp_todo_list_ended(todo, portion, err);
+    sync_unit(todo, unit);
+    if (unit->claim)
+        return smp_todo_list_ended(todo, unit, err);
     if (!todo->request->sync_pieces)
         return SMP_OK;
     pthread_mutex_lock(&todo->lock);
-    for (size_t i = 0; !code && i < portion->to_do; i++) {
-        const smp_todo_item *item = &portion->items[portion->item_of[i]];
+    for (size_t i = 0; !code && i < unit->to_do; i++) {
+        const smp_todo_item *item = &unit->items[unit->item_of[i]];
         if (item->state == SMP_TODO_DONE)
-            code = note(todo, portion, item, true, err);
+            code = note(todo, unit, item, true, err);
     }
     pthread_mutex_unlock(&todo->lock);
     return code;
@@ -529,33 +529,33 @@ smp_code smp_todo_ended(smp_todo *todo, size_t index, smp_error *err)
 {
     smp_todo_item *item = NULL;
     pthread_mutex_lock(&todo->lock);
-    smp_portion *portion = portion_of(todo, index, &item);
-    const bool last = --portion->left == 0;
+    smp_work_unit *unit = unit_of(todo, index, &item);
+    const bool last = --unit->left == 0;
     if (last) {
-        smp_portion **at = &todo->portions;
-        while (*at != portion)
+        smp_work_unit **at = &todo->units;
+        while (*at != unit)
             at = &(*at)->next;
-        *at = portion->next;
+        *at = unit->next;
     }
     pthread_mutex_unlock(&todo->lock);
     if (!last)
         return SMP_OK;
-    smp_code code = end_portion(todo, portion, err);
-    smp_portion_free(portion);
+    smp_code code = end_unit(todo, unit, err);
+    smp_work_unit_free(unit);
     return code;
 }
 
 void smp_todo_end(smp_todo *todo)
 {
     pthread_mutex_lock(&todo->lock);
-    smp_portion *portion = todo->portions;
-    todo->portions = NULL;
+    smp_work_unit *unit = todo->units;
+    todo->units = NULL;
     pthread_mutex_unlock(&todo->lock);
-    for (smp_portion *next; portion; portion = next) {
+    for (smp_work_unit *next; unit; unit = next) {
         smp_error lost = {.code = SMP_OK}; /* --resume finds out */
-        next = portion->next;
-        (void)end_portion(todo, portion, &lost);
-        smp_portion_free(portion);
+        next = unit->next;
+        (void)end_unit(todo, unit, &lost);
+        smp_work_unit_free(unit);
     }
     if (todo->pieces)
         smp_todo_count_pieces(todo);

@@ -13,11 +13,11 @@ struct smp_ahead_queue {
     smp_pool *pool;     /* null until there is much to look at */
 };
 
-void smp_todo_sum_up(const smp_portion *portion, smp_piece_past *past)
+void smp_todo_sum_up(const smp_work_unit *unit, smp_piece_past *past)
 {
     *past = (smp_piece_past){.done = true};
-    for (size_t i = 0; i < portion->count; i++) {
-        const smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; i < unit->count; i++) {
+        const smp_todo_item *item = &unit->items[i];
         past->sum = smp_piece_sum_add(past->sum, item->made_size, item->made_mtime);
         past->newest = item->made_mtime > past->newest ? item->made_mtime : past->newest;
     }
@@ -32,15 +32,15 @@ static bool changed_after(smp_last_folder *last, const smp_todo_item *item, int6
 
 /* Outputs of a piece that do not sum up to what they did: those that are newer. Where none is newer and none is gone,
  * an older file took an output's place. */
-static void find_changed(const smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
+static void find_changed(const smp_todo *todo, smp_work_unit *unit, const smp_piece_past *past)
 {
     const smp_todo_request *r = todo->request;
     smp_last_folder last = {.length = 0};
     size_t other = 0;
-    for (size_t i = 0; i < portion->count; i++)
-        other += !portion->items[i].made_mtime || portion->items[i].made_mtime > past->newest;
-    for (size_t i = 0; i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; i < unit->count; i++)
+        other += !unit->items[i].made_mtime || unit->items[i].made_mtime > past->newest;
+    for (size_t i = 0; i < unit->count; i++) {
+        smp_todo_item *item = &unit->items[i];
         if (item->state != SMP_TODO_DONE ||
             (item->made_mtime <= past->newest && (other || !changed_after(&last, item, past->noted))))
             continue;
@@ -51,12 +51,12 @@ static void find_changed(const smp_todo *todo, smp_portion *portion, const smp_p
 }
 
 /* Files of a piece that was done: as they were, gone, or changed since, or with an input that was. */
-static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_past *past)
+static void compare(const smp_todo *todo, smp_work_unit *unit, const smp_piece_past *past)
 {
     smp_piece_past now;
     smp_last_folder last = {.length = 0}, inputs = {.length = 0};
-    for (size_t i = 0; i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; i < unit->count; i++) {
+        smp_todo_item *item = &unit->items[i];
         struct stat there;
         const bool is = smp_last_folder_has(&last, item->output, &there);
         item->made_size = is ? (uint64_t)there.st_size : 0;
@@ -64,11 +64,11 @@ static void compare(const smp_todo *todo, smp_portion *portion, const smp_piece_
         item->state = is && !item->second ? SMP_TODO_DONE : SMP_TODO_DO;
     }
     smp_last_folder_close(&last);
-    smp_todo_sum_up(portion, &now);
+    smp_todo_sum_up(unit, &now);
     if (now.sum != past->sum)
-        find_changed(todo, portion, past);
-    for (size_t i = 0; i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
+        find_changed(todo, unit, past);
+    for (size_t i = 0; i < unit->count; i++) {
+        smp_todo_item *item = &unit->items[i];
         if (item->state == SMP_TODO_DONE && smp_todo_input_changed(&inputs, item->file, item->made_mtime)) {
             item->state = SMP_TODO_DO;
             item->replace = true;
@@ -85,7 +85,7 @@ typedef struct watch {
 static void compare_piece(void *context, int part)
 {
     const watch *w = context;
-    compare(w->todo, w->items[part].portion, &w->items[part].past);
+    compare(w->todo, w->items[part].unit, &w->items[part].past);
 }
 
 /* The next pieces up to the first that was not done, which is looked at when it is taken. */
@@ -101,18 +101,18 @@ static smp_code fill(smp_todo *todo, struct smp_ahead_queue *q, smp_error *err)
     while (!code && q->count < most && files < MOST_FILES && (size_t)done == q->count) {
         smp_ahead *item = &q->items[q->count];
         *item = (smp_ahead){.there = true};
-        if (!smp_pieces_next(todo->pieces, &item->piece, &item->past))
+        if (!smp_claims_next(todo->pieces, &item->piece, &item->past))
             break;
         if (item->past.done && r->resume) {
-            code = smp_todo_load(todo, item->piece, &item->portion, err);
-            files += item->portion ? item->portion->count : 0;
+            code = smp_todo_load(todo, item->piece, &item->unit, err);
+            files += item->unit ? item->unit->count : 0;
             done++;
         }
         q->count++;
     }
     if (code) {
         while (q->count > 0)
-            smp_portion_free(q->items[--q->count].portion);
+            smp_work_unit_free(q->items[--q->count].unit);
         return code;
     }
     smp_error unopened = {.code = SMP_OK}; /* without threads it takes longer */
@@ -135,7 +135,7 @@ smp_code smp_todo_ahead_next(smp_todo *todo, smp_ahead *out, smp_error *err)
     const smp_code code = q->next == q->count ? fill(todo, q, err) : SMP_OK;
     if (!code && q->next < q->count) {
         *out = q->items[q->next];
-        q->items[q->next++].portion = NULL;
+        q->items[q->next++].unit = NULL;
     }
     return code;
 }
@@ -144,7 +144,7 @@ void smp_todo_ahead_free(smp_todo *todo)
 {
     struct smp_ahead_queue *q = todo->ahead;
     for (size_t i = 0; q && i < q->count; i++)
-        smp_portion_free(q->items[i].portion);
+        smp_work_unit_free(q->items[i].unit);
     if (q)
         smp_pool_close(q->pool);
     smp_free(q);

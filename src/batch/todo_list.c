@@ -20,10 +20,10 @@ static smp_hash work_of_names(const smp_todo_request *r)
     return work;
 }
 
-static smp_pieces_request pieces_request(const smp_todo *todo)
+static smp_claims_request pieces_request(const smp_todo *todo)
 {
     const smp_todo_request *r = todo->request;
-    return (smp_pieces_request){
+    return (smp_claims_request){
         .folder = r->folder,
         .list = *smp_work_list_hash(todo->list),
         .work = work_of_names(r),
@@ -66,26 +66,26 @@ smp_code smp_todo_list_open(smp_todo *todo, smp_error *err)
 static smp_code refuse_again(smp_todo *todo, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
-    smp_pieces_request request = pieces_request(todo);
-    smp_pieces *pieces = NULL;
+    smp_claims_request request = pieces_request(todo);
+    smp_claims *pieces = NULL;
     smp_piece_past past;
     if (r->resume || r->force || r->skip_existing || r->claim)
         return SMP_OK;
     request.deal = NULL; /* ranks make the same mistake */
-    smp_code code = smp_pieces_open(&request, false, &pieces, err);
-    for (size_t piece; !code && smp_pieces_next(pieces, &piece, &past);) {
+    smp_code code = smp_claims_open(&request, false, &pieces, err);
+    for (size_t piece; !code && smp_claims_next(pieces, &piece, &past);) {
         smp_conflicts found = {0};
-        smp_portion *portion = NULL;
+        smp_work_unit *unit = NULL;
         if (past.passed)
-            code = smp_todo_load(todo, piece, &portion, err);
-        if (!code && portion)
-            code = smp_todo_examine(todo, portion, NULL, &found, err);
+            code = smp_todo_load(todo, piece, &unit, err);
+        if (!code && unit)
+            code = smp_todo_examine(todo, unit, NULL, &found, err);
         if (!code && found.count)
             code = smp_todo_fail_conflicts(todo, &found, err);
         smp_free(found.first);
-        smp_portion_free(portion);
+        smp_work_unit_free(unit);
     }
-    smp_pieces_close(pieces);
+    smp_claims_close(pieces);
     smp_left_out_free(&todo->left_out);
     smp_hash_set_free(&todo->outputs);
     memset(todo->met, 0, smp_work_list_pieces(todo->list) / 8 + 1);
@@ -94,43 +94,43 @@ static smp_code refuse_again(smp_todo *todo, smp_error *err)
 
 smp_code smp_todo_list_start(smp_todo *todo, smp_error *err)
 {
-    const smp_pieces_request request = pieces_request(todo);
+    const smp_claims_request request = pieces_request(todo);
     todo->touched = smp_now();
     smp_hash_set_free(&todo->outputs); /* from here on those of pieces that are worked on */
     todo->met = smp_alloc_array(smp_work_list_pieces(todo->list) / 8 + 1, 1);
     if (!todo->met)
         return smp_fail_memory(err, "pieces", smp_work_list_pieces(todo->list) / 8 + 1);
     const smp_code code = refuse_again(todo, err);
-    return code ? code : smp_pieces_open(&request, true, &todo->pieces, err);
+    return code ? code : smp_claims_open(&request, true, &todo->pieces, err);
 }
 
-/* The file of the portion, before the i-th, that has its output; null: none has. */
-static const smp_todo_item *same_output(const smp_portion *portion, size_t i)
+/* The file of the unit, before the i-th, that has its output; null: none has. */
+static const smp_todo_item *same_output(const smp_work_unit *unit, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (!strcmp(portion->items[k].output, portion->items[i].output))
-            return &portion->items[k];
+        if (!strcmp(unit->items[k].output, unit->items[i].output))
+            return &unit->items[k];
     return NULL;
 }
 
 /* Looks whether a file before this one in the list, which differs in the extension alone, becomes its output. */
-static smp_code look_for_first(smp_todo *todo, smp_portion *portion, smp_todo_item *item, smp_error *err)
+static smp_code look_for_first(smp_todo *todo, smp_work_unit *unit, smp_todo_item *item, smp_error *err)
 {
     smp_left_out passed_over = {0};
     smp_texts texts = {NULL};
     smp_code code = SMP_OK;
-    for (smp_found other = {.twin = item->file->twin}; !code && other.twin && !item->second;) {
+    for (smp_found other = {.collision = item->file->collision}; !code && other.collision && !item->second;) {
         bool left;
         const char *output = NULL;
-        code = smp_work_list_read_line(todo->list, other.twin, &texts, &other, err);
+        code = smp_work_list_read_line(todo->list, other.collision, &texts, &other, err);
         if (!code)
             code = smp_leave_out(other.name, todo->request->walk.kind, &passed_over, &left, err);
         if (code || left)
             continue;
-        output = smp_namer_output(&todo->eye.namer, other.name);
+        output = smp_namer_output(&todo->lookup.namer, other.name);
         item->second = output && !strcmp(output, item->output);
         if (item->second)
-            item->first = smp_texts_add(&portion->texts, other.path, strlen(other.path));
+            item->first = smp_texts_add(&unit->texts, other.path, strlen(other.path));
         if (!output || (item->second && !item->first))
             code = smp_fail_memory(err, "a name", strlen(other.name));
     }
@@ -144,24 +144,24 @@ static smp_code look_for_first(smp_todo *todo, smp_portion *portion, smp_todo_it
  * has their pieces: the list says which files may. Names of one folder that become one though they differ in more are
  * found among the pieces of this run. alone: the names of the piece are compared with each other only, since they are
  * met already. */
-static smp_code check_outputs(smp_todo *todo, smp_portion *portion, bool alone, smp_error *err)
+static smp_code check_outputs(smp_todo *todo, smp_work_unit *unit, bool alone, smp_error *err)
 {
     smp_hash_set own = {0}, *met = alone ? &own : &todo->outputs;
     smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; !code && i < unit->count; i++) {
+        smp_todo_item *item = &unit->items[i];
         const smp_todo_item *other;
         bool there;
         if (item->second) {
             if (!smp_todo_started(todo))
                 code = smp_fail_collision(item->first, item->file->path, item->output, err);
         } else if (!smp_hash_set_add(met, smp_hash_name(item->output), &there)) {
-            code = smp_fail_memory(err, "names", portion->count * sizeof(uint64_t));
+            code = smp_fail_memory(err, "names", unit->count * sizeof(uint64_t));
         } else if (there && smp_todo_started(todo)) {
-            other = same_output(portion, i);
+            other = same_output(unit, i);
             item->second = !alone || other;
             item->first = other ? other->file->path : NULL;
-        } else if (there && (other = same_output(portion, i))) {
+        } else if (there && (other = same_output(unit, i))) {
             code = smp_fail_collision(other->file->path, item->file->path, item->output, err);
         } else if (there) {
             smp_fail(err, SMP_E_USAGE, "%.150s and another file of the list would both become %.150s", item->file->path,
@@ -182,13 +182,14 @@ static bool meet(smp_todo *todo, size_t piece)
     return met;
 }
 
-smp_code smp_todo_load(smp_todo *todo, size_t piece, smp_portion **out, smp_error *err)
+smp_code smp_todo_load(smp_todo *todo, size_t piece, smp_work_unit **out, smp_error *err)
 {
     smp_found *found = NULL;
     smp_texts texts = {NULL};
     size_t count, wanted = 0;
-    smp_portion *portion = NULL;
-    const bool apart = strstr(todo->request->pattern, "{from}") != NULL; /* which tells twins apart, however many */
+    smp_work_unit *unit = NULL;
+    const bool apart =
+        strstr(todo->request->pattern, "{from}") != NULL; /* which tells collisions apart, however many */
     smp_code code = smp_work_list_read(todo->list, piece, &texts, &found, &count, err);
     for (size_t i = 0; !code && i < count; i++) {
         bool left;
@@ -197,51 +198,51 @@ smp_code smp_todo_load(smp_todo *todo, size_t piece, smp_portion **out, smp_erro
             found[wanted++] = found[i];
     }
     if (!code)
-        code = smp_portion_new(wanted, &portion, err);
+        code = smp_work_unit_new(wanted, &unit, err);
     if (code) {
         smp_free(found);
         smp_texts_free(&texts);
         return code;
     }
-    portion->found = found;
-    portion->texts = texts;
+    unit->found = found;
+    unit->texts = texts;
     for (size_t i = 0; !code && i < wanted; i++) {
-        portion->items[i].file = &found[i];
-        code = smp_todo_name(&todo->eye, portion, &portion->items[i], err);
-        if (!code && found[i].twin && !apart)
-            code = look_for_first(todo, portion, &portion->items[i], err);
+        unit->items[i].file = &found[i];
+        code = smp_todo_name(&todo->lookup, unit, &unit->items[i], err);
+        if (!code && found[i].collision && !apart)
+            code = look_for_first(todo, unit, &unit->items[i], err);
     }
     if (!code)
-        code = check_outputs(todo, portion, smp_todo_started(todo) && meet(todo, piece), err);
+        code = check_outputs(todo, unit, smp_todo_started(todo) && meet(todo, piece), err);
     if (code)
-        smp_portion_free(portion);
+        smp_work_unit_free(unit);
     else
-        *out = portion;
+        *out = unit;
     return code;
 }
 
-static smp_code tell_keys(smp_todo *todo, smp_portion *portion, smp_error *err)
+static smp_code tell_keys(smp_todo *todo, smp_work_unit *unit, smp_error *err)
 {
     smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < portion->count; i++)
-        if (portion->items[i].state == SMP_TODO_DO)
-            code = smp_todo_key(todo, &todo->eye, &portion->items[i], err);
+    for (size_t i = 0; !code && i < unit->count; i++)
+        if (unit->items[i].state == SMP_TODO_DO)
+            code = smp_todo_key(todo, &todo->lookup, &unit->items[i], err);
     return code;
 }
 
 bool smp_todo_other_list(const smp_todo *todo)
 {
-    const smp_pieces_request request = pieces_request(todo);
-    return smp_pieces_by_other_list(&request);
+    const smp_claims_request request = pieces_request(todo);
+    return smp_claims_by_other_list(&request);
 }
 
 /* Whether all outputs that are there were changed since they were made. */
-static bool all_changed(const smp_portion *portion)
+static bool all_changed(const smp_work_unit *unit)
 {
     size_t there = 0, changed = 0;
-    for (size_t i = 0; i < portion->count; i++) {
-        there += portion->items[i].made_mtime != 0;
-        changed += portion->items[i].state == SMP_TODO_CHANGED;
+    for (size_t i = 0; i < unit->count; i++) {
+        there += unit->items[i].made_mtime != 0;
+        changed += unit->items[i].state == SMP_TODO_CHANGED;
     }
     return changed && changed == there;
 }
@@ -250,25 +251,25 @@ static bool all_changed(const smp_portion *portion)
  * ends (see refuse_again). Where outputs of all files of the first piece are there, the folder is taken for a
  * wrong one (*refused), and where one is that may be another list's, the list; else smp_todo_begin() fails those by
  * themselves. */
-static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_portion *portion, bool *refused,
+static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, smp_work_unit *unit, bool *refused,
                      smp_error *err)
 {
     smp_conflicts found = {0};
     smp_journal_log *log = NULL;
-    smp_code code = tell_keys(todo, portion, err);
+    smp_code code = tell_keys(todo, unit, err);
     if (past->done && todo->request->resume) /* smp_todo_ahead_next() has looked */
         return code;
     if (!code && past->begun)
-        code = smp_pieces_log(todo->pieces, piece, &log, err);
+        code = smp_claims_log(todo->pieces, piece, &log, err);
     if (!code)
-        code = smp_todo_examine(todo, portion, log, &found, err);
-    if (!code && log && all_changed(portion) && smp_journal_log_distrust(log))
-        code = smp_todo_examine(todo, portion, log, &found, err);
+        code = smp_todo_examine(todo, unit, log, &found, err);
+    if (!code && log && all_changed(unit) && smp_journal_log_distrust(log))
+        code = smp_todo_examine(todo, unit, log, &found, err);
     const bool many = smp_work_list_pieces(todo->list) > 1; /* one file of a piece of its own tells little */
     const bool known = found.count && smp_todo_started(todo) && todo->request->resume &&
-                       smp_pieces_any_done(todo->pieces); /* the folder is no wrong one */
+                       smp_claims_any_done(todo->pieces); /* the folder is no wrong one */
     const bool later =
-        smp_todo_started(todo) && (todo->count.pieces || found.count < portion->count || (portion->count == 1 && many));
+        smp_todo_started(todo) && (todo->count.pieces || found.count < unit->count || (unit->count == 1 && many));
     *refused = !code && found.count && (past->passed || (!known && (!later || smp_todo_other_list(todo))));
     if (*refused)
         code = smp_todo_fail_conflicts(todo, &found, err);
@@ -279,16 +280,16 @@ static smp_code look(smp_todo *todo, size_t piece, const smp_piece_past *past, s
 
 /* What is known of a piece that was done goes on to the journal of whoever takes it up again: should that one be
  * stopped, too, outputs are still known, and those that were changed since. */
-static smp_code note_past(smp_todo *todo, const smp_portion *portion, smp_claim *claim, const smp_piece_past *past,
+static smp_code note_past(smp_todo *todo, const smp_work_unit *unit, smp_claim *claim, const smp_piece_past *past,
                           smp_error *err)
 {
     smp_code code = SMP_OK;
-    for (size_t i = 0; !code && i < portion->count; i++) {
-        smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; !code && i < unit->count; i++) {
+        smp_todo_item *item = &unit->items[i];
         if (!item->made_mtime || item->second)
             continue;
         const bool changed = item->made_mtime > past->newest;
-        code = smp_todo_key(todo, &todo->eye, item, err);
+        code = smp_todo_key(todo, &todo->lookup, item, err);
         const smp_journal_entry entry = {.done = true,
                                          .input = item->input,
                                          .work = todo->request->work,
@@ -300,30 +301,30 @@ static smp_code note_past(smp_todo *todo, const smp_portion *portion, smp_claim 
     return code;
 }
 
-static size_t wanting(const smp_portion *portion)
+static size_t wanting(const smp_work_unit *unit)
 {
     size_t count = 0;
-    for (size_t i = 0; i < portion->count; i++)
-        count += portion->items[i].state == SMP_TODO_DO;
+    for (size_t i = 0; i < unit->count; i++)
+        count += unit->items[i].state == SMP_TODO_DO;
     return count;
 }
 
 /* Before a start: every piece of the shard is only looked at. */
 static smp_code open_to_look(smp_todo *todo, smp_error *err)
 {
-    smp_pieces_request request = pieces_request(todo);
+    smp_claims_request request = pieces_request(todo);
     request.clock = -1;
     if (!todo->cursor) { /* from the beginning */
         smp_todo_ahead_free(todo);
-        smp_pieces_close(todo->pieces);
+        smp_claims_close(todo->pieces);
         todo->pieces = NULL;
         smp_hash_set_free(&todo->outputs);
     }
     todo->cursor = 1;
-    return todo->pieces ? SMP_OK : smp_pieces_open(&request, false, &todo->pieces, err);
+    return todo->pieces ? SMP_OK : smp_claims_open(&request, false, &todo->pieces, err);
 }
 
-smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
+smp_code smp_todo_list_next(smp_todo *todo, smp_work_unit **out, smp_error *err)
 {
     const bool working = smp_todo_started(todo);
     smp_ahead next;
@@ -333,19 +334,19 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
         bool refused = false;
         const bool later = next.past.done || next.past.passed; /* once it is known that something is to do */
         if (working && !later) {
-            code = smp_pieces_take(todo->pieces, next.piece, &next.past, &claim, &todo->lockless, err);
+            code = smp_claims_take(todo->pieces, next.piece, &next.past, &claim, &todo->lockless, err);
             if (code || !claim)
                 continue;
         }
-        *out = next.portion;
+        *out = next.unit;
         if (!*out)
             code = smp_todo_load(todo, next.piece, out, err);
         if (!code)
             code = look(todo, next.piece, &next.past, *out, &refused, err);
         if (!code && working && later && wanting(*out)) {
-            code = smp_pieces_take(todo->pieces, next.piece, &next.past, &claim, &todo->lockless, err);
+            code = smp_claims_take(todo->pieces, next.piece, &next.past, &claim, &todo->lockless, err);
             if (!code && !claim) {
-                smp_portion_free(*out);
+                smp_work_unit_free(*out);
                 *out = NULL;
                 continue;
             }
@@ -365,37 +366,37 @@ smp_code smp_todo_list_next(smp_todo *todo, smp_portion **out, smp_error *err)
             code = smp_todo_list_ended(todo, *out, err);
     }
     if (code) {
-        smp_portion_free(*out);
+        smp_work_unit_free(*out);
         *out = NULL;
     }
     return code;
 }
 
-/* The portion is not among those in work any more. */
-smp_code smp_todo_list_ended(smp_todo *todo, smp_portion *portion, smp_error *err)
+/* The unit is not among those in work any more. */
+smp_code smp_todo_list_ended(smp_todo *todo, smp_work_unit *unit, smp_error *err)
 {
-    smp_claim *claim = portion->claim;
+    smp_claim *claim = unit->claim;
     size_t changed = 0, gone = 0;
     smp_piece_past past;
-    portion->claim = NULL;
-    for (size_t i = 0; i < portion->count; i++) {
-        changed += portion->items[i].state == SMP_TODO_CHANGED;
-        gone += portion->items[i].state == SMP_TODO_DO;
+    unit->claim = NULL;
+    for (size_t i = 0; i < unit->count; i++) {
+        changed += unit->items[i].state == SMP_TODO_CHANGED;
+        gone += unit->items[i].state == SMP_TODO_DO;
     }
-    if (portion->left || portion->failed || changed || gone) {
-        smp_claim_leave(claim, portion->left == 0);
+    if (unit->left || unit->failed || changed || gone) {
+        smp_claim_leave(claim, unit->left == 0);
         pthread_mutex_lock(&todo->lock);
         todo->count.undone++;
         pthread_mutex_unlock(&todo->lock);
         return SMP_OK;
     }
-    smp_todo_sum_up(portion, &past);
-    return smp_claim_done(claim, &past, portion->count, err);
+    smp_todo_sum_up(unit, &past);
+    return smp_claim_done(claim, &past, unit->count, err);
 }
 
 void smp_todo_count_pieces(smp_todo *todo)
 {
-    todo->count.sum = smp_pieces_sum_up(todo->pieces);
+    todo->count.sum = smp_claims_sum_up(todo->pieces);
 }
 
 void smp_todo_tick(smp_todo *todo)
@@ -406,17 +407,17 @@ void smp_todo_tick(smp_todo *todo)
         return;
     todo->touched = now;
     pthread_mutex_lock(&todo->lock);
-    for (smp_portion *portion = todo->portions; portion; portion = portion->next)
-        if (portion->claim)
-            smp_claim_touch(portion->claim);
+    for (smp_work_unit *unit = todo->units; unit; unit = unit->next)
+        if (unit->claim)
+            smp_claim_touch(unit->claim);
     pthread_mutex_unlock(&todo->lock);
 }
 
 void smp_todo_leave(smp_todo *todo)
 {
     pthread_mutex_lock(&todo->lock);
-    for (smp_portion *portion = todo->portions; portion; portion = portion->next)
-        if (portion->claim)
-            smp_claim_offer(portion->claim);
+    for (smp_work_unit *unit = todo->units; unit; unit = unit->next)
+        if (unit->claim)
+            smp_claim_offer(unit->claim);
     pthread_mutex_unlock(&todo->lock);
 }

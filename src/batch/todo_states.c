@@ -1,34 +1,35 @@
-/* What is to be done with the files of a walk: portions of them are looked at by several threads, see todo.h. */
+/* What is to be done with the files of a walk: units of them are looked at by several threads, see todo.h. */
 #include "base/alloc.h"
 #include "base/pool.h"
 #include "batch/todo.h"
 
-smp_code smp_todo_spell_out(const smp_todo *todo, smp_todo_eye *eye, size_t from, smp_portion **out, smp_error *err)
+smp_code smp_todo_spell_out(const smp_todo *todo, smp_output_lookup *lookup, size_t from, smp_work_unit **out,
+                            smp_error *err)
 {
     const size_t left = todo->found.count - from;
-    smp_portion *portion;
-    smp_code code = smp_portion_new(left < SMP_TODO_PORTION ? left : SMP_TODO_PORTION, &portion, err);
-    for (size_t i = 0; !code && i < portion->count; i++) {
-        portion->items[i].file = smp_found_at(&todo->found, from + i);
-        code = smp_todo_name(eye, portion, &portion->items[i], err);
+    smp_work_unit *unit;
+    smp_code code = smp_work_unit_new(left < SMP_TODO_UNIT ? left : SMP_TODO_UNIT, &unit, err);
+    for (size_t i = 0; !code && i < unit->count; i++) {
+        unit->items[i].file = smp_found_at(&todo->found, from + i);
+        code = smp_todo_name(lookup, unit, &unit->items[i], err);
         if (!code)
-            code = smp_todo_key(todo, eye, &portion->items[i], err);
+            code = smp_todo_key(todo, lookup, &unit->items[i], err);
     }
     if (code) {
-        smp_portion_free(portion);
-        portion = NULL;
+        smp_work_unit_free(unit);
+        unit = NULL;
     }
-    *out = portion;
+    *out = unit;
     return code;
 }
 
-void smp_todo_eye_open(const smp_todo *todo, smp_todo_eye *eye)
+void smp_output_lookup_open(const smp_todo *todo, smp_output_lookup *lookup)
 {
     const smp_todo_request *r = todo->request;
-    *eye = (smp_todo_eye){.namer = smp_namer_for(r->folder, r->pattern, r->extension, r->program)};
+    *lookup = (smp_output_lookup){.namer = smp_namer_for(r->folder, r->pattern, r->extension, r->program)};
 }
 
-typedef struct seen { /* of a portion */
+typedef struct seen { /* of a unit */
     smp_conflicts conflicts;
     smp_todo_count count;
     smp_error err;
@@ -37,40 +38,40 @@ typedef struct seen { /* of a portion */
 typedef struct watch {
     smp_todo *todo;
     const smp_journal_log *log;
-    seen *portions;
+    seen *units;
 } watch;
 
-/* Looks at a portion, beside other threads. */
-static void watch_portion(void *context, int part)
+/* Looks at a unit, beside other threads. */
+static void watch_unit(void *context, int part)
 {
     const watch *w = context;
     smp_todo *todo = w->todo;
-    seen *s = &w->portions[part];
-    const size_t from = (size_t)part * SMP_TODO_PORTION;
-    smp_todo_eye eye;
-    smp_portion *portion = NULL;
-    smp_todo_eye_open(todo, &eye);
-    smp_code code = smp_todo_spell_out(todo, &eye, from, &portion, &s->err);
+    seen *s = &w->units[part];
+    const size_t from = (size_t)part * SMP_TODO_UNIT;
+    smp_output_lookup lookup;
+    smp_work_unit *unit = NULL;
+    smp_output_lookup_open(todo, &lookup);
+    smp_code code = smp_todo_spell_out(todo, &lookup, from, &unit, &s->err);
     if (!code)
-        code = smp_todo_examine(todo, portion, w->log, &s->conflicts, &s->err);
-    for (size_t i = 0; !code && i < portion->count; i++)
+        code = smp_todo_examine(todo, unit, w->log, &s->conflicts, &s->err);
+    for (size_t i = 0; !code && i < unit->count; i++)
         todo->states[from + i] =
-            (uint8_t)((unsigned)portion->items[i].state | (portion->items[i].replace ? SMP_TODO_REPLACE : 0U));
+            (uint8_t)((unsigned)unit->items[i].state | (unit->items[i].replace ? SMP_TODO_REPLACE : 0U));
     if (!code)
-        smp_todo_collect(portion, &s->count);
-    for (size_t i = 0; !code && i < portion->to_do; i++)
-        s->count.bytes += portion->files[i].bytes;
-    smp_portion_free(portion);
-    smp_todo_eye_close(&eye);
+        smp_todo_collect(unit, &s->count);
+    for (size_t i = 0; !code && i < unit->to_do; i++)
+        s->count.bytes += unit->files[i].bytes;
+    smp_work_unit_free(unit);
+    smp_output_lookup_close(&lookup);
 }
 
-/* What was seen of all portions, in their order. */
-static smp_code sum_up(smp_todo *todo, seen *portions, int count, smp_error *err)
+/* What was seen of all units, in their order. */
+static smp_code sum_up(smp_todo *todo, seen *units, int count, smp_error *err)
 {
     smp_conflicts all = {0};
     smp_code code = SMP_OK;
     for (int i = 0; i < count; i++) {
-        seen *s = &portions[i];
+        seen *s = &units[i];
         if (!code && (code = s->err.code))
             *err = s->err;
         if (!all.count) { /* the first one is told */
@@ -100,19 +101,19 @@ smp_code smp_todo_set_states(smp_todo *todo, const smp_journal_log *log, smp_err
 {
     enum { MOST_THREADS = 8 }; /* which wait for the file system, for the greater part */
     const size_t files = todo->found.count;
-    const int portions = (int)((files + SMP_TODO_PORTION - 1) / SMP_TODO_PORTION), cores = smp_pool_cores();
+    const int units = (int)((files + SMP_TODO_UNIT - 1) / SMP_TODO_UNIT), cores = smp_pool_cores();
     smp_pool *pool = NULL;
-    watch w = {.todo = todo, .log = log, .portions = smp_alloc_array((size_t)portions, sizeof *w.portions)};
+    watch w = {.todo = todo, .log = log, .units = smp_alloc_array((size_t)units, sizeof *w.units)};
     todo->states = smp_alloc(files);
-    smp_code code = w.portions && todo->states ? SMP_OK : smp_fail_memory(err, "the list of files", files);
+    smp_code code = w.units && todo->states ? SMP_OK : smp_fail_memory(err, "the list of files", files);
     if (!code)
-        code = smp_pool_open(portions < 2 ? 1 : cores < MOST_THREADS ? cores : MOST_THREADS, &pool, err);
+        code = smp_pool_open(units < 2 ? 1 : cores < MOST_THREADS ? cores : MOST_THREADS, &pool, err);
     if (!code) {
-        smp_pool_run(pool, portions, watch_portion, &w);
-        code = sum_up(todo, w.portions, portions, err);
+        smp_pool_run(pool, units, watch_unit, &w);
+        code = sum_up(todo, w.units, units, err);
     }
     smp_pool_close(pool);
-    smp_free(w.portions);
+    smp_free(w.units);
     todo->count.expected = todo->count.to_do;
     smp_hash_set_free(&todo->inputs);
     smp_todo_rewind(todo);

@@ -15,7 +15,7 @@
 #include "base/checked.h"
 #include "base/paths.h"
 #include "batch/line.h"
-#include "batch/twins.h"
+#include "batch/name_collisions.h"
 #include "io/output.h"
 
 static const char title[] = "smempipe list 2\n", root_word[] = "folder ";
@@ -48,7 +48,7 @@ struct smp_list_writer {
     smp_work_piece piece; /* the one that is being filled */
     uint64_t piece_bytes, piece_files, at;
     smp_list_sum sum;
-    smp_twins twins;
+    smp_name_collisions collisions;
     char *line;
     size_t room;
 };
@@ -148,20 +148,20 @@ static smp_code end_piece(smp_list_writer *w, smp_error *err)
 
 void smp_list_scattered(smp_list_writer *w)
 {
-    w->twins.scattered = true;
+    w->collisions.scattered = true;
 }
 
 smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err)
 {
-    char numbers[96], twin[32] = "";
+    char numbers[96], collision[32] = "";
     uint64_t before;
     size_t length;
     smp_code code = SMP_OK;
-    if (!smp_twins_meet(&w->twins, found->name, w->at, &before))
-        return smp_fail_memory(err, "names", w->twins.count * sizeof(smp_twin));
+    if (!smp_name_collisions_meet(&w->collisions, found->name, w->at, &before))
+        return smp_fail_memory(err, "names", w->collisions.count * sizeof(smp_name_collision));
     if (before)
-        snprintf(twin, sizeof twin, "=%" PRIu64 " ", before);
-    snprintf(numbers, sizeof numbers, "%s%s%" PRIu64 " %" PRId64 " ", found->link ? "l" : "", twin, found->size,
+        snprintf(collision, sizeof collision, "=%" PRIu64 " ", before);
+    snprintf(numbers, sizeof numbers, "%s%s%" PRIu64 " %" PRId64 " ", found->link ? "l" : "", collision, found->size,
              found->mtime);
     if (w->piece.files && w->piece.bytes + found->size > w->piece_bytes)
         code = end_piece(w, err); /* a large file begins a piece, so that it is one of its own mostly */
@@ -178,7 +178,7 @@ smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err
     w->sum.files++;
     w->sum.bytes += found->size;
     w->sum.links += found->link;
-    w->sum.twins += before != 0;
+    w->sum.collisions += before != 0;
     return w->piece.bytes >= w->piece_bytes || w->piece.files >= w->piece_files ? end_piece(w, err) : SMP_OK;
 }
 
@@ -215,7 +215,7 @@ void smp_list_abort(smp_list_writer *w)
         return;
     smp_output_abort(w->output);
     smp_free(w->pieces);
-    smp_twins_free(&w->twins);
+    smp_name_collisions_free(&w->collisions);
     smp_free(w->line);
     smp_free(w);
 }
@@ -416,13 +416,13 @@ static bool take_number(char **at, int64_t *out)
 /* One line, without its end. A name that leaves the folder is none. */
 static bool read_file(const smp_work_list *list, char *line, char *path, smp_texts *texts, smp_found *found)
 {
-    int64_t size, twin = 0;
+    int64_t size, collision = 0;
     const size_t root = strlen(list->root);
     *found = (smp_found){.regular = true, .link = line[0] == 'l'};
     line += found->link;
-    if (*line == '=' && (++line, !take_number(&line, &twin) || twin <= 0))
+    if (*line == '=' && (++line, !take_number(&line, &collision) || collision <= 0))
         return false;
-    found->twin = (uint64_t)twin;
+    found->collision = (uint64_t)collision;
     if (!take_number(&line, &size) || size < 0 || !take_number(&line, &found->mtime) || !line[0])
         return false;
     smp_line_unescape(line, line, '\0');
@@ -500,7 +500,7 @@ static smp_code read_line(const smp_work_list *list, uint64_t line, size_t most,
     }
     if (end)
         *end = '\0';
-    if (!code && (!end || !read_file(list, text + 1, path, texts, found) || found->twin >= line))
+    if (!code && (!end || !read_file(list, text + 1, path, texts, found) || found->collision >= line))
         code = *whole ? fail_list(list->path, "a line of the list is no file's", err) : SMP_OK;
     else if (!code && !found->path)
         code = smp_fail_memory(err, "a line of a list", size);

@@ -6,7 +6,7 @@
  * in names backslashes stand before backslashes and, as n, ends of lines), a line of fixed length a piece, and a last
  * line of fixed length that says where those begin. In front of the size may stand an l: the file is a symbolic link;
  * and =OFFSET and a space: the line that begins there is that of a file before it which has its name but for the
- * extension (twins.h), and may so become the same output. */
+ * extension (name_collisions.h), and may so become the same output. */
 #ifndef SMP_BATCH_WORK_LIST_H
 #define SMP_BATCH_WORK_LIST_H
 
@@ -26,7 +26,7 @@ typedef struct smp_list_writer smp_list_writer;
 
 typedef struct smp_list_sum {
     uint64_t files, bytes, pieces, links;
-    uint64_t twins; /* files that have the name of another before them, but for the extension */
+    uint64_t collisions; /* files that have the name of another before them, but for the extension */
 } smp_list_sum;
 
 /* path "-" is standard output; else the list appears whole or not at all. root: the folder of the names. Bytes and
@@ -67,7 +67,7 @@ smp_code smp_work_list_shares(const smp_work_list *list, int64_t shards, uint32_
 smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,
                             smp_error *err);
 
-/* The file whose line begins there: a smp_found.twin. */
+/* The file whose line begins there: a smp_found.collision. */
 smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_texts *texts, smp_found *found,
                                  smp_error *err);
 

@@ -85,7 +85,7 @@ smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, 
 
 /* Files that need nothing have a line too, so that the report is complete; outputs that were changed since they were
  * made are failures. */
-void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion);
+void smp_batch_report_skipped(smp_batch_job *job, const smp_work_unit *unit);
 
 /* --dry-run (batch_dry.c): what would become of every file; files that would fail are named as after a run. */
 smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err);

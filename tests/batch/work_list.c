@@ -75,20 +75,20 @@ static void twins_lead_to_the_one_before(void **context)
     enum { COUNT = sizeof names / sizeof names[0] };
     smp_error err = {0};
     smp_texts texts = {NULL};
-    assert_int_equal(make_list(COUNT, 7, names, 0, 2).twins, 3);
+    assert_int_equal(make_list(COUNT, 7, names, 0, 2).collisions, 3);
     smp_work_list *list = open_list();
     for (size_t i = 0, at = 0; i < smp_work_list_pieces(list); i++) {
         smp_found *found, other;
         size_t count;
         assert_ok(smp_work_list_read(list, i, &texts, &found, &count, &err));
         for (size_t k = 0; k < count; k++, at++) {
-            assert_int_equal(found[k].twin != 0, before[at] >= 0);
+            assert_int_equal(found[k].collision != 0, before[at] >= 0);
             if (before[at] < 0)
                 continue;
-            assert_ok(smp_work_list_read_line(list, found[k].twin, &texts, &other, &err));
+            assert_ok(smp_work_list_read_line(list, found[k].collision, &texts, &other, &err));
             assert_string_equal(other.name, names[before[at]]);
             assert_int_equal(other.mtime, -5 + before[at]);
-            assert_int_equal(smp_work_list_read_line(list, found[k].twin + 1, &texts, &other, &err), SMP_E_READ);
+            assert_int_equal(smp_work_list_read_line(list, found[k].collision + 1, &texts, &other, &err), SMP_E_READ);
         }
         smp_free(found);
     }
@@ -301,7 +301,7 @@ static smp_code use_list(smp_error *err)
         code = smp_work_list_read(list, 2, &texts, &found, &count, err);
     smp_found other;
     if (!code)
-        code = smp_work_list_read_line(list, found[0].twin, &texts, &other, err);
+        code = smp_work_list_read_line(list, found[0].collision, &texts, &other, err);
     smp_free(owners);
     smp_free(found);
     smp_texts_free(&texts);

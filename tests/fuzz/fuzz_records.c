@@ -26,9 +26,9 @@ static void read_list(const char *path)
         if (!smp_work_list_read(list, i, &texts, &found, &count, &err) && count != smp_work_list_piece(list, i)->files)
             abort();
         for (size_t k = 0; found && k < count; k++) {
-            smp_found twin;
-            if (found[k].twin)
-                (void)smp_work_list_read_line(list, found[k].twin, &texts, &twin, &err);
+            smp_found collision;
+            if (found[k].collision)
+                (void)smp_work_list_read_line(list, found[k].collision, &texts, &collision, &err);
         }
         smp_free(found);
         smp_texts_free(&texts);

@@ -35,15 +35,15 @@ static bool is_next(trial *t)
     return next;
 }
 
-static void show(smp_batch_job *job, const smp_portion *portion, trial *t, smp_run_request *request)
+static void show(smp_batch_job *job, const smp_work_unit *unit, trial *t, smp_run_request *request)
 {
     static const char *const states[] = {[SMP_TODO_DO] = "",
                                          [SMP_TODO_DONE] = "  (done before)",
                                          [SMP_TODO_KEPT] = "  (kept: exists)",
                                          [SMP_TODO_LEFT] = "  (left: level already)",
                                          [SMP_TODO_CHANGED] = "  (changed since it was made: left)"};
-    for (size_t i = 0; i < portion->count; i++) {
-        const smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; i < unit->count; i++) {
+        const smp_todo_item *item = &unit->items[i];
         smp_error wrong = {.code = SMP_OK};
         smp_text_clean(stdout, item->file->path);
         fputs(" -> ", stdout);
@@ -57,7 +57,7 @@ static void show(smp_batch_job *job, const smp_portion *portion, trial *t, smp_r
             fputs("  (replaced)", stdout);
         fputc('\n', stdout);
     }
-    smp_batch_report_skipped(job, portion);
+    smp_batch_report_skipped(job, unit);
 }
 
 smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -67,15 +67,15 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
     smp_todo *todo = &job->todo;
     smp_device_request cpu = {.spec = "cpu", .threads = 1};
     smp_device *device;
-    smp_portion *portion;
+    smp_work_unit *unit;
     smp_code code = smp_device_open(&cpu, &device, NULL, 0, err);
     if (code)
         return code;
     smp_run_request request = {.program = program, .diags = diags, .limits = common->limits, .device = device};
     trial t = {.wanted = (size_t)s->headers, .all = todo->count.expected};
-    while (!(code = smp_todo_next(todo, &portion, err)) && portion) {
-        show(job, portion, &t, &request);
-        smp_portion_free(portion);
+    while (!(code = smp_todo_next(todo, &unit, err)) && unit) {
+        show(job, unit, &t, &request);
+        smp_work_unit_free(unit);
     }
     smp_device_close(device);
     if (code)

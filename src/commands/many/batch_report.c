@@ -60,11 +60,11 @@ static smp_code check_files(const smp_batch_job *job, const char *path, const sm
         code = smp_fail_memory(err, "a path", strlen(path));
     if (!code && (smp_path_within(real, top) || todo->link_count)) {
         report_name report = {path, smp_base_name(real)};
-        smp_portion *portion;
-        while (!code && !(code = smp_todo_next(todo, &portion, err)) && portion) {
-            for (size_t i = 0; !code && i < portion->count; i++)
-                code = smp_each_target(portion->items[i].output, program, check_target, &report, err);
-            smp_portion_free(portion);
+        smp_work_unit *unit;
+        while (!code && !(code = smp_todo_next(todo, &unit, err)) && unit) {
+            for (size_t i = 0; !code && i < unit->count; i++)
+                code = smp_each_target(unit->items[i].output, program, check_target, &report, err);
+            smp_work_unit_free(unit);
         }
         smp_todo_rewind(todo);
     }
@@ -228,10 +228,10 @@ smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, 
     return code;
 }
 
-void smp_batch_report_skipped(smp_batch_job *job, const smp_portion *portion)
+void smp_batch_report_skipped(smp_batch_job *job, const smp_work_unit *unit)
 {
-    for (size_t i = 0; i < portion->count; i++) {
-        const smp_todo_item *item = &portion->items[i];
+    for (size_t i = 0; i < unit->count; i++) {
+        const smp_todo_item *item = &unit->items[i];
         smp_run_report none = {.input = item->file->path, .output = item->output, .input_bytes = item->file->size};
         const bool skipped =
             item->state == SMP_TODO_KEPT || item->state == SMP_TODO_LEFT || item->state == SMP_TODO_DONE;

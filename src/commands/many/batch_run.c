@@ -1,4 +1,4 @@
-/* A batch as it runs: portions of files go to the threads of batch/batch.h, and what became of them is noted. */
+/* A batch as it runs: units of files go to the threads of batch/batch.h, and what became of them is noted. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -49,23 +49,23 @@ static void ended(void *context, size_t index)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* The files of the next portion in which there is something to do. */
+/* The files of the next unit in which there is something to do. */
 static smp_code more(void *context, const smp_batch_file **files, size_t *count, smp_error *err)
 {
     smp_batch_job *b = context;
-    smp_portion *portion;
+    smp_work_unit *unit;
     smp_code code;
     *count = 0;
-    while (!(code = smp_todo_next(&b->todo, &portion, err)) && portion) {
+    while (!(code = smp_todo_next(&b->todo, &unit, err)) && unit) {
         pthread_mutex_lock(&b->lock);
-        smp_batch_report_skipped(b, portion);
+        smp_batch_report_skipped(b, unit);
         pthread_mutex_unlock(&b->lock);
-        if (portion->to_do) {
-            *files = portion->files;
-            *count = portion->to_do;
+        if (unit->to_do) {
+            *files = unit->files;
+            *count = unit->to_do;
             return SMP_OK;
         }
-        smp_portion_free(portion);
+        smp_work_unit_free(unit);
     }
     return code;
 }
@@ -231,7 +231,7 @@ static smp_code tell_silent(const smp_batch_job *b, smp_error *err)
 static smp_code tell_undone(const smp_batch_job *b, smp_error *err)
 {
     const smp_todo_count *sum = &b->todo.count;
-    const smp_pieces_sum *pieces = &sum->sum;
+    const smp_claims_sum *pieces = &sum->sum;
     const smp_batch_settings *s = b->settings;
     if (!b->todo.list)
         return SMP_OK;
@@ -270,7 +270,7 @@ static void tell_unseen(const smp_batch_job *b)
     if (claims && common->force && sum->sum.passed)
         smp_cli_warning(common,
                         "%zu piece%s done by other tasks or earlier runs, and not made again; --force without --claim "
-                        "makes all again, and so does --claim --force once " SMP_PIECES_NAME
+                        "makes all again, and so does --claim --force once " SMP_CLAIMS_NAME
                         " in the output folder is removed",
                         sum->sum.passed, sum->sum.passed == 1 ? " was" : "s were");
     if (sum->lost)

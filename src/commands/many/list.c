@@ -211,14 +211,14 @@ static void show(const list_settings *s, const smp_list_sum *sum, smp_left_out *
                 left_out->special == 1 ? "is" : "are each");
     if (left_out->folders && !s->recursive)
         fprintf(stderr, "; %zu folders in it were left out, --recursive goes into them", left_out->folders);
-    if (sum->twins)
+    if (sum->collisions)
         fprintf(stderr,
                 "; %llu %s the name of another but for the extension%s: where both would become one output, the second "
                 "fails, unless --name '{stem}-{from}.{ext}' tells them apart",
-                (unsigned long long)sum->twins, sum->twins == 1 ? "has" : "have",
-                !s->from          ? ""
-                : sum->twins == 1 ? ", or is named twice"
-                                  : ", or are named twice");
+                (unsigned long long)sum->collisions, sum->collisions == 1 ? "has" : "have",
+                !s->from               ? ""
+                : sum->collisions == 1 ? ", or is named twice"
+                                       : ", or are named twice");
     fputc('\n', stderr);
     smp_free(others);
 }

@@ -1,6 +1,6 @@
 /* The devices that a batch works on, as --device names them. */
-#ifndef SMP_BATCH_BATCH_DEVICES_H
-#define SMP_BATCH_BATCH_DEVICES_H
+#ifndef SMP_BATCH_DEVICES_H
+#define SMP_BATCH_DEVICES_H
 
 #include "batch/batch.h"
 
@@ -10,7 +10,7 @@ typedef struct smp_batch_devices {
     char specs[SMP_BATCH_DEVICES][64]; /* of GPUs: "cuda:1", "simt" */
     int count;
     bool gpu, emulated;
-    bool cpu;            /* processors take files themselves; beside GPUs, those that suit them (deal.h) */
+    bool cpu;            /* processors take files themselves; beside GPUs, those that suit them (cpu_gpu_split.h) */
     bool later;          /* GPUs are looked for while processors work: smp_batch_devices_look() */
     bool jpegs;          /* the files seem to be JPEGs that GPUs decode and code: they cost processors little */
     char processors[64]; /* what to open for a processor */

@@ -1,13 +1,13 @@
-/* What the threads of a batch share. batch.c runs files, batch_workers.c opens and replaces devices, batch_take.c deals
- * files out. Internal to src/batch. */
-#ifndef SMP_BATCH_BATCH_INTERNAL_H
-#define SMP_BATCH_BATCH_INTERNAL_H
+/* What the threads of a batch share. batch.c runs files, runner_workers.c opens and replaces devices, runner_take.c
+ * deals files out. Internal to src/batch. */
+#ifndef SMP_BATCH_RUNNER_H
+#define SMP_BATCH_RUNNER_H
 
 #include <pthread.h>
 
 #include "batch/batch.h"
-#include "batch/batch_devices.h"
-#include "batch/deal.h"
+#include "batch/cpu_gpu_split.h"
+#include "batch/devices.h"
 
 enum {
     SMP_BATCH_MOST_JOBS = 1024,
@@ -31,7 +31,7 @@ typedef struct smp_batch {
     pthread_mutex_t lock;
     pthread_cond_t changed, ended; /* files come and go; the last thread goes */
     pthread_cond_t
-        idle[SMP_DEAL_KINDS]; /* for a file that suits: each file that ends wakes one thread of either kind */
+        idle[SMP_SPLIT_KINDS]; /* for a file that suits: each file that ends wakes one thread of either kind */
     smp_batch_count *count;
     const smp_batch_file *files; /* that were handed out last, */
     size_t first, handed;        /* the first of them, and the end of them */
@@ -50,7 +50,7 @@ typedef struct smp_batch {
     smp_device *wide; /* all threads, for the last large files; one at a time */
     pthread_mutex_t wide_lock;
     const smp_batch_devices *devices;
-    smp_deal deal;
+    smp_cpu_gpu_split split;
     int jobs, running;             /* threads */
     int opening;                   /* devices that no thread has opened yet, or failed to */
     bool opened;                   /* one was */
@@ -58,8 +58,8 @@ typedef struct smp_batch {
     bool lost[SMP_BATCH_DEVICES];  /* refused, or failed while they worked */
     smp_error unopened;            /* why none could be */
     smp_error refused;             /* why one could not be, while others can; told with the next file */
-    char names[SMP_DEAL_KINDS][96];
-    size_t made[SMP_DEAL_KINDS]; /* files that either kind did */
+    char names[SMP_SPLIT_KINDS][96];
+    size_t made[SMP_SPLIT_KINDS]; /* files that either kind did */
 } smp_batch;
 
 typedef struct smp_batch_worker {
@@ -71,13 +71,13 @@ typedef struct smp_batch_worker {
     smp_run_cache *cache;
     bool keeps;  /* something in it; under the lock */
     bool opened; /* both */
-    smp_deal_kind kind;
+    smp_split_kind kind;
     int class_index; /* of the file that it does */
     uint64_t done;   /* files */
 } smp_batch_worker;
 
 /* How many threads a batch has for its GPUs, and for processors that take files themselves. */
-void smp_batch_jobs(const smp_batch_request *r, const smp_batch_devices *devices, int jobs[SMP_DEAL_KINDS]);
+void smp_batch_jobs(const smp_batch_request *r, const smp_batch_devices *devices, int jobs[SMP_SPLIT_KINDS]);
 
 /* Opens the thread's own device. The driver opens one GPU after another, so that the first thread of each does it and
  * the others of that GPU wait, while those of a GPU that is there begin. A device that cannot be opened is told with

@@ -10,18 +10,18 @@
  * the file is empty, as one that was done, and 17.0.done was removed or cut off: its files are then made
  * again. 17.0.free: nothing of it was begun, and anybody takes it as 17.1. No name goes away again: whoever read the
  * folder a while ago would take it a second time. */
-#ifndef SMP_BATCH_PIECES_H
-#define SMP_BATCH_PIECES_H
+#ifndef SMP_BATCH_CLAIMS_H
+#define SMP_BATCH_CLAIMS_H
 
-#include "base/hash.h"
+#include "batch/claim_record.h"
 #include "batch/journal.h"
 
-#define SMP_PIECES_NAME SMP_JOURNAL_NAME ".d"
+#define SMP_CLAIMS_NAME SMP_JOURNAL_NAME ".d"
 
-typedef struct smp_pieces smp_pieces;
+typedef struct smp_claims smp_claims;
 typedef struct smp_claim smp_claim;
 
-typedef struct smp_pieces_request {
+typedef struct smp_claims_request {
     const char *folder;     /* of outputs */
     smp_hash list, work;    /* together they name the folder of the pieces */
     size_t count;           /* pieces of the list */
@@ -31,52 +31,41 @@ typedef struct smp_pieces_request {
     bool (*deal)(size_t count, size_t *piece); /* what comes next, in place of shards and claims; null: they say */
     double retake;                             /* seconds; 0: silence means nothing */
     int clock; /* a descriptor of a file in the folder, whose time is set to read the file system's clock */
-} smp_pieces_request;
-
-/* What of a piece is known before it is taken. */
-typedef struct smp_piece_past {
-    bool done;      /* its files were, and their outputs then summed up to: */
-    uint64_t sum;   /* smp_piece_sum_add of each */
-    int64_t newest; /* time of change of the newest */
-    int64_t noted;  /* when that was noted, by the file system's clock */
-    bool begun;     /* not done, and there are journals: smp_pieces_log */
-    bool passed;    /* taken before, by a run that this one does not resume: outputs that are there are in the way */
-    uint32_t tries; /* the number of its next file */
-} smp_piece_past;
+} smp_claims_request;
 
 uint64_t smp_piece_sum_add(uint64_t sum, uint64_t size, int64_t mtime);
 
 /* Whether the output folder has pieces of the same work by another list. */
-bool smp_pieces_by_other_list(const smp_pieces_request *request);
+bool smp_claims_by_other_list(const smp_claims_request *request);
 
 /* write: makes the folder; else nothing is written, and every piece of the shard is only looked at. */
-smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_pieces **out, smp_error *err);
-void smp_pieces_close(smp_pieces *pieces); /* null is allowed */
+smp_code smp_claims_open(const smp_claims_request *request, bool write, smp_claims **out, smp_error *err);
+void smp_claims_close(smp_claims *pieces); /* null is allowed */
 
 /* The next piece that this task may work on; false: there is none. With claim those that nobody has taken come first,
  * in their order but for a few, then those that may be taken up again; pieces done are passed over. Otherwise those of
  * the shard in their order, also when done with resume, so that they are looked at again. */
-bool smp_pieces_next(smp_pieces *pieces, size_t *piece, smp_piece_past *past);
+bool smp_claims_next(smp_claims *pieces, size_t *piece, smp_piece_past *past);
 
 /* Takes it, as it was when it was told. *out null without a failure: another was quicker. */
-smp_code smp_pieces_take(smp_pieces *pieces, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,
+smp_code smp_claims_take(smp_claims *pieces, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,
                          smp_error *err);
 
 /* Whether any piece of the list is done. */
-bool smp_pieces_any_done(smp_pieces *pieces);
+bool smp_claims_any_done(smp_claims *pieces);
 
 /* What the journals of a piece, up to the claim's, say of its files. One that is empty says that all were done, and
  * that the record of that is gone. */
-smp_code smp_pieces_log(smp_pieces *pieces, size_t piece, smp_journal_log **out, smp_error *err);
+smp_code smp_claims_log(smp_claims *pieces, size_t piece, smp_journal_log **out, smp_error *err);
 
 /* What became of the pieces that this task may work on, as their folder says. */
-typedef struct smp_pieces_sum {
+typedef struct smp_claims_sum {
     size_t done, failed, left, held; /* failed: some files of theirs; left: by a run that was stopped or refused */
     size_t lost, far, silent; /* of those held: by a process that is gone; of another host, as far as is known; of
                                  those, silent for a minute */
     size_t passed;            /* of those done: before this run came to them, which did not look at them */
-} smp_pieces_sum;
-smp_pieces_sum smp_pieces_sum_up(smp_pieces *pieces);
+} smp_claims_sum;
+smp_claims_sum smp_claims_sum_up(smp_claims *pieces);
 
 smp_journal *smp_claim_journal(smp_claim *claim);
 void smp_claim_touch(smp_claim *claim); /* it is alive */

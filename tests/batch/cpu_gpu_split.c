@@ -1,7 +1,7 @@
 /* Who does which file of a batch: the rules, and a machine that follows them. */
 #include "suite.h"
 
-#include "batch/deal.h"
+#include "batch/cpu_gpu_split.h"
 
 #include <stdio.h>
 
@@ -30,11 +30,11 @@ static const cost small_pictures = {"d/1.png", 137 << 10, 0.0052, 0.0058, 0.0005
 
 /* A machine whose files in work share the processors evenly, each GPU taking one file at a time. */
 typedef struct machine {
-    smp_deal deal;
+    smp_cpu_gpu_split split;
     int gpus;
     double gpus_open; /* seconds from the start */
     struct lane {
-        smp_deal_kind kind;
+        smp_split_kind kind;
         int class_index;
         const cost *file; /* null: idle */
         double began, processor, gpu, late, needs;
@@ -42,29 +42,29 @@ typedef struct machine {
         bool served; /* by a GPU */
     } lanes[192];
     int lane_count;
-    int made[SMP_DEAL_KINDS];
+    int made[SMP_SPLIT_KINDS];
 } machine;
 
-static void add_lanes(machine *m, smp_deal_kind kind, int count)
+static void add_lanes(machine *m, smp_split_kind kind, int count)
 {
     for (int i = 0; i < count; i++)
         m->lanes[m->lane_count++].kind = kind;
-    if (kind == SMP_DEAL_CPU)
-        m->deal.lanes[kind] += count;
+    if (kind == SMP_SPLIT_CPU)
+        m->split.lanes[kind] += count;
 }
 
 static void finish(machine *m, struct lane *lane, double now)
 {
-    smp_deal_end(&m->deal, lane->kind, lane->class_index, lane->done++ ? SMP_DEAL_MEASURED : SMP_DEAL_GUESS,
-                 now - lane->began, lane->needs);
+    smp_split_end(&m->split, lane->kind, lane->class_index, lane->done++ ? SMP_SPLIT_MEASURED : SMP_SPLIT_GUESS,
+                  now - lane->began, lane->needs);
     m->made[lane->kind]++;
     lane->file = NULL;
 }
 
 static void begin(machine *m, struct lane *lane, const cost *file, int class_index, double now, bool crowded)
 {
-    const bool gpu = lane->kind == SMP_DEAL_GPU;
-    smp_deal_begin(&m->deal, lane->kind, class_index);
+    const bool gpu = lane->kind == SMP_SPLIT_GPU;
+    smp_split_begin(&m->split, lane->kind, class_index);
     lane->file = file;
     lane->class_index = class_index;
     lane->began = now;
@@ -72,7 +72,7 @@ static void begin(machine *m, struct lane *lane, const cost *file, int class_ind
     lane->gpu = gpu ? file->gpu : 0;
     lane->late = gpu && crowded ? file->wakes : 0;
     if (gpu)
-        lane->late += file->disturbed * m->deal.classes[class_index].flying[SMP_DEAL_CPU] / m->deal.processors;
+        lane->late += file->disturbed * m->split.classes[class_index].flying[SMP_SPLIT_CPU] / m->split.processors;
 }
 
 /* Gives the GPUs to those that have waited longest. */
@@ -102,17 +102,17 @@ static double work(machine *m, const cost *files, int kinds, int count)
     int begun = 0, ended = 0, busy = 0;
     for (int step = 0; step < STEPS; step++) {
         const double now = step * tick;
-        const bool open = now >= m->gpus_open, crowded = busy > m->deal.processors;
-        if (open && !m->deal.lanes[SMP_DEAL_GPU])
+        const bool open = now >= m->gpus_open, crowded = busy > m->split.processors;
+        if (open && !m->split.lanes[SMP_SPLIT_GPU])
             for (int i = 0; i < m->lane_count; i++)
-                m->deal.lanes[SMP_DEAL_GPU] += m->lanes[i].kind == SMP_DEAL_GPU;
+                m->split.lanes[SMP_SPLIT_GPU] += m->lanes[i].kind == SMP_SPLIT_GPU;
         busy = 0;
         for (int i = 0; i < m->lane_count; i++) {
             struct lane *lane = &m->lanes[i];
             const cost *next = &files[begun % kinds];
-            if (!lane->file && begun < count && (open || lane->kind == SMP_DEAL_CPU)) {
-                const int class_index = smp_deal_class_of(&m->deal, next->path, next->bytes);
-                if (smp_deal_suits(&m->deal, lane->kind, class_index, (uint64_t)(count - begun))) {
+            if (!lane->file && begun < count && (open || lane->kind == SMP_SPLIT_CPU)) {
+                const int class_index = smp_split_class_of(&m->split, next->path, next->bytes);
+                if (smp_split_suits(&m->split, lane->kind, class_index, (uint64_t)(count - begun))) {
                     begin(m, lane, next, class_index, now, crowded);
                     begun++;
                 }
@@ -120,7 +120,7 @@ static double work(machine *m, const cost *files, int kinds, int count)
             busy += lane->file && lane->processor > 0;
         }
         serve(m);
-        const double share = busy > m->deal.processors ? (double)m->deal.processors / busy : 1;
+        const double share = busy > m->split.processors ? (double)m->split.processors / busy : 1;
         for (int i = 0; i < m->lane_count; i++) {
             struct lane *lane = &m->lanes[i];
             if (!lane->file)
@@ -146,9 +146,9 @@ enum { PROCESSORS = 16 };
 
 static double seconds(const cost *files, int kinds, int count, int cpu_lanes, int gpu_lanes, machine *m)
 {
-    *m = (machine){.deal.processors = PROCESSORS, .gpus = 1};
-    add_lanes(m, SMP_DEAL_GPU, gpu_lanes);
-    add_lanes(m, SMP_DEAL_CPU, cpu_lanes);
+    *m = (machine){.split.processors = PROCESSORS, .gpus = 1};
+    add_lanes(m, SMP_SPLIT_GPU, gpu_lanes);
+    add_lanes(m, SMP_SPLIT_CPU, cpu_lanes);
     return work(m, files, kinds, count);
 }
 
@@ -173,9 +173,9 @@ static void both_kinds_are_never_slower_than_the_better_one(void **state)
 /* Files a second of a host with 64 processors and 4 GPUs that open after 1.2 s. */
 static double rate(const cost *file, int count, int cpu_lanes, int gpu_lanes, machine *m)
 {
-    *m = (machine){.deal.processors = 64, .deal.gpus_come = gpu_lanes > 0, .gpus = 4, .gpus_open = 1.2};
-    add_lanes(m, SMP_DEAL_GPU, gpu_lanes);
-    add_lanes(m, SMP_DEAL_CPU, cpu_lanes);
+    *m = (machine){.split.processors = 64, .split.gpus_come = gpu_lanes > 0, .gpus = 4, .gpus_open = 1.2};
+    add_lanes(m, SMP_SPLIT_GPU, gpu_lanes);
+    add_lanes(m, SMP_SPLIT_CPU, cpu_lanes);
     return count / work(m, file, 1, count);
 }
 
@@ -197,7 +197,7 @@ static void four_gpus_get_the_files_that_they_do_better(void **state)
         const double cpu = rate(jobs[i].file, jobs[i].count, 97, 0, &m);
         const double gpu = rate(jobs[i].file, jobs[i].count, 0, jobs[i].gpu_lanes, &m);
         const double both = rate(jobs[i].file, jobs[i].count, 97, jobs[i].gpu_lanes, &m);
-        const double on_cpu = (double)m.made[SMP_DEAL_CPU] / jobs[i].count;
+        const double on_cpu = (double)m.made[SMP_SPLIT_CPU] / jobs[i].count;
         if (both < jobs[i].of_better * (cpu > gpu ? cpu : gpu) || on_cpu > jobs[i].most_on_cpu)
             fail_msg("%s: %.1f files/s on processors, %.1f on GPUs, %.1f on both, with %.2f of the files on processors",
                      jobs[i].file->path, cpu, gpu, both, on_cpu);
@@ -209,7 +209,7 @@ static void small_pictures_go_to_the_processors(void **state)
     (void)state;
     machine m;
     seconds(&small_png, 1, 3000, 25, 16, &m);
-    assert_in_range(m.made[SMP_DEAL_GPU], 1, 100);
+    assert_in_range(m.made[SMP_SPLIT_GPU], 1, 100);
 }
 
 static void processors_take_their_share_where_a_gpu_is_slow(void **state)
@@ -233,131 +233,131 @@ static void each_kind_gets_its_files_of_a_mixed_folder(void **state)
 static void without_the_other_kind_everything_suits(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 4, .lanes = {0, 8}};
-    const int c = smp_deal_class_of(&deal, "x.png", 1000);
-    smp_deal_begin(&deal, SMP_DEAL_CPU, c);
-    smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_MEASURED, 0.1, 0.1);
+    smp_cpu_gpu_split split = {.processors = 4, .lanes = {0, 8}};
+    const int c = smp_split_class_of(&split, "x.png", 1000);
+    smp_split_begin(&split, SMP_SPLIT_CPU, c);
+    smp_split_end(&split, SMP_SPLIT_CPU, c, SMP_SPLIT_MEASURED, 0.1, 0.1);
     for (int i = 0; i < 3; i++) {
-        smp_deal_begin(&deal, SMP_DEAL_GPU, c);
-        smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_MEASURED, 1, 1);
+        smp_split_begin(&split, SMP_SPLIT_GPU, c);
+        smp_split_end(&split, SMP_SPLIT_GPU, c, SMP_SPLIT_MEASURED, 1, 1);
     }
-    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1)); /* the last processor has gone */
-    deal.lanes[SMP_DEAL_CPU] = 1;
-    assert_false(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1));
+    assert_true(smp_split_suits(&split, SMP_SPLIT_GPU, c, 1)); /* the last processor has gone */
+    split.lanes[SMP_SPLIT_CPU] = 1;
+    assert_false(smp_split_suits(&split, SMP_SPLIT_GPU, c, 1));
 }
 
 static void a_kind_that_is_not_known_is_tried_by_two(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 4, .lanes = {4, 4}};
-    const int c = smp_deal_class_of(&deal, "x.png", 1000);
+    smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 4}};
+    const int c = smp_split_class_of(&split, "x.png", 1000);
     for (int i = 0; i < 3; i++) { /* nothing is known of either */
-        assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
-        smp_deal_begin(&deal, SMP_DEAL_GPU, c);
+        assert_true(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100));
+        smp_split_begin(&split, SMP_SPLIT_GPU, c);
     }
-    smp_deal_begin(&deal, SMP_DEAL_CPU, c);
-    smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_MEASURED, 0.1, 0.1);
-    assert_false(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
-    smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_NOTHING, 0, 0); /* says nothing */
-    smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_NOTHING, 0, 0);
-    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
+    smp_split_begin(&split, SMP_SPLIT_CPU, c);
+    smp_split_end(&split, SMP_SPLIT_CPU, c, SMP_SPLIT_MEASURED, 0.1, 0.1);
+    assert_false(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100));
+    smp_split_end(&split, SMP_SPLIT_GPU, c, SMP_SPLIT_NOTHING, 0, 0); /* says nothing */
+    smp_split_end(&split, SMP_SPLIT_GPU, c, SMP_SPLIT_NOTHING, 0, 0);
+    assert_true(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100));
 }
 
 static void processors_leave_the_last_files_to_a_faster_gpu(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 4, .lanes = {4, 1}};
-    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
-    for (smp_deal_kind kind = SMP_DEAL_CPU; kind < SMP_DEAL_KINDS; kind++) {
-        smp_deal_begin(&deal, kind, c);
-        smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? 4 : 10,
-                     kind == SMP_DEAL_GPU ? 0.005 : 10);
+    smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 1}};
+    const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
+    for (smp_split_kind kind = SMP_SPLIT_CPU; kind < SMP_SPLIT_KINDS; kind++) {
+        smp_split_begin(&split, kind, c);
+        smp_split_end(&split, kind, c, SMP_SPLIT_MEASURED, kind == SMP_SPLIT_GPU ? 4 : 10,
+                      kind == SMP_SPLIT_GPU ? 0.005 : 10);
     }
-    assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1000));
-    assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1)); /* 4 s + 4 s */
-    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1));
+    assert_true(smp_split_suits(&split, SMP_SPLIT_CPU, c, 1000));
+    assert_false(smp_split_suits(&split, SMP_SPLIT_CPU, c, 1)); /* 4 s + 4 s */
+    assert_true(smp_split_suits(&split, SMP_SPLIT_GPU, c, 1));
     for (int i = 0; i < 4; i++)
-        smp_deal_begin(&deal, SMP_DEAL_CPU, c);
-    assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1000)); /* all processors are busy */
+        smp_split_begin(&split, SMP_SPLIT_CPU, c);
+    assert_false(smp_split_suits(&split, SMP_SPLIT_CPU, c, 1000)); /* all processors are busy */
 }
 
 static void processors_do_not_disturb_files_that_wait_for_them(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 64, .lanes = {64, 16}};
-    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
+    smp_cpu_gpu_split split = {.processors = 64, .lanes = {64, 16}};
+    const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
     const struct {
         double wall, processor; /* of a file on the GPU */
         bool suits;
     } cases[] = {{0.02, 0.01, false}, {0.2, 0.01, true}, {0.2, 0.15, true}}; /* the last spares processors little */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        deal.classes[c] = (smp_deal_class){.key = deal.classes[c].key};
-        for (smp_deal_kind kind = SMP_DEAL_CPU; kind < SMP_DEAL_KINDS; kind++) {
-            smp_deal_begin(&deal, kind, c);
-            smp_deal_end(&deal, kind, c, SMP_DEAL_MEASURED, kind == SMP_DEAL_GPU ? cases[i].wall : 0.4,
-                         kind == SMP_DEAL_GPU ? cases[i].processor : 0.4);
+        split.classes[c] = (smp_split_class){.key = split.classes[c].key};
+        for (smp_split_kind kind = SMP_SPLIT_CPU; kind < SMP_SPLIT_KINDS; kind++) {
+            smp_split_begin(&split, kind, c);
+            smp_split_end(&split, kind, c, SMP_SPLIT_MEASURED, kind == SMP_SPLIT_GPU ? cases[i].wall : 0.4,
+                          kind == SMP_SPLIT_GPU ? cases[i].processor : 0.4);
         }
-        assert_int_equal(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 10000), cases[i].suits);
+        assert_int_equal(smp_split_suits(&split, SMP_SPLIT_CPU, c, 10000), cases[i].suits);
     }
 }
 
 static void a_first_file_that_shows_a_gpu_to_be_better_will_do(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 4, .lanes = {4, 4}};
-    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
-    smp_deal_begin(&deal, SMP_DEAL_CPU, c);
-    smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_GUESS, 0.4, 0.4);
+    smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 4}};
+    const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
+    smp_split_begin(&split, SMP_SPLIT_CPU, c);
+    smp_split_end(&split, SMP_SPLIT_CPU, c, SMP_SPLIT_GUESS, 0.4, 0.4);
     for (int i = 0; i < 3; i++)
-        smp_deal_begin(&deal, SMP_DEAL_GPU, c);
-    assert_false(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
-    smp_deal_end(&deal, SMP_DEAL_GPU, c, SMP_DEAL_GUESS, 0.1, 0.05);
-    assert_true(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100));
+        smp_split_begin(&split, SMP_SPLIT_GPU, c);
+    assert_false(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100));
+    smp_split_end(&split, SMP_SPLIT_GPU, c, SMP_SPLIT_GUESS, 0.1, 0.05);
+    assert_true(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100));
 }
 
 static void a_class_is_an_extension_and_a_size(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 1};
-    const int c = smp_deal_class_of(&deal, "a.b/x.PNG", 1000);
-    assert_int_equal(smp_deal_class_of(&deal, "y.png", 600), c);
-    assert_int_not_equal(smp_deal_class_of(&deal, "y.png", 2000), c);
-    assert_int_not_equal(smp_deal_class_of(&deal, "y.jpg", 1000), c);
-    assert_int_not_equal(smp_deal_class_of(&deal, "a.png/x", 1000), c);
+    smp_cpu_gpu_split split = {.processors = 1};
+    const int c = smp_split_class_of(&split, "a.b/x.PNG", 1000);
+    assert_int_equal(smp_split_class_of(&split, "y.png", 600), c);
+    assert_int_not_equal(smp_split_class_of(&split, "y.png", 2000), c);
+    assert_int_not_equal(smp_split_class_of(&split, "y.jpg", 1000), c);
+    assert_int_not_equal(smp_split_class_of(&split, "a.png/x", 1000), c);
     for (uint64_t i = 0; i < 200; i++) { /* there is an end */
         char name[20];
         snprintf(name, sizeof name, "x.%d", (int)i);
-        assert_in_range(smp_deal_class_of(&deal, name, 1), 0, SMP_DEAL_CLASSES - 1);
+        assert_in_range(smp_split_class_of(&split, name, 1), 0, SMP_SPLIT_CLASSES - 1);
     }
 }
 
 static void processors_fill_up_to_their_number_while_gpus_open(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 4, .lanes = {6, 0}, .gpus_come = true};
-    const int c = smp_deal_class_of(&deal, "x.jpg", 5 << 20);
+    smp_cpu_gpu_split split = {.processors = 4, .lanes = {6, 0}, .gpus_come = true};
+    const int c = smp_split_class_of(&split, "x.jpg", 5 << 20);
     for (int i = 0; i < 4; i++) {
-        assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
-        smp_deal_begin(&deal, SMP_DEAL_CPU, c);
+        assert_true(smp_split_suits(&split, SMP_SPLIT_CPU, c, 100));
+        smp_split_begin(&split, SMP_SPLIT_CPU, c);
     }
-    assert_false(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
-    deal.gpus_come = false;
-    assert_true(smp_deal_suits(&deal, SMP_DEAL_CPU, c, 100));
+    assert_false(smp_split_suits(&split, SMP_SPLIT_CPU, c, 100));
+    split.gpus_come = false;
+    assert_true(smp_split_suits(&split, SMP_SPLIT_CPU, c, 100));
 }
 
 static void files_that_take_long_are_tried_by_all_threads_of_gpus(void **state)
 {
     (void)state;
-    smp_deal deal = {.processors = 4, .lanes = {4, 8}};
-    const int c = smp_deal_class_of(&deal, "x.png", 5 << 20);
+    smp_cpu_gpu_split split = {.processors = 4, .lanes = {4, 8}};
+    const int c = smp_split_class_of(&split, "x.png", 5 << 20);
     for (int i = 0; i < 2; i++) {
         const double seconds = i ? 1 : 0.1;
-        deal.classes[c] = (smp_deal_class){.key = deal.classes[c].key};
-        smp_deal_begin(&deal, SMP_DEAL_CPU, c);
-        smp_deal_end(&deal, SMP_DEAL_CPU, c, SMP_DEAL_MEASURED, seconds, seconds);
+        split.classes[c] = (smp_split_class){.key = split.classes[c].key};
+        smp_split_begin(&split, SMP_SPLIT_CPU, c);
+        smp_split_end(&split, SMP_SPLIT_CPU, c, SMP_SPLIT_MEASURED, seconds, seconds);
         for (int lane = 0; lane < 4; lane++)
-            smp_deal_begin(&deal, SMP_DEAL_GPU, c);
-        assert_int_equal(smp_deal_suits(&deal, SMP_DEAL_GPU, c, 100), i);
+            smp_split_begin(&split, SMP_SPLIT_GPU, c);
+        assert_int_equal(smp_split_suits(&split, SMP_SPLIT_GPU, c, 100), i);
     }
 }
 
@@ -366,24 +366,25 @@ static void no_file_is_left_by_both_kinds(void **state)
     (void)state;
     static const double seconds[] = {0.01, 0.4, 0.5, 0.9, 1, 1.2, 1.6, 2.1, 10}; /* two processes may share a file */
     enum { VALUES = sizeof seconds / sizeof seconds[0], ALL = VALUES * VALUES * VALUES * VALUES };
-    smp_deal deal = {.processors = 16, .gpus_come = true};
-    const int c = smp_deal_class_of(&deal, "x.png", 5 << 20);
+    smp_cpu_gpu_split split = {.processors = 16, .gpus_come = true};
+    const int c = smp_split_class_of(&split, "x.png", 5 << 20);
     for (int gpus = 0; gpus <= 16; gpus += 16) /* 0: those that there were are lost */
         for (int i = 0; i < ALL; i++) {
             const double cpu_wall = seconds[i % VALUES], gpu_wall = seconds[i / VALUES % VALUES],
                          cpu = seconds[i / VALUES / VALUES % VALUES], gpu = seconds[i / VALUES / VALUES / VALUES];
-            deal.lanes[SMP_DEAL_CPU] = 25;
-            deal.lanes[SMP_DEAL_GPU] = gpus;
-            deal.classes[c] = (smp_deal_class){
-                .key = deal.classes[c].key, .done = {9, 9}, .wall = {cpu_wall, gpu_wall}, .processor = {cpu, gpu}};
-            if (!smp_deal_suits(&deal, SMP_DEAL_CPU, c, 1) && !(gpus && smp_deal_suits(&deal, SMP_DEAL_GPU, c, 1)))
+            split.lanes[SMP_SPLIT_CPU] = 25;
+            split.lanes[SMP_SPLIT_GPU] = gpus;
+            split.classes[c] = (smp_split_class){
+                .key = split.classes[c].key, .done = {9, 9}, .wall = {cpu_wall, gpu_wall}, .processor = {cpu, gpu}};
+            if (!smp_split_suits(&split, SMP_SPLIT_CPU, c, 1) &&
+                !(gpus && smp_split_suits(&split, SMP_SPLIT_GPU, c, 1)))
                 fail_msg("%d threads of GPUs: nobody takes a file of %g s (%g s of processors) on a processor, and of "
                          "%g s (%g s) on a GPU",
                          gpus, cpu_wall, cpu, gpu_wall, gpu);
         }
 }
 
-SMP_SUITE(deal)
+SMP_SUITE(cpu_gpu_split)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_kinds_are_never_slower_than_the_better_one),

@@ -1,5 +1,5 @@
-/* From --device to the devices of a batch: see batch_devices.h. */
-#include "batch/batch_devices.h"
+/* From --device to the devices of a batch: see devices.h. */
+#include "batch/devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <ftw.h>
 #include <stdbool.h>
 
-#include "batch/pieces.h"
+#include "batch/claims.h"
 #include "batch/todo.h"
 
 enum { COUNT = 1100 }; /* two groups of them */
@@ -35,9 +35,9 @@ static int remove_output(void **context)
     return code;
 }
 
-static smp_pieces_request ask(size_t count, bool claim, bool resume)
+static smp_claims_request ask(size_t count, bool claim, bool resume)
 {
-    return (smp_pieces_request){.folder = output,
+    return (smp_claims_request){.folder = output,
                                 .list = {1, 2},
                                 .work = {3, 4},
                                 .count = count,
@@ -46,25 +46,25 @@ static smp_pieces_request ask(size_t count, bool claim, bool resume)
                                 .clock = -1};
 }
 
-static smp_pieces *open_pieces(const smp_pieces_request *request)
+static smp_claims *open_pieces(const smp_claims_request *request)
 {
     smp_error err = {0};
-    smp_pieces *pieces;
-    assert_ok(smp_pieces_open(request, true, &pieces, &err));
+    smp_claims *pieces;
+    assert_ok(smp_claims_open(request, true, &pieces, &err));
     return pieces;
 }
 
 /* The next piece, taken; null: there is none, or another took it (*piece < COUNT). */
-static smp_claim *take_next(smp_pieces *pieces, size_t *piece, smp_piece_past *past)
+static smp_claim *take_next(smp_claims *pieces, size_t *piece, smp_piece_past *past)
 {
     smp_error err = {0};
     smp_claim *claim = NULL;
     bool lockless = false;
     size_t next;
     *piece = SIZE_MAX;
-    if (smp_pieces_next(pieces, &next, past)) {
+    if (smp_claims_next(pieces, &next, past)) {
         *piece = next;
-        assert_ok(smp_pieces_take(pieces, next, past, &claim, &lockless, &err));
+        assert_ok(smp_claims_take(pieces, next, past, &claim, &lockless, &err));
     }
     return claim;
 }
@@ -80,8 +80,8 @@ static void end_done(smp_claim *claim, uint64_t sum)
 static void every_piece_is_taken_once(void **context)
 {
     (void)context;
-    const smp_pieces_request request = ask(COUNT, true, false);
-    smp_pieces *tasks[] = {open_pieces(&request), open_pieces(&request)};
+    const smp_claims_request request = ask(COUNT, true, false);
+    smp_claims *tasks[] = {open_pieces(&request), open_pieces(&request)};
     smp_claim *held[2] = {NULL};
     uint8_t taken[COUNT] = {0};
     size_t total = 0, furthest = 0;
@@ -103,24 +103,24 @@ static void every_piece_is_taken_once(void **context)
         }
     assert_int_equal(total, COUNT);
     assert_int_equal(furthest, COUNT - 1);
-    smp_pieces_sum sum = smp_pieces_sum_up(tasks[0]);
+    smp_claims_sum sum = smp_claims_sum_up(tasks[0]);
     assert_int_equal(sum.failed, COUNT - 2);
     assert_int_equal(sum.held, 2);
     smp_claim_leave(held[0], false);
     smp_claim_leave(held[1], true);
-    sum = smp_pieces_sum_up(tasks[1]);
+    sum = smp_claims_sum_up(tasks[1]);
     assert_int_equal(sum.left, 1);
     assert_int_equal(sum.failed, COUNT - 1);
     assert_int_equal(sum.held, 0);
-    smp_pieces_close(tasks[0]);
-    smp_pieces_close(tasks[1]);
+    smp_claims_close(tasks[0]);
+    smp_claims_close(tasks[1]);
 }
 
 static void pieces_that_were_left_are_taken_up_with_resume(void **context)
 {
     (void)context;
-    smp_pieces_request request = ask(3, true, false);
-    smp_pieces *first = open_pieces(&request);
+    smp_claims_request request = ask(3, true, false);
+    smp_claims *first = open_pieces(&request);
     size_t piece;
     smp_piece_past past;
     smp_claim *claims[3];
@@ -132,62 +132,62 @@ static void pieces_that_were_left_are_taken_up_with_resume(void **context)
     end_done(claims[0], 9);
     smp_claim_leave(claims[1], false);
 
-    smp_pieces *plain = open_pieces(&request); /* without resume nothing is free */
+    smp_claims *plain = open_pieces(&request); /* without resume nothing is free */
     assert_null(take_next(plain, &piece, &past));
     assert_int_equal(piece, SIZE_MAX);
-    smp_pieces_close(plain);
+    smp_claims_close(plain);
 
     request.resume = true;
-    smp_pieces *second = open_pieces(&request);
+    smp_claims *second = open_pieces(&request);
     smp_claim *again = take_next(second, &piece, &past);
     assert_non_null(again);
     assert_int_equal(piece, 1);
     assert_true(past.begun && !past.done);
     smp_journal_log *log;
     smp_journal_past of_file;
-    assert_ok(smp_pieces_log(second, 1, &log, &err));
+    assert_ok(smp_claims_log(second, 1, &log, &err));
     assert_true(smp_journal_find(log, "b.png", &of_file) && of_file.begun);
     smp_journal_log_free(log);
     assert_null(take_next(second, &piece, &past)); /* piece 0 is done, piece 2 is held by a process that lives */
     assert_int_equal(piece, SIZE_MAX);
     end_done(again, 9);
     smp_claim_leave(claims[2], false);
-    smp_pieces_close(first);
-    smp_pieces_close(second);
+    smp_claims_close(first);
+    smp_claims_close(second);
 }
 
 /* Without claims: a piece that is done comes again with resume, with what its outputs summed up to. */
 static void pieces_that_are_done_are_looked_at_again(void **context)
 {
     (void)context;
-    smp_pieces_request request = ask(2, false, true);
+    smp_claims_request request = ask(2, false, true);
     size_t piece;
     smp_piece_past past;
-    smp_pieces *first = open_pieces(&request);
+    smp_claims *first = open_pieces(&request);
     end_done(take_next(first, &piece, &past), 123);
-    smp_pieces_close(first);
-    smp_pieces *second = open_pieces(&request);
-    assert_true(smp_pieces_next(second, &piece, &past));
+    smp_claims_close(first);
+    smp_claims *second = open_pieces(&request);
+    assert_true(smp_claims_next(second, &piece, &past));
     assert_int_equal(piece, 0);
     assert_true(past.done && past.sum == 123 && past.newest == 77);
-    assert_true(smp_pieces_next(second, &piece, &past));
+    assert_true(smp_claims_next(second, &piece, &past));
     assert_int_equal(piece, 1);
     assert_false(past.done || past.begun || past.passed);
-    assert_false(smp_pieces_next(second, &piece, &past));
-    smp_pieces_close(second);
+    assert_false(smp_claims_next(second, &piece, &past));
+    smp_claims_close(second);
     request.resume = false;
-    smp_pieces *plain = open_pieces(&request);
-    assert_true(smp_pieces_next(plain, &piece, &past));
+    smp_claims *plain = open_pieces(&request);
+    assert_true(smp_claims_next(plain, &piece, &past));
     assert_true(past.passed && !past.done); /* its outputs are in the way */
-    smp_pieces_close(plain);
+    smp_claims_close(plain);
 }
 
 /* Also by a task that has gone past it, and without resume. */
 static void a_piece_that_is_given_back_is_free(void **context)
 {
     (void)context;
-    const smp_pieces_request request = ask(3, true, false);
-    smp_pieces *refused = open_pieces(&request), *other = open_pieces(&request);
+    const smp_claims_request request = ask(3, true, false);
+    smp_claims *refused = open_pieces(&request), *other = open_pieces(&request);
     size_t piece;
     smp_piece_past past;
     smp_claim *back = take_next(refused, &piece, &past);
@@ -198,9 +198,9 @@ static void a_piece_that_is_given_back_is_free(void **context)
             end_done(claim, 1);
         done += claim != NULL;
     }
-    assert_int_equal(smp_pieces_sum_up(other).held, 1);
+    assert_int_equal(smp_claims_sum_up(other).held, 1);
     smp_claim_give_back(back);
-    assert_int_equal(smp_pieces_sum_up(other).left, 1);
+    assert_int_equal(smp_claims_sum_up(other).left, 1);
     smp_claim *claim = take_next(other, &piece, &past);
     assert_non_null(claim);
     assert_int_equal(piece, 0);
@@ -209,19 +209,19 @@ static void a_piece_that_is_given_back_is_free(void **context)
     assert_null(take_next(other, &piece, &past));
     assert_int_equal(piece, SIZE_MAX);
     end_done(claim, 1);
-    assert_int_equal(smp_pieces_sum_up(refused).done, 3);
-    smp_pieces_close(refused);
-    smp_pieces_close(other);
+    assert_int_equal(smp_claims_sum_up(refused).done, 3);
+    smp_claims_close(refused);
+    smp_claims_close(other);
 }
 
 static void shards_have_their_own(void **context)
 {
     (void)context;
     static const uint32_t owners[] = {1, 2, 2, 1, 3};
-    smp_pieces_request request = ask(5, false, false);
+    smp_claims_request request = ask(5, false, false);
     request.owners = owners;
     request.shard = 2;
-    smp_pieces *pieces = open_pieces(&request);
+    smp_claims *pieces = open_pieces(&request);
     size_t piece;
     smp_piece_past past;
     smp_claim *claim = take_next(pieces, &piece, &past);
@@ -230,9 +230,9 @@ static void shards_have_their_own(void **context)
     claim = take_next(pieces, &piece, &past);
     assert_int_equal(piece, 2);
     end_done(claim, 1);
-    assert_false(smp_pieces_next(pieces, &piece, &past));
-    assert_int_equal(smp_pieces_sum_up(pieces).done, 2);
-    smp_pieces_close(pieces);
+    assert_false(smp_claims_next(pieces, &piece, &past));
+    assert_int_equal(smp_claims_sum_up(pieces).done, 2);
+    smp_claims_close(pieces);
 }
 
 static size_t dealt;
@@ -246,10 +246,10 @@ static bool deal_backwards(size_t count, size_t *piece)
 static void pieces_come_as_they_are_dealt(void **context)
 {
     (void)context;
-    smp_pieces_request request = ask(3, false, false);
+    smp_claims_request request = ask(3, false, false);
     request.deal = deal_backwards;
     dealt = 0;
-    smp_pieces *pieces = open_pieces(&request);
+    smp_claims *pieces = open_pieces(&request);
     size_t piece;
     smp_piece_past past;
     for (size_t i = 3; i-- > 0;) {
@@ -257,7 +257,7 @@ static void pieces_come_as_they_are_dealt(void **context)
         assert_int_equal(piece, i);
     }
     assert_null(take_next(pieces, &piece, &past));
-    smp_pieces_close(pieces);
+    smp_claims_close(pieces);
 }
 
 static void sums_depend_on_order_size_and_time(void **context)
@@ -285,11 +285,11 @@ static void a_piece_whose_output_was_removed_at_once_is_not_done(void **context)
     const smp_todo_request request = {
         .list = list, .folder = output, .pattern = "{stem}.{ext}", .program = &no_stages, .claim = true};
     smp_todo todo;
-    smp_portion *portion;
+    smp_work_unit *unit;
     assert_ok(smp_todo_make(&request, &todo, &err));
     assert_ok(smp_todo_start(&todo, &err));
-    assert_ok(smp_todo_next(&todo, &portion, &err));
-    assert_non_null(portion);
+    assert_ok(smp_todo_next(&todo, &unit, &err));
+    assert_non_null(unit);
     assert_ok(smp_todo_begin(&todo, 0, &err));
     assert_ok(smp_todo_done(&todo, 0, false, &err));
     assert_ok(smp_todo_ended(&todo, 0, &err));
@@ -302,7 +302,7 @@ static void a_piece_whose_output_was_removed_at_once_is_not_done(void **context)
     free(list);
 }
 
-SMP_SUITE(pieces)
+SMP_SUITE(claims)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_piece_is_taken_once, make_output, remove_output),
@@ -315,5 +315,5 @@ SMP_SUITE(pieces)
                                         remove_output),
         cmocka_unit_test(sums_depend_on_order_size_and_time),
     };
-    return cmocka_run_group_tests_name("pieces", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("claims", tests, make_folder, remove_folder);
 }

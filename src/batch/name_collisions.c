@@ -1,5 +1,5 @@
-/* Open addressing with linear probing, at most three quarters full: see twins.h. */
-#include "batch/twins.h"
+/* Open addressing with linear probing, at most three quarters full: see name_collisions.h. */
+#include "batch/name_collisions.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static uint64_t hash_of(const char *text, size_t length)
     return smp_hash_mix(hash.a);
 }
 
-static smp_twin *slot_of(const smp_twins *t, uint64_t name)
+static smp_name_collision *slot_of(const smp_name_collisions *t, uint64_t name)
 {
     size_t at = (size_t)name & (t->capacity - 1);
     while (t->slots[at].line && t->slots[at].name != name)
@@ -24,16 +24,16 @@ static smp_twin *slot_of(const smp_twins *t, uint64_t name)
     return &t->slots[at];
 }
 
-static void forget(smp_twins *t)
+static void forget(smp_name_collisions *t)
 {
     if (t->count)
         memset(t->slots, 0, t->capacity * sizeof *t->slots);
     t->count = 0;
 }
 
-static bool grow(smp_twins *t)
+static bool grow(smp_name_collisions *t)
 {
-    smp_twins larger = *t;
+    smp_name_collisions larger = *t;
     larger.capacity = t->capacity ? 2 * t->capacity : FIRST;
     larger.slots = smp_alloc_array(larger.capacity, sizeof *larger.slots);
     if (!larger.slots)
@@ -46,7 +46,7 @@ static bool grow(smp_twins *t)
     return true;
 }
 
-bool smp_twins_meet(smp_twins *t, const char *name, uint64_t line, uint64_t *before)
+bool smp_name_collisions_meet(smp_name_collisions *t, const char *name, uint64_t line, uint64_t *before)
 {
     const uint64_t folder = t->scattered ? 0 : hash_of(name, (size_t)(smp_base_name(name) - name));
     if (folder != t->folder) {
@@ -60,15 +60,15 @@ bool smp_twins_meet(smp_twins *t, const char *name, uint64_t line, uint64_t *bef
             return false;
     }
     const uint64_t hash = hash_of(name, smp_stem(name));
-    smp_twin *twin = slot_of(t, hash);
-    *before = twin->line;
-    t->count += !twin->line;
-    *twin = (smp_twin){.name = hash, .line = line};
+    smp_name_collision *collision = slot_of(t, hash);
+    *before = collision->line;
+    t->count += !collision->line;
+    *collision = (smp_name_collision){.name = hash, .line = line};
     return true;
 }
 
-void smp_twins_free(smp_twins *twins)
+void smp_name_collisions_free(smp_name_collisions *collisions)
 {
-    smp_free(twins->slots);
-    *twins = (smp_twins){.slots = NULL};
+    smp_free(collisions->slots);
+    *collisions = (smp_name_collisions){.slots = NULL};
 }

@@ -1,10 +1,10 @@
-/* Which thread of a batch takes which file, and when it has to wait: see batch_internal.h. */
+/* Which thread of a batch takes which file, and when it has to wait: see runner.h. */
 #include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "batch/batch_internal.h"
+#include "batch/runner.h"
 
 enum { TICK_MS = 100, LOOK_AHEAD = 64 /* files that a thread looks at for one that suits it */ };
 
@@ -87,18 +87,18 @@ static uint64_t left(const smp_batch *b)
 /* Whether there are both kinds, or will be. */
 static bool both_kinds(const smp_batch *b)
 {
-    return b->deal.lanes[SMP_DEAL_CPU] > 0 && (b->deal.lanes[SMP_DEAL_GPU] > 0 || b->deal.gpus_come);
+    return b->split.lanes[SMP_SPLIT_CPU] > 0 && (b->split.lanes[SMP_SPLIT_GPU] > 0 || b->split.gpus_come);
 }
 
 /* The first of the next files that suits the thread. */
 static bool find(smp_batch_worker *w, size_t *index)
 {
     smp_batch *b = w->b;
-    const size_t portion = b->handed - b->first;
+    const size_t unit = b->handed - b->first;
     size_t end = smp_min_u64(b->handed, b->next + LOOK_AHEAD);
     uint64_t unsuited = 0; /* classes */
-    _Static_assert(SMP_DEAL_CLASSES <= 64, "a bit for each class");
-    if (!smp_grow(&b->marks, &b->mark_capacity, portion, sizeof *b->marks)) {
+    _Static_assert(SMP_SPLIT_CLASSES <= 64, "a bit for each class");
+    if (!smp_grow(&b->marks, &b->mark_capacity, unit, sizeof *b->marks)) {
         *index = b->next; /* in their order then, whoever it is */
         return b->next < b->handed && b->begun == b->next;
     }
@@ -110,12 +110,12 @@ static bool find(smp_batch_worker *w, size_t *index)
             continue;
         if (!mark->kind_of_file) {
             const smp_batch_file *file = &b->files[i - b->first];
-            mark->kind_of_file = (int8_t)(1 + smp_deal_class_of(&b->deal, file->input, file->bytes));
+            mark->kind_of_file = (int8_t)(1 + smp_split_class_of(&b->split, file->input, file->bytes));
         }
         const int class_index = mark->kind_of_file - 1;
         if (unsuited >> class_index & 1)
             continue;
-        if (smp_deal_suits(&b->deal, w->kind, class_index, left(b))) {
+        if (smp_split_suits(&b->split, w->kind, class_index, left(b))) {
             *index = i;
             return true;
         }
@@ -142,11 +142,11 @@ static bool take(smp_batch_worker *w, size_t *index)
     while (b->next < b->handed && b->begun > b->next && b->marks[b->next - b->first].taken)
         b->next++;
     if (b->next == b->handed) /* nothing will suit any more */
-        for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+        for (int kind = 0; kind < SMP_SPLIT_KINDS; kind++)
             pthread_cond_broadcast(&b->idle[kind]);
     const smp_batch_file *file = &b->files[*index - b->first];
-    w->class_index = smp_deal_class_of(&b->deal, file->input, file->bytes);
-    smp_deal_begin(&b->deal, w->kind, w->class_index);
+    w->class_index = smp_split_class_of(&b->split, file->input, file->bytes);
+    smp_split_begin(&b->split, w->kind, w->class_index);
     return true;
 }
 

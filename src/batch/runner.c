@@ -1,5 +1,5 @@
 /* The threads of a batch: see batch.h. Every thread opens a device for itself, then takes a file and does all of it;
- * what it shares with the others (batch_internal.h) is under one lock. */
+ * what it shares with the others (runner.h) is under one lock. */
 #include "batch/batch.h"
 
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "base/processor.h"
-#include "batch/batch_internal.h"
 #include "batch/find_files.h"
 #include "batch/outputs.h"
+#include "batch/runner.h"
 
 enum {
     KEPT_A_JOB = 256 << 20, /* bytes of freed memory that wait for the next file */
@@ -218,16 +218,16 @@ static void do_file(smp_batch_worker *w, const smp_batch_file *file, size_t inde
     const double wall = smp_now() - began, processor = smp_processor_now() - used;
     pthread_mutex_lock(&b->lock);
     b->count->in_flight--;
-    smp_deal_end(&b->deal, w->kind, w->class_index,
-                 code || of != w->of ? SMP_DEAL_NOTHING
-                 : w->done           ? SMP_DEAL_MEASURED
-                                     : SMP_DEAL_GUESS,
-                 wall, processor);
+    smp_split_end(&b->split, w->kind, w->class_index,
+                  code || of != w->of ? SMP_SPLIT_NOTHING
+                  : w->done           ? SMP_SPLIT_MEASURED
+                                      : SMP_SPLIT_GUESS,
+                  wall, processor);
     w->done++;
     b->made[w->kind]++;
     take_result(b, index, &done);
     pthread_cond_broadcast(&b->changed);
-    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+    for (int kind = 0; kind < SMP_SPLIT_KINDS; kind++)
         pthread_cond_signal(&b->idle[kind]);
     pthread_mutex_unlock(&b->lock);
     if (r->ended)
@@ -243,7 +243,7 @@ static void *work(void *context)
     for (size_t index; w->opened && (file = smp_batch_take(w, &index));)
         do_file(w, file, index);
     pthread_mutex_lock(&b->lock);
-    b->deal.lanes[w->kind] -= w->opened;
+    b->split.lanes[w->kind] -= w->opened;
     pthread_mutex_unlock(&b->lock);
     smp_batch_close_own(w);
     pthread_mutex_lock(&b->lock);
@@ -286,17 +286,17 @@ static smp_code open_wide(smp_batch *b, smp_error *err)
 }
 
 /* Starts threads of one kind behind those that there are. */
-static smp_code start(smp_batch *b, smp_batch_worker *workers, smp_deal_kind kind, int jobs, int *started,
+static smp_code start(smp_batch *b, smp_batch_worker *workers, smp_split_kind kind, int jobs, int *started,
                       smp_error *err)
 {
-    const int before = *started, devices = kind == SMP_DEAL_GPU ? b->devices->count : 1;
+    const int before = *started, devices = kind == SMP_SPLIT_GPU ? b->devices->count : 1;
     smp_code code = SMP_OK;
     pthread_mutex_lock(&b->lock);
     for (int i = 0; i < jobs; i++, ++*started) {
         smp_batch_worker *w = &workers[*started];
         w->b = b;
         w->kind = kind;
-        w->of = kind == SMP_DEAL_GPU ? i % devices : SMP_BATCH_PROCESSORS;
+        w->of = kind == SMP_SPLIT_GPU ? i % devices : SMP_BATCH_PROCESSORS;
         w->first = i < devices;
         if (pthread_create(&w->thread, NULL, work, w) != 0)
             break;
@@ -313,18 +313,18 @@ static smp_code start(smp_batch *b, smp_batch_worker *workers, smp_deal_kind kin
 static smp_code start_all(smp_batch *b, smp_batch_devices *devices, smp_batch_worker *workers, int *started,
                           char *choice, size_t choice_size, smp_error *err)
 {
-    int jobs[SMP_DEAL_KINDS];
+    int jobs[SMP_SPLIT_KINDS];
     smp_batch_jobs(b->request, devices, jobs);
-    smp_code code = start(b, workers, SMP_DEAL_CPU, jobs[SMP_DEAL_CPU], started, err);
+    smp_code code = start(b, workers, SMP_SPLIT_CPU, jobs[SMP_SPLIT_CPU], started, err);
     if (!code && devices->later) {
         smp_batch_devices_look(devices, choice, choice_size);
         smp_batch_jobs(b->request, devices, jobs);
         pthread_mutex_lock(&b->lock);
-        b->deal.gpus_come = devices->gpu;
+        b->split.gpus_come = devices->gpu;
         pthread_mutex_unlock(&b->lock);
     }
     if (!code)
-        code = start(b, workers, SMP_DEAL_GPU, jobs[SMP_DEAL_GPU], started, err);
+        code = start(b, workers, SMP_SPLIT_GPU, jobs[SMP_SPLIT_GPU], started, err);
     if (*started && code) { /* those that work will do */
         code = SMP_OK;
         *err = (smp_error){.code = SMP_OK};
@@ -336,18 +336,18 @@ static smp_code start_all(smp_batch *b, smp_batch_devices *devices, smp_batch_wo
 static void say_devices(const smp_batch *b, const smp_batch_worker *workers, int started, const char *choice,
                         char *note, size_t note_size)
 {
-    int lanes[SMP_DEAL_KINDS] = {0};
+    int lanes[SMP_SPLIT_KINDS] = {0};
     for (int i = 0; i < started; i++)
         lanes[workers[i].kind] += workers[i].opened;
-    const smp_deal_kind first = lanes[SMP_DEAL_GPU] ? SMP_DEAL_GPU : SMP_DEAL_CPU;
+    const smp_split_kind first = lanes[SMP_SPLIT_GPU] ? SMP_SPLIT_GPU : SMP_SPLIT_CPU;
     int used = 0;
     if (!lanes[first])
         return;
     used = snprintf(note, note_size, "%d file%s at once on %s", lanes[first], lanes[first] == 1 ? "" : "s",
                     b->names[first]);
-    if (first == SMP_DEAL_GPU && lanes[SMP_DEAL_CPU] && used > 0 && (size_t)used < note_size)
+    if (first == SMP_SPLIT_GPU && lanes[SMP_SPLIT_CPU] && used > 0 && (size_t)used < note_size)
         used += snprintf(note + used, note_size - (size_t)used, ", which did %zu, and %d on %s, which did %zu",
-                         b->made[SMP_DEAL_GPU], lanes[SMP_DEAL_CPU], b->names[SMP_DEAL_CPU], b->made[SMP_DEAL_CPU]);
+                         b->made[SMP_SPLIT_GPU], lanes[SMP_SPLIT_CPU], b->names[SMP_SPLIT_CPU], b->made[SMP_SPLIT_CPU]);
     if (choice[0] && used > 0 && (size_t)used < note_size)
         used += snprintf(note + used, note_size - (size_t)used, "; %s", choice);
     if (b->refused.code && used > 0 && (size_t)used < note_size) /* no file was left to say it */
@@ -396,7 +396,7 @@ static smp_code open_batch(smp_batch *b, size_t most, smp_batch_worker **workers
     pthread_mutex_init(&b->wide_lock, NULL);
     pthread_cond_init(&b->changed, NULL);
     pthread_cond_init(&b->ended, NULL);
-    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+    for (int kind = 0; kind < SMP_SPLIT_KINDS; kind++)
         pthread_cond_init(&b->idle[kind], NULL);
     if (!*workers || (b->request->in_order && !b->results))
         return smp_fail_memory(err, "a batch", most * sizeof **workers);
@@ -408,7 +408,7 @@ static void close_batch(smp_batch *b, smp_batch_worker *workers)
     smp_device_close(b->wide);
     pthread_cond_destroy(&b->changed);
     pthread_cond_destroy(&b->ended);
-    for (int kind = 0; kind < SMP_DEAL_KINDS; kind++)
+    for (int kind = 0; kind < SMP_SPLIT_KINDS; kind++)
         pthread_cond_destroy(&b->idle[kind]);
     pthread_mutex_destroy(&b->wide_lock);
     pthread_mutex_destroy(&b->lock);
@@ -433,7 +433,7 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
     smp_code code = smp_batch_devices_find(request, &devices, choice, sizeof choice, err);
     if (code)
         return code;
-    int jobs[SMP_DEAL_KINDS], started = 0;
+    int jobs[SMP_SPLIT_KINDS], started = 0;
     smp_batch_jobs(request, &devices, jobs);
     smp_batch b = {.request = request,
                    .count = count,
@@ -441,9 +441,9 @@ smp_code smp_batch_run(const smp_batch_request *request, smp_batch_count *count,
                    .handed = request->count,
                    .no_more = !request->more,
                    .devices = &devices,
-                   .deal.processors = request->threads > 0 ? request->threads : smp_pool_cores(),
-                   .deal.gpus_come = devices.cpu && devices.gpu,
-                   .jobs = jobs[SMP_DEAL_CPU] + jobs[SMP_DEAL_GPU]};
+                   .split.processors = request->threads > 0 ? request->threads : smp_pool_cores(),
+                   .split.gpus_come = devices.cpu && devices.gpu,
+                   .jobs = jobs[SMP_SPLIT_CPU] + jobs[SMP_SPLIT_GPU]};
     smp_batch_worker *workers;
     code = open_batch(&b, devices.later ? SMP_BATCH_MOST_JOBS : (size_t)b.jobs, &workers, err);
     if (!code)

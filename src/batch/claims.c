@@ -1,6 +1,6 @@
-/* Claims of pieces: see pieces.h. Pieces lie in groups of 1024, a folder each, so that reading a folder tells what
+/* Claims of pieces: see claims.h. Pieces lie in groups of 1024, a folder each, so that reading a folder tells what
  * became of all of them, and a task does not try those that are taken. */
-#include "batch/pieces.h"
+#include "batch/claims.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/whole_file.h"
 #include "base/writer.h"
+#include "batch/claim_record.h"
 #include "batch/folder_lock.h"
-#include "batch/piece_record.h"
 #include "io/output.h"
 #include "io/source.h"
 
@@ -43,8 +43,8 @@ typedef struct piece_state {
     uint32_t tries; /* the number of the last file, from 0 */
 } piece_state;
 
-struct smp_pieces {
-    smp_pieces_request request;
+struct smp_claims {
+    smp_claims_request request;
     char folder[PATH_MAX]; /* of all groups */
     bool write;            /* else all is only looked at */
     size_t group;          /* the one that was read; SIZE_MAX: none */
@@ -60,7 +60,7 @@ struct smp_pieces {
 };
 
 struct smp_claim {
-    smp_pieces *pieces;
+    smp_claims *pieces;
     size_t piece;
     uint32_t tries;
     int fd; /* the journal's, which closes it */
@@ -74,20 +74,20 @@ uint64_t smp_piece_sum_add(uint64_t sum, uint64_t size, int64_t mtime)
 
 /* ------------------------------------------------------------------------------------------------ files of pieces */
 
-static void path_of(const smp_pieces *p, size_t piece, uint32_t tries, piece_kind kind, char path[PATH_ROOM])
+static void path_of(const smp_claims *p, size_t piece, uint32_t tries, piece_kind kind, char path[PATH_ROOM])
 {
     snprintf(path, PATH_ROOM, "%s/%zu/%zu.%" PRIu32 "%s", p->folder, piece / GROUP, piece, tries, suffixes[kind]);
 }
 
 /* What a file of a piece is called before it has its name: no other process makes one of this. */
-static void own_path(const smp_pieces *p, size_t piece, char path[PATH_ROOM])
+static void own_path(const smp_claims *p, size_t piece, char path[PATH_ROOM])
 {
     snprintf(path, PATH_ROOM, "%s/%zu/%s-%" PRId64 "-%zu", p->folder, piece / GROUP, smp_writer_self()->host,
              smp_writer_self()->pid, piece);
 }
 
 /* What time it is for the file system, whose clock sets the times of files, and not for this host; 0: unknown. */
-static int64_t clock_of(const smp_pieces *p)
+static int64_t clock_of(const smp_claims *p)
 {
     struct stat status;
     if (p->request.clock < 0 || futimens(p->request.clock, NULL) != 0 || fstat(p->request.clock, &status) != 0)
@@ -96,7 +96,7 @@ static int64_t clock_of(const smp_pieces *p)
 }
 
 /* "17.0.done" of a piece of this group. */
-static bool read_name(const smp_pieces *p, const char *name, size_t *piece, uint32_t *tries, piece_kind *kind)
+static bool read_name(const smp_claims *p, const char *name, size_t *piece, uint32_t *tries, piece_kind *kind)
 {
     char *end;
     if (name[0] < '0' || name[0] > '9')
@@ -118,7 +118,7 @@ static bool read_name(const smp_pieces *p, const char *name, size_t *piece, uint
 }
 
 /* Whether what is called so is a whole record; what was found whole stays so. */
-static bool is_record(smp_pieces *p, int folder, const char *name, size_t piece)
+static bool is_record(smp_claims *p, int folder, const char *name, size_t piece)
 {
     const uint8_t bit = (uint8_t)(1u << piece % 8);
     if (!(p->whole[piece / 8] & bit) && smp_piece_record_whole(folder, name))
@@ -128,7 +128,7 @@ static bool is_record(smp_pieces *p, int folder, const char *name, size_t piece)
 
 /* Learns what became of the pieces of a group. What is known of it stays, since no name goes away again: the names that
  * a network file system tells may be some seconds old. */
-static void read_group(smp_pieces *p, size_t group)
+static void read_group(smp_claims *p, size_t group)
 {
     char path[PATH_ROOM];
     if (p->group == group && !p->stale)
@@ -157,9 +157,24 @@ static void read_group(smp_pieces *p, size_t group)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_pieces **out, smp_error *err)
+bool smp_claims_by_other_list(const smp_claims_request *request)
 {
-    smp_pieces *p = *out = smp_alloc(sizeof *p);
+    char path[PATH_MAX + 256];
+    bool found = false;
+    uint64_t list, work;
+    snprintf(path, sizeof path, "%s/%s", request->folder, SMP_CLAIMS_NAME);
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+        found = sscanf(entry->d_name, "%16" SCNx64 "-%16" SCNx64, &list, &work) == 2 && list != request->list.a &&
+                work == request->work.a;
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+smp_code smp_claims_open(const smp_claims_request *request, bool write, smp_claims **out, smp_error *err)
+{
+    smp_claims *p = *out = smp_alloc(sizeof *p);
     if (!p)
         return smp_fail_memory(err, "pieces", sizeof *p);
     p->request = *request;
@@ -182,27 +197,27 @@ smp_code smp_pieces_open(const smp_pieces_request *request, bool write, smp_piec
     smp_writer_self_text(self);
     p->chance = smp_hash_name(self);
     if (code) {
-        smp_pieces_close(p);
+        smp_claims_close(p);
         *out = NULL;
     }
     return code;
 }
 
-void smp_pieces_close(smp_pieces *pieces)
+void smp_claims_close(smp_claims *pieces)
 {
     if (pieces)
         smp_free(pieces->whole);
     smp_free(pieces);
 }
 
-static bool is_own(const smp_pieces *p, size_t piece)
+static bool is_own(const smp_claims *p, size_t piece)
 {
     return p->request.claim || !p->request.owners || p->request.owners[piece] == p->request.shard;
 }
 
 /* Whether the writer of a file that is held is gone, so that the piece may be taken up again. Its lock is tried as
  * readers do, of whom several may at once. */
-static bool is_gone(const smp_pieces *p, int fd, const smp_piece_heading *h)
+static bool is_gone(const smp_claims *p, int fd, const smp_piece_heading *h)
 {
     struct stat status;
     const bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0;
@@ -221,7 +236,7 @@ static bool is_gone(const smp_pieces *p, int fd, const smp_piece_heading *h)
 }
 
 /* What a piece that was held when its folder was read is by now. */
-static piece_kind kind_now(const smp_pieces *p, size_t piece)
+static piece_kind kind_now(const smp_claims *p, size_t piece)
 {
     char path[PATH_ROOM];
     for (int kind = DONE; kind > HELD; kind--) {
@@ -233,7 +248,7 @@ static piece_kind kind_now(const smp_pieces *p, size_t piece)
 }
 
 /* Whether anybody is at work on a piece that is held. */
-static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_pieces_sum *sum)
+static void look_for_holder(const smp_claims *p, size_t piece, int64_t now, smp_claims_sum *sum)
 {
     enum { SILENCE = 60 }; /* seconds; a process speaks three times as often */
     char path[PATH_ROOM];
@@ -260,9 +275,9 @@ static void look_for_holder(const smp_pieces *p, size_t piece, int64_t now, smp_
     close(fd);
 }
 
-smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
+smp_claims_sum smp_claims_sum_up(smp_claims *p)
 {
-    smp_pieces_sum sum = {.passed = p->passed};
+    smp_claims_sum sum = {.passed = p->passed};
     int64_t now = 0;
     p->stale = true;
     for (size_t i = 0; i < p->request.count; i++) {
@@ -280,7 +295,7 @@ smp_pieces_sum smp_pieces_sum_up(smp_pieces *p)
     return sum;
 }
 
-bool smp_pieces_any_done(smp_pieces *p)
+bool smp_claims_any_done(smp_claims *p)
 {
     bool any = false;
     for (size_t i = 0; i < p->request.count && !any; i++) {
@@ -303,7 +318,7 @@ static uint32_t next_tries(const piece_state *s)
 }
 
 /* A file that is empty and not signed is about to be signed, or its record is gone: a moment tells. */
-static bool stays_empty(const smp_pieces *p, size_t piece, int fd)
+static bool stays_empty(const smp_claims *p, size_t piece, int fd)
 {
     struct stat status;
     for (int tenths = 0; tenths < 10 * MOMENT + 5; tenths++) {
@@ -320,7 +335,7 @@ static bool stays_empty(const smp_pieces *p, size_t piece, int fd)
 }
 
 /* Whether --resume may take up a piece that is not free; fills in what is known of it. */
-static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, smp_piece_past *past)
+static bool may_resume(const smp_claims *p, size_t piece, const piece_state *s, smp_piece_past *past)
 {
     char path[PATH_ROOM];
     struct stat status;
@@ -346,9 +361,9 @@ static bool may_resume(const smp_pieces *p, size_t piece, const piece_state *s, 
 }
 
 /* Whether this task may work on a piece. */
-static bool choose(smp_pieces *p, size_t piece, smp_piece_past *past)
+static bool choose(smp_claims *p, size_t piece, smp_piece_past *past)
 {
-    const smp_pieces_request *r = &p->request;
+    const smp_claims_request *r = &p->request;
     *past = (smp_piece_past){.done = false};
     read_group(p, piece / GROUP);
     const piece_state *s = &p->states[piece % GROUP];
@@ -366,7 +381,7 @@ static bool choose(smp_pieces *p, size_t piece, smp_piece_past *past)
 
 /* With claim: one of the first pieces that are free, by chance of as many as others work on and one more, so that tasks
  * that start at once do not all try the same. */
-static bool next_free(smp_pieces *p, size_t *piece, uint32_t *tries)
+static bool next_free(smp_claims *p, size_t *piece, uint32_t *tries)
 {
     while (p->looked < p->request.count) {
         const size_t group = p->looked / GROUP, left = p->request.count - group * GROUP,
@@ -398,9 +413,9 @@ static bool next_free(smp_pieces *p, size_t *piece, uint32_t *tries)
     return false;
 }
 
-bool smp_pieces_next(smp_pieces *p, size_t *piece, smp_piece_past *past)
+bool smp_claims_next(smp_claims *p, size_t *piece, smp_piece_past *past)
 {
-    const smp_pieces_request *r = &p->request;
+    const smp_claims_request *r = &p->request;
     if (r->deal) {
         while (r->deal(r->count, piece))
             if (choose(p, *piece, past))
@@ -435,7 +450,7 @@ static smp_code fail_claim(const char *path, int number, smp_error *err)
 }
 
 /* A file under a name of this process, locked, signed: what it is called later (path) it is already. */
-static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[PATH_ROOM], const char *path,
+static smp_code prepare(smp_claims *p, size_t piece, smp_claim *claim, char own[PATH_ROOM], const char *path,
                         bool *lockless, smp_error *err)
 {
     own_path(p, piece, own);
@@ -456,7 +471,7 @@ static smp_code prepare(smp_pieces *p, size_t piece, smp_claim *claim, char own[
     return code;
 }
 
-smp_code smp_pieces_take(smp_pieces *p, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,
+smp_code smp_claims_take(smp_claims *p, size_t piece, const smp_piece_past *past, smp_claim **out, bool *lockless,
                          smp_error *err)
 {
     char own[PATH_ROOM], path[PATH_ROOM];
@@ -490,7 +505,7 @@ smp_code smp_pieces_take(smp_pieces *p, size_t piece, const smp_piece_past *past
     return SMP_OK;
 }
 
-smp_code smp_pieces_log(smp_pieces *p, size_t piece, smp_journal_log **out, smp_error *err)
+smp_code smp_claims_log(smp_claims *p, size_t piece, smp_journal_log **out, smp_error *err)
 {
     char path[PATH_ROOM];
     const uint32_t last = p->states[piece % GROUP].tries;
@@ -537,7 +552,7 @@ static void end(smp_claim *claim)
 
 smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t files, smp_error *err)
 {
-    const smp_pieces *p = claim->pieces;
+    const smp_claims *p = claim->pieces;
     char done[PATH_ROOM], own[PATH_ROOM], line[SMP_PIECE_RECORD + 128];
     path_of(p, claim->piece, claim->tries, DONE, done);
     own_path(p, claim->piece, own);

@@ -1,10 +1,8 @@
-/* Files of pieces, their text: see piece_record.h. */
-#include "batch/piece_record.h"
+/* Files of pieces, their text: see claim_record.h. */
+#include "batch/claim_record.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,19 +52,4 @@ int smp_piece_record_line(int fd, size_t piece, const smp_piece_past *past, size
         fill = SMP_PIECE_RECORD - (int)size > length ? SMP_PIECE_RECORD - (int)size - length : 0;
     }
     return length;
-}
-
-bool smp_pieces_by_other_list(const smp_pieces_request *request)
-{
-    char path[PATH_MAX + 256];
-    bool found = false;
-    uint64_t list, work;
-    snprintf(path, sizeof path, "%s/%s", request->folder, SMP_PIECES_NAME);
-    DIR *dir = opendir(path);
-    for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
-        found = sscanf(entry->d_name, "%16" SCNx64 "-%16" SCNx64, &list, &work) == 2 && list != request->list.a &&
-                work == request->work.a;
-    if (dir)
-        closedir(dir);
-    return found;
 }

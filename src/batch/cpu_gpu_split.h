@@ -9,51 +9,51 @@
  * GPUs do, they take none. Neither takes a file that the other would have done sooner with all that is left: so the
  * last files are nobody's to wait for. A kind of which little is known is tried by two threads at a time; GPUs by all
  * of theirs where a file takes the processors long. */
-#ifndef SMP_BATCH_DEAL_H
-#define SMP_BATCH_DEAL_H
+#ifndef SMP_BATCH_CPU_GPU_SPLIT_H
+#define SMP_BATCH_CPU_GPU_SPLIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum smp_deal_kind { SMP_DEAL_CPU, SMP_DEAL_GPU, SMP_DEAL_KINDS } smp_deal_kind;
+typedef enum smp_split_kind { SMP_SPLIT_CPU, SMP_SPLIT_GPU, SMP_SPLIT_KINDS } smp_split_kind;
 
-enum { SMP_DEAL_CLASSES = 64 };
+enum { SMP_SPLIT_CLASSES = 64 };
 
 /* What a file says of its class. */
-typedef enum smp_deal_worth {
-    SMP_DEAL_NOTHING, /* it failed */
-    SMP_DEAL_GUESS,   /* the first of its thread, which pays for what the later ones find ready */
-    SMP_DEAL_MEASURED
-} smp_deal_worth;
+typedef enum smp_split_confidence {
+    SMP_SPLIT_NOTHING, /* it failed */
+    SMP_SPLIT_GUESS,   /* the first of its thread, which pays for what the later ones find ready */
+    SMP_SPLIT_MEASURED
+} smp_split_confidence;
 
-typedef struct smp_deal_class {
+typedef struct smp_split_class {
     uint64_t key;
-    int flying[SMP_DEAL_KINDS];       /* files that are being done */
-    uint64_t done[SMP_DEAL_KINDS];    /* files that were measured */
-    double wall[SMP_DEAL_KINDS];      /* seconds of a file, */
-    double processor[SMP_DEAL_KINDS]; /* and of the processors, whatever thread or process: means of the latest, or
+    int flying[SMP_SPLIT_KINDS];       /* files that are being done */
+    uint64_t done[SMP_SPLIT_KINDS];    /* files that were measured */
+    double wall[SMP_SPLIT_KINDS];      /* seconds of a file, */
+    double processor[SMP_SPLIT_KINDS]; /* and of the processors, whatever thread or process: means of the latest, or
                                          guesses; 0: unknown */
-} smp_deal_class;
+} smp_split_class;
 
-typedef struct smp_deal {
+typedef struct smp_cpu_gpu_split {
     int processors;
     bool gpus_come; /* GPUs are there or being opened: processors begin no more files than there are processors */
-    int lanes[SMP_DEAL_KINDS]; /* threads that take files */
-    smp_deal_class classes[SMP_DEAL_CLASSES];
+    int lanes[SMP_SPLIT_KINDS]; /* threads that take files */
+    smp_split_class classes[SMP_SPLIT_CLASSES];
     int class_count;
-} smp_deal;
+} smp_cpu_gpu_split;
 
 /* The class of a file: by its extension, and by its size to a factor of two. The last class takes all that come after
  * there is no room. bytes: 0 where it is not known. */
-int smp_deal_class_of(smp_deal *deal, const char *path, uint64_t bytes);
+int smp_split_class_of(smp_cpu_gpu_split *split, const char *path, uint64_t bytes);
 
 /* Whether a thread of that kind should take a file of that class now. left: files that nobody has begun. */
-bool smp_deal_suits(const smp_deal *deal, smp_deal_kind kind, int class_index, uint64_t left);
+bool smp_split_suits(const smp_cpu_gpu_split *split, smp_split_kind kind, int class_index, uint64_t left);
 
-void smp_deal_begin(smp_deal *deal, smp_deal_kind kind, int class_index);
+void smp_split_begin(smp_cpu_gpu_split *split, smp_split_kind kind, int class_index);
 
-void smp_deal_end(smp_deal *deal, smp_deal_kind kind, int class_index, smp_deal_worth worth, double wall,
-                  double processor);
+void smp_split_end(smp_cpu_gpu_split *split, smp_split_kind kind, int class_index, smp_split_confidence confidence,
+                   double wall, double processor);
 
 #endif

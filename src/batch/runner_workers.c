@@ -1,11 +1,11 @@
-/* The devices of a batch's threads: how many threads there are, opening, replacing, closing. See batch_internal.h. */
+/* The devices of a batch's threads: how many threads there are, opening, replacing, closing. See runner.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/numa.h"
 #include "base/pool.h"
-#include "batch/batch_internal.h"
+#include "batch/runner.h"
 
 enum {
     GPU_JOBS = 4,  /* pictures in flight on a GPU, a stream each */
@@ -17,7 +17,7 @@ static int64_t files_of(const smp_batch_request *r)
     return (int64_t)(r->more && r->expected > r->count ? r->expected : r->count);
 }
 
-void smp_batch_jobs(const smp_batch_request *r, const smp_batch_devices *devices, int jobs[SMP_DEAL_KINDS])
+void smp_batch_jobs(const smp_batch_request *r, const smp_batch_devices *devices, int jobs[SMP_SPLIT_KINDS])
 {
     const int64_t cores = r->threads > 0 ? r->threads : smp_pool_cores();
     const int64_t gpus = devices->later ? 1 : devices->count, most = smp_max_i64(1, files_of(r));
@@ -34,8 +34,8 @@ void smp_batch_jobs(const smp_batch_request *r, const smp_batch_devices *devices
     }
     if (devices->emulated) /* one emulator for the process */
         gpu = 1;
-    jobs[SMP_DEAL_GPU] = (int)smp_clamp_i64(gpu, gpu > 0, smp_min_i64(SMP_BATCH_MOST_JOBS / 2, most));
-    jobs[SMP_DEAL_CPU] = (int)smp_clamp_i64(cpu, cpu > 0, smp_min_i64(SMP_BATCH_MOST_JOBS / 2, most));
+    jobs[SMP_SPLIT_GPU] = (int)smp_clamp_i64(gpu, gpu > 0, smp_min_i64(SMP_BATCH_MOST_JOBS / 2, most));
+    jobs[SMP_SPLIT_CPU] = (int)smp_clamp_i64(cpu, cpu > 0, smp_min_i64(SMP_BATCH_MOST_JOBS / 2, most));
 }
 
 static const char *spec_of(const smp_batch_devices *devices, int of)
@@ -56,7 +56,7 @@ static smp_code open_device(smp_batch_worker *w, int of, smp_error *err)
     if (!code)
         code = smp_run_cache_open(&w->cache, err);
     if (!code)
-        w->kind = w->device->host_memory ? SMP_DEAL_CPU : SMP_DEAL_GPU;
+        w->kind = w->device->host_memory ? SMP_SPLIT_CPU : SMP_SPLIT_GPU;
     return code;
 }
 
@@ -64,7 +64,7 @@ static smp_code open_device(smp_batch_worker *w, int of, smp_error *err)
 static void join(smp_batch_worker *w)
 {
     smp_batch *b = w->b;
-    b->deal.lanes[w->kind]++;
+    b->split.lanes[w->kind]++;
     if (!b->names[w->kind][0])
         snprintf(b->names[w->kind], sizeof b->names[w->kind], "%s", w->device->info.name);
 }
@@ -89,8 +89,8 @@ smp_code smp_batch_replace_device(smp_batch_worker *w, smp_error *err)
     smp_code code = SMP_E_DEVICE;
     pthread_mutex_lock(&b->lock);
     b->lost[own] = true;
-    b->deal.lanes[w->kind]--;
-    smp_deal_end(&b->deal, w->kind, w->class_index, SMP_DEAL_NOTHING, 0, 0);
+    b->split.lanes[w->kind]--;
+    smp_split_end(&b->split, w->kind, w->class_index, SMP_SPLIT_NOTHING, 0, 0);
     if (w->keeps)
         b->keeping--;
     w->keeps = false;
@@ -109,7 +109,7 @@ smp_code smp_batch_replace_device(smp_batch_worker *w, smp_error *err)
     pthread_mutex_lock(&b->lock);
     if (!code)
         join(w);
-    smp_deal_begin(&b->deal, w->kind, w->class_index);
+    smp_split_begin(&b->split, w->kind, w->class_index);
     pthread_mutex_unlock(&b->lock);
     return code;
 }
