@@ -1,14 +1,14 @@
-/* The ranks of an MPI job: see cli/team.h. Rank 0 deals pieces: a thread of it answers the others' questions while the
- * rest of it works like them. Messages alone, no one-sided operations (Open MPI 4 has none over TCP with threads); one
- * call of MPI at a time, under a lock, which MPI_THREAD_SERIALIZED allows everywhere. Nobody waits inside MPI, where
- * waiting takes a processor: questions are asked again after a pause, which grows. */
-#include "mpi/ranks.h"
-
+/* smempipe-mpi: smempipe whose batch and measure share a list among the ranks of an MPI job, see cli/team.h. Rank 0
+ * deals pieces: a thread of it answers the others' questions while the rest of it works like them. Messages alone, no
+ * one-sided operations (Open MPI 4 has none over TCP with threads); one call of MPI at a time, under a lock, which
+ * MPI_THREAD_SERIALIZED allows everywhere. Nobody waits inside MPI, where waiting takes a processor: questions are
+ * asked again after a pause, which grows. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,26 +18,24 @@
 #include "base/alloc.h"
 #include "base/ranks.h"
 #include "base/whole_file.h"
+#include "cli/cli.h"
+#include "cli/team.h"
 #include "io/source.h"
 
-enum { ASK = 1, PIECE, FINISH, END, FILE_BYTES, FILE_SIZE }; /* tags of messages */
-enum { CHUNK = 1 << 20 };                                    /* bytes of a file in a message */
+enum { ASK = 1, PIECE, FILE_BYTES, FILE_SIZE }; /* tags of messages */
+enum { CHUNK = 1 << 20 };                       /* bytes of a file in a message */
 enum { SHORT_NS = 50000, LONG_NS = 1000000, PATIENT_NS = 20000000 };
-
-typedef struct summary { /* what a rank says at its end */
-    uint64_t code, numbers[SMP_TEAM_NUMBERS];
-} summary;
 
 static struct {
     bool joined, agreed, at_work, speaks; /* at_work: agreed to go on, and not finished */
     pthread_mutex_t lock;                 /* of MPI */
-    pthread_t server;                     /* rank 0's */
-    bool serving;
-    pthread_mutex_t dealing; /* of the numbers below, on rank 0 */
-    uint64_t pieces, next;
-    summary sum;   /* rank 0: of the others that have ended */
-    int first_bad; /* the first rank whose code is in it; size: none */
-} team = {.lock = PTHREAD_MUTEX_INITIALIZER, .dealing = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t server;                     /* rank 0's, */
+    bool serving;                         /* which runs */
+    atomic_bool over;                     /* and ends */
+    atomic_ullong next;                   /* piece, on rank 0 */
+} team = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static smp_team smp_mpi_team;
 
 /* ------------------------------------------------------------------------------------------------ messages */
 
@@ -109,32 +107,26 @@ static smp_code join(smp_error *err)
     return SMP_OK;
 }
 
-static void *serve(void *unused);
-
-static smp_code agree(smp_code code)
+/* Waits until all ranks are here. The code of the first that has one, and which that is (*first); numbers (null: none)
+ * become the sums of all ranks'. most: nanoseconds between two looks. */
+static smp_code meet(smp_code code, int *first, uint64_t *numbers, size_t count, long most)
 {
-    const int size = smp_mpi_team.size, own = (int)code;
-    int *codes = malloc((size_t)size * sizeof *codes), first = 0;
-    MPI_Request request;
-    if (!codes) /* as every rank of a job that cannot go on */
-        MPI_Abort(MPI_COMM_WORLD, smp_exit_status(SMP_E_MEMORY));
+    enum { CODES = 1 << 8 };
+    uint64_t own[SMP_TEAM_NUMBERS] = {0}, sums[SMP_TEAM_NUMBERS];
+    long bad = code ? (long)smp_mpi_team.rank * CODES + (long)code : LONG_MAX, least;
+    MPI_Request requests[2];
+    if (count)
+        memcpy(own, numbers, count * sizeof *own);
     pthread_mutex_lock(&team.lock);
-    MPI_Iallgather(&own, 1, MPI_INT, codes, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    MPI_Iallreduce(own, sums, SMP_TEAM_NUMBERS, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+    MPI_Iallreduce(&bad, &least, 1, MPI_LONG, MPI_MIN, MPI_COMM_WORLD, &requests[1]);
     pthread_mutex_unlock(&team.lock);
-    complete(&request, LONG_NS);
-    while (first < size && codes[first] == SMP_OK)
-        first++;
-    const smp_code all = first < size ? (smp_code)codes[first] : SMP_OK;
-    free(codes);
-    team.agreed = true;
-    team.speaks = first == smp_mpi_team.rank || !all;
-    team.first_bad = size;
-    team.at_work = !all;
-    if (!all && !smp_mpi_team.rank && size > 1)
-        team.serving = pthread_create(&team.server, NULL, serve, NULL) == 0;
-    if (!all && !smp_mpi_team.rank && size > 1 && !team.serving)
-        MPI_Abort(MPI_COMM_WORLD, smp_exit_status(SMP_E_PROCESS));
-    return all;
+    complete(&requests[0], most);
+    complete(&requests[1], most);
+    if (count)
+        memcpy(numbers, sums, count * sizeof *sums);
+    *first = least == LONG_MAX ? -1 : (int)(least / CODES);
+    return least == LONG_MAX ? SMP_OK : (smp_code)(least % CODES);
 }
 
 /* ------------------------------------------------------------------------------------------------ dealing */
@@ -142,10 +134,8 @@ static smp_code agree(smp_code code)
 /* Rank 0: the next piece; UINT64_MAX: there is none. */
 static uint64_t take(uint64_t pieces)
 {
-    pthread_mutex_lock(&team.dealing);
-    const uint64_t piece = team.next < pieces ? team.next++ : UINT64_MAX;
-    pthread_mutex_unlock(&team.dealing);
-    return piece;
+    const uint64_t piece = atomic_fetch_add(&team.next, 1);
+    return piece < pieces ? piece : UINT64_MAX;
 }
 
 static bool deal(size_t pieces, size_t *piece)
@@ -161,74 +151,58 @@ static bool deal(size_t pieces, size_t *piece)
     return answer != UINT64_MAX;
 }
 
-static void take_summary(int from, const summary *said)
-{
-    pthread_mutex_lock(&team.dealing);
-    for (int i = 0; i < SMP_TEAM_NUMBERS; i++)
-        team.sum.numbers[i] += said->numbers[i];
-    if (said->code && from < team.first_bad) {
-        team.first_bad = from;
-        team.sum.code = said->code;
-    }
-    pthread_mutex_unlock(&team.dealing);
-}
-
-/* Answers one question, if there is one. *left: ranks that have not ended. */
-static bool answer(int *left)
-{
-    MPI_Status from;
-    summary said;
-    uint64_t piece = 0;
-    int there = 0;
-    pthread_mutex_lock(&team.lock);
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &from);
-    if (there && from.MPI_TAG == ASK)
-        MPI_Recv(&piece, sizeof piece, MPI_BYTE, from.MPI_SOURCE, ASK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    else if (there)
-        MPI_Recv(&said, sizeof said, MPI_BYTE, from.MPI_SOURCE, FINISH, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    pthread_mutex_unlock(&team.lock);
-    if (there && from.MPI_TAG == ASK) {
-        piece = take(piece);
-        send(from.MPI_SOURCE, PIECE, &piece, sizeof piece);
-    } else if (there) {
-        take_summary(from.MPI_SOURCE, &said);
-        --*left;
-    }
-    return there;
-}
-
+/* Answers the other ranks' questions until all have met at the end. */
 static void *serve(void *unused)
 {
     long length = SHORT_NS;
     (void)unused;
-    for (int left = smp_mpi_team.size - 1; left > 0;)
-        if (answer(&left))
-            length = SHORT_NS;
-        else
+    while (!team.over) {
+        MPI_Status from;
+        uint64_t piece = 0;
+        int there = 0;
+        pthread_mutex_lock(&team.lock);
+        MPI_Iprobe(MPI_ANY_SOURCE, ASK, MPI_COMM_WORLD, &there, &from);
+        if (there)
+            MPI_Recv(&piece, sizeof piece, MPI_BYTE, from.MPI_SOURCE, ASK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        pthread_mutex_unlock(&team.lock);
+        if (!there) {
             pause_for(&length, LONG_NS);
+            continue;
+        }
+        piece = take(piece);
+        send(from.MPI_SOURCE, PIECE, &piece, sizeof piece);
+        length = SHORT_NS;
+    }
     return NULL;
+}
+
+static smp_code agree(smp_code code)
+{
+    int first;
+    const smp_code all = meet(code, &first, NULL, 0, LONG_NS);
+    team.agreed = true;
+    team.at_work = !all;
+    team.speaks = first == smp_mpi_team.rank || !all;
+    if (!all && !smp_mpi_team.rank && smp_mpi_team.size > 1) {
+        team.serving = pthread_create(&team.server, NULL, serve, NULL) == 0;
+        if (!team.serving)
+            MPI_Abort(MPI_COMM_WORLD, smp_exit_status(SMP_E_PROCESS));
+    }
+    return all;
 }
 
 /* ------------------------------------------------------------------------------------------------ the end */
 
 static smp_code finish(uint64_t *numbers, size_t count, smp_code code)
 {
-    summary own = {.code = code};
-    memcpy(own.numbers, numbers, count * sizeof *numbers);
+    int first;
     team.at_work = false;
-    if (smp_mpi_team.rank) {
-        send(0, FINISH, &own, sizeof own);
-        receive(0, END, &own, sizeof own, PATIENT_NS);
-        return (smp_code)own.code;
-    }
+    const smp_code all = meet(code, &first, numbers, count, PATIENT_NS);
+    team.over = true;
     if (team.serving)
         pthread_join(team.server, NULL);
     team.serving = false;
-    take_summary(0, &own);
-    memcpy(numbers, team.sum.numbers, count * sizeof *numbers);
-    for (int i = 1; i < smp_mpi_team.size; i++)
-        send(i, END, &team.sum, sizeof team.sum);
-    return (smp_code)team.sum.code;
+    return all;
 }
 
 static smp_code fail_file(const char *path, bool reading, smp_error *err)
@@ -239,30 +213,29 @@ static smp_code fail_file(const char *path, bool reading, smp_error *err)
     return smp_at(err, "%s", path);
 }
 
+static size_t chunk_at(int64_t at, int64_t size)
+{
+    return size - at < CHUNK ? (size_t)(size - at) : CHUNK;
+}
+
 /* Sends a file to rank 0, or nothing of it after a failure. */
 static smp_code send_file(const char *path, char *chunk, smp_error *err)
 {
-    smp_code code = SMP_OK;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
-    int64_t size = end;
-    if (end < 0)
-        code = fail_file(path, true, err);
+    FILE *file = fopen(path, "re");
+    int64_t size = file && fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : -1;
+    smp_code code = size < 0 ? fail_file(path, true, err) : SMP_OK;
+    if (file)
+        rewind(file);
     send(0, FILE_SIZE, &size, sizeof size);
-    for (int64_t at = 0; at < size;) {
-        const int64_t left = size - at;
-        const ssize_t got = pread(fd, chunk, left < CHUNK ? (size_t)left : CHUNK, (off_t)at);
-        if (got <= 0) { /* what was said to come must come; its hashes tell */
-            if (!code)
-                code = fail_file(path, true, err);
-            memset(chunk, 0, CHUNK);
-        }
-        const size_t bytes = got > 0 ? (size_t)got : left < CHUNK ? (size_t)left : CHUNK;
+    for (int64_t at = 0; at < size; at += CHUNK) {
+        const size_t bytes = chunk_at(at, size), got = fread(chunk, 1, bytes, file);
+        if (got < bytes && !code) /* what was said to come must come; its hashes tell */
+            code = fail_file(path, true, err);
+        memset(chunk + got, 0, bytes - got);
         send(0, FILE_BYTES, chunk, bytes);
-        at += (int64_t)bytes;
     }
-    if (fd >= 0)
-        close(fd);
+    if (file)
+        fclose(file);
     return code;
 }
 
@@ -275,22 +248,11 @@ static smp_code receive_file(int from, const char *path, char *chunk, smp_error 
     receive(from, FILE_SIZE, &size, sizeof size, PATIENT_NS);
     if (size < 0)
         code = code ? code : smp_fail(err, SMP_E_READ, "rank %d cannot read its part", from);
-    for (int64_t at = 0; at < size;) {
-        MPI_Status status;
-        int there = 0, bytes = 0;
-        long length = SHORT_NS;
-        while (!there) {
-            pthread_mutex_lock(&team.lock);
-            MPI_Iprobe(from, FILE_BYTES, MPI_COMM_WORLD, &there, &status);
-            pthread_mutex_unlock(&team.lock);
-            if (!there)
-                pause_for(&length, LONG_NS);
-        }
-        MPI_Get_count(&status, MPI_BYTE, &bytes);
-        receive(from, FILE_BYTES, chunk, (size_t)bytes, LONG_NS);
-        if (!code && !smp_write_whole(fd, chunk, (size_t)bytes))
+    for (int64_t at = 0; at < size; at += CHUNK) {
+        const size_t bytes = chunk_at(at, size);
+        receive(from, FILE_BYTES, chunk, bytes, LONG_NS);
+        if (!code && !smp_write_whole(fd, chunk, bytes))
             code = fail_file(path, false, err);
-        at += bytes;
     }
     if (fd >= 0 && close(fd) != 0 && !code)
         code = fail_file(path, false, err);
@@ -332,5 +294,11 @@ static bool leave(smp_code code)
     return team.speaks;
 }
 
-smp_team smp_mpi_team = {
+static smp_team smp_mpi_team = {
     .size = 1, .join = join, .agree = agree, .deal = deal, .finish = finish, .gather = gather, .leave = leave};
+
+int main(int argc, char **argv)
+{
+    smp_cli_team = &smp_mpi_team;
+    return smp_cli_main(argc, argv);
+}
