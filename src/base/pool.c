@@ -98,6 +98,19 @@ void smp_pool_run(smp_pool *p, int parts, void (*fn)(void *context, int part), v
     pthread_mutex_unlock(&p->lock);
 }
 
+void smp_pool_wait(smp_pool **pool, bool pays, int parts, void (*fn)(void *context, int part), void *context)
+{
+    enum { MOST_THREADS = 8 };
+    const int cores = smp_pool_cores();
+    smp_error unopened = {.code = SMP_OK}; /* without threads it takes longer */
+    if (!*pool && pays && cores > 1)
+        (void)smp_pool_open(cores < MOST_THREADS ? cores : MOST_THREADS, pool, &unopened);
+    for (int part = 0; !*pool && part < parts; part++)
+        fn(context, part);
+    if (*pool)
+        smp_pool_run(*pool, parts, fn, context);
+}
+
 void smp_pool_close(smp_pool *p)
 {
     if (!p)

@@ -4,6 +4,8 @@
 #ifndef SMP_BASE_POOL_H
 #define SMP_BASE_POOL_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 typedef struct smp_pool smp_pool;
@@ -18,6 +20,10 @@ smp_code smp_pool_open(int threads, smp_pool **out, smp_error *err);
  * a time. */
 void smp_pool_run(smp_pool *pool, int parts, void (*fn)(void *context, int part), void *context);
 
-void smp_pool_close(smp_pool *pool);
+/* The same for parts that wait for a file system more than they compute: by a few threads, which are started where they
+ * pay and *pool is null; where they do not, or cannot be had, by the calling thread. */
+void smp_pool_wait(smp_pool **pool, bool pays, int parts, void (*fn)(void *context, int part), void *context);
+
+void smp_pool_close(smp_pool *pool); /* null is allowed */
 
 #endif

@@ -20,12 +20,26 @@
 #include "io/format.h"
 #include "io/media.h"
 
-typedef struct known_file { /* of an entry that is wanted */
+/* What is to be done with an entry of a folder. */
+typedef enum verdict {
+    PASS,  /* nothing */
+    ENTER, /* it is a folder to go into */
+    GIVE,  /* it is a file, whose status is known or cannot be */
+    LOOK   /* it is a file, whose status is to be asked for */
+} verdict;
+
+typedef struct known_file { /* of an entry */
     struct stat status;
     bool known, gone, link;
+    verdict what;
 } known_file;
 
-enum { BLOCK = 1024, PART = 32 }; /* entries that are looked at together, and by a thread at a time */
+enum {
+    BLOCK = 1024,
+    PART = 32,
+    FEW = 4 * PART
+}; /* entries that are looked at together, by a thread at a time, and by
+       several threads */
 
 typedef struct walk {
     const smp_find_options *options;
@@ -194,23 +208,14 @@ static smp_code give(walk *w, const char *name, const struct stat *status, bool 
     return w->visit(w->context, &found, w->err);
 }
 
-/* What is to be done with an entry of a folder. */
-typedef enum verdict {
-    PASS,  /* nothing */
-    ENTER, /* it is a folder to go into */
-    GIVE,  /* it is a file, whose status is known or cannot be */
-    LOOK   /* it is a file, whose status is to be asked for */
-} verdict;
-
 /* An entry of a folder that is open. The file system is asked as little as will do: what a file is, the folder says
  * mostly, and a file of another shard is not asked about. */
-static smp_code judge(walk *w, int folder, const folder_entry *entry, const char *under, known_file *found,
-                      verdict *what)
+static smp_code judge(walk *w, int folder, const folder_entry *entry, const char *under, known_file *found)
 {
     struct stat *const status = &found->status, link;
     const smp_find_options *o = w->options;
     bool listed = true, there = false, wanted, looked = false;
-    *what = PASS;
+    found->what = PASS;
     found->known = found->gone = found->link = false;
     if (o->exclude_count && fits_one(under, o->exclude, o->exclude_count))
         return SMP_OK;
@@ -231,7 +236,7 @@ static smp_code judge(walk *w, int folder, const folder_entry *entry, const char
                                                                                  : DT_FIFO;
     }
     if (type == DT_DIR) {
-        *what = o->recursive && !found->link ? ENTER : PASS;
+        found->what = o->recursive && !found->link ? ENTER : PASS;
         w->left_out->folders += !o->recursive;
         return SMP_OK;
     }
@@ -241,7 +246,7 @@ static smp_code judge(walk *w, int folder, const folder_entry *entry, const char
     }
     smp_code code = by_name(w, under, &wanted);
     if (!code && wanted)
-        *what = looked || too_long ? GIVE : LOOK;
+        found->what = looked || too_long ? GIVE : LOOK;
     return code;
 }
 
@@ -250,7 +255,6 @@ typedef struct looking {
     int folder;
     const folder_entry *entries;
     known_file *block;
-    const uint16_t *which; /* of the block */
     size_t count;
 } looking;
 
@@ -259,24 +263,13 @@ static void look_at(void *context, int part)
     const looking *l = context;
     const size_t end = smp_min_u64(l->count, ((size_t)part + 1) * PART);
     for (size_t i = (size_t)part * PART; i < end; i++) {
-        known_file *s = &l->block[l->which[i]];
-        s->known = fstatat(l->folder, l->entries[l->which[i]].text, &s->status, AT_SYMLINK_NOFOLLOW) == 0;
+        known_file *s = &l->block[i];
+        if (s->what != LOOK)
+            continue;
+        s->known = fstatat(l->folder, l->entries[i].text, &s->status, AT_SYMLINK_NOFOLLOW) == 0;
         s->gone = !s->known && errno == ENOENT;
         s->link = s->known && S_ISLNK(s->status.st_mode); /* since the folder was read */
     }
-}
-
-static void look_at_all(walk *w, looking *l)
-{
-    enum { MOST_THREADS = 8, FEW = 4 * PART };
-    const int parts = (int)((l->count + PART - 1) / PART), cores = smp_pool_cores();
-    smp_error err = {.code = SMP_OK}; /* without threads it takes longer */
-    if (!w->pool && l->count >= FEW && cores > 1)
-        (void)smp_pool_open(cores < MOST_THREADS ? cores : MOST_THREADS, &w->pool, &err);
-    if (w->pool)
-        smp_pool_run(w->pool, parts, look_at, l);
-    for (int i = 0; !w->pool && i < parts; i++)
-        look_at(l, i);
 }
 
 /* Room for `length` bytes of path and its end. */
@@ -301,35 +294,30 @@ static smp_code set_path(walk *w, size_t end, const char *text)
 static smp_code walk_block(walk *w, int folder, size_t end, size_t under, names *all, size_t from, size_t count,
                            size_t *inner)
 {
-    uint8_t verdicts[BLOCK];
-    uint16_t which[BLOCK];
-    looking l = {.folder = folder, .entries = all->items + from, .which = which};
     smp_code code = SMP_OK;
     if (!w->block && !(w->block = smp_alloc_array(BLOCK, sizeof *w->block)))
         return smp_fail_memory(w->err, "a folder's files", BLOCK * sizeof *w->block);
-    l.block = w->block;
+    looking l = {.folder = folder, .entries = all->items + from, .block = w->block, .count = count};
+    size_t unknown = 0;
     for (size_t i = 0; !code && i < count; i++) {
-        verdict what = PASS;
         code = set_path(w, end, l.entries[i].text);
         if (!code)
-            code = judge(w, folder, &l.entries[i], w->path + under, &w->block[i], &what);
-        verdicts[i] = (uint8_t)what;
-        if (what == LOOK)
-            which[l.count++] = (uint16_t)i;
+            code = judge(w, folder, &l.entries[i], w->path + under, &w->block[i]);
+        unknown += w->block[i].what == LOOK;
     }
     if (!code)
-        look_at_all(w, &l);
+        smp_pool_wait(&w->pool, unknown >= FEW, unknown ? (int)((count + PART - 1) / PART) : 0, look_at, &l);
     for (size_t i = 0; !code && i < count; i++) {
         const known_file *s = &w->block[i];
-        if (verdicts[i] < GIVE || s->gone)
+        if (s->what < GIVE || s->gone)
             continue;
         code = set_path(w, end, l.entries[i].text);
         if (!code)
             code = give(w, w->path + under, s->known ? &s->status : NULL, s->link);
     }
-    for (size_t i = 0; i < count; i++)
-        if (verdicts[i] == ENTER)
-            all->items[(*inner)++] = all->items[from + i];
+    for (size_t i = 0; !code && i < count; i++)
+        if (w->block[i].what == ENTER)
+            all->items[(*inner)++] = l.entries[i];
     return code;
 }
 
