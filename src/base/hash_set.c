@@ -22,14 +22,24 @@ static bool grow(smp_hash_set *set)
     size_t wanted = FIRST;
     if (set->capacity && !smp_mul_size(set->capacity, 2, &wanted))
         return false;
-    smp_hash_set larger = {.capacity = wanted, .count = set->count, .has_zero = set->has_zero};
+    smp_hash_set larger = *set;
+    larger.capacity = wanted;
     larger.slots = smp_alloc_array(wanted, sizeof *larger.slots);
-    if (!larger.slots)
+    larger.values = set->valued ? smp_alloc_array(wanted, sizeof *larger.values) : NULL;
+    if (!larger.slots || (set->valued && !larger.values)) {
+        smp_free(larger.slots);
+        smp_free(larger.values);
         return false;
+    }
     for (size_t i = 0; i < set->capacity; i++)
-        if (set->slots[i])
-            larger.slots[slot_of(&larger, set->slots[i])] = set->slots[i];
+        if (set->slots[i]) {
+            const size_t at = slot_of(&larger, set->slots[i]);
+            larger.slots[at] = set->slots[i];
+            if (set->valued)
+                larger.values[at] = set->values[i];
+        }
     smp_free(set->slots);
+    smp_free(set->values);
     *set = larger;
     return true;
 }
@@ -48,6 +58,25 @@ bool smp_hash_set_add(smp_hash_set *set, uint64_t hash, bool *there)
     set->slots[at] = hash;
     set->count += !*there;
     return true;
+}
+
+bool smp_hash_set_swap(smp_hash_set *set, uint64_t hash, uint64_t *value)
+{
+    bool there;
+    set->valued = true;
+    if (!smp_hash_set_add(set, hash, &there))
+        return false;
+    const size_t at = slot_of(set, hash);
+    const uint64_t before = there ? set->values[at] : 0;
+    set->values[at] = *value;
+    *value = before;
+    return true;
+}
+
+uint64_t smp_hash_set_value(const smp_hash_set *set, uint64_t hash)
+{
+    const size_t at = set->capacity ? slot_of(set, hash) : 0;
+    return set->capacity && set->slots[at] ? set->values[at] : 0;
 }
 
 bool smp_hash_set_has(const smp_hash_set *set, uint64_t hash)
@@ -72,5 +101,6 @@ void smp_hash_set_clear(smp_hash_set *set)
 void smp_hash_set_free(smp_hash_set *set)
 {
     smp_free(set->slots);
+    smp_free(set->values);
     *set = (smp_hash_set){.slots = NULL};
 }

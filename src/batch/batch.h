@@ -17,6 +17,8 @@ typedef struct smp_batch_file {
     bool replace;       /* an output that is there */
     int64_t page;       /* the one to read; 0: as limits say */
     int64_t mtime;      /* when it was changed last, as a list says, which may be old by now; 0: nobody says */
+    uint64_t number;    /* the caller's, as is */
+    void *own;
 } smp_batch_file;
 
 typedef struct smp_batch_count {
@@ -29,8 +31,8 @@ typedef struct smp_batch_request {
     smp_diags *diags;
     const smp_batch_file *files;
     size_t count;
-    /* More files, once all before them are begun; *count 0: there are none. Their indices go on counting. They stay
-     * until ended() was called for the last of them. Called in a file's thread, one call at a time; a failure ends the
+    /* More files, once all before them are begun; *count 0: there are none. They stay until ended() was called for the
+     * last of them, in_order to the end. Called in a file's thread, one call at a time; a failure ends the
      * batch. May be null. */
     smp_code (*more)(void *context, const smp_batch_file **files, size_t *count, smp_error *err);
     size_t expected;         /* with more: files in all, as far as known, and */
@@ -49,11 +51,11 @@ typedef struct smp_batch_request {
     const volatile sig_atomic_t *stop; /* a signal's number: begin no more files; may be null */
 
     /* Called in the file's thread before anything is opened, several at once; a failure is the file's. May be null. */
-    smp_code (*begin)(void *context, size_t index, smp_error *err);
+    smp_code (*begin)(void *context, const smp_batch_file *file, smp_error *err);
     /* One call at a time. The report is freed afterwards; err says where and what to do. May be null. */
-    void (*finished)(void *context, size_t index, smp_run_report *report, const smp_error *err);
+    void (*finished)(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err);
     /* Called in the file's thread after that, several at once, without a lock: it may take its time. May be null. */
-    void (*ended)(void *context, size_t index);
+    void (*ended)(void *context, const smp_batch_file *file);
     /* Called in the caller's thread some ten times a second. May be null. */
     void (*tick)(void *context, const smp_batch_count *count);
     void *context;

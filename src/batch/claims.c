@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -50,7 +49,7 @@ struct smp_claims {
     size_t group;          /* the one that was read; SIZE_MAX: none */
     bool stale;            /* read it again */
     piece_state states[GROUP];
-    size_t looked;         /* pieces before it need not be looked at again */
+    size_t looked;         /* with claim: pieces before it are not free */
     bool again;            /* with claim: the free ones are gone, and those that may be taken up again are looked at */
     bool found;            /* with claim: a free one, since looking began at the first piece; others are given back */
     size_t groups, passed; /* with claim: groups that were looked at, and pieces done that were in them */
@@ -98,19 +97,12 @@ static int64_t clock_of(const smp_claims *p)
 /* "17.0.done" of a piece of this group. */
 static bool read_name(const smp_claims *p, const char *name, size_t *piece, uint32_t *tries, piece_kind *kind)
 {
-    char *end;
-    if (name[0] < '0' || name[0] > '9')
+    int end = 0;
+    if (sscanf(name, "%zu.%" SCNu32 "%n", piece, tries, &end) != 2 || *piece >= p->request.share.pieces ||
+        *piece / GROUP != p->group || *tries > MOST_TRIES)
         return false;
-    const unsigned long long number = strtoull(name, &end, 10);
-    if (*end != '.' || end[1] < '0' || end[1] > '9' || number >= p->request.count || number / GROUP != p->group)
-        return false;
-    const unsigned long count = strtoul(end + 1, &end, 10);
-    if (count > MOST_TRIES)
-        return false;
-    *piece = (size_t)number;
-    *tries = (uint32_t)count;
     for (int i = HELD; i <= DONE; i++)
-        if (!strcmp(end, suffixes[i])) {
+        if (!strcmp(name + end, suffixes[i])) {
             *kind = (piece_kind)i;
             return true;
         }
@@ -190,9 +182,9 @@ smp_code smp_claims_open(const smp_claims_request *request, bool write, smp_clai
     }
     if (!code && write)
         p->clock = clock_of(p);
-    p->whole = smp_alloc(request->count / 8 + 1);
+    p->whole = smp_alloc(request->share.pieces / 8 + 1);
     if (!code && !p->whole)
-        code = smp_fail_memory(err, "pieces", request->count / 8 + 1);
+        code = smp_fail_memory(err, "pieces", request->share.pieces / 8 + 1);
     char self[SMP_WRITER_TEXT];
     smp_writer_self_text(self);
     p->chance = smp_hash_name(self);
@@ -212,7 +204,7 @@ void smp_claims_close(smp_claims *pieces)
 
 static bool is_own(const smp_claims *p, size_t piece)
 {
-    return p->request.claim || !p->request.owners || p->request.owners[piece] == p->request.shard;
+    return p->request.claim || smp_list_share_has(&p->request.share, piece);
 }
 
 /* Whether the writer of a file that is held is gone, so that the piece may be taken up again. Its lock is tried as
@@ -280,7 +272,7 @@ smp_claims_sum smp_claims_sum_up(smp_claims *p)
     smp_claims_sum sum = {.passed = p->passed};
     int64_t now = 0;
     p->stale = true;
-    for (size_t i = 0; i < p->request.count; i++) {
+    for (size_t i = 0; i < p->request.share.pieces; i++) {
         if (!is_own(p, i))
             continue;
         read_group(p, i / GROUP);
@@ -298,7 +290,7 @@ smp_claims_sum smp_claims_sum_up(smp_claims *p)
 bool smp_claims_any_done(smp_claims *p)
 {
     bool any = false;
-    for (size_t i = 0; i < p->request.count && !any; i++) {
+    for (size_t i = 0; i < p->request.share.pieces && !any; i++) {
         read_group(p, i / GROUP);
         any = p->states[i % GROUP].state == DONE;
     }
@@ -383,8 +375,8 @@ static bool choose(smp_claims *p, size_t piece, smp_piece_past *past)
  * that start at once do not all try the same. */
 static bool next_free(smp_claims *p, size_t *piece, uint32_t *tries)
 {
-    while (p->looked < p->request.count) {
-        const size_t group = p->looked / GROUP, left = p->request.count - group * GROUP,
+    while (p->looked < p->request.share.pieces) {
+        const size_t group = p->looked / GROUP, left = p->request.share.pieces - group * GROUP,
                      end = group * GROUP + (left < GROUP ? left : GROUP);
         size_t held = 0, found = 0;
         read_group(p, group);
@@ -416,12 +408,6 @@ static bool next_free(smp_claims *p, size_t *piece, uint32_t *tries)
 bool smp_claims_next(smp_claims *p, size_t *piece, smp_piece_past *past)
 {
     const smp_claims_request *r = &p->request;
-    if (r->deal) {
-        while (r->deal(r->count, piece))
-            if (choose(p, *piece, past))
-                return true;
-        return false;
-    }
     while (r->claim && !p->again) {
         *past = (smp_piece_past){.done = false};
         if (next_free(p, piece, &past->tries))
@@ -431,11 +417,9 @@ bool smp_claims_next(smp_claims *p, size_t *piece, smp_piece_past *past)
         p->looked = 0;
         p->stale = true; /* much has changed since */
     }
-    while (p->looked < r->count && (r->resume || !r->claim)) {
-        *piece = p->looked++;
-        if (is_own(p, *piece) && choose(p, *piece, past))
+    while ((r->resume || !r->claim) && smp_list_share_next(&p->request.share, piece))
+        if (choose(p, *piece, past))
             return true;
-    }
     return false;
 }
 
@@ -464,8 +448,6 @@ static smp_code prepare(smp_claims *p, size_t piece, smp_claim *claim, char own[
     if (flock(claim->fd, LOCK_EX | LOCK_NB) != 0)
         *lockless = *lockless || smp_no_locks(errno);
     code = smp_journal_on(claim->fd, path, &claim->journal, err);
-    if (!code)
-        code = smp_journal_sign(claim->journal, err);
     if (!code && p->request.sync_pieces && !smp_write_whole(claim->fd, "sync piece\n", 11))
         code = fail_claim(path, errno, err);
     return code;
@@ -559,8 +541,6 @@ smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t fil
     const int fd = open(own, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
     smp_journal *journal = NULL;
     smp_code code = fd < 0 ? fail_claim(own, errno, err) : smp_journal_on(fd, own, &journal, err);
-    if (!code)
-        code = smp_journal_sign(journal, err);
     const int length = code ? 0 : smp_piece_record_line(fd, claim->piece, past, files, line, sizeof line);
     if (!code && (!smp_write_whole(fd, line, (size_t)length) || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS)))
         code = fail_claim(own, errno, err);

@@ -15,6 +15,7 @@
 
 #include "batch/claim_record.h"
 #include "batch/journal.h"
+#include "batch/work_list.h"
 
 #define SMP_CLAIMS_NAME SMP_JOURNAL_NAME ".d"
 
@@ -22,15 +23,12 @@ typedef struct smp_claims smp_claims;
 typedef struct smp_claim smp_claim;
 
 typedef struct smp_claims_request {
-    const char *folder;     /* of outputs */
-    smp_hash list, work;    /* together they name the folder of the pieces */
-    size_t count;           /* pieces of the list */
-    const uint32_t *owners; /* of the pieces: those of `shard` alone are this task's; null, and with claim: all are */
-    uint32_t shard;
+    const char *folder;   /* of outputs */
+    smp_hash list, work;  /* together they name the folder of the pieces */
+    smp_list_share share; /* the pieces that are this task's; with claim all are */
     bool claim, resume, sync_pieces;
-    bool (*deal)(size_t count, size_t *piece); /* what comes next, in place of shards and claims; null: they say */
-    double retake;                             /* seconds; 0: silence means nothing */
-    int clock; /* a descriptor of a file in the folder, whose time is set to read the file system's clock */
+    double retake; /* seconds; 0: silence means nothing */
+    int clock;     /* a descriptor of a file in the folder, whose time is set to read the file system's clock */
 } smp_claims_request;
 
 uint64_t smp_piece_sum_add(uint64_t sum, uint64_t size, int64_t mtime);

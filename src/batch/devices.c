@@ -27,25 +27,22 @@ static void take_processors(smp_batch_devices *devices, const char *spec)
     snprintf(devices->processors, sizeof devices->processors, "%.*s", (int)sizeof devices->processors - 1, spec);
 }
 
-static smp_code add_all_gpus(smp_batch_devices *devices, smp_error *err)
+/* Adds those that there are; missing: why some cannot be used, or "". */
+static smp_code add_all_gpus(smp_batch_devices *devices, char missing[256], smp_error *err)
 {
-    smp_device_info *list;
-    size_t count;
-    char missing[256];
-    devices->gpu = true;
-    smp_code code = smp_device_list(&list, &count, missing, sizeof missing, err);
+    smp_device_info *list = NULL;
+    size_t count = 0;
+    missing[0] = '\0';
+    smp_code code = smp_device_list(&list, &count, missing, 256, err);
     for (size_t i = 0; !code && i < count; i++)
         if (!strcmp(list[i].kind, "cuda"))
             code = add_gpu(devices, list[i].index, err);
     smp_free(list);
-    if (!code && !devices->count)
-        code = add_gpu(devices, 0, err); /* opening it says what is missing */
     return code;
 }
 
 static smp_code add_gpus(smp_batch_devices *devices, const char *numbers, smp_error *err)
 {
-    devices->gpu = true;
     for (const char *at = numbers;; at++) {
         char *end;
         long index = strtol(at, &end, 10);
@@ -132,16 +129,11 @@ static void choose(const smp_batch_request *request, smp_batch_devices *devices,
 
 void smp_batch_devices_look(smp_batch_devices *devices, char *note, size_t note_size)
 {
-    smp_device_info *list = NULL;
-    size_t count = 0;
-    char missing[256] = "";
+    char missing[256];
     devices->later = false;
-    if (smp_device_list(&list, &count, missing, sizeof missing, NULL))
-        count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(list[i].kind, "cuda") && !missing[0])
-            (void)add_gpu(devices, list[i].index, NULL);
-    smp_free(list);
+    (void)add_all_gpus(devices, missing, NULL);
+    if (missing[0])
+        devices->count = 0;
     devices->gpu = devices->count > 0;
     if (!devices->count && note)
         snprintf(note, note_size, "auto: cpu, no GPU can be used: %s", missing);
@@ -152,6 +144,7 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
 {
     const char *spec = request->device ? request->device : "auto";
     smp_device_request guess = {.spec = spec};
+    char missing[256];
     smp_code code;
     *devices = (smp_batch_devices){.processors = "cpu"};
     if (!strcmp(spec, "auto")) {
@@ -166,14 +159,14 @@ smp_code smp_batch_devices_find(const smp_batch_request *request, smp_batch_devi
         snprintf(devices->specs[devices->count++], sizeof devices->specs[0], "simt");
         return SMP_OK;
     }
-    if (!strcmp(spec, "cuda"))
-        code = add_all_gpus(devices, err);
-    else if (!strncmp(spec, "cuda:", 5))
-        code = add_gpus(devices, spec + 5, err);
-    else {
+    if (strncmp(spec, "cuda", 4) != 0 || (spec[4] && spec[4] != ':')) {
         take_processors(devices, request->device);
         return SMP_OK;
     }
+    devices->gpu = true;
+    code = spec[4] ? add_gpus(devices, spec + 5, err) : add_all_gpus(devices, missing, err);
+    if (!code && !devices->count)
+        code = add_gpu(devices, 0, err); /* opening it says what is missing */
     if (!code)
         guess_work(request, &guess);
     devices->jpegs = is_jpegs(&guess);

@@ -1,4 +1,4 @@
-/* What is to be done with files, by what lies at their outputs and what journals say of it: see todo.h. */
+/* What is to be done with files, by what lies at their outputs and what journals say of it: see claim_source.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,8 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
-#include "batch/claims.h"
-#include "batch/todo.h"
+#include "batch/claim_source.h"
 
 /* ------------------------------------------------------------------------------------------------ names */
 
@@ -40,6 +39,12 @@ static smp_code real_folder(smp_output_lookup *lookup, const char *path, size_t 
     return SMP_OK;
 }
 
+void smp_output_lookup_open(const smp_todo *todo, smp_output_lookup *lookup)
+{
+    const smp_todo_request *r = todo->request;
+    *lookup = (smp_output_lookup){.namer = smp_namer_for(r->folder, r->pattern, r->extension, r->program)};
+}
+
 void smp_output_lookup_close(smp_output_lookup *lookup)
 {
     smp_namer_free(&lookup->namer);
@@ -47,7 +52,7 @@ void smp_output_lookup_close(smp_output_lookup *lookup)
     *lookup = (smp_output_lookup){.given = NULL};
 }
 
-smp_code smp_todo_key(const smp_todo *todo, smp_output_lookup *lookup, smp_todo_item *item, smp_error *err)
+smp_code smp_output_lookup_key(const smp_todo *todo, smp_output_lookup *lookup, smp_todo_item *item, smp_error *err)
 {
     const smp_found *file = item->file;
     smp_hash *key = &item->input;
@@ -70,7 +75,7 @@ smp_code smp_todo_key(const smp_todo *todo, smp_output_lookup *lookup, smp_todo_
     return SMP_OK;
 }
 
-smp_code smp_todo_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err)
+smp_code smp_output_lookup_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err)
 {
     const char *output = smp_namer_output(&lookup->namer, item->file->name);
     item->output = output ? smp_texts_add(&unit->texts, output, strlen(output)) : NULL;
@@ -302,7 +307,7 @@ static bool has_pieces(const char *folder)
     return length > 0 && (size_t)length < sizeof path && smp_is_folder(path);
 }
 
-smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *found, smp_error *err)
+smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *found, bool other_list, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
     if (found->count == 1)
@@ -312,7 +317,7 @@ smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *foun
     if (found->other_work == found->count)
         smp_hint(err, "another pipeline or other settings made %s: --force makes %s again, or give another folder",
                  found->count == 1 ? "it" : "them", found->count == 1 ? "it" : "them");
-    else if (todo->list && smp_todo_other_list(todo))
+    else if (other_list)
         smp_hint(err,
                  "this pipeline made files here by another list: --skip-existing keeps what is there and does what is "
                  "new, --force makes all again");

@@ -146,8 +146,7 @@ struct smp_journal_log {
     last_work last;
     record **blocks;
     size_t count, block_count, block_capacity;
-    uint64_t *slots; /* where a hash leads to: 32 bits of it, and the number of its record and 1; a power of two */
-    size_t slot_count;
+    smp_hash_set numbers; /* of records, and 1 more, by outputs */
     smp_hash *works;
     size_t work_count, work_capacity;
     uint32_t journals;
@@ -163,58 +162,36 @@ static record *record_at(const smp_journal_log *log, size_t index)
     return &log->blocks[index / BLOCK][index % BLOCK];
 }
 
-/* The record that a slot leads to. */
-static record *record_of_slot(const smp_journal_log *log, uint64_t slot)
+/* The record of an output; null: there is none. *key: where it is, or would be, among the numbers. */
+static record *find_record(const smp_journal_log *log, const smp_hash *output, uint64_t *key)
 {
-    return record_at(log, (uint32_t)slot - 1);
-}
-
-static uint64_t slot_for(const smp_hash *output, size_t number)
-{
-    return output->b << 32 | (number + 1);
-}
-
-static size_t slot_of(const smp_journal_log *log, const smp_hash *output)
-{
-    size_t at = (size_t)output->a & (log->slot_count - 1);
-    for (uint64_t slot; (slot = log->slots[at]); at = (at + 1) & (log->slot_count - 1))
-        if (slot >> 32 == (uint32_t)output->b && smp_hash_equal(&record_of_slot(log, slot)->output, output))
-            break;
-    return at;
-}
-
-static bool grow_slots(smp_journal_log *log)
-{
-    const size_t wanted = log->slot_count ? 2 * log->slot_count : 1024;
-    uint64_t *slots = smp_alloc_array(wanted, sizeof *slots);
-    if (!slots)
-        return false;
-    smp_free(log->slots);
-    log->slots = slots;
-    log->slot_count = wanted;
-    for (size_t i = 0; i < log->count; i++)
-        slots[slot_of(log, &record_at(log, i)->output)] = slot_for(&record_at(log, i)->output, i);
-    return true;
+    for (*key = output->a | 1;; *key += 2) {
+        const uint64_t number = smp_hash_set_value(&log->numbers, *key);
+        if (!number)
+            return NULL;
+        if (smp_hash_equal(&record_at(log, number - 1)->output, output))
+            return record_at(log, number - 1);
+    }
 }
 
 /* The record of an output, made where there is none; null without memory. */
 static record *record_of(smp_journal_log *log, const smp_hash *output)
 {
-    if (log->count >= log->slot_count / 4 * 3 && (log->count >= UINT32_MAX - 1 || !grow_slots(log)))
-        return NULL;
-    const size_t slot = slot_of(log, output);
-    if (log->slots[slot])
-        return record_of_slot(log, log->slots[slot]);
+    uint64_t key, number = log->count + 1;
+    record *r = find_record(log, output, &key);
+    if (r)
+        return r;
     if (log->count / BLOCK == log->block_count) {
         if (!smp_grow(&log->blocks, &log->block_capacity, log->block_count + 1, sizeof *log->blocks) ||
             !(log->blocks[log->block_count] = smp_alloc_raw(BLOCK * sizeof **log->blocks)))
             return NULL;
         log->block_count++;
     }
-    record *fresh = record_at(log, log->count);
-    *fresh = (record){.output = *output};
-    log->slots[slot] = slot_for(output, log->count++);
-    return fresh;
+    if (!smp_hash_set_swap(&log->numbers, key, &number))
+        return NULL;
+    r = record_at(log, log->count++);
+    *r = (record){.output = *output};
+    return r;
 }
 
 /* The number of a work; works beyond what there are numbers for share the last one, which no work equals. */
@@ -402,12 +379,12 @@ smp_journal_loss smp_journal_lost(const smp_journal_log *log, const smp_hash *wo
 
 bool smp_journal_find(const smp_journal_log *log, const char *output, smp_journal_past *past)
 {
-    const smp_hash hash = output_hash(output);
-    const size_t slot = log && log->slot_count ? slot_of(log, &hash) : 0;
-    if (!log || !log->slot_count || !log->slots[slot])
-        return false;
     static const smp_hash none = {0, 0};
-    const record *r = record_of_slot(log, log->slots[slot]);
+    const smp_hash hash = output_hash(output);
+    uint64_t key;
+    const record *r = log ? find_record(log, &hash, &key) : NULL;
+    if (!r)
+        return false;
     *past = (smp_journal_past){.done = r->done, .begun = r->begun};
     past->begun_work = r->begun && r->begun_work != WORKS ? log->works[r->begun_work] : none;
     past->last = (smp_journal_entry){
@@ -427,7 +404,7 @@ void smp_journal_log_free(smp_journal_log *log)
     for (size_t i = 0; i < log->block_count; i++)
         smp_free(log->blocks[i]);
     smp_free(log->blocks);
-    smp_free(log->slots);
+    smp_hash_set_free(&log->numbers);
     smp_free(log->works);
     smp_free(log);
 }
@@ -440,12 +417,12 @@ struct smp_journal {
     char path[PATH_MAX];
 };
 
-static smp_code fail_write(const smp_journal *journal, int number, smp_error *err)
+static smp_code fail_write(const char *path, int number, smp_error *err)
 {
     char text[128];
     smp_fail(err, SMP_E_WRITE, "cannot write the journal: %s", smp_os_error(number, text, sizeof text));
     smp_hint(err, "once that is mended, the same command with --resume does the rest");
-    return smp_at(err, "%s", journal->path);
+    return smp_at(err, "%s", path);
 }
 
 static smp_code write_line(smp_journal *journal, const char *line, size_t length, smp_error *err)
@@ -454,70 +431,72 @@ static smp_code write_line(smp_journal *journal, const char *line, size_t length
     const bool whole = smp_write_whole(journal->fd, line, length);
     const int number = errno;
     pthread_mutex_unlock(&journal->line);
-    return whole ? SMP_OK : fail_write(journal, number, err);
+    return whole ? SMP_OK : fail_write(journal->path, number, err);
 }
 
 /* A title for a new journal; an end for a line that a crash cut off, and when that was found. */
 static smp_code begin(smp_journal *journal, smp_error *err)
 {
     struct stat status;
-    char last = '\n';
+    char last = '\n', lost[64];
     if (fstat(journal->fd, &status) != 0)
-        return fail_write(journal, errno, err);
+        return fail_write(journal->path, errno, err);
     if (!status.st_size)
         return write_line(journal, title, strlen(title), err);
-    if (pread(journal->fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
-        char lost[64];
-        smp_code code = write_line(journal, "\n", 1, err);
-        if (code || fstat(journal->fd, &status) != 0)
-            return code;
-        const int length = snprintf(lost, sizeof lost, "%s %" PRId64 "\n", lost_word, smp_nanoseconds(status.st_mtim));
-        return write_line(journal, lost, (size_t)length, err);
+    if (pread(journal->fd, &last, 1, status.st_size - 1) != 1 || last == '\n')
+        return SMP_OK;
+    const smp_code code = write_line(journal, "\n", 1, err);
+    if (code || fstat(journal->fd, &status) != 0)
+        return code;
+    const int length = snprintf(lost, sizeof lost, "%s %" PRId64 "\n", lost_word, smp_nanoseconds(status.st_mtim));
+    return write_line(journal, lost, (size_t)length, err);
+}
+
+/* Adds a line of who is writing: "run HOST PID BOOT JOB". Readers of outputs pass it over. */
+static smp_code sign(smp_journal *journal, smp_error *err)
+{
+    char who[SMP_WRITER_TEXT], line[SMP_WRITER_TEXT + sizeof "run \n"];
+    smp_writer_self_text(who);
+    const int length = snprintf(line, sizeof line, "run %s\n", who);
+    return write_line(journal, line, (size_t)length, err);
+}
+
+static smp_code fail_held(const char *folder, int64_t shard, int64_t shards, smp_error *err)
+{
+    if (shards > 0) {
+        smp_fail(err, SMP_E_WRITE, "another smempipe batch is shard %" PRId64 "/%" PRId64 " of this folder", shard,
+                 shards);
+        smp_hint(err, "each shard is one run: --shard 1/%" PRId64 " to --shard %" PRId64 "/%" PRId64, shards, shards,
+                 shards);
+    } else {
+        smp_fail(err, SMP_E_WRITE, "another smempipe batch is writing to this folder");
+        smp_hint(err, "wait for it, or share the work by --shard 1/2 and --shard 2/2");
     }
-    return SMP_OK;
+    return smp_at(err, "%s", folder);
 }
 
 smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, bool *lockless,
                           smp_error *err)
 {
-    smp_journal *journal = *out = smp_alloc(sizeof *journal);
-    if (!journal)
-        return smp_fail_memory(err, "the journal", sizeof *journal);
-    pthread_mutex_init(&journal->line, NULL);
+    char path[PATH_MAX], whose[64] = "";
     const char *gap = folder[0] && folder[strlen(folder) - 1] == '/' ? "" : "/";
-    int length = shards > 0 ? snprintf(journal->path, sizeof journal->path, "%s%s%s.%" PRId64 "-%" PRId64, folder, gap,
-                                       SMP_JOURNAL_NAME, shard, shards)
-                            : snprintf(journal->path, sizeof journal->path, "%s%s%s", folder, gap, SMP_JOURNAL_NAME);
-    smp_code code = SMP_OK;
-    journal->fd = length > 0 && (size_t)length < sizeof journal->path
-                      ? open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666)
-                      : -1;
-    if (journal->fd < 0)
-        code = fail_write(journal, length > 0 && (size_t)length < sizeof journal->path ? errno : ENAMETOOLONG, err);
-    else if (flock(journal->fd, LOCK_EX | LOCK_NB) == 0)
-        code = begin(journal, err);
-    else if (errno == EWOULDBLOCK && shards > 0) {
-        smp_fail(err, SMP_E_WRITE, "another smempipe batch is shard %" PRId64 "/%" PRId64 " of this folder", shard,
-                 shards);
-        smp_hint(err, "each shard is one run: --shard 1/%" PRId64 " to --shard %" PRId64 "/%" PRId64, shards, shards,
-                 shards);
-        code = smp_at(err, "%s", folder);
-    } else if (errno == EWOULDBLOCK) {
-        smp_fail(err, SMP_E_WRITE, "another smempipe batch is writing to this folder");
-        smp_hint(err, "wait for it, or share the work by --shard 1/2 and --shard 2/2");
-        code = smp_at(err, "%s", folder);
-    } else {
+    if (shards > 0)
+        snprintf(whose, sizeof whose, ".%" PRId64 "-%" PRId64, shard, shards);
+    const int length = snprintf(path, sizeof path, "%s%s%s%s", folder, gap, SMP_JOURNAL_NAME, whose);
+    const bool fits = length > 0 && (size_t)length < sizeof path;
+    const int fd = fits ? open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666) : -1;
+    *out = NULL;
+    if (fd < 0)
+        return fail_write(path, fits ? errno : ENAMETOOLONG, err);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            close(fd);
+            return fail_held(folder, shard, shards, err);
+        }
         if (lockless)
             *lockless = *lockless || smp_no_locks(errno);
-        code = begin(journal, err);
     }
-    if (!code)
-        code = smp_journal_sign(journal, err);
-    if (code) {
-        smp_journal_close(journal);
-        *out = NULL;
-    }
-    return code;
+    return smp_journal_on(fd, path, out, err);
 }
 
 smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *err)
@@ -531,19 +510,13 @@ smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *
     journal->fd = fd;
     snprintf(journal->path, sizeof journal->path, "%s", path);
     smp_code code = begin(journal, err);
+    if (!code)
+        code = sign(journal, err);
     if (code) {
         smp_journal_close(journal);
         *out = NULL;
     }
     return code;
-}
-
-smp_code smp_journal_sign(smp_journal *journal, smp_error *err)
-{
-    char who[SMP_WRITER_TEXT], line[SMP_WRITER_TEXT + sizeof "run \n"];
-    smp_writer_self_text(who);
-    const int length = snprintf(line, sizeof line, "run %s\n", who);
-    return write_line(journal, line, (size_t)length, err);
 }
 
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *e, smp_error *err)

@@ -72,12 +72,10 @@ typedef struct smp_journal smp_journal;
 smp_code smp_journal_open(const char *folder, int64_t shard, int64_t shards, smp_journal **out, bool *lockless,
                           smp_error *err);
 
-/* A journal in a file that is open; its descriptor is the journal's from now on, also on failure. path: for messages.
+/* A journal in a file that is open, signed by who writes; its descriptor is the journal's from now on, also on failure.
+ * path: for messages.
  */
 smp_code smp_journal_on(int fd, const char *path, smp_journal **out, smp_error *err);
-
-/* Adds a line of who is writing: "run HOST PID BOOT JOB". Readers of outputs pass it over. */
-smp_code smp_journal_sign(smp_journal *journal, smp_error *err);
 
 /* Adds a line; output: its path under the folder. One caller at a time. */
 smp_code smp_journal_add(smp_journal *journal, const char *output, const smp_journal_entry *entry, smp_error *err);

@@ -152,16 +152,13 @@ static bool fill_in(smp_namer *to, const char *name)
             good = put(to, at++, 1);
             continue;
         }
+        const char *text = field == FROM ? from : field == PART ? to->part : extension;
         if (field == STEM || field == NAME)
             good = put(to, last, stem);
         if (good && field == NAME)
             good = put(to, ".", 1);
-        if (good && (field == EXT || field == NAME))
-            good = put(to, extension, strlen(extension));
-        if (good && field == PART)
-            good = put(to, to->part, strlen(to->part));
-        if (good && field == FROM)
-            good = put(to, from, strlen(from));
+        if (good && field != STEM)
+            good = put(to, text, strlen(text));
         at += length;
     }
     return good;

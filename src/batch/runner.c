@@ -144,16 +144,16 @@ static smp_code run_one(smp_batch_worker *w, const smp_batch_file *file, smp_run
 
 /* ------------------------------------------------------------------------------------------------ results */
 
-static void deliver(smp_batch *b, size_t index, smp_batch_result *done)
+static void deliver(smp_batch *b, smp_batch_result *done)
 {
     const smp_batch_request *r = b->request;
     b->count->done += !done->report.status;
     b->count->failed += done->report.status != SMP_OK;
-    b->count->bytes_done += done->bytes;
+    b->count->bytes_done += done->file->bytes;
     if (r->stop_on_error && done->report.status)
         b->stopped = true;
     if (r->finished)
-        r->finished(r->context, index, &done->report, &done->err);
+        r->finished(r->context, done->file, &done->report, &done->err);
     smp_run_report_free(&done->report);
 }
 
@@ -162,14 +162,13 @@ static void take_result(smp_batch *b, size_t index, const smp_batch_result *done
 {
     smp_batch_result own = *done;
     if (!b->request->in_order) {
-        deliver(b, index, &own);
+        deliver(b, &own);
         return;
     }
     b->results[index % b->window] = *done;
-    b->results[index % b->window].ready = true;
-    for (smp_batch_result *at; (at = &b->results[b->delivered % b->window])->ready; b->delivered++) {
-        deliver(b, b->delivered, at);
-        *at = (smp_batch_result){.ready = false};
+    for (smp_batch_result *at; (at = &b->results[b->delivered % b->window])->file; b->delivered++) {
+        deliver(b, at);
+        *at = (smp_batch_result){.file = NULL};
     }
 }
 
@@ -202,11 +201,11 @@ static void do_file(smp_batch_worker *w, const smp_batch_file *file, size_t inde
 {
     smp_batch *b = w->b;
     const smp_batch_request *r = b->request;
-    smp_batch_result done = {.ready = true, .bytes = file->bytes};
+    smp_batch_result done = {.file = file};
     done.report = (smp_run_report){.input = file->input, .output = file->output};
     const double began = smp_now(), used = smp_processor_now();
     const int of = w->of;
-    smp_code code = r->begin ? r->begin(r->context, index, &done.err) : SMP_OK;
+    smp_code code = r->begin ? r->begin(r->context, file, &done.err) : SMP_OK;
     if (code) {
         done.report.status = code;
         done.report.device = w->device->info;
@@ -231,7 +230,7 @@ static void do_file(smp_batch_worker *w, const smp_batch_file *file, size_t inde
         pthread_cond_signal(&b->idle[kind]);
     pthread_mutex_unlock(&b->lock);
     if (r->ended)
-        r->ended(r->context, index);
+        r->ended(r->context, file);
 }
 
 static void *work(void *context)

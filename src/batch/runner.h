@@ -15,8 +15,7 @@ enum {
 };
 
 typedef struct smp_batch_result { /* of a file that waits for those before it */
-    bool ready;
-    uint64_t bytes;
+    const smp_batch_file *file;   /* null: not yet */
     smp_run_report report;
     smp_error err;
 } smp_batch_result;

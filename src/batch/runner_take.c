@@ -20,17 +20,21 @@ static bool crowded(const smp_batch *b)
     return most && smp_alloc_live() > most / 2;
 }
 
+/* Gives back what the thread keeps. The lock is held, but not meanwhile. */
+static void drop(smp_batch_worker *w)
+{
+    pthread_mutex_unlock(&w->b->lock);
+    smp_run_cache_clear(w->cache);
+    pthread_mutex_lock(&w->b->lock);
+    w->keeps = false;
+    w->b->keeping--;
+    pthread_cond_broadcast(&w->b->changed);
+}
+
 void smp_batch_give_back(smp_batch_worker *w)
 {
-    smp_batch *b = w->b;
-    if (!w->keeps || !(b->alone > 0 || crowded(b)))
-        return;
-    pthread_mutex_unlock(&b->lock);
-    smp_run_cache_clear(w->cache);
-    pthread_mutex_lock(&b->lock);
-    w->keeps = false;
-    b->keeping--;
-    pthread_cond_broadcast(&b->changed);
+    if (w->keeps && (w->b->alone > 0 || crowded(w->b)))
+        drop(w);
 }
 
 void smp_batch_wait(smp_batch *b, pthread_cond_t *condition)
@@ -171,14 +175,8 @@ const smp_batch_file *smp_batch_take(smp_batch_worker *w, size_t *index)
         b->count->in_flight++;
         b->keeping += !w->keeps;
         w->keeps = true;
-    } else if (w->keeps) { /* the last files may need it */
-        w->keeps = false;
-        pthread_mutex_unlock(&b->lock);
-        smp_run_cache_clear(w->cache);
-        pthread_mutex_lock(&b->lock);
-        b->keeping--;
-        pthread_cond_broadcast(&b->changed);
-    }
+    } else if (w->keeps) /* the last files may need it */
+        drop(w);
     pthread_mutex_unlock(&b->lock);
     return file;
 }

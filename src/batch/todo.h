@@ -5,9 +5,7 @@
 #ifndef SMP_BATCH_TODO_H
 #define SMP_BATCH_TODO_H
 
-#include <limits.h>
 #include <pthread.h>
-#include <sys/stat.h>
 
 #include "base/hash_set.h"
 #include "batch/batch.h"
@@ -16,9 +14,6 @@
 #include "batch/journal.h"
 #include "batch/outputs.h"
 #include "batch/work_list.h"
-
-/* Files of a walk at a time; a bit beside their states. */
-enum { SMP_TODO_UNIT = SMP_FOUND_BLOCK, SMP_TODO_REPLACE = 0x80 };
 
 typedef enum smp_todo_state {
     SMP_TODO_DO,
@@ -52,6 +47,7 @@ typedef struct smp_todo_request {
 } smp_todo_request;
 
 typedef struct smp_todo_item {
+    struct smp_work_unit *unit;
     const smp_found *file;
     const char *output;
     smp_todo_state state;
@@ -69,13 +65,14 @@ typedef struct smp_work_unit {
     struct smp_work_unit *next;
     smp_todo_item *items;
     size_t count;
-    smp_batch_file *files; /* those to do, for smp_batch_run, and */
-    size_t *item_of;       /* which item each is */
-    size_t to_do, first;   /* first: the index of files[0] among all that the batch does */
-    size_t left, failed;   /* of those to do: not ended yet; failed */
-    smp_found *found;      /* with a list; else null */
-    smp_texts texts;       /* of outputs, and with a list of inputs */
-    smp_claim *claim;      /* with a list, once it is being worked on; else null */
+    smp_batch_file *files; /* those to do, for smp_batch_run: each an item's own */
+    size_t to_do;
+    size_t left, failed;  /* of those to do: not ended yet; failed */
+    smp_found *found;     /* with a list; else null */
+    smp_texts texts;      /* of outputs, and with a list of inputs */
+    smp_claim *claim;     /* with a list, once it is being worked on; else null */
+    smp_journal *journal; /* where its files are noted, */
+    bool late;            /* those that are done when they are synced */
 } smp_work_unit;
 
 typedef struct smp_todo_count {
@@ -100,34 +97,25 @@ typedef struct smp_output_lookup {
 
 typedef struct smp_todo {
     const smp_todo_request *request;
+    const struct smp_claim_source *source; /* who does which file */
+    struct smp_walk_source *walk;          /* the one of them that there is, */
+    struct smp_list_source *listed;
     smp_todo_count count;
-    smp_found_list found; /* without a list: this shard's */
-    uint8_t *states;      /* of those */
-    smp_work_list *list;
-    smp_left_out left_out; /* of a list */
-    uint32_t *owners;      /* of its pieces, with shards */
-    smp_claims *pieces;    /* of a list, once started */
-    struct smp_ahead_queue *ahead;
+    smp_found_list found;     /* of a walk: this shard's */
+    smp_work_list *list;      /* null: it is a walk */
+    smp_left_out left_out;    /* by their names */
     smp_output_lookup lookup; /* of the caller */
-    smp_hash_set outputs;     /* while looking for two of one name; with a list, once started: of pieces worked on */
-    uint8_t *met;             /* bits: the pieces whose outputs these are */
-    char *outputs_of;    /* the folder that these are of, with its slash, where outputs of others cannot meet them */
-    smp_hash_set own;    /* outputs that this shard makes; filled with shards and resume */
-    smp_hash_set inputs; /* which files inputs are; filled when an output is there */
-    smp_hash_set swept;  /* folders that were */
-    const char **links;  /* outputs that are links, and folders of outputs that lie elsewhere, with a slash behind */
+    smp_hash_set inputs;      /* which files inputs are; filled when an output of a walk is there */
+    smp_hash_set swept;       /* folders that were */
+    const char **links; /* outputs that are links, and folders of outputs that lie elsewhere, with a slash behind */
     size_t link_count, link_capacity;
     smp_texts link_texts;
-    uint64_t suspect;      /* a hash that two outputs have, */
-    bool suspicious;       /* if there is one */
-    size_t cursor, handed; /* the next unit; files handed out */
-    smp_work_unit *units;  /* in work */
-    smp_journal *journal;  /* null until smp_todo_start */
-    pthread_mutex_t lock;  /* of units, the journal, links and inputs */
-    int folder_lock;       /* a descriptor; -1: none */
-    bool lockless;         /* the file system has no locks: nothing keeps a second batch from this folder */
-    size_t removed;        /* temporary files of runs that were killed */
-    double touched;        /* when claims were last said to be alive */
+    size_t cursor;        /* the next file of a walk; 0: from the beginning */
+    smp_work_unit *units; /* in work */
+    pthread_mutex_t lock; /* of units, journals, links and inputs */
+    int folder_lock;      /* a descriptor; -1: none, and nothing is claimed yet */
+    bool lockless;        /* the file system has no locks: nothing keeps a second batch from this folder */
+    size_t removed;       /* temporary files of runs that were killed */
 } smp_todo;
 
 /* Looks and writes nothing. The request must outlive the todo; smp_todo_free also after a failure. */
@@ -146,9 +134,9 @@ void smp_todo_rewind(smp_todo *todo);         /* to look again from the beginnin
 
 /* For smp_batch_request.begin, finished and ended: notes the file as begun, makes its folder; notes it as done or
  * failed; ends its unit with the last of its files: syncs and notes that. */
-smp_code smp_todo_begin(smp_todo *todo, size_t index, smp_error *err);
-smp_code smp_todo_done(smp_todo *todo, size_t index, bool failed, smp_error *err);
-smp_code smp_todo_ended(smp_todo *todo, size_t index, smp_error *err);
+smp_code smp_todo_begin(smp_todo *todo, const smp_batch_file *file, smp_error *err);
+smp_code smp_todo_done(smp_todo *todo, const smp_batch_file *file, bool failed, smp_error *err);
+smp_code smp_todo_ended(smp_todo *todo, const smp_batch_file *file, smp_error *err);
 
 /* From time to time: says that the claims are alive. */
 void smp_todo_tick(smp_todo *todo);
@@ -161,83 +149,5 @@ void smp_todo_count_pieces(smp_todo *todo);
 
 /* After the last file, with none in flight: ends what is left of the units, and counts pieces. */
 void smp_todo_end(smp_todo *todo);
-
-/* ------------------------------------------------------------------------------------------------ for its own files */
-
-/* The folder that the last output was looked for in, held open, since outputs of a folder follow each other; where it
- * is not there, nothing in it is. Zeroed at first. */
-typedef struct smp_last_folder {
-    char path[PATH_MAX];
-    size_t length;
-    int fd;              /* while length; -1: it could not be opened */
-    bool missing, fresh; /* fresh: it is there, and was not the last one's */
-} smp_last_folder;
-
-/* lstat of an output; false: there is none. */
-bool smp_last_folder_has(smp_last_folder *last, const char *output, struct stat *there);
-void smp_last_folder_close(smp_last_folder *last);
-
-/* Whether the file of a list was changed after its output was made: it is not what the list says, and newer. */
-bool smp_todo_input_changed(smp_last_folder *last, const smp_found *file, int64_t made);
-
-/* What the journals say of the files of a unit: sets states, and counts outputs that are in the way. */
-typedef struct smp_conflicts {
-    size_t count, other_work;
-    char *first; /* from smp_alloc */
-} smp_conflicts;
-
-smp_code smp_todo_examine(smp_todo *todo, smp_work_unit *unit, const smp_journal_log *log, smp_conflicts *found,
-                          smp_error *err);
-smp_code smp_todo_fail_conflicts(const smp_todo *todo, const smp_conflicts *found, smp_error *err);
-
-/* A unit of `count` items without anything in them. */
-smp_code smp_work_unit_new(size_t count, smp_work_unit **out, smp_error *err);
-
-/* Names the output of an item; tells its input's hash. */
-smp_code smp_todo_name(smp_output_lookup *lookup, smp_work_unit *unit, smp_todo_item *item, smp_error *err);
-smp_code smp_todo_key(const smp_todo *todo, smp_output_lookup *lookup, smp_todo_item *item, smp_error *err);
-void smp_output_lookup_open(const smp_todo *todo, smp_output_lookup *lookup);
-void smp_output_lookup_close(smp_output_lookup *lookup);
-
-/* For a walk: the unit whose first file is number `from`, without states; the states of all files, and how many are
- * in which. */
-smp_code smp_todo_spell_out(const smp_todo *todo, smp_output_lookup *lookup, size_t from, smp_work_unit **out,
-                            smp_error *err);
-smp_code smp_todo_set_states(smp_todo *todo, const smp_journal_log *log, smp_error *err);
-
-/* Collects what is to do, and counts. */
-void smp_todo_collect(smp_work_unit *unit, smp_todo_count *sum);
-
-bool smp_todo_started(const smp_todo *todo);
-
-/* An output's path under the folder, as journals know it. */
-const char *smp_todo_under(const smp_todo *todo, const char *output);
-
-/* With a list: the parts of the functions above. */
-smp_code smp_todo_list_open(smp_todo *todo, smp_error *err);
-smp_code smp_todo_list_start(smp_todo *todo, smp_error *err);
-smp_code smp_todo_list_next(smp_todo *todo, smp_work_unit **out, smp_error *err);
-smp_code smp_todo_list_ended(smp_todo *todo, smp_work_unit *unit, smp_error *err);
-
-/* The files of a piece, without those that the pipeline is not for. */
-smp_code smp_todo_load(smp_todo *todo, size_t piece, smp_work_unit **out, smp_error *err);
-
-/* Whether the same pipeline made files in this folder by another list. */
-bool smp_todo_other_list(const smp_todo *todo);
-
-/* What the outputs of a unit sum up to. */
-void smp_todo_sum_up(const smp_work_unit *unit, smp_piece_past *past);
-
-/* The next piece of a list. One that was done has a unit, whose states say what became of its files since; any other
- * one has none yet. */
-typedef struct smp_ahead {
-    bool there; /* else there is none */
-    size_t piece;
-    smp_piece_past past;
-    smp_work_unit *unit; /* the caller's */
-} smp_ahead;
-
-smp_code smp_todo_ahead_next(smp_todo *todo, smp_ahead *out, smp_error *err);
-void smp_todo_ahead_free(smp_todo *todo);
 
 #endif

@@ -13,9 +13,9 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "base/hash_set.h"
 #include "base/paths.h"
 #include "batch/line.h"
-#include "batch/name_collisions.h"
 #include "io/output.h"
 
 static const char title[] = "smempipe list 2\n", root_word[] = "folder ";
@@ -34,8 +34,9 @@ enum {
     /* Pieces of a size that nobody chose are made of units, and shrink along the list: */
     UNIT_FILES = 16,
     UNIT_BYTES = 4 << 20,
-    PARTS = 1024,        /* a piece is at most this part of what is left, */
-    MOST_UNITS = 1 << 16 /* which is not known before the end: units are joined whenever there are so many */
+    PARTS = 1024,         /* a piece is at most this part of what is left, */
+    MOST_UNITS = 1 << 16, /* which is not known before the end: units are joined whenever there are so many */
+    MOST_NAMES = 3 << 24  /* whose lines are known; then they are forgotten */
 };
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -48,7 +49,9 @@ struct smp_list_writer {
     smp_work_piece piece; /* the one that is being filled */
     uint64_t piece_bytes, piece_files, at;
     smp_list_sum sum;
-    smp_name_collisions collisions;
+    bool scattered;     /* names of a folder may not follow each other */
+    uint64_t folder;    /* else: the hash of the one whose names are known */
+    smp_hash_set names; /* hashes of names without extensions; values: where the last line of each begins */
     char *line;
     size_t room;
 };
@@ -148,17 +151,35 @@ static smp_code end_piece(smp_list_writer *w, smp_error *err)
 
 void smp_list_scattered(smp_list_writer *w)
 {
-    w->collisions.scattered = true;
+    w->scattered = true;
+}
+
+static uint64_t name_hash(const char *text, size_t length)
+{
+    smp_hash hash = smp_hash_start();
+    smp_hash_add(&hash, text, length);
+    return smp_hash_mix(hash.a);
+}
+
+/* A file whose line begins at *line may become one output with those that differ in the extension alone: *line becomes
+ * that of the last one before it; 0: there is none. Whoever works on a piece does not see the others. */
+static bool find_collision(smp_list_writer *w, const char *name, uint64_t *line)
+{
+    const uint64_t folder = w->scattered ? 0 : name_hash(name, (size_t)(smp_base_name(name) - name));
+    if (folder != w->folder || w->names.count >= MOST_NAMES)
+        smp_hash_set_clear(&w->names);
+    w->folder = folder;
+    return smp_hash_set_swap(&w->names, name_hash(name, smp_stem(name)) | 1, line);
 }
 
 smp_code smp_list_add(smp_list_writer *w, const smp_found *found, smp_error *err)
 {
     char numbers[96], collision[32] = "";
-    uint64_t before;
+    uint64_t before = w->at;
     size_t length;
     smp_code code = SMP_OK;
-    if (!smp_name_collisions_meet(&w->collisions, found->name, w->at, &before))
-        return smp_fail_memory(err, "names", w->collisions.count * sizeof(smp_name_collision));
+    if (!find_collision(w, found->name, &before))
+        return smp_fail_memory(err, "names", w->names.count * 2 * sizeof before);
     if (before)
         snprintf(collision, sizeof collision, "=%" PRIu64 " ", before);
     snprintf(numbers, sizeof numbers, "%s%s%" PRIu64 " %" PRId64 " ", found->link ? "l" : "", collision, found->size,
@@ -215,7 +236,7 @@ void smp_list_abort(smp_list_writer *w)
         return;
     smp_output_abort(w->output);
     smp_free(w->pieces);
-    smp_name_collisions_free(&w->collisions);
+    smp_hash_set_free(&w->names);
     smp_free(w->line);
     smp_free(w);
 }
@@ -237,6 +258,11 @@ static smp_code fail_list(const char *path, const char *what, smp_error *err)
     smp_fail(err, SMP_E_READ, "%s", what);
     smp_hint(err, "smempipe list DIR -o FILE makes a list");
     return smp_at(err, "%s", path);
+}
+
+static smp_code fail_changed(const smp_work_list *list, smp_error *err)
+{
+    return fail_list(list->path, "the list was changed since it was made", err);
 }
 
 static smp_code read_at(const smp_work_list *list, char *to, size_t size, uint64_t offset, smp_error *err)
@@ -296,7 +322,7 @@ static smp_code read_pieces(smp_work_list *list, uint64_t begin, uint64_t at, sm
     if (!code)
         smp_hash_add(&all, text, size);
     if (!code && !smp_hash_equal(&all, &list->hash))
-        code = fail_list(list->path, "the list was changed since it was made", err);
+        code = fail_changed(list, err);
     for (size_t i = 0; !code && i < list->count; i++) {
         smp_work_piece *p = &list->pieces[i];
         char *line = text + i * PIECE_LINE;
@@ -304,11 +330,11 @@ static smp_code read_pieces(smp_work_list *list, uint64_t begin, uint64_t at, sm
         if (sscanf(line, PIECE_READ, &p->offset, &p->length, &p->files, &p->bytes, &p->hash) != 5 ||
             p->offset != begin || p->length > MOST_PIECE || p->length > at - begin || !p->files ||
             p->files > p->length / LEAST_LINE)
-            code = fail_list(list->path, "the list was changed since it was made", err);
+            code = fail_changed(list, err);
         begin += p->length;
     }
     if (!code && begin != at)
-        code = fail_list(list->path, "the list was changed since it was made", err);
+        code = fail_changed(list, err);
     smp_free(text);
     return code;
 }
@@ -331,7 +357,7 @@ static smp_code read_list(smp_work_list *list, smp_error *err)
         return fail_list(list->path, "the list was cut off", err);
     if (at < begin || at > size - END_LINE || (size - END_LINE - at) % PIECE_LINE ||
         (size - END_LINE - at) / PIECE_LINE != count)
-        return fail_list(list->path, "the list was changed since it was made", err);
+        return fail_changed(list, err);
     list->count = (size_t)count;
     list->begin = begin;
     list->end = at;
@@ -445,35 +471,51 @@ static uint64_t hash_lines(const char *text, uint64_t offset)
     return hash;
 }
 
+typedef struct lines {
+    char *text, *path; /* path: the root and its slash, with room for a name */
+} lines;
+
+static smp_code read_lines(const smp_work_list *list, uint64_t offset, size_t size, lines *l, smp_error *err)
+{
+    const size_t root = strlen(list->root);
+    *l = (lines){smp_alloc_raw(size + 1), smp_alloc_raw(root + size + 2)};
+    if (!l->text || !l->path)
+        return smp_fail_memory(err, "a piece of a list", size);
+    l->text[size] = '\0';
+    memcpy(l->path, list->root, root);
+    l->path[root] = '/';
+    return read_at(list, l->text, size, offset, err);
+}
+
+static void free_lines(lines *l)
+{
+    smp_free(l->text);
+    smp_free(l->path);
+}
+
 smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,
                             smp_error *err)
 {
     const smp_work_piece *p = &list->pieces[piece];
-    const size_t root = strlen(list->root);
-    char *text = smp_alloc_raw((size_t)p->length + 1), *path = smp_alloc_raw(root + (size_t)p->length + 2);
+    lines l;
     *found = smp_alloc_array((size_t)p->files, sizeof **found);
     *count = 0;
-    smp_code code = text && path && *found ? read_at(list, text, (size_t)p->length, p->offset, err)
-                                           : smp_fail_memory(err, "a piece of a list", p->length);
-    if (!code) {
-        text[p->length] = '\0';
-        memcpy(path, list->root, root);
-        path[root] = '/';
-        if (hash_lines(text, p->offset) != p->hash)
-            code = fail_list(list->path, "the list was changed since it was made", err);
-    }
-    char *at = text, *end;
+    smp_code code = read_lines(list, p->offset, (size_t)p->length, &l, err);
+    if (!code && !*found)
+        code = smp_fail_memory(err, "a piece of a list", p->files * sizeof **found);
+    if (!code && hash_lines(l.text, p->offset) != p->hash)
+        code = fail_changed(list, err);
+    char *at = l.text, *end;
     for (; !code && *count < p->files && (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
-        if (!read_file(list, at, path, texts, &(*found)[*count]))
+        if (!read_file(list, at, l.path, texts, &(*found)[*count]))
             code = fail_list(list->path, "a line of the list is no file's", err);
         else if (!(*found)[(*count)++].path)
             code = smp_fail_memory(err, "a piece of a list", p->length);
     }
-    if (!code && (*count != p->files || at != text + p->length))
-        code = fail_list(list->path, "the list was changed since it was made", err);
-    smp_free(text);
-    smp_free(path);
+    if (!code && (*count != p->files || at != l.text + p->length))
+        code = fail_changed(list, err);
+    free_lines(&l);
     if (code) {
         smp_free(*found);
         *found = NULL;
@@ -481,43 +523,25 @@ smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *
     return code;
 }
 
-/* The line, of which at most so many bytes are read. *whole: it ends in them. */
-static smp_code read_line(const smp_work_list *list, uint64_t line, size_t most, bool *whole, smp_texts *texts,
-                          smp_found *found, smp_error *err)
-{
-    const uint64_t left = list->end - (line - 1); /* with the end of the line before it */
-    const size_t size = left < most ? (size_t)left : most, root = strlen(list->root);
-    char *text = smp_alloc_raw(size + 1), *path = smp_alloc_raw(root + size + 2), *end = NULL;
-    smp_code code =
-        text && path ? read_at(list, text, size, line - 1, err) : smp_fail_memory(err, "a line of a list", size);
-    *whole = true;
-    if (!code) {
-        text[size] = '\0';
-        memcpy(path, list->root, root);
-        path[root] = '/';
-        end = text[0] == '\n' ? strchr(text + 1, '\n') : NULL;
-        *whole = end || text[0] != '\n' || size == left;
-    }
-    if (end)
-        *end = '\0';
-    if (!code && (!end || !read_file(list, text + 1, path, texts, found) || found->collision >= line))
-        code = *whole ? fail_list(list->path, "a line of the list is no file's", err) : SMP_OK;
-    else if (!code && !found->path)
-        code = smp_fail_memory(err, "a line of a list", size);
-    smp_free(text);
-    smp_free(path);
-    return code;
-}
-
 smp_code smp_work_list_read_line(const smp_work_list *list, uint64_t line, smp_texts *texts, smp_found *found,
                                  smp_error *err)
 {
     enum { MOST_LINES = 256, MOST_LINE = 1 << 16 }; /* bytes of most lines, and of all */
-    bool whole;
-    if (line <= list->begin - 1 || line >= list->end)
+    const bool within = line >= list->begin && line < list->end;
+    const uint64_t left = within ? list->end - (line - 1) : 0; /* with the end of the line before it */
+    smp_code code = SMP_OK;
+    bool read = false;
+    for (size_t most = MOST_LINES; within && !code && !read && most <= MOST_LINE; most *= MOST_LINE / MOST_LINES) {
+        lines l;
+        code = read_lines(list, line - 1, left < most ? (size_t)left : most, &l, err);
+        char *end = !code && l.text[0] == '\n' ? strchr(l.text + 1, '\n') : NULL;
+        if (end) {
+            *end = '\0';
+            read = read_file(list, l.text + 1, l.path, texts, found) && found->collision < line;
+        }
+        free_lines(&l);
+    }
+    if (!code && !read)
         return fail_list(list->path, "a line of the list is no file's", err);
-    smp_code code = read_line(list, line, MOST_LINES, &whole, texts, found, err);
-    if (!code && !whole)
-        code = read_line(list, line, MOST_LINE, &whole, texts, found, err);
-    return code || whole ? code : fail_list(list->path, "a line of the list is no file's", err);
+    return code || found->path ? code : smp_fail_memory(err, "a piece of a list", left);
 }

@@ -6,7 +6,7 @@
  * in names backslashes stand before backslashes and, as n, ends of lines), a line of fixed length a piece, and a last
  * line of fixed length that says where those begin. In front of the size may stand an l: the file is a symbolic link;
  * and =OFFSET and a space: the line that begins there is that of a file before it which has its name but for the
- * extension (name_collisions.h), and may so become the same output. */
+ * extension, and may so become the same output. */
 #ifndef SMP_BATCH_WORK_LIST_H
 #define SMP_BATCH_WORK_LIST_H
 
@@ -62,6 +62,22 @@ bool smp_work_list_links(const smp_work_list *list); /* some files are symbolic 
 /* Whose pieces are which, where each of `shards` has its own: all have about as much to do. An array of 1..shards from
  * smp_alloc, the same on every machine. */
 smp_code smp_work_list_shares(const smp_work_list *list, int64_t shards, uint32_t **owners, smp_error *err);
+
+/* The pieces of one who shares a list by owners: a shard, or a rank, to which they are dealt one after the other. */
+typedef struct smp_list_share {
+    size_t pieces;                              /* of the list */
+    bool (*deal)(size_t pieces, size_t *piece); /* the next one of the rank; null: owners say */
+    const uint32_t *owners;                     /* of the pieces, from smp_alloc; null: all are one's own */
+    uint32_t shard;
+    size_t next; /* pieces before it were handed out, or are not one's own */
+} smp_list_share;
+
+/* shards 0: all pieces. */
+smp_code smp_list_share_open(const smp_work_list *list, int64_t shard, int64_t shards, smp_list_share *share,
+                             smp_error *err);
+bool smp_list_share_has(const smp_list_share *share, size_t piece);
+bool smp_list_share_next(smp_list_share *share, size_t *piece); /* false: there is none */
+void smp_list_share_close(smp_list_share *share);
 
 /* The files of a piece, in an array from smp_alloc whose texts go to `texts`. */
 smp_code smp_work_list_read(const smp_work_list *list, size_t piece, smp_texts *texts, smp_found **found, size_t *count,

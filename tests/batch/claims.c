@@ -40,7 +40,7 @@ static smp_claims_request ask(size_t count, bool claim, bool resume)
     return (smp_claims_request){.folder = output,
                                 .list = {1, 2},
                                 .work = {3, 4},
-                                .count = count,
+                                .share.pieces = count,
                                 .claim = claim,
                                 .resume = resume,
                                 .clock = -1};
@@ -219,8 +219,8 @@ static void shards_have_their_own(void **context)
     (void)context;
     static const uint32_t owners[] = {1, 2, 2, 1, 3};
     smp_claims_request request = ask(5, false, false);
-    request.owners = owners;
-    request.shard = 2;
+    request.share.owners = owners;
+    request.share.shard = 2;
     smp_claims *pieces = open_pieces(&request);
     size_t piece;
     smp_piece_past past;
@@ -247,7 +247,7 @@ static void pieces_come_as_they_are_dealt(void **context)
 {
     (void)context;
     smp_claims_request request = ask(3, false, false);
-    request.deal = deal_backwards;
+    request.share.deal = deal_backwards;
     dealt = 0;
     smp_claims *pieces = open_pieces(&request);
     size_t piece;
@@ -290,9 +290,10 @@ static void a_piece_whose_output_was_removed_at_once_is_not_done(void **context)
     assert_ok(smp_todo_start(&todo, &err));
     assert_ok(smp_todo_next(&todo, &unit, &err));
     assert_non_null(unit);
-    assert_ok(smp_todo_begin(&todo, 0, &err));
-    assert_ok(smp_todo_done(&todo, 0, false, &err));
-    assert_ok(smp_todo_ended(&todo, 0, &err));
+    const smp_batch_file *file_to_do = &unit->files[0];
+    assert_ok(smp_todo_begin(&todo, file_to_do, &err));
+    assert_ok(smp_todo_done(&todo, file_to_do, false, &err));
+    assert_ok(smp_todo_ended(&todo, file_to_do, &err));
     smp_todo_end(&todo);
     assert_int_equal(todo.count.gone, 1);
     assert_int_equal(todo.count.sum.done, 0);

@@ -23,10 +23,10 @@ typedef struct told {
     pthread_cond_t all_begun;
 } told;
 
-static smp_code meet(void *context, size_t index, smp_error *err)
+static smp_code meet(void *context, const smp_batch_file *file, smp_error *err)
 {
     told *t = context;
-    (void)index, (void)err;
+    (void)file, (void)err;
     while (t->refused && !smp_driver_simt()->calls)
         sched_yield();
     pthread_mutex_lock(&t->lock);
@@ -38,10 +38,10 @@ static smp_code meet(void *context, size_t index, smp_error *err)
     return SMP_OK;
 }
 
-static void hear(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void hear(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     told *t = context;
-    (void)index, (void)err;
+    (void)file, (void)err;
     hear_file(&t->heard, report);
 }
 

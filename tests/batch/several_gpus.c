@@ -164,9 +164,9 @@ static smp_driver driver = {
 
 /* ------------------------------------------------------------------------------------------------ batches */
 
-static void hear(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void hear(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
-    (void)context, (void)index, (void)err;
+    (void)context, (void)file, (void)err;
     pthread_mutex_lock(&fake.lock);
     fake.finished++;
     hear_file(&fake.heard, report);

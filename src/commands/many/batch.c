@@ -287,7 +287,7 @@ static smp_code run_program(void *given, const smp_program *program, smp_diags *
     code = smp_todo_make(&ask, &job.todo, err);
     if (!code && !settings->work_list)
         code = smp_many_check(&settings->many, ask.walk.kind, job.todo.found.count + job.todo.count.others,
-                              &job.todo.found.left_out, err);
+                              &job.todo.left_out, err);
     if (!code && job.todo.list && !smp_work_list_pieces(job.todo.list))
         code = smp_many_fail_list(settings->work_list, 0, err);
     if (!code)

@@ -18,13 +18,13 @@ typedef struct album {
     smp_failures failures;
 } album;
 
-static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void finished(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     album *a = context;
     if (report->status)
         smp_failures_add(&a->failures, report->input, err);
     else if (!a->broken.code)
-        smp_totals_add(&a->totals, index, report, &a->broken);
+        smp_totals_add(&a->totals, file->number, report, &a->broken);
 }
 
 /* The level of all files together; their results must be of one kind. */

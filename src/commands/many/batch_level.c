@@ -18,11 +18,11 @@ typedef struct leveled {
 } leveled;
 
 /* What cannot be measured is no level file: it fails, or not, when its turn comes. */
-static void each(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void each(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     leveled *l = context;
     bool level = false;
-    (void)index;
+    (void)file;
     (void)err;
     for (size_t k = 0; !report->status && k < report->step_count; k++) {
         const smp_measurements *found = &report->steps[k].measurements;

@@ -20,10 +20,10 @@ static void tick(void *context, const smp_batch_count *count)
     smp_progress_files(&m->progress, count->done + count->failed, count->failed, count->files, share);
 }
 
-static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void finished(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     smp_batch_meter *m = context;
-    m->each(m->context, index, report, err);
+    m->each(m->context, file, report, err);
 }
 
 static smp_code measure(void *context, const smp_program *program, smp_diags *diags, smp_error *err)
@@ -42,7 +42,8 @@ static smp_code measure(void *context, const smp_program *program, smp_diags *di
     if (!code && !(files = smp_alloc_array(found.count, sizeof *files)))
         code = smp_fail_memory(err, "the list of files", found.count * sizeof *files);
     for (size_t i = 0; !code && i < found.count; i++)
-        files[i] = (smp_batch_file){.input = smp_found_at(&found, i)->path, .bytes = smp_found_at(&found, i)->size};
+        files[i] = (smp_batch_file){
+            .input = smp_found_at(&found, i)->path, .bytes = smp_found_at(&found, i)->size, .number = i};
     if (!code) {
         smp_batch_request request = smp_many_request(many, program, diags);
         request.files = files;

@@ -7,7 +7,7 @@
 typedef struct smp_batch_meter {
     const smp_batch_settings *settings;
     /* Called for every file, in their order; report->status tells of failures. */
-    void (*each)(void *context, size_t index, smp_run_report *report, const smp_error *err);
+    void (*each)(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err);
     void *context;
     bool partials; /* reports have results that add up */
     size_t files;  /* set: how many there are */

@@ -11,13 +11,13 @@
 #include "report/report.h"
 #include "report/text.h"
 
-static smp_code begin(void *context, size_t index, smp_error *err)
+static smp_code begin(void *context, const smp_batch_file *file, smp_error *err)
 {
     smp_batch_job *b = context;
-    return smp_todo_begin(&b->todo, index, err);
+    return smp_todo_begin(&b->todo, file, err);
 }
 
-static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void finished(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     smp_batch_job *b = context;
     pthread_mutex_lock(&b->lock);
@@ -26,7 +26,7 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     else
         smp_remarks_add(&b->remarks, report);
     if (!b->journal.code)
-        smp_todo_done(&b->todo, index, report->status != SMP_OK, &b->journal);
+        smp_todo_done(&b->todo, file, report->status != SMP_OK, &b->journal);
     if (b->html)
         smp_batch_page_add(&b->page, report, err);
     if (b->report) {
@@ -37,11 +37,11 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
     pthread_mutex_unlock(&b->lock);
 }
 
-static void ended(void *context, size_t index)
+static void ended(void *context, const smp_batch_file *file)
 {
     smp_batch_job *b = context;
     smp_error err = {.code = SMP_OK};
-    if (!smp_todo_ended(&b->todo, index, &err))
+    if (!smp_todo_ended(&b->todo, file, &err))
         return;
     pthread_mutex_lock(&b->lock);
     if (!b->journal.code)
@@ -106,7 +106,7 @@ static void show_summary(smp_batch_job *b, const smp_batch_count *count)
 {
     smp_todo *todo = &b->todo;
     const smp_todo_count *sum = &todo->count;
-    smp_left_out *left_out = todo->list ? &todo->left_out : &todo->found.left_out;
+    smp_left_out *left_out = &todo->left_out;
     double past = smp_now() - b->began;
     fprintf(stderr, "smempipe: %zu file%s done", count->done, count->done == 1 ? "" : "s");
     put_count(count->failed, "failed", ", ");
@@ -182,27 +182,22 @@ static smp_code start(smp_batch_job *b, const smp_program *program, smp_error *e
 static smp_code join_ranks(smp_batch_job *b, smp_batch_count *count, smp_code code, smp_error *err)
 {
     smp_todo_count *sum = &b->todo.count;
-    uint64_t numbers[] = {
-        count->done, count->failed,          sum->to_do, sum->done, sum->kept, sum->changed, sum->pieces,
-        sum->undone, b->todo.left_out.files, sum->lost};
+    size_t *const summed[] = {&count->done,  &count->failed, &sum->to_do,  &sum->done, &sum->kept,
+                              &sum->changed, &sum->pieces,   &sum->undone, &sum->lost, &b->todo.left_out.files};
+    enum { SUMMED = sizeof summed / sizeof summed[0] };
+    uint64_t numbers[SUMMED];
     const smp_code own = code;
+    for (int i = 0; i < SUMMED; i++)
+        numbers[i] = *summed[i];
     if (smp_cli_team->rank && code && code != SMP_E_INTERRUPTED && code != SMP_E_TERMINATED)
         smp_cli_error(&b->settings->many.plan.base.common, err);
-    code = smp_cli_team->finish(numbers, sizeof numbers / sizeof numbers[0], code);
+    code = smp_cli_team->finish(numbers, SUMMED, code);
     if (smp_cli_team->rank) /* rank 0 says how all ends */
         return SMP_OK;
     if (code && !own)
         err->code = code;
-    count->done = (size_t)numbers[0];
-    count->failed = (size_t)numbers[1];
-    sum->to_do = (size_t)numbers[2];
-    sum->done = (size_t)numbers[3];
-    sum->kept = (size_t)numbers[4];
-    sum->changed = (size_t)numbers[5];
-    sum->pieces = (size_t)numbers[6];
-    sum->undone = (size_t)numbers[7];
-    b->todo.left_out.files = (size_t)numbers[8];
-    sum->lost = (size_t)numbers[9];
+    for (int i = 0; i < SUMMED; i++)
+        *summed[i] = (size_t)numbers[i];
     smp_todo_count_pieces(&b->todo);
     return code;
 }

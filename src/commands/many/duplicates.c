@@ -1,5 +1,6 @@
 /* smempipe duplicates: pictures of a folder that look alike, by hashes of 64 bits of what they look like. */
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -167,22 +167,21 @@ typedef struct run {
     smp_error failed; /* why the first file that failed did */
 } run;
 
-static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void finished(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     run *r = context;
     if (report->status && !r->failed.code)
         r->failed = *err;
-    const uint64_t number = r->work->list ? smp_measure_team_number(r->work, index) : r->work->numbers[index];
     if (isatty(STDOUT_FILENO) && r->progress.shown && !report->status && !r->partial)
         smp_progress_end(&r->progress);
     if (r->broken.code)
         return;
     if (r->partial)
-        smp_part_add(&r->part, number, report, err, &r->broken);
+        smp_part_add(&r->part, file->number, report, err, &r->broken);
     else
         smp_measuring_file(&r->told, report, err, &r->broken);
     if (!r->broken.code && !report->status)
-        smp_totals_add(&r->told.totals, number, report, &r->broken);
+        smp_totals_add(&r->told.totals, file->number, report, &r->broken);
 }
 
 static void tick(void *context, const smp_batch_count *count)
@@ -207,8 +206,8 @@ static smp_code run_batch(run *r, const smp_measure_settings *settings, const sm
     const smp_common *common = &settings->many.plan.base.common;
     smp_batch_request request = smp_many_request(&settings->many, program, diags);
     char note[400];
-    request.files = r->work->files;
-    request.count = r->work->count;
+    request.files = r->work->files.items;
+    request.count = r->work->files.count;
     request.partials = request.in_order = true;
     request.finished = finished;
     request.tick = tick;
@@ -258,12 +257,12 @@ static smp_hash work_of(const smp_measure_settings *settings, const smp_program 
 static smp_code create_part(const smp_measure_settings *settings, const smp_measure_work *work, smp_part_writer *part,
                             smp_error *err)
 {
-    const char **inputs = smp_alloc_array(work->count + 2, sizeof *inputs);
+    const char **inputs = smp_alloc_array(work->files.count + 2, sizeof *inputs);
     if (!inputs)
-        return smp_fail_memory(err, "the list of files", work->count * sizeof *inputs);
-    for (size_t i = 0; i < work->count; i++)
-        inputs[i] = work->files[i].input;
-    inputs[work->count] = settings->many.pipe && strcmp(settings->many.pipe, "-") ? settings->many.pipe : NULL;
+        return smp_fail_memory(err, "the list of files", work->files.count * sizeof *inputs);
+    for (size_t i = 0; i < work->files.count; i++)
+        inputs[i] = work->files.items[i].input;
+    inputs[work->files.count] = settings->many.pipe && strcmp(settings->many.pipe, "-") ? settings->many.pipe : NULL;
     const bool force = settings->many.plan.base.common.force;
     const smp_code code = smp_part_create(settings->partial, force, inputs, &work->head, part, err);
     smp_free(inputs);
@@ -290,10 +289,10 @@ static smp_code measure_part(const smp_measure_settings *settings, smp_measure_w
         smp_at(err, "%s", settings->partial);
     if (!code && done.failed && !done.done && !work->list) { /* of a rank's files rank 0 tells */
         smp_fail(err, SMP_E_PROCESS, "all %zu files failed, the first: %s", done.failed, r.failed.message);
-        smp_at(err, "%s", r.failed.where[0] ? r.failed.where : work->files[0].input);
+        smp_at(err, "%s", r.failed.where[0] ? r.failed.where : work->files.items[0].input);
         code = smp_hint(err, "%s was written all the same, and --merge names them", settings->partial);
     } else if (!code && done.failed)
-        smp_cli_warning(common, "%zu of %zu files failed; --merge names them", done.failed, work->count);
+        smp_cli_warning(common, "%zu of %zu files failed; --merge names them", done.failed, work->files.count);
     smp_part_abort(&r.part);
     smp_totals_free(&r.told.totals);
     return code;

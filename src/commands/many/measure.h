@@ -16,28 +16,25 @@ typedef struct smp_measure_settings {
     const char *sort, *shard, *partial, *work_list, *html;
 } smp_measure_settings;
 
-/* A piece that a rank was dealt. */
-typedef struct smp_measure_block {
-    struct smp_measure_block *next;
-    smp_batch_file *files;
-    uint64_t *numbers;
-    size_t count, first; /* first: the index of files[0] among all that the rank does */
-} smp_measure_block;
+/* Files, whose numbers are those in the order of all shards' files. */
+typedef struct smp_measure_files {
+    struct smp_measure_files *next;
+    smp_batch_file *items;
+    size_t count, capacity;
+} smp_measure_files;
 
 /* The files to measure. */
 typedef struct smp_measure_work {
-    smp_batch_file *files;
-    uint64_t *numbers; /* of the files, in the order of all shards' files */
-    size_t count, capacity, number_capacity;
+    smp_measure_files files;
     smp_part_head head; /* but for head.work. For a list, left_out is this shard's, and there is no text of them */
     smp_found_list found;
     smp_texts texts;
-    /* For a rank of a team, in place of files, numbers and count: */
+    /* For a rank of a team, in place of files: */
     smp_work_list *list;
-    smp_kind kind;                              /* that the pipeline is for */
-    bool agreed;                                /* all ranks are ready: the others wait for this one */
-    uint64_t *starts;                           /* of each piece: the number of its first file */
-    smp_measure_block *blocks, *last, *current; /* pieces that were dealt; the one whose files are being told */
+    smp_kind kind;             /* that the pipeline is for */
+    bool agreed;               /* all ranks are ready: the others wait for this one */
+    uint64_t *starts;          /* of each piece: the number of its first file */
+    smp_measure_files *pieces; /* that were dealt */
 } smp_measure_work;
 
 /* To be freed also on failure. */
@@ -66,13 +63,15 @@ void smp_measuring_free(smp_measuring *m);
 /* Says that so many files were passed over by their names; text: which, or null. */
 void smp_measuring_others(const smp_common *common, uint64_t count, const char *text);
 
-/* Ranks (measure_team.c). Opens the list; the next piece, for smp_batch_request.more; the number of a file, by its
- * index, which must not fall; a folder for the part. The end, with what kept this rank from going on: the parts come to
- * rank 0, which tells what they say. */
+/* Adds the files of a piece, but for those that the pipeline is not for; number: of its first file. */
+smp_code smp_measure_add_piece(smp_measure_work *work, const smp_work_list *list, size_t piece, smp_kind kind,
+                               uint64_t number, smp_measure_files *to, smp_error *err);
+
+/* Ranks (measure_team.c). Opens the list; the next piece, for smp_batch_request.more; a folder for the part. The end,
+ * with what kept this rank from going on: the parts come to rank 0, which tells what they say. */
 smp_code smp_measure_team_open(const smp_measure_settings *settings, const smp_program *program, smp_measure_work *work,
                                smp_error *err);
 smp_code smp_measure_team_more(smp_measure_work *work, const smp_batch_file **files, size_t *count, smp_error *err);
-uint64_t smp_measure_team_number(smp_measure_work *work, size_t index);
 smp_code smp_measure_team_folder(char folder[PATH_MAX], smp_error *err);
 smp_code smp_measure_team_end(const smp_measure_settings *settings, char *path, smp_code code, smp_error *err);
 void smp_measure_team_close(smp_measure_work *work);

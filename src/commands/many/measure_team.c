@@ -29,83 +29,30 @@ smp_code smp_measure_team_open(const smp_measure_settings *settings, const smp_p
     return SMP_OK;
 }
 
-static smp_measure_block *new_block(size_t count)
-{
-    smp_measure_block *block = smp_alloc(sizeof *block);
-    if (!block)
-        return NULL;
-    block->files = smp_alloc_array(count, sizeof *block->files);
-    block->numbers = smp_alloc_array(count, sizeof *block->numbers);
-    if (block->files && block->numbers)
-        return block;
-    smp_free(block->files);
-    smp_free(block->numbers);
-    smp_free(block);
-    return NULL;
-}
-
-/* The files of a piece, but for those that the pipeline is not for. */
-static smp_code read_piece(smp_measure_work *work, size_t piece, smp_measure_block **out, smp_error *err)
-{
-    smp_found *found = NULL;
-    size_t count = 0;
-    smp_left_out passed = {0};
-    smp_code code = smp_work_list_read(work->list, piece, &work->texts, &found, &count, err);
-    smp_measure_block *block = code ? NULL : new_block(count);
-    if (!code && !block)
-        code = smp_fail_memory(err, "a piece", count * sizeof *block->files);
-    for (size_t i = 0; !code && i < count; i++) {
-        bool left = false;
-        code = smp_leave_out(found[i].name, work->kind, &passed, &left, err);
-        if (code || left)
-            continue;
-        block->files[block->count] =
-            (smp_batch_file){.input = found[i].path, .bytes = found[i].size, .mtime = found[i].mtime};
-        block->numbers[block->count++] = work->starts[piece] + i;
-    }
-    work->head.left_out += passed.files;
-    smp_left_out_free(&passed);
-    smp_free(found);
-    *out = block;
-    return code;
-}
-
 smp_code smp_measure_team_more(smp_measure_work *work, const smp_batch_file **files, size_t *count, smp_error *err)
 {
     smp_code code = SMP_OK;
     size_t piece;
     *count = 0;
     while (!code && !*count && smp_cli_team->deal(smp_work_list_pieces(work->list), &piece)) {
-        smp_measure_block *block = NULL;
-        code = read_piece(work, piece, &block, err);
-        if (!block)
-            continue;
-        block->first = work->last ? work->last->first + work->last->count : 0;
-        if (work->last)
-            work->last->next = block;
-        else
-            work->blocks = work->current = block;
-        work->last = block;
-        *files = block->files;
-        *count = block->count;
+        smp_measure_files *dealt = smp_alloc(sizeof *dealt);
+        if (!dealt)
+            return smp_fail_memory(err, "a piece", sizeof *dealt);
+        code = smp_measure_add_piece(work, work->list, piece, work->kind, work->starts[piece], dealt, err);
+        dealt->next = work->pieces;
+        work->pieces = dealt;
+        *files = dealt->items;
+        *count = dealt->count;
     }
     return code;
 }
 
-uint64_t smp_measure_team_number(smp_measure_work *work, size_t index)
-{
-    while (index >= work->current->first + work->current->count)
-        work->current = work->current->next;
-    return work->current->numbers[index - work->current->first];
-}
-
 void smp_measure_team_close(smp_measure_work *work)
 {
-    for (smp_measure_block *block = work->blocks, *next; block; block = next) {
-        next = block->next;
-        smp_free(block->files);
-        smp_free(block->numbers);
-        smp_free(block);
+    for (smp_measure_files *piece = work->pieces, *next; piece; piece = next) {
+        next = piece->next;
+        smp_free(piece->items);
+        smp_free(piece);
     }
     smp_free(work->starts);
     smp_work_list_close(work->list);

@@ -6,13 +6,12 @@
 #include "commands/many/measure.h"
 
 /* listed: when the file was changed last, as a list says; 0: there is none. */
-static smp_code add(smp_measure_work *work, const smp_found *file, int64_t listed, uint64_t number, smp_error *err)
+static smp_code add(smp_measure_files *to, const smp_found *file, int64_t listed, uint64_t number, smp_error *err)
 {
-    if (!smp_grow(&work->files, &work->capacity, work->count + 1, sizeof *work->files) ||
-        !smp_grow(&work->numbers, &work->number_capacity, work->count + 1, sizeof *work->numbers))
-        return smp_fail_memory(err, "the list of files", work->count * sizeof *work->files);
-    work->files[work->count] = (smp_batch_file){.input = file->path, .bytes = file->size, .mtime = listed};
-    work->numbers[work->count++] = number;
+    if (!smp_grow(&to->items, &to->capacity, to->count + 1, sizeof *to->items))
+        return smp_fail_memory(err, "the list of files", to->count * sizeof *to->items);
+    to->items[to->count++] =
+        (smp_batch_file){.input = file->path, .bytes = file->size, .mtime = listed, .number = number};
     return SMP_OK;
 }
 
@@ -31,7 +30,7 @@ static smp_code from_folders(const smp_measure_settings *settings, const smp_pro
     for (size_t i = 0; !code && i < found->count; i++) {
         const smp_found *file = smp_found_at(found, i);
         if (head->shards == 1 || smp_shard_of(file->name, head->shards) == head->shard)
-            code = add(work, file, 0, i, err);
+            code = add(&work->files, file, 0, i, err);
     }
     head->files = found->count;
     head->list = smp_many_list(found);
@@ -42,9 +41,8 @@ static smp_code from_folders(const smp_measure_settings *settings, const smp_pro
     return code;
 }
 
-/* Adds a piece, but for what the pipeline is not for. */
-static smp_code add_piece(const smp_work_list *list, size_t piece, smp_kind kind, smp_measure_work *work,
-                          uint64_t number, smp_error *err)
+smp_code smp_measure_add_piece(smp_measure_work *work, const smp_work_list *list, size_t piece, smp_kind kind,
+                               uint64_t number, smp_measure_files *to, smp_error *err)
 {
     smp_found *files = NULL;
     size_t count = 0;
@@ -54,7 +52,7 @@ static smp_code add_piece(const smp_work_list *list, size_t piece, smp_kind kind
         bool left = false;
         code = smp_leave_out(files[i].name, kind, &passed, &left, err);
         if (!code && !left)
-            code = add(work, &files[i], files[i].mtime, number + i, err);
+            code = add(to, &files[i], files[i].mtime, number + i, err);
     }
     work->head.left_out += passed.files;
     smp_left_out_free(&passed);
@@ -69,21 +67,21 @@ static smp_code from_list(const smp_measure_settings *settings, const smp_progra
     const smp_kind kind = smp_many_walk(&settings->many, program).kind;
     smp_part_head *head = &work->head;
     smp_work_list *list = NULL;
-    uint32_t *owners = NULL;
+    smp_list_share share = {.pieces = 0};
     smp_code code = smp_work_list_open(settings->work_list, &list, err);
     if (!code)
-        code = smp_work_list_shares(list, head->shards, &owners, err);
-    for (size_t i = 0; !code && i < smp_work_list_pieces(list); i++) {
-        if (owners[i] == (uint32_t)head->shard)
-            code = add_piece(list, i, kind, work, head->files, err);
+        code = smp_list_share_open(list, head->shard, head->shards, &share, err);
+    for (size_t i = 0; !code && i < share.pieces; i++) {
+        if (smp_list_share_has(&share, i))
+            code = smp_measure_add_piece(work, list, i, kind, head->files, &work->files, err);
         head->files += smp_work_list_piece(list, i)->files;
     }
     if (!code)
         head->list = *smp_work_list_hash(list);
-    if (!code && (!head->files || (head->shards == 1 && !work->count)))
+    if (!code && (!head->files || (head->shards == 1 && !work->files.count)))
         code = smp_many_fail_list(settings->work_list, head->left_out, err);
     smp_work_list_close(list);
-    smp_free(owners);
+    smp_list_share_close(&share);
     return code;
 }
 
@@ -104,8 +102,7 @@ smp_code smp_measure_work_find(const smp_measure_settings *settings, const smp_p
 void smp_measure_work_free(smp_measure_work *work)
 {
     smp_measure_team_close(work);
-    smp_free(work->files);
-    smp_free(work->numbers);
+    smp_free(work->files.items);
     smp_free(work->head.others);
     smp_texts_free(&work->texts);
     smp_found_free(&work->found);

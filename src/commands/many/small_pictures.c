@@ -42,10 +42,10 @@ static smp_code take(void *context, const char *name, const smp_shape *shape, in
     return SMP_OK;
 }
 
-static void finished(void *context, size_t index, smp_run_report *report, const smp_error *err)
+static void finished(void *context, const smp_batch_file *file, smp_run_report *report, const smp_error *err)
 {
     work *w = context;
-    smp_small_picture *picture = &w->pictures[index];
+    smp_small_picture *picture = &w->pictures[file->number];
     if (report->status) {
         smp_error why = *err;
         const smp_shape *shape = &report->shape;
@@ -65,7 +65,7 @@ static void finished(void *context, size_t index, smp_run_report *report, const 
         report->output = NULL; /* there is no such file */
         smp_remarks_add(&w->remarks, report);
     }
-    w->each(w->context, index, picture);
+    w->each(w->context, file->number, picture);
     smp_free(picture->samples);
     picture->samples = NULL;
 }
@@ -106,6 +106,7 @@ smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *pr
     for (size_t i = 0; !code && i < count; i++) {
         files[i].input = found[i]->path;
         files[i].bytes = found[i]->size;
+        files[i].number = i;
     }
     if (!code) {
         request.files = files;

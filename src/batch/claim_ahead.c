@@ -1,19 +1,13 @@
 /* Pieces of a list that were done are looked at again, some hundred at a time and by several threads, which wait for
- * the file system: see todo.h. */
+ * the file system: see claim_source.h. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "batch/todo.h"
+#include "batch/claim_source.h"
 
-enum { MOST_PIECES = 128, MOST_FILES = 4096, FEW_FILES = 256, MOST_THREADS = 8 };
+enum { MOST_PIECES = 128, MOST_FILES = 4096, FEW_FILES = 256 };
 
-struct smp_ahead_queue {
-    smp_ahead items[MOST_PIECES];
-    size_t count, next; /* those before `next` were handed out */
-    smp_pool *pool;     /* null until there is much to look at */
-};
-
-void smp_todo_sum_up(const smp_work_unit *unit, smp_piece_past *past)
+void smp_work_unit_sum_up(const smp_work_unit *unit, smp_piece_past *past)
 {
     *past = (smp_piece_past){.done = true};
     for (size_t i = 0; i < unit->count; i++) {
@@ -64,7 +58,7 @@ static void compare(const smp_todo *todo, smp_work_unit *unit, const smp_piece_p
         item->state = is && !item->second ? SMP_TODO_DONE : SMP_TODO_DO;
     }
     smp_last_folder_close(&last);
-    smp_todo_sum_up(unit, &now);
+    smp_work_unit_sum_up(unit, &now);
     if (now.sum != past->sum)
         find_changed(todo, unit, past);
     for (size_t i = 0; i < unit->count; i++) {
@@ -89,50 +83,40 @@ static void compare_piece(void *context, int part)
 }
 
 /* The next pieces up to the first that was not done, which is looked at when it is taken. */
-static smp_code fill(smp_todo *todo, struct smp_ahead_queue *q, smp_error *err)
+static smp_code fill(smp_todo *todo, smp_ahead_queue *q, smp_claims *claims, smp_load_piece *load, smp_error *err)
 {
     const smp_todo_request *r = todo->request;
     const size_t most = r->deal ? 1 : MOST_PIECES; /* ranks would take work from each other */
-    const int cores = smp_pool_cores();
     size_t files = 0;
     int done = 0;
     smp_code code = SMP_OK;
     q->count = q->next = 0;
+    if (!q->items && !(q->items = smp_alloc_array(MOST_PIECES, sizeof *q->items)))
+        return smp_fail_memory(err, "pieces", MOST_PIECES * sizeof *q->items);
     while (!code && q->count < most && files < MOST_FILES && (size_t)done == q->count) {
         smp_ahead *item = &q->items[q->count];
         *item = (smp_ahead){.there = true};
-        if (!smp_claims_next(todo->pieces, &item->piece, &item->past))
+        if (!smp_claims_next(claims, &item->piece, &item->past))
             break;
         if (item->past.done && r->resume) {
-            code = smp_todo_load(todo, item->piece, &item->unit, err);
+            code = load(todo, item->piece, &item->unit, err);
             files += item->unit ? item->unit->count : 0;
             done++;
         }
         q->count++;
     }
-    if (code) {
-        while (q->count > 0)
-            smp_work_unit_free(q->items[--q->count].unit);
-        return code;
-    }
-    smp_error unopened = {.code = SMP_OK}; /* without threads it takes longer */
-    if (!q->pool && cores > 1 && done > 1 && files >= FEW_FILES)
-        (void)smp_pool_open(cores < MOST_THREADS ? cores : MOST_THREADS, &q->pool, &unopened);
-    watch w = {todo, q->items};
-    if (q->pool)
-        smp_pool_run(q->pool, done, compare_piece, &w);
-    for (int i = 0; !q->pool && i < done; i++)
-        compare_piece(&w, i);
-    return SMP_OK;
+    if (code)
+        smp_ahead_free(q);
+    else
+        smp_pool_wait(&q->pool, done > 1 && files >= FEW_FILES, done, compare_piece, &(watch){todo, q->items});
+    return code;
 }
 
-smp_code smp_todo_ahead_next(smp_todo *todo, smp_ahead *out, smp_error *err)
+smp_code smp_ahead_next(smp_todo *todo, smp_ahead_queue *q, smp_claims *claims, smp_load_piece *load, smp_ahead *out,
+                        smp_error *err)
 {
     *out = (smp_ahead){.there = false};
-    if (!todo->ahead && !(todo->ahead = smp_alloc(sizeof *todo->ahead)))
-        return smp_fail_memory(err, "pieces", sizeof *todo->ahead);
-    struct smp_ahead_queue *q = todo->ahead;
-    const smp_code code = q->next == q->count ? fill(todo, q, err) : SMP_OK;
+    const smp_code code = q->next == q->count ? fill(todo, q, claims, load, err) : SMP_OK;
     if (!code && q->next < q->count) {
         *out = q->items[q->next];
         q->items[q->next++].unit = NULL;
@@ -140,13 +124,11 @@ smp_code smp_todo_ahead_next(smp_todo *todo, smp_ahead *out, smp_error *err)
     return code;
 }
 
-void smp_todo_ahead_free(smp_todo *todo)
+void smp_ahead_free(smp_ahead_queue *q)
 {
-    struct smp_ahead_queue *q = todo->ahead;
-    for (size_t i = 0; q && i < q->count; i++)
+    for (size_t i = 0; i < q->count; i++)
         smp_work_unit_free(q->items[i].unit);
-    if (q)
-        smp_pool_close(q->pool);
-    smp_free(q);
-    todo->ahead = NULL;
+    smp_pool_close(q->pool);
+    smp_free(q->items);
+    *q = (smp_ahead_queue){.items = NULL};
 }
