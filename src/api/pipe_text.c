@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
-#include "lab/stage/provider.h"
+#include "stages/foreign.h"
 
 enum { PIPE_FILE_MAX = 1 << 20 }; /* bytes: a pipeline is written by hand */
 
@@ -96,7 +96,6 @@ static bool users_own(const smp_readable *may, const char *source)
 static smp_code open_foreign(const smp_readable *may, const smp_program *program, const smp_diags *diags,
                              smp_error *err)
 {
-    smp_warp_provide_stage();
     for (size_t i = 0; i < program->file_count; i++) {
         const smp_operand_file *file = &program->files[i];
         size_t count = 0;
@@ -111,7 +110,7 @@ static smp_code open_foreign(const smp_readable *may, const smp_program *program
             for (; count < program->roots.count; count++)
                 folders[count] = program->roots.items[count].real;
             folders[count] = folder;
-            smp_warp_prepare_stage(file->path, &(smp_kernel_reach){folders, may->tool_seconds, may->trust});
+            smp_foreign_prepare(file->path, &(smp_kernel_reach){folders, may->tool_seconds, may->trust});
             count++;
         }
         smp_free(folders);

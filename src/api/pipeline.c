@@ -8,7 +8,6 @@
 #include "api/pipe_text.h"
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "lab/stage/provider.h"
 #include "run/file_source.h"
 #include "run/run.h"
 
@@ -239,7 +238,6 @@ smp_code smp_api_plan(const smempipe_pipeline *pipeline, const smp_shape *shape,
     }
     if (measure && !pipeline->program->save_count && smp_program_measures(pipeline->program, err))
         return err->code;
-    smp_warp_provide_stage();
     smp_code code =
         in ? smp_plan_memory(&ask, diags, device, in, NULL, out, err) : smp_plan_make(&ask, diags, out, err);
     if (!code && (*out)->prepass >= 0) {

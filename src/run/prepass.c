@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "io/source.h"
-#include "lab/stage/provider.h"
 #include "run/run.h"
 
 bool smp_program_has_prepass(const smp_program *program)
@@ -91,7 +90,6 @@ smp_code smp_plan_memory(smp_plan_request *request, smp_diags *diags, smp_device
                          smp_plans *plans, smp_plan **out, smp_error *err)
 {
     smp_prepasses prepasses = {.count = 0};
-    smp_warp_provide_stage();
     smp_code code = smp_plan_make(request, diags, out, err);
     while (!code && (*out)->prepass >= 0) {
         smp_run_report report = {.input = NULL};

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/jpeg/jpeg_by_device.h"
-#include "lab/stage/provider.h"
 #include "run/file_source.h"
 #include "run/run_internal.h"
 
@@ -101,7 +100,6 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
     static pthread_mutex_t planning =
         PTHREAD_MUTEX_INITIALIZER; /* files that run at once share the program and its diagnostics */
     pthread_mutex_lock(&planning);
-    smp_warp_provide_stage();
     const size_t known = request->diags ? request->diags->count : 0;
     smp_code code = smp_plan_make(&ask, request->diags, plan, err);
     if (request->cache && request->diags) /* one of many */

@@ -13,18 +13,17 @@ const char *const smp_foreign_words[] = {
     "in", "out",          NULL,        "width",      "height",       "channels",   "pixels",      "samples", "stride",
     "y",  "whole_height", "out_width", "out_height", "out_channels", "out_pixels", "out_samples", NULL};
 
-static const smp_foreign_ops *provider;
-
-void smp_foreign_provide(const smp_foreign_ops *ops)
+void smp_foreign_prepare(const char *path, const smp_kernel_reach *reach)
 {
-    provider = ops;
+    if (&smp_foreign_lab)
+        smp_foreign_lab.prepare(path, reach);
 }
 
 smp_code smp_foreign_open(const char *path, const smp_foreign_file **out, smp_error *err)
 {
     *out = NULL;
-    return provider ? provider->open(path, out, err)
-                    : smp_fail(err, SMP_E_DEVICE, "this program cannot run kernels of files");
+    return &smp_foreign_lab ? smp_foreign_lab.open(path, out, err)
+                            : smp_fail(err, SMP_E_DEVICE, "this program cannot run kernels of files");
 }
 
 /* ------------------------------------------------------------------------------------------------ texts */
@@ -273,8 +272,8 @@ void smp_foreign_unpack(const smp_view *view, int64_t first, int64_t count, smp_
 smp_code smp_foreign_run(const smp_foreign *k, const smp_io *io, smp_error *err)
 {
     if (!k->copies)
-        return provider ? provider->run(k, io, err)
-                        : smp_fail(err, SMP_E_DEVICE, "this program cannot run kernels of files");
+        return &smp_foreign_lab ? smp_foreign_lab.run(k, io, err)
+                                : smp_fail(err, SMP_E_DEVICE, "this program cannot run kernels of files");
     const int64_t samples = io->out.width * io->out.channels;
     for (int64_t y = io->out.y0; y < io->out.y0 + io->out.rows; y++)
         convert(smp_row(&io->out, y), io->out.format, smp_row(&io->in, y), io->in.format, samples);

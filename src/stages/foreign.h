@@ -1,7 +1,6 @@
 /* Kernels that are not this program's: those of a file that a pipeline names. A launch of one is an smp_foreign in
- * place of functions of this program (smp_launch.foreign). What knows their code (src/lab/stage) provides the
- * operations, and devices ask for them: an emulated device and the CPU have them executed by the warp machine, a GPU
- * gets their PTX. */
+ * place of functions of this program (smp_launch.foreign). The lab defines the operations (src/lab/stage), and devices
+ * ask for them: an emulated device and the CPU have them executed by the lab's machine, a GPU gets their PTX. */
 #ifndef SMP_STAGES_FOREIGN_H
 #define SMP_STAGES_FOREIGN_H
 
@@ -103,16 +102,31 @@ void smp_foreign_fill(const smp_foreign *k, const smp_io *io, uint64_t in, uint6
 void smp_foreign_pack(const smp_view *view, int64_t first, int64_t count, smp_format format, void *to);
 void smp_foreign_unpack(const smp_view *view, int64_t first, int64_t count, smp_format format, const void *from);
 
+/* What the kernels of a pipeline may read and take. Where a function takes null, they are the user's own: they read
+ * what the user reads. */
+typedef struct smp_kernel_reach {
+    const char *const *folders; /* null-terminated, from smp_real_path: that of the pipe file, and others allowed */
+    double seconds;             /* of a compiler; 0: a minute */
+    bool trusted;               /* as the user's own */
+} smp_kernel_reach;
+
 typedef struct smp_foreign_ops {
     /* The kernels of a .ptx file, or of a .cu, which is compiled. *out lives until the program ends. */
     smp_code (*open)(const char *path, const smp_foreign_file **out, smp_error *err);
     /* Runs a launch over views of host memory. A mistake of the kernel (a race, say) is an error. */
     smp_code (*run)(const smp_foreign *k, const smp_io *io, smp_error *err);
+    void (*prepare)(const char *path, const smp_kernel_reach *reach);
 } smp_foreign_ops;
 
-void smp_foreign_provide(const smp_foreign_ops *ops);
+/* Defined by the lab. A program that is linked without it has none: its address is null. */
+extern const smp_foreign_ops smp_foreign_lab __attribute__((weak));
 
-/* The provider's; an error where there is none. `run` also copies. */
+/* Opens a file ahead, so that it is at hand when a plan is made: a run that shut itself off from the file system could
+ * not compile it any more. What is wrong with it is said when the plan is made. reach: what it may read, then, too; is
+ * copied. A file that was not prepared may read its folder. */
+void smp_foreign_prepare(const char *path, const smp_kernel_reach *reach);
+
+/* The lab's; an error where there is none. `run` also copies. */
 smp_code smp_foreign_open(const char *path, const smp_foreign_file **out, smp_error *err);
 smp_code smp_foreign_run(const smp_foreign *k, const smp_io *io, smp_error *err);
 

@@ -11,6 +11,7 @@
 #include "base/sha256.h"
 #include "commands/lab/kernel.h"
 #include "commands/lab/kernel_fatbin.h"
+#include "lab/stage/toolkit.h"
 
 /* The PTX of the newest architecture up to that of --arch, else the oldest; without PTX a cubin of that architecture,
  * else of the newest. */

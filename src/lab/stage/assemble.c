@@ -13,6 +13,7 @@
 #include "base/tool.h"
 #include "lab/stage/compile.h"
 #include "lab/stage/kernel_source.h"
+#include "lab/stage/toolkit.h"
 
 enum { SECONDS = 60 };                  /* of ptxas and nvdisasm, where nothing else is said */
 #define MOST_MEMORY (UINT64_C(2) << 30) /* addresses of either */

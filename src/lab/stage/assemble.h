@@ -4,7 +4,7 @@
 #define SMP_LAB_STAGE_ASSEMBLE_H
 
 #include "base/error.h"
-#include "lab/stage/toolkit.h"
+#include "stages/foreign.h"
 
 /* What is counted: *sass is the path of nvdisasm's text of a PTX file, or of a cubin, beside which lies code.cubin;
  * from smp_alloc. Null: PTX is counted, and why says the reason. wanted: "sass", an error where that cannot be; "ptx";

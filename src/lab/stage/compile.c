@@ -16,6 +16,7 @@
 #include "base/sha256.h"
 #include "base/tool.h"
 #include "lab/stage/kernel_source.h"
+#include "lab/stage/toolkit.h"
 
 enum {
     MOST_WORDS = 64,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "lab/stage/toolkit.h"
+#include "stages/foreign.h"
 
 typedef struct smp_compile_settings {
     const char *std, *arch; /* "c++17", "sm_90" */

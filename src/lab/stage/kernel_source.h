@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
-#include "lab/stage/toolkit.h"
+#include "stages/foreign.h"
 
 enum { SMP_KERNEL_SOURCE_MOST = 64 << 20 }; /* bytes */
 

@@ -257,7 +257,7 @@ static smp_code open_file(const char *path, const smp_foreign_file **out, smp_er
     return open_reach(path, NULL, out, err);
 }
 
-void smp_warp_prepare_stage(const char *path, const smp_kernel_reach *reach)
+static void prepare(const char *path, const smp_kernel_reach *reach)
 {
     const smp_foreign_file *file;
     (void)open_reach(path, reach, &file, NULL);
@@ -457,14 +457,4 @@ static smp_code run(const smp_foreign *k, const smp_io *io, smp_error *err)
     return code;
 }
 
-static void provide(void)
-{
-    static const smp_foreign_ops ops = {open_file, run};
-    smp_foreign_provide(&ops);
-}
-
-void smp_warp_provide_stage(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT; /* plans are made while others run */
-    pthread_once(&once, provide);
-}
+const smp_foreign_ops smp_foreign_lab = {open_file, run, prepare};

@@ -5,14 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the kernels of a pipeline may read and take. Where a function takes null, they are the user's own: they read
- * what the user reads. */
-typedef struct smp_kernel_reach {
-    const char *const *folders; /* null-terminated, from smp_real_path: that of the pipe file, and others allowed */
-    double seconds;             /* of a compiler; 0: a minute */
-    bool trusted;               /* as the user's own */
-} smp_kernel_reach;
-
 /* nvcc, ptxas, nvdisasm: in PATH, CUDA_HOME, /usr/local/cuda or Python's wheels; from smp_alloc, null: not there. */
 char *smp_toolkit_find(const char *name);
 
