@@ -8,7 +8,7 @@
 #include "api/smempipe.h"
 #include "device/device.h"
 #include "pipe/plan.h"
-#include "report/report.h"
+#include "run/result.h"
 #include "run/runner.h"
 
 /* Plans point into the program, so that they keep it. Diagnostics of later calls are collected apart, in a copy of the

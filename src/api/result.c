@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "base/alloc.h"
+#include "report/report.h"
 
 struct smempipe_result {
     smp_run_report report;

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/mistakes.h"
 #include "pipe/work.h"
+#include "report/report.h"
 #include "report/text.h"
 
 static const char *const color_words[] = {"auto", "always", "never", NULL};

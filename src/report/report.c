@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "report/json.h"
 
 bool smp_report_clips_much(const smp_run_report *report, const smp_step_report *step)
@@ -44,17 +43,6 @@ void smp_report_clipping_text(const smp_run_report *report, const smp_step_repor
     else
         snprintf(text, size, "writing clipped %.3g %% of the samples to what the file holds: NaN, or beyond full scale",
                  percent);
-}
-
-void smp_run_report_free(smp_run_report *report)
-{
-    for (size_t i = 0; i < report->step_count; i++) {
-        smp_measurements_free(&report->steps[i].measurements);
-        smp_free(report->steps[i].partial);
-    }
-    smp_free(report->steps);
-    report->steps = NULL;
-    report->step_count = 0;
 }
 
 static void put_device(smp_json *json, const smp_run_report *report)

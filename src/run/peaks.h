@@ -4,7 +4,7 @@
 #define SMP_RUN_PEAKS_H
 
 #include "device/device.h"
-#include "report/rate.h"
+#include "run/rate.h"
 
 /* size: bytes of one buffer; 0: chosen for the device. Each function allocates and frees what it needs. */
 

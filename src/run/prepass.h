@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "pipe/plan.h"
-#include "report/report.h"
+#include "run/result.h"
 
 typedef struct smp_prepasses {
     smp_seen *found; /* for smp_plan_request */

@@ -21,7 +21,7 @@
 #include "device/device.h"
 #include "io/media.h"
 #include "pipe/plan.h"
-#include "report/report.h"
+#include "run/result.h"
 
 typedef struct smp_run_cache smp_run_cache;
 

@@ -1,5 +1,6 @@
 /* From a request and an input's header to a plan. See run_internal.h. */
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/paths.h"
 #include "commands/outputs.h"
+#include "report/report.h"
 
 static const char shard_mark[] = "{shard}";
 

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "base/whole_file.h"
+#include "report/report.h"
 #include "report/text.h"
 
 const smp_option smp_many_options[] = {

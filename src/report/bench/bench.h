@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 #include "lab/counters/source.h"
-#include "report/rate.h"
+#include "run/rate.h"
 
 enum { SMP_BENCH_STREAMS = 16, SMP_BENCH_LINKS = 6 };
 

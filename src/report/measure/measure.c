@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "report/measure/measure_page.h"
+#include "report/report.h"
 #include "report/text.h"
 
 /* ------------------------------------------------------------------------------------------------ CSV */

@@ -1,6 +1,6 @@
 /* A measured rate of data: every sample, the median and the quartiles. */
-#ifndef SMP_REPORT_RATE_H
-#define SMP_REPORT_RATE_H
+#ifndef SMP_RUN_RATE_H
+#define SMP_RUN_RATE_H
 
 enum { SMP_RATE_SAMPLES = 15 };
 

@@ -1,5 +1,5 @@
 /* The median and the quartiles of a measured rate. */
-#include "report/rate.h"
+#include "run/rate.h"
 
 #include <stdlib.h>
 #include <string.h>
