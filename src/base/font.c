@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 enum { FIRST = 0x20, COUNT = 0x100 - FIRST };
 

@@ -23,8 +23,8 @@
 #include "base/alloc.h"
 #include "base/landlock.h"
 #include "base/paths.h"
+#include "base/text/utf8.h"
 #include "base/tool_filter.h"
-#include "base/utf8.h"
 #include "base/whole_file.h"
 
 extern char **environ;

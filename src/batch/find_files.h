@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/texts.h"
+#include "base/text/texts.h"
 #include "stages/stage.h"
 
 typedef struct smp_find_options {

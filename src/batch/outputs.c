@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/text/diag.h"
 #include "io/media.h"
 #include "io/source.h"
-#include "pipe/diag.h"
 #include "run/run.h"
 
 /* ------------------------------------------------------------------------------------------------ patterns */

@@ -11,7 +11,7 @@
 #define SMP_BATCH_WORK_LIST_H
 
 #include "base/hash.h"
-#include "base/texts.h"
+#include "base/text/texts.h"
 #include "batch/find_files.h"
 
 /* When a piece has so many bytes of files, or so many files, the next one begins. Unless sizes are chosen, pieces

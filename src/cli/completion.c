@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/diag.h"
 #include "cli/topics.h"
 #include "io/format.h"
-#include "pipe/diag.h"
 
 typedef struct completion_settings {
     smp_common common;

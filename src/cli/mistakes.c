@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/text/diag.h"
 #include "cli/shipped.h"
 #include "io/media.h"
-#include "pipe/diag.h"
 #include "stages/stage.h"
 
 enum { LINE = 240 /* bytes of a command in a hint */ };

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text/diag.h"
 #include "cli/dashes.h"
 #include "cli/mistakes.h"
-#include "pipe/diag.h"
 #include "stages/stage.h"
 
 enum { MAX_WORDS = 96 }; /* options or choices that a suggestion is sought among */

@@ -6,11 +6,11 @@
 #include "api/pipe_text.h"
 #include "base/alloc.h"
 #include "base/paths.h"
+#include "base/text/diag.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
 #include "io/worker.h"
-#include "pipe/diag.h"
 #include "report/json.h"
 
 static const char *const diagnostics_words[] = {"text", "json", NULL};
@@ -143,21 +143,20 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     smp_code code = split_settings(&settings->settings, &pairs, err);
     if (!code)
         code = smp_shipped_list(&shipped, err);
-    diags->pipelines = (const char *const *)shipped.names;
-    diags->pipeline_count = shipped.count;
-    diags->is_option = smp_cli_is_write_option;
-    diags->is_command = is_command;
-    diags->input = settings->input;
-    diags->lines_name = settings->stages_from;
+    const smp_surroundings around = {.pipelines = (const char *const *)shipped.names,
+                                     .pipeline_count = shipped.count,
+                                     .is_option = smp_cli_is_write_option,
+                                     .is_command = is_command,
+                                     .input = settings->input,
+                                     .lines_name = settings->stages_from};
+    diags->around = &around;
     if (!code)
         code = parse_pipe(settings, path, &shipped, &may, pairs, diags, out, err);
     if (!code && (code = smp_readable_check(&may, *out, diags, err)) != SMP_OK) {
         smp_program_free(*out);
         *out = NULL;
     }
-    diags->pipelines = NULL;
-    diags->pipeline_count = 0;
-    diags->lines_name = NULL;
+    diags->around = NULL;
     for (size_t i = 0; pairs && i < settings->settings.count; i++)
         smp_free((void *)(uintptr_t)pairs[i].name);
     smp_free(pairs);

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/diag.h"
 #include "cli/cli.h"
-#include "pipe/diag.h"
 
 const char *const smp_isa_words[] = {"auto", "base", "v3", "v4", NULL};
 

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/machine.h"
+#include "base/text/diag.h"
 #include "cli/cli.h"
 #include "cli/mistakes.h"
 #include "cli/shipped.h"
@@ -18,7 +19,6 @@
 #include "io/raw/raw_spec.h"
 #include "io/source.h"
 #include "io/worker.h"
-#include "pipe/diag.h"
 
 enum { COLOR_AUTO = 0, COLOR_NEVER = 2 }; /* of --color */
 enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text/diag.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
-#include "pipe/diag.h"
 #include "report/text.h"
 
 typedef struct pipelines_settings {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipe/diag.h"
+#include "base/text/diag.h"
 #include "report/text.h"
 
 typedef struct stages_settings {

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "io/format.h"
 
 static void free_attached(smp_attached *one)

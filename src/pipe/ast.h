@@ -3,8 +3,8 @@
 #ifndef SMP_PIPE_AST_H
 #define SMP_PIPE_AST_H
 
+#include "base/text/diag.h"
 #include "pipe/arena.h"
-#include "pipe/diag.h"
 
 typedef enum smp_ast_kind {
     SMP_AST_BAD,    /* a diagnostic was reported */

@@ -340,7 +340,8 @@ bool smp_bind_stage(smp_builder *b, smp_scope *scope, const smp_ast_statement *s
         b->full = true;
         return true;
     }
-    const smp_kind in = smp_kind_of(b, scope->current), given = in != SMP_KIND_NONE ? in : b->diags->input;
+    const smp_kind in = smp_kind_of(b, scope->current),
+                   given = in != SMP_KIND_NONE || !b->diags->around ? in : b->diags->around->input;
     if (!stage && !smp_unknown_stage(b, statement, given))
         return false;
     smp_node node = {.stage = stage, .input = scope->current, .second = SMP_NODE_NONE, .light = scope->light};

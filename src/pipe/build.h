@@ -5,12 +5,12 @@
 
 #include <stdatomic.h>
 
+#include "base/text/text.h"
 #include "pipe/ast.h"
 #include "pipe/catalog.h"
 #include "pipe/expr.h"
 #include "pipe/limits.h"
 #include "pipe/program.h"
-#include "pipe/text.h"
 #include "pipe/value.h"
 
 /* The value of a node's parameter: known, or computed for each shape. */

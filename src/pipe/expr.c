@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/text.h"
 #include "pipe/lex.h"
 #include "pipe/limits.h"
-#include "pipe/text.h"
 
 typedef struct compiler {
     smp_arena *arena;

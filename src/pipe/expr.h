@@ -3,8 +3,8 @@
 #ifndef SMP_PIPE_EXPR_H
 #define SMP_PIPE_EXPR_H
 
+#include "base/text/diag.h"
 #include "pipe/arena.h"
-#include "pipe/diag.h"
 #include "pipe/units.h"
 #include "pipe/value.h"
 

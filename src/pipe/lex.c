@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "base/text/text.h"
 #include "pipe/color.h"
 #include "pipe/limits.h"
-#include "pipe/text.h"
 
 smp_span smp_lex_span(const smp_lexer *lexer, smp_token token)
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pipe/diag.h"
+#include "base/text/diag.h"
 
 typedef enum smp_token_kind {
     SMP_TOKEN_WORD,   /* a run of other characters: name, keyword, number with unit */

@@ -2,9 +2,9 @@
  * other tools write them. See build.h. */
 #include <string.h>
 
+#include "base/text/text.h"
 #include "pipe/build.h"
 #include "pipe/catalog.h"
-#include "pipe/text.h"
 #include "pipe/units.h"
 
 enum { MOST = 80 }; /* bytes of a text that is looked at */

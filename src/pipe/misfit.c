@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipe/text.h"
+#include "base/text/text.h"
 #include "pipe/value.h"
 
 enum { DOMAIN_TEXT = 400 };

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "pipe/program.h"
-#include "pipe/text.h"
 #include "pipe/units.h"
 
 static void put_number(smp_text *text, double value, smp_unit unit)

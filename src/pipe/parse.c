@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text/text.h"
 #include "pipe/ast.h"
 #include "pipe/lex.h"
 #include "pipe/limits.h"
-#include "pipe/text.h"
 
 typedef struct parser {
     smp_arena *arena;

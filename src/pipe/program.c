@@ -117,7 +117,7 @@ smp_code smp_program_parse_lines(const char *const *lines, size_t count, const s
     char *all = smp_text_take(&text);
     if (!all)
         return smp_fail_memory(err, "pipeline", length);
-    const char *name = diags->lines_name ? diags->lines_name : "-e";
+    const char *name = diags->around && diags->around->lines_name ? diags->around->lines_name : "-e";
     smp_code code = smp_program_parse(name, all, length, settings, setting_count, loader, context, diags, out, err);
     smp_free(all);
     return code;

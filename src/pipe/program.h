@@ -5,7 +5,7 @@
 
 #include "base/beneath.h"
 #include "base/error.h"
-#include "pipe/diag.h"
+#include "base/text/diag.h"
 #include "stages/stage.h"
 
 enum {
@@ -74,13 +74,23 @@ typedef struct smp_setting {
     const char *name, *value;
 } smp_setting; /* --set name=value */
 
+/* What a pipeline's text stands among (smp_diags.around), for suggestions. */
+typedef struct smp_surroundings {
+    const char *const *pipelines; /* names of those that are installed; may be null */
+    size_t pipeline_count;
+    bool (*is_option)(const char *name);  /* whether the command line has it; may be null */
+    bool (*is_command)(const char *name); /* the same for commands */
+    smp_kind input;                       /* what is read, by its name; none: not known */
+    const char *lines_name;               /* the source of smp_program_parse_lines; null: "-e" */
+} smp_surroundings;
+
 /* Parses text. Every mistake becomes a diagnostic. On an error *out is null and the result is SMP_E_PIPE. diags keeps
  * the sources, so that failures of a run can point at them. Without a loader (null), include is an error. */
 smp_code smp_program_parse(const char *name, const char *text, size_t length, const smp_setting *settings,
                            size_t setting_count, smp_loader *loader, void *context, smp_diags *diags, smp_program **out,
                            smp_error *err);
 
-/* The same for `-e STAGE`, each on a line of its own (source name: diags->lines_name). */
+/* The same for `-e STAGE`, each on a line of its own (source name: smp_surroundings.lines_name). */
 smp_code smp_program_parse_lines(const char *const *lines, size_t count, const smp_setting *settings,
                                  size_t setting_count, smp_loader *loader, void *context, smp_diags *diags,
                                  smp_program **out, smp_error *err);

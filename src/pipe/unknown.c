@@ -9,17 +9,20 @@
 /* Explains a name that is not a stage's: a shipped pipeline, or an option. False: neither. */
 static bool known_otherwise(smp_builder *b, const smp_ast_statement *statement, smp_diag *diag)
 {
-    for (size_t i = 0; i < b->diags->pipeline_count; i++)
-        if (!strcmp(b->diags->pipelines[i], statement->name)) {
+    const smp_surroundings *around = b->diags->around;
+    if (!around)
+        return false;
+    for (size_t i = 0; i < around->pipeline_count; i++)
+        if (!strcmp(around->pipelines[i], statement->name)) {
             smp_diag_fix(b->diags, diag, "this is a pipeline, not a stage");
             smp_diag_note(b->diags, diag, "`smempipe run %s IN OUT` runs it, `smempipe pipelines %s` tells about it",
                           statement->name, statement->name);
             return true;
         }
-    const bool option = b->diags->is_option && b->diags->is_option(statement->name);
+    const bool option = around->is_option && around->is_option(statement->name);
     if (option)
         smp_diag_fix(b->diags, diag, "this is an option, not a stage: --%s", statement->name);
-    const bool command = !option && b->diags->is_command && b->diags->is_command(statement->name);
+    const bool command = !option && around->is_command && around->is_command(statement->name);
     if (command) {
         smp_diag_fix(b->diags, diag, "this is a command, not a stage");
         smp_diag_note(b->diags, diag, "`smempipe %s -h` says what it takes", statement->name);

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "pipe/color.h"
 #include "pipe/expr.h"
-#include "pipe/text.h"
 
 static bool is_word(const smp_value *value, const char *word)
 {

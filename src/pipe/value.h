@@ -3,9 +3,9 @@
 #ifndef SMP_PIPE_VALUE_H
 #define SMP_PIPE_VALUE_H
 
+#include "base/text/diag.h"
 #include "pipe/arena.h"
 #include "pipe/ast.h"
-#include "pipe/diag.h"
 #include "pipe/units.h"
 
 typedef enum smp_value_kind {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipe/text.h"
+#include "base/text/text.h"
 
 enum { MAX_DEPTH = sizeof((smp_json *)0)->first / sizeof(bool) };
 

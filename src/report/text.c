@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pipe/text.h"
+#include "base/text/text.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 

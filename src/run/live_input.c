@@ -1,7 +1,7 @@
 /* Sounds that come through a pipe while somebody makes them: whether their length must be known first. */
 #include <stdio.h>
 
-#include "pipe/diag.h"
+#include "base/text/diag.h"
 #include "pipe/length.h"
 #include "run/run_internal.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pipe/diag.h"
+#include "base/text/diag.h"
 #include "run/run_internal.h"
 
 /* ------------------------------------------------------------------------------------------------ smaller */

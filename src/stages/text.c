@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/font.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "stages/shared/geometry/anchor.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/stage.h"

@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "../fuzz/fuzz_pipe.c"
+#include "base/text/text.h"
 #include "pipe/limits.h"
-#include "pipe/text.h"
 
 static const char sample[] = "# every construct once\n"
                              "smempipe 1\n"

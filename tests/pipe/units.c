@@ -6,9 +6,9 @@
 #include <locale.h>
 #include <math.h>
 
+#include "base/text/text.h"
 #include "pipe/arena.h"
 #include "pipe/lex.h"
-#include "pipe/text.h"
 #include "pipe/units.h"
 
 static void numbers_are_decimal_and_whole(void **state)

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/text/diag.h"
 #include "base/tool.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
-#include "pipe/diag.h"
 #include "report/text.h"
 
 typedef struct learn_settings {

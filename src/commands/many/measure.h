@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "base/texts.h"
+#include "base/text/texts.h"
 #include "batch/work_list.h"
 #include "commands/many/many.h"
 #include "report/measure/measure.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "pipe/text.h"
+#include "base/text/text.h"
 
 /* ------------------------------------------------------------------------------------------------ arrays */
 

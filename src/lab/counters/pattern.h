@@ -18,8 +18,8 @@
 #ifndef SMP_LAB_COUNTERS_PATTERN_H
 #define SMP_LAB_COUNTERS_PATTERN_H
 
+#include "base/text/diag.h"
 #include "lab/counters/elements.h"
-#include "pipe/diag.h"
 
 enum {
     SMP_PATTERN_TEXT = 1000,

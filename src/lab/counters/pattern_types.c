@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipe/text.h"
+#include "base/text/text.h"
 
 enum { MOST_ACCESS = 16 /* bytes of one lane */, VECTOR_MEMBERS = 4 };
 

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "pipe/text.h"
+#include "base/text/text.h"
 
 /* ------------------------------------------------------------------------------------------------ words */
 

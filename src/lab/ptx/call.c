@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "lab/machine/buffers.h"
 #include "lab/ptx/execute.h"
 

@@ -1,5 +1,5 @@
 /* A growing string and the little of Unicode that diagnostics need. See text.h. */
-#include "pipe/text.h"
+#include "base/text/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

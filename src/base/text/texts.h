@@ -1,6 +1,6 @@
 /* Texts that live and die together, one behind the other in large blocks: a text costs its own bytes. */
-#ifndef SMP_BASE_TEXTS_H
-#define SMP_BASE_TEXTS_H
+#ifndef SMP_BASE_TEXT_TEXTS_H
+#define SMP_BASE_TEXT_TEXTS_H
 
 #include <stddef.h>
 

@@ -1,13 +1,13 @@
 /* Text for people: a growing string, and as much UTF-8 as carets and columns need. */
-#ifndef SMP_PIPE_TEXT_H
-#define SMP_PIPE_TEXT_H
+#ifndef SMP_BASE_TEXT_TEXT_H
+#define SMP_BASE_TEXT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 typedef struct smp_text {
     char *data;

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pipe/diag.h"
-#include "pipe/text.h"
+#include "base/text/diag.h"
+#include "base/text/text.h"
 
 enum {
     WINDOW = 150,     /* cells of a source line that are shown */

@@ -2,8 +2,8 @@
  * distance; Damerau 1964), and case is ignored. */
 #include <string.h>
 
-#include "pipe/diag.h"
-#include "pipe/text.h"
+#include "base/text/diag.h"
+#include "base/text/text.h"
 
 enum { LONGEST = 40 }; /* bytes: no name is longer */
 

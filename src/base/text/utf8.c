@@ -1,5 +1,5 @@
 /* UTF-8, a code point at a time: see utf8.h. */
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Diagnostics as JSON for editors: one object a line, columns counted in characters from 1, ends exclusive. */
 #include <string.h>
 
-#include "pipe/diag.h"
-#include "pipe/text.h"
+#include "base/text/diag.h"
+#include "base/text/text.h"
 
 static void put_quoted(smp_text *text, const char *string)
 {

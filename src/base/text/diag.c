@@ -1,12 +1,12 @@
 /* Collects diagnostics: sources, messages, places. diag_text.c and diag_json.c print them. */
-#include "pipe/diag.h"
+#include "base/text/diag.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "pipe/text.h"
+#include "base/text/text.h"
 
 static char *format_text(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 

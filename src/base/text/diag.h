@@ -1,13 +1,12 @@
 /* Diagnostics in the style of good compilers: all mistakes in one pass, each with its place, a caret and the
  * correction. Collected here and printed by the caller, so that parsing does no I/O. */
-#ifndef SMP_PIPE_DIAG_H
-#define SMP_PIPE_DIAG_H
+#ifndef SMP_BASE_TEXT_DIAG_H
+#define SMP_BASE_TEXT_DIAG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
-#include "stages/stage.h"
 
 /* A place in a source text: byte offsets into the text of `source` (an index into smp_diags.sources). */
 typedef struct smp_span {
@@ -44,13 +43,7 @@ typedef struct smp_diags {
     int errors, warnings;               /* all of them, also those past the maximum */
     int stored_errors, stored_warnings; /* of items */
     bool out_of_memory;
-    const char *const
-        *pipelines; /* names of pipelines that are installed, for suggestions; the caller's; may be null */
-    size_t pipeline_count;
-    bool (*is_option)(const char *name); /* whether the command line has it, for suggestions; may be null */
-    bool (*is_command)(const char *name); /* the same for commands */
-    smp_kind input;                      /* what is read, by its name, for suggestions; none: not known */
-    const char *lines_name;              /* the source of smp_program_parse_lines; the caller's; null: "-e" */
+    const struct smp_surroundings *around; /* of a pipeline (pipe/program.h); the caller's; may be null */
 } smp_diags;
 
 void smp_diags_free(smp_diags *diags);

@@ -1,6 +1,6 @@
 /* UTF-8, a code point at a time. */
-#ifndef SMP_BASE_UTF8_H
-#define SMP_BASE_UTF8_H
+#ifndef SMP_BASE_TEXT_UTF8_H
+#define SMP_BASE_TEXT_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Texts in blocks: see texts.h. */
-#include "base/texts.h"
+#include "base/text/texts.h"
 
 #include <string.h>
 
