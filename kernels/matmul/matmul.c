@@ -5,6 +5,7 @@
  *          vectors of R and MR samples of L, for 2 MR vector fmaf. Between blocks of k sums are in memory, which
  *          changes no bit. fmaf is the limit: 1024 x 1024 runs at 78 % of a core's peak with vectors of 64 bytes, at 80
  *          % with 32 (a Xeon of 3.6 GHz). */
+#include "matmul/matmul.h"
 #include "lib/elementwise.h"
 #include "matmul/matmul_cpu.h"
 

@@ -4,7 +4,8 @@
 #ifndef SMP_KERNELS_MATMUL_MATMUL_CPU_H
 #define SMP_KERNELS_MATMUL_MATMUL_CPU_H
 
-#include "matmul/matmul.h"
+#include "lib/cpu_kernel.h"
+#include "matmul/matmul_blocks.h"
 
 /* Sums in registers: MR rows of NR samples. 32 registers of 64 bytes hold 12 x 2 vectors of sums, 16 of 32 bytes 6 x 2.
  */

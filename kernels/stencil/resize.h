@@ -11,10 +11,10 @@
 #include "lib/cpu_kernel.h"
 #include "lib/exact_math.h"
 #include "lib/tuning.h"
+#include "stencil/resize_weight.h"
 
 typedef enum smp_resize_kind { SMP_RESIZE_FLOAT, SMP_RESIZE_FIXED, SMP_RESIZE_MOVE } smp_resize_kind;
 
-enum { SMP_RESIZE_BITS = 22, SMP_RESIZE_HALF = 1 << (SMP_RESIZE_BITS - 1) };
 enum { SMP_RESIZE_PHASES = 32, SMP_RESIZE_BANKS = 32 /* of shared memory, of a word */ };
 
 /* One axis. Offsets count words of 32 bits from the start of the table. */
@@ -57,18 +57,6 @@ SMP_HOST_DEVICE smp_resize_taps smp_resize_taps_of(const smp_resize_axis *axis, 
     const int32_t *words = (const int32_t *)table, *start = words + axis->starts + 2 * to;
     const smp_resize_taps taps = {start[0], start[1], words + axis->weights + to * axis->taps};
     return taps;
-}
-
-SMP_HOST_DEVICE float smp_resize_weight(const int32_t *weight)
-{
-    return smp_from_bits((uint32_t)*weight);
-}
-
-/* A finished sum of SMP_RESIZE_FIXED. */
-SMP_HOST_DEVICE int32_t smp_resize_byte(int32_t sum)
-{
-    sum >>= SMP_RESIZE_BITS;
-    return sum < 0 ? 0 : sum > 255 ? 255 : sum;
 }
 
 /* Output sample `to` of a line of input samples, `step` bytes apart: what every device computes. line: input sample

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "stencil/resize.h"
+#include "stencil/resize_weight.h"
 
 #ifdef __AVX2__
 typedef __m256i resize_lanes;

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "base/text/diag.h"
-#include "cli/shipped.h"
 #include "io/media.h"
 #include "stages/stage.h"
 
@@ -72,6 +71,17 @@ bool smp_cli_names_file(const smp_command *command, const char *word, const char
 }
 
 /* ------------------------------------------------------------------------------------------------ words too many */
+
+void smp_cli_words(char *text, size_t size, char *const *words, int count)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && used < size; i++) {
+        const char *quote = words[i][strcspn(words[i], " \t'\"$&()*?;<>|\\`#")] ? "'" : "";
+        int n = snprintf(text + used, size - used, " %s%s%s", quote, words[i], quote);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
 
 void smp_cli_statement(char *text, size_t size, const char *word, const char *example, char *const *words, int *count)
 {

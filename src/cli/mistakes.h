@@ -20,6 +20,9 @@ smp_code smp_cli_fail_surplus(const smp_command *command, const smp_strings *wor
 /* What a stage of this name, here or in other tools, is as a statement; null: there is none. */
 const char *smp_cli_stage_named(const char *name, size_t length);
 
+/* The words as a shell takes them, a blank before each. */
+void smp_cli_words(char *text, size_t size, char *const *words, int count);
+
 /* A stage as a shell takes it: the word that names it, and those behind it that can be values only (*count: how many).
  * example: what it is without any. */
 void smp_cli_statement(char *text, size_t size, const char *word, const char *example, char *const *words, int *count);

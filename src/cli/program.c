@@ -151,7 +151,7 @@ static unsigned libraries_of(const char *argument)
 }
 
 /* What a confined decoder could not open itself, where a name or a file's beginning tells that it is needed: for other
- * files and for pipes (worker.c) there are decoders that begin with it. */
+ * files and for pipes (io/worker_reader.c) there are decoders that begin with it. */
 static void open_libraries(const smp_command *command, int argc, char **argv)
 {
     unsigned libraries = 0;

@@ -172,17 +172,6 @@ static const char *example_for(smp_kind kind, bool measures)
     return any;
 }
 
-void smp_cli_words(char *text, size_t size, char *const *words, int count)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < count && used < size; i++) {
-        const char *quote = words[i][strcspn(words[i], " \t'\"$&()*?;<>|\\`#")] ? "'" : "";
-        int n = snprintf(text + used, size - used, " %s%s%s", quote, words[i], quote);
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
 const char *smp_cli_pipe_argument(const smp_command *command, const void *settings)
 {
     for (const smp_argument_row *row = command->arguments; row && row->name; row++)

@@ -25,9 +25,6 @@ bool smp_is_shipped(const char *name);
  * null when there is none. */
 char *smp_shipped_course(void);
 
-/* The words as a shell takes them, a blank before each. */
-void smp_cli_words(char *text, size_t size, char *const *words, int count);
-
 /* What a command was given as its pipeline, by its table; null: nothing, or it takes none. */
 const char *smp_cli_pipe_argument(const smp_command *command, const void *settings);
 

@@ -319,9 +319,6 @@ smp_code smp_writers_sync(smp_writer *const *writers, size_t count, smp_error *e
  * left. */
 smp_code smp_writer_commit(smp_writer *writer, smp_error *err);
 
-/* Makes new names in a folder survive a crash of the machine. */
-void smp_sync_folder(const char *folder);
-
 /* Removes the temporary file and frees the writer; null is allowed. */
 void smp_writer_abort(smp_writer *writer);
 

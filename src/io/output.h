@@ -56,6 +56,9 @@ void smp_output_abort_all(void);
 /* Removes the temporary files that killed writers left in a folder, and no others. Returns their number. */
 size_t smp_output_sweep(const char *folder);
 
+/* Makes new names in a folder survive a crash of the machine. */
+void smp_sync_folder(const char *folder);
+
 /* Makes the folders on the way to a file. */
 smp_code smp_make_folders(const char *path, smp_error *err);
 

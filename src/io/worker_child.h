@@ -1,4 +1,4 @@
-/* The other side of worker.h: the process that starts decoders, and a decoder. Kept to worker.c and tests. */
+/* The other side of worker.h: the process that starts decoders, and a decoder. Kept to worker_reader.c and tests. */
 #ifndef SMP_IO_WORKER_CHILD_H
 #define SMP_IO_WORKER_CHILD_H
 

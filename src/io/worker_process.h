@@ -1,4 +1,5 @@
-/* The processes that decode, from the program's side: started, taken by a reader, given back, ended. For worker.c. */
+/* The processes that decode, from the program's side: started, taken by a reader, given back, ended. For
+ * worker_reader.c. */
 #ifndef SMP_IO_WORKER_PROCESS_H
 #define SMP_IO_WORKER_PROCESS_H
 

@@ -1,4 +1,4 @@
-/* Options of files that are written. Each is one row: in the file of the format that has it, or in write_option.c where
+/* Options of files that are written. Each is one row: in the file of the format that has it, or in write_taken.c where
  * several formats do. Formats list what they take (smp_file_format.takes), and from that follow --help, completion,
  * checks, and the warning for an option that no output is of a format for. */
 #ifndef SMP_IO_WRITE_OPTION_H

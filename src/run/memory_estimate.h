@@ -1,4 +1,4 @@
-/* How much memory a run of a plan takes, computed without allocating it. The numbers follow runner.c and the devices.
+/* How much memory a run of a plan takes, computed without allocating it. The numbers follow strips.c and the devices.
  * Codecs are not counted. */
 #ifndef SMP_RUN_MEMORY_ESTIMATE_H
 #define SMP_RUN_MEMORY_ESTIMATE_H

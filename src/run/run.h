@@ -9,7 +9,7 @@
  *   frame      a window as high as the picture, for a step whose whole output is read in a later phase
  *   scratch    the f32 picture between the launches of one variant (smp_step_scratch in step.h)
  *   step state what one step owns or borrows while it runs: its window or frame, and where in it the next row goes
- *              (runner.c)
+ *              (strips.c)
  * Where host and device share memory, rows are not copied between slot and window (zero copy). The step state then has
  * no memory of its own and borrows an endpoint's: a source borrows the slot that holds the strip
  * (smp_source_by_strips), and the last step before a sink writes into the sink's slot (smp_zero_copy_sink). The

@@ -1,4 +1,4 @@
-/* What runs of one picture (run.c) and of many (frames.c) share. */
+/* What runs of one picture (run_file.c) and of many (frames.c) share. */
 #ifndef SMP_RUN_RUN_INTERNAL_H
 #define SMP_RUN_RUN_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* What runs by strips of a fixed height (runner.c) and those that follow a source as it comes (live.c) share. */
+/* What runs by strips of a fixed height (strips.c) and those that follow a source as it comes (live.c) share. */
 #ifndef SMP_RUN_RUNNER_INTERNAL_H
 #define SMP_RUN_RUNNER_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* Ways round decoding a whole picture. For run.c. */
+/* Ways round decoding a whole picture. For run_file.c. */
 #ifndef SMP_RUN_SHORTCUTS_H
 #define SMP_RUN_SHORTCUTS_H
 

@@ -1,5 +1,5 @@
 /* One step of a plan on a device: the variant that runs it, its tables, results, counters and scratch memory, and its
- * launches. Every launch of a stage goes through here: runs by strips (runner.c), and comparisons and counts of whole
+ * launches. Every launch of a stage goes through here: runs by strips (strips.c), and comparisons and counts of whole
  * pictures (src/compare). */
 #ifndef SMP_RUN_STEP_H
 #define SMP_RUN_STEP_H

@@ -1,6 +1,7 @@
 /* matmul: the product of a picture's planes with those of a second picture. */
 #include "matmul/matmul.h"
 #include "base/checked.h"
+#include "matmul/matmul_blocks.h"
 #include "stages/stage.h"
 
 typedef struct params {

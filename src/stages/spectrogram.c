@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
+#include "matmul/matmul_blocks.h"
 #include "stages/shared/fourier/fourier.h"
 #include "stages/shared/launch_shapes.h"
 #include "stages/shared/sound/framing.h"

@@ -4,7 +4,6 @@
 
 #include "suite.h"
 
-#include "lab/stage/provider.h"
 #include "stages/foreign.h"
 
 static const smp_foreign_param params[] = {{"u64", 0, 8},  {"u64", 8, 8},  {"u32", 16, 4},
@@ -128,7 +127,6 @@ static void a_file_is_loaded_once(void **state)
     (void)state;
     const smp_foreign_file *file, *again;
     smp_error err = {0};
-    smp_warp_provide_stage();
     assert_int_equal(smp_foreign_open(SMP_SOURCE_DIR "/samples/kernels/blur3.ptx", &file, &err), SMP_OK);
     assert_int_equal(smp_foreign_open(SMP_SOURCE_DIR "/samples/kernels/blur3.ptx", &again, &err), SMP_OK);
     assert_ptr_equal(file, again);

@@ -1,6 +1,6 @@
-/* Shared by the CUDA device's files: cuda.c (opening, launches, times), cuda_memory.c (buffers, copies), cuda_pinned.c
- * (pinned memory), cuda_send.c (copies from where rows are decoded, and to where they are coded) and cuda_kernel.c
- * (modules, functions, resources of a launch). */
+/* Shared by the CUDA device's files: cuda_device.c (opening, launches, times), cuda_memory.c (buffers, copies),
+ * cuda_pinned.c (pinned memory), cuda_send.c (copies from where rows are decoded, and to where they are coded) and
+ * cuda_kernel.c (modules, functions, resources of a launch). */
 #ifndef SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 #define SMP_DEVICE_CUDA_CUDA_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* Shared by the emulator's files: a launch, a worker, and its state of each thread of the block that it runs.
- *   simt.c         the driver table: context, modules, streams, events
+ *   simt_driver.c  the driver table: context, modules, streams, events
  *   simt_buffers.c its memory: buffers with guards, copies
  *   simt_run.c     launches: workers, blocks, warps, barriers, exchanges
  *   simt_memory.c  what kernels do to memory: shared memory, atomics, asynchronous copies

@@ -91,7 +91,7 @@ smp_code smp_pattern_elements(const smp_pattern *pattern, const smp_pattern_bloc
 smp_code smp_pattern_mask(const char *name, const char *text, const smp_pattern_block *block, smp_diags *diags,
                           uint32_t *out);
 
-/* The value of a node in a lane. For pattern.c and its parts. */
+/* The value of a node in a lane. For pattern_parse.c and its parts. */
 enum {
     SMP_PN_NUMBER,
     SMP_PN_TID,

@@ -1,6 +1,6 @@
 /* Shared by the files of the pattern parser: the position in the text, the words, the mistakes. pattern_words.c knows
- * the words, pattern_types.c types and structs, pattern_expression.c operators and operands, pattern.c arrays and the
- * whole. See pattern.h. */
+ * the words, pattern_types.c types and structs, pattern_expression.c operators and operands, pattern_parse.c arrays and
+ * the whole. See pattern.h. */
 #ifndef SMP_LAB_COUNTERS_PATTERN_PARSE_H
 #define SMP_LAB_COUNTERS_PATTERN_PARSE_H
 

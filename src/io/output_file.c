@@ -15,7 +15,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
-#include "io/media.h"
 #include "io/source.h"
 #include "io/temporary.h"
 
