@@ -1,6 +1,6 @@
 /* Who does which file of a batch: a source of work units. There are three: a walk, whose files may be a shard's
  * (claim_walk.c); a list whose pieces tasks claim, and a list whose pieces have owners, shards or ranks (claim_list.c).
- * todo.c, which notes what is begun and done, knows them by this table alone. Internal to src/batch. */
+ * todo_notes.c, which notes what is begun and done, knows them by this table alone. Internal to src/batch. */
 #ifndef SMP_BATCH_CLAIM_SOURCE_H
 #define SMP_BATCH_CLAIM_SOURCE_H
 

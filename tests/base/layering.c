@@ -1,5 +1,6 @@
-/* The house's rules, read off the sources: includes between folders point one way; only the files named for it know
- * CUDA; a stage's name appears nowhere under src/ but in its own file and stage_list.def. */
+/* The house's rules, read off the sources: includes between folders point one way, those inside one make no circle;
+ * only the files named for it know CUDA; a stage's name appears nowhere under src/ but in its own file and
+ * stage_list.def. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -248,6 +249,72 @@ static void includes_point_down(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* ------------------------------------------------------------------------------------------------ circles */
+
+enum { MAX_ARROWS = 20000 };
+
+/* From one unit to another of its room. A unit is a .c and the .h of its name, known by its first file; every other
+ * file is one by itself. */
+typedef struct arrow {
+    size_t from, to;
+    const source *file, *target; /* of the include */
+} arrow;
+
+static size_t unit_of(const source *f)
+{
+    const char *dot = strrchr(f->path, '.');
+    const size_t stem = (size_t)(dot - f->path) + 1;
+    const bool pairs = !strcmp(dot, ".c") || !strcmp(dot, ".h");
+    for (size_t i = 0; pairs && i < file_count; i++)
+        if (!strncmp(files[i].path, f->path, stem) &&
+            (!strcmp(files[i].path + stem, "c") || !strcmp(files[i].path + stem, "h")))
+            return i;
+    return (size_t)(f - files);
+}
+
+static size_t draw_arrows(arrow *arrows)
+{
+    size_t count = 0, length;
+    for (size_t i = 0; i < file_count; i++) {
+        const size_t unit = unit_of(&files[i]);
+        const char *at = files[i].text;
+        for (const char *include; (include = next_include(&at, &length));) {
+            const source *target = included(include, length);
+            const bool inside = target && !strcmp(target->room, files[i].room);
+            if (inside && unit_of(target) != unit) {
+                assert_true(count < MAX_ARROWS);
+                arrows[count++] = (arrow){unit, unit_of(target), &files[i], target};
+            }
+        }
+    }
+    return count;
+}
+
+/* Arrows that lie on no circle: nothing leads to their beginning, or nothing on from their end. Drops those, and again
+ * what then is such an arrow. What is left are circles, and ways from one to another. */
+static void rooms_have_no_circles(void **state)
+{
+    (void)state;
+    static arrow arrows[MAX_ARROWS];
+    static bool begins[MAX_FILES], ends[MAX_FILES];
+    size_t count = draw_arrows(arrows), before;
+    assert_true(count > 100);
+    do {
+        before = count;
+        memset(begins, 0, sizeof begins);
+        memset(ends, 0, sizeof ends);
+        for (size_t i = 0; i < count; i++)
+            begins[arrows[i].from] = ends[arrows[i].to] = true;
+        count = 0;
+        for (size_t i = 0; i < before; i++)
+            if (ends[arrows[i].from] && begins[arrows[i].to])
+                arrows[count++] = arrows[i];
+    } while (count < before);
+    for (size_t i = 0; i < count; i++)
+        print_error("%s includes %s, which leads back to it\n", arrows[i].file->path, arrows[i].target->path);
+    assert_int_equal(count, 0);
+}
+
 static void only_their_files_know_cuda(void **state)
 {
     (void)state;
@@ -340,6 +407,7 @@ SMP_SUITE(layering)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(includes_point_down),
+        cmocka_unit_test(rooms_have_no_circles),
         cmocka_unit_test(only_their_files_know_cuda),
         cmocka_unit_test(a_stage_is_named_in_its_own_file_only),
     };
