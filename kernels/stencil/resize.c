@@ -6,6 +6,7 @@
  * not touched. Where there are two taps of bytes, rows are not turned: no columns are touched in vain either. */
 #include "lib/constants.h"
 #include "lib/pixel_size.h"
+#include "stencil/resize.h"
 #include "stencil/resize_lanes.h"
 
 #include "lib/elementwise.h"

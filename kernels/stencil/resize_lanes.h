@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lib/cpu_kernel.h"
 #include "stencil/resize_weight.h"
 
 #ifdef __AVX2__
