@@ -59,7 +59,8 @@ typedef struct smp_file_format {
 
     /* Changes *shape (the shape to be written) into one that the format can hold, or fails. extension: lower case, from
      * the list; null for standard output. Null: cannot be written. */
-    smp_code (*write_shape)(const char *extension, smp_shape *shape, smp_error *err);
+    smp_code (*write_shape)(const struct smp_file_format *format, const char *extension, smp_shape *shape,
+                            smp_error *err);
     /* Writes the header and the metadata (null: none) to writer->output, and sets writer->state. */
     smp_code (*write_open)(smp_writer *writer, const smp_meta *meta, smp_error *err);
     smp_code (*write_rows)(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);

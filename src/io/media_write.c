@@ -169,7 +169,7 @@ smp_code smp_writer_shape_as(const char *path, const char *as, const smp_shape *
         code = smp_fail(err, SMP_E_WRITE, "a picture of %lld x %lld pixels with %d channels cannot be written",
                         (long long)shape->width, (long long)shape->height, shape->channels);
     if (code == SMP_OK)
-        code = format->write_shape(extension, out, err);
+        code = format->write_shape(format, extension, out, err);
     if (code != SMP_OK)
         smp_at(err, "%s", display_name(path));
     return code;
@@ -393,8 +393,8 @@ bool smp_writer_fits_rate(const char *path, const char *as, smp_shape *shape)
     smp_shape given = *shape, fit = *shape;
     fit.rate = usual;
     if (shape->kind != SMP_AUDIO || find_writer(path, as, SMP_AUDIO, &format, &extension, NULL) ||
-        !(format->kind & SMP_AUDIO) || !format->write_shape(extension, &given, NULL) ||
-        format->write_shape(extension, &fit, NULL))
+        !(format->kind & SMP_AUDIO) || !format->write_shape(format, extension, &given, NULL) ||
+        format->write_shape(format, extension, &fit, NULL))
         return false;
     shape->rate = usual;
     return true;

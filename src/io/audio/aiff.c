@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "io/audio/tags.h"
 
-enum { MOST_CHUNKS = 1000, MOST_TEXT = 1 << 20 /* bytes of a text that is kept */ };
+enum { MOST_TEXT = 1 << 20 /* bytes of a text that is kept */ };
 
 typedef struct header {
     bool compressed, has_format, has_data;
@@ -117,31 +117,27 @@ static smp_code take_data(header *h, smp_source *source, uint64_t at, uint32_t s
 static smp_code walk(header *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    uint8_t chunk[12];
-    if (!smp_sound_look(source, 0, chunk, 12))
+    uint8_t head[12];
+    if (!smp_sound_look(source, 0, head, 12))
         return smp_source_ended(source, err);
-    h->compressed = chunk[11] == 'C';
-    const uint64_t all = h->end = 8 + (uint64_t)smp_get_be(chunk + 4, 4);
-    smp_code code = SMP_OK;
-    int i = 0;
-    for (uint64_t at = 12; i < MOST_CHUNKS; i++) {
-        if (!source->seekable && at + 8 > SMP_SOURCE_BUFFER && (code = smp_source_spool(source, err)) != SMP_OK)
-            return code;
-        if (!smp_sound_look(source, at, chunk, 8))
-            break;
-        const uint32_t size = smp_get_be(chunk + 4, 4);
-        const uint64_t body = at + 8, end = body + size;
-        const bool data = memcmp(chunk, "SSND", 4) == 0 && !h->has_data, done = h->has_data && h->has_format;
-        if (!data && !source->seekable && end > SMP_SOURCE_BUFFER && (code = smp_source_spool(source, err)) != SMP_OK)
+    h->compressed = head[11] == 'C';
+    h->end = 8 + (uint64_t)smp_get_be(head + 4, 4);
+    smp_chunks c = {.kind = "AIFF", .name = 4, .bytes = 4, .big = true, .at = 12};
+    smp_code code;
+    while ((code = smp_chunk_next(&c, source, err)) == SMP_OK && c.found) {
+        const uint32_t size = (uint32_t)c.size;
+        const uint64_t end = c.body + size;
+        const bool data = smp_chunk_is(&c, "SSND") && !h->has_data, done = h->has_data && h->has_format;
+        if (!data && (code = smp_chunk_reach(source, end, err)) != SMP_OK)
             return code;
         if (data)
-            code = take_data(h, source, body, size, err);
-        else if (memcmp(chunk, "COMM", 4) == 0 && !done)
-            code = take_format(h, source, body, size, err);
+            code = take_data(h, source, c.body, size, err);
+        else if (smp_chunk_is(&c, "COMM") && !done)
+            code = take_format(h, source, c.body, size, err);
         else
-            code = take_texts(h, reader, chunk, body, size, err);
+            code = take_texts(h, reader, c.id, c.body, size, err);
         if (code == SMP_OK && data && h->has_format) {
-            if (h->open_end || all < end + 8)
+            if (h->open_end || h->end < end + 8)
                 return SMP_OK;
             code = smp_source_spool(source, err);
         }
@@ -149,17 +145,11 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
             code = smp_sound_hint_cut(smp_check_size(source, end, err), err);
         if (code != SMP_OK)
             return code;
-        at = end + (size & 1);
+        c.at = end + (size & 1);
     }
-    if (h->has_data && h->has_format)
-        return SMP_OK;
-    if (i == MOST_CHUNKS)
-        return smp_fail(err, SMP_E_LIMIT, "the AIFF has more than %d chunks before its samples", MOST_CHUNKS);
-    if (source->failed || source->over_limit)
-        return smp_source_ended(source, err);
-    smp_fail(err, SMP_E_DECODE, "the AIFF ends before its %s: it is truncated, or holds none",
-             h->has_format ? "samples" : "format");
-    return smp_hint(err, "copy or download it again");
+    if (code || (h->has_data && h->has_format))
+        return code;
+    return smp_chunks_ended(&c, source, h->has_format ? "samples" : "format", err);
 }
 
 static smp_code choose_type(const header *h, int *type, bool *big, smp_error *err)
@@ -262,12 +252,6 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
-{
-    (void)extension;
-    return smp_sound_can_write("AIFF", shape, SMP_MAX_CHANNELS, err);
-}
-
 static void put_extended(smp_bytes *out, double value)
 {
     int exponent;
@@ -284,8 +268,7 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
         const size_t length = strlen(meta->texts[i].value);
         if (!row || !row->aiff)
             continue;
-        smp_bytes_add(out, row->aiff, 4);
-        smp_bytes_be(out, length, 4);
+        smp_bytes_chunk(out, row->aiff, length, 4, true);
         smp_bytes_add(out, meta->texts[i].value, length);
         smp_bytes_be(out, 0, (int)(length & 1));
     }
@@ -337,16 +320,13 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     if (meta && !smp_tags_fit(meta, SMP_TAG(aiff)) && smp_pcm_may_have_tail(writer))
         smp_id3_put_chunk(&pcm->tail, "ID3 ", meta, true);
     smp_bytes out = {0};
-    smp_bytes_add(&out, "FORM", 4);
-    smp_bytes_be(&out, 0, 4);
+    smp_bytes_chunk(&out, "FORM", 0, 4, true);
     smp_bytes_add(&out, real ? "AIFC" : "AIFF", 4);
     if (real) {
-        smp_bytes_add(&out, "FVER", 4);
-        smp_bytes_be(&out, 4, 4);
+        smp_bytes_chunk(&out, "FVER", 4, 4, true);
         smp_bytes_be(&out, 0xA2805140u, 4); /* AIFF-C, version 1 */
     }
-    smp_bytes_add(&out, "COMM", 4);
-    smp_bytes_be(&out, real ? 24 : 18, 4);
+    smp_bytes_chunk(&out, "COMM", real ? 24 : 18, 4, true);
     smp_bytes_be(&out, (uint64_t)channels, 2);
     smp_bytes_be(&out, 0, 4);
     smp_bytes_be(&out, (uint64_t)smp_sound_bits(type), 2);
@@ -356,8 +336,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     put_texts(&out, meta);
     smp_sound_note_speakers(writer, true);
     smp_sound_note_type(writer, type);
-    smp_bytes_add(&out, "SSND", 4);
-    smp_bytes_be(&out, 0, 4);
+    smp_bytes_chunk(&out, "SSND", 0, 4, true);
     smp_bytes_be(&out, 0, 8);
     out.failed |= pcm->tail.failed;
     return smp_sound_write_header(writer, &out, put_sizes, err);
@@ -370,7 +349,7 @@ const smp_file_format smp_format_aiff = {
     .sniff = sniff,
     .read_open = read_open,
     .read_end = smp_pcm_read_end,
-    .write_shape = write_shape,
+    .write_shape = smp_sound_write_shape,
     .write_open = write_open,
     .open_end = true,
     .kind = SMP_AUDIO,

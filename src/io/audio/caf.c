@@ -9,13 +9,11 @@
 
 enum {
     BEGIN = 8, /* bytes of the file before its first chunk */
-    HEAD = 12, /* bytes of a chunk before its body */
     DESC = 32, /* bytes of the description */
     EDITS = 4, /* bytes in front of the samples */
     FLOAT = 1, /* flags of the description */
     LITTLE = 2,
-    BITMAP = 1 << 16, /* the layout that is a bitmap of speakers, WAV's */
-    MOST_CHUNKS = 1000,
+    BITMAP = 1 << 16,   /* the layout that is a bitmap of speakers, WAV's */
     MOST_TEXT = 1 << 22 /* bytes of all texts */
 };
 #define OPEN UINT64_MAX /* the size of samples that go on to the end */
@@ -91,20 +89,18 @@ static smp_code take_data(header *h, smp_source *source, uint64_t at, uint64_t s
     return h->has_format ? SMP_OK : smp_source_spool(source, err); /* a pipe cannot seek back to them */
 }
 
-static smp_code take_chunk(header *h, smp_reader *reader, const uint8_t *name, uint64_t at, uint64_t size,
-                           smp_error *err)
+static smp_code take_chunk(header *h, smp_reader *reader, const smp_chunks *c, smp_error *err)
 {
     uint8_t layout[8];
-    if (memcmp(name, "desc", 4) == 0 &&
-        !(h->has_format && h->has_data)) /* what lies behind the samples fails nothing */
-        return take_format(h, &reader->source, at, size, err);
-    if (memcmp(name, "chan", 4) == 0 && size >= 8 && smp_sound_look(&reader->source, at, layout, 8) &&
+    if (smp_chunk_is(c, "desc") && !(h->has_format && h->has_data)) /* what lies behind the samples fails nothing */
+        return take_format(h, &reader->source, c->body, c->size, err);
+    if (smp_chunk_is(c, "chan") && c->size >= 8 && smp_sound_look(&reader->source, c->body, layout, 8) &&
         smp_get_be(layout, 4) == BITMAP)
         h->mask = smp_get_be(layout + 4, 4);
-    if (memcmp(name, "info", 4) == 0 && size > MOST_TEXT)
-        smp_note(&reader->notes, "its %llu bytes of tags are left out", (unsigned long long)size);
-    if (memcmp(name, "info", 4) == 0 && !take_texts(reader, at, size))
-        return smp_fail_memory(err, "tags", size);
+    if (smp_chunk_is(c, "info") && c->size > MOST_TEXT)
+        smp_note(&reader->notes, "its %llu bytes of tags are left out", (unsigned long long)c->size);
+    if (smp_chunk_is(c, "info") && !take_texts(reader, c->body, c->size))
+        return smp_fail_memory(err, "tags", c->size);
     return SMP_OK;
 }
 
@@ -112,49 +108,37 @@ static smp_code take_chunk(header *h, smp_reader *reader, const uint8_t *name, u
 static smp_code walk(header *h, smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    uint8_t chunk[HEAD];
-    uint64_t at = BEGIN;
-    for (int i = 0; i < MOST_CHUNKS; i++) {
-        smp_code code = source->seekable || at + HEAD <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
-        if (code != SMP_OK)
-            return code;
-        if (!smp_sound_look(source, at, chunk, HEAD)) {
-            if (h->has_format && h->has_data)
-                return SMP_OK;
-            if (source->failed || source->over_limit)
-                return smp_source_ended(source, err);
-            smp_fail(err, SMP_E_DECODE, "the CAF ends before its %s: it is truncated, or holds none",
-                     h->has_format ? "samples" : "format");
-            return smp_hint(err, "copy or download it again");
-        }
-        const uint64_t size = smp_get_bytes(chunk + 4, 8, true), body = at + HEAD;
-        const bool data = memcmp(chunk, "data", 4) == 0 && !h->has_data;
+    smp_chunks c = {.kind = "CAF", .name = 4, .bytes = 8, .big = true, .at = BEGIN};
+    smp_code code;
+    while ((code = smp_chunk_next(&c, source, err)) == SMP_OK && c.found) {
+        const bool data = smp_chunk_is(&c, "data") && !h->has_data;
         if (data)
-            code = take_data(h, source, body, size, err);
+            code = take_data(h, source, c.body, c.size, err);
         if (code == SMP_OK && data && h->has_format && (h->open_end || !source->seekable))
             return SMP_OK;
-        if (!data && h->has_format && h->has_data && source->size != UINT64_MAX && size > source->size - body) {
-            smp_sound_note_behind(reader, at); /* it is no chunk */
+        const bool behind = !data && h->has_format && h->has_data; /* there nothing fails */
+        if (behind && source->size != UINT64_MAX && c.size > source->size - c.body) {
+            smp_sound_note_behind(reader, c.at); /* it is no chunk */
             return SMP_OK;
         }
-        const bool countable = size <= INT64_MAX / 2 && at <= INT64_MAX / 4;
-        if (code == SMP_OK && !countable && !data && h->has_format && h->has_data)
-            return SMP_OK; /* what lies behind the samples fails nothing */
+        const bool countable = c.size <= INT64_MAX / 2 && c.at <= INT64_MAX / 4;
+        if (behind && !countable)
+            return SMP_OK;
         if (code == SMP_OK && !countable)
             code = smp_fail(err, SMP_E_DECODE, "the CAF is damaged: a chunk is larger than can be counted");
-        if (code == SMP_OK && !data && !source->seekable && body + size > SMP_SOURCE_BUFFER)
-            code = smp_source_spool(source, err);
         if (code == SMP_OK && !data)
-            code = take_chunk(h, reader, chunk, body, size, err);
+            code = smp_chunk_reach(source, c.body + c.size, err);
+        if (code == SMP_OK && !data)
+            code = take_chunk(h, reader, &c, err);
         if (code == SMP_OK && (data ? !reader->limits.no_verify : !h->has_data))
-            code = smp_sound_hint_cut(smp_check_size(source, body + size, err), err);
+            code = smp_sound_hint_cut(smp_check_size(source, c.body + c.size, err), err);
         if (code != SMP_OK)
             return code;
-        at = body + size;
+        c.at = c.body + c.size;
     }
-    return h->has_format && h->has_data
-               ? SMP_OK
-               : smp_fail(err, SMP_E_LIMIT, "the CAF has more than %d chunks before its samples", MOST_CHUNKS);
+    if (code || (h->has_format && h->has_data))
+        return code;
+    return smp_chunks_ended(&c, source, h->has_format ? "samples" : "format", err);
 }
 
 /* Codes of fewer bits than their bytes are in the high bits, and the bytes are read as they are. */
@@ -217,18 +201,6 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
-{
-    (void)extension;
-    return smp_sound_can_write("CAF", shape, SMP_MAX_CHANNELS, err);
-}
-
-static void put_head(smp_bytes *out, const char *name, uint64_t size)
-{
-    smp_bytes_add(out, name, 4);
-    smp_bytes_be(out, size, 8);
-}
-
 static bool holds(const smp_meta *meta, const struct smp_text *text)
 {
     (void)meta;
@@ -248,7 +220,7 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
         count++;
     }
     if (count) {
-        put_head(out, "info", list.size + 4);
+        smp_bytes_chunk(out, "info", list.size + 4, 8, true);
         smp_bytes_be(out, count, 4);
         smp_bytes_add(out, list.data, list.size);
     }
@@ -275,7 +247,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     memcpy(&rate, &writer->shape.rate, sizeof rate);
     smp_bytes out = {0};
     smp_bytes_add(&out, "caff\0\1\0\0", BEGIN);
-    put_head(&out, "desc", DESC);
+    smp_bytes_chunk(&out, "desc", DESC, 8, true);
     smp_bytes_be(&out, rate, 8);
     smp_bytes_add(&out, type == SMP_SOUND_ULAW ? "ulaw" : type == SMP_SOUND_ALAW ? "alaw" : "lpcm", 4);
     smp_bytes_be(&out, type == SMP_SOUND_F32 || type == SMP_SOUND_F64 ? FLOAT : 0, 4);
@@ -284,14 +256,14 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     smp_bytes_be(&out, (uint64_t)channels, 4);
     smp_bytes_be(&out, (uint64_t)bits, 4);
     if (channels > 2 || mask != usual) {
-        put_head(&out, "chan", 12);
+        smp_bytes_chunk(&out, "chan", 12, 8, true);
         smp_bytes_be(&out, BITMAP, 4);
         smp_bytes_be(&out, mask, 4);
         smp_bytes_be(&out, 0, 4);
     }
     put_texts(&out, meta);
     smp_sound_note_lost(writer, meta, holds, false);
-    put_head(&out, "data", OPEN);
+    smp_bytes_chunk(&out, "data", OPEN, 8, true);
     smp_bytes_be(&out, 0, EDITS);
     return smp_sound_write_header(writer, &out, put_sizes, err);
 }
@@ -303,7 +275,6 @@ const smp_file_format smp_format_caf = {
     .sniff = sniff,
     .read_open = read_open,
     .read_end = smp_pcm_read_end,
-    .write_shape = write_shape,
     .write_open = write_open,
     .open_end = true,
     SMP_PCM_FORMAT,

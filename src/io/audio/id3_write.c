@@ -217,11 +217,7 @@ void smp_id3_put_chunk(smp_bytes *out, const char *name, const smp_meta *meta, b
 {
     smp_bytes tag = {0};
     smp_id3_put(&tag, meta);
-    smp_bytes_add(out, name, 4);
-    if (big)
-        smp_bytes_be(out, tag.size, 4);
-    else
-        smp_bytes_le(out, tag.size, 4);
+    smp_bytes_chunk(out, name, tag.size, 4, big);
     smp_bytes_add(out, tag.data, tag.size);
     smp_bytes_le(out, 0, (int)(tag.size & 1));
     out->failed |= tag.failed;

@@ -217,8 +217,9 @@ static void read_close(smp_reader *reader)
 #endif
 
 #ifdef SMP_HAVE_SNDFILE_MPEG
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
+    (void)format;
     static const int rates[] = {8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000};
     if (extension && !strcmp(extension, "mp2")) {
         smp_fail(err, SMP_E_WRITE, "an .mp2 holds MPEG layer II, and only layer III can be written");

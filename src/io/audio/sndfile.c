@@ -43,9 +43,9 @@ static bool sniff_coded(const uint8_t *head, size_t size)
     return tag == MS_ADPCM || tag == IMA_ADPCM || tag == GSM;
 }
 
-static smp_code flac_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code flac_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     enum { MOST_RATE = 655350 /* Hz */ };
     smp_code code = smp_sound_can_write("FLAC", shape, SMP_MAX_CHANNELS, err);
     if (code == SMP_OK && shape->rate > MOST_RATE)
@@ -53,15 +53,9 @@ static smp_code flac_shape(const char *extension, smp_shape *shape, smp_error *e
     return code;
 }
 
-static smp_code ogg_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code opus_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
-    return smp_sound_can_write("OGG", shape, SMP_MAX_CHANNELS, err);
-}
-
-static smp_code opus_shape(const char *extension, smp_shape *shape, smp_error *err)
-{
-    (void)extension;
+    (void)format, (void)extension;
     static const int rates[] = {8000, 12000, 16000, 24000, 48000};
     smp_code code = smp_sound_can_write("Opus", shape, SMP_MAX_CHANNELS, err);
     for (size_t i = 0; code == SMP_OK && i < sizeof rates / sizeof rates[0]; i++)
@@ -508,7 +502,7 @@ const smp_file_format smp_format_ogg = {
     .read_rows = read_rows,
     .read_end = read_end,
     .read_close = read_close,
-    .write_shape = ogg_shape,
+    .write_shape = smp_sound_write_shape,
     .open_end = true,
     .write_open = smp_sndfile_write_open,
     .write_rows = smp_sndfile_write_rows,

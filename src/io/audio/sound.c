@@ -357,6 +357,12 @@ smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int mos
     return SMP_OK;
 }
 
+smp_code smp_sound_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
+{
+    (void)extension;
+    return smp_sound_can_write(format->name, shape, SMP_MAX_CHANNELS, err);
+}
+
 void smp_names_add(smp_names *names, const char *name)
 {
     enum { OTHERS = 20 /* bytes of how many others there are */ };
@@ -446,6 +452,43 @@ bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size
         return false;
     memcpy(to, at + position, size);
     return true;
+}
+
+smp_code smp_chunk_reach(smp_source *source, uint64_t end, smp_error *err)
+{
+    return source->seekable || end <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
+}
+
+smp_code smp_chunk_next(smp_chunks *c, smp_source *source, smp_error *err)
+{
+    uint8_t size[8];
+    c->body = c->at + (uint64_t)(c->name + c->bytes);
+    c->found = c->count < SMP_MOST_CHUNKS;
+    const smp_code code = c->found ? smp_chunk_reach(source, c->body, err) : SMP_OK;
+    c->found = c->found && !code && smp_sound_look(source, c->at, c->id, (size_t)c->name) &&
+               smp_sound_look(source, c->at + (uint64_t)c->name, size, (size_t)c->bytes);
+    if (c->found)
+        c->size = smp_get_bytes(size, c->bytes, c->big);
+    c->count += c->found;
+    return code;
+}
+
+smp_code smp_chunks_ended(const smp_chunks *c, const smp_source *source, const char *what, smp_error *err)
+{
+    if (c->count == SMP_MOST_CHUNKS)
+        return smp_fail(err, SMP_E_LIMIT, "the %s has more than %d chunks before its samples", c->kind, c->count);
+    if (source->failed || source->over_limit)
+        return smp_source_ended(source, err);
+    smp_fail(err, SMP_E_DECODE, "the %s ends before its %s: it is truncated, or holds none", c->kind, what);
+    return smp_hint(err, "copy or download it again");
+}
+
+void smp_bytes_chunk(smp_bytes *out, const char *name, uint64_t size, int count, bool big)
+{
+    uint8_t bytes[8];
+    smp_put_bytes(bytes, size, count, big);
+    smp_bytes_add(out, name, 4);
+    smp_bytes_add(out, bytes, (size_t)count);
 }
 
 void smp_bytes_add(smp_bytes *bytes, const void *data, size_t size)

@@ -3,6 +3,8 @@
 #ifndef SMP_IO_AUDIO_SOUND_H
 #define SMP_IO_AUDIO_SOUND_H
 
+#include <string.h>
+
 #include "io/bytes.h"
 #include "io/format.h"
 #include "media/speakers.h"
@@ -83,8 +85,9 @@ bool smp_sound_mask_fits(uint32_t mask, int channels);
 uint32_t smp_sound_unusual(const smp_writer *writer);
 void smp_sound_note_speakers(smp_writer *writer, bool nameless); /* nameless: it names no speakers at all */
 
-/* For write_shape: requires sound with a rate and 1 to `most` channels. */
+/* For write_shape: requires sound with a rate and 1 to `most` channels; smp_sound_write_shape asks for nothing more. */
 smp_code smp_sound_can_write(const char *format, const smp_shape *shape, int most, smp_error *err);
+smp_code smp_sound_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err);
 
 /* A header under construction: appends bytes to a buffer, which is large enough or grows. `failed`: out of memory. */
 typedef struct smp_bytes {
@@ -130,8 +133,9 @@ bool smp_pcm_may_have_tail(smp_writer *writer);
 
 /* Functions of an smp_file_format whose samples begin where its own read_open and write_open say. */
 #define SMP_PCM_FORMAT                                                                                                 \
-    .kind = SMP_AUDIO, .read_rows = smp_pcm_read, .read_close = smp_pcm_close_read, .write_rows = smp_pcm_write,       \
-    .write_end = smp_pcm_write_end, .write_close = smp_pcm_close_write
+    .kind = SMP_AUDIO, .read_rows = smp_pcm_read, .read_close = smp_pcm_close_read,                                    \
+    .write_shape = smp_sound_write_shape, .write_rows = smp_pcm_write, .write_end = smp_pcm_write_end,                 \
+    .write_close = smp_pcm_close_write
 
 /* A list of names for a note: each once, and where there is no room how many others there are. */
 enum { SMP_NAMES = 256 /* that are told apart */ };
@@ -165,6 +169,36 @@ void smp_sound_note_type(smp_writer *writer, int type);
 
 /* Reads bytes anywhere in the input without moving; also near the beginning of a pipe. */
 bool smp_sound_look(smp_source *source, uint64_t position, void *to, size_t size);
+
+/* Chunks of a file, one behind the other: a name, a size and as many bytes. The caller fills in the first four rows. */
+typedef struct smp_chunks {
+    const char *kind; /* of the file, for messages: "WAV" */
+    int name, bytes;  /* of a chunk's head: its name, and its size */
+    bool big;         /* the size's highest byte comes first */
+    uint64_t at;      /* where the next head begins */
+    int count;        /* chunks so far */
+    bool found;       /* one was read: */
+    uint8_t id[16];
+    uint64_t size, body; /* the size as it stands there, and where the body begins */
+} smp_chunks;
+enum { SMP_MOST_CHUNKS = 1000 /* to walk before the file counts as an attack */ };
+
+/* Reads the head at chunks->at, which the caller moves on. Not found: the input ends, or has too many chunks. */
+smp_code smp_chunk_next(smp_chunks *chunks, smp_source *source, smp_error *err);
+
+/* Reads a pipe whole where `end` lies beyond what was read of it. */
+smp_code smp_chunk_reach(smp_source *source, uint64_t end, smp_error *err);
+
+static inline bool smp_chunk_is(const smp_chunks *chunks, const char *name)
+{
+    return memcmp(chunks->id, name, 4) == 0;
+}
+
+/* The error of a walk that found no next chunk before the file's `what` ("samples"). */
+smp_code smp_chunks_ended(const smp_chunks *chunks, const smp_source *source, const char *what, smp_error *err);
+
+/* Adds the name of a chunk and its size of `count` bytes. */
+void smp_bytes_chunk(smp_bytes *out, const char *name, uint64_t size, int count, bool big);
 
 /* Writes the header of contiguous samples, with its sizes, and takes it over. Fails where it could not be made either
  * (smp_bytes.failed). Where the sound's length is known later, and the file can be patched, sizes are put there again.

@@ -265,7 +265,7 @@ void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta,
         char language[64];
         if (!counts(text))
             continue;
-        if (!holds(meta, text))
+        if (!holds || !holds(meta, text))
             smp_names_add(&names, text->key);
         else if (told_language(text)) {
             snprintf(language, sizeof language, "the language '%s' of %.40s", text->language, text->key);

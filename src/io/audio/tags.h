@@ -109,7 +109,7 @@ bool smp_tags_fit(const smp_meta *meta, size_t column);
 /* Whether a Vorbis comment can have a text's key as its name. */
 bool smp_comment_holds(const smp_meta *meta, const struct smp_text *text);
 
-/* Notes all tags that a format has no place for. holds: whether it has one for a text. */
+/* Notes all tags that a format has no place for. holds: whether it has one for a text; null: for none. */
 void smp_sound_note_lost(smp_writer *writer, const smp_meta *meta,
                          bool (*holds)(const smp_meta *meta, const struct smp_text *text), bool pictures);
 

@@ -10,8 +10,7 @@
 enum {
     NAME = 16,
     HEAD = NAME + 8, /* bytes of a chunk before its body */
-    BEGIN = HEAD + NAME,
-    MOST_CHUNKS = 1000
+    BEGIN = HEAD + NAME
 };
 
 /* The least size that tells of one that is not known. FFmpeg writes more than its own reader takes: it seeks to the end
@@ -38,39 +37,35 @@ static bool sniff(const uint8_t *head, size_t size)
 /* Walks the chunks to the samples. What may follow them is not used. frames: as fact counts them, else as it was. */
 static smp_code walk(smp_wav *h, uint64_t *frames, smp_source *source, smp_error *err)
 {
-    uint8_t chunk[HEAD], count[8];
-    uint64_t at = BEGIN;
-    for (int i = 0; i < MOST_CHUNKS; i++) {
-        smp_code code = source->seekable || at + HEAD <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
-        if (code != SMP_OK)
-            return code;
-        if (!smp_sound_look(source, at, chunk, HEAD)) {
-            code = smp_check_size(source, at + HEAD, err);
-            return code ? code : smp_source_ended(source, err);
-        }
-        const uint64_t size = smp_get_bytes(chunk + NAME, 8, false), body = at + HEAD;
-        if (is_named(chunk, "data")) {
+    uint8_t count[8];
+    smp_chunks c = {.kind = h->kind, .name = NAME, .bytes = 8, .at = BEGIN};
+    smp_code code;
+    while ((code = smp_chunk_next(&c, source, err)) == SMP_OK && c.found) {
+        if (is_named(c.id, "data")) {
             if (!h->has_format)
                 return smp_fail(err, SMP_E_DECODE, "the W64 is damaged: samples come before their format");
-            h->data_at = body;
-            h->size_known = size > HEAD && size < OPEN; /* else it was written to a pipe */
-            h->data_size = h->size_known ? size - HEAD : 0;
+            h->data_at = c.body;
+            h->size_known = c.size > HEAD && c.size < OPEN; /* else it was written to a pipe */
+            h->data_size = h->size_known ? c.size - HEAD : 0;
             return SMP_OK;
         }
-        if (size < HEAD || size > INT64_MAX / 2 || at > INT64_MAX / 4)
+        if (c.size < HEAD || c.size > INT64_MAX / 2 || c.at > INT64_MAX / 4)
             return smp_fail(err, SMP_E_DECODE, "the W64 is damaged: a chunk has a size of %llu bytes",
-                            (unsigned long long)size);
-        if (is_named(chunk, "fmt "))
-            code = smp_wav_format(h, source, body, (uint32_t)smp_min_u64(size - HEAD, UINT32_MAX), err);
-        else if (is_named(chunk, "fact") && size == HEAD + sizeof count && smp_sound_look(source, body, count, 8))
+                            (unsigned long long)c.size);
+        if (is_named(c.id, "fmt "))
+            code = smp_wav_format(h, source, c.body, (uint32_t)smp_min_u64(c.size - HEAD, UINT32_MAX), err);
+        else if (is_named(c.id, "fact") && c.size == HEAD + sizeof count && smp_sound_look(source, c.body, count, 8))
             *frames = smp_get_bytes(count, 8, false);
         if (code == SMP_OK)
-            code = smp_check_size(source, at + size, err);
+            code = smp_check_size(source, c.at + c.size, err);
         if (code != SMP_OK)
             return code;
-        at += (size + 7) / 8 * 8;
+        c.at += (c.size + 7) / 8 * 8;
     }
-    return smp_fail(err, SMP_E_LIMIT, "the W64 has more than %d chunks before its samples", MOST_CHUNKS);
+    if (code || c.count == SMP_MOST_CHUNKS)
+        return code ? code : smp_chunks_ended(&c, source, "samples", err);
+    code = smp_check_size(source, c.body, err);
+    return code ? code : smp_source_ended(source, err);
 }
 
 /* FFmpeg counts the bytes that fill a chunk up among its samples: they are where frames, or fact, end earlier. */
@@ -102,18 +97,6 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
-{
-    (void)extension;
-    return smp_sound_can_write("W64", shape, SMP_MAX_CHANNELS, err);
-}
-
-static bool holds(const smp_meta *meta, const struct smp_text *text)
-{
-    (void)meta, (void)text;
-    return false;
-}
-
 static void put_head(smp_bytes *out, const char *letters, uint64_t size)
 {
     smp_bytes_add(out, letters, 4);
@@ -135,7 +118,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     if (code != SMP_OK)
         return code;
     ((smp_pcm *)writer->state)->pad = 8;
-    smp_sound_note_lost(writer, meta, holds, false);
+    smp_sound_note_lost(writer, meta, NULL, false);
     smp_bytes format = {0}, out = {0};
     smp_wav_put_format(&format, writer, type);
     const uint64_t padded = (format.size + 7) / 8 * 8;
@@ -159,7 +142,6 @@ const smp_file_format smp_format_w64 = {
     .sniff = sniff,
     .read_open = read_open,
     .read_end = smp_pcm_read_end,
-    .write_shape = write_shape,
     .write_open = write_open,
     .open_end = true,
     SMP_PCM_FORMAT,

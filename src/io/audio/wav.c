@@ -17,7 +17,6 @@ enum {
     TAG_ALAW = 6,
     TAG_ULAW = 7,
     TAG_EXTENSIBLE = 0xFFFE,
-    MOST_CHUNKS = 1000, /* chunks to walk before the file counts as an attack */
     MOST_INFO = 1 << 21 /* bytes of one list of tags */
 };
 #define UNKNOWN UINT32_MAX /* a size that was unknown when the header was written, or that is in ds64 */
@@ -134,12 +133,6 @@ static uint64_t behind(smp_source *source, uint64_t end, uint64_t size)
     return size & 1 && !(smp_sound_look(source, end, id, 4) && is_known_id(id)) ? end + 1 : end;
 }
 
-/* When a chunk other than the samples is beyond what was read of a pipe, reads the whole pipe first. */
-static smp_code reach(smp_source *source, uint64_t end, smp_error *err)
-{
-    return source->seekable || end <= SMP_SOURCE_BUFFER ? SMP_OK : smp_source_spool(source, err);
-}
-
 unsigned smp_wav_tag(const uint8_t *head, size_t size)
 {
     enum { FIRST = 12, CHUNK = 8 };
@@ -215,77 +208,82 @@ static void look_behind(left_out *left, smp_source *source, uint64_t at)
         left->behind = source->size - at;
 }
 
+/* The samples. *done: nothing is to be read behind them. */
+static smp_code walk_data(smp_wav *h, smp_reader *reader, left_out *left, const smp_chunks *c, bool *done,
+                          smp_error *err)
+{
+    smp_source *source = &reader->source;
+    smp_code code = take_data(h, source, c->body, (uint32_t)c->size, err);
+    uint64_t end;
+    *done = code || !h->size_known || !smp_add_u64(c->body, h->data_size, &end);
+    if (*done)
+        return code;
+    if (h->end < end + 8) {
+        *done = true;
+        look_behind(left, source, behind(source, end, h->data_size));
+    } else if ((code = smp_source_spool(source, err)) == SMP_OK) {
+        *done = reader->limits.no_verify && end > source->size;
+        code = *done ? SMP_OK : smp_sound_hint_cut(smp_check_size(source, end, err), err);
+    }
+    return code;
+}
+
+/* Any other chunk. */
+static smp_code walk_other(smp_wav *h, smp_reader *reader, const smp_chunks *c, smp_error *err)
+{
+    uint8_t sizes[24];
+    const smp_code code = smp_chunk_reach(&reader->source, c->body + c->size, err);
+    if (code)
+        return code;
+    if (smp_chunk_is(c, "fmt ") && !h->has_data)
+        return smp_wav_format(h, &reader->source, c->body, (uint32_t)c->size, err);
+    if (smp_chunk_is(c, "ds64") && h->rf64 && c->size >= 24 && smp_sound_look(&reader->source, c->body, sizes, 24)) {
+        const uint64_t riff = smp_get_bytes(sizes, 8, false);
+        h->long_size = smp_get_bytes(sizes + 8, 8, false);
+        h->end = riff && riff < UINT64_MAX - 8 ? riff + 8 : 0;
+    } else if (smp_chunk_is(c, "LIST") && !take_info(h, reader, c->body, (uint32_t)c->size))
+        return smp_fail_memory(err, "tags", c->size);
+    else if (smp_chunk_is(c, "id3 ") || smp_chunk_is(c, "ID3 "))
+        h->id3_at = c->body;
+    return SMP_OK;
+}
+
 /* Damage after the samples does not make them unreadable. */
 static smp_code walk(smp_wav *h, smp_reader *reader, left_out *left, smp_error *err)
 {
     smp_source *source = &reader->source;
-    uint8_t chunk[8], sizes[24];
-    if (!smp_sound_look(source, 0, chunk, 8))
+    uint8_t head[8];
+    if (!smp_sound_look(source, 0, head, 8))
         return smp_source_ended(source, err);
-    h->rf64 = memcmp(chunk, "RF64", 4) == 0;
-    h->big = memcmp(chunk, "RIFX", 4) == 0;
-    const uint32_t all = get(h, chunk + 4, 4);
+    h->rf64 = memcmp(head, "RF64", 4) == 0;
+    h->big = memcmp(head, "RIFX", 4) == 0;
+    const uint32_t all = get(h, head + 4, 4);
     h->end = is_open_size(all) || !all ? 0 : 8 + (uint64_t)all;
-    int i = 0;
-    smp_code code = SMP_OK;
-    for (uint64_t at = 12; i < MOST_CHUNKS; i++) {
-        if ((code = reach(source, at + 8, err)) != SMP_OK)
-            return code;
-        if (!smp_sound_look(source, at, chunk, 8))
-            break;
-        const uint32_t size = get(h, chunk + 4, 4);
-        const bool data = memcmp(chunk, "data", 4) == 0 && !h->has_data;
-        uint64_t body = at + 8, length = size, end;
-        if (h->has_data && (!is_id(chunk) || (source->size != UINT64_MAX && body + size > source->size))) {
-            look_behind(left, source, at);
+    smp_chunks c = {.kind = "WAV", .name = 4, .bytes = 4, .big = h->big, .at = 12};
+    smp_code code;
+    while ((code = smp_chunk_next(&c, source, err)) == SMP_OK && c.found) {
+        const bool data = smp_chunk_is(&c, "data"), first = data && !h->has_data;
+        bool done = false;
+        uint64_t end;
+        if (h->has_data && (!is_id(c.id) || (source->size != UINT64_MAX && c.body + c.size > source->size))) {
+            look_behind(left, source, c.at);
             break;
         }
-        if (memcmp(chunk, "data", 4) == 0 && h->has_data)
-            left->data += size;
-        else if (!data)
-            leave_out(left, source, chunk, body);
-        if (!data && (code = reach(source, body + size, err)) != SMP_OK)
+        if (data)
+            left->data += first ? 0 : c.size;
+        else
+            leave_out(left, source, c.id, c.body);
+        code = first ? walk_data(h, reader, left, &c, &done, err) : walk_other(h, reader, &c, err);
+        if (code || done)
             return code;
-        if (memcmp(chunk, "fmt ", 4) == 0 && !h->has_data)
-            code = smp_wav_format(h, source, body, size, err);
-        else if (memcmp(chunk, "ds64", 4) == 0 && h->rf64 && size >= 24 && smp_sound_look(source, body, sizes, 24)) {
-            const uint64_t riff = smp_get_bytes(sizes, 8, false);
-            h->long_size = smp_get_bytes(sizes + 8, 8, false);
-            h->end = riff && riff < UINT64_MAX - 8 ? riff + 8 : 0;
-        } else if (memcmp(chunk, "LIST", 4) == 0 && !take_info(h, reader, body, size))
-            code = smp_fail_memory(err, "tags", size);
-        else if (memcmp(chunk, "id3 ", 4) == 0 || memcmp(chunk, "ID3 ", 4) == 0)
-            h->id3_at = body;
-        else if (data && (code = take_data(h, source, body, size, err)) == SMP_OK) {
-            length = h->data_size;
-            if (!h->size_known || !smp_add_u64(body, length, &end))
-                return SMP_OK;
-            if (h->end < end + 8) {
-                look_behind(left, source, behind(source, end, length));
-                return SMP_OK;
-            }
-            if ((code = smp_source_spool(source, err)) == SMP_OK) {
-                if (reader->limits.no_verify && end > source->size)
-                    return SMP_OK;
-                code = smp_sound_hint_cut(smp_check_size(source, end, err), err);
-            }
-        }
-        if (code != SMP_OK)
-            return code;
-        if (!smp_add_u64(body, length, &end) || end >= UINT64_MAX - 8)
+        const uint64_t length = first ? h->data_size : c.size;
+        if (!smp_add_u64(c.body, length, &end) || end >= UINT64_MAX - 8)
             return smp_fail(err, SMP_E_DECODE, "the WAV is damaged: a chunk is larger than can be counted");
         if (!h->has_data && (code = smp_check_size(source, end, err)) != SMP_OK)
             return code;
-        at = behind(source, end, length);
+        c.at = behind(source, end, length);
     }
-    if (h->has_data)
-        return SMP_OK;
-    if (i == MOST_CHUNKS)
-        return smp_fail(err, SMP_E_LIMIT, "the WAV has more than %d chunks before its samples", MOST_CHUNKS);
-    if (source->failed || source->over_limit)
-        return smp_source_ended(source, err);
-    smp_fail(err, SMP_E_DECODE, "the WAV ends before its samples: it is truncated, or holds none");
-    return smp_hint(err, "copy or download it again");
+    return code || h->has_data ? code : smp_chunks_ended(&c, source, "samples", err);
 }
 
 smp_code smp_wav_walk(smp_wav *h, smp_reader *reader, smp_error *err)
@@ -444,12 +442,6 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
-{
-    (void)extension;
-    return smp_sound_can_write("WAV", shape, SMP_MAX_CHANNELS, err);
-}
-
 int smp_wav_type(const smp_sound *sound)
 {
     switch (sound->type) {
@@ -479,14 +471,12 @@ static void put_info(smp_bytes *out, const smp_meta *meta)
         size_t length = strlen(text->value) + 1;
         if (!id)
             continue;
-        smp_bytes_add(&list, id, 4);
-        smp_bytes_le(&list, length, 4);
+        smp_bytes_chunk(&list, id, length, 4, false);
         smp_bytes_add(&list, text->value, length);
         smp_bytes_le(&list, 0, (int)(length & 1));
     }
     if (list.size) {
-        smp_bytes_add(out, "LIST", 4);
-        smp_bytes_le(out, list.size + 4, 4);
+        smp_bytes_chunk(out, "LIST", list.size + 4, 4, false);
         smp_bytes_add(out, "INFO", 4);
         smp_bytes_add(out, list.data, list.size);
     }
@@ -522,14 +512,12 @@ void smp_wav_put_format(smp_bytes *out, const smp_writer *writer, int type)
 static void put_format(smp_bytes *out, const smp_writer *writer, int type)
 {
     const size_t at = out->size;
-    smp_bytes_add(out, "fmt ", 4);
-    smp_bytes_le(out, 0, 4);
+    smp_bytes_chunk(out, "fmt ", 0, 4, false);
     smp_wav_put_format(out, writer, type);
     if (!out->failed)
         smp_put_le(out->data + at + 4, out->size - at - 8, 4);
     if (type == SMP_SOUND_F32 || type == SMP_SOUND_F64 || smp_sound_coded(type)) {
-        smp_bytes_add(out, "fact", 4);
-        smp_bytes_le(out, 4, 4);
+        smp_bytes_chunk(out, "fact", 4, 4, false);
         smp_bytes_le(out, UNKNOWN, 4);
     }
 }
@@ -572,18 +560,15 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
         writer->sound.rf64 || (!writer->options.open_end && data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size);
     static const uint8_t nothing[DS64];
     smp_bytes out = {0};
-    smp_bytes_add(&out, rf64 ? "RF64" : "RIFF", 4);
-    smp_bytes_le(&out, UNKNOWN, 4);
+    smp_bytes_chunk(&out, rf64 ? "RF64" : "RIFF", UNKNOWN, 4, false);
     smp_bytes_add(&out, "WAVE", 4);
     if (rf64) {
-        smp_bytes_add(&out, "ds64", 4);
-        smp_bytes_le(&out, DS64, 4);
+        smp_bytes_chunk(&out, "ds64", DS64, 4, false);
         smp_bytes_add(&out, nothing, DS64);
     }
     put_format(&out, writer, type);
     put_info(&out, meta);
-    smp_bytes_add(&out, "data", 4);
-    smp_bytes_le(&out, UNKNOWN, 4);
+    smp_bytes_chunk(&out, "data", UNKNOWN, 4, false);
     out.failed |= pcm->tail.failed;
     return smp_sound_write_header(writer, &out, put_sizes, err);
 }
@@ -595,7 +580,6 @@ const smp_file_format smp_format_wav = {
     .sniff = sniff,
     .read_open = read_open,
     .read_end = read_end,
-    .write_shape = write_shape,
     .write_open = write_open,
     .open_end = true,
     SMP_PCM_FORMAT,

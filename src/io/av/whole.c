@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "io/audio/ogg_links.h"
+#include "io/audio/sound.h"
 #include "io/bytes.h"
 
 /* The bytes that the header of an ASF says the file has; 0: it does not. Source: Microsoft, Advanced Systems Format,
@@ -54,20 +55,17 @@ static uint64_t mov_size(const smp_source *source)
 }
 
 /* The same of a CAF, up to its samples. Source: Apple, "Apple Core Audio Format Specification 1.0". */
-static uint64_t caf_size(const smp_source *source)
+static uint64_t caf_size(smp_source *source)
 {
-    enum { BEGIN = 8, HEAD = 12, MOST_CHUNKS = 1000 };
-    uint8_t head[HEAD];
-    uint64_t at = BEGIN;
-    for (int i = 0; i < MOST_CHUNKS && smp_source_look(source, at, head, HEAD); i++) {
-        const uint64_t size = smp_get_bytes(head + 4, 8, true), body = at + HEAD;
-        if (size > INT64_MAX) /* up to the end */
+    smp_chunks c = {.name = 4, .bytes = 8, .big = true, .at = 8};
+    while (smp_chunk_next(&c, source, NULL) == SMP_OK && c.found) {
+        if (c.size > INT64_MAX) /* up to the end */
             return 0;
-        if (!memcmp(head, "data", 4) || size > source->size - body)
-            return body + size;
-        at = body + size;
+        if (smp_chunk_is(&c, "data") || c.size > source->size - c.body)
+            return c.body + c.size;
+        c.at = c.body + c.size;
     }
-    return at + HEAD;
+    return c.body;
 }
 
 static smp_code check_ogg(smp_source *source, smp_error *err)

@@ -27,9 +27,9 @@ typedef struct avif_writer {
     smp_code code;
 } avif_writer;
 
-smp_code smp_avif_write_shape(const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_avif_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     const smp_code code = smp_heif_need(SMP_E_WRITE, err);
     if (code)
         return code;

@@ -11,9 +11,9 @@
 
 static_assert(SMP_BMP_HEAD == BMP_FILE_HEADER + BMP_V4_HEADER + 256 * 4, "headers and a gray palette");
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     shape->format = SMP_U8;
     smp_code code = smp_check_colour("BMP", shape, err);
     if (code == SMP_OK && (shape->width > INT32_MAX / 4 || shape->height > INT32_MAX ||

@@ -345,9 +345,9 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension; /* any number of channels fits; alpha is not recorded */
+    (void)format, (void)extension; /* any number of channels fits; alpha is not recorded */
     (void)shape;
     (void)err;
     return SMP_OK;

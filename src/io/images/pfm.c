@@ -136,9 +136,9 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     shape->format = SMP_F32;
     smp_code code = smp_check_colour("PFM", shape, err);
     if (code == SMP_OK) {

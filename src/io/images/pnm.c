@@ -281,8 +281,9 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
+    (void)format;
     if (shape->format == SMP_F32)
         shape->format = SMP_U16;
     if (strcmp(extension, "pam") == 0)

@@ -131,9 +131,9 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     shape->format = SMP_U8;
     if (shape->width <= INT32_MAX / 8 && shape->height <= INT32_MAX)
         return smp_check_colour("QOI", shape, err);

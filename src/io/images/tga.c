@@ -297,9 +297,9 @@ static void read_close(smp_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     shape->format = SMP_U8;
     if (shape->width > UINT16_MAX || shape->height > UINT16_MAX) {
         smp_fail(err, SMP_E_WRITE, "a TGA holds at most %d x %d pixels", UINT16_MAX, UINT16_MAX);

@@ -153,9 +153,9 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static smp_code write_shape(const char *extension, smp_shape *shape, smp_error *err)
+static smp_code write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     return shape->kind == SMP_AUDIO ? smp_sound_can_write("raw sound", shape, SMP_MAX_CHANNELS, err) : SMP_OK;
 }
 

@@ -25,9 +25,9 @@ typedef struct webp_writer {
     bool failed; /* for want of memory */
 } webp_writer;
 
-smp_code smp_webp_write_shape(const char *extension, smp_shape *shape, smp_error *err)
+smp_code smp_webp_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err)
 {
-    (void)extension;
+    (void)format, (void)extension;
     if (shape->width > WEBP_MOST_SIDE || shape->height > WEBP_MOST_SIDE) {
         smp_fail(err, SMP_E_WRITE, "a WebP holds at most %d x %d pixels; this has %lld x %lld", WEBP_MOST_SIDE,
                  WEBP_MOST_SIDE, (long long)shape->width, (long long)shape->height);
