@@ -1,19 +1,14 @@
 /* add: the sum of two pictures, or of a picture and a number. */
 #include "stages/shared/samples/operand.h"
 
-typedef struct params {
-    smp_operand by;
-} params;
-
 static const smp_param table[] = {
     SMP_OPERAND_LEVEL("what is added: @name, or a fraction of full scale"),
     {0},
 };
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    const params *p = params_;
-    return smp_plan_arithmetic(SMP_ADD, &p->by, 1, in, by, work, err);
+    return smp_plan_arithmetic(SMP_ADD, params, 1, in, by, work, err);
 }
 
 const smp_stage smp_stage_add = {
@@ -22,13 +17,8 @@ const smp_stage smp_stage_add = {
     .about = "out = a + b. Sounds may have other lengths: the sum is as long as the longer one (see "
              "`mix`)." SMP_OPERAND_ABOUT,
     .example = "add 10%",
-    .domain = SMP_BOTH,
-    .access = SMP_POINT,
-    .traits = SMP_TRAIT_KEEPS_ALPHA,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_ARITHMETIC_STAGE(table),
     .plan = plan,
-    .variants = smp_arithmetic_variants,
     .hints =
         SMP_HINTS(.aliases = SMP_ALIASES({"plus", "add"}, {"sum", "add by=@name"}, {"brightness offset", "add 10%"})),
 };

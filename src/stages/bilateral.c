@@ -110,8 +110,7 @@ const smp_stage smp_stage_bilateral = {
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_PARAMS(table, params),
     .plan = plan,
     .variants = variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES(

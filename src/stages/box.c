@@ -120,8 +120,7 @@ const smp_stage smp_stage_box = {
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    .params = params,
-    .params_size = sizeof(box_params),
+    SMP_PARAMS(params, box_params),
     .plan = plan,
     .variants = variants,
     .hints =

@@ -11,22 +11,11 @@ static smp_code plan(const void *params, const smp_shape *in, const smp_shape *b
 const smp_stage smp_stage_correlate = {
     .name = "correlate",
     .help = "sum of neighbours weighted by a kernel matrix, not flipped",
-    .about =
-        "out[y][x] = offset + scale * sum of kernel[j][i] * in[y+j-cy][x+i-cx], the middle of the kernel at row "
-        "rows/2, column cols/2: scipy.ndimage.correlate and cv2.filter2D. Every element is a tap, added in row order "
-        "in f32; one rounding at the end. scale=auto divides by the sum of the weights unless that is 0. A kernel of "
-        "one row or one column runs as one pass.\n"
-        "Alpha is filtered like a colour when the kernel is an average (no negative weights, sum 1 after scaling), "
-        "and passes through otherwise; colour is premultiplied.",
+    .about = "out[y][x] = offset + scale * sum of kernel[j][i] * in[y+j-cy][x+i-cx], the middle of the kernel at "
+             "row rows/2, column cols/2: scipy.ndimage.correlate and cv2.filter2D." SMP_CONVOLVE_ABOUT,
     .example = "correlate [-1 0 1] offset=50%",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
-    .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    .params = smp_convolve_param_list,
-    .params_size = sizeof(smp_convolve_params),
-    .check = smp_convolve_check,
+    SMP_CONVOLVE_STAGE,
     .plan = plan,
-    .variants = smp_convolve_variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES({"filter2D filter2d correlation xcorr", "correlate"},
                                               {"emboss", "correlate [-2 -1 0; -1 1 1; 0 1 2]"})),
 };

@@ -1,11 +1,6 @@
 /* dilate: the largest sample of a neighbourhood. */
 #include "stages/shared/stencil/morphology.h"
 
-static const smp_param table[] = {
-    SMP_MORPH_TABLE(SMP_P_MAIN),
-    {0},
-};
-
 static smp_code plan(const void *given, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)in, (void)by, (void)err;
@@ -19,13 +14,7 @@ const smp_stage smp_stage_dilate = {
     .about = "The largest sample of each channel under the shape (cv2.dilate, scipy.ndimage.grey_dilation). Samples "
              "are moved, none are computed: exact in every format." SMP_MORPH_ABOUT,
     .example = "dilate 5px shape=disk",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
-    .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    .params = table,
-    .params_size = sizeof(smp_morph_params),
-    .check = smp_morph_check,
+    SMP_MORPH_ONE_PASS,
     .plan = plan,
-    .variants = smp_morph_one_pass,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES({"maximum_filter max_filter dilation grow", "dilate 3"})),
 };

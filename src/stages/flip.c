@@ -30,8 +30,7 @@ const smp_stage smp_stage_flip = {
     .example = "flip horizontal",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL, /* of reach 0: a row needs its own input row, but not the same pixel */
-    .params = table,
-    .params_size = sizeof(flip_params),
+    SMP_PARAMS(table, flip_params),
     .plan = plan,
     .variants = smp_transpose_variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES({"hflip fliph flop mirror fliplr", "flip horizontal"},

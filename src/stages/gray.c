@@ -43,8 +43,7 @@ const smp_stage smp_stage_gray = {
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    .params = table,
-    .params_size = sizeof(gray_params),
+    SMP_PARAMS(table, gray_params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
     .hints =

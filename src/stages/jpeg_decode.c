@@ -150,8 +150,7 @@ const smp_stage smp_stage_jpeg_decode = {
     .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_JPEG,
     .access = SMP_WHOLE,
-    .params = table,
-    .params_size = sizeof(smp_jpeg_source),
+    SMP_PARAMS(table, smp_jpeg_source),
     .plan = plan,
     .variants = variants,
 };

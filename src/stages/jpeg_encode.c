@@ -192,8 +192,7 @@ const smp_stage smp_stage_jpeg_encode = {
     .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_JPEG_ENCODE,
     .access = SMP_WHOLE,
-    .params = table,
-    .params_size = sizeof(smp_jpeg_params),
+    SMP_PARAMS(table, smp_jpeg_params),
     .plan = plan,
     .variants = variants,
 };

@@ -95,8 +95,7 @@ const smp_stage smp_stage_local_threshold = {
     .example = "local-threshold 5px",
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_PARAMS(table, params),
     .plan = plan,
     .variants = variants,
     .hints = SMP_HINTS(.aliases =

@@ -61,8 +61,7 @@ const smp_stage smp_stage_matrix = {
     .example = "matrix [0.393 0.769 0.189; 0.349 0.686 0.168; 0.272 0.534 0.131]",
     .domain = SMP_BOTH,
     .access = SMP_POINT,
-    .params = table,
-    .params_size = sizeof(matrix_params),
+    SMP_PARAMS(table, matrix_params),
     .plan = plan,
     .variants = smp_channel_mix_variants,
     .hints =

@@ -26,8 +26,7 @@ const smp_stage smp_stage_median = {
     .domain = SMP_IMAGE,
     .access = SMP_STENCIL,
     .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    .params = table,
-    .params_size = sizeof(smp_rank_params),
+    SMP_PARAMS(table, smp_rank_params),
     .plan = plan,
     .variants = smp_rank_variants,
     .hints = SMP_HINTS(.aliases =

@@ -34,12 +34,8 @@ const smp_stage smp_stage_morph = {
         "input. A difference below 0, which edge=zero and constant can make at the border, is 0. Where a difference is "
         "taken, alpha stays." SMP_MORPH_ABOUT,
     .example = "morph close size=5px shape=disk",
-    .domain = SMP_IMAGE,
-    .access = SMP_STENCIL,
-    .traits = SMP_TRAIT_NEIGHBOURHOOD,
-    .params = table,
-    .params_size = sizeof(params),
-    .check = smp_morph_check,
+    SMP_MORPH_STAGE,
+    SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_morph_two_passes,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES(

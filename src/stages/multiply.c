@@ -1,19 +1,14 @@
 /* multiply: the product of two pictures, or of a picture and a factor. */
 #include "stages/shared/samples/operand.h"
 
-typedef struct params {
-    smp_operand by;
-} params;
-
 static const smp_param table[] = {
     SMP_OPERAND_PARAM("what to multiply with: @name, or a factor"),
     {0},
 };
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    const params *p = params_;
-    return smp_plan_arithmetic(SMP_MULTIPLY, &p->by, 1, in, by, work, err);
+    return smp_plan_arithmetic(SMP_MULTIPLY, params, 1, in, by, work, err);
 }
 
 const smp_stage smp_stage_multiply = {
@@ -22,12 +17,7 @@ const smp_stage smp_stage_multiply = {
     .about = "out = a * b / full scale: a white pixel of the second changes nothing, a black one makes black. A number "
              "is a factor: 1.5 or 150% makes it half as bright again." SMP_OPERAND_ABOUT,
     .example = "multiply 120%",
-    .domain = SMP_BOTH,
-    .access = SMP_POINT,
-    .traits = SMP_TRAIT_KEEPS_ALPHA,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_ARITHMETIC_STAGE(table),
     .plan = plan,
-    .variants = smp_arithmetic_variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES({"mul times", "multiply"}, {"exposure", "multiply 2"})),
 };

@@ -46,8 +46,7 @@ const smp_stage smp_stage_op_chain = {
     .traits = SMP_TRAIT_INTERNAL | SMP_TRAIT_KEEPS_ALPHA,
     .role = SMP_ROLE_OP_CHAIN,
     .access = SMP_POINT,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_op_chain_variants,
 };

@@ -27,8 +27,7 @@ const smp_stage smp_stage_orient = {
     .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_ORIENT,
     .access = SMP_STENCIL, /* of reach 0 for orientations 1 and 2; the others need the whole picture */
-    .params = table,
-    .params_size = sizeof(smp_orient_params),
+    SMP_PARAMS(table, smp_orient_params),
     .plan = plan,
     .variants = smp_transpose_variants,
     .hints =

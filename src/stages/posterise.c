@@ -70,8 +70,7 @@ const smp_stage smp_stage_posterise = {
     .domain = SMP_IMAGE,
     .access = SMP_POINT,
     .traits = SMP_TRAIT_KEEPS_ALPHA,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_PARAMS(table, params),
     .plan = plan,
     .variants = smp_posterise_variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES(

@@ -1,12 +1,6 @@
 /* srgb_decode: sRGB-encoded values to linear light; the planner inserts it where `light linear` is in force. */
 #include "stages/shared/samples/tone.h"
 
-static const smp_param table[] = {
-    {"curve", offsetof(smp_light_params, curve), SMP_T_FLOAT, SMP_UNIT_NONE, 0, 100, "0",
-     "the exponent of files whose curve is a power; 0: sRGB", NULL, SMP_P_MAIN},
-    {0},
-};
-
 static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
     (void)by, (void)err;
@@ -24,12 +18,7 @@ const smp_stage smp_stage_srgb_decode = {
         "Values below 0 are mirrored, above 1 the formula goes on; alpha stays. Relative error at most 1e-6. With a "
         "curve: its power instead.",
     .example = "srgb_decode",
-    .domain = SMP_IMAGE,
-    .traits = SMP_TRAIT_INTERNAL | SMP_TRAIT_KEEPS_ALPHA,
+    SMP_LIGHT_STAGE,
     .role = SMP_ROLE_LINEAR,
-    .access = SMP_POINT,
-    .params = table,
-    .params_size = sizeof(smp_light_params),
     .plan = plan,
-    .variants = smp_tone_curve_variants,
 };

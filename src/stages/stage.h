@@ -123,6 +123,9 @@ typedef struct smp_hints {
     }
 #define SMP_ALIASES(...) ((const smp_alias[]){__VA_ARGS__, {0}})
 
+/* The fields of a table of parameters and of the struct that it describes. */
+#define SMP_PARAMS(table, type) .params = (table), .params_size = sizeof(type)
+
 typedef struct smp_stage {
     const char *name;
     const char *help;    /* one line */

@@ -389,8 +389,7 @@ const smp_stage smp_stage_stats = {
     .example = "stats percentiles=[5 50 95]",
     .domain = SMP_BOTH,
     .access = SMP_REDUCE,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_PARAMS(table, params),
     .plan = plan,
     .reduction =
         SMP_REDUCTION(.finish = finish, .partials = SMP_PARTIALS(.make = make_partial, .merge = merge, .report = report,

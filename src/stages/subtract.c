@@ -1,19 +1,14 @@
 /* subtract: the difference of two pictures, or of a picture and a number. */
 #include "stages/shared/samples/operand.h"
 
-typedef struct params {
-    smp_operand by;
-} params;
-
 static const smp_param table[] = {
     SMP_OPERAND_LEVEL("what is taken away: @name, or a fraction of full scale"),
     {0},
 };
 
-static smp_code plan(const void *params_, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
+static smp_code plan(const void *params, const smp_shape *in, const smp_shape *by, smp_node_plan *work, smp_error *err)
 {
-    const params *p = params_;
-    return smp_plan_arithmetic(SMP_SUBTRACT, &p->by, 1, in, by, work, err);
+    return smp_plan_arithmetic(SMP_SUBTRACT, params, 1, in, by, work, err);
 }
 
 const smp_stage smp_stage_subtract = {
@@ -21,13 +16,8 @@ const smp_stage smp_stage_subtract = {
     .help = "subtracts a second picture or sound, or a number",
     .about = "out = a - b." SMP_OPERAND_ABOUT,
     .example = "subtract 10%",
-    .domain = SMP_BOTH,
-    .access = SMP_POINT,
-    .traits = SMP_TRAIT_KEEPS_ALPHA,
-    .params = table,
-    .params_size = sizeof(params),
+    SMP_ARITHMETIC_STAGE(table),
     .plan = plan,
-    .variants = smp_arithmetic_variants,
     .hints = SMP_HINTS(.aliases = SMP_ALIASES({"sub minus", "subtract"},
                                               {"absdiff difference", "blend by=@name mode=difference"})),
 };

@@ -29,8 +29,7 @@ const smp_stage smp_stage_to_format = {
     .traits = SMP_TRAIT_INTERNAL,
     .role = SMP_ROLE_CONVERT,
     .access = SMP_POINT,
-    .params = table,
-    .params_size = sizeof(smp_convert_params),
+    SMP_PARAMS(table, smp_convert_params),
     .plan = plan,
     .variants = smp_convert_variants,
 };

@@ -13,6 +13,11 @@ smp_code smp_plan_arithmetic(smp_operation operation, const smp_operand *operand
 
 extern const smp_variant smp_arithmetic_variants[];
 
+/* Fields of the stages that have this operand alone as parameter. */
+#define SMP_ARITHMETIC_STAGE(table)                                                                                    \
+    .domain = SMP_BOTH, .access = SMP_POINT, .traits = SMP_TRAIT_KEEPS_ALPHA, SMP_PARAMS(table, smp_operand),          \
+    .variants = smp_arithmetic_variants
+
 /* The `by` parameter of a stage whose parameter struct begins with an smp_operand. */
 #define SMP_OPERAND_PARAM(help) SMP_OPERAND_PARAM_OF(help, 0)
 /* The same of stages to whom a number is a level, and not a factor. */

@@ -11,4 +11,10 @@ extern const smp_variant smp_tone_curve_variants[];
  * preset to the input's shape. */
 smp_code smp_tone_plan(int kind, double exponent, const smp_shape *in, smp_node_plan *work);
 
+/* Fields of the stages between encoded values and linear light. */
+extern const smp_param smp_light_rows[];
+#define SMP_LIGHT_STAGE                                                                                                \
+    .domain = SMP_IMAGE, .traits = SMP_TRAIT_INTERNAL | SMP_TRAIT_KEEPS_ALPHA, .access = SMP_POINT,                    \
+    SMP_PARAMS(smp_light_rows, smp_light_params), .variants = smp_tone_curve_variants
+
 #endif

@@ -13,6 +13,13 @@ static const double pi = 3.14159265358979323846;
 
 const char *const smp_window_names[] = {"kaiser", "hann", "hamming", "blackman", NULL};
 
+const smp_param smp_cutoff_rows[] = {
+    {"cutoff", offsetof(smp_cutoff_params, cutoff), SMP_T_FLOAT, SMP_UNIT_HZ, 0, 1e8, NULL,
+     "where half the amplitude is left (-6 dB)", NULL, SMP_P_MAIN | SMP_P_REQUIRED | SMP_P_POSITIVE},
+    SMP_FILTER_ROWS(smp_cutoff_params),
+    {0},
+};
+
 /* ------------------------------------------------------------------------------------------------ launches */
 
 static size_t scratch(const smp_io *io, const void *params)

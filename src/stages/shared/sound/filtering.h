@@ -56,6 +56,23 @@ typedef enum smp_window { SMP_WINDOW_KAISER, SMP_WINDOW_HANN, SMP_WINDOW_HAMMING
 
 extern const char *const smp_window_names[];
 
+/* Of a stage with one cutoff: its parameters, fields that it shares with others, and what it says of itself. */
+typedef struct smp_cutoff_params {
+    smp_filter_params filter;
+    double cutoff;
+} smp_cutoff_params;
+extern const smp_param smp_cutoff_rows[];
+#define SMP_CUTOFF_STAGE                                                                                               \
+    .domain = SMP_AUDIO, .access = SMP_STENCIL, SMP_PARAMS(smp_cutoff_rows, smp_cutoff_params),                        \
+    .variants = smp_filter_variants
+#define SMP_CUTOFF_ABOUT(short_one)                                                                                    \
+    "A linear-phase FIR filter: a windowed sinc. The cutoff is where half the amplitude is left, within 0.1 dB; the "  \
+    "slope from pass band to stop band is `transition` wide, half of it on either side. With Kaiser's window of 80 "   \
+    "dB what is stopped stays below -80 dB and what passes ripples less than 0.002 dB. The delay is made up for, the " \
+    "length kept; outside the sound is silence. `" short_one                                                           \
+    "` is the short filter that equalizers of other programs "                                                         \
+    "have."
+
 /* A band that passes from low to high (0: from 0 Hz; infinity: to half the rate), both the frequencies at which half
  * the amplitude (-6.02 dB) is left. Fills the plan. */
 smp_code smp_band_plan(const smp_filter_params *filter, double low, double high, const smp_shape *in,

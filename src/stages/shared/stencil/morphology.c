@@ -5,6 +5,11 @@
 
 const char *const smp_shape_names[] = {"square", "disk", "diamond", "cross", NULL};
 
+const smp_param smp_morph_rows[] = {
+    SMP_MORPH_TABLE(SMP_P_MAIN),
+    {0},
+};
+
 static bool given(int64_t v)
 {
     return v != INT64_MIN;

@@ -42,6 +42,12 @@ void smp_morph_plan(const smp_morph_params *params, int op, smp_node_plan *work)
 /* naive, tiled, vhgw: of one pass, and of two. */
 extern const smp_variant smp_morph_one_pass[], smp_morph_two_passes[];
 
+/* Fields of the stages of one pass, and of all. */
+extern const smp_param smp_morph_rows[];
+#define SMP_MORPH_ONE_PASS SMP_MORPH_STAGE, SMP_PARAMS(smp_morph_rows, smp_morph_params), .variants = smp_morph_one_pass
+#define SMP_MORPH_STAGE                                                                                                \
+    .domain = SMP_IMAGE, .access = SMP_STENCIL, .traits = SMP_TRAIT_NEIGHBOURHOOD, .check = smp_morph_check
+
 #define SMP_MORPH_ABOUT                                                                                                \
     "\nShapes of side s, r = (s - 1) / 2: square; disk dx^2 + dy^2 <= r^2 (skimage.morphology.disk); diamond |dx| + "  \
     "|dy| <= r; cross dx = 0 or dy = 0; or a rectangle of width and height. edge=clamp gives what OpenCV's default "   \
