@@ -5,9 +5,11 @@
 
 static const warp_lane_row *search(const warp_lane_row *rows, const char *name)
 {
-    for (; rows->name; rows++)
-        if (!strcmp(rows->name, name))
-            return rows;
+    const size_t length = strlen(name);
+    for (; rows->names; rows++)
+        for (const char *at = rows->names; *at; at += strcspn(at, " "), at += strspn(at, " "))
+            if (!strncmp(at, name, length) && (at[length] == ' ' || !at[length]))
+                return rows;
     return NULL;
 }
 

@@ -5,10 +5,10 @@
 
 #include "lab/machine/machine.h"
 
-/* operands: the classes of destination and sources: 'w' a row of 32-bit words (narrower integers are extended with
- * zeros), 'd' of 64 bits, 'p' a predicate, which is a mask. */
+/* names: spellings with blanks between them. operands: the classes of destination and sources: 'w' a row of 32-bit
+ * words (narrower integers are extended with zeros), 'd' of 64 bits, 'p' a predicate, which is a mask. */
 typedef struct warp_lane_row {
-    const char *name, *operands;
+    const char *names, *operands;
     warp_alu *alu;
 } warp_lane_row;
 
@@ -18,6 +18,7 @@ typedef struct warp_lane_row {
 #define WARP_JOIN_(a, b) a##_##b
 #define WARP_JOIN(a, b)  WARP_JOIN_(a, b)
 #define WARP_ROWS(name)  WARP_JOIN(warp_rows_##name, SMP_ISA)
+#define WARP_LANE        WARP_JOIN(lane, __LINE__) /* the function of a line of lanes_*.def */
 
 /* Tables end with a null name. */
 extern const warp_lane_row warp_rows_integer_base[], warp_rows_float_base[], warp_rows_convert_base[];
