@@ -93,41 +93,12 @@ smp_code smp_pattern_mask(const char *name, const char *text, const smp_pattern_
 
 /* The value of a node in a lane. For pattern_parse.c and its parts. */
 enum {
-    SMP_PN_NUMBER,
-    SMP_PN_TID,
-    SMP_PN_TX,
-    SMP_PN_TY,
-    SMP_PN_TZ,
-    SMP_PN_BLOCK,
-    SMP_PN_BLOCK_Y,
-    SMP_PN_BLOCK_Z,
-    SMP_PN_NEGATE,
-    SMP_PN_NOT,
-    SMP_PN_INVERT,
-    SMP_PN_MULTIPLY,
-    SMP_PN_DIVIDE,
-    SMP_PN_REMAINDER,
-    SMP_PN_ADD,
-    SMP_PN_SUBTRACT,
-    SMP_PN_LEFT,
-    SMP_PN_RIGHT,
-    SMP_PN_LESS,
-    SMP_PN_LESS_EQUAL,
-    SMP_PN_GREATER,
-    SMP_PN_GREATER_EQUAL,
-    SMP_PN_EQUAL,
-    SMP_PN_UNEQUAL,
-    SMP_PN_AND,
-    SMP_PN_XOR,
-    SMP_PN_OR,
-    SMP_PN_BOTH,
-    SMP_PN_EITHER,
-    SMP_PN_CHOOSE,
-    SMP_PN_MIN,
-    SMP_PN_MAX,
-    SMP_PN_ABS,
-    SMP_PN_BREV,
-    SMP_PN_RANDOM
+#define LEAF(op, value)                         SMP_PN_##op,
+#define PREFIX(op, mark, effect)                SMP_PN_##op,
+#define OPERATOR(op, text, level, effect)       SMP_PN_##op,
+#define FUNCTION(op, name, least, most, effect) SMP_PN_##op,
+#include "lab/counters/pattern_op_list.def"
+    SMP_PN_CHOOSE
 };
 bool smp_pattern_value(const smp_pattern *pattern, int node, int lane, const smp_pattern_block *block, smp_diags *diags,
                        int64_t *out);

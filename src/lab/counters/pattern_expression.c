@@ -187,20 +187,15 @@ static int unary(smp_pattern_parser *p)
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* C's operators, loosest first. Longer ones come before their prefixes. */
 static const struct {
     const char *text;
     int level, op;
 } operators[] = {
-    {"||", 1, SMP_PN_EITHER},     {"&&", 2, SMP_PN_BOTH},
-    {"==", 6, SMP_PN_EQUAL},      {"!=", 6, SMP_PN_UNEQUAL},
-    {"<<", 8, SMP_PN_LEFT},       {">>", 8, SMP_PN_RIGHT},
-    {"<=", 7, SMP_PN_LESS_EQUAL}, {">=", 7, SMP_PN_GREATER_EQUAL},
-    {"<", 7, SMP_PN_LESS},        {">", 7, SMP_PN_GREATER},
-    {"|", 3, SMP_PN_OR},          {"^", 4, SMP_PN_XOR},
-    {"&", 5, SMP_PN_AND},         {"+", 9, SMP_PN_ADD},
-    {"-", 9, SMP_PN_SUBTRACT},    {"*", 10, SMP_PN_MULTIPLY},
-    {"/", 10, SMP_PN_DIVIDE},     {"%", 10, SMP_PN_REMAINDER},
+#define LEAF(op, value)
+#define PREFIX(op, mark, effect)
+#define OPERATOR(op, text, level, effect) {text, level, SMP_PN_##op},
+#define FUNCTION(op, name, least, most, effect)
+#include "lab/counters/pattern_op_list.def"
 };
 enum { TIGHTEST = 10 };
 

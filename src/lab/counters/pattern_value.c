@@ -33,167 +33,48 @@ typedef struct scope {
     smp_diags *diags;
 } scope;
 
-static bool value_of(const scope *s, int at, int64_t *out);
-
-static bool shifted(const scope *s, const smp_pattern_node *node, int64_t a, int64_t b, int64_t *out)
+/* Operators and functions that need all their operands. */
+static bool compute(const scope *s, const smp_pattern_node *node, int64_t a, int64_t b, int64_t *out)
 {
-    if (b < 0 || b > 62)
-        return wrong(s->diags, node->span, s->lane, "a shift by less than 0 or more than 62 bits");
-    if (node->op == SMP_PN_RIGHT)
-        *out = a >> b;
-    else if (__builtin_mul_overflow(a, INT64_C(1) << b, out))
-        return wrong(s->diags, node->span, s->lane, "overflow");
-    return true;
-}
-
-/* Comparisons. */
-static bool holds(int op, int64_t a, int64_t b)
-{
-    switch (op) {
-    case SMP_PN_LESS:
-        return a < b;
-    case SMP_PN_LESS_EQUAL:
-        return a <= b;
-    case SMP_PN_GREATER:
-        return a > b;
-    case SMP_PN_GREATER_EQUAL:
-        return a >= b;
-    case SMP_PN_EQUAL:
-        return a == b;
-    default:
-        return a != b;
-    }
-}
-
-/* Operators and functions that always need both operands. */
-static bool binary(const scope *s, const smp_pattern_node *node, int64_t a, int64_t b, int64_t *out)
-{
+    const int op = node->op;
     bool overflow = false;
-    switch (node->op) {
-    case SMP_PN_MULTIPLY:
-        overflow = __builtin_mul_overflow(a, b, out);
+    if ((op == SMP_PN_LEFT || op == SMP_PN_RIGHT) && (b < 0 || b > 62))
+        return wrong(s->diags, node->span, s->lane, "a shift by less than 0 or more than 62 bits");
+    if ((op == SMP_PN_DIVIDE || op == SMP_PN_REMAINDER) && b == 0)
+        return wrong(s->diags, node->span, s->lane, "division by zero");
+    if (op == SMP_PN_BREV && (b < 0 || b > 32))
+        return wrong(s->diags, node->span, s->lane, "brev of less than 0 or more than 32 bits");
+    if (op == SMP_PN_RANDOM && a <= 0)
+        return wrong(s->diags, node->span, s->lane, "random below a number that is not positive");
+    switch (op) {
+#define SET(value) (*out = (value), false)
+#define CASE(op, effect)                                                                                               \
+    case SMP_PN_##op:                                                                                                  \
+        overflow = (effect);                                                                                           \
         break;
-    case SMP_PN_ADD:
-        overflow = __builtin_add_overflow(a, b, out);
-        break;
-    case SMP_PN_SUBTRACT:
-        overflow = __builtin_sub_overflow(a, b, out);
-        break;
-    case SMP_PN_DIVIDE:
-    case SMP_PN_REMAINDER:
-        if (b == 0)
-            return wrong(s->diags, node->span, s->lane, "division by zero");
-        overflow = a == INT64_MIN && b == -1;
-        if (!overflow)
-            *out = node->op == SMP_PN_DIVIDE ? a / b : a % b;
-        break;
-    case SMP_PN_LEFT:
-    case SMP_PN_RIGHT:
-        return shifted(s, node, a, b, out);
-    case SMP_PN_LESS:
-    case SMP_PN_LESS_EQUAL:
-    case SMP_PN_GREATER:
-    case SMP_PN_GREATER_EQUAL:
-    case SMP_PN_EQUAL:
-    case SMP_PN_UNEQUAL:
-        *out = holds(node->op, a, b);
-        break;
-    case SMP_PN_AND:
-        *out = a & b;
-        break;
-    case SMP_PN_XOR:
-        *out = a ^ b;
-        break;
-    case SMP_PN_OR:
-        *out = a | b;
-        break;
-    case SMP_PN_MIN:
-    case SMP_PN_MAX:
-        *out = (node->op == SMP_PN_MIN) == (a < b) ? a : b;
-        break;
-    case SMP_PN_BREV:
-        if (b < 0 || b > 32)
-            return wrong(s->diags, node->span, s->lane, "brev of less than 0 or more than 32 bits");
-        *out = reversed_bits(a, b);
-        break;
-    case SMP_PN_RANDOM:
-        if (a <= 0)
-            return wrong(s->diags, node->span, s->lane, "random below a number that is not positive");
-        *out = (int64_t)(mixed(mixed((uint64_t)b) + (uint64_t)s->lane) % (uint64_t)a);
-        break;
+#define LEAF(op, value)                         CASE(op, SET(value))
+#define PREFIX(op, mark, effect)                CASE(op, effect)
+#define OPERATOR(op, text, level, effect)       CASE(op, effect)
+#define FUNCTION(op, name, least, most, effect) CASE(op, effect)
+#include "lab/counters/pattern_op_list.def"
     default:
         return false;
     }
     return overflow ? wrong(s->diags, node->span, s->lane, "overflow") : true;
 }
 
-static bool unary(const scope *s, const smp_pattern_node *node, int64_t a, int64_t *out)
-{
-    if (node->op == SMP_PN_NOT || node->op == SMP_PN_INVERT) {
-        *out = node->op == SMP_PN_NOT ? !a : ~a;
-        return true;
-    }
-    if (node->op == SMP_PN_ABS && a >= 0)
-        *out = a;
-    else if (__builtin_sub_overflow(INT64_C(0), a, out))
-        return wrong(s->diags, node->span, s->lane, "overflow");
-    return true;
-}
-
 static bool value_of(const scope *s, int at, int64_t *out)
 {
     const smp_pattern_node *node = &s->pattern->nodes[at];
     int64_t a = 0, b = 0;
-    switch (node->op) {
-    case SMP_PN_NUMBER:
-        *out = node->number;
-        return true;
-    case SMP_PN_TID:
-        *out = s->lane;
-        return true;
-    case SMP_PN_TX:
-        *out = s->lane % s->block.x;
-        return true;
-    case SMP_PN_TY:
-        *out = s->lane / s->block.x % s->block.y;
-        return true;
-    case SMP_PN_TZ:
-        *out = s->lane / (s->block.x * s->block.y);
-        return true;
-    case SMP_PN_BLOCK:
-        *out = s->block.x;
-        return true;
-    case SMP_PN_BLOCK_Y:
-        *out = s->block.y;
-        return true;
-    case SMP_PN_BLOCK_Z:
-        *out = s->block.z;
-        return true;
-    default:
-        break;
-    }
+    if (node->op <= SMP_PN_BLOCK_Z) /* a leaf */
+        return compute(s, node, a, b, out);
     if (!value_of(s, node->operands[0], &a))
         return false;
-    switch (node->op) {
-    case SMP_PN_NEGATE:
-    case SMP_PN_NOT:
-    case SMP_PN_INVERT:
-    case SMP_PN_ABS:
-        return unary(s, node, a, out);
-    case SMP_PN_BOTH: /* the operands of && || ? : are evaluated only where they count, as in C */
-    case SMP_PN_EITHER:
-        *out = a != 0;
-        if (*out == (node->op == SMP_PN_EITHER))
-            return true;
-        if (!value_of(s, node->operands[1], &b))
-            return false;
-        *out = b != 0;
-        return true;
-    case SMP_PN_CHOOSE:
+    if (node->op == SMP_PN_CHOOSE) /* the operands of ? : && || are evaluated only where they count, as in C */
         return value_of(s, node->operands[a ? 1 : 2], out);
-    default:
-        return value_of(s, node->operands[1], &b) && binary(s, node, a, b, out);
-    }
+    const bool known = node->op == SMP_PN_EITHER ? a != 0 : node->op == SMP_PN_BOTH && !a;
+    return (known || node->operands[1] < 0 || value_of(s, node->operands[1], &b)) && compute(s, node, a, b, out);
 }
 
 /* Without a number of rows, the block has those that the warp reaches. */

@@ -25,8 +25,12 @@ const smp_pattern_name smp_pattern_names[] = {
 };
 
 const smp_pattern_function smp_pattern_functions[] = {
-    {"min", SMP_PN_MIN, 2, 2},   {"max", SMP_PN_MAX, 2, 2},       {"abs", SMP_PN_ABS, 1, 1},
-    {"brev", SMP_PN_BREV, 2, 2}, {"random", SMP_PN_RANDOM, 1, 2}, {0},
+#define LEAF(op, value)
+#define PREFIX(op, mark, effect)
+#define OPERATOR(op, text, level, effect)
+#define FUNCTION(op, name, least, most, effect) {name, SMP_PN_##op, least, most},
+#include "lab/counters/pattern_op_list.def"
+    {0},
 };
 
 const smp_pattern_walk smp_pattern_walks[] = {
