@@ -62,8 +62,9 @@ typedef enum smp_bound {
 /* Checks a value against a row of a parameter table and makes the field. The arena of `check` owns matrices. */
 smp_bound smp_value_bind(smp_check *check, const smp_param *param, const smp_value *value, smp_field *field);
 
-/* Writes the field at its offset. */
+/* Writes the field at its offset; reads it. */
 void smp_field_put(const smp_param *param, const smp_field *field, void *params);
+smp_field smp_field_get(const smp_param *param, const void *params);
 
 /* Describes a value for messages: "'35px'", "'$paper' (35px)"; into text, cut to fit. */
 void smp_value_describe(const smp_value *value, char *text, size_t size);

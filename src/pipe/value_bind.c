@@ -437,30 +437,20 @@ smp_bound smp_value_bind(smp_check *check, const smp_param *param, const smp_val
     return value->kind == SMP_VALUE_BAD ? SMP_BOUND_WRONG : binders[param->type](check, param, value, field);
 }
 
+static const size_t sizes[] = {
+#define SIZE(type, member) [SMP_T_##type] = sizeof(((smp_field *)NULL)->member)
+    SIZE(FLOAT, number),  SIZE(INT, integer),   SIZE(BOOL, flag),       SIZE(ENUM, choice),
+    SIZE(STRING, string), SIZE(MATRIX, matrix), SIZE(OPERAND, operand),
+};
+
 void smp_field_put(const smp_param *param, const smp_field *field, void *params)
 {
-    char *to = (char *)params + param->offset;
-    switch (param->type) {
-    case SMP_T_FLOAT:
-        memcpy(to, &field->number, sizeof field->number);
-        break;
-    case SMP_T_INT:
-        memcpy(to, &field->integer, sizeof field->integer);
-        break;
-    case SMP_T_BOOL:
-        memcpy(to, &field->flag, sizeof field->flag);
-        break;
-    case SMP_T_ENUM:
-        memcpy(to, &field->choice, sizeof field->choice);
-        break;
-    case SMP_T_STRING:
-        memcpy(to, &field->string, sizeof field->string);
-        break;
-    case SMP_T_MATRIX:
-        memcpy(to, &field->matrix, sizeof field->matrix);
-        break;
-    case SMP_T_OPERAND:
-        memcpy(to, &field->operand, sizeof field->operand);
-        break;
-    }
+    memcpy((char *)params + param->offset, field, sizes[param->type]);
+}
+
+smp_field smp_field_get(const smp_param *param, const void *params)
+{
+    smp_field field = {.number = 0};
+    memcpy(&field, (const char *)params + param->offset, sizes[param->type]);
+    return field;
 }
