@@ -74,6 +74,23 @@ typedef struct smp_file_format {
     bool (*keeps_coded)(const smp_write_options *options, const smp_media *media);
 } smp_file_format;
 
+/* A reader and a writer in files of their own: what their headers declare, and their fields of a format. */
+#define SMP_DECLARE_READER(name)                                                                                       \
+    smp_code name##_read_open(smp_reader *reader, smp_error *err);                                                     \
+    smp_code name##_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);             \
+    void name##_read_close(smp_reader *reader)
+#define SMP_DECLARE_WRITER(name)                                                                                       \
+    smp_code name##_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape,                \
+                                smp_error *err);                                                                       \
+    smp_code name##_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err);                              \
+    smp_code name##_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);    \
+    smp_code name##_write_end(smp_writer *writer, smp_error *err);                                                     \
+    void name##_write_close(smp_writer *writer)
+#define SMP_READER(name) .read_open = name##_read_open, .read_rows = name##_read_rows, .read_close = name##_read_close
+#define SMP_WRITER(name)                                                                                               \
+    .write_shape = name##_write_shape, .write_open = name##_write_open, .write_rows = name##_write_rows,               \
+    .write_end = name##_write_end, .write_close = name##_write_close
+
 struct smp_reader {
     const smp_file_format *format;
     smp_source source;

@@ -44,9 +44,7 @@ const smp_file_format smp_format_heic = {
 #ifdef SMP_HAVE_HEIF
     .library = SMP_LIBRARY_HEIF,
     .sniff = sniff_heic,
-    .read_open = smp_heif_read_open,
-    .read_rows = smp_heif_read_rows,
-    .read_close = smp_heif_read_close,
+    SMP_READER(smp_heif),
 #endif
 };
 
@@ -58,13 +56,7 @@ const smp_file_format smp_format_avif = {
 #ifdef SMP_HAVE_HEIF
     .library = SMP_LIBRARY_HEIF,
     .sniff = sniff_avif,
-    .read_open = smp_heif_read_open,
-    .read_rows = smp_heif_read_rows,
-    .read_close = smp_heif_read_close,
-    .write_shape = smp_avif_write_shape,
-    .write_open = smp_avif_write_open,
-    .write_rows = smp_avif_write_rows,
-    .write_end = smp_avif_write_end,
-    .write_close = smp_avif_write_close,
+    SMP_READER(smp_heif),
+    SMP_WRITER(smp_avif),
 #endif
 };

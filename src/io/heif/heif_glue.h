@@ -48,13 +48,7 @@ smp_code smp_heif_walk(const smp_source *source, smp_heif *heif, smp_error *err)
 /* Fills *primary from the boxes that the walk found; what is not found or is damaged stays empty. */
 void smp_heif_find_primary(const smp_source *source, const smp_heif *heif, smp_heif_primary *primary);
 
-smp_code smp_heif_read_open(smp_reader *reader, smp_error *err);
-smp_code smp_heif_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
-void smp_heif_read_close(smp_reader *reader);
-smp_code smp_avif_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err);
-smp_code smp_avif_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err);
-smp_code smp_avif_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
-smp_code smp_avif_write_end(smp_writer *writer, smp_error *err);
-void smp_avif_write_close(smp_writer *writer);
+SMP_DECLARE_READER(smp_heif);
+SMP_DECLARE_WRITER(smp_avif);
 
 #endif

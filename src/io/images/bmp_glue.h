@@ -58,8 +58,6 @@ void smp_bmp_frame_row(const smp_reader *reader, int64_t y, uint8_t *to);
 
 /* The reader's functions for the format table. */
 bool smp_bmp_sniff(const uint8_t *head, size_t size);
-smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err);
-smp_code smp_bmp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
-void smp_bmp_read_close(smp_reader *reader);
+SMP_DECLARE_READER(smp_bmp);
 
 #endif

@@ -55,16 +55,10 @@ const smp_file_format smp_format_jpeg = {
             {&smp_write_quality}, {&smp_jpeg_quality}, {&smp_jpeg_subsampling}, {&smp_jpeg_progressive}, {0}},
     .iptc = true,
     .sniff = smp_jpeg_sniff,
-    .read_open = smp_jpeg_read_open,
-    .read_rows = smp_jpeg_read_rows,
+    SMP_READER(smp_jpeg),
     .read_end = smp_jpeg_read_end,
-    .read_close = smp_jpeg_read_close,
-    .write_shape = smp_jpeg_write_shape,
-    .write_open = smp_jpeg_write_open,
-    .write_rows = smp_jpeg_write_rows,
+    SMP_WRITER(smp_jpeg),
     .keeps_coded = keeps_coded,
-    .write_end = smp_jpeg_write_end,
-    .write_close = smp_jpeg_write_close,
 };
 
 enum { STRAY_BYTES = 16 /* some cameras write a few extra bytes after the coded picture or between markers */ };

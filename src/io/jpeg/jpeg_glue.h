@@ -93,14 +93,8 @@ void smp_jpeg_set_coding(struct jpeg_compress_struct *jpeg, const smp_write_opti
 
 /* In jpeg_read.c and jpeg_write.c; jpeg.c puts them into the table. */
 bool smp_jpeg_sniff(const uint8_t *head, size_t size);
-smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err);
-smp_code smp_jpeg_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+SMP_DECLARE_READER(smp_jpeg);
 smp_code smp_jpeg_read_end(smp_reader *reader, smp_error *err);
-void smp_jpeg_read_close(smp_reader *reader);
-smp_code smp_jpeg_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err);
-smp_code smp_jpeg_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err);
-smp_code smp_jpeg_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
-smp_code smp_jpeg_write_end(smp_writer *writer, smp_error *err);
-void smp_jpeg_write_close(smp_writer *writer);
+SMP_DECLARE_WRITER(smp_jpeg);
 
 #endif

@@ -40,15 +40,9 @@ const smp_file_format smp_format_png = {
     .kind = SMP_IMAGE,
     .takes = (const smp_write_takes[]){{&smp_png_level}, {&smp_png_bits}, {&smp_png_palette}, {0}},
     .sniff = smp_png_sniff,
-    .read_open = smp_png_read_open,
-    .read_rows = smp_png_read_rows,
+    SMP_READER(smp_png),
     .read_end = smp_png_read_end,
-    .read_close = smp_png_read_close,
-    .write_shape = smp_png_write_shape,
-    .write_open = smp_png_write_open,
-    .write_rows = smp_png_write_rows,
-    .write_end = smp_png_write_end,
-    .write_close = smp_png_write_close,
+    SMP_WRITER(smp_png),
 };
 
 enum { HEADER = 16 }; /* bytes before a block that hold its size and keep its alignment */

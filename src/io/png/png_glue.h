@@ -90,14 +90,8 @@ smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *e
 
 /* In png_read.c and png_write.c; png.c puts them into the table. */
 bool smp_png_sniff(const uint8_t *head, size_t size);
-smp_code smp_png_read_open(smp_reader *reader, smp_error *err);
-smp_code smp_png_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+SMP_DECLARE_READER(smp_png);
 smp_code smp_png_read_end(smp_reader *reader, smp_error *err);
-void smp_png_read_close(smp_reader *reader);
-smp_code smp_png_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err);
-smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err);
-smp_code smp_png_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
-smp_code smp_png_write_end(smp_writer *writer, smp_error *err);
-void smp_png_write_close(smp_writer *writer);
+SMP_DECLARE_WRITER(smp_png);
 
 #endif

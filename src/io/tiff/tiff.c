@@ -46,14 +46,8 @@ const smp_file_format smp_format_tiff = {
     .iptc = true,
 #ifdef SMP_HAVE_TIFF
     .sniff = sniff,
-    .read_open = smp_tiff_read_open,
-    .read_rows = smp_tiff_read_rows,
-    .read_close = smp_tiff_read_close,
+    SMP_READER(smp_tiff),
     .pages = true,
 #endif
-    .write_shape = smp_tiff_write_shape,
-    .write_open = smp_tiff_write_open,
-    .write_rows = smp_tiff_write_rows,
-    .write_end = smp_tiff_write_end,
-    .write_close = smp_tiff_write_close,
+    SMP_WRITER(smp_tiff),
 };

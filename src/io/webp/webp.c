@@ -19,15 +19,9 @@ const smp_file_format smp_format_webp = {
     .takes = (const smp_write_takes[]){{&smp_write_quality}, {&smp_write_lossless}, {0}},
 #ifdef SMP_HAVE_WEBP
     .sniff = sniff,
-    .read_open = smp_webp_read_open,
-    .read_rows = smp_webp_read_rows,
+    SMP_READER(smp_webp),
     .read_end = smp_webp_read_end,
     .read_next = smp_webp_read_next,
-    .read_close = smp_webp_read_close,
-    .write_shape = smp_webp_write_shape,
-    .write_open = smp_webp_write_open,
-    .write_rows = smp_webp_write_rows,
-    .write_end = smp_webp_write_end,
-    .write_close = smp_webp_write_close,
+    SMP_WRITER(smp_webp),
 #endif
 };

@@ -57,15 +57,9 @@ smp_code smp_webp_movie_open(const smp_webp *webp, smp_webp_movie **out, smp_err
 smp_code smp_webp_movie_draw(smp_webp_movie *movie, const smp_source *source, const uint8_t **canvas, smp_error *err);
 void smp_webp_movie_close(smp_webp_movie *movie); /* may be null */
 
-smp_code smp_webp_read_open(smp_reader *reader, smp_error *err);
-smp_code smp_webp_read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err);
+SMP_DECLARE_READER(smp_webp);
 smp_code smp_webp_read_end(smp_reader *reader, smp_error *err);
 smp_code smp_webp_read_next(smp_reader *reader, bool *more, smp_error *err);
-void smp_webp_read_close(smp_reader *reader);
-smp_code smp_webp_write_shape(const smp_file_format *format, const char *extension, smp_shape *shape, smp_error *err);
-smp_code smp_webp_write_open(smp_writer *writer, const smp_meta *meta, smp_error *err);
-smp_code smp_webp_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err);
-smp_code smp_webp_write_end(smp_writer *writer, smp_error *err);
-void smp_webp_write_close(smp_writer *writer);
+SMP_DECLARE_WRITER(smp_webp);
 
 #endif
