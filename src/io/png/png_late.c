@@ -79,56 +79,97 @@ void smp_png_keep_texts(smp_png *state, smp_media *media)
 
 /* ------------------------------------------------------------------------------------------ behind the picture */
 
-typedef struct span {
+typedef struct piece {
+    const uint8_t *text; /* null: the source's bytes */
     uint64_t position, size;
-} span;
+} piece;
 
-typedef struct late_reader {
+/* A picture of one pixel, and chunks of the source as if they were that picture's. */
+typedef struct beside {
     smp_png base;
     smp_reader *reader;
-    span chunks[LATE_CAP];
-    int count, next; /* next: -1 is the header, count the end */
-    uint64_t done;   /* bytes of the next chunk that were given */
-} late_reader;
+    piece pieces[LATE_CAP + 2];
+    int count, next;
+    uint64_t done; /* bytes of the next piece that were given */
+    bool goes_on;  /* with what the source has next */
+} beside;
 
-/* The header of a one-pixel gray picture, and the beginning of its data, where libpng stops. */
+/* The header of a one-pixel gray picture; the beginning of its data, where libpng stops; all of its data. */
 static const uint8_t head[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0, 0, 0, 13, 'I',  'H',  'D',  'R', 0,
                                0,    0,   1,   0,   0,    0,    1,    8,    0, 0, 0, 0,  0x3A, 0x7E, 0x9B, 0x55};
 static const uint8_t tail[] = {0, 0, 0, 0, 'I', 'D', 'A', 'T'};
+static const uint8_t pixel[] = {0,    0,    0,    10,   'I',  'D',  'A',  'T',  0x78, 0x01, 0x63,
+                                0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x73, 0x75, 0x01, 0x18};
 
 static void feed(png_structp png, png_bytep to, size_t size)
 {
-    late_reader *state = png_get_io_ptr(png);
-    while (size) {
-        bool made = state->next < 0 || state->next == state->count;
-        const uint8_t *text = state->next < 0 ? head : tail;
-        uint64_t have = made ? (state->next < 0 ? sizeof head : sizeof tail) : state->chunks[state->next].size;
-        size_t n = have - state->done < size ? (size_t)(have - state->done) : size;
-        if (made)
-            memcpy(to, text + state->done, n);
-        else if (!smp_source_look(&state->reader->source, state->chunks[state->next].position + state->done, to, n))
+    beside *state = png_get_io_ptr(png);
+    smp_source *source = state->base.source;
+    while (size && state->next < state->count) {
+        const piece *from = &state->pieces[state->next];
+        const size_t n = from->size - state->done < size ? (size_t)(from->size - state->done) : size;
+        if (from->text)
+            memcpy(to, from->text + state->done, n);
+        else if (!smp_source_look(source, from->position + state->done, to, n))
             png_error(png, "cannot read behind the picture");
         to += n;
         size -= n;
         state->done += n;
-        if (state->done == have) {
-            if (state->next == state->count && size)
-                png_error(png, "read past the metadata");
+        if (state->done == from->size) {
             state->next++;
             state->done = 0;
         }
     }
+    if (size && !state->goes_on)
+        png_error(png, "read past the metadata");
+    if (size && smp_source_read(source, to, size) != size) {
+        const smp_code code = smp_source_ended(source, state->base.err);
+        smp_png_stop(&state->base, code == SMP_E_DECODE ? smp_hint_no_verify(state->base.err) : code);
+    }
+    if (size == 8)
+        smp_png_count_chunk(&state->base, to);
 }
 
-static void read_texts(void *context)
+static void read_beside(void *context)
 {
-    late_reader *state = context;
+    beside *state = context;
+    png_byte row[1];
     smp_png_limit(&state->base);
     png_set_read_fn(state->base.png, state, feed);
     png_read_info(state->base.png, state->base.info);
+    if (state->goes_on) {
+        png_read_row(state->base.png, row, NULL);
+        png_read_end(state->base.png, NULL);
+        return;
+    }
     smp_png_keep_texts(&state->base, &state->reader->media);
     if (state->base.refused)
         png_error(state->base.png, "memory");
+}
+
+/* Reads the picture that these chunks of the source make, or what follows its position. */
+static smp_code open_beside(smp_reader *reader, const piece *chunks, int count, smp_error *err)
+{
+    beside *state = smp_alloc(sizeof *state);
+    if (!state)
+        return smp_fail_memory(err, "PNG", sizeof *state);
+    state->reader = reader;
+    state->goes_on = !count;
+    state->count = count + 2;
+    state->pieces[0] = (piece){head, 0, sizeof head};
+    for (int i = 0; i < count; i++)
+        state->pieces[1 + i] = chunks[i];
+    state->pieces[1 + count] = count ? (piece){tail, 0, sizeof tail} : (piece){pixel, 0, sizeof pixel};
+    state->base.source = &reader->source;
+    state->base.fault = SMP_E_DECODE;
+    state->base.notes = &reader->notes;
+    state->base.cap = SMP_PNG_METADATA_CAP;
+    smp_code code = smp_png_create(&state->base, true, err);
+    if (code == SMP_OK)
+        code = smp_png_guard(&state->base, read_beside, state, err);
+    smp_png_destroy(&state->base, true);
+    smp_free(state);
+    return code;
 }
 
 /* Whether a chunk of this length and type begins there. */
@@ -154,7 +195,7 @@ static uint64_t last_alike(const smp_source *source, uint64_t position, const ui
 }
 
 /* Stops silently at invalid chunks, and at one that is cut short: reading the picture will report them. */
-static int find_chunks(const smp_source *source, span *chunks)
+static int find_chunks(const smp_source *source, piece *chunks)
 {
     static const char types[][5] = {"tEXt", "zTXt", "iTXt", "eXIf"};
     uint64_t position = SIGNATURE;
@@ -174,7 +215,7 @@ static int find_chunks(const smp_source *source, span *chunks)
         }
         for (int k = 0; behind && k < 4; k++)
             if (memcmp(frame + 4, types[k], 4) == 0)
-                chunks[count++] = (span){position, size + FRAME};
+                chunks[count++] = (piece){NULL, position, size + FRAME};
         position += size + FRAME;
     }
     return count;
@@ -182,85 +223,13 @@ static int find_chunks(const smp_source *source, span *chunks)
 
 smp_code smp_png_read_late(smp_reader *reader, smp_error *err)
 {
-    span chunks[LATE_CAP];
-    int count = find_chunks(&reader->source, chunks);
-    if (!count)
-        return SMP_OK;
-    late_reader *state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "PNG", sizeof *state);
-    state->reader = reader;
-    memcpy(state->chunks, chunks, sizeof chunks);
-    state->count = count;
-    state->next = -1;
-    state->base.fault = SMP_E_DECODE;
-    state->base.notes = &reader->notes;
-    state->base.cap = SMP_PNG_METADATA_CAP;
-    smp_code code = smp_png_create(&state->base, true, err);
-    if (code == SMP_OK)
-        code = smp_png_guard(&state->base, read_texts, state, err);
-    smp_png_destroy(&state->base, true);
-    smp_free(state);
-    return code;
-}
-
-/* ------------------------------------------------------------------------------------------ to the end */
-
-/* The picture of one pixel that the header above announces, with a source that pretends to be this file. */
-typedef struct rest_reader {
-    smp_png base;
-    size_t given; /* bytes of head and pixel given so far */
-} rest_reader;
-
-static const uint8_t pixel[] = {0,    0,    0,    10,   'I',  'D',  'A',  'T',  0x78, 0x01, 0x63,
-                                0x60, 0x00, 0x00, 0x00, 0x02, 0x00, 0x01, 0x73, 0x75, 0x01, 0x18};
-
-static void feed_rest(png_structp png, png_bytep to, size_t size)
-{
-    rest_reader *state = png_get_io_ptr(png);
-    while (size && state->given < sizeof head + sizeof pixel) {
-        bool first = state->given < sizeof head;
-        *to++ = first ? head[state->given] : pixel[state->given - sizeof head];
-        state->given++;
-        size--;
-    }
-    if (!size)
-        return;
-    if (smp_source_read(state->base.source, to, size) != size) {
-        const smp_code code = smp_source_ended(state->base.source, state->base.err);
-        smp_png_stop(&state->base, code == SMP_E_DECODE ? smp_hint_no_verify(state->base.err) : code);
-    }
-    if (size == 8)
-        smp_png_count_chunk(&state->base, to);
-}
-
-static void read_rest(void *context)
-{
-    rest_reader *state = context;
-    png_byte row[1];
-    smp_png_limit(&state->base);
-    png_set_read_fn(state->base.png, state, feed_rest);
-    png_read_info(state->base.png, state->base.info);
-    png_read_row(state->base.png, row, NULL);
-    png_read_end(state->base.png, NULL);
+    piece chunks[LATE_CAP];
+    const int count = find_chunks(&reader->source, chunks);
+    return count ? open_beside(reader, chunks, count, err) : SMP_OK;
 }
 
 smp_code smp_png_read_behind(smp_reader *reader, uint64_t position, smp_error *err)
 {
-    rest_reader *state = smp_alloc(sizeof *state);
-    if (!state)
-        return smp_fail_memory(err, "PNG", sizeof *state);
-    state->base.source = &reader->source;
-    state->base.fault = SMP_E_DECODE;
-    state->base.notes = &reader->notes;
-    state->base.cap = SMP_PNG_METADATA_CAP;
-    smp_code code =
-        smp_source_seek(&reader->source, position) ? SMP_OK : smp_fail(err, SMP_E_READ, "cannot read the file again");
-    if (code == SMP_OK)
-        code = smp_png_create(&state->base, true, err);
-    if (code == SMP_OK)
-        code = smp_png_guard(&state->base, read_rest, state, err);
-    smp_png_destroy(&state->base, true);
-    smp_free(state);
-    return code;
+    return smp_source_seek(&reader->source, position) ? open_beside(reader, NULL, 0, err)
+                                                      : smp_fail(err, SMP_E_READ, "cannot read the file again");
 }
