@@ -278,27 +278,5 @@ RUN(unary)
 }
 
 extern warp_execute *const SASS_NAME(functions)[SASS_FUNCTIONS];
-warp_execute *const SASS_NAME(functions)[SASS_FUNCTIONS] = {
-    [SASS_COPY] = SASS_NAME(copy),
-    [SASS_ADD3] = SASS_NAME(add3),
-    [SASS_ADD3_CARRY] = SASS_NAME(add3_carry),
-    [SASS_MULTIPLY] = SASS_NAME(multiply),
-    [SASS_MULTIPLY_WIDE] = SASS_NAME(multiply_wide),
-    [SASS_LEA] = SASS_NAME(lea),
-    [SASS_LOGIC] = SASS_NAME(logic),
-    [SASS_SHIFT] = SASS_NAME(shift),
-    [SASS_COMPARE] = SASS_NAME(compare),
-    [SASS_SELECT] = SASS_NAME(select),
-    [SASS_PERMUTE] = SASS_NAME(permute),
-    [SASS_MINMAX] = SASS_NAME(minmax),
-    [SASS_ADD_MINMAX] = SASS_NAME(add_minmax),
-    [SASS_UNARY] = SASS_NAME(unary),
-    [SASS_FADD] = SASS_NAME(fadd),
-    [SASS_FMUL] = SASS_NAME(fmul),
-    [SASS_FFMA] = SASS_NAME(ffma),
-    [SASS_FMINMAX] = SASS_NAME(fminmax),
-    [SASS_FCOMPARE] = SASS_NAME(fcompare),
-    [SASS_HALVES] = SASS_NAME(halves),
-    [SASS_DOUBLES] = SASS_NAME(doubles),
-    [SASS_DCOMPARE] = SASS_NAME(dcompare),
-};
+#define ENTRY(upper, lower) [SASS_##upper] = SASS_NAME(lower),
+warp_execute *const SASS_NAME(functions)[SASS_FUNCTIONS] = {SASS_FUNCTION_LIST(ENTRY)};

@@ -99,31 +99,14 @@ typedef struct sass_op {
 } sass_op;
 
 /* The functions over whole rows, compiled once for each instruction set (lanes*.c). */
-typedef enum sass_function {
-    SASS_COPY,
-    SASS_ADD3,
-    SASS_ADD3_CARRY,
-    SASS_MULTIPLY,
-    SASS_MULTIPLY_WIDE,
-    SASS_LEA,
-    SASS_LOGIC,
-    SASS_SHIFT,
-    SASS_COMPARE,
-    SASS_SELECT,
-    SASS_PERMUTE,
-    SASS_MINMAX,
-    SASS_ADD_MINMAX,
-    SASS_UNARY,
-    SASS_FADD,
-    SASS_FMUL,
-    SASS_FFMA,
-    SASS_FMINMAX,
-    SASS_FCOMPARE,
-    SASS_HALVES,
-    SASS_DOUBLES,
-    SASS_DCOMPARE,
-    SASS_FUNCTIONS
-} sass_function;
+#define SASS_FUNCTION_LIST(F)                                                                                          \
+    F(COPY, copy)                                                                                                      \
+    F(ADD3, add3) F(ADD3_CARRY, add3_carry) F(MULTIPLY, multiply) F(MULTIPLY_WIDE, multiply_wide) F(LEA, lea)          \
+        F(LOGIC, logic) F(SHIFT, shift) F(COMPARE, compare) F(SELECT, select) F(PERMUTE, permute) F(MINMAX, minmax)    \
+            F(ADD_MINMAX, add_minmax) F(UNARY, unary) F(FADD, fadd) F(FMUL, fmul) F(FFMA, ffma) F(FMINMAX, fminmax)    \
+                F(FCOMPARE, fcompare) F(HALVES, halves) F(DOUBLES, doubles) F(DCOMPARE, dcompare)
+#define SASS_FUNCTION(upper, lower) SASS_##upper,
+typedef enum sass_function { SASS_FUNCTION_LIST(SASS_FUNCTION) SASS_FUNCTIONS } sass_function;
 extern warp_execute *const sass_functions_base[SASS_FUNCTIONS];
 extern warp_execute *const sass_functions_v3[SASS_FUNCTIONS];
 
