@@ -107,50 +107,9 @@ typedef struct warp_constant {
 } warp_constant;
 
 typedef enum warp_special {
-    WARP_TID_X,
-    WARP_TID_Y,
-    WARP_TID_Z,
-    WARP_NTID_X,
-    WARP_NTID_Y,
-    WARP_NTID_Z,
-    WARP_CTAID_X,
-    WARP_CTAID_Y,
-    WARP_CTAID_Z,
-    WARP_NCTAID_X,
-    WARP_NCTAID_Y,
-    WARP_NCTAID_Z,
-    WARP_LANEID,
-    WARP_WARPID,
-    WARP_NWARPID,
-    WARP_SMID,
-    WARP_NSMID,
-    WARP_GRIDID,
-    WARP_MASK_EQ,
-    WARP_MASK_LT,
-    WARP_MASK_LE,
-    WARP_MASK_GT,
-    WARP_MASK_GE,
-    WARP_DYNAMIC_SIZE,
-    WARP_TOTAL_SIZE,
-    WARP_DYNAMIC_BASE, /* where dynamic shared memory begins */
-    WARP_ENV_1,        /* %envreg1 and 2: the address of the memory of a grid's barrier */
-    WARP_ENV_2,
-    WARP_CLUSTER_CTAID_X, /* the block in its cluster */
-    WARP_CLUSTER_CTAID_Y,
-    WARP_CLUSTER_CTAID_Z,
-    WARP_CLUSTER_NCTAID_X,
-    WARP_CLUSTER_NCTAID_Y,
-    WARP_CLUSTER_NCTAID_Z,
-    WARP_CLUSTERID_X, /* the cluster in the grid */
-    WARP_CLUSTERID_Y,
-    WARP_CLUSTERID_Z,
-    WARP_NCLUSTERID_X,
-    WARP_NCLUSTERID_Y,
-    WARP_NCLUSTERID_Z,
-    WARP_CLUSTER_RANK,
-    WARP_CLUSTER_SIZE,
-    WARP_IS_CLUSTER, /* the launch or the kernel says how large clusters are */
-    WARP_CLOCK       /* read when it is asked for */
+#define NAMED(name, spelling, value) WARP_##name,
+#define NAMELESS(name, value)        WARP_##name,
+#include "lab/machine/special_list.def"
 } warp_special;
 
 typedef struct warp_special_row {

@@ -337,84 +337,19 @@ bool warp_run_frame(warp_block *block, warp_frame *frame)
 
 /* ------------------------------------------------------------------------------------------------ rows */
 
-static uint64_t cluster_value(const warp_block *block, warp_special special)
-{
-    static const uint32_t none[3] = {1, 1, 1};
-    const warp_cluster *c = block->cluster;
-    const uint32_t *shape = c ? c->shape : none, *grid = block->launch->grid;
-    if (special >= WARP_CLUSTER_CTAID_X && special <= WARP_CLUSTER_CTAID_Z)
-        return block->id[special - WARP_CLUSTER_CTAID_X] % shape[special - WARP_CLUSTER_CTAID_X];
-    if (special >= WARP_CLUSTER_NCTAID_X && special <= WARP_CLUSTER_NCTAID_Z)
-        return shape[special - WARP_CLUSTER_NCTAID_X];
-    if (special >= WARP_CLUSTERID_X && special <= WARP_CLUSTERID_Z)
-        return block->id[special - WARP_CLUSTERID_X] / shape[special - WARP_CLUSTERID_X];
-    if (special >= WARP_NCLUSTERID_X && special <= WARP_NCLUSTERID_Z)
-        return grid[special - WARP_NCLUSTERID_X] / shape[special - WARP_NCLUSTERID_X];
-    return special == WARP_CLUSTER_RANK   ? block->rank
-           : special == WARP_CLUSTER_SIZE ? shape[0] * shape[1] * shape[2]
-           : c && c->is_explicit          ? UINT32_MAX /* a predicate */
-                                          : 0;
-}
-
 static uint64_t special_value(const warp_block *block, const warp_frame *frame, warp_special special, uint32_t lane)
 {
     const smp_warp_launch *launch = block->launch;
+    static const uint32_t none[3] = {1, 1, 1};
+    const warp_cluster *cluster = block->cluster;
+    const uint32_t *shape = cluster ? cluster->shape : none;
     const uint32_t t = warp_thread(frame, lane), bit = UINT32_C(1) << lane;
     switch (special) {
-    case WARP_TID_X:
-        return t % launch->block[0];
-    case WARP_TID_Y:
-        return t / launch->block[0] % launch->block[1];
-    case WARP_TID_Z:
-        return t / launch->block[0] / launch->block[1];
-    case WARP_NTID_X:
-    case WARP_NTID_Y:
-    case WARP_NTID_Z:
-        return launch->block[special - WARP_NTID_X];
-    case WARP_CTAID_X:
-    case WARP_CTAID_Y:
-    case WARP_CTAID_Z:
-        return block->id[special - WARP_CTAID_X];
-    case WARP_NCTAID_X:
-    case WARP_NCTAID_Y:
-    case WARP_NCTAID_Z:
-        return launch->grid[special - WARP_NCTAID_X];
-    case WARP_LANEID:
-        return lane;
-    case WARP_WARPID:
-        return frame->warp;
-    case WARP_NWARPID:
-        return block->warps;
-    case WARP_SMID:
-        return block->index % 132;
-    case WARP_NSMID:
-        return 132;
-    case WARP_GRIDID:
-        return 1;
-    case WARP_MASK_EQ:
-        return bit;
-    case WARP_MASK_LT:
-        return bit - 1;
-    case WARP_MASK_LE:
-        return bit | (bit - 1);
-    case WARP_MASK_GT:
-        return ~(bit | (bit - 1));
-    case WARP_MASK_GE:
-        return ~(bit - 1);
-    case WARP_DYNAMIC_SIZE:
-        return launch->dynamic_shared;
-    case WARP_TOTAL_SIZE:
-        return block->shared_size;
-    case WARP_DYNAMIC_BASE:
-        return block->dynamic_base;
-    case WARP_ENV_2:
-        return (uint32_t)launch->grid_memory;
-    case WARP_ENV_1:
-        return launch->grid_memory >> 32;
-    case WARP_CLOCK:
-        return block->instructions;
-    default:
-        return cluster_value(block, special);
+#define NAMED(name, spelling, value) NAMELESS(name, value)
+#define NAMELESS(name, value)                                                                                          \
+    case WARP_##name:                                                                                                  \
+        return value;
+#include "lab/machine/special_list.def"
     }
     return 0;
 }
