@@ -8,9 +8,9 @@
 
 struct smp_list_source {
     smp_list_share share;
-    smp_claims *claims; /* of a look, or once started */
+    smp_claims *claims; /* once started, or looked at */
     smp_ahead_queue ahead;
-    smp_hash_set outputs; /* while looking for two of one name; once started: of pieces worked on */
+    smp_hash_set outputs; /* of pieces worked on, or looked at */
     uint8_t *met;         /* bits: the pieces whose outputs these are */
     double touched;       /* when claims were last said to be alive */
 };
@@ -242,11 +242,9 @@ static smp_code refuse_again(smp_todo *todo, smp_error *err)
 static smp_code start(smp_todo *todo, smp_error *err)
 {
     struct smp_list_source *own = todo->listed;
-    smp_hash_set_free(&own->outputs); /* from here on those of pieces that are worked on */
     smp_code code = refuse_again(todo, err);
     const smp_claims_request request = claims_request(todo);
     own->touched = smp_now();
-    smp_claims_close(own->claims); /* of a look */
     return code ? code : smp_claims_open(&request, true, &own->claims, err);
 }
 
@@ -336,18 +334,9 @@ static smp_code note_past(smp_todo *todo, smp_work_unit *unit, smp_journal *jour
 /* Before a start: every piece of the shard is only looked at. */
 static smp_code open_to_look(smp_todo *todo, smp_error *err)
 {
-    struct smp_list_source *own = todo->listed;
     smp_claims_request request = claims_request(todo);
     request.clock = -1;
-    request.share.deal = NULL; /* nobody deals yet */
-    if (!todo->cursor) {       /* from the beginning */
-        smp_ahead_free(&own->ahead);
-        smp_claims_close(own->claims);
-        own->claims = NULL;
-        smp_hash_set_free(&own->outputs);
-    }
-    todo->cursor = 1;
-    return own->claims ? SMP_OK : smp_claims_open(&request, false, &own->claims, err);
+    return todo->listed->claims ? SMP_OK : smp_claims_open(&request, false, &todo->listed->claims, err);
 }
 
 static smp_code take(smp_todo *todo, const smp_ahead *piece, smp_claim **claim, smp_error *err)
@@ -381,10 +370,8 @@ static smp_code claim_piece(smp_todo *todo, const smp_ahead *piece, smp_work_uni
             code = note_past(todo, unit, smp_claim_journal(claim), past, err);
     }
     if (code) {
-        if (refused && !past->begun) /* whoever comes with another option takes it */
-            smp_claim_give_back(claim);
-        else
-            smp_claim_leave(claim, false);
+        const bool anybody = refused && !past->begun; /* whoever comes with another option takes it */
+        smp_claim_give_back(claim, anybody ? SMP_CLAIM_UNTOUCHED : SMP_CLAIM_STOPPED);
         smp_work_unit_free(unit);
         return code;
     }
@@ -423,7 +410,7 @@ static smp_code done(smp_todo *todo, smp_work_unit *unit, smp_error *err)
 static smp_code give_back(smp_todo *todo, smp_work_unit *unit, smp_error *err)
 {
     (void)err;
-    smp_claim_leave(unit->claim, unit->left == 0);
+    smp_claim_give_back(unit->claim, unit->left ? SMP_CLAIM_STOPPED : SMP_CLAIM_FAILED);
     unit->claim = NULL;
     pthread_mutex_lock(&todo->lock);
     todo->count.undone++;

@@ -551,7 +551,7 @@ smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t fil
         code = fail_claim(done, errno, err);
     if (code) {
         (void)unlink(own);
-        smp_claim_leave(claim, false);
+        smp_claim_give_back(claim, SMP_CLAIM_STOPPED);
         return code;
     }
     end(claim);
@@ -577,18 +577,12 @@ void smp_claim_offer(smp_claim *claim)
     mark(claim, LEFT);
 }
 
-void smp_claim_give_back(smp_claim *claim)
+void smp_claim_give_back(smp_claim *claim, smp_claim_end why)
 {
+    static const piece_kind kinds[] = {
+        [SMP_CLAIM_UNTOUCHED] = GIVEN_BACK, [SMP_CLAIM_STOPPED] = LEFT, [SMP_CLAIM_FAILED] = FAILED};
     if (!claim)
         return;
-    mark(claim, GIVEN_BACK);
-    end(claim);
-}
-
-void smp_claim_leave(smp_claim *claim, bool failed)
-{
-    if (!claim)
-        return;
-    mark(claim, failed ? FAILED : LEFT);
+    mark(claim, kinds[why]);
     end(claim);
 }

@@ -71,7 +71,10 @@ void smp_claim_offer(smp_claim *claim); /* the process ends: others may take the
 
 /* The piece is done; its journal becomes one line. Frees the claim. */
 smp_code smp_claim_done(smp_claim *claim, const smp_piece_past *past, size_t files, smp_error *err);
-void smp_claim_leave(smp_claim *claim, bool failed); /* not done. Frees the claim; null is allowed */
-void smp_claim_give_back(smp_claim *claim);          /* the same, where nothing was begun: it is free again */
+
+/* Not done: nothing of it was begun, so that anybody may take it; the run was stopped; some files failed. Frees the
+ * claim; null is allowed. */
+typedef enum smp_claim_end { SMP_CLAIM_UNTOUCHED, SMP_CLAIM_STOPPED, SMP_CLAIM_FAILED } smp_claim_end;
+void smp_claim_give_back(smp_claim *claim, smp_claim_end why);
 
 #endif

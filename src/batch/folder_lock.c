@@ -31,18 +31,17 @@ static struct flock range(short type, int64_t from, int64_t length) /* length 0:
 
 static smp_code fail_busy(const char *folder, int64_t byte, const smp_folder_use *use, smp_error *err)
 {
-    if (byte >= lists && use->list) {
-        smp_fail(err, SMP_E_WRITE, "another smempipe batch works on another list in this folder");
-        smp_hint(err, "wait for it, or give another folder by -o");
-    } else if (byte >= lists) {
-        smp_fail(err, SMP_E_WRITE, "another smempipe batch works on a list in this folder");
-        smp_hint(err, "wait for it, or work on the same list by --list");
-    } else if (byte > 0 && use->shards > 0) {
-        smp_fail(err, SMP_E_WRITE, "another smempipe batch is one of %lld shards in this folder", (long long)byte);
-        smp_hint(err, "shards that run at once have the same number behind the slash: --shard K/%lld", (long long)byte);
+    if (byte >= lists) {
+        smp_fail(err, SMP_E_WRITE, "another smempipe batch works on %s list in this folder",
+                 use->list ? "another" : "a");
+        smp_hint(err, use->list ? "wait for it, or give another folder by -o"
+                                : "wait for it, or work on the same list by --list");
     } else if (byte > 0) {
         smp_fail(err, SMP_E_WRITE, "another smempipe batch is one of %lld shards in this folder", (long long)byte);
-        smp_hint(err, "wait for it, or be another of them by --shard K/%lld", (long long)byte);
+        smp_hint(err,
+                 use->shards > 0 ? "shards that run at once have the same number behind the slash: --shard K/%lld"
+                                 : "wait for it, or be another of them by --shard K/%lld",
+                 (long long)byte);
     } else {
         smp_fail(err, SMP_E_WRITE, "another smempipe batch is writing to this folder");
         smp_hint(err, "wait for it, or share the work by --shard 1/2 and --shard 2/2");

@@ -130,7 +130,7 @@ smp_code smp_todo_start(smp_todo *todo, smp_error *err);
  * ends with its last file. One caller at a time. */
 smp_code smp_todo_next(smp_todo *todo, smp_work_unit **out, smp_error *err);
 void smp_work_unit_free(smp_work_unit *unit); /* null is allowed */
-void smp_todo_rewind(smp_todo *todo);         /* to look again from the beginning */
+void smp_todo_rewind(smp_todo *todo);         /* to look at a walk again from the beginning */
 
 /* For smp_batch_request.begin, finished and ended: notes the file as begun, makes its folder; notes it as done or
  * failed; ends its unit with the last of its files: syncs and notes that. */

@@ -98,7 +98,7 @@ static void every_piece_is_taken_once(void **context)
             assert_true(piece <= total + 4); /* as many as are worked on may be left out for a while */
             furthest = piece > furthest ? piece : furthest;
             total++;
-            smp_claim_leave(held[i], true); /* which syncs nothing, and so is quick */
+            smp_claim_give_back(held[i], SMP_CLAIM_FAILED); /* which syncs nothing, and so is quick */
             held[i] = claim;
         }
     assert_int_equal(total, COUNT);
@@ -106,8 +106,8 @@ static void every_piece_is_taken_once(void **context)
     smp_claims_sum sum = smp_claims_sum_up(tasks[0]);
     assert_int_equal(sum.failed, COUNT - 2);
     assert_int_equal(sum.held, 2);
-    smp_claim_leave(held[0], false);
-    smp_claim_leave(held[1], true);
+    smp_claim_give_back(held[0], SMP_CLAIM_STOPPED);
+    smp_claim_give_back(held[1], SMP_CLAIM_FAILED);
     sum = smp_claims_sum_up(tasks[1]);
     assert_int_equal(sum.left, 1);
     assert_int_equal(sum.failed, COUNT - 1);
@@ -130,7 +130,7 @@ static void pieces_that_were_left_are_taken_up_with_resume(void **context)
     const smp_journal_entry begun = {.input = {1, 1}, .work = {3, 4}};
     assert_ok(smp_journal_add(smp_claim_journal(claims[1]), "b.png", &begun, &err));
     end_done(claims[0], 9);
-    smp_claim_leave(claims[1], false);
+    smp_claim_give_back(claims[1], SMP_CLAIM_STOPPED);
 
     smp_claims *plain = open_pieces(&request); /* without resume nothing is free */
     assert_null(take_next(plain, &piece, &past));
@@ -151,7 +151,7 @@ static void pieces_that_were_left_are_taken_up_with_resume(void **context)
     assert_null(take_next(second, &piece, &past)); /* piece 0 is done, piece 2 is held by a process that lives */
     assert_int_equal(piece, SIZE_MAX);
     end_done(again, 9);
-    smp_claim_leave(claims[2], false);
+    smp_claim_give_back(claims[2], SMP_CLAIM_STOPPED);
     smp_claims_close(first);
     smp_claims_close(second);
 }
@@ -199,7 +199,7 @@ static void a_piece_that_is_given_back_is_free(void **context)
         done += claim != NULL;
     }
     assert_int_equal(smp_claims_sum_up(other).held, 1);
-    smp_claim_give_back(back);
+    smp_claim_give_back(back, SMP_CLAIM_UNTOUCHED);
     assert_int_equal(smp_claims_sum_up(other).left, 1);
     smp_claim *claim = take_next(other, &piece, &past);
     assert_non_null(claim);
