@@ -19,28 +19,28 @@ static smp_code check_options(const smempipe_file_options *options, smp_error *e
     return SMP_OK;
 }
 
-static const smp_limits *library_limits(smp_limits *limits, const smempipe_file_options *options)
+static const smp_read_options *library_reading(smp_read_options *how, const smempipe_file_options *options)
 {
-    *limits = smp_limits_default();
-    limits->max_memory = 0; /* it would count the whole process */
-    limits->memory_meant = true;
+    *how = smp_read_defaults();
+    how->limits.max_memory = 0; /* it would count the whole process */
+    how->memory_meant = true;
     if (options && options->max_pixels)
-        limits->max_pixels = options->max_pixels;
+        how->limits.max_pixels = options->max_pixels;
     if (options && options->max_file)
-        limits->max_file = options->max_file;
+        how->limits.max_file = options->max_file;
     if (options)
-        limits->page = options->page;
-    return limits;
+        how->page = options->page;
+    return how;
 }
 
 smp_code smp_api_run(const smempipe_pipeline *pipeline, const smp_plan *plan, smp_device *device, smp_endpoint *source,
                      smp_endpoint *sinks, smempipe_result **result, smp_error *err)
 {
-    smp_limits limits;
+    smp_read_options how;
     smp_run_report report = {.device = device->info, .threads = device->info.units};
     const smp_run_request request = {.program = pipeline->program, .diags = (smp_diags *)(uintptr_t)&pipeline->diags};
     const smp_runner_setup setup = {
-        .plan = plan, .device = device, .limits = library_limits(&limits, NULL), .source = source, .sinks = sinks};
+        .plan = plan, .device = device, .read = library_reading(&how, NULL), .source = source, .sinks = sinks};
     const double start = smp_now();
     int failed;
     smp_code code = smp_runner_run(&setup, &report, &failed, err);
@@ -291,7 +291,8 @@ smempipe_code smempipe_run_file(const smempipe_pipeline *pipeline, smempipe_devi
     }
     smp_run_request request = {
         .program = pipeline->program, .diags = &diags, .input = in, .output = out, .device = device->device};
-    (void)library_limits(&request.limits, options);
+    (void)library_reading(&request.read, options);
+    request.gpu_jpeg = SMP_GPU_JPEG;
     if (options) {
         request.write.force = options->force != 0;
         request.write.strip = options->strip != 0;
@@ -319,14 +320,14 @@ smempipe_code smempipe_probe(const char *path, const smempipe_file_options *opti
                              smempipe_error **error)
 {
     smp_error err = {.code = SMP_OK};
-    smp_limits limits;
+    smp_read_options how;
     smp_reader *reader = NULL;
     if (error)
         *error = NULL;
     if (!path || !shape)
         return smp_api_wrong(error, "a null where a path and a place for the shape belong");
     *shape = (smempipe_shape){.kind = 0};
-    if (!check_options(options, &err) && !smp_reader_open(path, library_limits(&limits, options), &reader, &err))
+    if (!check_options(options, &err) && !smp_reader_open(path, library_reading(&how, options), &reader, &err))
         smp_api_public_shape(&smp_reader_media(reader)->shape, shape);
     smp_reader_close(reader);
     return smp_api_fail(error, &err, NULL);

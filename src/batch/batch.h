@@ -15,7 +15,7 @@ typedef struct smp_batch_file {
     const char *output; /* null: nothing is written (measure) */
     uint64_t bytes;     /* of the input; 0: unknown */
     bool replace;       /* an output that is there */
-    int64_t page;       /* the one to read; 0: as limits say */
+    int64_t page;       /* the one to read; 0: as options say */
     int64_t mtime;      /* when it was changed last, as a list says, which may be old by now; 0: nobody says */
     uint64_t number;    /* the caller's, as is */
     void *own;
@@ -37,7 +37,9 @@ typedef struct smp_batch_request {
     smp_code (*more)(void *context, const smp_batch_file **files, size_t *count, smp_error *err);
     size_t expected;         /* with more: files in all, as far as known, and */
     uint64_t expected_bytes; /* their bytes, for tick() */
-    smp_limits limits;
+    smp_read_options read;
+    bool fast_decode; /* as in smp_run_request, as are those below that have no comment */
+    uint64_t gpu_jpeg;
     smp_write_options write;
     const char
         *device; /* auto, cpu, cuda (all GPUs), cuda:0,2 (some), simt; several files at once have a handle each */

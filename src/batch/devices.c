@@ -77,12 +77,12 @@ static void guess_work(const smp_batch_request *request, smp_device_request *ask
         if (!strcmp(request->files[i].input, "-") || stat(request->files[i].input, &status) != 0 ||
             !S_ISREG(status.st_mode)) /* can be read once only */
             continue;
-        if (smp_reader_open(request->files[i].input, &request->limits, &reader, &unread))
+        if (smp_reader_open(request->files[i].input, &request->read, &reader, &unread))
             continue;
         const smp_media *media = smp_reader_media(reader);
         const smp_shape *shape = &media->shape;
         const double pixels = (double)shape->width * (double)shape->height;
-        const bool large = request->limits.gpu_jpeg && pixels >= (double)request->limits.gpu_jpeg;
+        const bool large = request->gpu_jpeg && pixels >= (double)request->gpu_jpeg;
         const bool from = large && !strcmp(media->file_format, "JPEG");
         const bool to = large && request->files[i].output && smp_writer_is(request->files[i].output, NULL, "JPEG");
         double samples = (double)shape->width * (double)shape->height * shape->channels * files;

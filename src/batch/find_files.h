@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/text/texts.h"
+#include "io/read_options.h"
 #include "stages/stage.h"
 
 typedef struct smp_find_options {
@@ -92,7 +92,7 @@ void smp_found_free(smp_found_list *list);
 
 /* Puts each page of files that hold several in their place on the list, with the page's number behind the stem of the
  * name. Files that cannot be opened stay as they are. */
-smp_code smp_found_pages(smp_found_list *list, const smp_limits *limits, smp_error *err);
+smp_code smp_found_pages(smp_found_list *list, const smp_read_options *how, smp_error *err);
 
 /* Adds a file to the end; its texts are copied, and its name may be another text than the path's end. */
 smp_code smp_found_add(smp_found_list *list, const smp_found *found, smp_error *err);

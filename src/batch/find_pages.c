@@ -20,11 +20,11 @@ static bool may_have_pages(const char *name)
     return false;
 }
 
-static int64_t count_pages(const smp_found *file, const smp_limits *limits)
+static int64_t count_pages(const smp_found *file, const smp_read_options *how)
 {
     smp_reader *reader;
     smp_error unread = {.code = SMP_OK};
-    if (!file->regular || !may_have_pages(file->name) || smp_reader_open(file->path, limits, &reader, &unread))
+    if (!file->regular || !may_have_pages(file->name) || smp_reader_open(file->path, how, &reader, &unread))
         return 1;
     const int64_t pages = smp_reader_media(reader)->pages;
     smp_reader_close(reader);
@@ -55,10 +55,10 @@ static smp_code add_pages(smp_found_list *to, const smp_found *file, int64_t pag
     return code;
 }
 
-smp_code smp_found_pages(smp_found_list *list, const smp_limits *limits, smp_error *err)
+smp_code smp_found_pages(smp_found_list *list, const smp_read_options *how, smp_error *err)
 {
     smp_found_list all = {.count = 0};
-    smp_limits first = *limits;
+    smp_read_options first = *how;
     smp_code code = SMP_OK;
     first.page = 1;
     for (size_t i = 0; i < list->count && !code; i++) {

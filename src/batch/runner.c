@@ -36,7 +36,9 @@ static smp_code run_once(smp_batch_worker *w, const smp_batch_file *file, smp_de
         .diags = r->diags,
         .input = file->input,
         .output = file->output,
-        .limits = r->limits,
+        .read = r->read,
+        .fast_decode = r->fast_decode,
+        .gpu_jpeg = r->gpu_jpeg,
         .write = r->write,
         .device = device,
         .variant = r->variant,
@@ -48,7 +50,7 @@ static smp_code run_once(smp_batch_worker *w, const smp_batch_file *file, smp_de
     };
     request.write.force = r->write.force || file->replace;
     if (file->page)
-        request.limits.page = file->page;
+        request.read.page = file->page;
     request.write.threads = 1; /* a device of the CPU says how many it has */
     if (!file->output || !r->program->save_count)
         return smp_run_file(&request, report, err);

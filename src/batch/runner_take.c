@@ -16,7 +16,7 @@ bool smp_batch_stopping(const smp_batch *b)
 /* Memory that is nearly used up: files that end will give some back. */
 static bool crowded(const smp_batch *b)
 {
-    uint64_t most = b->request->limits.max_memory;
+    uint64_t most = b->request->read.limits.max_memory;
     return most && smp_alloc_live() > most / 2;
 }
 

@@ -27,11 +27,11 @@ typedef struct smp_todo_request {
     const char *const *given;
     size_t given_count;
     smp_find_options walk;
-    const smp_limits *pages; /* each page of a file is a file, for readers with these limits; null: the files as such */
-    const char *list;        /* a list of work that takes the place of all these; null: none */
-    const char *folder;      /* of outputs */
-    const char *pattern;     /* of their names */
-    const char *extension;   /* what {ext} is in them; null: by the input and the pipeline */
+    const smp_read_options *pages; /* each page of a file is a file, read so; null: the files as such */
+    const char *list;              /* a list of work that takes the place of all these; null: none */
+    const char *folder;            /* of outputs */
+    const char *pattern;           /* of their names */
+    const char *extension;         /* what {ext} is in them; null: by the input and the pipeline */
     const smp_program *program;
     smp_hash work; /* of the pipeline and all that changes outputs */
     bool force, resume, skip_existing;

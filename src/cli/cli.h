@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "base/limits.h"
 #include "cli/options.h"
 #include "device/device.h"
 #include "io/media.h"
@@ -22,8 +21,10 @@ typedef struct smp_common {
     const char *device;
     int64_t threads;
     bool no_sandbox;
-    const char *raw; /* the text of limits.raw; null: inputs have headers */
-    smp_limits limits;
+    const char *raw; /* the text of read.raw; null: inputs have headers */
+    smp_read_options read;
+    bool fast_decode; /* of smp_run_request */
+    uint64_t gpu_jpeg;
 } smp_common;
 
 extern const smp_option smp_common_options[];

@@ -32,34 +32,34 @@ const smp_option smp_common_options[] = {
      .min = 0, .max = 4096, .flags = SMP_O_THREADS},
 #define L(field, option, value, text)                                                                                  \
     {option,          0,                                                                                               \
-     SMP_O_SIZE,      offsetof(smp_common, limits.field),                                                              \
+     SMP_O_SIZE,      offsetof(smp_common, read.limits.field),                                                         \
      .size = (value), .argument = "N",                                                                                 \
      .help = text,    .flags = SMP_O_INPUTS},
 #define SMP_MEMORY_DEFAULT 0
 #include "base/limit_list.def"
 #undef SMP_MEMORY_DEFAULT
 #undef L
-    {"page", 0, SMP_O_INT, offsetof(smp_common, limits.page), .fallback = "0", .argument = "N", .min = 1, .max = 1e9,
+    {"page", 0, SMP_O_INT, offsetof(smp_common, read.page), .fallback = "0", .argument = "N", .min = 1, .max = 1e9,
      .help = "the page to read of a file that holds several (TIFF), 1 first; the first unless said",
      .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_SILENT},
-    {"fast-decode", 0, SMP_O_FLAG, offsetof(smp_common, limits.fast_decode),
+    {"fast-decode", 0, SMP_O_FLAG, offsetof(smp_common, fast_decode),
      .help = "decode JPEGs at 1/2, 1/4 or 1/8 of their size where the pipeline scales them down to a size in pixels "
              "first: several times as quick, and other samples than from the whole picture",
      .flags = SMP_O_INPUTS | SMP_O_PICTURES},
     {"raw", 0, SMP_O_STRING, offsetof(smp_common, raw), .argument = "SPEC", .flags = SMP_O_INPUTS,
      .help = "inputs have no header: pictures as in u8x3:1920x1080 (u8, u16le, u16be, f32le), sounds as in "
              "s16lex2:48000 (u8, s16le, s24le, s32le, f32le, f64le, alaw, mulaw); @BYTES behind it passes bytes over"},
-    {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, limits.no_verify),
+    {"no-verify", 0, SMP_O_FLAG, offsetof(smp_common, read.no_verify),
      .help = "read what there is of a JPEG, PNG, WAV, W64, AIFF, CAF, video, M4A or other file of FFmpeg's that is cut "
              "short, with a warning, and check neither the MD5 that a FLAC keeps of its samples nor a "
              "TIFF's sums",
      .flags = SMP_O_INPUTS},
-    {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, limits.time_limit), .fallback = "0", .argument = "SECONDS",
+    {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_common, read.time_limit), .fallback = "0", .argument = "SECONDS",
      .min = 0, .max = 1e6,
      .help = "longest time that decoding a file, or compiling a kernel, may take; 0: by its size, and a minute for a "
              "kernel",
      .flags = SMP_O_INPUTS},
-    {"gpu-jpeg", 0, SMP_O_SIZE, offsetof(smp_common, limits.gpu_jpeg), .size = SMP_GPU_JPEG, .argument = "PIXELS",
+    {"gpu-jpeg", 0, SMP_O_SIZE, offsetof(smp_common, gpu_jpeg), .size = SMP_GPU_JPEG, .argument = "PIXELS",
      .help = "from how many pixels on a GPU decodes and codes JPEGs too: the same bytes; 0: never",
      .flags = SMP_O_INPUTS | SMP_O_PICTURES | SMP_O_DEVICE | SMP_O_ADVANCED},
     {"no-sandbox", 0, SMP_O_FLAG, offsetof(smp_common, no_sandbox),
@@ -229,7 +229,7 @@ static void guess_work(const smp_common *common, const char *path, const smp_pro
     smp_reader *reader;
     smp_error unread = {.code = SMP_OK};
     if (!path || !program || !strcmp(path, "-") || stat(path, &status) || !S_ISREG(status.st_mode) ||
-        smp_reader_open(path, &common->limits, &reader, &unread))
+        smp_reader_open(path, &common->read, &reader, &unread))
         return; /* what is wrong with the file is said when it is run */
     const smp_shape *shape = &smp_reader_media(reader)->shape;
     double samples = (double)shape->width * (double)shape->height * shape->channels;

@@ -139,7 +139,7 @@ smp_code smp_cli_parse(const smp_pipeline_settings *settings, const char *path, 
     smp_setting *pairs = NULL;
     smp_shipped shipped = {0};
     smp_readable may = {
-        .lenient = settings->lenient, .trust = settings->trust, .tool_seconds = settings->common.limits.time_limit};
+        .lenient = settings->lenient, .trust = settings->trust, .tool_seconds = settings->common.read.time_limit};
     smp_code code = split_settings(&settings->settings, &pairs, err);
     if (!code)
         code = smp_shipped_list(&shipped, err);

@@ -207,18 +207,18 @@ static smp_code run_command(const smp_command *command, int argc, char **argv, s
     else if (!code && (*common)->version)
         puts("smempipe " SMP_VERSION);
     else if (!code) {
-        smp_limits *limits = &((smp_common *)settings)->limits;
-        uint64_t *most = &limits->max_memory;
-        limits->memory_meant = (*common)->limits.memory_meant = *most != 0;
+        smp_read_options *how = &((smp_common *)settings)->read;
+        uint64_t *most = &how->limits.max_memory;
+        how->memory_meant = (*common)->read.memory_meant = *most != 0;
         if ((*common)->quiet && (*common)->verbose)
             code = smp_fail(err, SMP_E_USAGE, "--quiet and --verbose exclude each other");
-        else if ((*common)->raw && (code = smp_raw_parse((*common)->raw, &limits->raw, err)))
+        else if ((*common)->raw && (code = smp_raw_parse((*common)->raw, &how->raw, err)))
             ;
         else if (*most && *most < LEAST_MEMORY) {
             smp_fail(err, SMP_E_USAGE, "--max-memory leaves no room for the program itself");
             code = smp_hint(err, "give at least %dK; pictures take more", LEAST_MEMORY >> 10);
         } else if (!*most)
-            *most = (*common)->limits.max_memory = smp_default_memory();
+            *most = (*common)->read.limits.max_memory = smp_default_memory();
         if (!code)
             smp_alloc_limit(*most);
         if (!code && !(command->without & SMP_O_INPUTS))

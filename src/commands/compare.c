@@ -238,7 +238,9 @@ static smp_code compare_program(void *given, const smp_program *program, smp_dia
     smp_run_request run = {.program = program,
                            .diags = diags,
                            .input = settings->in,
-                           .limits = common->limits,
+                           .read = common->read,
+                           .fast_decode = common->fast_decode,
+                           .gpu_jpeg = common->gpu_jpeg,
                            .device = device,
                            .plain_storage = settings->plan.plain_storage,
                            .no_fuse = !settings->fuse};

@@ -70,7 +70,7 @@ static smp_code fail_unlike(const joined *j, const smp_shape *own, const char *p
 static smp_code add_header(joined *j, const char *path, bool first, smp_error *err)
 {
     smp_reader *reader = NULL;
-    smp_code code = smp_reader_open(path, &j->settings->many.plan.base.common.limits, &reader, err);
+    smp_code code = smp_reader_open(path, &j->settings->many.plan.base.common.read, &reader, err);
     const smp_shape *own = code ? NULL : &smp_reader_media(reader)->shape;
     if (!code && own->kind != SMP_AUDIO) {
         code = smp_fail(err, SMP_E_USAGE, "it is a picture, and concat is for sounds");
@@ -96,7 +96,7 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
 
 static smp_code check_length(const joined *j, smp_error *err)
 {
-    const uint64_t most = j->settings->many.plan.base.common.limits.max_pixels;
+    const uint64_t most = j->settings->many.plan.base.common.read.limits.max_pixels;
     if ((uint64_t)j->shape.height <= most)
         return SMP_OK;
     smp_fail(err, SMP_E_LIMIT, "the sounds together have %lld frames, more than %llu", (long long)j->shape.height,
@@ -134,7 +134,7 @@ static smp_code open_output(joined *j, smp_error *err)
     smp_cli_write_options(&s->write, &write);
     write.force = common->force;
     write.inputs = j->inputs;
-    smp_code code = smp_reader_open(j->inputs[0], &common->limits, &reader, err); /* whose tags it gets */
+    smp_code code = smp_reader_open(j->inputs[0], &common->read, &reader, err); /* whose tags it gets */
     if (!code && (code = smp_writer_shape(s->out, &j->shape, &held, err)) && smp_writer_fits_rate(s->out, NULL, &fit))
         smp_hint(err, "join them at their rate: smempipe concat ... -o - | smempipe convert - %.200s", s->out);
     if (!code) {
@@ -174,7 +174,7 @@ static smp_code copy(joined *j, const char *path, smp_error *err)
     const smp_common *common = &j->settings->many.plan.base.common;
     const int64_t stride = j->shape.channels * (int64_t)sizeof(float);
     smp_reader *reader = NULL;
-    smp_code code = smp_reader_open(path, &common->limits, &reader, err);
+    smp_code code = smp_reader_open(path, &common->read, &reader, err);
     const smp_shape *own = code ? NULL : &smp_reader_media(reader)->shape;
     if (own && (own->kind != SMP_AUDIO || own->rate != j->shape.rate || own->channels != j->shape.channels))
         code = fail_unlike(j, own, path, err); /* it was changed meanwhile */

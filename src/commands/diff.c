@@ -135,7 +135,7 @@ typedef struct side {
 static smp_code open_side(side *s, const smp_common *common, smp_error *err)
 {
     smp_code code = smp_cli_check_stdin(s->path, err);
-    if (!code && (code = smp_reader_open(s->path, &common->limits, &s->reader, err)))
+    if (!code && (code = smp_reader_open(s->path, &common->read, &s->reader, err)))
         smp_at(err, "%s", s->path);
     return code;
 }
@@ -170,7 +170,7 @@ static smp_code side_rows(side *s, void *strip, int64_t stride, int64_t y, int64
 static smp_code compare_rows(side *sides, const diff_settings *settings, difference *d, smp_error *err)
 {
     enum { STRIP_BYTES = 1 << 20 };
-    smp_alloc_limit(settings->common.limits.max_memory);
+    smp_alloc_limit(settings->common.read.limits.max_memory);
     smp_code code = turn_sides(sides, err);
     if (code)
         return code;

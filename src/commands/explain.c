@@ -190,7 +190,7 @@ static smp_code explain_input(const explain_settings *settings, const smp_progra
             .assumed = !settings->out,
             .plan = plan,
             .device = job.device,
-            .limit = job.request.limits.max_memory,
+            .limit = job.request.read.limits.max_memory,
         };
         code = explain_plan(settings, &explanation, err);
     }

@@ -192,7 +192,7 @@ static smp_code info(void *given, smp_error *err)
         smp_reader *reader = NULL;
         smp_code code = smp_cli_check_stdin(path, err);
         if (!code)
-            code = smp_reader_open(path, &settings->common.limits, &reader, err);
+            code = smp_reader_open(path, &settings->common.read, &reader, err);
         if (code) {
             smp_at(err, "%s", path);
             smp_cli_error(&settings->common, err);

@@ -174,7 +174,7 @@ static void warn_of_idle_options(const smp_run_settings *settings, const smp_pro
 {
     const smp_common *common = &settings->plan.base.common;
     const char *in = !strcmp(settings->in, "-") ? "standard input" : smp_writer_format(settings->in, NULL);
-    if (common->limits.fast_decode && in && strcmp(in, "JPEG") != 0)
+    if (common->fast_decode && in && strcmp(in, "JPEG") != 0)
         smp_cli_warning(common, "--fast-decode does nothing: it is for JPEG files, and this is %s", in);
     if (!settings->frames)
         smp_cli_idle_options(common, &settings->write, settings->out, settings->format, program);
@@ -192,7 +192,7 @@ static smp_run_request request_of(const smp_run_settings *settings, const smp_cl
     if (settings->format)
         request.write.format = settings->format + (settings->format[0] == '.');
     if (settings->frames) {
-        request.limits.frames = true;
+        request.read.frames = true;
         if (!settings->format)
             request.write.format = common->raw ? "raw" : "y4m";
     }

@@ -189,7 +189,7 @@ static smp_code show_one(const show_settings *settings, const char *path, smp_er
     int64_t width = settings->width ? settings->width : way == BLOCKS ? columns : pixels;
     smp_code code = smp_cli_check_stdin(path, err);
     if (!code)
-        code = smp_small_picture_read(path, &settings->common.limits, width, 4 * width, &picture, err);
+        code = smp_small_picture_read(path, &settings->common.read, width, 4 * width, &picture, err);
     if (code)
         return code;
     if (settings->files.count > 1) {

@@ -227,7 +227,7 @@ static smp_code write_parts(const split_settings *s, const parts *found, smp_err
     smp_reader *reader = NULL;
     float *block = NULL;
     int64_t at = 0;
-    smp_code code = smp_reader_open(s->in, &s->plan.base.common.limits, &reader, err);
+    smp_code code = smp_reader_open(s->in, &s->plan.base.common.read, &reader, err);
     const smp_shape shape = code ? (smp_shape){.channels = 1} : smp_reader_media(reader)->shape;
     const int64_t stride = shape.channels * (int64_t)sizeof(float);
     if (!code && !(block = smp_alloc_array(BLOCK, (size_t)stride)))
@@ -313,7 +313,7 @@ static smp_code take_rows(void *context, const char *name, const smp_shape *shap
 static smp_code read_meta(const split_settings *s, int64_t start, smp_meta *meta, smp_error *err)
 {
     smp_reader *reader = NULL;
-    smp_code code = smp_reader_open(s->in, &s->plan.base.common.limits, &reader, err);
+    smp_code code = smp_reader_open(s->in, &s->plan.base.common.read, &reader, err);
     if (!code && !smp_meta_copy(meta, &smp_reader_media(reader)->meta))
         code = smp_fail_memory(err, "tags", 100);
     smp_reader_close(reader);
@@ -359,7 +359,7 @@ static smp_code find_and_write(void *given, const smp_program *program, smp_diag
     if (!code)
         code = smp_part_pattern_check(s->pattern, err);
     if (!code && !strcmp(s->in, "-"))
-        code = smp_prepass_keep_stdin(&s->plan.base.common.limits, &start, err);
+        code = smp_prepass_keep_stdin(&s->plan.base.common.read.limits, &start, err);
     if (code) {
         smp_free(folder);
         return code;

@@ -334,7 +334,7 @@ static smp_code tiles(void *given, smp_error *err)
     const tiles_settings *s = given;
     tiling t = {.settings = s};
     smp_code code = check_settings(s, err);
-    if (!code && (code = smp_reader_open(s->in, &s->common.limits, &t.reader, err)))
+    if (!code && (code = smp_reader_open(s->in, &s->common.read, &t.reader, err)))
         return smp_at(err, "%s", s->in);
     if (!code) {
         t.media = smp_reader_media(t.reader);

@@ -4,8 +4,8 @@
 #ifndef SMP_COMPARE_COMPARE_H
 #define SMP_COMPARE_COMPARE_H
 
-#include "base/limits.h"
 #include "device/device.h"
+#include "io/read_options.h"
 #include "pipe/plan.h"
 #include "report/compare/compare.h"
 
@@ -23,12 +23,12 @@ typedef struct smp_compare_request {
     int64_t repeat;    /* samples of each variant, at least */
     double time_limit; /* seconds in all: half for times, half for counts */
     bool hot; /* each sample finds the caches as a run of the same variant left them; false: caches are flushed */
-    bool times, counts;       /* what is wanted */
-    bool measured;            /* also ask the GPU for counts (sass, hw), not only the model */
-    bool default_only;        /* only the variant that a run would take (and naive, when times are wanted); for `run` */
-    const char *variant;      /* with default_only: the variant asked for, or null */
-    int threads;              /* of the emulator; 0: all */
-    const smp_limits *limits; /* for files that the program names; null: the defaults */
+    bool times, counts;  /* what is wanted */
+    bool measured;       /* also ask the GPU for counts (sass, hw), not only the model */
+    bool default_only;   /* only the variant that a run would take (and naive, when times are wanted); for `run` */
+    const char *variant; /* with default_only: the variant asked for, or null */
+    int threads;         /* of the emulator; 0: all */
+    const smp_read_options *read; /* for files that the program names; null: the defaults */
     smp_code (*progress)(void *context, int64_t done, int64_t total); /* as in smp_run_request; may be null */
     void *progress_context;
 } smp_compare_request;

@@ -139,12 +139,12 @@ typedef struct whole_input {
 static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, whole_input *out, smp_error *err)
 {
     *out = (whole_input){.reader = NULL};
-    smp_code code = smp_reader_open(run->input, &run->limits, &out->reader, err);
+    smp_code code = smp_reader_open(run->input, &run->read, &out->reader, err);
     if (code)
         return code;
     const smp_media *media = smp_reader_media(out->reader);
     out->shape = media->shape;
-    if (enlarge > 1 && (code = enlarge_shape(&run->limits, enlarge, &out->shape, err)))
+    if (enlarge > 1 && (code = enlarge_shape(&run->read.limits, enlarge, &out->shape, err)))
         return code;
     smp_plan_request ask = {.program = run->program,
                             .input = out->shape,
@@ -153,7 +153,7 @@ static smp_code whole_input_open(const smp_run_request *run, int64_t enlarge, wh
                             .accepts = run->output ? accepts_file : accepts_all,
                             .accepts_context = (void *)(uintptr_t)run,
                             .probe = smp_file_probe,
-                            .probe_context = (void *)(uintptr_t)&run->limits,
+                            .probe_context = (void *)(uintptr_t)&run->read,
                             .plain_storage = run->plain_storage,
                             .fuse = smp_run_fuses(run)};
     smp_blob made;
@@ -192,7 +192,7 @@ smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request 
         made.prepasses = input.prepasses.list;
         made.prepass_count = input.prepasses.count;
         made.device = run->device;
-        made.limits = &run->limits;
+        made.read = &run->read;
         code = smp_compare_plan(&made, &input.view, out, err);
     }
     if (!code && request->times && out->step_count)

@@ -5,7 +5,7 @@
 #include "compare/compare.h"
 #include "run/run.h"
 
-/* Uses run's program, diags, input, limits, device and plain_storage, and output when it is not null: the plan is then
+/* Uses run's program, diags, input, read, device and plain_storage, and output when it is not null: the plan is then
  * for what a file of that name can hold. request: all but plan and device. *out is filled also on failure, as far as it
  * got; the caller frees it. */
 smp_code smp_compare_file(const smp_run_request *run, const smp_compare_request *request, smp_compare *out,

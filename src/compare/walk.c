@@ -180,7 +180,7 @@ static smp_code fill_from_file(smp_comparison *c, int index, smp_error *err)
 {
     const smp_step *step = &c->plan->steps[index];
     smp_file_source file;
-    smp_code code = smp_file_source_open(step, c->request->limits, &file, err);
+    smp_code code = smp_file_source_open(step, c->request->read, &file, err);
     if (!code)
         code = smp_stream_read(file.reader, step->out.height, smp_source_slot(&step->out, step->out.height, NULL), NULL,
                                &file.stream, err);

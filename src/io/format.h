@@ -30,7 +30,7 @@ typedef struct smp_file_format {
     smp_library library;           /* opened while the program runs, where a file needs it; 0: none */
     bool open_end;                 /* a sound is written whose length is not known before its end */
     const smp_write_takes *takes;  /* options of files that are written; may be null */
-    bool pages;                    /* a file may hold several pictures, of which smp_limits.page chooses */
+    bool pages;                    /* a file may hold several pictures, of which smp_read_options.page chooses */
 
     /* Whether a file begins like this format. size <= SMP_SNIFF. Null: cannot be read. */
     bool (*sniff)(const uint8_t *head, size_t size);
@@ -94,7 +94,7 @@ typedef struct smp_file_format {
 struct smp_reader {
     const smp_file_format *format;
     smp_source source;
-    smp_limits limits;
+    smp_read_options options;
     smp_media media;
     int64_t next_row;
     int64_t end;         /* rows of a sound of open end, once it has ended; INT64_MAX: they go on */
@@ -132,11 +132,11 @@ struct smp_writer {
 #undef F
 
 /* Reads from memory, which must outlive the reader: for fuzz targets and tests. */
-smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits *limits, smp_reader **out,
+smp_code smp_reader_open_memory(const void *data, size_t size, const smp_read_options *options, smp_reader **out,
                                 smp_error *err);
 
 /* Reads from a source and takes it over, also on failure. name: for messages. */
-smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
                                 smp_error *err);
 
 /* All formats, in the order in which they are tried; null past the last. */
@@ -161,9 +161,10 @@ smp_code smp_check_picture(const smp_limits *limits, int64_t width, int64_t heig
 /* The same for the frames of a sound: more than --max-pixels are SMP_E_LIMIT. */
 smp_code smp_check_frames(const smp_limits *limits, int64_t frames, smp_error *err);
 
-/* What a reader gives, and the memory that it asked smp_check_picture for, against the limits and the input's size
- * (UINT64_MAX: unknown). Readers are checked where they open, and by the program again where another process did. */
-smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint64_t memory, uint64_t size,
+/* What a reader gives, and the memory that it asked smp_check_picture for, against the options' limits and the input's
+ * size (UINT64_MAX: unknown). Readers are checked where they open, and by the program again where another process did.
+ */
+smp_code smp_check_media(const smp_read_options *options, const smp_media *media, uint64_t memory, uint64_t size,
                          smp_error *err);
 
 /* The most `bytes` that smp_check_picture was asked about, in this thread, for the reader opened last. */

@@ -6,8 +6,8 @@
 
 #include "base/beneath.h"
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/notes.h"
+#include "io/read_options.h"
 #include "io/write_option.h"
 #include "media/shape.h"
 
@@ -158,13 +158,13 @@ typedef struct smp_scan {
 
 typedef struct smp_media {
     smp_shape shape;         /* as decoded, before orientation */
-    smp_scan scan;           /* with smp_limits.scan_from */
+    smp_scan scan;           /* with smp_read_options.want.scan_from */
     int orientation;         /* EXIF 1..8; 1 when absent */
     const char *file_format; /* "PNG", "JPEG", ... */
     int64_t pages;           /* how many the file holds; 0: the format has one */
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
-    bool shrinks;            /* smp_limits.shrink works */
-    bool copies;             /* smp_limits.coded may give: */
+    bool shrinks;            /* smp_read_options.want.shrink works */
+    bool copies;             /* smp_read_options.want.coded may give: */
     smp_blob coded;          /* all of the file but its metadata, for smp_write_options.coded; from smp_alloc */
     bool live;               /* rows come as somebody makes them: smp_reader_some */
     bool open_end;           /* the same, and how many there will be is not known: shape.height is SMP_OPEN_HEIGHT */
@@ -183,10 +183,11 @@ typedef struct smp_reader smp_reader;
 
 /* path "-" is standard input. Opens, reads the header, and checks limits before it allocates. *out is null on failure.
  */
-smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err);
+smp_code smp_reader_open(const char *path, const smp_read_options *options, smp_reader **out, smp_error *err);
 
 /* The same of a regular file that is open, and takes fd over, also on failure. name: for messages. */
-smp_code smp_reader_open_file(int fd, const char *name, const smp_limits *limits, smp_reader **out, smp_error *err);
+smp_code smp_reader_open_file(int fd, const char *name, const smp_read_options *options, smp_reader **out,
+                              smp_error *err);
 
 const smp_media *smp_reader_media(const smp_reader *reader);
 
@@ -205,7 +206,7 @@ void smp_reader_stop(smp_reader *reader);
 smp_code smp_reader_settle(smp_reader **reader, smp_error *err);
 
 /* After the last row: goes to the next picture, which has the same shape. *more: there is one, and its rows are next:
- * all of a stream's only where it was opened with smp_limits.frames. Damage before it is an error. */
+ * all of a stream's only where it was opened with smp_read_options.frames. Damage before it is an error. */
 smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err);
 
 /* Memory that the process which decodes (io/worker.h) writes rows to itself, page-aligned and followed by nothing that

@@ -163,10 +163,10 @@ uint64_t smp_checked_bytes(void)
 
 /* Some bytes can ask for any memory: those of a file must be worth it, unless the user says how much there may be. Real
  * pictures of the largest sizes take 5 to 150 bytes for each of their file. */
-static smp_code check_proportion(const smp_limits *limits, uint64_t file, uint64_t bytes, smp_error *err)
+static smp_code check_proportion(const smp_read_options *options, uint64_t file, uint64_t bytes, smp_error *err)
 {
     enum { FREE = 256 << 20, BYTES_A_BYTE = 384 };
-    if (limits->memory_meant || file == UINT64_MAX || bytes <= FREE || bytes / BYTES_A_BYTE <= file)
+    if (options->memory_meant || file == UINT64_MAX || bytes <= FREE || bytes / BYTES_A_BYTE <= file)
         return SMP_OK;
     smp_fail(err, SMP_E_LIMIT,
              "reading the picture takes %.0f MB of memory, which is out of proportion for a file of "
@@ -240,20 +240,20 @@ smp_code smp_check_frames(const smp_limits *limits, int64_t frames, smp_error *e
     return smp_hint(err, "raise the limit with --max-pixels");
 }
 
-smp_code smp_check_media(const smp_limits *limits, const smp_media *media, uint64_t memory, uint64_t size,
+smp_code smp_check_media(const smp_read_options *options, const smp_media *media, uint64_t memory, uint64_t size,
                          smp_error *err)
 {
     const smp_shape *shape = &media->shape;
-    if (media->open_end && (!limits->live || shape->kind != SMP_AUDIO || shape->height != SMP_OPEN_HEIGHT))
+    if (media->open_end && (!options->want.live || shape->kind != SMP_AUDIO || shape->height != SMP_OPEN_HEIGHT))
         return smp_fail(err, SMP_E_DECODE, "the sound's length cannot be right");
     if (shape->kind != SMP_IMAGE && media->open_end)
         return SMP_OK;
     if (shape->kind != SMP_IMAGE)
-        return smp_check_frames(limits, shape->height, err);
-    smp_code code = smp_check_picture(limits, shape->width, shape->height, 0, err);
+        return smp_check_frames(&options->limits, shape->height, err);
+    smp_code code = smp_check_picture(&options->limits, shape->width, shape->height, 0, err);
     if (!code)
-        code = check_rows(limits, (uint64_t)shape->height, size, err);
-    return code ? code : check_proportion(limits, size, memory, err);
+        code = check_rows(&options->limits, (uint64_t)shape->height, size, err);
+    return code ? code : check_proportion(options, size, memory, err);
 }
 
 /* No writer takes a profile that is damaged, or is for inks. */
@@ -275,7 +275,7 @@ static smp_code fail_page(const smp_reader *reader, smp_error *err)
 {
     const smp_file_format *format = reader->format;
     const bool moving = format->kind != SMP_AUDIO && !format->read_next;
-    smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds %s", (long long)reader->limits.page, format->name,
+    smp_fail(err, SMP_E_DECODE, "there is no page %lld: a %s holds %s", (long long)reader->options.page, format->name,
              format->read_next ? "no pages, but may hold several pictures"
              : moving          ? "one, and of an animation the first alone is read"
                                : "one");
@@ -284,7 +284,7 @@ static smp_code fail_page(const smp_reader *reader, smp_error *err)
 }
 
 /* Takes over the opened source; closes it on failure. */
-smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
                                 smp_error *err)
 {
     smp_code code;
@@ -296,16 +296,16 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
         return code;
     }
     reader->source = *source;
-    reader->limits = *limits;
+    reader->options = *options;
     reader->end = INT64_MAX;
-    if (limits->live)
+    if (options->want.live)
         smp_source_keep(&reader->source);
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
     checked = 0;
 
     const smp_file_format *format = &smp_format_raw;
-    code = limits->raw.given ? SMP_OK : find_format(&reader->source, &format, &reader->id3, err);
+    code = options->raw.given ? SMP_OK : find_format(&reader->source, &format, &reader->id3, err);
     if (code == SMP_OK && !format)
         code = fail_unknown(&reader->source, err);
     if (code != SMP_OK)
@@ -315,11 +315,11 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->format = format;
     reader->media.file_format = format->name;
     reader->media.shape.kind = format->kind;
-    if (limits->page > 1 && !format->pages) {
+    if (options->page > 1 && !format->pages) {
         code = fail_page(reader, err);
         goto fail;
     }
-    if (limits->frames && !format->read_next) {
+    if (options->frames && !format->read_next) {
         smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
                  format->kind == SMP_AUDIO ? "a sound"
                  : format->pages           ? "one, or pages"
@@ -335,11 +335,11 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     code = format->read_open(reader, err);
     if (code != SMP_OK)
         goto fail;
-    code = smp_check_media(limits, &reader->media, checked, reader->source.size, err);
+    code = smp_check_media(options, &reader->media, checked, reader->source.size, err);
     if (code != SMP_OK)
         goto fail;
     check_profile(reader);
-    reader->media.live = limits->live && reader->media.shape.kind == SMP_AUDIO && !reader->source.seekable;
+    reader->media.live = options->want.live && reader->media.shape.kind == SMP_AUDIO && !reader->source.seekable;
     if (!reader->media.live)
         smp_source_keep_no_more(&reader->source);
     reader->media.shape.speakers = reader->media.meta.sound.mask;
@@ -354,42 +354,43 @@ fail:
     return code;
 }
 
-static smp_code open_found(smp_code code, smp_source *source, const char *name, const smp_limits *limits,
+static smp_code open_found(smp_code code, smp_source *source, const char *name, const smp_read_options *options,
                            smp_reader **out, smp_error *err)
 {
     *out = NULL;
     if (!code && smp_worker_runs())
-        return smp_worker_reader_open(source, name, limits, out, err);
+        return smp_worker_reader_open(source, name, options, out, err);
     if (!code)
         code = smp_source_buffer(source, err);
     if (code)
         return smp_at(err, "%s", name);
-    code = smp_reader_open_source(source, name, limits, out, err);
+    code = smp_reader_open_source(source, name, options, out, err);
     if (!code && (*out)->media.live) /* in a process of its own it ends with that */
         (*out)->source.stopped = &(*out)->stopped;
     return code;
 }
 
-smp_code smp_reader_open(const char *path, const smp_limits *limits, smp_reader **out, smp_error *err)
+smp_code smp_reader_open(const char *path, const smp_read_options *options, smp_reader **out, smp_error *err)
 {
     smp_source source;
     const char *name = strcmp(path, "-") ? path : "standard input";
-    return open_found(smp_source_find(&source, path, limits, err), &source, name, limits, out, err);
+    return open_found(smp_source_find(&source, path, &options->limits, err), &source, name, options, out, err);
 }
 
-smp_code smp_reader_open_file(int fd, const char *name, const smp_limits *limits, smp_reader **out, smp_error *err)
+smp_code smp_reader_open_file(int fd, const char *name, const smp_read_options *options, smp_reader **out,
+                              smp_error *err)
 {
     smp_source source;
-    return open_found(smp_source_of_file(&source, fd, limits, err), &source, name, limits, out, err);
+    return open_found(smp_source_of_file(&source, fd, &options->limits, err), &source, name, options, out, err);
 }
 
-smp_code smp_reader_open_memory(const void *data, size_t size, const smp_limits *limits, smp_reader **out,
+smp_code smp_reader_open_memory(const void *data, size_t size, const smp_read_options *options, smp_reader **out,
                                 smp_error *err)
 {
     *out = NULL;
     smp_source source;
     smp_source_memory(&source, data, size);
-    return smp_reader_open_source(&source, "memory", limits, out, err);
+    return smp_reader_open_source(&source, "memory", options, out, err);
 }
 
 const smp_media *smp_reader_media(const smp_reader *reader)
@@ -470,15 +471,15 @@ void smp_reader_stop(smp_reader *reader)
 smp_code smp_reader_settle(smp_reader **reader, smp_error *err)
 {
     smp_reader *old = *reader;
-    smp_limits limits = old->limits;
+    smp_read_options options = old->options;
     smp_source source = old->source;
     if (old->format->settle)
         return old->format->settle(old, err);
-    limits.live = false;
+    options.want.live = false;
     old->source = (smp_source){.fd = -1};
     source.stopped = NULL;
-    smp_source_again(&source, limits.max_file ? limits.max_file : UINT64_MAX);
-    const smp_code code = smp_reader_open_source(&source, old->name, &limits, reader, err);
+    smp_source_again(&source, options.limits.max_file ? options.limits.max_file : UINT64_MAX);
+    const smp_code code = smp_reader_open_source(&source, old->name, &options, reader, err);
     if (code != SMP_OK) {
         *reader = old;
         return old->broken = code;
@@ -497,7 +498,8 @@ smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err)
         code = smp_fail(err, SMP_E_PROCESS, "the next picture was asked for before the last row of this one");
     else if (reader->format->read_next) {
         smp_source *source = &reader->source;
-        if (reader->limits.max_file && !smp_add_u64(source->position, reader->limits.max_file, &source->limit))
+        if (reader->options.limits.max_file &&
+            !smp_add_u64(source->position, reader->options.limits.max_file, &source->limit))
             source->limit = UINT64_MAX; /* holds for a picture of a stream */
         code = reader->format->read_next(reader, more, err);
         reader->next_row = code == SMP_OK && *more ? 0 : reader->next_row;

@@ -35,7 +35,7 @@ smp_lack smp_worker_lacks(void);
 uint64_t smp_worker_asks(void);
 
 /* For smp_reader_open; smp_worker_runs. Takes over a source without a buffer, also on failure. */
-smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
                                 smp_error *err);
 
 #endif

@@ -133,8 +133,9 @@ static void read_ahead(decoder *d, const smp_ask *ask)
     const int64_t stride = smp_ahead_stride(shape);
     int64_t bytes;
     smp_error ignored;
-    if (media->scan.shape.kind != SMP_KIND_NONE || ask->limits.frames || ask->limits.coded || ask->limits.shrink ||
-        !smp_mul_i64(stride, shape->height, &bytes) || (uint64_t)bytes > ask->arena || !map_arena(d, ask->arena))
+    if (media->scan.shape.kind != SMP_KIND_NONE || ask->options.frames || ask->options.want.coded ||
+        ask->options.want.shrink || !smp_mul_i64(stride, shape->height, &bytes) || (uint64_t)bytes > ask->arena ||
+        !map_arena(d, ask->arena))
         return;
     const smp_notes *notes = smp_reader_notes(d->reader);
     const int before = notes->count + notes->more;
@@ -154,13 +155,13 @@ static smp_code open_file(decoder *d, const smp_ask *ask, int descriptors, smp_e
         .owned = true,
         .seekable = ask->seekable,
         .size = ask->size,
-        .limit = ask->limits.max_file ? ask->limits.max_file : UINT64_MAX,
+        .limit = ask->options.limits.max_file ? ask->options.limits.max_file : UINT64_MAX,
         .spool_file = ask->spool ? SMP_FD_SPOOL : 0,
     };
     call_hook(SMP_FD_INPUT);
     smp_code code = smp_source_buffer(&source, err);
     if (!code)
-        code = smp_reader_open_source(&source, "", &ask->limits, &d->reader, err);
+        code = smp_reader_open_source(&source, "", &ask->options, &d->reader, err);
     if (!code && ask->arena)
         read_ahead(d, ask);
     return code;
@@ -191,7 +192,7 @@ static smp_code put_rows(decoder *d, const smp_ask *ask, smp_error *err)
 static bool is_done(const decoder *d, smp_code code)
 {
     const smp_reader *reader = d->reader;
-    return !code && reader && !reader->limits.frames && reader->next_row == smp_media_rows(&reader->media)->height;
+    return !code && reader && !reader->options.frames && reader->next_row == smp_media_rows(&reader->media)->height;
 }
 
 static void reply(decoder *d, smp_code code, smp_error *err, bool opened, bool more, smp_blob *rows)

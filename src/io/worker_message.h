@@ -23,7 +23,7 @@ typedef struct smp_ask {
     smp_ask_kind kind;
     uint64_t memory; /* bytes that smp_alloc may give; 0: no limit */
     /* SMP_ASK_OPEN: */
-    smp_limits limits;
+    smp_read_options options;
     bool seekable, spool; /* spool: a file for it came along */
     uint64_t size;        /* of the input, UINT64_MAX: unknown */
     /* SMP_ASK_ROWS; with SMP_ASK_OPEN, 0: no rows are to be read before they are asked for */

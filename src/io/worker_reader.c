@@ -71,18 +71,18 @@ static void bound(const smp_worker *w, unsigned resource, uint64_t most, smp_bou
 }
 
 /* Seconds of the processor from now on, for so many bytes that go in and come out. */
-static void bound_time(const proxy *p, const smp_limits *limits, uint64_t out)
+static void bound_time(const proxy *p, const smp_read_options *options, uint64_t out)
 {
     double seconds = SPARE_SECONDS + (double)out / SLOWEST;
     seconds += p->input == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)p->input / SLOWEST;
-    if (limits->time_limit > 0)
-        seconds = limits->time_limit + 1;
+    if (options->time_limit > 0)
+        seconds = options->time_limit + 1;
     bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->watch.used + seconds), &p->worker->seconds);
 }
 
-static void begin_picture(const proxy *p, const smp_limits *limits)
+static void begin_picture(const proxy *p, const smp_read_options *options)
 {
-    smp_watch_begin(&p->worker->watch, limits->time_limit, p->input);
+    smp_watch_begin(&p->worker->watch, options->time_limit, p->input);
     p->worker->watch.input = p->pipe;
 }
 
@@ -135,15 +135,15 @@ static smp_code fail_asleep(smp_error *err)
 }
 
 /* The decoder is gone, and why. ended: the program lost its patience. */
-static smp_code fail_dead(proxy *p, const smp_limits *limits, bool ended, smp_error *err)
+static smp_code fail_dead(proxy *p, const smp_read_options *options, bool ended, smp_error *err)
 {
     const bool late = ended && smp_watch_is_late(&p->worker->watch);
     const int status = lose_worker(p);
     if (ended)
-        return late ? smp_worker_late(limits->time_limit, err) : fail_asleep(err);
+        return late ? smp_worker_late(options->time_limit, err) : fail_asleep(err);
     if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
-        if (limits->time_limit > 0)
-            return smp_worker_late(limits->time_limit, err);
+        if (options->time_limit > 0)
+            return smp_worker_late(options->time_limit, err);
         smp_fail(err, SMP_E_LIMIT, "decoding takes far longer than a file of this size should");
         return smp_hint(err, "raise --time-limit when the file is sound");
     }
@@ -218,7 +218,7 @@ static smp_code receive(smp_reader *reader, smp_answer *answer, smp_wire *wire, 
     p->said_again = got == SMP_RECEIVED && answer->again != 0;
     p->said_rows = answer->rows;
     p->said_leftover = answer->leftover;
-    return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, &reader->limits, got == SMP_RECEIVED_LATE, err);
+    return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, &reader->options, got == SMP_RECEIVED_LATE, err);
 }
 
 static atomic_uint_fast64_t asks;
@@ -233,17 +233,17 @@ uint64_t smp_worker_asks(void)
 static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int *descriptors, int count,
                            smp_media *media, smp_blob *rows, smp_error *err)
 {
-    const smp_limits *limits = &reader->limits;
+    const smp_read_options *options = &reader->options;
     smp_answer answer;
     smp_error told = {.code = SMP_OK};
     smp_wire wire = {.reading = true};
     const uint64_t live = smp_alloc_live(), own = live > p->charged ? live - p->charged : 0;
-    if (limits->max_memory)
-        ask->memory = limits->max_memory > own ? limits->max_memory - own : 1;
+    if (options->limits.max_memory)
+        ask->memory = options->limits.max_memory > own ? options->limits.max_memory - own : 1;
     atomic_fetch_add_explicit(&asks, 1, memory_order_relaxed);
     const double begun = smp_now();
     if (!smp_message_send(p->worker->channel, ask, sizeof *ask, NULL, 0, descriptors, count))
-        return fail_dead(p, limits, false, err);
+        return fail_dead(p, options, false, err);
     smp_code code = receive(reader, &answer, &wire, err);
     if (!code) {
         charge(p, &answer, ask->memory);
@@ -325,8 +325,8 @@ static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t 
         if (!(part.data = smp_alloc_raw(part.size)))
             return smp_fail_memory(err, "rows", part.size);
     }
-    begin_picture(p, &reader->limits);
-    bound_time(p, &reader->limits, 0);
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, 0);
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, arena ? NULL : &part, err);
     if (!code && (p->said_rows < 0 || p->said_rows > ask.rows || (!p->said_rows && !reader->media.open_end)))
         code = fail_answer(p, err);
@@ -348,13 +348,13 @@ static smp_code take_opened(smp_reader *reader, smp_error *err)
 {
     proxy *p = reader->state;
     const smp_shape *shape = &reader->media.shape;
-    const smp_code code = smp_check_media(&reader->limits, &reader->media, p->picture, p->input, err);
+    const smp_code code = smp_check_media(&reader->options, &reader->media, p->picture, p->input, err);
     if (code) {
         (void)lose_worker(p); /* which checked the same, and goes on all the same */
         return code;
     }
     bound_memory(p, true);
-    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    bound_time(p, &reader->options, (uint64_t)(smp_row_bytes(shape) * shape->height));
     return SMP_OK;
 }
 
@@ -364,11 +364,11 @@ static smp_code settle(smp_reader *reader, smp_error *err)
     proxy *p = reader->state;
     smp_meta_free(&reader->media.meta);
     reader->media = (smp_media){.orientation = 1, .meta.srgb_intent = -1};
-    begin_picture(p, &reader->limits);
-    bound_time(p, &reader->limits, 0);
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, 0);
     bound_memory(p, false);
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, &reader->media, NULL, err);
-    reader->limits.live = false;
+    reader->options.want.live = false;
     code = code ? code : take_opened(reader, err);
     return code ? smp_at(err, "%s", reader->name) : SMP_OK;
 }
@@ -420,8 +420,8 @@ static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
         return SMP_OK;
     if (p->ahead) /* of a file that has one picture, which is then closed */
         return fail_answer(p, err);
-    begin_picture(p, &reader->limits);
-    bound_time(p, &reader->limits, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, (uint64_t)(smp_row_bytes(shape) * shape->height));
     smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
     *more = !code && p->more;
     return code;
@@ -467,9 +467,9 @@ void *smp_reader_shared(smp_reader *reader, size_t size)
 }
 
 /* Whether rows may come before they are asked for: those of one picture, as they are. */
-static bool comes_ahead(const smp_limits *limits)
+static bool comes_ahead(const smp_read_options *options)
 {
-    return limits->whole && !limits->frames && !limits->coded && !limits->shrink;
+    return options->want.whole && !options->frames && !options->want.coded && !options->want.shrink;
 }
 
 /* Opens a file and has its rows read, by a decoder that has read one into its shared memory, within the bounds of that
@@ -498,8 +498,8 @@ static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask
     reader->notes.count = reader->notes.more = 0;
     if (err)
         *err = (smp_error){.code = SMP_OK};
-    begin_picture(p, &reader->limits); /* --time-limit is for one decoding */
-    bound_time(p, &reader->limits, 0);
+    begin_picture(p, &reader->options); /* --time-limit is for one decoding */
+    bound_time(p, &reader->options, 0);
     if (lseek(source->fd, 0, SEEK_SET) == 0)
         return SMP_OK;
     return smp_fail(err, SMP_E_READ, "cannot go back to the beginning");
@@ -507,16 +507,17 @@ static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask
 
 static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp_error *err)
 {
-    smp_ask ask = {.kind = SMP_ASK_OPEN, .limits = reader->limits, .seekable = source->seekable, .size = source->size};
+    smp_ask ask = {
+        .kind = SMP_ASK_OPEN, .options = reader->options, .seekable = source->seekable, .size = source->size};
     int descriptors[] = {source->fd, -1}, count = 1;
     proxy *p = reader->state = smp_alloc(sizeof *p);
     if (!p)
         return smp_fail_memory(err, "a reader", sizeof *p);
     p->input = source->size;
     p->pipe = -1;
-    const bool headless = reader->limits.raw.bytes > 0;
+    const bool headless = reader->options.raw.bytes > 0;
     const unsigned libraries = headless ? 0 : smp_libraries_of_input(source->fd);
-    smp_code code = smp_worker_take(libraries, reader->limits.time_limit, &p->worker, err);
+    smp_code code = smp_worker_take(libraries, reader->options.time_limit, &p->worker, err);
     if (code)
         return code;
     if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {
@@ -524,9 +525,9 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
         count = 2;
     }
     p->pipe = source->seekable ? -1 : fcntl(source->fd, F_DUPFD_CLOEXEC, 0);
-    begin_picture(p, &reader->limits);
-    bound_time(p, &reader->limits, 0);
-    if (comes_ahead(&reader->limits) && source->seekable && source->owned && p->worker->mapped)
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, 0);
+    if (comes_ahead(&reader->options) && source->seekable && source->owned && p->worker->mapped)
         code = open_ahead(reader, source, ask, err);
     if (!code && !p->opened) {
         bound_memory(p, false);
@@ -537,7 +538,7 @@ static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp
     return code ? code : take_opened(reader, err);
 }
 
-smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
                                 smp_error *err)
 {
     *out = NULL;
@@ -548,7 +549,7 @@ smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_
         return smp_fail_memory(err, "a reader", sizeof *reader);
     }
     reader->format = &elsewhere;
-    reader->limits = *limits;
+    reader->options = *options;
     reader->end = INT64_MAX;
     reader->source.fd = -1;
     reader->media.orientation = 1;
@@ -577,7 +578,7 @@ void *smp_reader_shared(smp_reader *reader, size_t size)
     return NULL;
 }
 
-smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_limits *limits, smp_reader **out,
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
                                 smp_error *err)
 {
     (void)source, (void)name, (void)limits;

@@ -11,10 +11,16 @@
 #include "base/checked.h"
 #include "io/format.h"
 
-static smp_code open_regular(const smp_operand_file *file, const smp_limits *limits, smp_reader **reader,
+static smp_code open_regular(const smp_operand_file *file, const smp_read_options *how, smp_reader **reader,
                              smp_error *err)
 {
-    smp_limits used = limits ? *limits : smp_limits_default();
+    const smp_read_options asked = how ? *how : smp_read_defaults();
+    const smp_read_options used = {/* the others are about the input */
+                                   .limits = asked.limits,
+                                   .memory_meant = asked.memory_meant,
+                                   .time_limit = asked.time_limit,
+                                   .no_verify = asked.no_verify,
+                                   .want = {.scan_from = asked.want.scan_from, .whole = asked.want.whole}};
     struct stat status;
     *reader = NULL;
     int fd = -1;
@@ -30,9 +36,6 @@ static smp_code open_regular(const smp_operand_file *file, const smp_limits *lim
             close(fd);
         return smp_at(err, "%s", file->path);
     }
-    used.page = 0; /* --page, --raw and --frames are about the input */
-    used.raw.given = used.frames = used.fast_decode = used.coded = used.live = false;
-    used.shrink = 0;
     return smp_reader_open_file(fd, file->path, &used, reader, err);
 }
 
@@ -60,10 +63,10 @@ static bool same_shape(const smp_shape *a, const smp_shape *b)
            a->alpha == b->alpha && a->format == b->format;
 }
 
-smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, smp_file_source *out, smp_error *err)
+smp_code smp_file_source_open(const smp_step *step, const smp_read_options *how, smp_file_source *out, smp_error *err)
 {
     *out = (smp_file_source){0};
-    smp_code code = open_regular(step->file, limits, &out->reader, err);
+    smp_code code = open_regular(step->file, how, &out->reader, err);
     if (code)
         return code;
     if (!same_shape(&smp_reader_media(out->reader)->shape, &step->out)) {

@@ -11,14 +11,14 @@ typedef struct smp_file_source {
     smp_stream *stream;
 } smp_file_source;
 
-/* An smp_probe. context: the limits that the header is checked against (const smp_limits *); null: the defaults. Opens
+/* An smp_probe. context: how it is read (const smp_read_options *); null: the defaults. Opens
  * regular files only: a pipe file must not make a run wait for a device or a named pipe. */
 smp_code smp_file_probe(void *context, const smp_operand_file *file, smp_shape *shape, int *orientation,
                         smp_error *err);
 
 /* Opens the file of a step that has a path. The caller starts its stream. Fails with SMP_E_READ when the file has
  * another shape than was planned for. Close *out also after a failure. */
-smp_code smp_file_source_open(const smp_step *step, const smp_limits *limits, smp_file_source *out, smp_error *err);
+smp_code smp_file_source_open(const smp_step *step, const smp_read_options *how, smp_file_source *out, smp_error *err);
 void smp_file_source_close(smp_file_source *source);
 
 /* Whether the steps read a source's rows where they were decoded, strip by strip, without a copy. True where host and

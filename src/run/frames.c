@@ -276,7 +276,7 @@ static smp_code compute(frames *f, smp_runner **runner, smp_run_each *each, void
     smp_runner_setup setup = {.plan = f->plan,
                               .device = request->device,
                               .variant = request->variant,
-                              .limits = &request->limits,
+                              .read = &request->read,
                               .strip_rows = request->strip_rows,
                               .source = &source,
                               .sinks = sinks,
@@ -355,7 +355,7 @@ static smp_code open_and_plan(frames *f, smp_error *err)
 {
     const smp_run_request *request = f->request;
     smp_run_report *report = f->report;
-    smp_code code = smp_reader_open(request->input, &request->limits, &f->reader, err);
+    smp_code code = smp_reader_open(request->input, &request->read, &f->reader, err);
     if (code)
         return code;
     const smp_media *media = smp_reader_media(f->reader);
@@ -409,7 +409,7 @@ smp_code smp_run_frames(const smp_run_request *request, smp_run_each *each, void
         err = &local;
     smp_ring_open(&f.in.ring, SLOTS);
     smp_ring_open(&f.out.ring, SLOTS);
-    smp_alloc_limit(request->limits.max_memory);
+    smp_alloc_limit(request->read.limits.max_memory);
     report->device = request->device->info;
     report->threads = request->device->info.units;
     smp_code code = open_and_plan(&f, err);

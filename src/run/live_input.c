@@ -45,7 +45,7 @@ smp_code smp_run_settle(const smp_run_request *request, smp_reader **reader, smp
 
 bool smp_run_may_be_live(const smp_run_request *request)
 {
-    return request->output && !request->cache && !request->limits.frames && !request->limits.no_verify &&
+    return request->output && !request->cache && !request->read.frames && !request->read.no_verify &&
            !smp_program_has_prepass(request->program);
 }
 

@@ -17,20 +17,23 @@
 #ifndef SMP_RUN_RUN_H
 #define SMP_RUN_RUN_H
 
-#include "base/limits.h"
 #include "device/device.h"
 #include "io/media.h"
 #include "pipe/plan.h"
 #include "run/result.h"
 
+#define SMP_GPU_JPEG (UINT64_C(1) << 20) /* below, a processor is as quick */
+
 typedef struct smp_run_cache smp_run_cache;
 
 typedef struct smp_run_request {
     const smp_program *program;
-    smp_diags *diags;   /* warnings, and failures that belong to a place in the text */
-    const char *input;  /* path, or "-" */
-    const char *output; /* path, "-", or null: nothing is written (measure) */
-    smp_limits limits;
+    smp_diags *diags;        /* warnings, and failures that belong to a place in the text */
+    const char *input;       /* path, or "-" */
+    const char *output;      /* path, "-", or null: nothing is written (measure) */
+    smp_read_options read;   /* the executor fills in `want` */
+    bool fast_decode;        /* pictures that are scaled down may be decoded smaller */
+    uint64_t gpu_jpeg;       /* pixels from which on a GPU decodes and codes JPEGs too; 0: never */
     smp_write_options write; /* the executor fills in `inputs` */
     smp_device *device;      /* opened by the caller, stays open */
     const char *variant;     /* for every stage that has it; null: each stage's default */
@@ -48,7 +51,7 @@ typedef struct smp_run_request {
     bool partials;           /* the report gets the partial results of reductions, which can be merged over files */
 } smp_run_request;
 
-/* A cache serves one thread. Requests that share it may differ only in input, output and limits. */
+/* A cache serves one thread. Requests that share it may differ only in input, output and how it is read. */
 smp_code smp_run_cache_open(smp_run_cache **out, smp_error *err);
 void smp_run_cache_clear(smp_run_cache *cache); /* frees what it keeps; it stays usable */
 void smp_run_cache_close(smp_run_cache *cache); /* before its device is closed; null is allowed */
@@ -57,7 +60,7 @@ void smp_run_cache_close(smp_run_cache *cache); /* before its device is closed; 
  * is no output, and a file that was there before is untouched. */
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err);
 
-/* Runs every picture of an input that holds many, one after another, as limits.frames asks for. Outputs are files that
+/* Runs every picture of an input that holds many, one after another, as read.frames asks for. Outputs are files that
  * can hold many too, or have a number in their names ("%03d", from 1 on). When the input ends in the middle of a
  * picture, or is damaged, those before it are written all the same, and the failure is returned. each (may be null)
  * is called after every picture with what was found in it. *report has the sums. */

@@ -72,7 +72,7 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     inputs[0] = request->input;
     for (size_t i = 0; i < program->file_count; i++)
         inputs[i + 1] = program->files[i].path;
-    options->raw_big = request->limits.raw.given && request->limits.raw.big;
+    options->raw_big = request->read.raw.given && request->read.raw.big;
     options->output_seconds = &report->output_seconds;
     if (request->device->host_memory) /* --threads holds for compressing too */
         options->threads = request->device->info.units;
@@ -103,7 +103,7 @@ static smp_code stream_through(const smp_run_request *request, smp_plan *plan, s
             .plan = plan,
             .device = request->device,
             .variant = request->variant,
-            .limits = &request->limits,
+            .read = &request->read,
             .strip_rows = request->strip_rows,
             .source = &source,
             .sinks = sinks,
@@ -182,7 +182,7 @@ static smp_code pass_through(const smp_run_request *request, smp_cached_plan *en
     smp_runner_setup setup = {
         .plan = plan,
         .device = request->device,
-        .limits = &request->limits,
+        .read = &request->read,
         .variant = request->variant,
         .strip_rows = request->strip_rows,
         .source = &source,
@@ -213,8 +213,8 @@ static smp_code open_input(const smp_run_request *request, smp_reader **reader, 
     smp_code code = SMP_OK;
     *start = -1;
     if (!strcmp(request->input, "-") && smp_program_has_prepass(request->program))
-        code = smp_prepass_keep_stdin(&request->limits, start, err);
-    return code ? code : smp_reader_open(request->input, &request->limits, reader, err);
+        code = smp_prepass_keep_stdin(&request->read.limits, start, err);
+    return code ? code : smp_reader_open(request->input, &request->read, reader, err);
 }
 
 static smp_code open_again(const smp_run_request *request, smp_reader **reader, int64_t start, smp_error *err)
@@ -224,7 +224,7 @@ static smp_code open_again(const smp_run_request *request, smp_reader **reader, 
     *reader = NULL;
     smp_code code = start >= 0 ? smp_prepass_rewind(start, err) : SMP_OK;
     if (!code)
-        code = smp_reader_open(request->input, &request->limits, reader, err);
+        code = smp_reader_open(request->input, &request->read, reader, err);
     if (!code && memcmp(&before, &smp_reader_media(*reader)->shape, sizeof before) != 0) {
         code = smp_fail(err, SMP_E_READ, "the file was changed while it was in use");
         smp_at(err, "%s", request->input);
@@ -280,7 +280,7 @@ static smp_code fail_leftover(const smp_run_request *request, int bytes, bool fi
              bytes == 1 ? "is" : "are");
     smp_hint(err, "%s: the input is truncated%s",
              files ? "nothing was written" : "the frames in front of them were written",
-             request->limits.raw.given ? ", or --raw is wrong" : "");
+             request->read.raw.given ? ", or --raw is wrong" : "");
     return smp_at(err, "%s", strcmp(request->input, "-") ? request->input : "standard input");
 }
 
@@ -306,7 +306,7 @@ static smp_code open_file(one_run *r, smp_error *err)
     const smp_run_request *request = r->request;
     smp_run_report *report = r->report;
     struct stat info;
-    smp_alloc_limit(request->limits.max_memory);
+    smp_alloc_limit(request->read.limits.max_memory);
     report->device = request->device->info;
     report->threads = request->device->info.units;
     const smp_code code = open_input(request, &r->reader, &r->again, err);
@@ -438,8 +438,8 @@ static smp_code run_once(const smp_run_request *request, smp_run_report *report,
 static bool may_scan(const smp_run_request *request)
 {
     return outputs_are_files(request) && !request->device->host_memory && strcmp(request->input, "-") != 0 &&
-           request->program->node_count > 0 && !request->plain_storage && !request->limits.fast_decode &&
-           !request->limits.raw.given && !smp_program_has_prepass(request->program);
+           request->program->node_count > 0 && !request->plain_storage && !request->fast_decode &&
+           !request->read.raw.given && !smp_program_has_prepass(request->program);
 }
 
 smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, smp_error *err)
@@ -449,9 +449,9 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     bool scanned;
     if (!err)
         err = &local;
-    asked.limits.whole = request->cache && request->cache->whole;
-    asked.limits.live = smp_run_may_be_live(request);
-    asked.limits.scan_from = may_scan(request) ? request->limits.gpu_jpeg : 0;
+    asked.read.want.whole = request->cache && request->cache->whole;
+    asked.read.want.live = smp_run_may_be_live(request);
+    asked.read.want.scan_from = may_scan(request) ? request->gpu_jpeg : 0;
     smp_code code = run_once(&asked, report, &scanned, err);
     const bool again = report->undecided || code == SMP_E_DECODE || code == SMP_E_PROCESS || code == SMP_E_MEMORY ||
                        code == SMP_E_DEVICE_MEMORY;
@@ -460,7 +460,7 @@ smp_code smp_run_file(const smp_run_request *request, smp_run_report *report, sm
     /* Any doubt: the usual reader judges the file, and words the error. The cache may have the plan that failed. */
     smp_run_report_free(report);
     *err = (smp_error){0};
-    asked.limits.scan_from = 0;
+    asked.read.want.scan_from = 0;
     asked.cache = NULL;
     return run_once(&asked, report, &scanned, err);
 }

@@ -53,14 +53,14 @@ typedef struct coding {
 static bool codes(void *context, const char *path, const smp_shape *shape, smp_jpeg_params *params)
 {
     const coding *c = context;
-    return (uint64_t)shape->width * (uint64_t)shape->height >= c->request->limits.scan_from &&
+    return (uint64_t)shape->width * (uint64_t)shape->height >= c->request->read.want.scan_from &&
            smp_jpeg_scan_serves(path, &c->request->write, shape, &c->media->meta.jpeg, params);
 }
 
 void smp_run_note_coder(const smp_run_request *request, const smp_media *media, const smp_plan *plan,
                         smp_run_report *report)
 {
-    const uint64_t from = request->limits.scan_from;
+    const uint64_t from = request->read.want.scan_from;
     for (size_t i = 0; from && i < plan->sink_count; i++) {
         const smp_sink *sink = &plan->sinks[i];
         if (!sink->coded && (uint64_t)sink->shape.width * (uint64_t)sink->shape.height >= from &&
@@ -83,10 +83,10 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         .output = request->output,
         .accepts = accepts,
         .accepts_context = (void *)(uintptr_t)request,
-        .codes = request->limits.scan_from ? codes : NULL,
+        .codes = request->read.want.scan_from ? codes : NULL,
         .codes_context = &(coding){request, media},
         .probe = smp_file_probe,
-        .probe_context = (void *)(uintptr_t)&request->limits,
+        .probe_context = (void *)(uintptr_t)&request->read,
         .plain_storage = request->plain_storage,
         .fuse = smp_run_fuses(request),
         .open_end = media->open_end,
@@ -107,7 +107,7 @@ smp_code smp_run_make_plan(const smp_run_request *request, const smp_media *medi
         smp_diags_found_with(request->diags, known, request->input);
     pthread_mutex_unlock(&planning);
     smp_free(made.data);
-    if (!code && !media->open_end && (code = check_sizes(*plan, &request->limits, err))) {
+    if (!code && !media->open_end && (code = check_sizes(*plan, &request->read.limits, err))) {
         smp_plan_free(*plan);
         *plan = NULL;
     }

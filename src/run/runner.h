@@ -21,8 +21,8 @@ typedef struct smp_runner_setup {
     const smp_plan *plan;
     smp_device *device;
     const char *variant;
-    int64_t strip_rows;       /* 0: chosen */
-    const smp_limits *limits; /* for files that the program names; null: the defaults */
+    int64_t strip_rows;           /* 0: chosen */
+    const smp_read_options *read; /* for files that the program names; null: the defaults */
     smp_endpoint *source;
     smp_endpoint *sinks; /* plan->sink_count of them */
     bool any_range;      /* samples outside the bins of stages that count them are no error */

@@ -80,18 +80,18 @@ static int find_shrink(const smp_run_request *request, const smp_media *media)
 /* Opens the input again, to be read in another way. */
 static smp_code open_again(const smp_run_request *request, int shrink, bool coded, smp_reader **reader, smp_error *err)
 {
-    smp_limits limits = request->limits;
-    limits.shrink = shrink;
-    limits.coded = coded;
+    smp_read_options how = request->read;
+    how.want.shrink = shrink;
+    how.want.coded = coded;
     smp_reader_close(*reader);
     *reader = NULL;
-    return smp_reader_open(request->input, &limits, reader, err);
+    return smp_reader_open(request->input, &how, reader, err);
 }
 
 smp_code smp_run_shrink(const smp_run_request *request, smp_reader **reader, smp_error *err)
 {
     const smp_media *media = smp_reader_media(*reader);
-    if (!request->limits.fast_decode || !media->shrinks || !strcmp(request->input, "-"))
+    if (!request->fast_decode || !media->shrinks || !strcmp(request->input, "-"))
         return SMP_OK;
     const int by = find_shrink(request, media);
     return by ? open_again(request, by, false, reader, err) : SMP_OK;

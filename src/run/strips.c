@@ -60,7 +60,7 @@ static smp_code begin_state(smp_runner *r, int index, smp_error *err)
             return code;
     }
     if (step->file) {
-        smp_code code = smp_file_source_open(step, r->setup->limits, &state->file, err);
+        smp_code code = smp_file_source_open(step, r->setup->read, &state->file, err);
         if (code)
             return code;
         return (r->setup->live ? smp_source_slots : smp_source_stream)(state->file.reader, r->plan, index, r->device,

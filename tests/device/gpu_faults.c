@@ -40,7 +40,8 @@ static smp_code run(job *j, smp_error *err)
     smp_run_request request = {.program = j->program,
                                .input = in_folder("in.ppm"),
                                .output = in_folder("out.ppm"),
-                               .limits = smp_limits_default(),
+                               .read = smp_read_defaults(),
+                               .gpu_jpeg = SMP_GPU_JPEG,
                                .device = device,
                                .variant = j->variant,
                                .strip_rows = j->strip_rows};

@@ -37,18 +37,18 @@ static inline bool fuzz_rows(smp_reader *reader)
     return good;
 }
 
-/* Reads all rows; then everything must be free again. limits: what else is asked for. */
-static inline void fuzz_media_as(const uint8_t *data, size_t size, smp_limits limits)
+/* Reads all rows; then everything must be free again. how: what else is asked for. */
+static inline void fuzz_media_as(const uint8_t *data, size_t size, smp_read_options how)
 {
     enum { MOST_PICTURES = 20 };
-    limits.max_pixels = 1 << 20;
-    limits.max_memory = 1 << 26;
-    limits.max_file = 1 << 24;
+    how.limits.max_pixels = 1 << 20;
+    how.limits.max_memory = 1 << 26;
+    how.limits.max_file = 1 << 24;
     smp_alloc_limit(UINT64_C(1) << 28);
     smp_error err = {0};
     smp_reader *reader;
-    if (smp_reader_open_memory(data, size, &limits, &reader, &err) == SMP_OK) {
-        bool more = fuzz_rows(reader) && limits.frames;
+    if (smp_reader_open_memory(data, size, &how, &reader, &err) == SMP_OK) {
+        bool more = fuzz_rows(reader) && how.frames;
         for (int i = 1; more && i < MOST_PICTURES; i++)
             more = smp_reader_next(reader, &more, &err) == SMP_OK && more && fuzz_rows(reader);
     }
@@ -59,7 +59,7 @@ static inline void fuzz_media_as(const uint8_t *data, size_t size, smp_limits li
 
 static inline void fuzz_media_from(const uint8_t *data, size_t size, uint64_t scan_from)
 {
-    fuzz_media_as(data, size, (smp_limits){.scan_from = scan_from});
+    fuzz_media_as(data, size, (smp_read_options){.want.scan_from = scan_from});
 }
 
 static inline void fuzz_media(const uint8_t *data, size_t size)
@@ -70,7 +70,7 @@ static inline void fuzz_media(const uint8_t *data, size_t size)
 /* Every picture of an animation. */
 static inline void fuzz_frames(const uint8_t *data, size_t size)
 {
-    fuzz_media_as(data, size, (smp_limits){.frames = true});
+    fuzz_media_as(data, size, (smp_read_options){.frames = true});
 }
 
 #endif

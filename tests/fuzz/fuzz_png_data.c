@@ -28,11 +28,11 @@ static smp_code read_all(const uint8_t *file, size_t size, bool again, uint8_t *
 {
     smp_source source;
     smp_reader *reader;
-    smp_limits limits = {.max_pixels = 1 << 20, .max_memory = 1 << 26, .max_file = 1 << 24};
+    smp_read_options how = {.limits = {.max_pixels = 1 << 20, .max_memory = 1 << 26, .max_file = 1 << 24}};
     smp_error err = {0};
     smp_source_memory(&source, file, size);
     source.seekable = again;
-    smp_code code = smp_reader_open_source(&source, "memory", &limits, &reader, &err);
+    smp_code code = smp_reader_open_source(&source, "memory", &how, &reader, &err);
     for (int y = 0; !code && y < HEIGHT; y++)
         code = smp_reader_rows(reader, rows + y * ROW, ROW, 1, &err);
     smp_reader_close(reader);

@@ -78,12 +78,12 @@ static void change(smp_wire *wire, const uint8_t *from)
 /* What is done with what was read. */
 static void use(smp_media *media)
 {
-    const smp_limits limits = smp_limits_default();
+    const smp_read_options how = smp_read_defaults();
     smp_meta copy = {.srgb_intent = -1};
     smp_notes notes = {.count = 0};
     smp_blob made;
     smp_error err;
-    if (smp_check_media(&limits, media, 0, UINT64_MAX, &err))
+    if (smp_check_media(&how, media, 0, UINT64_MAX, &err))
         return;
     need(media->shape.width >= 1 && media->shape.height >= 1 && media->shape.channels >= 1 &&
          media->shape.channels <= SMP_MAX_CHANNELS && smp_row_bytes(&media->shape) > 0);

@@ -103,9 +103,9 @@ static void limits_and_lack_of_memory_are_errors(void **context)
     smp_reader *reader;
     size_t size;
     uint8_t *file = load(DATA "plain.gif", &size);
-    smp_limits limits = smp_limits_default();
-    limits.max_pixels = 700;
-    assert_int_equal(smp_reader_open_memory(file, size, &limits, &reader, &err), SMP_E_LIMIT);
+    smp_read_options how = smp_read_defaults();
+    how.limits.max_pixels = 700;
+    assert_int_equal(smp_reader_open_memory(file, size, &how, &reader, &err), SMP_E_LIMIT);
     free(file);
     assert_allocation_failures_are_clean(DATA "interlaced.gif");
 }

@@ -57,9 +57,9 @@ static void sizes_are_checked_before_the_library_is_asked(void **context)
         assert_true(found >= 1);
         smp_error err = {0};
         smp_reader *reader;
-        smp_limits limits = smp_limits_default();
-        limits.max_memory = 20000;
-        assert_int_equal(smp_reader_open_memory(file, size, &limits, &reader, &err), SMP_E_LIMIT);
+        smp_read_options how = smp_read_defaults();
+        how.limits.max_memory = 20000;
+        assert_int_equal(smp_reader_open_memory(file, size, &how, &reader, &err), SMP_E_LIMIT);
         free(file);
     }
 }
@@ -138,7 +138,7 @@ static void metadata_come_back_upright(void **context)
     static const char exif[] = "II*\0\10\0\0\0\1\0\22\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0";
     smp_error err = {0};
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     smp_shape out, shape = {.kind = SMP_IMAGE, .width = 8, .height = 8, .channels = 3, .format = SMP_U8};
     if (smp_writer_shape("x.avif", &shape, &out, &err))
         skip();
@@ -151,7 +151,7 @@ static void metadata_come_back_upright(void **context)
     smp_write_options options = {0};
     options.force = true;
     assert_ok(write_with(in_folder("m.avif"), &p, &meta, &options, &err));
-    assert_ok(smp_reader_open(in_folder("m.avif"), &limits, &reader, &err));
+    assert_ok(smp_reader_open(in_folder("m.avif"), &how, &reader, &err));
     const smp_media *media = smp_reader_media(reader);
     assert_int_equal(media->orientation, 1);
     assert_int_equal(media->shape.width, 20);

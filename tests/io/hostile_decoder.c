@@ -81,11 +81,11 @@ static size_t below(size_t n)
 static size_t honest_answer(unsigned char *to, size_t room, deed what)
 {
     smp_source source = {.fd = SMP_FD_INPUT, .owned = true, .seekable = true, .size = 1 << 30, .limit = UINT64_MAX};
-    const smp_limits limits = smp_limits_default();
+    const smp_read_options how = smp_read_defaults();
     smp_reader *reader;
     smp_error err;
     smp_wire wire = {.data = NULL};
-    if (smp_source_buffer(&source, &err) || smp_reader_open_source(&source, "", &limits, &reader, &err))
+    if (smp_source_buffer(&source, &err) || smp_reader_open_source(&source, "", &how, &reader, &err))
         _exit(2);
     smp_media *media = (smp_media *)(uintptr_t)smp_reader_media(reader);
     if (what == SAYS_HIGH || what == SAYS_ENDLESS)
@@ -190,8 +190,8 @@ static int stop(void **context)
 
 static smp_code open_with(const char *path, double time_limit, smp_reader **out, smp_error *err)
 {
-    smp_limits l = smp_limits_default();
-    l.max_memory = (uint64_t)1 << 30;
+    smp_read_options l = smp_read_defaults();
+    l.limits.max_memory = (uint64_t)1 << 30;
     l.time_limit = time_limit;
     return smp_reader_open(path, &l, out, err);
 }

@@ -326,8 +326,8 @@ static void markers_without_end_are_refused(void **context)
         uint8_t *file = put_in(plain, size, 2, markers, n);
         smp_error err = {0};
         smp_reader *reader;
-        smp_limits limits = smp_limits_default();
-        smp_code code = smp_reader_open_memory(file, size + n, &limits, &reader, &err);
+        smp_read_options how = smp_read_defaults();
+        smp_code code = smp_reader_open_memory(file, size + n, &how, &reader, &err);
         if (code != cases[i].code)
             fail_msg("case %zu: code %d: %s", i, code, err.message);
         if (code == SMP_OK) {
@@ -478,11 +478,11 @@ static void memory_is_counted_and_limited(void **context)
     uint8_t *file;
     kind k = kinds[3]; /* progressive: keeps all coefficients, 2 bytes each */
     size_t size = compose(&file, &k, 512, 512);
-    smp_limits limits = smp_limits_default();
-    limits.max_memory = 512 * 512 * 3;
+    smp_read_options how = smp_read_defaults();
+    how.limits.max_memory = 512 * 512 * 3;
     smp_reader *reader;
     smp_error err = {0};
-    assert_int_equal(smp_reader_open_memory(file, size, &limits, &reader, &err), SMP_E_LIMIT);
+    assert_int_equal(smp_reader_open_memory(file, size, &how, &reader, &err), SMP_E_LIMIT);
     assert_non_null(strstr(err.hint, "--max-memory"));
     assert_null(reader);
 

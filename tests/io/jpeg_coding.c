@@ -51,9 +51,9 @@ static coding write_again(const char *from, const char *to, smp_write_options op
 {
     smp_error err = {0};
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     picture p;
-    assert_ok(smp_reader_open(in_folder(from), &limits, &reader, &err));
+    assert_ok(smp_reader_open(in_folder(from), &how, &reader, &err));
     assert_ok(read_rest(reader, &p, &err));
     const coding found = write_jpeg(to, &p, &smp_reader_media(reader)->meta, options);
     smp_reader_close(reader);
@@ -138,7 +138,7 @@ static void gray_and_colour_are_coded_for_what_they_are(void **context)
     (void)context;
     smp_error err = {0};
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     const smp_write_options plain = {0};
     smp_write_options low = plain;
     smp_write_set(&low.values, &smp_jpeg_quality, 30);
@@ -146,13 +146,13 @@ static void gray_and_colour_are_coded_for_what_they_are(void **context)
     const coding usual = write_jpeg("a.jpg", &colour, NULL, plain);
     const coding low_colour = write_jpeg("colour.jpg", &colour, NULL, low);
     const coding low_gray = write_jpeg("gray.jpg", &gray, NULL, low);
-    assert_ok(smp_reader_open(in_folder("colour.jpg"), &limits, &reader, &err));
+    assert_ok(smp_reader_open(in_folder("colour.jpg"), &how, &reader, &err));
     coding made = write_jpeg("b.jpg", &gray, &smp_reader_media(reader)->meta, plain);
     assert_int_equal(made.components, 1);
     assert_int_equal(made.sampling, 0x11);
     assert_memory_equal(made.luma, low_colour.luma, 64);
     smp_reader_close(reader);
-    assert_ok(smp_reader_open(in_folder("gray.jpg"), &limits, &reader, &err));
+    assert_ok(smp_reader_open(in_folder("gray.jpg"), &how, &reader, &err));
     made = write_jpeg("b.jpg", &gray, &smp_reader_media(reader)->meta, plain);
     assert_same_coding(&made, &low_gray);
     made = write_jpeg("b.jpg", &colour, &smp_reader_media(reader)->meta, plain); /* gray says nothing of chroma */

@@ -63,8 +63,8 @@ static smp_reader *there_and_back(const char *name, int channels, const smp_meta
     assert_ok(write_with(in_folder(name), &p, meta, &options, &err));
     free_picture(&p);
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
-    assert_ok(smp_reader_open(in_folder(name), &limits, &reader, &err));
+    smp_read_options how = smp_read_defaults();
+    assert_ok(smp_reader_open(in_folder(name), &how, &reader, &err));
     return reader;
 }
 
@@ -274,10 +274,10 @@ static void reading_reports_the_orientation_of_a_jpeg(void **context)
     for (size_t i = 0; i + 38 < size; i++)
         if (memcmp(file + i, "Exif\0", 6) == 0)
             file[i + 6 + 31] = 6; /* the writer has set it to 1 */
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     smp_error err = {0};
     smp_reader *reader;
-    assert_ok(smp_reader_open_memory(file, size, &limits, &reader, &err));
+    assert_ok(smp_reader_open_memory(file, size, &how, &reader, &err));
     const smp_media *media = smp_reader_media(reader);
     assert_int_equal(media->orientation, 6);
     assert_int_equal(media->shape.width, 8);             /* as decoded */
@@ -431,11 +431,11 @@ static void png_texts_and_exif_behind_the_picture_are_kept(void **context)
     memcpy(file + n, plain + size - 12, 12);
     n += 12;
     store(in_folder("late.png"), file, n);
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     for (int from_file = 0; from_file < 2; from_file++) {
         smp_reader *reader;
-        assert_ok(from_file ? smp_reader_open(in_folder("late.png"), &limits, &reader, &err)
-                            : smp_reader_open_memory(file, n, &limits, &reader, &err));
+        assert_ok(from_file ? smp_reader_open(in_folder("late.png"), &how, &reader, &err)
+                            : smp_reader_open_memory(file, n, &how, &reader, &err));
         const smp_media *media = smp_reader_media(reader);
         assert_int_equal(media->orientation, 8);
         assert_string_equal(find_text(&media->meta, "Software"), "camera");
@@ -473,10 +473,10 @@ static void png_texts_behind_any_number_of_chunks_are_found(void **context)
     size_t size;
     uint8_t *plain = load(in_folder("cut.png"), &size), *file = malloc(13 * size + 1000);
     assert_non_null(file);
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     for (size_t n = 1; n < size; n += 1 + n / 20) {
         smp_reader *reader;
-        assert_ok(smp_reader_open_memory(file, cut_into_chunks(plain, size, n, file), &limits, &reader, &err));
+        assert_ok(smp_reader_open_memory(file, cut_into_chunks(plain, size, n, file), &how, &reader, &err));
         const char *text = find_text(&smp_reader_media(reader)->meta, "Software");
         if (!text || strcmp(text, "camera") != 0)
             fail_msg("chunks of %zu bytes: no text", n);

@@ -164,13 +164,8 @@ static void tags_are_kept(void **context)
     (void)context;
     static const struct {
         const char *key, *value;
-    } newer[] = {{"Title", "Hello"},
-                 {"Artist", "Ann"},
-                 {"Album", "Disc"},
-                 {"TrackNumber", "3"},
-                 {"TRACKTOTAL", "9"},
-                 {"Date", "1999"},
-                 {"Comment", "no comment"}, /* these the older tag alone has */
+    } newer[] = {{"Title", "Hello"},  {"Artist", "Ann"}, {"Album", "Disc"},         {"TrackNumber", "3"},
+                 {"TRACKTOTAL", "9"}, {"Date", "1999"},  {"Comment", "no comment"}, /* these the older tag alone has */
                  {"Genre", "Rock"}},
       older[] = {{"Title", "A title of thirty letters, oh!"},
                  {"Artist", "Somebody"},
@@ -287,10 +282,10 @@ static void limits_refuse_it_before_it_is_decoded(void **context)
 {
     (void)context;
     smp_error err = {0};
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     smp_reader *reader;
-    limits.max_pixels = 1000;
-    assert_int_equal(smp_reader_open(XING, &limits, &reader, &err), SMP_E_LIMIT);
+    how.limits.max_pixels = 1000;
+    assert_int_equal(smp_reader_open(XING, &how, &reader, &err), SMP_E_LIMIT);
 }
 
 #endif

@@ -177,10 +177,10 @@ static void float64_is_rounded_and_told(void **context)
         snprintf(header, sizeof header, "{'descr': '%cf8', 'fortran_order': False, 'shape': (2, 2), }",
                  smp_little_endian() ? '<' : '>');
         const size_t size = compose(file, 1, header, data, 32);
-        smp_limits limits = smp_limits_default();
+        smp_read_options how = smp_read_defaults();
         smp_error err = {0};
         smp_reader *reader;
-        assert_int_equal(smp_reader_open_memory(file, size, &limits, &reader, &err), SMP_OK);
+        assert_int_equal(smp_reader_open_memory(file, size, &how, &reader, &err), SMP_OK);
         assert_int_equal(smp_reader_rows(reader, rows, 8, 2, &err), SMP_OK);
         const float want = (float)cases[i].sample;
         assert_memory_equal(&rows[3], &want, sizeof want);

@@ -295,15 +295,15 @@ static uint64_t least_memory(const char *path, int kind)
     uint64_t low = 0, high = UINT64_C(1) << 30;
     while (high - low > 1024) {
         uint64_t middle = low + (high - low) / 2;
-        smp_limits limits = smp_limits_default();
+        smp_read_options how = smp_read_defaults();
         if (kind == 0)
-            limits.max_memory = middle;
+            how.limits.max_memory = middle;
         else
             smp_alloc_limit(smp_alloc_live() + middle);
         smp_error err = {0};
         smp_reader *reader;
         uint8_t row[4 * 4 * 3000];
-        smp_code code = smp_reader_open(path, &limits, &reader, &err);
+        smp_code code = smp_reader_open(path, &how, &reader, &err);
         for (int64_t y = 0; code == SMP_OK && y < smp_reader_media(reader)->shape.height; y++)
             code = smp_reader_rows(reader, row, sizeof row, 1, &err);
         smp_reader_close(reader);

@@ -303,10 +303,10 @@ static void every_error_names_the_file(void **context)
     store(in_folder("bad.png"), "\x89PNG\r\n\x1A\nxx", 10);
     assert_int_equal(read_picture(in_folder("bad.png"), &p, &err), SMP_E_DECODE);
     assert_string_equal(err.where, in_folder("bad.png"));
-    smp_limits limits = smp_limits_default();
-    limits.max_file = 5;
+    smp_read_options how = smp_read_defaults();
+    how.limits.max_file = 5;
     smp_reader *reader;
-    assert_int_equal(smp_reader_open(in_folder("bad.png"), &limits, &reader, &err), SMP_E_LIMIT);
+    assert_int_equal(smp_reader_open(in_folder("bad.png"), &how, &reader, &err), SMP_E_LIMIT);
     assert_string_equal(err.where, in_folder("bad.png"));
     assert_non_null(strstr(err.hint, "--max-file"));
     unlink(in_folder("bad.png"));

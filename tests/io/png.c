@@ -181,8 +181,8 @@ static void media_says_what_the_file_is(void **context)
     compose(&file, PNG_COLOR_TYPE_PALETTE, 4, true, true);
     smp_error err = {0};
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
-    assert_ok(smp_reader_open_memory(file.data, file.size, &limits, &reader, &err));
+    smp_read_options how = smp_read_defaults();
+    assert_ok(smp_reader_open_memory(file.data, file.size, &how, &reader, &err));
     const smp_media *media = smp_reader_media(reader);
     assert_string_equal(media->file_format, "PNG");
     assert_int_equal(media->bits, 4);

@@ -71,11 +71,11 @@ static smp_code read_all(const bytes *file, bool again, int portion, uint8_t **r
 {
     smp_source source;
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     smp_source_memory(&source, file->data, file->size);
     source.seekable = again; /* a pipe cannot be read again: libpng reads it */
     *rows = NULL;
-    smp_code code = smp_reader_open_source(&source, "memory", &limits, &reader, err);
+    smp_code code = smp_reader_open_source(&source, "memory", &how, &reader, err);
     if (code)
         return code;
     const smp_shape *shape = &smp_reader_media(reader)->shape;

@@ -310,12 +310,12 @@ static void limits_hold_for_frames(void **context)
     (void)context;
     smp_error err = {0};
     picture p = make_sound(300, 2, 48000);
-    smp_limits limits = smp_limits_default();
-    limits.max_pixels = 299;
+    smp_read_options how = smp_read_defaults();
+    how.limits.max_pixels = 299;
     for (int f = 0; f < FILES; f++) {
         smp_reader *reader;
         assert_ok(write_sound(files[f], &p, SMP_SOUND_S16, NULL, false, &err));
-        assert_int_equal(smp_reader_open(in_folder(files[f]), &limits, &reader, &err), SMP_E_LIMIT);
+        assert_int_equal(smp_reader_open(in_folder(files[f]), &how, &reader, &err), SMP_E_LIMIT);
     }
     free_picture(&p);
 }

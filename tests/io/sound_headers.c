@@ -33,13 +33,13 @@ static void pipes_are_read(void **context)
  */
 static smp_code read_both_ways(const void *data, size_t size, picture *p, char note[SMP_NOTE_BYTES], smp_error *err)
 {
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     smp_reader *reader;
     picture piped;
     note[0] = '\0';
     *p = (picture){0};
     store(in_folder("both"), data, size);
-    smp_code code = smp_reader_open(in_folder("both"), &limits, &reader, err);
+    smp_code code = smp_reader_open(in_folder("both"), &how, &reader, err);
     if (code == SMP_OK)
         code = read_rest(reader, p, err);
     if (code == SMP_OK && smp_reader_notes(reader)->count)
@@ -434,7 +434,7 @@ static void the_md5_of_a_flac_is_checked(void **context)
             picture p = make_sound(9000, channels, 44100), q;
             size_t size;
             smp_reader *reader;
-            smp_limits limits = smp_limits_default();
+            smp_read_options how = smp_read_defaults();
             assert_ok(write_sound("m.flac", &p, types[i], NULL, false, &err));
             uint8_t *data = load(in_folder("m.flac"), &size);
             data[MD5_AT + 5] ^= 1;
@@ -443,8 +443,8 @@ static void the_md5_of_a_flac_is_checked(void **context)
             assert_int_equal(read_picture(in_folder("m.flac"), &q, &err), SMP_E_DECODE);
             assert_string_equal(err.message,
                                 "the FLAC is damaged: its samples do not have the MD5 that it was written with");
-            limits.no_verify = true;
-            assert_ok(smp_reader_open(in_folder("m.flac"), &limits, &reader, &err));
+            how.no_verify = true;
+            assert_ok(smp_reader_open(in_folder("m.flac"), &how, &reader, &err));
             assert_ok(read_rest(reader, &q, &err));
             assert_same_picture(&p, &q);
             smp_reader_close(reader);

@@ -268,7 +268,7 @@ static void metadata_are_kept(void **context)
     for (int big = 0; big < 2; big++) {
         smp_error err = {0};
         smp_reader *reader;
-        smp_limits limits = smp_limits_default();
+        smp_read_options how = smp_read_defaults();
         tiff_file file = begin_picture(big, 2, 1, 1, 8, 1, 9);
         char icc[132] = {0};
         memcpy(icc + 16, "GRAY", 4);
@@ -290,7 +290,7 @@ static void metadata_are_kept(void **context)
         put(&file, file.bytes + at + 6, 1, 4);
         put(&file, file.bytes + at + 10, 400, 2);
         file.size += 18;
-        assert_ok(smp_reader_open_memory(file.bytes, file.size, &limits, &reader, &err));
+        assert_ok(smp_reader_open_memory(file.bytes, file.size, &how, &reader, &err));
         const smp_media *media = smp_reader_media(reader);
         const smp_meta *meta = &media->meta;
         assert_int_equal(media->orientation, 6);
@@ -311,11 +311,11 @@ static smp_code read_page(const char *name, int64_t page, picture *p, smp_error 
 {
     char path[512];
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
-    limits.page = page;
+    smp_read_options how = smp_read_defaults();
+    how.page = page;
     snprintf(path, sizeof path, DATA "%s", name);
     *p = (picture){0};
-    smp_code code = smp_reader_open(path, &limits, &reader, err);
+    smp_code code = smp_reader_open(path, &how, &reader, err);
     if (!code)
         assert_int_equal(smp_reader_media(reader)->pages, 2);
     if (!code)

@@ -126,7 +126,7 @@ static void metadata_come_back(void **context)
                                "\0\1\210\47\0\3\0\0\0\1\1\220\0\0\0\0\0\0";
     smp_error err = {0};
     smp_reader *reader;
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     smp_meta meta = {.srgb_intent = -1, .x_density = 300 / 0.0254, .y_density = 72.5 / 0.0254};
     char icc[200] = {0};
     memcpy(icc + 16, "RGB ", 4);
@@ -136,7 +136,7 @@ static void metadata_come_back(void **context)
     assert_true(smp_meta_add_text(&meta, SMP_XMP_KEY, "<x/>", 4));
     picture p = make_picture(5, 4, 3, false, SMP_U8);
     write_tiff(&p, SMP_TIFF_DEFLATE, 1, &meta);
-    assert_ok(smp_reader_open(in_folder("o.tif"), &limits, &reader, &err));
+    assert_ok(smp_reader_open(in_folder("o.tif"), &how, &reader, &err));
     const smp_meta *back = &smp_reader_media(reader)->meta;
     assert_int_equal(back->icc.size, sizeof icc);
     assert_memory_equal(back->icc.data, icc, sizeof icc);

@@ -155,7 +155,7 @@ static void metadata_come_back(void **context)
     for (size_t marker = 0; marker < 2; marker++) {
         smp_error err = {0};
         smp_reader *reader;
-        smp_limits limits = smp_limits_default();
+        smp_read_options how = smp_read_defaults();
         webp_file file = begin_webp();
         add_canvas(&file, 0x2C, 3, 2);
         add_chunk(&file, "ICCP", icc, sizeof icc);
@@ -164,7 +164,7 @@ static void metadata_come_back(void **context)
         add_chunk(&file, "XMP ", "<x/>", 4);
         store(in_folder("m.webp"), file.bytes, file.size);
         for (int again = 0; again < 2; again++) {
-            assert_ok(smp_reader_open(in_folder("m.webp"), &limits, &reader, &err));
+            assert_ok(smp_reader_open(in_folder("m.webp"), &how, &reader, &err));
             const smp_media *media = smp_reader_media(reader);
             assert_int_equal(media->orientation, again ? 1 : 6);
             assert_int_equal(media->meta.icc.size, sizeof icc);
@@ -240,14 +240,14 @@ static void limits_hold_before_the_library_is_asked(void **context)
     webp_file file = begin_webp();
     put(data + 1, 16382 | 16382u << 14, 4); /* both sides, less one */
     add_chunk(&file, "VP8L", data, size);
-    smp_limits limits = smp_limits_default();
-    limits.max_pixels = 1000000;
+    smp_read_options how = smp_read_defaults();
+    how.limits.max_pixels = 1000000;
     const uint64_t live = smp_alloc_live();
     smp_alloc_restart_peak();
-    assert_int_equal(smp_reader_open_memory(file.bytes, file.size, &limits, &reader, &err), SMP_E_LIMIT);
-    limits = smp_limits_default();
-    limits.max_memory = 1 << 30; /* 7 bytes a pixel are more */
-    assert_int_equal(smp_reader_open_memory(file.bytes, file.size, &limits, &reader, &err), SMP_E_LIMIT);
+    assert_int_equal(smp_reader_open_memory(file.bytes, file.size, &how, &reader, &err), SMP_E_LIMIT);
+    how = smp_read_defaults();
+    how.limits.max_memory = 1 << 30; /* 7 bytes a pixel are more */
+    assert_int_equal(smp_reader_open_memory(file.bytes, file.size, &how, &reader, &err), SMP_E_LIMIT);
     assert_true(smp_alloc_peak() - live < 10000);
 }
 

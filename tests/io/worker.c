@@ -127,10 +127,10 @@ static void obey(int input)
     }
 }
 
-static smp_limits limits(void)
+static smp_read_options reading(void)
 {
-    smp_limits l = smp_limits_default();
-    l.max_memory = (uint64_t)1 << 30;
+    smp_read_options l = smp_read_defaults();
+    l.limits.max_memory = (uint64_t)1 << 30;
     return l;
 }
 
@@ -140,7 +140,7 @@ static int start(void **context)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     smp_decoder_hook = obey;
     smp_error err = {0};
-    return shared == MAP_FAILED || smp_worker_start(limits().max_memory, &err) || smp_worker_more(&err) ||
+    return shared == MAP_FAILED || smp_worker_start(reading().limits.max_memory, &err) || smp_worker_more(&err) ||
                    !smp_worker_runs()
                ? -1
                : 0;
@@ -156,9 +156,9 @@ static int stop(void **context)
 static smp_code open_here(const char *path, smp_reader **out, smp_error *err)
 {
     smp_source source;
-    const smp_limits l = limits();
+    const smp_read_options l = reading();
     *out = NULL;
-    smp_code code = smp_source_open(&source, path, &l, err);
+    smp_code code = smp_source_open(&source, path, &l.limits, err);
     if (code)
         smp_at(err, "%s", path);
     return code ? code : smp_reader_open_source(&source, path, &l, out, err);
@@ -166,7 +166,7 @@ static smp_code open_here(const char *path, smp_reader **out, smp_error *err)
 
 static smp_code open_there(const char *path, smp_reader **out, smp_error *err)
 {
-    const smp_limits l = limits();
+    const smp_read_options l = reading();
     return smp_reader_open(path, &l, out, err);
 }
 
@@ -237,10 +237,10 @@ static uint64_t asked; /* smp_worker_asks() before open_ahead opened its file */
 /* Like open_there; rows are read before they are asked for. */
 static smp_code open_ahead(const char *path, smp_reader **out, smp_error *err)
 {
-    smp_limits l = limits();
+    smp_read_options l = reading();
     smp_code code = make_room(path, err);
     *out = NULL;
-    l.whole = true;
+    l.want.whole = true;
     asked = smp_worker_asks();
     return code ? code : smp_reader_open(path, &l, out, err);
 }
@@ -426,8 +426,8 @@ static void a_crash_costs_one_file(void **context)
     (void)context;
     smp_error err = {0};
     smp_reader *reader;
-    smp_limits l = limits();
-    l.whole = true;
+    smp_read_options l = reading();
+    l.want.whole = true;
     assert_int_equal(open_ahead(SAMPLES "chelsea.png", &reader, &err), SMP_OK);
     smp_reader_close(reader);
     *shared = (orders){.what = CRASH};
@@ -450,7 +450,7 @@ static void a_hang_ends(void **context)
     for (int asleep = 0; asleep < 2; asleep++) {
         smp_error err = {0};
         smp_reader *reader;
-        smp_limits l = limits();
+        smp_read_options l = reading();
         l.time_limit = 0.3;
         *shared = (orders){.what = asleep ? SLEEP : LOOP};
         const double begun = smp_now();
@@ -467,8 +467,8 @@ static void a_file_that_is_opened_again_has_all_its_time(void **context)
 {
     (void)context;
     char path[] = "/tmp/smempipe-test-XXXXXX";
-    smp_limits l = limits();
-    l.whole = true;
+    smp_read_options l = reading();
+    l.want.whole = true;
     l.time_limit = 0.2;
     make_damaged(path);
     double took;
@@ -492,12 +492,12 @@ static void lies_about_rows_end_the_decoder(void **context)
 {
     (void)context;
     const char *path = SAMPLES "chelsea.png";
-    smp_limits l = limits();
+    smp_read_options l = reading();
     smp_error err = {0};
     smp_reader *reader;
     unsigned char rows[4 * SMP_ALIGN];
     bool more;
-    l.whole = true;
+    l.want.whole = true;
     for (int how = 0; how < LIES; how++) {
         assert_int_equal(make_room(path, &err), SMP_OK);
         *shared = (orders){.what = LIE, .lie = how};

@@ -33,11 +33,11 @@ static int close_devices(void **state)
 static picture read_scan(const uint8_t *file, size_t size, smp_media *media)
 {
     smp_error err = {0};
-    smp_limits limits = smp_limits_default();
+    smp_read_options how = smp_read_defaults();
     smp_reader *reader;
     picture rows = {.data = NULL};
-    limits.scan_from = 1;
-    if (smp_reader_open_memory(file, size, &limits, &reader, &err))
+    how.want.scan_from = 1;
+    if (smp_reader_open_memory(file, size, &how, &reader, &err))
         return rows;
     *media = *smp_reader_media(reader);
     if (media->scan.shape.kind) {

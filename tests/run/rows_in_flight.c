@@ -34,7 +34,8 @@ static smp_code run(const char *out, bool gpu, int64_t strip_rows, smp_run_repor
     const smp_run_request request = {.program = program,
                                      .input = in_folder("in.ppm"),
                                      .output = in_folder(out),
-                                     .limits = smp_limits_default(),
+                                     .read = smp_read_defaults(),
+                                     .gpu_jpeg = SMP_GPU_JPEG,
                                      .device = device,
                                      .strip_rows = strip_rows};
     code = smp_run_file(&request, report, err);

@@ -44,7 +44,8 @@ static void they_ask_once_a_file(void **context)
                                      .diags = &diags,
                                      .input = SMP_SOURCE_DIR "/samples/chelsea.png",
                                      .output = out,
-                                     .limits = smp_limits_default(),
+                                     .read = smp_read_defaults(),
+                                     .gpu_jpeg = SMP_GPU_JPEG,
                                      .write = {.force = true},
                                      .device = device,
                                      .cache = cache};

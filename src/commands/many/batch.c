@@ -202,7 +202,7 @@ static smp_code check_settings(const smp_batch_settings *settings, smp_error *er
                                      : "--album");
         return smp_hint(err, "`normalize lufs=-16 within=0.5LU` leaves the samples of a sound that is level already");
     }
-    if (settings->pages == PAGES_ALL && settings->many.plan.base.common.limits.page)
+    if (settings->pages == PAGES_ALL && settings->many.plan.base.common.read.page)
         return smp_fail(err, SMP_E_USAGE, "--pages all and --page exclude each other");
     smp_code code = settings->to ? smp_cli_check_extension("to", settings->to, err) : SMP_OK;
     if (!code)
@@ -217,8 +217,8 @@ static smp_hash work_hash(const smp_batch_settings *settings, const smp_program 
 {
     smp_hash hash = smp_many_work(&settings->many, program, diags);
     const smp_write_settings *write = &settings->write;
-    const int64_t page = settings->many.plan.base.common.limits.page;
-    const int64_t numbers[] = {settings->many.plan.base.common.limits.fast_decode, write->strip, page};
+    const int64_t page = settings->many.plan.base.common.read.page;
+    const int64_t numbers[] = {settings->many.plan.base.common.fast_decode, write->strip, page};
     smp_write_options options = {0};
     smp_hash_add(&hash, numbers, sizeof numbers);
     smp_cli_write_options(write, &options);
@@ -240,7 +240,7 @@ static smp_todo_request ask_of(const smp_batch_settings *settings, const smp_pro
         .given = settings->many.inputs.items,
         .given_count = settings->many.inputs.count,
         .walk = smp_many_walk(&settings->many, program),
-        .pages = settings->pages == PAGES_ALL ? &settings->many.plan.base.common.limits : NULL,
+        .pages = settings->pages == PAGES_ALL ? &settings->many.plan.base.common.read : NULL,
         .list = settings->work_list,
         .folder = settings->folder,
         .pattern = settings->pattern,

@@ -15,7 +15,7 @@ static smp_code try_file(const smp_todo_item *item, int64_t page, smp_run_reques
     const smp_program *program = request->program;
     smp_plan *plan = NULL;
     request->input = item->file->path;
-    request->limits.page = item->file->page ? item->file->page : page;
+    request->read.page = item->file->page ? item->file->page : page;
     request->output = item->output;
     smp_code code = smp_plan_file(request, &plan, err);
     smp_plan_free(plan);
@@ -50,7 +50,7 @@ static void show(smp_batch_job *job, const smp_work_unit *unit, trial *t, smp_ru
         smp_text_clean(stdout, item->output);
         fputs(states[item->state], stdout);
         if (item->state == SMP_TODO_DO && is_next(t) &&
-            try_file(item, job->settings->many.plan.base.common.limits.page, request, &wrong)) {
+            try_file(item, job->settings->many.plan.base.common.read.page, request, &wrong)) {
             smp_failures_add(&job->failures, item->file->path, &wrong);
             fputs("  (fails)", stdout);
         } else if (item->state == SMP_TODO_DO && item->replace)
@@ -71,7 +71,12 @@ smp_code smp_batch_dry_run(smp_batch_job *job, const smp_program *program, smp_d
     smp_code code = smp_device_open(&cpu, &device, NULL, 0, err);
     if (code)
         return code;
-    smp_run_request request = {.program = program, .diags = diags, .limits = common->limits, .device = device};
+    smp_run_request request = {.program = program,
+                               .diags = diags,
+                               .read = common->read,
+                               .fast_decode = common->fast_decode,
+                               .gpu_jpeg = common->gpu_jpeg,
+                               .device = device};
     trial t = {.wanted = (size_t)s->headers, .all = todo->count.expected};
     while (!(code = smp_todo_next(todo, &unit, err)) && unit) {
         show(job, unit, &t, &request);

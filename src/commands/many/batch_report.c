@@ -218,7 +218,7 @@ smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, 
         const smp_todo_count *count = &job->todo.count;
         job->page.skipped = count->done + count->kept + count->left;
         smp_batch_page_write(job->html, &job->page, s->many.pipe, program, s->folder, smp_now() - job->began,
-                             &s->many.plan.base.common.limits);
+                             &s->many.plan.base.common.read);
         code = close_file(job->html, job->settings->html, 0, err);
     }
     smp_batch_page_free(&job->page);

@@ -174,7 +174,9 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
     smp_batch_request request = {
         .program = program,
         .diags = diags,
-        .limits = common->limits,
+        .read = common->read,
+        .fast_decode = common->fast_decode,
+        .gpu_jpeg = common->gpu_jpeg,
         .device = common->device,
         .isa = smp_cli_isa(&settings->plan),
         .variant = settings->plan.variant,

@@ -59,7 +59,7 @@ void smp_measuring_begin(smp_measuring *m, const smp_measure_settings *settings)
                                               : settings->csv       ? SMP_MEASURE_CSV
                                                                     : SMP_MEASURE_TABLE,
                                     .sort = settings->sort,
-                                    .limits = &common->limits,
+                                    .read = &common->read,
                                     .color = smp_cli_color(common, STDOUT_FILENO),
                                     .totals_only = settings->totals_only}};
     if (settings->html && strcmp(settings->html, "-") != 0)
@@ -248,7 +248,7 @@ static smp_code measure_files(const smp_measure_settings *settings, smp_measure_
 static smp_hash work_of(const smp_measure_settings *settings, const smp_program *program, const smp_diags *diags)
 {
     smp_hash hash = smp_many_work(&settings->many, program, diags);
-    const int64_t page = settings->many.plan.base.common.limits.page;
+    const int64_t page = settings->many.plan.base.common.read.page;
     smp_hash_add(&hash, &page, sizeof page);
     return hash;
 }

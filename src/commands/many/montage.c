@@ -150,7 +150,7 @@ static void draw(void *context, size_t index, const smp_small_picture *picture)
         const size_t cells = left < r->per_page ? left : r->per_page;
         const int64_t rows = ((int64_t)cells - 1) / r->look.columns + 1;
         r->drawn = 0;
-        smp_montage_page_make(&r->look, rows, r->settings->many.plan.base.common.limits.max_pixels, &r->page,
+        smp_montage_page_make(&r->look, rows, r->settings->many.plan.base.common.read.limits.max_pixels, &r->page,
                               &r->broken);
     }
     if (r->broken.code)
@@ -245,7 +245,7 @@ static smp_code make(void *given, const smp_program *program, smp_diags *diags, 
     if (!code) { /* whether a full page is possible, before files are read */
         const int64_t cells = smp_min_i64((int64_t)r->per_page, (int64_t)r->count);
         code = smp_montage_page_make(&r->look, (cells - 1) / r->look.columns + 1,
-                                     r->settings->many.plan.base.common.limits.max_pixels, &r->page, err);
+                                     r->settings->many.plan.base.common.read.limits.max_pixels, &r->page, err);
         smp_montage_page_free(&r->page);
     }
     if (!code && strcmp(r->settings->out, "-") != 0)

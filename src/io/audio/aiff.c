@@ -141,7 +141,7 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
                 return SMP_OK;
             code = smp_source_spool(source, err);
         }
-        if (code == SMP_OK && (data ? !reader->limits.no_verify : !h->has_data) && !h->open_end)
+        if (code == SMP_OK && (data ? !reader->options.no_verify : !h->has_data) && !h->open_end)
             code = smp_sound_hint_cut(smp_check_size(source, end, err), err);
         if (code != SMP_OK)
             return code;

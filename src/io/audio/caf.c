@@ -130,7 +130,7 @@ static smp_code walk(header *h, smp_reader *reader, smp_error *err)
             code = smp_chunk_reach(source, c.body + c.size, err);
         if (code == SMP_OK && !data)
             code = take_chunk(h, reader, &c, err);
-        if (code == SMP_OK && (data ? !reader->limits.no_verify : !h->has_data))
+        if (code == SMP_OK && (data ? !reader->options.no_verify : !h->has_data))
             code = smp_sound_hint_cut(smp_check_size(source, c.body + c.size, err), err);
         if (code != SMP_OK)
             return code;

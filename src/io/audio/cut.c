@@ -14,8 +14,8 @@ smp_code smp_sound_hint_cut(smp_code code, smp_error *err)
 smp_code smp_sound_take_cut(smp_reader *reader, uint64_t at, uint64_t *size, uint64_t frame, smp_error *err)
 {
     const smp_source *source = &reader->source;
-    const smp_code code = reader->limits.no_verify ? smp_source_spool(&reader->source, err) : SMP_OK;
-    if (code || !reader->limits.no_verify)
+    const smp_code code = reader->options.no_verify ? smp_source_spool(&reader->source, err) : SMP_OK;
+    if (code || !reader->options.no_verify)
         return code;
     const uint64_t have = source->size > at ? source->size - at : 0;
     if (have >= *size)

@@ -232,7 +232,7 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
     if (!smp_sound_type_name(info->format & SF_FORMAT_SUBMASK))
         return smp_fail(err, SMP_E_DECODE, "the %s's samples are of an unsupported kind", reader->format->name);
     s->left = s->links[index].frames = info->frames;
-    s->verify = s->info.has_md5 && !reader->limits.no_verify;
+    s->verify = s->info.has_md5 && !reader->options.no_verify;
     smp_md5_begin(&s->md5);
     return SMP_OK;
 }

@@ -71,7 +71,7 @@ smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, 
 /* Whether what is read may have an open end: it comes from a pipe, and whoever reads asked for that. */
 static inline bool smp_sound_may_be_open(const smp_reader *reader)
 {
-    return reader->limits.live && !reader->source.seekable;
+    return reader->options.want.live && !reader->source.seekable;
 }
 
 /* detail: "24-bit PCM, RF64, channels L R C LFE BL BR". container may be null. */

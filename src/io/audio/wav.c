@@ -222,7 +222,7 @@ static smp_code walk_data(smp_wav *h, smp_reader *reader, left_out *left, const 
         *done = true;
         look_behind(left, source, behind(source, end, h->data_size));
     } else if ((code = smp_source_spool(source, err)) == SMP_OK) {
-        *done = reader->limits.no_verify && end > source->size;
+        *done = reader->options.no_verify && end > source->size;
         code = *done ? SMP_OK : smp_sound_hint_cut(smp_check_size(source, end, err), err);
     }
     return code;
@@ -379,7 +379,7 @@ static smp_code check_size(smp_wav *h, const smp_source *source, smp_error *err)
 
 smp_code smp_wav_check(smp_wav *h, smp_reader *reader, smp_error *err)
 {
-    const smp_code code = reader->limits.no_verify ? take_rest(reader, h, err) : SMP_OK;
+    const smp_code code = reader->options.no_verify ? take_rest(reader, h, err) : SMP_OK;
     return code ? code : smp_sound_hint_cut(check_size(h, &reader->source, err), err);
 }
 

@@ -330,7 +330,7 @@ static bool counts_frames(const av_state *s)
 /* What a check found: an error, unless damage is to be read all the same. */
 static smp_code judge(smp_reader *reader, smp_code code, smp_error *found, smp_error *err)
 {
-    if (code == SMP_E_DECODE && reader->limits.no_verify) {
+    if (code == SMP_E_DECODE && reader->options.no_verify) {
         smp_note(&reader->notes, "%s: what there is of it is read", found->message);
         return SMP_OK;
     }
@@ -432,7 +432,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "a decoder", sizeof *s);
     s->source = source;
     s->kind = name;
-    s->no_verify = reader->limits.no_verify;
+    s->no_verify = reader->options.no_verify;
     s->watches = strncmp(name, "mov,", 4) != 0; /* whose index is checked */
     smp_code code = source->seekable ? SMP_OK : smp_source_spool(source, err);
     if (!code)

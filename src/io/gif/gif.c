@@ -57,9 +57,9 @@ static smp_code take_memory(smp_reader *reader, gif_reader *state, smp_error *er
     const smp_gif *gif = &state->gif;
     const size_t all = (size_t)gif->width * (size_t)gif->height; /* of 16 bits each */
     const size_t rows =
-        reader->limits.frames ? all : (size_t)gif->inner_width * (gif->interlaced ? (size_t)gif->inner_height : 1);
-    const size_t canvases = reader->limits.frames ? 8 * all : 0;
-    smp_code code = smp_check_picture(&reader->limits, gif->width, gif->height, rows + canvases, err);
+        reader->options.frames ? all : (size_t)gif->inner_width * (gif->interlaced ? (size_t)gif->inner_height : 1);
+    const size_t canvases = reader->options.frames ? 8 * all : 0;
+    smp_code code = smp_check_picture(&reader->options.limits, gif->width, gif->height, rows + canvases, err);
     if (code)
         return code;
     state->rows = smp_alloc_raw(rows);
@@ -88,7 +88,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     media->shape.width = gif->width;
     media->shape.height = gif->height;
-    media->shape.alpha = gif->transparent >= 0 || (reader->limits.frames && gif->clears) ||
+    media->shape.alpha = gif->transparent >= 0 || (reader->options.frames && gif->clears) ||
                          gif->inner_width < gif->width || gif->inner_height < gif->height;
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
@@ -102,12 +102,12 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     code = take_memory(reader, state, err);
     if (code)
         return code;
-    if (gif->pictures > 1 && !reader->limits.frames)
+    if (gif->pictures > 1 && !reader->options.frames)
         smp_note(
             &reader->notes,
             "the file is an animation of %lld pictures; only the first is read; --frames of run and convert reads all",
             (long long)gif->pictures);
-    if (reader->limits.frames) {
+    if (reader->options.frames) {
         media->pages = gif->pictures;
         media->meta.video.rate[0] = gif->delay ? 100 : 10;
         media->meta.video.rate[1] = gif->delay ? (uint32_t)gif->delay : 1;

@@ -297,7 +297,7 @@ smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
     if (__builtin_mul_overflow(heif->pixels, heif->bits > 8 ? 2 * HELD : HELD, &memory) ||
         !smp_add_u64(memory, reader->source.size, &memory))
         memory = UINT64_MAX;
-    code = smp_check_picture(&reader->limits, heif->width, heif->height, memory, err);
+    code = smp_check_picture(&reader->options.limits, heif->width, heif->height, memory, err);
     if (!code && (heif->width > INT32_MAX || heif->height > INT32_MAX))
         code = smp_fail(err, SMP_E_LIMIT, "the picture has a side of more than %d pixels", INT32_MAX);
     smp_heif_find_primary(&reader->source, heif, &state->primary);
@@ -308,7 +308,7 @@ smp_code smp_heif_read_open(smp_reader *reader, smp_error *err)
     if (code)
         return code;
     describe(state, reader);
-    code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, memory, err);
+    code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, memory, err);
     return code ? code : keep_metadata(state, reader, err);
 }
 

@@ -202,8 +202,8 @@ static smp_code open_pixels(smp_reader *reader, bmp_reader *bmp, smp_error *err)
     }
     uint64_t row_bits = (uint64_t)shape->width * bmp->bits;
     smp_stored_rows_set(&bmp->stored, bmp->offset, (row_bits + 31) / 32 * 4, shape->height);
-    smp_code code =
-        smp_check_picture(&reader->limits, shape->width, shape->height, smp_stored_rows_memory(&bmp->stored), err);
+    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height,
+                                      smp_stored_rows_memory(&bmp->stored), err);
     return code == SMP_OK ? smp_check_size(&reader->source, smp_stored_rows_end(&bmp->stored), err) : code;
 }
 
@@ -239,7 +239,7 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
     memset(head + end, 0, sizeof head - end);
     smp_code code = take_header(reader, bmp, head, err);
     if (code == SMP_OK)
-        code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, 0, err);
+        code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err);
     if (code == SMP_OK && bmp->offset < end)
         code = smp_fail(err, SMP_E_DECODE, "the BMP is damaged: its pixels begin inside its header");
     const bool profile = bmp->header == BMP_V5_HEADER && smp_get_le(head + COLOUR_SPACE_AT, 4) == PROFILE_EMBEDDED;

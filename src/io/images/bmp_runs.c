@@ -109,7 +109,7 @@ smp_code smp_bmp_read_runs(smp_reader *reader, bool *holes, smp_error *err)
               .height = shape->height,
               .unit = bmp->coding == BMP_RLE24 ? 3 : 1};
     uint64_t pixels = (uint64_t)r.width * (uint64_t)r.height, bytes = smp_bmp_frame_bytes(shape, r.unit);
-    smp_code code = smp_check_picture(&reader->limits, r.width, r.height, bytes, err);
+    smp_code code = smp_check_picture(&reader->options.limits, r.width, r.height, bytes, err);
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, bmp->offset + pixels / PIXELS_A_BYTE, err);
     if (code != SMP_OK)

@@ -91,7 +91,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->meta.gamma = 1; /* values are light */
     snprintf(media->detail, sizeof media->detail, "shared exponent");
     uint64_t bytes = (uint64_t)shape->width * PIXEL;
-    code = smp_check_picture(&reader->limits, shape->width, shape->height, bytes, err);
+    code = smp_check_picture(&reader->options.limits, shape->width, shape->height, bytes, err);
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, (uint64_t)shape->width * (uint64_t)shape->height / PIXELS_A_BYTE, err);
     if (code != SMP_OK)

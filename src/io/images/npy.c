@@ -206,14 +206,14 @@ static smp_code check_data(smp_reader *reader, const npy *array, smp_error *err)
 {
     const smp_shape *shape = &reader->media.shape;
     int64_t row, total;
-    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, 0, err);
+    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err);
     if (code != SMP_OK)
         return code;
     if (!smp_mul_i64(shape->width, (int64_t)shape->channels * array->type->bytes, &row) ||
         !smp_mul_i64(row, shape->height, &total))
         return smp_fail(err, SMP_E_LIMIT, "the array's size is past what can be counted");
-    code =
-        smp_check_picture(&reader->limits, shape->width, shape->height, (uint64_t)(array->fortran ? total : row), err);
+    code = smp_check_picture(&reader->options.limits, shape->width, shape->height,
+                             (uint64_t)(array->fortran ? total : row), err);
     uint64_t size = reader->source.size, at = reader->source.position;
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, at + (uint64_t)total, err);

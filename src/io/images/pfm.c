@@ -94,12 +94,12 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     char scale[32];
     code = read_header(reader, scale, sizeof scale, err);
     if (code == SMP_OK)
-        code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, 0, err);
+        code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err);
     if (code != SMP_OK)
         return code;
     smp_stored_rows_set(&state->stored, reader->source.position, (uint64_t)smp_row_bytes(&media->shape),
                         media->shape.height);
-    code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height,
+    code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height,
                              smp_stored_rows_memory(&state->stored), err);
     if (code == SMP_OK)
         code = smp_check_size(&reader->source, smp_stored_rows_end(&state->stored), err);

@@ -166,11 +166,11 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "PNM", sizeof *state);
     smp_code code = read_header(&reader->source, state, shape, err);
     if (code == SMP_OK)
-        code = smp_check_picture(&reader->limits, shape->width, shape->height, 0, err);
+        code = smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err);
     if (code != SMP_OK)
         return code;
     uint64_t row = state->kind == 4 ? (uint64_t)(shape->width + 7) / 8 : (uint64_t)smp_row_bytes(shape);
-    code = smp_check_picture(&reader->limits, shape->width, shape->height, row, err);
+    code = smp_check_picture(&reader->options.limits, shape->width, shape->height, row, err);
     if (state->kind < 4) /* in text a sample takes at least a digit and, except the last, white space */
         row = (uint64_t)shape->width * (uint64_t)shape->channels;
     if (code == SMP_OK)

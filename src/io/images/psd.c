@@ -192,7 +192,7 @@ static smp_code read_header(smp_reader *reader, const uint8_t *head, uint32_t *c
     shape->height = smp_get_be(head + 14, 4);
     shape->width = smp_get_be(head + 18, 4);
     shape->format = bits == 32 ? SMP_F32 : bits == 16 ? SMP_U16 : SMP_U8;
-    return smp_check_picture(&reader->limits, shape->width, shape->height, 0, err);
+    return smp_check_picture(&reader->options.limits, shape->width, shape->height, 0, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ rows in the file */
@@ -206,7 +206,7 @@ static smp_code open_plain(smp_reader *reader, uint64_t at, uint32_t channels, s
         smp_stored_rows_set(&state->stored[i], at + (uint64_t)i * plane, state->row, shape->height);
         memory += smp_stored_rows_memory(&state->stored[i]);
     }
-    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, memory, err);
+    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err);
     return code == SMP_OK ? smp_check_size(&reader->source, at + channels * plane, err) : code;
 }
 
@@ -219,7 +219,7 @@ static smp_code open_runs(smp_reader *reader, uint64_t at, uint32_t channels, sm
     const uint64_t rows = (uint64_t)shape->height, packed = rows * (uint64_t)state->planes;
     const uint64_t memory = 8 * (packed + 1) + UINT16_MAX + state->row * (uint64_t)state->planes;
     uint64_t start = at + 2 * rows * channels;
-    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, memory, err);
+    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err);
     if (code == SMP_OK)
         code = smp_check_size(source, start, err);
     if (code != SMP_OK)

@@ -59,7 +59,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     snprintf(media->detail, sizeof media->detail, "%s%s", head[12] == 4 ? "RGBA" : "RGB", head[13] ? ", linear" : "");
     if (head[13])
         smp_note(&reader->notes, "the file says that its colours are linear, which is not kept");
-    smp_code code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, 0, err);
+    smp_code code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err);
     const uint64_t pixels = code ? 0 : (uint64_t)media->shape.width * (uint64_t)media->shape.height;
     return code ? code : smp_check_size(&reader->source, HEADER + pixels / MOST_RUN + END, err);
 }

@@ -137,7 +137,7 @@ static smp_code open_pixels(smp_reader *reader, int palette_bits, smp_error *err
         memory = smp_stored_rows_memory(&state->stored);
         least = smp_stored_rows_end(&state->stored);
     }
-    code = smp_check_picture(&reader->limits, shape->width, shape->height, memory, err);
+    code = smp_check_picture(&reader->options.limits, shape->width, shape->height, memory, err);
     return code == SMP_OK ? smp_check_size(source, least, err) : code;
 }
 
@@ -172,7 +172,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->bits = state->type != GRAY && (colour_bits == 15 || colour_bits == 16) ? 5 : 8;
     snprintf(media->detail, sizeof media->detail, "%d bits a pixel%s%s", state->bits,
              state->type == PALETTE ? ", palette" : "", state->runs ? ", runs" : "");
-    smp_code code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, 0, err);
+    smp_code code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, 0, err);
     if (code == SMP_OK && !state->runs && !state->top_first)
         code = smp_source_spool(source, err);
     if (code != SMP_OK)

@@ -53,7 +53,7 @@ smp_code smp_jpeg_keep_coded(smp_reader *reader, smp_error *err)
     smp_source *source = &reader->source;
     smp_blob *coded = &reader->media.coded;
     const smp_shape *shape = &reader->media.shape;
-    smp_code code = smp_check_picture(&reader->limits, shape->width, shape->height, source->size, err);
+    smp_code code = smp_check_picture(&reader->options.limits, shape->width, shape->height, source->size, err);
     if (code || source->size > SIZE_MAX || source->size < 4 || !smp_source_seek(source, 0))
         return code;
     const size_t size = (size_t)source->size;

@@ -63,7 +63,7 @@ static void give_end(jpeg_reader *state)
 {
     static const uint8_t end[] = {0xFF, JPEG_EOI};
     const smp_source *source = &state->reader->source;
-    if (!state->reader->limits.no_verify || !state->markers.closed || source->failed || source->over_limit)
+    if (!state->reader->options.no_verify || !state->markers.closed || source->failed || source->over_limit)
         source_ended(state);
     state->base.cut.reached = true;
     state->source.next_input_byte = end;
@@ -229,10 +229,10 @@ static void read_header(void *context)
     if (whole && source->seekable)
         check_scans(state,
                     smp_jpeg_count_scans(source, source->position - state->source.bytes_in_buffer, state->most_scans));
-    check(state, smp_check_picture(&state->reader->limits, jpeg->image_width, jpeg->image_height,
+    check(state, smp_check_picture(&state->reader->options.limits, jpeg->image_width, jpeg->image_height,
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
     /* A Huffman code takes at least one bit for each block. Arithmetic coding has no such minimum. */
-    if (!jpeg->arith_code && !state->reader->limits.no_verify) {
+    if (!jpeg->arith_code && !state->reader->options.no_verify) {
         const smp_code code = smp_check_size(&state->reader->source, blocks / 8, state->base.err);
         if (code)
             smp_hint_no_verify(state->base.err);
@@ -259,8 +259,8 @@ static void read_header(void *context)
                               jpeg->num_components));
     }
     jpeg->dct_method = JDCT_ISLOW;
-    if (state->reader->limits.shrink > 1)
-        jpeg->scale_denom = (unsigned)state->reader->limits.shrink;
+    if (state->reader->options.want.shrink > 1)
+        jpeg->scale_denom = (unsigned)state->reader->options.want.shrink;
     jpeg_calc_output_dimensions(jpeg);
     shape->width = jpeg->output_width;
     shape->height = jpeg->output_height;
@@ -278,10 +278,10 @@ static void read_header(void *context)
 
 static bool wants_scan(const smp_reader *reader)
 {
-    const smp_limits *limits = &reader->limits;
+    const smp_read_options *options = &reader->options;
     const smp_shape *shape = &reader->media.shape;
-    return limits->scan_from && limits->shrink <= 1 && !limits->coded && !limits->frames &&
-           (uint64_t)shape->width * (uint64_t)shape->height >= limits->scan_from;
+    return options->want.scan_from && options->want.shrink <= 1 && !options->want.coded && !options->frames &&
+           (uint64_t)shape->width * (uint64_t)shape->height >= options->want.scan_from;
 }
 
 smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
@@ -297,8 +297,8 @@ smp_code smp_jpeg_read_open(smp_reader *reader, smp_error *err)
     smp_code code = smp_jpeg_guard(&state->base, read_header, state, err);
     if (!code && wants_scan(reader))
         smp_jpeg_read_scan(&state->jpeg, &reader->source, reader->source.position - state->source.bytes_in_buffer,
-                           &reader->limits, &reader->media.scan, &state->scan, &state->followed);
-    return !code && reader->limits.coded ? smp_jpeg_keep_coded(reader, err) : code;
+                           &reader->options.limits, &reader->media.scan, &state->scan, &state->followed);
+    return !code && reader->options.want.coded ? smp_jpeg_keep_coded(reader, err) : code;
 }
 
 /* ------------------------------------------------------------------------------------------------ rows */
@@ -341,7 +341,7 @@ static void tell_cut(jpeg_reader *state, bool lacks)
 {
     const smp_jpeg_cut *cut = &state->base.cut;
     const struct jpeg_decompress_struct *jpeg = &state->jpeg;
-    const int shrink = state->reader->limits.shrink, block = DCTSIZE / (shrink > 1 ? shrink : 1);
+    const int shrink = state->reader->options.want.shrink, block = DCTSIZE / (shrink > 1 ? shrink : 1);
     const int64_t all = jpeg->output_height, first = cut->row * jpeg->max_v_samp_factor * block;
     state->told = true;
     if (cut->lacking ? cut->scan > 1 : lacks)

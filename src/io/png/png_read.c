@@ -83,12 +83,12 @@ static smp_code check_header(smp_reader *reader, uint64_t *row_bytes, smp_error 
     *row_bytes = width * (head[25] < sizeof expanded ? expanded[head[25]] : 4) * (depth == 16 ? 2 : 1);
     const uint64_t kept = bits <= 8 ? (width * bits + 7) / 8 : *row_bytes; /* of a row, where all are */
     uint64_t held = *row_bytes * ROWS_HELD + (head[INTERLACED] ? kept * height : 0);
-    smp_code code = smp_check_picture(&reader->limits, (int64_t)width, (int64_t)height, held, err);
+    smp_code code = smp_check_picture(&reader->options.limits, (int64_t)width, (int64_t)height, held, err);
     if (code == SMP_OK)
         code = smp_source_read_ahead(&reader->source, AHEAD, err);
     if (code != SMP_OK)
         return code;
-    if (reader->limits.no_verify)
+    if (reader->options.no_verify)
         return SMP_OK;
     code = smp_check_size(&reader->source, (width * bits + 7) / 8 * height / DEFLATE_RATIO, err);
     return code ? smp_hint_no_verify(err) : SMP_OK;
@@ -250,8 +250,8 @@ smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
     state->base.fault = SMP_E_DECODE;
     state->base.notes = &reader->notes;
     state->base.cap = SMP_PNG_METADATA_CAP + row_bytes * ROWS_HELD;
-    state->base.lenient = reader->limits.no_verify;
-    if (reader->limits.no_verify)
+    state->base.lenient = reader->options.no_verify;
+    if (reader->options.no_verify)
         state->cut = smp_png_find_cut(&reader->source);
     code = smp_png_create(&state->base, true, err);
     if (code == SMP_OK)

@@ -28,10 +28,10 @@ static smp_code fail_part(uint64_t bytes, uint64_t whole, const char *what, smp_
 static smp_code find_picture(smp_reader *reader, uint64_t one, smp_error *err)
 {
     smp_source *source = &reader->source;
-    const smp_raw *raw = &reader->limits.raw;
+    const smp_raw *raw = &reader->options.raw;
     const uint64_t all =
         source->size == UINT64_MAX ? UINT64_MAX : source->size - smp_min_u64(raw->offset, source->size);
-    const uint64_t before = reader->limits.page > 1 ? (uint64_t)reader->limits.page - 1 : 0;
+    const uint64_t before = reader->options.page > 1 ? (uint64_t)reader->options.page - 1 : 0;
     uint64_t at;
     if (all != UINT64_MAX && all < one)
         return fail_part(all, one, "picture", err);
@@ -40,14 +40,14 @@ static smp_code find_picture(smp_reader *reader, uint64_t one, smp_error *err)
     if (__builtin_mul_overflow(before, one, &at) || !smp_add_u64(at, raw->offset, &at) ||
         (all != UINT64_MAX && before >= all / one) || (at && !smp_source_begin(source, at)))
         return before && all != UINT64_MAX ? smp_fail(err, SMP_E_DECODE, "there is no page %lld: the input has %llu",
-                                                      (long long)reader->limits.page, (unsigned long long)(all / one))
+                                                      (long long)reader->options.page, (unsigned long long)(all / one))
                                            : smp_source_ended(source, err);
-    if (before || reader->limits.frames || all == UINT64_MAX || all == one)
+    if (before || reader->options.frames || all == UINT64_MAX || all == one)
         return SMP_OK;
     if (all % one)
         smp_note(&reader->notes, "%llu bytes follow the picture and are not read: is its size right?",
                  (unsigned long long)(all - one));
-    else if (!reader->limits.page)
+    else if (!reader->options.page)
         smp_note(&reader->notes, "%llu more pictures follow; --frames of run and convert reads all, --page another",
                  (unsigned long long)(all / one - 1));
     return SMP_OK;
@@ -55,7 +55,7 @@ static smp_code find_picture(smp_reader *reader, uint64_t one, smp_error *err)
 
 static smp_code open_picture(smp_reader *reader, smp_error *err)
 {
-    const smp_raw *raw = &reader->limits.raw;
+    const smp_raw *raw = &reader->options.raw;
     smp_shape *shape = &reader->media.shape;
     int64_t row, one;
     *shape = (smp_shape){.kind = SMP_IMAGE,
@@ -69,7 +69,7 @@ static smp_code open_picture(smp_reader *reader, smp_error *err)
     reader->media.bits = 8 * raw->bytes;
     if (!smp_mul_i64(raw->width, (int64_t)raw->channels * raw->bytes, &row) || !smp_mul_i64(row, raw->height, &one))
         return smp_fail(err, SMP_E_LIMIT, "the picture's size is past what can be counted");
-    smp_code code = smp_check_picture(&reader->limits, raw->width, raw->height, (uint64_t)row, err);
+    smp_code code = smp_check_picture(&reader->options.limits, raw->width, raw->height, (uint64_t)row, err);
     return code ? code : find_picture(reader, (uint64_t)one, err);
 }
 
@@ -84,7 +84,7 @@ static int sound_type(const smp_raw *raw)
 static smp_code open_sound(smp_reader *reader, smp_error *err)
 {
     smp_source *source = &reader->source;
-    const smp_raw *raw = &reader->limits.raw;
+    const smp_raw *raw = &reader->options.raw;
     const uint64_t frame = (uint64_t)(raw->channels * raw->bytes);
     if (raw->offset && !smp_source_begin(source, raw->offset))
         return smp_source_ended(source, err);
@@ -104,10 +104,10 @@ static smp_code open_sound(smp_reader *reader, smp_error *err)
 
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
-    if (!reader->limits.raw.sound)
+    if (!reader->options.raw.sound)
         return open_picture(reader, err);
-    return reader->limits.frames ? smp_fail(err, SMP_E_USAGE, "--frames is for pictures: a sound streams without it")
-                                 : open_sound(reader, err);
+    return reader->options.frames ? smp_fail(err, SMP_E_USAGE, "--frames is for pictures: a sound streams without it")
+                                  : open_sound(reader, err);
 }
 
 static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
@@ -126,8 +126,8 @@ static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t 
         if (got < size)
             return fail_part((uint64_t)(reader->next_row + y) * row + got, (uint64_t)shape->height * row, "picture",
                              err);
-        if (reader->limits.raw.bytes > 1 && reader->limits.raw.big == smp_little_endian())
-            smp_reverse_words(at, size, (size_t)reader->limits.raw.bytes);
+        if (reader->options.raw.bytes > 1 && reader->options.raw.big == smp_little_endian())
+            smp_reverse_words(at, size, (size_t)reader->options.raw.bytes);
     }
     return SMP_OK;
 }
@@ -137,7 +137,7 @@ static smp_code read_end(smp_reader *reader, smp_error *err)
     const uint8_t *at;
     if (reader->state)
         return smp_pcm_read_end(reader, err);
-    if (!reader->limits.frames && !reader->limits.page && reader->source.size == UINT64_MAX &&
+    if (!reader->options.frames && !reader->options.page && reader->source.size == UINT64_MAX &&
         smp_source_peek(&reader->source, &at, 1))
         smp_note(&reader->notes, "more follows the picture and is not read; --frames of run and convert reads it");
     return SMP_OK;

@@ -3,7 +3,7 @@
 #define SMP_IO_RAW_SPEC_H
 
 #include "base/error.h"
-#include "base/limits.h"
+#include "io/read_options.h"
 
 /* TYPExC:WxH[@OFFSET] for pictures of the types u8, u16le, u16be and f32le; TYPExC:RATE[@OFFSET] for sounds of u8,
  * s16le, s24le, s32le, f32le, f64le, alaw and mulaw. These two are `real` with one byte; mu-law is `big`. SMP_E_USAGE

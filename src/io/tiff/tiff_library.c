@@ -173,7 +173,7 @@ smp_code smp_tiff_handle_open(smp_reader *reader, const smp_tiff *tiff, const sm
         return smp_fail_memory(err, "a TIFF", sizeof *handle);
     handle->source = &reader->source;
     handle->notes = &reader->notes;
-    handle->lenient = reader->limits.no_verify;
+    handle->lenient = reader->options.no_verify;
     handle->page = page;
     smp_code code = SMP_OK;
     handle->tiff = open_library(handle);

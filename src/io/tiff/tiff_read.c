@@ -39,8 +39,8 @@ static void describe(smp_reader *reader, const tiff_reader *state)
         media->meta.png = (smp_png_coding){page->bits, palette};
     media->pages = state->tiff.pages;
     if (state->tiff.pages > 1)
-        snprintf(pages, sizeof pages, ", page %lld of %lld", (long long)(reader->limits.page ? reader->limits.page : 1),
-                 (long long)state->tiff.pages);
+        snprintf(pages, sizeof pages, ", page %lld of %lld",
+                 (long long)(reader->options.page ? reader->options.page : 1), (long long)state->tiff.pages);
     snprintf(media->detail, sizeof media->detail, "%s%s, %s%s%s%s%s", kinds[page->photometric],
              smp_inks_profiled(state->samples.inks) ? " to sRGB by its profile" : "",
              smp_tiff_compression_name(page->compression), page->tiled ? ", tiles" : "", page->planar ? ", planes" : "",
@@ -56,7 +56,7 @@ static void describe(smp_reader *reader, const tiff_reader *state)
     if (others > 0)
         smp_note(&reader->notes, "%d sample%s of each pixel %s left out: the TIFF does not say what %s", others,
                  others == 1 ? "" : "s", others == 1 ? "is" : "are", others == 1 ? "it means" : "they mean");
-    if (state->tiff.pages > 1 && !reader->limits.page)
+    if (state->tiff.pages > 1 && !reader->options.page)
         smp_note(&reader->notes, "the file holds %lld pages; the first is read (--page N reads another)",
                  (long long)state->tiff.pages);
 }
@@ -78,7 +78,7 @@ static smp_code open_plane(smp_reader *reader, tiff_reader *state, int i, smp_er
 {
     smp_code code = smp_tiff_handle_open(reader, state->shown, &state->page, &state->handles[i], err);
     return code ? code
-                : smp_tiff_inflate_open(&reader->source, state->shown, &state->page, !reader->limits.no_verify,
+                : smp_tiff_inflate_open(&reader->source, state->shown, &state->page, !reader->options.no_verify,
                                         &state->inflates[i], err);
 }
 
@@ -103,11 +103,11 @@ smp_code smp_tiff_read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "a TIFF", sizeof *state);
     smp_code code = smp_source_spool(&reader->source, err);
     if (!code)
-        code = smp_tiff_open(&state->tiff, &reader->source, reader->limits.page ? reader->limits.page : 1, err);
+        code = smp_tiff_open(&state->tiff, &reader->source, reader->options.page ? reader->options.page : 1, err);
     if (!code)
         state->shown = smp_tiff_open_below(&state->below, &state->tiff) ? &state->below : &state->tiff;
     if (!code)
-        code = smp_tiff_check_page(state->shown, &reader->limits, &state->page, err);
+        code = smp_tiff_check_page(state->shown, &reader->options.limits, &state->page, err);
     if (!code)
         code = smp_tiff_samples_open(&state->samples, state->shown, &state->page, err);
     state->planes = state->page.planar ? state->page.samples : 1;

@@ -228,14 +228,14 @@ static smp_code pass_over(smp_reader *reader, const y4m *state, smp_error *err)
     smp_source *source = &reader->source;
     smp_code code = SMP_OK;
     const uint8_t *at;
-    for (int64_t i = 1; i < reader->limits.page && !code; i++) {
+    for (int64_t i = 1; i < reader->options.page && !code; i++) {
         code = begin_picture(source, err);
         const uint64_t got = code ? 0 : smp_source_skip(source, state->picture);
         if (!code && got < state->picture)
             code = fail_part(state, got, source, err);
         if (!code && !smp_source_peek(source, &at, 1))
             code = smp_fail(err, SMP_E_DECODE, "there is no page %lld: the video has %lld pictures",
-                            (long long)reader->limits.page, (long long)i);
+                            (long long)reader->options.page, (long long)i);
     }
     return code;
 }
@@ -272,14 +272,14 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     describe(media);
     code = set_sizes(state, video, &media->shape, err);
     if (!code)
-        code = smp_check_picture(&reader->limits, media->shape.width, media->shape.height, state->picture, err);
+        code = smp_check_picture(&reader->options.limits, media->shape.width, media->shape.height, state->picture, err);
     if (!code)
         code = smp_check_size(source, source->position + FRAME + state->picture, err);
     if (code)
         return code;
     if (source->size != UINT64_MAX)
         media->pages = (int64_t)((source->size - source->position) / (FRAME + state->picture));
-    if (media->pages > 1 && !reader->limits.frames && !reader->limits.page)
+    if (media->pages > 1 && !reader->options.frames && !reader->options.page)
         smp_note(
             &reader->notes,
             "the video has %lld pictures, of which the first is read; --frames of run and convert reads all, --page "

@@ -115,7 +115,7 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
         return smp_fail_memory(err, "a WebP", sizeof *state);
     const smp_webp *webp = &state->webp;
     code = smp_webp_walk(&reader->source, &state->webp, err);
-    const bool movie = reader->limits.frames && webp->frames;
+    const bool movie = reader->options.frames && webp->frames;
     if (!code && movie)
         code = smp_webp_walk_frames(&reader->source, &state->webp, err);
     if (code)
@@ -134,7 +134,7 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
                  webp->frames == 1 ? "" : "s");
     snprintf(media->detail, sizeof media->detail, "%s%s%s", webp->lossless ? "lossless" : "lossy",
              webp->alpha ? ", alpha" : "", moving);
-    code = smp_check_picture(&reader->limits, webp->width, webp->height,
+    code = smp_check_picture(&reader->options.limits, webp->width, webp->height,
                              movie ? smp_webp_movie_bytes(webp) : memory_of(webp, media->shape.channels), err);
     if (!code)
         code = movie ? smp_webp_movie_open(webp, &state->movie, err) : open_decoder(reader, media->shape.channels, err);

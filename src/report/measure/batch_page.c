@@ -75,23 +75,23 @@ void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, cons
 }
 
 /* The <img> of a file; null: it cannot be shown. From open_memstream. */
-static char *picture_of(const char *path, const smp_limits *limits)
+static char *picture_of(const char *path, const smp_read_options *how)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
-    const bool made = to && !smp_thumbnail(to, path, limits, PAIR, &(smp_error){.code = SMP_OK});
+    const bool made = to && !smp_thumbnail(to, path, how, PAIR, &(smp_error){.code = SMP_OK});
     if (to && fclose(to) == 0 && made)
         return text;
     free(text);
     return NULL;
 }
 
-static void put_pairs(FILE *to, const smp_batch_page *page, const smp_limits *limits)
+static void put_pairs(FILE *to, const smp_batch_page *page, const smp_read_options *how)
 {
     bool open = false;
     for (size_t i = 0; i < page->pair_count; i++) {
-        char *before = picture_of(page->pairs[i].input, limits), *after = picture_of(page->pairs[i].text, limits);
+        char *before = picture_of(page->pairs[i].input, how), *after = picture_of(page->pairs[i].text, how);
         if (before && after) {
             if (!open)
                 fputs("<h2>Before and after</h2>\n<div class=\"grid wide\">\n", to);
@@ -198,7 +198,7 @@ static void put_times(FILE *to, const smp_batch_page *page, double all)
 }
 
 void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, const smp_program *program,
-                          const char *folder, double wall_seconds, const smp_limits *limits)
+                          const char *folder, double wall_seconds, const smp_read_options *how)
 {
     const double all = page->read + page->compute + page->write;
     char bytes[24], title[80];
@@ -221,7 +221,7 @@ void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, cons
         fprintf(to, " %zu %s made before, and left.", page->skipped, page->skipped == 1 ? "was" : "were");
     fputs("</p>\n", to);
     put_failures(to, page);
-    put_pairs(to, page, limits);
+    put_pairs(to, page, how);
     put_times(to, page, all);
     smp_page_end(to);
 }

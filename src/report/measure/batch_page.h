@@ -3,7 +3,7 @@
 #ifndef SMP_REPORT_MEASURE_BATCH_PAGE_H
 #define SMP_REPORT_MEASURE_BATCH_PAGE_H
 
-#include "base/limits.h"
+#include "io/read_options.h"
 #include "pipe/program.h"
 #include "report/report.h"
 
@@ -29,7 +29,7 @@ void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, cons
 /* Writes the page, after it sorts the failures; pictures of the sample are read again. pipe: the pipeline's name; null:
  * its stages were given. */
 void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, const smp_program *program,
-                          const char *folder, double wall_seconds, const smp_limits *limits);
+                          const char *folder, double wall_seconds, const smp_read_options *how);
 void smp_batch_page_free(smp_batch_page *page);
 
 #endif

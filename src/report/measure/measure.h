@@ -2,7 +2,7 @@
 #ifndef SMP_REPORT_MEASURE_MEASURE_H
 #define SMP_REPORT_MEASURE_MEASURE_H
 
-#include "base/limits.h"
+#include "io/read_options.h"
 #include "report/measure/measure_wide.h"
 
 typedef enum smp_measure_format {
@@ -17,9 +17,9 @@ typedef struct smp_measure_output {
     FILE *to;
     smp_measure_format format;
     bool color, totals_only;
-    const char *sort;            /* CSV: a column, see smp_wide_write; may be null */
-    const smp_limits *limits;    /* HTML: for reading files again that are shown */
-    const char *const *failures; /* HTML: "FILE: what is wrong", of the first that failed; the caller's */
+    const char *sort;             /* CSV: a column, see smp_wide_write; may be null */
+    const smp_read_options *read; /* HTML: for reading files again that are shown */
+    const char *const *failures;  /* HTML: "FILE: what is wrong", of the first that failed; the caller's */
     size_t failure_count;
     smp_json json;
     smp_wide wide;

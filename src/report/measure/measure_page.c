@@ -108,12 +108,12 @@ static void put_why(page *p, size_t file)
     fputs(")", p->to);
 }
 
-static void put_card(page *p, size_t file, const smp_limits *limits)
+static void put_card(page *p, size_t file, const smp_read_options *how)
 {
     const smp_wide_row *row = p->found->files[file];
     fputs("<figure class=\"card\">", p->to);
     if (!(row->rate > 0))
-        (void)smp_thumbnail(p->to, row->path, limits, THUMBNAIL, &(smp_error){.code = SMP_OK}); /* may be gone */
+        (void)smp_thumbnail(p->to, row->path, how, THUMBNAIL, &(smp_error){.code = SMP_OK}); /* may be gone */
     fputs("<figcaption><b>", p->to);
     smp_text_xml(p->to, row->path);
     fputs("</b><span class=\"soft\">", p->to);
@@ -158,7 +158,7 @@ static void put_difference(page *p, const smp_wide_row *row, const smp_file_kind
 }
 
 /* Files that do not belong to the others; where no kind is the usual one, what kinds there are. */
-static void put_kinds(page *p, const smp_limits *limits)
+static void put_kinds(page *p, const smp_read_options *how)
 {
     const smp_measure_find *f = p->found;
     if (f->kind_count < 2)
@@ -178,7 +178,7 @@ static void put_kinds(page *p, const smp_limits *limits)
     for (size_t i = 0, shown = 0; i < f->file_count && shown < MOST_CARDS; i++) {
         if (!f->kind_of[i])
             continue;
-        put_card(p, i, limits);
+        put_card(p, i, how);
         put_difference(p, f->files[i], &f->kinds[f->kind_of[i]], &f->kinds[0]);
         fputs("</span></figcaption></figure>\n", p->to);
         shown++;
@@ -186,7 +186,7 @@ static void put_kinds(page *p, const smp_limits *limits)
     fputs("</div>\n", p->to);
 }
 
-static void put_far(page *p, const smp_limits *limits)
+static void put_far(page *p, const smp_read_options *how)
 {
     const size_t shown = p->found->far < MOST_CARDS ? p->found->far : MOST_CARDS;
     if (!shown)
@@ -196,14 +196,14 @@ static void put_far(page *p, const smp_limits *limits)
         fprintf(p->to, "<p class=\"soft\">The %zu that lie farthest out, of %zu.</p>\n", shown, p->found->far);
     fputs("<div class=\"grid\">\n", p->to);
     for (size_t i = 0; i < shown; i++) {
-        put_card(p, p->found->ranking[i].file, limits);
+        put_card(p, p->found->ranking[i].file, how);
         put_why(p, p->found->ranking[i].file);
         fputs("</span></figcaption></figure>\n", p->to);
     }
     fputs("</div>\n", p->to);
 }
 
-static void put_twins(page *p, const smp_limits *limits)
+static void put_twins(page *p, const smp_read_options *how)
 {
     size_t shown = 0;
     if (!p->found->twin_count)
@@ -214,7 +214,7 @@ static void put_twins(page *p, const smp_limits *limits)
     for (size_t i = 0; i < p->found->file_count && shown < MOST_CARDS; i++) {
         if (p->found->twins[i] == i)
             continue;
-        put_card(p, i, limits);
+        put_card(p, i, how);
         fputs("as ", p->to);
         smp_text_xml(p->to, p->found->files[p->found->twins[i]]->path);
         fputs("</span></figcaption></figure>\n", p->to);
@@ -440,10 +440,10 @@ smp_code smp_measure_page(const smp_measure_output *output, const smp_totals *to
     if (!code) {
         put_head(&p, failed);
         smp_measure_page_failures(output, failed);
-        put_kinds(&p, output->limits);
+        put_kinds(&p, output->read);
         smp_measure_page_judgements(output->to, &found);
-        put_far(&p, output->limits);
-        put_twins(&p, output->limits);
+        put_far(&p, output->read);
+        put_twins(&p, output->read);
         smp_measure_page_things(output->to, &found);
         code = put_totals(&p, totals, err);
     }

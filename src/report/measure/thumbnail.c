@@ -90,13 +90,13 @@ static smp_code set_upright(smp_small_picture *p, int orientation, smp_error *er
     return SMP_OK;
 }
 
-smp_code smp_small_picture_read(const char *path, const smp_limits *limits, int64_t width, int64_t height,
+smp_code smp_small_picture_read(const char *path, const smp_read_options *how, int64_t width, int64_t height,
                                 smp_small_picture *out, smp_error *err)
 {
     smp_reader *reader;
     reading r = {.to = out};
     *out = (smp_small_picture){.samples = NULL};
-    smp_code code = smp_reader_open(path, limits, &reader, err);
+    smp_code code = smp_reader_open(path, how, &reader, err);
     if (code)
         return code;
     const smp_shape *shape = &smp_reader_media(reader)->shape;
@@ -160,12 +160,12 @@ void smp_base64(FILE *to, const unsigned char *data, size_t size)
     }
 }
 
-smp_code smp_thumbnail(FILE *to, const char *path, const smp_limits *limits, int most, smp_error *err)
+smp_code smp_thumbnail(FILE *to, const char *path, const smp_read_options *how, int most, smp_error *err)
 {
     smp_small_picture small;
     unsigned char *file = NULL;
     size_t size = 0;
-    smp_code code = smp_small_picture_read(path, limits, most, most, &small, err);
+    smp_code code = smp_small_picture_read(path, how, most, most, &small, err);
     if (!code)
         code = smp_small_picture_bmp(&small, &file, &size, err);
     if (!code) {

@@ -1,0 +1,44 @@
+/* How an input is to be read. */
+#ifndef SMP_IO_READ_OPTIONS_H
+#define SMP_IO_READ_OPTIONS_H
+
+#include "base/limits.h"
+
+/* The samples of an input without a header (--raw), one after another. */
+typedef struct smp_raw {
+    bool given, sound;
+    bool real, big; /* kind of sample: float or integer; highest byte first */
+    int bytes;      /* of a sample */
+    int channels;
+    int64_t width, height; /* of a picture */
+    double rate;           /* of a sound */
+    uint64_t offset;       /* bytes in front of the first sample */
+} smp_raw;
+
+/* What the run asks for besides rows, where the format can. Zeroed: rows alone. */
+typedef struct smp_read_want {
+    int shrink;         /* decode at 1/2, 1/4, 1/8 of the size; 0: whole */
+    uint64_t scan_from; /* pixels from which on a picture's coded scan replaces its rows (smp_media.scan); 0: never */
+    bool coded;         /* the coded data of a picture instead of its rows (smp_media.coded) */
+    bool live;          /* a sound from a pipe may come as it is made: see smp_media.live */
+    bool whole;         /* it is likely small, and read whole to memory that smp_reader_shared gives: rows may be there
+                           before they are asked for */
+} smp_read_want;
+
+typedef struct smp_read_options {
+    smp_limits limits;
+    bool memory_meant; /* limits.max_memory was given, and a small file may take all of it */
+    double time_limit; /* seconds that decoding a file may take, where decoders are processes; 0: by its size */
+    int64_t page;      /* which one of a file that holds several is read, 1 first; 0: the first, with a note */
+    bool frames;       /* all pictures of a file are wanted, one after another */
+    bool no_verify;    /* do not check the checksums of decoded data */
+    smp_raw raw;       /* the input has no header, and this is what it would say */
+    smp_read_want want;
+} smp_read_options;
+
+static inline smp_read_options smp_read_defaults(void)
+{
+    return (smp_read_options){.limits = smp_limits_default()};
+}
+
+#endif
