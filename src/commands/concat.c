@@ -88,7 +88,7 @@ static smp_code add_header(joined *j, const char *path, bool first, smp_error *e
     const smp_media *media = code ? NULL : smp_reader_media(reader);
     if (media && (first || media->bits > j->bits)) {
         j->bits = media->bits;
-        j->type = media->meta.sound.type;
+        j->type = smp_coding_sound(&media->meta.coding)->type;
     }
     smp_reader_close(reader);
     return code;
@@ -142,7 +142,8 @@ static smp_code open_output(joined *j, smp_error *err)
             code = smp_fail_memory(err, "tags", sizeof meta);
     }
     if (!code) {
-        meta.sound.type = j->type;
+        smp_coding_begin(&meta.coding, SMP_CODING_SOUND);
+        meta.coding.sound.type = j->type;
         const size_t levels = j->found.count > 1 ? smp_meta_drop_levels(&meta) : 0;
         if (levels && !write.strip)
             smp_note(&j->notes, "%zu tag%s of the first one's loudness (ReplayGain, R 128) are left out", levels,

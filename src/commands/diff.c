@@ -60,7 +60,7 @@ typedef struct difference {
 
 static bool is_wide(const smp_media *media)
 {
-    const int type = media->meta.sound.type;
+    const int type = smp_coding_sound(&media->meta.coding)->type;
     return media->shape.kind == SMP_AUDIO && (type == SMP_SOUND_S32 || type == SMP_SOUND_F64);
 }
 

@@ -161,6 +161,8 @@ static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
         return smp_fail_memory(err, "a tile", t->media->meta.icc.size);
     }
     smp_meta_apply_change(&meta, &change, NULL);
+    if (meta.coding.kind == SMP_CODING_RAW)
+        meta.coding.raw.big = false; /* tiles without a header have the lowest byte first */
     smp_cli_write_options(&t->settings->write, &write);
     write.force = t->settings->common.force;
     write.inputs = inputs;

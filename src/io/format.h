@@ -114,11 +114,7 @@ struct smp_writer {
     smp_output *output;
     smp_shape shape;
     smp_write_options options; /* `inputs` is not valid after open */
-    smp_sound sound;           /* of the input, if it was a sound */
-    smp_jpeg_coding jpeg;      /* of the input, if it was a JPEG */
-    smp_png_coding png;        /* of the input, if it was a PNG of few bits */
-    smp_video video;           /* of the input, if it was a video */
-    bool lossless;             /* the input was a WebP that lost nothing */
+    smp_coding coding;         /* of the input */
     uint64_t clipped;          /* samples clamped */
     smp_notes notes;
     int64_t next_row;

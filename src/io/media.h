@@ -9,71 +9,13 @@
 #include "base/notes.h"
 #include "io/read_options.h"
 #include "io/write_option.h"
+#include "media/coding.h"
 #include "media/shape.h"
 
 typedef struct smp_blob {
     unsigned char *data;
     size_t size;
 } smp_blob;
-
-/* The sample types of sound files. The numbers are libsndfile's. */
-typedef enum smp_sound_type {
-    SMP_SOUND_NONE = 0,
-    SMP_SOUND_S8 = 1,
-    SMP_SOUND_S16 = 2,
-    SMP_SOUND_S24 = 3,
-    SMP_SOUND_S32 = 4,
-    SMP_SOUND_U8 = 5,
-    SMP_SOUND_F32 = 6,
-    SMP_SOUND_F64 = 7,
-    SMP_SOUND_ULAW = 0x10,
-    SMP_SOUND_ALAW = 0x11,
-    SMP_SOUND_IMA_ADPCM = 0x12,
-    SMP_SOUND_MS_ADPCM = 0x13,
-    SMP_SOUND_GSM = 0x20,
-    SMP_SOUND_VORBIS = 0x60,
-    SMP_SOUND_OPUS = 0x64,
-    SMP_SOUND_MPEG_1 = 0x80, /* layers 1 to 3 */
-    SMP_SOUND_MPEG_2 = 0x81,
-    SMP_SOUND_MPEG_3 = 0x82
-} smp_sound_type;
-
-/* About a sound file's samples. Writers keep it even with --strip. */
-typedef struct smp_sound {
-    int type;      /* an smp_sound_type; writers take the nearest that they support */
-    uint32_t mask; /* the speakers, as bits of WAVE_FORMAT_EXTENSIBLE; 0: unknown */
-    bool rf64;     /* a WAV made for more than 4 GB */
-} smp_sound;
-
-enum { SMP_JPEG_DC_CODES = 12 };
-
-/* How a JPEG was quantised and sampled, of each component, and laid out. Writers keep it even with --strip. */
-typedef struct smp_jpeg_coding {
-    int components; /* 1: gray, 3: YCbCr; 0: none that could be used again */
-    uint8_t steps[3][64];
-    uint8_t across[3], down[3]; /* sampling factors */
-    uint8_t progressive;        /* 1: coarse at first; told of files without components, too */
-    uint8_t codes;              /* 1: the lengths of its Huffman codes are known, of luma and chroma, by symbol: */
-    uint8_t dc_bits[2][SMP_JPEG_DC_CODES], ac_bits[2][256]; /* 0: there is no such code */
-} smp_jpeg_coding;
-
-/* How few bits a PNG, TIFF, GIF or BMP had. Writers of PNG keep that where the samples still fit, even with --strip. */
-typedef struct smp_png_coding {
-    int bits; /* of a gray sample (1, 2, 4) or an index (1, 2, 4, 8); 0: neither */
-    bool palette;
-} smp_png_coding;
-
-/* How a video's pictures are coded. Writers of videos keep it even with --strip. */
-typedef struct smp_video {
-    bool known;         /* the input was a video */
-    uint32_t rate[2];   /* pictures a second: numerator, denominator; 0 0: unknown */
-    uint32_t aspect[2]; /* width to height of a pixel; 0 0: unknown */
-    int bits;           /* of a sample: 8 to 16 */
-    int across, down;   /* log2 of how many pixels share a sample of chroma, sideways and downwards */
-    bool gray, full;    /* luma alone; codes use their whole range, and not 16..235 of 255 */
-    char fields;        /* y4m's I: p, t, b, m; 0: unknown */
-    char siting[8];     /* y4m's name of where chroma lies: "jpeg", "mpeg2", "paldv"; "" */
-} smp_video;
 
 /* The key of an XMP packet among the texts; it is PNG's (XMP Specification, part 3, 1.1.5). */
 #define SMP_XMP_KEY "XML:com.adobe.xmp"
@@ -110,11 +52,7 @@ typedef struct smp_meta {
     size_t text_count, text_capacity;
     smp_attached *attached; /* of a sound */
     size_t attached_count, attached_capacity;
-    smp_sound sound;
-    smp_jpeg_coding jpeg;
-    smp_png_coding png;
-    bool lossless; /* it was a WebP that lost nothing; writers of WebP keep that unless a quality is asked for */
-    smp_video video;
+    smp_coding coding; /* writers keep it even with --strip */
 } smp_meta;
 
 void smp_meta_free(smp_meta *meta);
@@ -231,7 +169,6 @@ typedef struct smp_write_options {
     void *take_context;
     bool force;                 /* replace an existing file */
     const smp_blob *coded;      /* of a picture in this format (smp_media.coded), instead of rows; null: rows come */
-    bool raw_big;               /* 16-bit samples without a header have the highest byte first */
     bool strip;                 /* no metadata */
     int threads;                /* for compression; 0: one for each core */
     smp_write_values values;    /* of options that formats have (write_option.h) */

@@ -342,7 +342,7 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
     reader->media.live = options->want.live && reader->media.shape.kind == SMP_AUDIO && !reader->source.seekable;
     if (!reader->media.live)
         smp_source_keep_no_more(&reader->source);
-    reader->media.shape.speakers = reader->media.meta.sound.mask;
+    reader->media.shape.speakers = smp_coding_sound(&reader->media.meta.coding)->mask;
     smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
     if (format->kind != SMP_AUDIO && reader->media.shape.kind == SMP_IMAGE)
         reader->media.shape.curve = smp_meta_curve(&reader->media.meta);

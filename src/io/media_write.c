@@ -274,10 +274,11 @@ smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_met
     writer->shape = *shape;
     writer->options = options ? *options : (smp_write_options){0};
     if (meta)
-        writer->sound = meta->sound, writer->jpeg = meta->jpeg, writer->png = meta->png, writer->video = meta->video,
-        writer->lossless = meta->lossless;
-    if (smp_asked_sound_type(&writer->options))
-        writer->sound.type = smp_asked_sound_type(&writer->options);
+        writer->coding = meta->coding;
+    if (shape->kind == SMP_AUDIO && smp_asked_sound_type(&writer->options)) {
+        smp_coding_begin(&writer->coding, SMP_CODING_SOUND);
+        writer->coding.sound.type = smp_asked_sound_type(&writer->options);
+    }
     code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
     if (code == SMP_OK && writer->options.take) {
         writer->options.inputs = NULL;

@@ -151,7 +151,7 @@ static void pass_notes(smp_wire *w, smp_notes *notes)
         pass_chars(w, notes->items[i], sizeof notes->items[i]);
 }
 
-static void pass_coding(smp_wire *w, smp_jpeg_coding *coding)
+static void pass_jpeg(smp_wire *w, smp_jpeg_coding *coding)
 {
     pass_int(w, &coding->components);
     pass(w, coding->steps, sizeof coding->steps);
@@ -177,8 +177,6 @@ static void pass_coding(smp_wire *w, smp_jpeg_coding *coding)
 
 static void pass_video(smp_wire *w, smp_video *video)
 {
-    pass_bool(w, &video->known);
-    pass(w, video->rate, sizeof video->rate);
     pass(w, video->aspect, sizeof video->aspect);
     pass_int(w, &video->bits);
     pass_int(w, &video->across);
@@ -189,7 +187,44 @@ static void pass_video(smp_wire *w, smp_video *video)
     pass_chars(w, video->siting, sizeof video->siting);
     const bool good = video->bits >= 8 && video->bits <= 16 && video->across >= 0 && video->across <= 2 &&
                       video->down >= 0 && video->down <= 1;
-    w->failed |= w->reading && video->known && !good;
+    w->failed |= w->reading && !good;
+}
+
+static void pass_coding(smp_wire *w, smp_coding *coding)
+{
+    int kind = (int)coding->kind;
+    pass_int(w, &kind);
+    if (w->reading)
+        *coding = (smp_coding){.kind = (smp_coding_kind)kind};
+    pass(w, coding->rate, sizeof coding->rate);
+    switch (kind) {
+    case SMP_CODING_UNKNOWN:
+        break;
+    case SMP_CODING_SOUND:
+        pass_int(w, &coding->sound.type);
+        pass(w, &coding->sound.mask, sizeof coding->sound.mask);
+        pass_bool(w, &coding->sound.rf64);
+        break;
+    case SMP_CODING_JPEG:
+        pass_jpeg(w, &coding->jpeg);
+        break;
+    case SMP_CODING_PNG:
+        pass_int(w, &coding->png.bits);
+        pass_bool(w, &coding->png.palette);
+        break;
+    case SMP_CODING_WEBP:
+        pass_bool(w, &coding->webp.lossless);
+        break;
+    case SMP_CODING_RAW:
+        pass_bool(w, &coding->raw.big);
+        break;
+    case SMP_CODING_VIDEO:
+        pass_video(w, &coding->video);
+        break;
+    default:
+        coding->kind = SMP_CODING_UNKNOWN;
+        w->failed = true;
+    }
 }
 
 static void pass_meta(smp_wire *w, smp_meta *meta)
@@ -212,14 +247,7 @@ static void pass_meta(smp_wire *w, smp_meta *meta)
     pass(w, meta->cicp, sizeof meta->cicp);
     pass(w, meta->mdcv, sizeof meta->mdcv);
     pass(w, meta->clli, sizeof meta->clli);
-    pass_int(w, &meta->sound.type);
-    pass(w, &meta->sound.mask, sizeof meta->sound.mask);
-    pass_bool(w, &meta->sound.rf64);
-    pass_coding(w, &meta->jpeg);
-    pass_int(w, &meta->png.bits);
-    pass_bool(w, &meta->png.palette);
-    pass_bool(w, &meta->lossless);
-    pass_video(w, &meta->video);
+    pass_coding(w, &meta->coding);
     pass_texts(w, meta);
     pass_attached(w, meta);
 }

@@ -59,6 +59,7 @@ static bool same_scan(const smp_scan *a, const smp_scan *b)
 
 smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, const char *output)
 {
+    const smp_jpeg_coding *jpeg = smp_coding_jpeg(&media->meta.coding);
     smp_hash profile = smp_hash_start();
     smp_hash_add(&profile, media->meta.icc.data, media->meta.icc.size);
     smp_hash_add(&profile, media->meta.cicp, media->meta.has_cicp ? sizeof media->meta.cicp : 0);
@@ -73,7 +74,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
         if (entry->plan && entry->orientation == media->orientation && !strcmp(entry->extension, extension) &&
             entry->profile.a == profile.a && entry->profile.b == profile.b &&
             same_shape(&entry->input, &media->shape) && same_scan(&entry->scan, &media->scan) &&
-            !memcmp(&entry->jpeg, &media->meta.jpeg, sizeof entry->jpeg)) {
+            !memcmp(&entry->jpeg, jpeg, sizeof entry->jpeg)) {
             entry->used = cache->clock;
             return entry;
         }
@@ -83,7 +84,7 @@ smp_cached_plan *smp_cache_find(smp_run_cache *cache, const smp_media *media, co
     smp_cache_drop(oldest);
     oldest->input = media->shape;
     oldest->scan = media->scan;
-    oldest->jpeg = media->meta.jpeg;
+    oldest->jpeg = *jpeg;
     oldest->orientation = media->orientation;
     oldest->profile = profile;
     oldest->used = cache->clock;

@@ -72,7 +72,6 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     inputs[0] = request->input;
     for (size_t i = 0; i < program->file_count; i++)
         inputs[i + 1] = program->files[i].path;
-    options->raw_big = request->read.raw.given && request->read.raw.big;
     options->output_seconds = &report->output_seconds;
     if (request->device->host_memory) /* --threads holds for compressing too */
         options->threads = request->device->info.units;

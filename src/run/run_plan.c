@@ -54,7 +54,7 @@ static bool codes(void *context, const char *path, const smp_shape *shape, smp_j
 {
     const coding *c = context;
     return (uint64_t)shape->width * (uint64_t)shape->height >= c->request->read.want.scan_from &&
-           smp_jpeg_scan_serves(path, &c->request->write, shape, &c->media->meta.jpeg, params);
+           smp_jpeg_scan_serves(path, &c->request->write, shape, smp_coding_jpeg(&c->media->meta.coding), params);
 }
 
 void smp_run_note_coder(const smp_run_request *request, const smp_media *media, const smp_plan *plan,
@@ -64,7 +64,8 @@ void smp_run_note_coder(const smp_run_request *request, const smp_media *media, 
     for (size_t i = 0; from && i < plan->sink_count; i++) {
         const smp_sink *sink = &plan->sinks[i];
         if (!sink->coded && (uint64_t)sink->shape.width * (uint64_t)sink->shape.height >= from &&
-            smp_jpeg_scan_is_progressive(sink->path, &request->write, &sink->shape, &media->meta.jpeg))
+            smp_jpeg_scan_is_progressive(sink->path, &request->write, &sink->shape,
+                                         smp_coding_jpeg(&media->meta.coding)))
             snprintf(report->device_note, sizeof report->device_note,
                      "the CPU codes the JPEG, since it is progressive (--jpeg-progressive=off: the device does)");
     }

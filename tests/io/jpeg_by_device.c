@@ -71,7 +71,7 @@ static void check_file(const smp_shape *shape, const smp_meta *meta, smp_write_o
     options.force = true;
     picture in = smooth(shape);
     assert_int_equal(write_all(first, shape, meta, &options, &in, 16, &err), SMP_OK);
-    assert_true(smp_jpeg_scan_serves(second, &options, shape, meta ? &meta->jpeg : NULL, &params));
+    assert_true(smp_jpeg_scan_serves(second, &options, shape, meta ? smp_coding_jpeg(&meta->coding) : NULL, &params));
     picture out = coded(&params, shape, &in);
     assert_true(smp_jpeg_scan_fits(out.view.data));
     options.scan = (smp_shape){.kind = SMP_IMAGE,
@@ -121,12 +121,13 @@ static void the_inputs_coding_is_kept(void **state)
     (void)state;
     for (int i = 0; i < 8; i++) { /* with a table of its own for each component, too */
         const smp_shape shape = case_shape(70, 41, i < 7 ? 3 : 1, SMP_U8);
-        smp_meta meta = {.jpeg = {.components = 3,
-                                  .across = {(uint8_t)(1 + i % 2), 1, 1},
-                                  .down = {(uint8_t)(1 + i / 2 % 2), 1, 1}}};
+        smp_meta meta = {.coding = {.kind = SMP_CODING_JPEG,
+                                    .jpeg = {.components = 3,
+                                             .across = {(uint8_t)(1 + i % 2), 1, 1},
+                                             .down = {(uint8_t)(1 + i / 2 % 2), 1, 1}}}};
         for (int c = 0; c < 3; c++)
             for (int k = 0; k < 64; k++)
-                meta.jpeg.steps[c][k] = (uint8_t)(1 + (k * (i + 3) + (i < 4 ? c > 0 : c) * 17) % 255);
+                meta.coding.jpeg.steps[c][k] = (uint8_t)(1 + (k * (i + 3) + (i < 4 ? c > 0 : c) * 17) % 255);
         check_file(&shape, &meta, (smp_write_options){0}, 5);
     }
 }

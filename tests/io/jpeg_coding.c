@@ -249,15 +249,17 @@ static void a_jpeg_of_one_with_codes_of_its_own_has_similar_ones(void **context)
     write_again("a.jpg", "b.jpg", plain);
     codes_of("b.jpg", counts);
     assert_memory_equal(counts, usual, sizeof counts);
-    meta.jpeg = (smp_jpeg_coding){.components = 3, .across = {1, 1, 1}, .down = {1, 1, 1}, .codes = 1};
-    memset(meta.jpeg.steps, 3, sizeof meta.jpeg.steps);
-    memset(meta.jpeg.dc_bits, 4, sizeof meta.jpeg.dc_bits);
-    meta.jpeg.ac_bits[0][0] = meta.jpeg.ac_bits[1][0] = 1; /* all other symbols are missing */
+    smp_coding_begin(&meta.coding, SMP_CODING_JPEG);
+    smp_jpeg_coding *jpeg = &meta.coding.jpeg;
+    *jpeg = (smp_jpeg_coding){.components = 3, .across = {1, 1, 1}, .down = {1, 1, 1}, .codes = 1};
+    memset(jpeg->steps, 3, sizeof jpeg->steps);
+    memset(jpeg->dc_bits, 4, sizeof jpeg->dc_bits);
+    jpeg->ac_bits[0][0] = jpeg->ac_bits[1][0] = 1; /* all other symbols are missing */
     write_jpeg("c.jpg", &p, &meta, plain);
     codes_of("c.jpg", counts);
     assert_memory_not_equal(counts, usual, sizeof counts);
     assert_int_equal(counts[0], 0);
-    meta.jpeg.codes = 0;
+    jpeg->codes = 0;
     write_jpeg("d.jpg", &p, &meta, plain);
     assert_true(difference("c.jpg", "d.jpg") == 0);
     write_again("c.jpg", "b.jpg", asked);

@@ -46,12 +46,12 @@ static void kind_of_sample_is_kept_even_without_metadata(void **context)
             assert_ok(write_sound(files[f], &p, SMP_SOUND_S24, NULL, strip, &err));
             smp_media *media = open_media(files[f], &reader);
             assert_int_equal(media->bits, 24);
-            assert_int_equal(media->meta.sound.type, SMP_SOUND_S24);
+            assert_int_equal(media->meta.coding.sound.type, SMP_SOUND_S24);
             smp_reader_close(reader);
         }
     assert_ok(write_sound("a.wav", &p, SMP_SOUND_F32, NULL, true, &err));
     smp_media *media = open_media("a.wav", &reader);
-    assert_int_equal(media->meta.sound.type, SMP_SOUND_F32);
+    assert_int_equal(media->meta.coding.sound.type, SMP_SOUND_F32);
     smp_reader_close(reader);
     free_picture(&p);
 }
@@ -104,7 +104,7 @@ static void writers_count_what_they_clip(void **context)
         picture p = make_sound(50, 2, 48000);
         ((float *)(void *)p.data)[3] = 2.f;
         ((float *)(void *)p.data)[9] = NAN;
-        smp_meta meta = {.sound.type = SMP_SOUND_S16};
+        smp_meta meta = {.coding = {.kind = SMP_CODING_SOUND, .sound = {.type = SMP_SOUND_S16}}};
         smp_write_options options = {0};
         options.force = true;
         smp_writer *writer;
@@ -191,12 +191,12 @@ static void speakers_and_rf64_are_kept(void **context)
     (void)context;
     smp_error err = {0};
     picture p = make_sound(33, 4, 48000), q;
-    smp_meta meta = {.srgb_intent = -1, .sound = {.mask = 0x603 /* L R SL SR */, .rf64 = true}};
+    smp_meta meta = {.srgb_intent = -1, .coding = {.kind = SMP_CODING_SOUND, .sound = {.mask = 0x603 /* L R SL SR */, .rf64 = true}}};
     assert_ok(write_sound("m.wav", &p, SMP_SOUND_S24, &meta, false, &err));
     smp_reader *reader;
     smp_media *media = open_media("m.wav", &reader);
-    assert_int_equal(media->meta.sound.mask, 0x603);
-    assert_true(media->meta.sound.rf64);
+    assert_int_equal(media->meta.coding.sound.mask, 0x603);
+    assert_true(media->meta.coding.sound.rf64);
     assert_string_equal(media->detail, "24-bit PCM, RF64, channels L R SL SR");
     smp_reader_close(reader);
     assert_ok(read_picture(in_folder("m.wav"), &q, &err));

@@ -96,7 +96,7 @@ static void a_wav_of_unknown_length_goes_on_to_the_end(void **context)
     free(data);
     free_picture(&p);
     p = make_sound(1000, 1, 48000);
-    smp_meta meta = {.srgb_intent = -1, .sound = {.rf64 = true}};
+    smp_meta meta = {.srgb_intent = -1, .coding = {.kind = SMP_CODING_SOUND, .sound = {.rf64 = true}}};
     assert_ok(write_sound("u.wav", &p, SMP_SOUND_S16, &meta, false, &err));
     data = load(in_folder("u.wav"), &size);
     memset(data + 20, 0, 24); /* ds64, as ffmpeg leaves it in a pipe */

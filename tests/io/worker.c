@@ -202,8 +202,10 @@ static void same_media(const smp_media *a, const smp_media *b)
     assert_int_equal(m->srgb_intent, n->srgb_intent);
     assert_int_equal(m->has_chrm, n->has_chrm);
     assert_int_equal(m->has_cicp, n->has_cicp);
-    assert_int_equal(m->sound.type, n->sound.type);
-    assert_int_equal(m->sound.mask, n->sound.mask);
+    assert_int_equal(m->coding.kind, n->coding.kind);
+    assert_int_equal(smp_coding_sound(&m->coding)->type, smp_coding_sound(&n->coding)->type);
+    assert_int_equal(smp_coding_sound(&m->coding)->mask, smp_coding_sound(&n->coding)->mask);
+    assert_memory_equal(smp_coding_jpeg(&m->coding), smp_coding_jpeg(&n->coding), sizeof(smp_jpeg_coding));
     assert_int_equal(m->text_count, n->text_count);
     for (size_t i = 0; i < m->text_count; i++) {
         assert_string_equal(m->texts[i].key, n->texts[i].key);

@@ -308,7 +308,7 @@ static smp_code write_end(smp_writer *writer, smp_error *err)
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = smp_sound_signed_type(&writer->sound, false), channels = writer->shape.channels;
+    const int type = smp_sound_signed_type(smp_coding_sound(&writer->coding), false), channels = writer->shape.channels;
     const bool real = type == SMP_SOUND_F32 || type == SMP_SOUND_F64;
     smp_code code = check_size(writer, type, err);
     if (code == SMP_OK)

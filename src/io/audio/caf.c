@@ -194,7 +194,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
                                 type, err);
     if (code != SMP_OK)
         return code;
-    reader->media.meta.sound.mask = smp_sound_mask_fits(h.mask, (int)h.channels) ? h.mask : 0;
+    reader->media.meta.coding.sound.mask = smp_sound_mask_fits(h.mask, (int)h.channels) ? h.mask : 0;
     smp_sound_describe(&reader->media, NULL);
     return smp_pcm_open_read(reader, type, !(h.flags & LITTLE), h.data_at, err);
 }
@@ -236,10 +236,12 @@ static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint
 /* Samples have the highest byte first. */
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = smp_sound_signed_type(&writer->sound, true), channels = writer->shape.channels;
+    const int type = smp_sound_signed_type(smp_coding_sound(&writer->coding), true), channels = writer->shape.channels;
     const int bits = smp_sound_bits(type), frame = channels * bits / 8;
     const uint32_t usual = smp_usual_speakers(channels);
-    const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
+    const uint32_t mask = smp_sound_mask_fits(smp_coding_sound(&writer->coding)->mask, channels)
+                              ? smp_coding_sound(&writer->coding)->mask
+                              : usual;
     smp_code code = smp_pcm_open_write(writer, type, true, err);
     if (code != SMP_OK)
         return code;

@@ -55,7 +55,7 @@ static void take_speakers(smp_reader *reader, const char *text, size_t length)
     snprintf(digits, sizeof digits, "%.*s", (int)smp_min_u64(length, sizeof digits), text);
     const unsigned long mask = strtoul(digits, NULL, 16);
     if (mask <= UINT32_MAX && smp_sound_mask_fits((uint32_t)mask, reader->media.shape.channels))
-        reader->media.meta.sound.mask = (uint32_t)mask;
+        reader->media.meta.coding.sound.mask = (uint32_t)mask;
 }
 
 /* What coded the input did not code the output. */

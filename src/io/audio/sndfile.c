@@ -207,13 +207,13 @@ static smp_code open_link(smp_reader *reader, smp_sndfile *s, size_t index, SF_I
     s->info = (smp_flac_info){0};
     smp_media *media = &reader->media;
     const smp_shape shape = media->shape; /* of all links; the check needs that of one */
-    const int bits = media->bits, type = media->meta.sound.type;
+    const int bits = media->bits, type = media->meta.coding.sound.type;
     smp_code code = reader->format == &smp_format_ogg    ? check_ogg(reader, &s->link, err)
                     : reader->format == &smp_format_flac ? check_flac(reader, s, err)
                                                          : check_coded(reader, err);
     media->shape = shape;
     media->bits = bits;
-    media->meta.sound.type = type;
+    media->meta.coding.sound.type = type;
     if (code != SMP_OK)
         return code;
     *info = (SF_INFO){0};
@@ -299,7 +299,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     s->real = !smp_sound_bits(type);
     s->order = type == SMP_SOUND_VORBIS || type == SMP_SOUND_OPUS ? smp_vorbis_order(info.channels) : NULL;
-    reader->media.meta.sound.mask = info.channels > 2 ? smp_usual_speakers(info.channels) : 0;
+    reader->media.meta.coding.sound.mask = info.channels > 2 ? smp_usual_speakers(info.channels) : 0;
     const uint64_t position = source->position;
     if (reader->format == &smp_format_ogg)
         code = smp_sound_take_ogg(reader, s->links[0].from, s->links[0].to, err);

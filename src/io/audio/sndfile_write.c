@@ -328,7 +328,7 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
     s->streams = writer->options.live;
     s->err = err;
     s->real = ogg || mp3;
-    s->bits = flac_bits(&writer->sound);
+    s->bits = flac_bits(smp_coding_sound(&writer->coding));
     if (!s->real)
         smp_sound_note_type(writer, s->bits == 8 ? SMP_SOUND_S8 : s->bits == 16 ? SMP_SOUND_S16 : SMP_SOUND_S24);
     s->order = ogg ? smp_vorbis_order(writer->shape.channels) : NULL;

@@ -291,7 +291,8 @@ smp_code smp_sound_header(smp_reader *reader, int64_t frames, int64_t channels, 
     media->shape = (smp_shape){
         .kind = SMP_AUDIO, .width = 1, .height = frames, .channels = (int)channels, .format = SMP_F32, .rate = rate};
     media->bits = smp_sound_bits(type);
-    media->meta.sound.type = type;
+    smp_coding_begin(&media->meta.coding, SMP_CODING_SOUND);
+    media->meta.coding.sound.type = type;
     return SMP_OK;
 }
 
@@ -315,7 +316,7 @@ static void put_speakers(char *text, size_t size, uint32_t mask)
 uint32_t smp_sound_unusual(const smp_writer *writer)
 {
     const int channels = writer->shape.channels;
-    const uint32_t mask = writer->sound.mask;
+    const uint32_t mask = smp_coding_sound(&writer->coding)->mask;
     return channels > 2 && smp_sound_mask_fits(mask, channels) && mask != smp_usual_speakers(channels) ? mask : 0;
 }
 
@@ -326,7 +327,7 @@ void smp_sound_note_speakers(smp_writer *writer, bool nameless)
     put_speakers(had, sizeof had, mask);
     put_speakers(has, sizeof has, smp_usual_speakers(writer->shape.channels));
     if (!mask && nameless && writer->shape.channels > 2 &&
-        smp_sound_mask_fits(writer->sound.mask, writer->shape.channels) && *has)
+        smp_sound_mask_fits(smp_coding_sound(&writer->coding)->mask, writer->shape.channels) && *has)
         smp_note(&writer->notes, "that its channels are%s is told by their order alone: %s %s names no speakers", has,
                  smp_article(writer->format->name), writer->format->name);
     if (mask)
@@ -336,8 +337,8 @@ void smp_sound_note_speakers(smp_writer *writer, bool nameless)
 
 void smp_sound_describe(smp_media *media, const char *container)
 {
-    const int type = media->meta.sound.type;
-    const uint32_t mask = media->meta.sound.mask;
+    const int type = media->meta.coding.sound.type;
+    const uint32_t mask = media->meta.coding.sound.mask;
     const char *name = smp_sound_type_name(type);
     size_t size = sizeof media->detail, used = (size_t)snprintf(media->detail, size, "%s", name ? name : "?");
     if (container)
@@ -431,7 +432,7 @@ static bool is_law(int type)
 
 void smp_sound_note_type(smp_writer *writer, int type)
 {
-    const int had = writer->sound.type, asked = smp_asked_sound_type(&writer->options);
+    const int had = smp_coding_sound(&writer->coding)->type, asked = smp_asked_sound_type(&writer->options);
     const bool wider = had == SMP_SOUND_S32 || had == SMP_SOUND_F32 || had == SMP_SOUND_F64;
     const char *format = writer->format->name, *name = smp_sound_type_name(had);
     if (asked && asked != SMP_SOUND_S32) /* who asked for it is told that the option does nothing */

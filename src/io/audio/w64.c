@@ -113,7 +113,7 @@ static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = smp_wav_type(&writer->sound);
+    const int type = smp_wav_type(smp_coding_sound(&writer->coding));
     smp_code code = smp_pcm_open_write(writer, type, false, err);
     if (code != SMP_OK)
         return code;

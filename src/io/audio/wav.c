@@ -399,8 +399,8 @@ smp_code smp_wav_open(smp_reader *reader, smp_wav *h, const char *container, smp
     code = smp_sound_header(reader, open ? SMP_OPEN_HEIGHT : frames, h->channels, h->rate, type, err);
     if (code != SMP_OK)
         return code;
-    reader->media.meta.sound.rf64 = h->rf64;
-    reader->media.meta.sound.mask = smp_sound_mask_fits(h->mask, (int)h->channels) ? h->mask : 0;
+    reader->media.meta.coding.sound.rf64 = h->rf64;
+    reader->media.meta.coding.sound.mask = smp_sound_mask_fits(h->mask, (int)h->channels) ? h->mask : 0;
     smp_sound_describe(&reader->media, container);
     code = smp_pcm_open_read(reader, type, h->big, h->data_at, err);
     if (code == SMP_OK)
@@ -491,7 +491,9 @@ void smp_wav_put_format(smp_bytes *out, const smp_writer *writer, int type)
     const bool law = type == SMP_SOUND_ALAW || type == SMP_SOUND_ULAW;
     const int tag = type == SMP_SOUND_ALAW ? TAG_ALAW : law ? TAG_ULAW : real ? TAG_FLOAT : TAG_PCM;
     const uint32_t usual = smp_usual_speakers(channels), rate = (uint32_t)writer->shape.rate;
-    const uint32_t mask = smp_sound_mask_fits(writer->sound.mask, channels) ? writer->sound.mask : usual;
+    const uint32_t mask = smp_sound_mask_fits(smp_coding_sound(&writer->coding)->mask, channels)
+                              ? smp_coding_sound(&writer->coding)->mask
+                              : usual;
     const bool extensible = channels > 2 || mask != usual;
     smp_bytes_le(out, extensible ? TAG_EXTENSIBLE : (uint64_t)tag, 2);
     smp_bytes_le(out, (uint64_t)channels, 2);
@@ -546,7 +548,7 @@ static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint
 
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
-    const int type = smp_wav_type(&writer->sound);
+    const int type = smp_wav_type(smp_coding_sound(&writer->coding));
     const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
     const uint64_t data = (uint64_t)writer->shape.height * frame;
     smp_code code = smp_pcm_open_write(writer, type, false, err);
@@ -556,8 +558,8 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     pcm->pad = 2;
     if (meta && !smp_tags_fit(meta, SMP_TAG(info)) && smp_pcm_may_have_tail(writer))
         smp_id3_put_chunk(&pcm->tail, "id3 ", meta, false);
-    const bool rf64 =
-        writer->sound.rf64 || (!writer->options.open_end && data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size);
+    const bool rf64 = smp_coding_sound(&writer->coding)->rf64 ||
+                      (!writer->options.open_end && data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size);
     static const uint8_t nothing[DS64];
     smp_bytes out = {0};
     smp_bytes_chunk(&out, rf64 ? "RF64" : "RIFF", UNKNOWN, 4, false);

@@ -455,8 +455,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
         return code;
     const AVChannelLayout *layout = &s->codec->ch_layout;
     const uint32_t mask = layout->order == AV_CHANNEL_ORDER_NATIVE ? (uint32_t)layout->u.mask : 0;
-    reader->media.meta.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
-    reader->media.meta.sound.type = type_of(s->codec);
+    reader->media.meta.coding.sound.mask = smp_sound_mask_fits(mask, s->channels) ? mask : 0;
+    reader->media.meta.coding.sound.type = type_of(s->codec);
     snprintf(reader->media.detail, sizeof reader->media.detail, "%s", s->codec->codec->long_name);
     note_damage(reader, s);
     code = check_length(reader, s, frames, err);

@@ -93,7 +93,7 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
     media->bits = 8;
-    media->meta.png = (smp_png_coding){8, true};
+    media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {8, true}};
     char moving[48] = "";
     if (gif->pictures > 1)
         snprintf(moving, sizeof moving, ", animation of %lld pictures", (long long)gif->pictures);
@@ -109,8 +109,8 @@ static smp_code read_open(smp_reader *reader, smp_error *err)
             (long long)gif->pictures);
     if (reader->options.frames) {
         media->pages = gif->pictures;
-        media->meta.video.rate[0] = gif->delay ? 100 : 10;
-        media->meta.video.rate[1] = gif->delay ? (uint32_t)gif->delay : 1;
+        media->meta.coding.rate[0] = gif->delay ? 100 : 10;
+        media->meta.coding.rate[1] = gif->delay ? (uint32_t)gif->delay : 1;
         if (gif->uneven)
             smp_note(&reader->notes, "pictures have different delays, which streams of pictures do not know");
     }

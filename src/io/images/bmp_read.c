@@ -259,7 +259,7 @@ smp_code smp_bmp_read_open(smp_reader *reader, smp_error *err)
         code = open_pixels(reader, bmp, err);
     media->bits = bmp->bits <= 8 ? (int)bmp->bits : 8;
     if (bmp->bits <= 8)
-        media->meta.png = (smp_png_coding){(int)bmp->bits, true};
+        media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {(int)bmp->bits, true}};
     snprintf(media->detail, sizeof media->detail, "%u bits a pixel%s%s", bmp->bits, bmp->bits <= 8 ? ", palette" : "",
              runs ? ", runs" : "");
     return code;

@@ -2,7 +2,7 @@
  * them, and the end: the file has the bytes that it gets from samples.
  *
  *     smp_jpeg_params params;
- *     if (smp_jpeg_scan_serves(path, &options, &shape, &meta.jpeg, &params)) {
+ *     if (smp_jpeg_scan_serves(path, &options, &shape, smp_coding_jpeg(&meta.coding), &params)) {
  *         ... plan the stage behind the last step (media/jpeg_params.h) ...
  *         options.scan = the stage's output shape;
  *         smp_writer_open(path, &shape, &meta, &options, &writer, err);      shape: the picture's own
@@ -18,7 +18,7 @@
 
 /* Whether a device can code what would be written there, and how: false for other formats, for progressive files, and
  * where the libjpeg of this build may do something else. shape: from smp_writer_shape. coding: of the input
- * (smp_meta.jpeg); may be null. */
+ * (smp_meta.coding); may be null. */
 bool smp_jpeg_scan_serves(const char *path, const smp_write_options *options, const smp_shape *shape,
                           const smp_jpeg_coding *coding, smp_jpeg_params *params);
 

@@ -273,7 +273,8 @@ static void read_header(void *context)
     state->reader->media.bits = jpeg->data_precision;
     keep_metadata(state);
     describe_picture(state);
-    smp_jpeg_keep_coding(jpeg, &state->reader->media.meta.jpeg);
+    smp_coding_begin(&state->reader->media.meta.coding, SMP_CODING_JPEG);
+    smp_jpeg_keep_coding(jpeg, &state->reader->media.meta.coding.jpeg);
 }
 
 static bool wants_scan(const smp_reader *reader)

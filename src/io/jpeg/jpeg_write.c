@@ -218,7 +218,7 @@ static void write_header(void *context)
     jpeg->input_components = shape->channels;
     jpeg->in_color_space = shape->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
-    smp_jpeg_set_coding(jpeg, &state->writer->options, &state->writer->jpeg);
+    smp_jpeg_set_coding(jpeg, &state->writer->options, smp_coding_jpeg(&state->writer->coding));
     jpeg->dct_method = JDCT_ISLOW;
     if (state->meta)
         put_density(jpeg, state->meta);

@@ -210,7 +210,7 @@ static void read_header(void *context)
     media->shape.format = depth == 16 ? SMP_U16 : SMP_U8;
     media->bits = depth;
     if (colour == PNG_COLOR_TYPE_PALETTE || (colour == PNG_COLOR_TYPE_GRAY && depth < 8 && !transparent))
-        media->meta.png = (smp_png_coding){depth, colour == PNG_COLOR_TYPE_PALETTE};
+        media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {depth, colour == PNG_COLOR_TYPE_PALETTE}};
     static const char *const names[] = {"gray", "?", "RGB", "palette", "gray and alpha", "?", "RGBA"};
     snprintf(media->detail, sizeof media->detail, "%s%s%s", names[colour], transparent ? ", transparent colour" : "",
              interlaced ? ", interlaced" : "");

@@ -298,7 +298,7 @@ smp_code smp_png_write_open(smp_writer *writer, const smp_meta *meta, smp_error 
     if (!code && smp_png_pack_wanted(&writer->options))
         return smp_png_pack_open(&writer->shape, &writer->options, &state->pack, err);
     if (!code)
-        code = smp_png_pack_keep(&writer->shape, &writer->png, &state->pack, err);
+        code = smp_png_pack_keep(&writer->shape, smp_coding_png(&writer->coding), &state->pack, err);
     if (state->pack || code)
         return code;
     if (!code)

@@ -67,6 +67,7 @@ static smp_code open_picture(smp_reader *reader, smp_error *err)
                                    : raw->bytes == 2 ? SMP_U16
                                                      : SMP_U8};
     reader->media.bits = 8 * raw->bytes;
+    reader->media.meta.coding = (smp_coding){.kind = SMP_CODING_RAW, .raw = {raw->big}};
     if (!smp_mul_i64(raw->width, (int64_t)raw->channels * raw->bytes, &row) || !smp_mul_i64(row, raw->height, &one))
         return smp_fail(err, SMP_E_LIMIT, "the picture's size is past what can be counted");
     smp_code code = smp_check_picture(&reader->options.limits, raw->width, raw->height, (uint64_t)row, err);
@@ -174,7 +175,7 @@ static int type_to_write(const smp_sound *sound)
 static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *err)
 {
     (void)meta;
-    const int type = type_to_write(&writer->sound);
+    const int type = type_to_write(smp_coding_sound(&writer->coding));
     if (writer->shape.kind != SMP_AUDIO)
         return SMP_OK;
     smp_sound_note_type(writer, type);
@@ -187,7 +188,7 @@ static smp_code write_rows(smp_writer *writer, const void *from, int64_t stride,
     if (shape->kind == SMP_AUDIO)
         return smp_pcm_write(writer, from, stride, rows, err);
     const size_t row = (size_t)smp_row_bytes(shape), word = (size_t)smp_sample_size((int)shape->format);
-    const bool big = shape->format == SMP_U16 && writer->options.raw_big;
+    const bool big = shape->format == SMP_U16 && smp_coding_raw(&writer->coding)->big;
     const bool turn = word > 1 && big == smp_little_endian();
     const int64_t together = !turn && (rows == 1 || stride == (int64_t)row) ? rows : 1;
     uint8_t *line = turn ? smp_alloc_raw(row) : NULL;

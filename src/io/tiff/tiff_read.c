@@ -36,7 +36,7 @@ static void describe(smp_reader *reader, const tiff_reader *state)
     media->bits = page->bits;
     const bool palette = page->photometric == TIFF_PALETTE_COLOUR;
     if (page->samples == 1 && page->bits <= 8 && (palette || page->bits < 8) && !page->is_float)
-        media->meta.png = (smp_png_coding){page->bits, palette};
+        media->meta.coding = (smp_coding){.kind = SMP_CODING_PNG, .png = {page->bits, palette}};
     media->pages = state->tiff.pages;
     if (state->tiff.pages > 1)
         snprintf(pages, sizeof pages, ", page %lld of %lld",

@@ -136,7 +136,7 @@ static smp_code parse_coding(const char *text, smp_video *video, smp_error *err)
 
 static smp_code take_parameter(char *word, smp_media *media, smp_error *err)
 {
-    smp_video *video = &media->meta.video;
+    smp_coding *coding = &media->meta.coding;
     bool good = true;
     switch (word[0]) {
     case 'W':
@@ -146,17 +146,17 @@ static smp_code take_parameter(char *word, smp_media *media, smp_error *err)
         good = parse_size(word + 1, &media->shape.height);
         break;
     case 'F':
-        good = parse_ratio(word + 1, video->rate);
+        good = parse_ratio(word + 1, coding->rate);
         break;
     case 'A':
-        good = parse_ratio(word + 1, video->aspect);
+        good = parse_ratio(word + 1, coding->video.aspect);
         break;
     case 'I':
         good = word[1] && !word[2];
-        video->fields = word[1] == '?' ? 0 : word[1];
+        coding->video.fields = word[1] == '?' ? 0 : word[1];
         break;
     case 'C':
-        return parse_coding(word + 1, video, err);
+        return parse_coding(word + 1, &coding->video, err);
     default:
         break;
     }
@@ -185,10 +185,11 @@ static smp_code read_line(smp_source *source, char *line, smp_error *err)
 static smp_code read_header(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
-    smp_video *video = &media->meta.video;
+    smp_video *video = &media->meta.coding.video;
     char line[MOST_LINE], *rest = NULL;
     int range = 0; /* 1: full, -1: limited */
-    *video = (smp_video){.known = true, .bits = 8, .across = 1, .down = 1, .siting = "jpeg"};
+    media->meta.coding =
+        (smp_coding){.kind = SMP_CODING_VIDEO, .video = {.bits = 8, .across = 1, .down = 1, .siting = "jpeg"}};
     smp_code code = read_line(&reader->source, line, err);
     for (char *word = code ? NULL : strtok_r(line + sizeof magic, " ", &rest); word && !code;
          word = strtok_r(NULL, " ", &rest)) {
@@ -242,15 +243,16 @@ static smp_code pass_over(smp_reader *reader, const y4m *state, smp_error *err)
 
 static void describe(smp_media *media)
 {
-    const smp_video *video = &media->meta.video;
+    const smp_video *video = &media->meta.coding.video;
+    const uint32_t *rate = media->meta.coding.rate;
     static const char *const names[3][2] = {{"4:4:4", "4:4:0"}, {"4:2:2", "4:2:0"}, {"4:1:1", "4:1:0"}};
     size_t size = sizeof media->detail, used;
     used = (size_t)snprintf(media->detail, size, "%s, %d bits, %s range",
                             video->gray ? "luma alone" : names[video->across][video->down], video->bits,
                             video->full ? "full" : "limited");
-    if (video->rate[1])
-        used += (size_t)snprintf(media->detail + used, size - used, ", %.6g pictures a second",
-                                 (double)video->rate[0] / video->rate[1]);
+    if (rate[1])
+        used +=
+            (size_t)snprintf(media->detail + used, size - used, ", %.6g pictures a second", (double)rate[0] / rate[1]);
     if (video->fields && video->fields != 'p')
         snprintf(media->detail + used, size - used, ", interlaced");
 }
@@ -258,7 +260,7 @@ static void describe(smp_media *media)
 static smp_code read_open(smp_reader *reader, smp_error *err)
 {
     smp_media *media = &reader->media;
-    const smp_video *video = &media->meta.video;
+    const smp_video *video = &media->meta.coding.video;
     smp_source *source = &reader->source;
     smp_code code = read_header(reader, err);
     y4m *state = code ? NULL : (reader->state = smp_alloc(sizeof *state));
@@ -346,9 +348,9 @@ static smp_code write_shape(const smp_file_format *format, const char *extension
 static smp_video coding_of(const smp_writer *writer)
 {
     const smp_shape *shape = &writer->shape;
-    smp_video video = writer->video;
-    const bool was_gray = video.known && video.gray;
-    if (!video.known || was_gray != (shape->channels == 1)) {
+    const bool known = writer->coding.kind == SMP_CODING_VIDEO;
+    smp_video video = *smp_coding_video(&writer->coding);
+    if (!known || video.gray != (shape->channels == 1)) {
         video.across = video.down = 0;
         video.siting[0] = '\0';
         video.full = shape->channels == 1;
@@ -358,13 +360,14 @@ static smp_video coding_of(const smp_writer *writer)
     return video;
 }
 
-static size_t put_header(char *text, size_t size, const smp_shape *shape, const smp_video *video)
+static size_t put_header(char *text, size_t size, const smp_writer *writer, const smp_video *video)
 {
     static const char *const names[3][2] = {{"444", "444"}, {"422", "420"}, {"411", "411"}};
-    const bool rate = video->rate[1] != 0;
+    const smp_shape *shape = &writer->shape;
+    const uint32_t *rate = writer->coding.rate;
     int used =
         snprintf(text, size, "%s W%lld H%lld F%u:%u I%c", magic, (long long)shape->width, (long long)shape->height,
-                 rate ? video->rate[0] : 25, rate ? video->rate[1] : 1, video->fields ? video->fields : 'p');
+                 rate[1] ? rate[0] : 25, rate[1] ? rate[1] : 1, video->fields ? video->fields : 'p');
     used += snprintf(text + used, size - (size_t)used, " A%u:%u C%s%s", video->aspect[0], video->aspect[1],
                      video->gray ? "mono" : names[video->across][video->down],
                      video->bits == 8 && video->down ? video->siting : "");
@@ -390,8 +393,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     const size_t sums = (size_t)state->colours.chroma * 3;
     if (!code && sums && !(state->sums = smp_alloc_array(sums, sizeof *state->sums)))
         code = smp_fail_memory(err, "a row of a video", sums);
-    return code ? code
-                : smp_output_write(writer->output, text, put_header(text, sizeof text, &writer->shape, &video), err);
+    return code ? code : smp_output_write(writer->output, text, put_header(text, sizeof text, writer, &video), err);
 }
 
 static void write_row(const y4m *state, const void *from, int64_t y)

@@ -98,8 +98,8 @@ static void tell_movie(smp_reader *reader, const smp_webp *webp)
 {
     smp_media *media = &reader->media;
     media->pages = webp->frames;
-    media->meta.video.rate[0] = webp->delay ? 1000 : 10;
-    media->meta.video.rate[1] = webp->delay ? webp->delay : 1;
+    media->meta.coding.rate[0] = webp->delay ? 1000 : 10;
+    media->meta.coding.rate[1] = webp->delay ? webp->delay : 1;
     if (webp->uneven)
         smp_note(&reader->notes, "pictures have different delays, which streams of pictures do not know");
 }
@@ -127,7 +127,7 @@ smp_code smp_webp_read_open(smp_reader *reader, smp_error *err)
     media->shape.channels = media->shape.alpha ? 4 : 3;
     media->shape.format = SMP_U8;
     media->bits = 8;
-    media->meta.lossless = webp->lossless;
+    media->meta.coding = (smp_coding){.kind = SMP_CODING_WEBP, .webp = {webp->lossless}};
     char moving[48] = "";
     if (webp->moving)
         snprintf(moving, sizeof moving, ", animation of %lld picture%s", (long long)webp->frames,

@@ -61,7 +61,8 @@ static int take_bytes(const uint8_t *data, size_t size, const WebPPicture *pictu
 static bool is_lossless(const smp_writer *writer)
 {
     return smp_write_value(&writer->options.values, &smp_write_lossless) ||
-           (writer->lossless && !smp_write_value(&writer->options.values, &smp_write_quality));
+           (smp_coding_webp(&writer->coding)->lossless &&
+            !smp_write_value(&writer->options.values, &smp_write_quality));
 }
 
 static bool configure(webp_writer *state, const smp_shape *shape, const smp_write_options *options, bool lossless)
