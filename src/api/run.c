@@ -294,7 +294,7 @@ smempipe_code smempipe_run_file(const smempipe_pipeline *pipeline, smempipe_devi
     (void)library_reading(&request.read, options);
     request.gpu_jpeg = SMP_GPU_JPEG;
     if (options) {
-        request.write.force = options->force != 0;
+        request.write.output.force = options->force != 0;
         request.write.strip = options->strip != 0;
         if (options->quality)
             smp_write_set(&request.write.values, &smp_write_quality, options->quality);

@@ -48,7 +48,7 @@ static smp_code run_once(smp_batch_worker *w, const smp_batch_file *file, smp_de
         .cache = cache,
         .partials = r->partials,
     };
-    request.write.force = r->write.force || file->replace;
+    request.write.output.force = r->write.output.force || file->replace;
     if (file->page)
         request.read.page = file->page;
     request.write.threads = 1; /* a device of the CPU says how many it has */

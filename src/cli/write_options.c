@@ -80,7 +80,7 @@ void smp_cli_write_options(const smp_write_settings *settings, smp_write_options
 {
     const smp_write_option *option;
     options->strip = settings->strip;
-    options->fit_rate = true;
+    options->sound.fit_rate = true;
     for (size_t i = 0; (option = smp_write_option_at(i)); i++)
         if (value_of(settings, i, option) != option->unset)
             smp_write_set(&options->values, option, value_of(settings, i, option));

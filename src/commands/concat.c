@@ -132,8 +132,8 @@ static smp_code open_output(joined *j, smp_error *err)
     smp_shape held, fit = j->shape;
     smp_meta meta;
     smp_cli_write_options(&s->write, &write);
-    write.force = common->force;
-    write.inputs = j->inputs;
+    write.output.force = common->force;
+    write.output.inputs = j->inputs;
     smp_code code = smp_reader_open(j->inputs[0], &common->read, &reader, err); /* whose tags it gets */
     if (!code && (code = smp_writer_shape(s->out, &j->shape, &held, err)) && smp_writer_fits_rate(s->out, NULL, &fit))
         smp_hint(err, "join them at their rate: smempipe concat ... -o - | smempipe convert - %.200s", s->out);

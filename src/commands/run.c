@@ -187,7 +187,7 @@ static smp_run_request request_of(const smp_run_settings *settings, const smp_cl
     request.output = settings->out;
     request.progress = smp_progress_step;
     request.progress_context = progress;
-    request.write.force = common->force;
+    request.write.output.force = common->force;
     smp_cli_write_options(&settings->write, &request.write);
     if (settings->format)
         request.write.format = settings->format + (settings->format[0] == '.');

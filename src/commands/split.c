@@ -201,8 +201,8 @@ static smp_code write_part(const split_settings *s, smp_reader *reader, const pa
     smp_shape shape = media->shape, held;
     shape.height = p->to - p->from;
     smp_cli_write_options(&s->write, &write);
-    write.force = s->plan.base.common.force;
-    write.inputs = inputs;
+    write.output.force = s->plan.base.common.force;
+    write.output.inputs = inputs;
     smp_code code = smp_writer_shape(p->path, &shape, &held, err);
     if (!code)
         code = smp_writer_open(p->path, &held, &media->meta, &write, &writer, err);
@@ -296,8 +296,8 @@ static smp_code take_rows(void *context, const char *name, const smp_shape *shap
             smp_shape held = *shape;
             held.height = end - begin;
             smp_cli_write_options(&f->s->write, &write);
-            write.force = f->s->plan.base.common.force;
-            write.inputs = inputs;
+            write.output.force = f->s->plan.base.common.force;
+            write.output.inputs = inputs;
             code = smp_writer_open(p->path, &held, f->meta, &write, &f->writer, err);
         }
         if (!code)
@@ -330,9 +330,8 @@ static smp_code write_fitting(const split_settings *s, const smp_run_request *fo
     fitting f = {.s = s, .found = found, .meta = &meta, .rate = rate};
     smp_code code = read_meta(s, start, &meta, err);
     request.output = found->items[0].path;
-    request.write.take = take_rows;
-    request.write.take_context = &f;
-    request.write.fit_rate = true;
+    request.write.taker = &(smp_row_taker){take_rows, &f};
+    request.write.sound.fit_rate = true;
     if (!code)
         code = smp_run_file(&request, &report, err);
     if (!code)

@@ -164,8 +164,8 @@ static smp_code open_tile(tiling *t, band *b, int64_t x, smp_error *err)
     if (meta.coding.kind == SMP_CODING_RAW)
         meta.coding.raw.big = false; /* tiles without a header have the lowest byte first */
     smp_cli_write_options(&t->settings->write, &write);
-    write.force = t->settings->common.force;
-    write.inputs = inputs;
+    write.output.force = t->settings->common.force;
+    write.output.inputs = inputs;
     write.threads = 1;
     smp_code code = smp_writer_open(path, &shape, &meta, &write, &b->writers[x], err);
     smp_meta_free(&meta);

@@ -4,9 +4,9 @@
 #ifndef SMP_IO_MEDIA_H
 #define SMP_IO_MEDIA_H
 
-#include "base/beneath.h"
 #include "base/error.h"
 #include "base/notes.h"
+#include "io/output.h"
 #include "io/read_options.h"
 #include "io/write_option.h"
 #include "media/coding.h"
@@ -103,7 +103,7 @@ typedef struct smp_media {
     int bits;                /* of a sample in the file: 1, 2, 4, 8, 16, 24, 32, 64 */
     bool shrinks;            /* smp_read_options.want.shrink works */
     bool copies;             /* smp_read_options.want.coded may give: */
-    smp_blob coded;          /* all of the file but its metadata, for smp_write_options.coded; from smp_alloc */
+    smp_blob coded;          /* all of the file but its metadata, for smp_write_options; from smp_alloc */
     bool live;               /* rows come as somebody makes them: smp_reader_some */
     bool open_end;           /* the same, and how many there will be is not known: shape.height is SMP_OPEN_HEIGHT */
     int leftover;            /* bytes behind the last whole frame of a sound without a header */
@@ -160,29 +160,35 @@ double smp_reader_input_seconds(const smp_reader *reader);
 
 /* Takes the rows of a picture from row y on, in place of a file of this name. Called from several threads, for pictures
  * of different names. */
-typedef smp_code smp_take_rows(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows,
-                               const void *from, int64_t stride, smp_error *err);
+typedef struct smp_row_taker {
+    smp_code (*take)(void *context, const char *name, const smp_shape *shape, int64_t y, int64_t rows, const void *from,
+                     int64_t stride, smp_error *err);
+    void *context;
+} smp_row_taker;
+
+/* How a sound is written. */
+typedef struct smp_write_sound {
+    bool fit_rate; /* one whose rate the format has not is resampled (smp_writer_fits_rate) */
+    bool open_end; /* its height is more than any, and the rows that are written are all */
+    bool live;     /* what is written goes on to who reads the pipe */
+} smp_write_sound;
+
+/* What is written in place of samples. Zeroed: samples come. */
+typedef struct smp_write_coded {
+    const smp_blob *picture; /* of a picture in this format (smp_media.coded), and no rows come */
+    smp_shape scan;          /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
+} smp_write_coded;
 
 typedef struct smp_write_options {
-    smp_take_rows
-        *take; /* no file is made: rows go there, in the shape that one of this name would hold. May be null */
-    void *take_context;
-    bool force;                 /* replace an existing file */
-    const smp_blob *coded;      /* of a picture in this format (smp_media.coded), instead of rows; null: rows come */
-    bool strip;                 /* no metadata */
-    int threads;                /* for compression; 0: one for each core */
-    smp_write_values values;    /* of options that formats have (write_option.h) */
-    bool fit_rate;              /* a sound whose rate the format has not is resampled (smp_writer_fits_rate) */
-    bool open_end;              /* of a sound: its height is more than any, and the rows that are written are all */
-    bool live;                  /* what is written goes on to who reads the pipe */
-    const char *format;         /* of standard output, an extension; null: the usual */
-    const smp_beneath *beneath; /* the open folder that the file must lie in, and its name there; null: by its path */
-    const char *const
-        *inputs; /* files that must not be overwritten (compared by device and inode); ends with null; may be null */
-    bool lazy_folder;       /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
-    bool lazy_sync;         /* the caller will sync the file, and all others of its file system */
-    double *output_seconds; /* gets the operating system's seconds for the file added; may be null */
-    smp_shape scan;         /* of a JPEG: its rows hold a coded scan (io/jpeg/jpeg_by_device.h); width 0: samples */
+    smp_output_options output;
+    const smp_row_taker
+        *taker;              /* no file is made: it gets the rows, in the shape of a file of this name; may be null */
+    const char *format;      /* of standard output, an extension; null: the usual */
+    bool strip;              /* no metadata */
+    int threads;             /* for compression; 0: one for each core */
+    smp_write_values values; /* of options that formats have (write_option.h) */
+    smp_write_sound sound;
+    smp_write_coded coded;
 } smp_write_options;
 
 /* Whether a file of this name, with these options, may hold an input's coded picture as it is. */

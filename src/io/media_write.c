@@ -191,7 +191,7 @@ static void free_writer(smp_writer *writer)
 /* The picture whose rows the writer gets. */
 static const smp_shape *rows_shape(const smp_writer *writer)
 {
-    return writer->options.scan.width ? &writer->options.scan : &writer->shape;
+    return writer->options.coded.scan.width ? &writer->options.coded.scan : &writer->shape;
 }
 
 /* Metadata for which the format has no place. */
@@ -253,67 +253,71 @@ static smp_code check_values(const smp_writer *writer, smp_error *err)
     return SMP_OK;
 }
 
+/* A writer without a file, for samples as the file holds them. */
+static smp_code make_writer(const char *path, const smp_shape *shape, const smp_meta *meta, smp_writer *writer,
+                            smp_error *err)
+{
+    const smp_write_options *options = &writer->options;
+    smp_shape possible;
+    smp_code code = smp_writer_shape_as(path, options->format, shape, &possible, err);
+    if (code)
+        return code;
+    if (possible.format != shape->format || possible.channels != shape->channels || possible.alpha != shape->alpha)
+        return smp_fail(err, SMP_E_PROCESS, "the samples were not converted to what the file holds");
+    writer->shape = *shape;
+    if (meta)
+        writer->coding = meta->coding;
+    if (shape->kind == SMP_AUDIO && smp_asked_sound_type(options)) {
+        smp_coding_begin(&writer->coding, SMP_CODING_SOUND);
+        writer->coding.sound.type = smp_asked_sound_type(options);
+    }
+    return find_writer(path, options->format, shape->kind, &writer->format, &writer->extension, err);
+}
+
+static smp_code open_file(smp_writer *writer, const char *path, const smp_meta *meta, smp_error *err)
+{
+    const smp_write_options *options = &writer->options;
+    smp_code code = smp_output_open_as(path, &options->output, &writer->output, err);
+    if (!code)
+        code = check_values(writer, err);
+    if (!code && options->coded.scan.width && writer->format != &smp_format_jpeg)
+        code = smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
+    if (options->strip)
+        meta = NULL;
+    if (!code && meta)
+        tell_left_out(writer, meta);
+    if (!code)
+        code = writer->format->write_open(writer, meta, err);
+    if (!code && options->coded.picture)
+        writer->next_row = rows_shape(writer)->height;
+    return code;
+}
+
 smp_code smp_writer_open(const char *path, const smp_shape *shape, const smp_meta *meta,
                          const smp_write_options *options, smp_writer **out, smp_error *err)
 {
-    *out = NULL;
-    smp_shape possible;
-    smp_code code = smp_writer_shape_as(path, options ? options->format : NULL, shape, &possible, err);
-    if (code != SMP_OK)
-        return code;
     const char *name = display_name(path);
-    if (possible.format != shape->format || possible.channels != shape->channels || possible.alpha != shape->alpha) {
-        code = smp_fail(err, SMP_E_PROCESS, "the samples were not converted to what the file holds");
-        return smp_at(err, "%s", name), code;
-    }
+    smp_code code;
+    *out = NULL;
     smp_writer *writer = smp_alloc(sizeof *writer);
     if (!writer || !(writer->name = smp_strdup(name))) {
         code = smp_fail_memory(err, "a writer", sizeof *writer);
-        goto fail;
+    } else {
+        writer->options = options ? *options : (smp_write_options){0};
+        code = make_writer(path, shape, meta, writer, err);
+        if (!code && !writer->options.taker)
+            code = open_file(writer, path, meta, err);
     }
-    writer->shape = *shape;
-    writer->options = options ? *options : (smp_write_options){0};
-    if (meta)
-        writer->coding = meta->coding;
-    if (shape->kind == SMP_AUDIO && smp_asked_sound_type(&writer->options)) {
-        smp_coding_begin(&writer->coding, SMP_CODING_SOUND);
-        writer->coding.sound.type = smp_asked_sound_type(&writer->options);
+    if (code) {
+        smp_at(err, "%s", name);
+        free_writer(writer);
+        return code;
     }
-    code = find_writer(path, writer->options.format, shape->kind, &writer->format, &writer->extension, err);
-    if (code == SMP_OK && writer->options.take) {
-        writer->options.inputs = NULL;
-        *out = writer;
-        return SMP_OK;
-    }
-    if (code == SMP_OK)
-        code = smp_output_open_beneath(writer->options.beneath, path, writer->options.force, writer->options.inputs,
-                                       &writer->output, err);
-    if (code == SMP_OK)
-        code = check_values(writer, err);
-    if (code == SMP_OK && writer->options.scan.width && writer->format != &smp_format_jpeg)
-        code = smp_fail(err, SMP_E_PROCESS, "a scan is for a JPEG, and this is %s", writer->format->name);
-    writer->options.inputs = NULL;
-    writer->options.beneath = NULL;
-    if (code == SMP_OK)
-        smp_output_set(writer->output, writer->options.output_seconds, writer->options.lazy_folder,
-                       writer->options.lazy_sync);
-    if (writer->options.strip)
-        meta = NULL;
-    if (code == SMP_OK && meta)
-        tell_left_out(writer, meta);
-    if (code == SMP_OK)
-        code = writer->format->write_open(writer, meta, err);
-    if (code != SMP_OK)
-        goto fail;
-    if (writer->options.coded)
-        writer->next_row = rows_shape(writer)->height;
-    writer->options.coded = NULL;
+    writer->options.output.inputs = NULL;
+    writer->options.output.beneath = NULL;
+    writer->options.coded.picture = NULL;
     *out = writer;
     return SMP_OK;
-fail:
-    smp_at(err, "%s", name);
-    free_writer(writer);
-    return code;
 }
 
 smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
@@ -327,11 +331,12 @@ smp_code smp_writer_rows(smp_writer *writer, const void *from, int64_t stride, i
                         (long long)(writer->next_row + rows), (long long)rows_shape(writer)->height);
     else if (rows) {
         const smp_write_options *o = &writer->options;
-        code = o->take
-                   ? o->take(o->take_context, writer->name, &writer->shape, writer->next_row, rows, from, stride, err)
-                   : writer->format->write_rows(writer, from, stride, rows, err);
+        const smp_row_taker *taker = o->taker;
+        code =
+            taker ? taker->take(taker->context, writer->name, &writer->shape, writer->next_row, rows, from, stride, err)
+                  : writer->format->write_rows(writer, from, stride, rows, err);
         writer->next_row += rows;
-        if (code == SMP_OK && o->live && writer->output)
+        if (code == SMP_OK && o->sound.live && writer->output)
             code = smp_output_flush(writer->output, err);
     }
     if (code != SMP_OK) {
@@ -438,15 +443,15 @@ const smp_notes *smp_writer_notes(const smp_writer *writer)
 smp_code smp_writer_finish(smp_writer *writer, smp_error *err)
 {
     smp_code code = SMP_OK;
-    if (writer->options.open_end) /* it has come */
+    if (writer->options.sound.open_end) /* it has come */
         writer->shape.height = writer->next_row;
-    writer->options.open_end = false;
+    writer->options.sound.open_end = false;
     if (writer->broken)
         code = smp_fail(err, SMP_E_WRITE, "an earlier failure stopped the writing of this file");
-    else if (!writer->options.scan.width && writer->next_row != rows_shape(writer)->height)
+    else if (!writer->options.coded.scan.width && writer->next_row != rows_shape(writer)->height)
         code = smp_fail(err, SMP_E_PROCESS, "only %lld of %lld rows were written", (long long)writer->next_row,
                         (long long)rows_shape(writer)->height);
-    else if (writer->format->write_end && !writer->finished && !writer->options.take)
+    else if (writer->format->write_end && !writer->finished && !writer->options.taker)
         code = writer->format->write_end(writer, err);
     writer->finished = code == SMP_OK;
     writer->broken |= code != SMP_OK;

@@ -12,19 +12,25 @@
 
 typedef struct smp_output smp_output;
 
-/* path "-" is standard output, which must not be a terminal (SMP_E_USAGE). Refuses a target that is one of `inputs` (by
- * device and inode; null-terminated, may be null), even with force; an existing file without force; a folder; a block
- * device. A symbolic link to a file is followed and kept. *out is null on failure. */
+/* How a file is put in place. Zeroed: a new one, by its path. */
+typedef struct smp_output_options {
+    bool force;                 /* replace an existing file */
+    const char *const *inputs;  /* must not be overwritten (by device and inode); ends with null; may be null */
+    const smp_beneath *beneath; /* the open folder that the file must lie in, whatever is renamed on the way to it, and
+                                   its name there, which is no link; null: by its path */
+    bool lazy_folder;           /* the caller will sync the folder (smp_sync_folder): for many files in one folder */
+    bool lazy_sync;             /* the caller will sync the file, and all others of its file system */
+    double *seconds;            /* gets those of writing, syncing and putting in place added; may be null */
+} smp_output_options;
+
+/* path "-" is standard output, which must not be a terminal (SMP_E_USAGE). Refuses a target that is one of the inputs,
+ * even with force; an existing file without force; a folder; a block device. A symbolic link to a file is followed and
+ * kept. `inputs` and `beneath` are not needed afterwards. Without /proc, beneath is opened by path, which is for
+ * messages else. *out is null on failure. */
+smp_code smp_output_open_as(const char *path, const smp_output_options *options, smp_output **out, smp_error *err);
+
+/* The same with these two options alone. */
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err);
-
-/* The same where the file must lie in an open folder, whatever is renamed on the way to it: at->name there, which is no
- * link. path: for messages. Without /proc it is opened by its path. */
-smp_code smp_output_open_beneath(const smp_beneath *at, const char *path, bool force, const char *const *inputs,
-                                 smp_output **out, smp_error *err);
-
-/* From now on adds the seconds of writing, syncing and putting in place to *seconds (null: no more). lazy_folder:
- * commit leaves syncing the folder to the caller; lazy_sync: syncing the file too. */
-void smp_output_set(smp_output *output, double *seconds, bool lazy_folder, bool lazy_sync);
 
 /* Writes all of it, or fails with SMP_E_WRITE. */
 smp_code smp_output_write(smp_output *output, const void *data, size_t size, smp_error *err);

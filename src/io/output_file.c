@@ -96,13 +96,6 @@ static ssize_t write_quietly(int fd, const void *data, size_t size, off_t at)
     return wrote;
 }
 
-void smp_output_set(smp_output *output, double *seconds, bool lazy_folder, bool lazy_sync)
-{
-    output->seconds = seconds;
-    output->lazy_folder = lazy_folder;
-    output->lazy_sync = lazy_sync;
-}
-
 static void add_time(const smp_output *output, double start)
 {
     if (output->seconds)
@@ -342,12 +335,12 @@ static smp_code open_beneath(smp_output *output, const smp_beneath *at, const ch
 
 smp_code smp_output_open(const char *path, bool force, const char *const *inputs, smp_output **out, smp_error *err)
 {
-    return smp_output_open_beneath(NULL, path, force, inputs, out, err);
+    return smp_output_open_as(path, &(smp_output_options){.force = force, .inputs = inputs}, out, err);
 }
 
-smp_code smp_output_open_beneath(const smp_beneath *at, const char *path, bool force, const char *const *inputs,
-                                 smp_output **out, smp_error *err)
+smp_code smp_output_open_as(const char *path, const smp_output_options *options, smp_output **out, smp_error *err)
 {
+    const char *const *inputs = options->inputs;
     *out = NULL;
     smp_output *output = smp_alloc_raw(sizeof *output);
     if (!output)
@@ -355,15 +348,16 @@ smp_code smp_output_open_beneath(const smp_beneath *at, const char *path, bool f
     output->target = NULL;
     output->temporary = (smp_temporary){.slot = NULL};
     output->fd = output->folder = -1;
-    output->force = force;
+    output->force = options->force;
     output->failed = 0;
-    output->seconds = NULL;
-    output->lazy_folder = output->lazy_sync = false;
+    output->seconds = options->seconds;
+    output->lazy_folder = options->lazy_folder;
+    output->lazy_sync = options->lazy_sync;
     output->used = 0;
     output->written = output->begun = 0;
     output->path = smp_strdup(path);
     smp_code code = !output->path            ? smp_fail_memory(err, "a path", strlen(path))
-                    : at                     ? open_beneath(output, at, inputs, err)
+                    : options->beneath       ? open_beneath(output, options->beneath, inputs, err)
                     : strcmp(path, "-") == 0 ? open_stdout(output, inputs, err)
                                              : open_path(output, path, inputs, err);
     if (code != SMP_OK) {

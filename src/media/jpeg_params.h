@@ -4,7 +4,7 @@
  *     smp_jpeg_params params;
  *     if (smp_jpeg_scan_serves(path, &options, &shape, &coding, &params))       in io/jpeg/jpeg_by_device.h
  *         add a step with smp_stage_with_role(SMP_ROLE_JPEG_ENCODE) and these parameters; open the writer with the
- *         picture's own shape and smp_write_options.scan, and give it the rows of the step's output.
+ *         picture's own shape and smp_write_options.coded, and give it the rows of the step's output.
  * The step's output is a picture of bytes (kernels/jpeg/jpeg_encode.h): smp_jpeg_coded says how many of them are the
  * scan, or that it does not fit. Then the writer fails with SMP_E_PROCESS, and the picture is to be coded by it. */
 #ifndef SMP_MEDIA_JPEG_PARAMS_H

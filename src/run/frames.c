@@ -117,7 +117,7 @@ static smp_code open_writer(frames *f, size_t sink, smp_error *err)
     if (!code && within->name)
         code = smp_numbered(within->name, f->written + 1, &name, err);
     const smp_beneath beneath = {within->folder, name};
-    options.beneath = name ? &beneath : NULL;
+    options.output.beneath = name ? &beneath : NULL;
     if (!code)
         code = smp_run_open_output(f->plan, &f->plan->sinks[sink], path, &smp_reader_media(f->reader)->meta, &options,
                                    f->report, &f->outputs[sink].writer, err);
@@ -387,7 +387,7 @@ static void close_all(frames *f)
     for (size_t i = 0; f->outputs && i < f->plan->sink_count; i++)
         smp_run_output_close(&f->outputs[i]);
     smp_free(f->outputs);
-    smp_free((void *)(uintptr_t)f->options.inputs);
+    smp_free((void *)(uintptr_t)f->options.output.inputs);
     smp_plan_free(f->plan);
     if (f->reader) {
         f->report->input_seconds = smp_reader_input_seconds(f->reader);

@@ -24,19 +24,19 @@ smp_code smp_run_open_outputs(const smp_run_request *request, const smp_plan *pl
 {
     smp_write_options options;
     smp_code code = smp_run_write_options(request, report, &options, err);
-    options.live = smp_run_is_live(plan, media);
-    options.open_end = media->open_end;
+    options.sound.live = smp_run_is_live(plan, media);
+    options.sound.open_end = media->open_end;
     if (!code)
         code = smp_run_name_outputs(request, plan, outputs, err);
     for (size_t i = 0; !code && i < plan->sink_count; i++) {
         const char *path = outputs[i].path ? outputs[i].path : request->output;
-        options.beneath = outputs[i].beneath.name ? &outputs[i].beneath : NULL;
+        options.output.beneath = outputs[i].beneath.name ? &outputs[i].beneath : NULL;
         code =
             smp_run_open_output(plan, &plan->sinks[i], path, &media->meta, &options, report, &outputs[i].writer, err);
         if (code)
             blame_save(request, &plan->sinks[i], err);
     }
-    smp_free((void *)(uintptr_t)options.inputs);
+    smp_free((void *)(uintptr_t)options.output.inputs);
     return code;
 }
 
@@ -45,7 +45,7 @@ static smp_code sync_together(const smp_run_request *request, const smp_run_outp
                               smp_error *err)
 {
     enum { MANY = 16 };
-    if (count < MANY || request->write.lazy_sync)
+    if (count < MANY || request->write.output.lazy_sync)
         return SMP_OK;
     smp_writer **writers = smp_alloc_array(count, sizeof *writers);
     if (!writers)

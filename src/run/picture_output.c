@@ -102,7 +102,7 @@ smp_code smp_run_open_output(const smp_plan *plan, const smp_sink *sink, const c
     smp_meta changed;
     smp_write_options here = *options;
     if (sink->coded)
-        here.scan = sink->rows;
+        here.coded.scan = sink->rows;
     smp_change change = find_change(plan, sink);
     if (!smp_meta_copy(&changed, meta))
         return smp_fail_memory(err, "metadata", meta->icc.size + meta->exif.size);

@@ -66,13 +66,13 @@ smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *r
     const smp_program *program = request->program;
     const char **inputs = smp_alloc_array(program->file_count + 2, sizeof *inputs);
     *options = request->write;
-    options->inputs = inputs;
+    options->output.inputs = inputs;
     if (!inputs)
         return smp_fail_memory(err, "outputs", program->file_count);
     inputs[0] = request->input;
     for (size_t i = 0; i < program->file_count; i++)
         inputs[i + 1] = program->files[i].path;
-    options->output_seconds = &report->output_seconds;
+    options->output.seconds = &report->output_seconds;
     if (request->device->host_memory) /* --threads holds for compressing too */
         options->threads = request->device->info.units;
     return SMP_OK;

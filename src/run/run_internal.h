@@ -23,7 +23,7 @@ smp_code smp_run_plan(const smp_run_request *request, const smp_media *media, sm
 void smp_run_note_coder(const smp_run_request *request, const smp_media *media, const smp_plan *plan,
                         smp_run_report *report);
 
-/* The request's options with what the executor fills in. options->inputs is the caller's to free. */
+/* The request's options with what the executor fills in. options->output.inputs is the caller's to free. */
 smp_code smp_run_write_options(const smp_run_request *request, smp_run_report *report, smp_write_options *options,
                                smp_error *err);
 

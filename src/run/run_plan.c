@@ -13,7 +13,7 @@ static smp_code accepts(void *context, const char *path, const smp_shape *shape,
 {
     const smp_run_request *request = context;
     smp_shape fit = *shape;
-    if (request->write.fit_rate && smp_writer_fits_rate(path, request->write.format, &fit))
+    if (request->write.sound.fit_rate && smp_writer_fits_rate(path, request->write.format, &fit))
         return smp_writer_shape_as(path, request->write.format, &fit, out, err);
     return smp_writer_shape_as(path, request->write.format, shape, out, err);
 }

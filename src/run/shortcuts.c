@@ -112,11 +112,11 @@ static smp_code write_copy(const smp_run_request *request, const smp_plan *plan,
     smp_write_options options;
     smp_writer *writer = NULL;
     smp_code code = smp_run_write_options(request, report, &options, err);
-    options.coded = &media->coded;
+    options.coded.picture = &media->coded;
     if (!code)
         code =
             smp_run_open_output(plan, &plan->sinks[0], request->output, &media->meta, &options, report, &writer, err);
-    smp_free((void *)(uintptr_t)options.inputs);
+    smp_free((void *)(uintptr_t)options.output.inputs);
     if (code)
         return code;
     smp_notes_add(&report->output_notes, smp_writer_notes(writer));

@@ -187,7 +187,7 @@ static void run_batch(const char *devices)
                                        .diags = &diags,
                                        .files = batch_files,
                                        .count = FILES,
-                                       .write.force = true,
+                                       .write.output.force = true,
                                        .device = devices,
                                        .threads = 1,
                                        .jobs = GPUS,

@@ -45,7 +45,7 @@ static smp_code run(job *j, smp_error *err)
                                .device = device,
                                .variant = j->variant,
                                .strip_rows = j->strip_rows};
-    request.write.force = true;
+    request.write.output.force = true;
     code = smp_run_file(&request, &j->report, err);
     smp_run_report_free(&j->report);
     smp_device_close(device);

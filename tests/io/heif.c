@@ -105,7 +105,7 @@ static void avif_is_written_nearly_as_it_was(void **context)
         picture back, p = make_picture(70, 50, channels, alpha, SMP_U8);
         smp_write_options options = {0};
         size_t size, smaller, again;
-        options.force = true;
+        options.output.force = true;
         smp_write_set(&options.values, &smp_write_quality, 95);
         assert_ok(write_with(in_folder("a.avif"), &p, NULL, &options, &err));
         uint8_t *first = load(in_folder("a.avif"), &size);
@@ -149,7 +149,7 @@ static void metadata_come_back_upright(void **context)
     assert_true(smp_meta_add_text(&meta, SMP_XMP_KEY, "<x/>", 4));
     picture p = make_picture(20, 10, 3, false, SMP_U8);
     smp_write_options options = {0};
-    options.force = true;
+    options.output.force = true;
     assert_ok(write_with(in_folder("m.avif"), &p, &meta, &options, &err));
     assert_ok(smp_reader_open(in_folder("m.avif"), &how, &reader, &err));
     const smp_media *media = smp_reader_media(reader);

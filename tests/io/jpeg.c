@@ -146,7 +146,7 @@ static void quality_changes_the_size(void **context)
     size_t sizes[3];
     for (int i = 0; i < 3; i++) {
         smp_write_options options = {0};
-        options.force = true;
+        options.output.force = true;
         smp_write_set(&options.values, &smp_jpeg_quality, (int[]){20, 0, 100}[i]);
         assert_ok(write_with(in_folder("q.jpg"), &p, NULL, &options, &err));
         free(load(in_folder("q.jpg"), &sizes[i]));

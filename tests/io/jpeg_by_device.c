@@ -68,17 +68,17 @@ static void check_file(const smp_shape *shape, const smp_meta *meta, smp_write_o
 {
     smp_error err = {0};
     smp_jpeg_params params;
-    options.force = true;
+    options.output.force = true;
     picture in = smooth(shape);
     assert_int_equal(write_all(first, shape, meta, &options, &in, 16, &err), SMP_OK);
     assert_true(smp_jpeg_scan_serves(second, &options, shape, meta ? smp_coding_jpeg(&meta->coding) : NULL, &params));
     picture out = coded(&params, shape, &in);
     assert_true(smp_jpeg_scan_fits(out.view.data));
-    options.scan = (smp_shape){.kind = SMP_IMAGE,
-                               .width = out.view.width,
-                               .height = out.view.height,
-                               .channels = out.view.channels,
-                               .format = SMP_U8};
+    options.coded.scan = (smp_shape){.kind = SMP_IMAGE,
+                                     .width = out.view.width,
+                                     .height = out.view.height,
+                                     .channels = out.view.channels,
+                                     .format = SMP_U8};
     if (write_all(second, shape, meta, &options, &out, at_once, &err))
         fail_msg("%s", err.message);
     size_t sizes[2];
@@ -163,8 +163,8 @@ static void a_scan_that_is_none_is_an_error(void **state)
     const smp_shape shape = case_shape(16, 16, 3, SMP_U8), bytes = case_shape(4096, 2, 1, SMP_U8);
     picture rows = picture_make(&bytes, SMP_U8);
     smp_write_options options = {0};
-    options.force = true;
-    options.scan = bytes;
+    options.output.force = true;
+    options.coded.scan = bytes;
     const struct {
         smp_jpeg_coded head;
         const char *says;

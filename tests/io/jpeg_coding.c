@@ -41,7 +41,7 @@ static coding coding_of(const char *name)
 static coding write_jpeg(const char *name, const picture *p, const smp_meta *meta, smp_write_options options)
 {
     smp_error err = {0};
-    options.force = true;
+    options.output.force = true;
     assert_ok(write_with(in_folder(name), p, meta, &options, &err));
     return coding_of(name);
 }
@@ -176,7 +176,7 @@ static void progressive_files_have_the_same_samples(void **context)
     for (uint64_t n = 1; n < 200; n++) { /* memory for the whole picture is asked for by parts */
         smp_alloc_fail_at(n);
         const uint64_t before = smp_alloc_count();
-        options.force = true;
+        options.output.force = true;
         const smp_code code = write_with(in_folder("b.jpg"), &p, NULL, &options, &err);
         const uint64_t made = smp_alloc_count() - before;
         smp_alloc_fail_at(0);

@@ -58,7 +58,7 @@ static smp_reader *there_and_back(const char *name, int channels, const smp_meta
     smp_error err = {0};
     picture p = make_picture(8, 6, channels, false, SMP_U8);
     smp_write_options options = {0};
-    options.force = true;
+    options.output.force = true;
     options.strip = strip;
     assert_ok(write_with(in_folder(name), &p, meta, &options, &err));
     free_picture(&p);
@@ -323,7 +323,7 @@ static void texts_without_a_keyword_are_left_out_with_a_note(void **context)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         smp_meta meta = {.srgb_intent = -1};
         smp_write_options options = {0};
-        options.force = true;
+        options.output.force = true;
         smp_writer *writer;
         assert_true(smp_meta_add_text(&meta, keys[i], "x", 1));
         assert_ok(smp_writer_open(in_folder("k.png"), &p.shape, &meta, &options, &writer, &err));

@@ -300,7 +300,7 @@ static void levels_change_the_size_and_not_the_picture(void **context)
     size_t sizes[10];
     for (int level = 0; level <= 9; level++) {
         smp_write_options options = {0};
-        options.force = true;
+        options.output.force = true;
         smp_write_set(&options.values, &smp_png_level, level);
         assert_ok(write_with(in_folder("l.png"), &p, NULL, &options, &err));
         picture q;
@@ -342,7 +342,7 @@ static void rows_are_the_callers_again_after_each_call(void **context)
         size_t first_size = 0;
         for (int i = 0; i < 14; i++) {
             smp_write_options options = {0};
-            options.force = true;
+            options.output.force = true;
             options.threads = i % 2 ? 3 : 1;
             smp_writer *writer;
             assert_ok(smp_writer_open(in_folder("portions.png"), &p.shape, NULL, &options, &writer, &err));

@@ -106,7 +106,7 @@ static void writers_count_what_they_clip(void **context)
         ((float *)(void *)p.data)[9] = NAN;
         smp_meta meta = {.coding = {.kind = SMP_CODING_SOUND, .sound = {.type = SMP_SOUND_S16}}};
         smp_write_options options = {0};
-        options.force = true;
+        options.output.force = true;
         smp_writer *writer;
         assert_ok(smp_writer_open(in_folder(files[f]), &p.shape, &meta, &options, &writer, &err));
         assert_ok(smp_writer_rows(writer, p.data, (int64_t)p.row, 50, &err));
@@ -133,7 +133,7 @@ static void samples_that_are_not_finite_silence_no_others_in_an_ogg(void **conte
         samples[at[i]] = values[i];
     smp_writer *writer;
     smp_write_options options = {0};
-    options.force = true;
+    options.output.force = true;
     assert_ok(smp_writer_open(in_folder("n.ogg"), &p.shape, NULL, &options, &writer, &err));
     assert_ok(smp_writer_rows(writer, p.data, (int64_t)p.row, FRAMES, &err));
     assert_int_equal(smp_writer_clipped(writer), NOT_FINITE);
@@ -191,7 +191,8 @@ static void speakers_and_rf64_are_kept(void **context)
     (void)context;
     smp_error err = {0};
     picture p = make_sound(33, 4, 48000), q;
-    smp_meta meta = {.srgb_intent = -1, .coding = {.kind = SMP_CODING_SOUND, .sound = {.mask = 0x603 /* L R SL SR */, .rf64 = true}}};
+    smp_meta meta = {.srgb_intent = -1,
+                     .coding = {.kind = SMP_CODING_SOUND, .sound = {.mask = 0x603 /* L R SL SR */, .rf64 = true}}};
     assert_ok(write_sound("m.wav", &p, SMP_SOUND_S24, &meta, false, &err));
     smp_reader *reader;
     smp_media *media = open_media("m.wav", &reader);

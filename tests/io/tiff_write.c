@@ -11,7 +11,7 @@ static void write_tiff(const picture *p, int compression, int threads, const smp
 {
     smp_error err = {0};
     smp_write_options options = {0};
-    options.force = true;
+    options.output.force = true;
     smp_write_set(&options.values, &smp_tiff_packing, compression);
     options.threads = threads;
     assert_ok(write_with(in_folder("o.tif"), p, meta, &options, &err));
@@ -68,7 +68,7 @@ static void a_pipe_cannot_take_one(void **context)
     const int reader = open(in_folder("pipe.tif"), O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
     smp_write_options options = {0};
-    options.force = true;
+    options.output.force = true;
     assert_int_equal(write_with(in_folder("pipe.tif"), &p, NULL, &options, &err), SMP_E_WRITE);
     assert_non_null(strstr(err.message, "cannot be written to a pipe"));
     close(reader);

@@ -63,7 +63,7 @@ static size_t plain_picture(int64_t width, int64_t height, uint8_t *to)
     picture p = new_picture(width, height, 3, false, SMP_U8);
     memset(p.data, 200, p.size);
     smp_write_options options = {0};
-    options.force = true;
+    options.output.force = true;
     smp_write_set(&options.values, &smp_write_lossless, true);
     assert_ok(write_with(in_folder("plain.webp"), &p, NULL, &options, &err));
     free_picture(&p);
@@ -172,7 +172,7 @@ static void metadata_come_back(void **context)
             assert_string_equal(find_text(&media->meta, SMP_XMP_KEY), "<x/>");
             picture p;
             smp_write_options options = {0};
-            options.force = true;
+            options.output.force = true;
             assert_ok(read_rest(reader, &p, &err));
             assert_ok(write_with(in_folder("m.webp"), &p, &media->meta, &options, &err));
             smp_reader_close(reader);
@@ -191,7 +191,7 @@ static void what_is_written_without_loss_comes_back(void **context)
             picture back, p = make_picture(45, 38, channels, alpha, SMP_U8);
             smp_write_options options = {0};
             smp_write_set(&options.values, &smp_write_lossless, lossless);
-            options.force = true;
+            options.output.force = true;
             size_t size, again;
             assert_ok(write_with(in_folder("w.webp"), &p, NULL, &options, &err));
             uint8_t *first = load(in_folder("w.webp"), &size);

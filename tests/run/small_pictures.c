@@ -46,7 +46,7 @@ static void they_ask_once_a_file(void **context)
                                      .output = out,
                                      .read = smp_read_defaults(),
                                      .gpu_jpeg = SMP_GPU_JPEG,
-                                     .write = {.force = true},
+                                     .write.output.force = true,
                                      .device = device,
                                      .cache = cache};
     for (int i = 0; i < 3; i++) {

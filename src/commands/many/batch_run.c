@@ -155,8 +155,8 @@ static smp_batch_request make_request(smp_batch_job *b, const smp_program *progr
     request.tick = tick;
     request.context = b;
     smp_cli_write_options(&s->write, &request.write);
-    request.write.lazy_folder = true;
-    request.write.lazy_sync = b->todo.request->sync_pieces;
+    request.write.output.lazy_folder = true;
+    request.write.output.lazy_sync = b->todo.request->sync_pieces;
     return request;
 }
 

@@ -187,7 +187,7 @@ smp_batch_request smp_many_request(const smp_many_settings *settings, const smp_
         .no_fuse = settings->plan.no_fuse,
         .stop = &smp_cli_stopped,
     };
-    request.write.force = common->force;
+    request.write.output.force = common->force;
     return request;
 }
 

@@ -127,8 +127,8 @@ static smp_code write_page(montage_run *r, const char *path, smp_error *err)
     smp_write_options write = {0};
     smp_writer *writer = NULL;
     smp_cli_write_options(&r->settings->write, &write);
-    write.force = r->settings->many.plan.base.common.force;
-    write.inputs = r->inputs;
+    write.output.force = r->settings->many.plan.base.common.force;
+    write.output.inputs = r->inputs;
     smp_code code = smp_writer_open(path, &shape, NULL, &write, &writer, err);
     if (!code)
         code = smp_writer_rows(writer, r->page.samples, r->page.stride, r->page.height, err);

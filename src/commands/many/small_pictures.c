@@ -1,5 +1,5 @@
 /* Many files through a pipeline into memory: see small_pictures.h. A batch whose outputs are taken row by row
- * (smp_write_options.take), under names that are the files' numbers. */
+ * (smp_write_options.taker), under names that are the files' numbers. */
 #include "commands/many/small_pictures.h"
 
 #include <stdlib.h>
@@ -101,6 +101,7 @@ smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *pr
     smp_program pictures = *program; /* whoever gives a sound is told of that, and not of stages */
     pictures.kind = SMP_IMAGE;
     smp_batch_request request = smp_many_request(many, &pictures, NULL); /* nobody wrote these stages */
+    const smp_row_taker taker = {take, &w};
     smp_batch_count done = {0};
     smp_code code = w.pictures && names ? SMP_OK : smp_fail_memory(err, "the files", count * sizeof *files);
     for (size_t i = 0; !code && i < count; i++) {
@@ -111,8 +112,7 @@ smp_code smp_small_pictures(const smp_many_settings *many, const smp_program *pr
     if (!code) {
         request.files = files;
         request.count = count;
-        request.write.take = take;
-        request.write.take_context = &w;
+        request.write.taker = &taker;
         request.in_order = true;
         request.finished = finished;
         request.tick = tick;

@@ -278,7 +278,7 @@ enum { OPEN = 0x7F000000 /* bytes, of samples whose length is not known: as sox 
 
 static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t bytes)
 {
-    const bool open = writer->options.open_end;
+    const bool open = writer->options.sound.open_end;
     const int type = ((const smp_pcm *)writer->state)->type;
     const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8);
     const uint64_t data = open ? OPEN - OPEN % frame : bytes;
@@ -294,7 +294,7 @@ static smp_code check_size(const smp_writer *writer, int type, smp_error *err)
 {
     const uint64_t frame = (uint64_t)(writer->shape.channels * smp_sound_bits(type) / 8),
                    data = (uint64_t)writer->shape.height * frame;
-    if (writer->options.open_end || data <= UINT32_MAX - (1u << 27))
+    if (writer->options.sound.open_end || data <= UINT32_MAX - (1u << 27))
         return SMP_OK;
     smp_fail(err, SMP_E_WRITE, "an AIFF holds up to 4 GB, and this sound takes %llu bytes", (unsigned long long)data);
     return smp_hint(err, "write a .wav, which may be larger, or a .flac");

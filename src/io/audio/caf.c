@@ -230,7 +230,7 @@ static void put_texts(smp_bytes *out, const smp_meta *meta)
 
 static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t bytes)
 {
-    smp_put_be(head + size - EDITS - 8, writer->options.open_end ? OPEN : EDITS + bytes, 8);
+    smp_put_be(head + size - EDITS - 8, writer->options.sound.open_end ? OPEN : EDITS + bytes, 8);
 }
 
 /* Samples have the highest byte first. */

@@ -131,7 +131,7 @@ smp_code smp_pcm_write_end(smp_writer *writer, smp_error *err)
 
 bool smp_pcm_may_have_tail(smp_writer *writer)
 {
-    const bool may = !writer->options.open_end || smp_output_seekable(writer->output);
+    const bool may = !writer->options.sound.open_end || smp_output_seekable(writer->output);
     if (!may)
         smp_note(&writer->notes,
                  "tags that belong behind the samples are left out, since their end is not known before");
@@ -155,7 +155,7 @@ smp_code smp_sound_write_header(smp_writer *writer, smp_bytes *header, smp_sound
     const smp_code code = header->failed ? smp_fail_memory(err, "a header", header->size)
                                          : smp_output_write(writer->output, header->data, header->size, err);
     pcm->sizes = sizes;
-    if (writer->options.open_end)
+    if (writer->options.sound.open_end)
         pcm->head = *header;
     else
         smp_free(header->data);

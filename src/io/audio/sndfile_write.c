@@ -325,7 +325,7 @@ smp_code smp_sndfile_write_open(smp_writer *writer, const smp_meta *meta, smp_er
         (ogg && !(s->pages = smp_alloc(sizeof *s->pages))))
         return smp_fail_memory(err, "a sound", SMP_SNDFILE_SAMPLES * sizeof(float));
     s->output = writer->output;
-    s->streams = writer->options.live;
+    s->streams = writer->options.sound.live;
     s->err = err;
     s->real = ogg || mp3;
     s->bits = flac_bits(smp_coding_sound(&writer->coding));

@@ -101,7 +101,7 @@ void smp_bytes_le(smp_bytes *bytes, uint64_t value, int count);
 void smp_bytes_be(smp_bytes *bytes, uint64_t value, int count);
 
 /* Puts the sizes of a sound's samples into its header, of which all else is there: those of writer->shape or, where
- * writer->options.open_end, that they are not known. bytes: of all samples. */
+ * writer->options.sound.open_end, that they are not known. bytes: of all samples. */
 typedef void smp_sound_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t bytes);
 
 /* Contiguous samples in a file (WAV, W64, AIFF, CAF): the state of a reader and of a writer. */

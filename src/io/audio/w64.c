@@ -106,7 +106,7 @@ static void put_head(smp_bytes *out, const char *letters, uint64_t size)
 
 static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t data)
 {
-    const bool open = writer->options.open_end;
+    const bool open = writer->options.sound.open_end;
     smp_put_le(head + NAME, open ? OPEN : size + (data + 7) / 8 * 8, 8);
     smp_put_le(head + size - 8, open ? OPEN : HEAD + data, 8);
 }

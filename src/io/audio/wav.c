@@ -528,7 +528,7 @@ enum { DS64 = 28 /* bytes of its body */ };
 
 static void put_sizes(const smp_writer *writer, uint8_t *head, size_t size, uint64_t data)
 {
-    const bool open = writer->options.open_end;
+    const bool open = writer->options.sound.open_end;
     const uint64_t frames = open ? UINT64_MAX : (uint64_t)writer->shape.height,
                    all = size + data + (data & 1) + ((const smp_pcm *)writer->state)->tail.size - 8;
     const bool rf64 = head[2] == '6', told = !open && all < UNKNOWN;
@@ -559,7 +559,7 @@ static smp_code write_open(smp_writer *writer, const smp_meta *meta, smp_error *
     if (meta && !smp_tags_fit(meta, SMP_TAG(info)) && smp_pcm_may_have_tail(writer))
         smp_id3_put_chunk(&pcm->tail, "id3 ", meta, false);
     const bool rf64 = smp_coding_sound(&writer->coding)->rf64 ||
-                      (!writer->options.open_end && data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size);
+                      (!writer->options.sound.open_end && data > UINT32_MAX - 4 * MOST_INFO - pcm->tail.size);
     static const uint8_t nothing[DS64];
     smp_bytes out = {0};
     smp_bytes_chunk(&out, rf64 ? "RF64" : "RIFF", UNKNOWN, 4, false);

@@ -82,7 +82,7 @@ bool smp_jpeg_scan_serves(const char *path, const smp_write_options *options, co
 #ifdef LIBJPEG_TURBO_VERSION /* other libraries of that name transform and sample in other ways */
     const smp_jpeg_coding none = {.components = 0};
     smp_error err = {0};
-    if (!smp_writer_is(path, options->format, smp_format_jpeg.name) || options->coded ||
+    if (!smp_writer_is(path, options->format, smp_format_jpeg.name) || options->coded.picture ||
         smp_write_value(&options->values, &smp_write_lossless) || shape->format != SMP_U8 || shape->alpha ||
         (shape->channels != 1 && shape->channels != 3) || shape->width > JPEG_MAX_DIMENSION ||
         shape->height > JPEG_MAX_DIMENSION)
@@ -111,7 +111,7 @@ bool smp_jpeg_scan_is_progressive(const char *path, const smp_write_options *opt
 
 static smp_code begin(smp_jpeg_scan_rows *scan, const smp_writer *writer, const void *from, smp_error *err)
 {
-    const smp_shape *shape = &writer->options.scan;
+    const smp_shape *shape = &writer->options.coded.scan;
     smp_jpeg_coded head;
     if (shape->width < SMP_JPEG_HEAD || shape->channels != 1 || shape->format != SMP_U8)
         return smp_fail(err, SMP_E_PROCESS, "rows of a scan are bytes, at least %d of them", SMP_JPEG_HEAD);
@@ -126,7 +126,7 @@ static smp_code begin(smp_jpeg_scan_rows *scan, const smp_writer *writer, const 
 smp_code smp_jpeg_scan_write(smp_jpeg_scan_rows *scan, smp_writer *writer, const void *from, int64_t stride,
                              int64_t rows, smp_error *err)
 {
-    const int64_t width = writer->options.scan.width;
+    const int64_t width = writer->options.coded.scan.width;
     for (int64_t y = 0; y < rows; y++) {
         const char *row = (const char *)from + y * stride;
         int64_t skip = 0;

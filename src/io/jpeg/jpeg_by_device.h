@@ -4,7 +4,7 @@
  *     smp_jpeg_params params;
  *     if (smp_jpeg_scan_serves(path, &options, &shape, smp_coding_jpeg(&meta.coding), &params)) {
  *         ... plan the stage behind the last step (media/jpeg_params.h) ...
- *         options.scan = the stage's output shape;
+ *         options.coded.scan = the stage's output shape;
  *         smp_writer_open(path, &shape, &meta, &options, &writer, err);      shape: the picture's own
  *         smp_writer_rows(writer, the stage's rows ...);
  *

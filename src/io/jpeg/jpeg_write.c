@@ -225,8 +225,8 @@ static void write_header(void *context)
     jpeg_start_compress(jpeg, TRUE);
     if (state->meta)
         put_metadata(state);
-    const smp_blob *coded = state->writer->options.coded;
-    if (!coded && !state->writer->options.scan.width)
+    const smp_blob *coded = state->writer->options.coded.picture;
+    if (!coded && !state->writer->options.coded.scan.width)
         return;
     if (!coded)
         jpeg_write_scanlines(jpeg, NULL, 0); /* writes the headers of frame and scan */
@@ -270,7 +270,7 @@ static void write_rows(void *context)
 smp_code smp_jpeg_write_rows(smp_writer *writer, const void *from, int64_t stride, int64_t rows, smp_error *err)
 {
     jpeg_writer *state = writer->state;
-    if (writer->options.scan.width)
+    if (writer->options.coded.scan.width)
         return smp_jpeg_scan_write(&state->scan, writer, from, stride, rows, err);
     state->from = from;
     state->stride = stride;
@@ -287,7 +287,7 @@ static void write_end(void *context)
 smp_code smp_jpeg_write_end(smp_writer *writer, smp_error *err)
 {
     jpeg_writer *state = writer->state;
-    if (writer->options.scan.width)
+    if (writer->options.coded.scan.width)
         return smp_jpeg_scan_end(&state->scan, writer, err);
     return state->copied ? SMP_OK : smp_jpeg_guard(&state->base, write_end, state, err);
 }
