@@ -172,21 +172,42 @@ static void note_problem(smp_warp_result *result, const smp_error *err)
                   err->where[0] ? ")" : "");
 }
 
+/* Counts alone, of PTX that the lab cannot execute. */
+static smp_code run_sass(const smp_warp_launch *launch, const smp_warp_kernel *sass, const smp_error *unable,
+                         smp_warp_result *result, smp_error *err)
+{
+    smp_warp_launch alone = *launch;
+    alone.kernel = sass;
+    const smp_code code = smp_warp_run(&alone, result, err);
+    smp_warp_note(result, "mistakes are not looked for: %s", unable->message);
+    return code;
+}
+
+/* Compares what both have left, and takes over what only PTX tells. after: the memory as PTX left it. */
+static smp_code join_results(smp_warp_memory *memory, const smp_warp_copy *after, const smp_warp_kernel *sass,
+                             smp_warp_result *result, smp_warp_result *ptx, smp_error *err)
+{
+    char place[200];
+    const uint64_t bytes = smp_warp_copy_differs(memory, after, place, sizeof place);
+    if (bytes)
+        smp_warp_note(result, "SASS and PTX leave %llu bytes of memory that differ, first %s",
+                      (unsigned long long)bytes, place);
+    result->differing_bytes = bytes;
+    note_faults(result, ptx);
+    note_lines(result, ptx);
+    note_spins(result, sass);
+    return take_findings(result, ptx) ? SMP_OK : smp_fail_memory(err, "findings", 0);
+}
+
 smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result,
                            smp_error *err)
 {
     smp_warp_result ptx;
     smp_error problem = {0};
-    char place[200];
     const smp_error *known = sass ? smp_warp_kernel_problem(sass) : NULL;
     const smp_error *unable = smp_warp_kernel_problem(launch->kernel);
-    if (sass && !known && unable) { /* PTX that the lab cannot execute: counts alone */
-        smp_warp_launch alone = *launch;
-        alone.kernel = sass;
-        const smp_code done = smp_warp_run(&alone, result, err);
-        smp_warp_note(result, "mistakes are not looked for: %s", unable->message);
-        return done;
-    }
+    if (sass && !known && unable)
+        return run_sass(launch, sass, unable, result, err);
     smp_warp_launch first = *launch; /* both runs have the time of one */
     first.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     smp_warp_copy *before = sass && !known ? smp_warp_copy_memory(launch->memory) : NULL;
@@ -218,18 +239,8 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
         note_problem(result, &problem);
         memset(&ptx, 0, sizeof ptx);
         code = SMP_OK;
-    } else {
-        const uint64_t bytes = smp_warp_copy_differs(launch->memory, after, place, sizeof place);
-        if (bytes)
-            smp_warp_note(result, "SASS and PTX leave %llu bytes of memory that differ, first %s",
-                          (unsigned long long)bytes, place);
-        result->differing_bytes = bytes;
-        note_faults(result, &ptx);
-        note_lines(result, &ptx);
-        note_spins(result, sass);
-        if (!take_findings(result, &ptx))
-            code = smp_fail_memory(err, "findings", 0);
-    }
+    } else
+        code = join_results(launch->memory, after, sass, result, &ptx, err);
     smp_warp_result_free(&ptx);
     smp_warp_copy_free(before);
     smp_warp_copy_free(after);

@@ -183,118 +183,173 @@ static uint32_t second_condition(const warp_frame *frame, const warp_inst *inst)
     return inst->negate_source ? ~holds : holds;
 }
 
+/* Lanes of a warp that stand at one instruction and run on together. */
+typedef struct lane_group {
+    uint32_t all, on;  /* its lanes; those whose guard holds */
+    uint32_t pc, next; /* its instruction; one where other lanes stand, which it does not pass */
+} lane_group;
+
+typedef enum turn {
+    TURN_GOES_ON,
+    TURN_ENDS,     /* its lanes stand at several instructions, wait or have ended */
+    TURN_GIVES_WAY /* the warp gives others a turn, or there is a stop */
+} turn;
+
+static turn end_turn(const warp_block *block)
+{
+    return block->stop ? TURN_GIVES_WAY : TURN_ENDS;
+}
+
+static turn refuse(warp_block *block, const warp_frame *frame, const warp_inst *inst, const char *what)
+{
+    warp_stop(block, frame, inst, "%s", what);
+    return TURN_GIVES_WAY;
+}
+
+static turn jump_to_address(warp_block *block, warp_frame *frame, const warp_inst *inst, const lane_group *g)
+{
+    set_pc(frame, g->all & ~g->on, g->pc + 1);
+    WARP_ACTIVE_LANES(g->on)
+    {
+        frame->pc[l] = (warp_words(frame, inst->s[0])[l] + (uint32_t)inst->offset) / inst->width;
+        if (frame->pc[l] >= frame->code->count)
+            return refuse(block, frame, inst, "a jump out of the code");
+    }
+    return TURN_ENDS;
+}
+
+/* A jump back of the whole group: lanes that stand elsewhere, and other warps, may have to write what it waits for. */
+static turn count_spin(warp_block *block, warp_frame *frame, const warp_inst *inst, const lane_group *g)
+{
+    block->jumps++;
+    frame->spins++;
+    if (frame->spins % LANE_SPINS == 0 && g->next != UINT32_MAX) {
+        set_pc(frame, g->all, inst->target);
+        frame->avoid = g->all;
+        return TURN_ENDS;
+    }
+    if (frame->spins >= (block->launch->together ? LANE_SPINS : WARP_SPINS) && !frame->depth) {
+        frame->spins = 0;
+        set_pc(frame, g->all, inst->target);
+        return TURN_GIVES_WAY;
+    }
+    return TURN_GOES_ON;
+}
+
+static turn jump(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
+{
+    if (inst->sources)
+        g->on &= second_condition(frame, inst);
+    if (inst->mode != WARP_EACH_GOES && g->on != g->all)
+        g->on = inst->mode == WARP_ANY_SENDS && g->on ? g->all : 0;
+    const bool back = inst->target <= g->pc;
+    if (g->on != g->all && g->on) {
+        set_pc(frame, g->all & ~g->on, g->pc + 1);
+        set_pc(frame, g->on, inst->target);
+        block->jumps += back;
+        return TURN_ENDS;
+    }
+    const turn spin = g->on && back ? count_spin(block, frame, inst, g) : TURN_GOES_ON;
+    g->pc = g->on ? inst->target : g->pc + 1;
+    return spin;
+}
+
+static turn end_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
+{
+    if (inst->parts && inst->sources)
+        g->on &= second_condition(frame, inst);
+    if (frame->depth && inst->flow == WARP_EXIT && g->on)
+        return refuse(block, frame, inst, "a thread that ends inside a function that is called is not supported");
+    leave(block, frame, g->on);
+    set_pc(frame, g->all & ~g->on, ++g->pc);
+    return g->on ? TURN_ENDS : TURN_GOES_ON;
+}
+
+static turn wait_for_block(warp_block *block, warp_frame *frame, const warp_inst *inst, const lane_group *g)
+{
+    if (frame->depth)
+        return refuse(block, frame, inst, "a barrier in a function that is called, not inlined, is not supported");
+    set_pc(frame, g->all, g->pc + 1);
+    if (g->on)
+        warp_arrive(block, frame, inst, g->on);
+    return end_turn(block);
+}
+
+static turn wait_for_cluster(warp_block *block, warp_frame *frame, const warp_inst *inst, const lane_group *g)
+{
+    if (frame->depth || !block->cluster)
+        return refuse(block, frame, inst,
+                      "a barrier of the cluster in a function that is called, not inlined, is "
+                      "not supported");
+    set_pc(frame, g->all, g->pc + 1);
+    if (g->on)
+        warp_cluster_barrier(block, frame, inst, g->on);
+    return end_turn(block);
+}
+
+static turn wait_for_members(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
+{
+    if (g->on) {
+        set_pc(frame, g->all & ~g->on, g->pc + 1);
+        if (!gather_members(block, frame, inst, g->pc, g->on) || g->on != g->all) {
+            set_pc(frame, g->on & frame->ready, after(inst, g->pc));
+            return end_turn(block);
+        }
+    }
+    g->pc = g->on ? after(inst, g->pc) : g->pc + 1;
+    return TURN_GOES_ON;
+}
+
+static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
+{
+    switch ((warp_flow)inst->flow) {
+    case WARP_NEXT:
+        if (g->on)
+            inst->execute(block, frame, inst, g->on);
+        else
+            block->counts[inst->index].skipped++;
+        g->pc++;
+        return TURN_GOES_ON;
+    case WARP_JUMP_TO:
+        return jump_to_address(block, frame, inst, g);
+    case WARP_JUMP:
+        return jump(block, frame, inst, g);
+    case WARP_EXIT:
+    case WARP_RETURN:
+        return end_lanes(block, frame, inst, g);
+    case WARP_BARRIER:
+        return wait_for_block(block, frame, inst, g);
+    case WARP_CLUSTER:
+        return wait_for_cluster(block, frame, inst, g);
+    case WARP_MEMBERS:
+    case WARP_CONVERGE:
+        return wait_for_members(block, frame, inst, g);
+    }
+    return TURN_GOES_ON;
+}
+
 /* Runs one group until it leaves, waits, splits or meets the next. False: the warp gives others a turn, or a stop. */
-static bool run_group(warp_block *block, warp_frame *frame, uint32_t group, uint32_t pc, uint32_t next)
+static bool run_group(warp_block *block, warp_frame *frame, uint32_t lanes, uint32_t pc, uint32_t next)
 {
     const warp_inst *const code = frame->code->insts;
+    lane_group g = {.all = lanes, .pc = pc, .next = next};
     for (;;) {
-        const warp_inst *inst = &code[pc];
-        uint32_t lanes = group;
+        const warp_inst *inst = &code[g.pc];
+        g.on = lanes;
         if (inst->guard != WARP_NO_ROW) {
             const uint32_t holds = warp_pred(frame, inst->guard);
-            lanes &= inst->guard_not ? ~holds : holds;
+            g.on &= inst->guard_not ? ~holds : holds;
         }
         if (block->instructions++ >= block->look_at && !has_time(block, frame, inst))
             return false;
-        block->lane_instructions += (uint32_t)warp_lanes_in(lanes);
-        switch ((warp_flow)inst->flow) {
-        case WARP_NEXT:
-            if (lanes)
-                inst->execute(block, frame, inst, lanes);
-            else
-                block->counts[inst->index].skipped++;
-            pc++;
-            break;
-        case WARP_JUMP_TO:
-            set_pc(frame, group & ~lanes, pc + 1);
-            WARP_ACTIVE_LANES(lanes)
-            {
-                frame->pc[l] = (warp_words(frame, inst->s[0])[l] + (uint32_t)inst->offset) / inst->width;
-                if (frame->pc[l] >= frame->code->count) {
-                    warp_stop(block, frame, inst, "a jump out of the code");
-                    return false;
-                }
-            }
-            return true;
-        case WARP_JUMP: {
-            if (inst->sources)
-                lanes &= second_condition(frame, inst);
-            if (inst->mode != WARP_EACH_GOES && lanes != group)
-                lanes = inst->mode == WARP_ANY_SENDS && lanes ? group : 0;
-            const bool back = inst->target <= pc;
-            if (lanes != group && lanes) {
-                set_pc(frame, group & ~lanes, pc + 1);
-                set_pc(frame, lanes, inst->target);
-                block->jumps += back;
-                return true;
-            }
-            if (lanes && back) {
-                block->jumps++;
-                frame->spins++;
-                if (frame->spins % LANE_SPINS == 0 && next != UINT32_MAX) {
-                    set_pc(frame, group, inst->target);
-                    frame->avoid = group;
-                    return true;
-                }
-                if (frame->spins >= (block->launch->together ? LANE_SPINS : WARP_SPINS) && !frame->depth) {
-                    frame->spins = 0;
-                    set_pc(frame, group, inst->target);
-                    return false;
-                }
-            }
-            pc = lanes ? inst->target : pc + 1;
-            break;
-        }
-        case WARP_EXIT:
-        case WARP_RETURN:
-            if (inst->parts && inst->sources)
-                lanes &= second_condition(frame, inst);
-            if (frame->depth && inst->flow == WARP_EXIT && lanes) {
-                warp_stop(block, frame, inst, "a thread that ends inside a function that is called is not supported");
-                return false;
-            }
-            leave(block, frame, lanes);
-            set_pc(frame, group & ~lanes, pc + 1);
-            if (lanes)
-                return true;
-            pc++;
-            break;
-        case WARP_BARRIER:
-            if (frame->depth) {
-                warp_stop(block, frame, inst, "a barrier in a function that is called, not inlined, is not supported");
-                return false;
-            }
-            set_pc(frame, group, pc + 1);
-            if (lanes)
-                warp_arrive(block, frame, inst, lanes);
-            return !block->stop;
-        case WARP_CLUSTER:
-            if (frame->depth || !block->cluster) {
-                warp_stop(block, frame, inst,
-                          "a barrier of the cluster in a function that is called, not inlined, is "
-                          "not supported");
-                return false;
-            }
-            set_pc(frame, group, pc + 1);
-            if (lanes)
-                warp_cluster_barrier(block, frame, inst, lanes);
-            return !block->stop;
-        case WARP_MEMBERS:
-        case WARP_CONVERGE:
-            if (lanes) {
-                set_pc(frame, group & ~lanes, pc + 1);
-                if (!gather_members(block, frame, inst, pc, lanes) || lanes != group) {
-                    set_pc(frame, lanes & frame->ready, after(inst, pc));
-                    return !block->stop;
-                }
-            }
-            pc = lanes ? after(inst, pc) : pc + 1;
-            break;
-        }
+        block->lane_instructions += (uint32_t)warp_lanes_in(g.on);
+        const turn then = step_group(block, frame, inst, &g);
+        if (then != TURN_GOES_ON)
+            return then == TURN_ENDS;
         if (block->stop)
             return false;
-        if (pc >= next) {
-            set_pc(frame, group, pc);
+        if (g.pc >= next) {
+            set_pc(frame, lanes, g.pc);
             return true;
         }
     }

@@ -202,79 +202,93 @@ static void access_members(warp_block *block, warp_frame *frame, const warp_inst
     }
 }
 
+static void pass_bytes(warp_frame *frame, const warp_inst *inst, uint32_t lane, unsigned char *at, bool load)
+{
+    if (load)
+        load_bytes(frame, inst, lane, at);
+    else
+        store_bytes(frame, inst, lane, at);
+}
+
+static void access_shared(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes,
+                          const uint64_t address[WARP_LANES], warp_access access, bool load)
+{
+    const bool words = inst->width == 4 && !inst->source_wide;
+    const uint32_t *values[8] = {NULL};
+    unsigned char written[WARP_LANES][WARP_ACCESS_BYTES];
+    uint32_t offset[WARP_LANES];
+    for (int l = 0; l < WARP_LANES; l++)
+        offset[l] = shared_offset(inst, address[l]);
+    if (!load && words) {
+        for (int i = 0; i < inst->vec; i++)
+            values[i] = warp_words(frame, inst->s[1 + i]);
+        access.values = values;
+    } else if (!load && !block->code->counts_only && access.width <= WARP_ACCESS_BYTES) {
+        WARP_ACTIVE_LANES(lanes)
+        store_bytes(frame, inst, l, written[l]);
+        access.bytes = (const unsigned char(*)[WARP_ACCESS_BYTES])written;
+    }
+    acquire(block, inst);
+    frame->tried &= ~lanes;
+    if (block->cluster) {
+        access_members(block, frame, inst, lanes, offset, &access, load);
+        return;
+    }
+    lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
+    if (load && access.width == 4 && words && inst->d[0] != WARP_NO_ROW) {
+        load_words(frame, inst, lanes, block->shared, offset);
+        return;
+    }
+    WARP_ACTIVE_LANES(lanes)
+    pass_bytes(frame, inst, l, block->shared + offset[l], load);
+}
+
+/* Where a lane's bytes of another space lie; null: outside, which is told. */
+static unsigned char *memory_at(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lane,
+                                warp_space space, uint64_t address, uint32_t bytes, bool load)
+{
+    const uint64_t offset = address & ~WARP_WINDOW_MASK;
+    uint64_t start, size;
+    switch (space) {
+    case WARP_LOCAL:
+        return local_inside(block, frame, inst, lane, offset, bytes) ? ptx_local(frame, lane, offset) : NULL;
+    case WARP_PARAM:
+        if (load && offset <= block->code->param_bytes && bytes <= block->code->param_bytes - offset)
+            return (unsigned char *)(uintptr_t)block->launch->params + offset;
+        warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
+                   "%s byte %llu of the kernel's parameters, of which there are %u", load ? "reads" : "writes",
+                   (unsigned long long)offset, block->code->param_bytes);
+        return NULL;
+    case WARP_CONST:
+        if (smp_warp_buffer_of(block->launch->memory, address, &start, &size) && bytes <= size - (address - start))
+            break;
+        warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, lane), UINT32_MAX, 0,
+                   "reads constant memory outside all variables");
+        return NULL;
+    default:
+        break;
+    }
+    return (unsigned char *)(uintptr_t)address;
+}
+
 /* One access of lanes that all mean the same space. */
 static void access_lanes(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes, warp_space space,
                          const uint64_t address[WARP_LANES], bool load)
 {
     const uint32_t bytes = (uint32_t)inst->width * inst->vec;
-    const uint32_t *values[8] = {NULL};
-    unsigned char written[WARP_LANES][WARP_ACCESS_BYTES];
-    warp_access access = {
+    const warp_access access = {
         load ? WARP_READS : WARP_WRITES, load ? SMP_BANK_LOAD : SMP_BANK_STORE, bytes, inst->width, NULL, NULL};
     if (space == WARP_SHARED) {
-        uint32_t offset[WARP_LANES];
-        for (int l = 0; l < WARP_LANES; l++)
-            offset[l] = shared_offset(inst, address[l]);
-        if (!load && inst->width == 4 && !inst->source_wide) {
-            for (int i = 0; i < inst->vec; i++)
-                values[i] = warp_words(frame, inst->s[1 + i]);
-            access.values = values;
-        } else if (!load && !block->code->counts_only && bytes <= WARP_ACCESS_BYTES) {
-            WARP_ACTIVE_LANES(lanes)
-            store_bytes(frame, inst, l, written[l]);
-            access.bytes = (const unsigned char(*)[WARP_ACCESS_BYTES])written;
-        }
-        acquire(block, inst);
-        frame->tried &= ~lanes;
-        if (block->cluster) {
-            access_members(block, frame, inst, lanes, offset, &access, load);
-            return;
-        }
-        lanes = warp_touch_shared(block, frame, inst, lanes, offset, &access);
-        if (load && bytes == 4 && inst->width == 4 && !inst->source_wide && inst->d[0] != WARP_NO_ROW) {
-            load_words(frame, inst, lanes, block->shared, offset);
-            return;
-        }
-        WARP_ACTIVE_LANES(lanes)
-        {
-            if (load)
-                load_bytes(frame, inst, l, block->shared + offset[l]);
-            else
-                store_bytes(frame, inst, l, block->shared + offset[l]);
-        }
+        access_shared(block, frame, inst, lanes, address, access, load);
         return;
     }
     if (space == WARP_GLOBAL)
         lanes = warp_touch_global(block, frame, inst, lanes, address, &access);
     WARP_ACTIVE_LANES(lanes)
     {
-        const uint64_t offset = address[l] & ~WARP_WINDOW_MASK;
-        unsigned char *at = (unsigned char *)(uintptr_t)address[l];
-        if (space == WARP_LOCAL) {
-            if (!local_inside(block, frame, inst, l, offset, bytes))
-                continue;
-            at = ptx_local(frame, l, offset);
-        } else if (space == WARP_PARAM) {
-            if (offset > block->code->param_bytes || bytes > block->code->param_bytes - offset || !load) {
-                warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
-                           "%s byte %llu of the kernel's parameters, of which there are %u", load ? "reads" : "writes",
-                           (unsigned long long)offset, block->code->param_bytes);
-                continue;
-            }
-            at = (unsigned char *)(uintptr_t)block->launch->params + offset;
-        } else if (space == WARP_CONST) {
-            uint64_t start, size;
-            if (!smp_warp_buffer_of(block->launch->memory, address[l], &start, &size) ||
-                bytes > size - (address[l] - start)) {
-                warp_fault(block, SMP_WARP_BOUNDS, inst->index, warp_thread(frame, l), UINT32_MAX, 0,
-                           "reads constant memory outside all variables");
-                continue;
-            }
-        }
-        if (load)
-            load_bytes(frame, inst, l, at);
-        else
-            store_bytes(frame, inst, l, at);
+        unsigned char *at = memory_at(block, frame, inst, l, space, address[l], bytes, load);
+        if (at)
+            pass_bytes(frame, inst, l, at, load);
     }
 }
 
