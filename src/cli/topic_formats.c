@@ -46,7 +46,7 @@ void smp_formats_brief(FILE *to)
     }
 }
 
-void smp_topic_formats(FILE *to)
+static void put_table(FILE *to)
 {
     fputs("Files are recognised by their content when read, and by the name's extension when written.\n\n", to);
     fprintf(to, "  %-12s  %-12s  %-7s  %s\n", "format", "", "holds", "extensions");
@@ -64,6 +64,11 @@ void smp_topic_formats(FILE *to)
         fputc('\n', to);
     }
     fputc('\n', to);
+}
+
+void smp_topic_formats(FILE *to)
+{
+    put_table(to);
     smp_text_wrap(
         to,
         "What is 'not here', or is written only, needs a library that this build, or this machine, is without; "

@@ -283,6 +283,61 @@ static smp_code fail_page(const smp_reader *reader, smp_error *err)
                              : SMP_E_DECODE;
 }
 
+/* Refuses a page, or all pictures, of a format that holds one. */
+static smp_code check_wanted(const smp_reader *reader, smp_error *err)
+{
+    const smp_file_format *format = reader->format;
+    if (reader->options.page > 1 && !format->pages)
+        return fail_page(reader, err);
+    if (!reader->options.frames || format->read_next)
+        return SMP_OK;
+    smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
+             format->kind == SMP_AUDIO ? "a sound"
+             : format->pages           ? "one, or pages"
+                                       : "one, and of an animation the first alone is read");
+    return smp_hint(err, format->kind == SMP_AUDIO ? SMP_VIDEO_HINT
+                         : format->pages
+                             ? "leave it out; --page N reads a page, batch --pages all all of them"
+                             : "leave it out; a GIF or WebP gives all its pictures, 'smempipe batch' takes many files, "
+                               "--raw says what a stream without a header holds");
+}
+
+/* Finds the format, and reads its header. */
+static smp_code read_header(smp_reader *reader, smp_error *err)
+{
+    const smp_file_format *format = &smp_format_raw;
+    smp_media *media = &reader->media;
+    checked = 0;
+    smp_code code = reader->options.raw.given ? SMP_OK : find_format(&reader->source, &format, &reader->id3, err);
+    if (!code && !format)
+        code = fail_unknown(&reader->source, err);
+    if (code)
+        return code;
+    if (reader->id3 && !format->id3)
+        smp_note(&reader->notes, "the ID3 tag in front of the %s is left out", format->name);
+    reader->format = format;
+    media->file_format = format->name;
+    media->shape.kind = format->kind;
+    code = check_wanted(reader, err);
+    if (!code)
+        code = format->read_open(reader, err);
+    return code ? code : smp_check_media(&reader->options, media, checked, reader->source.size, err);
+}
+
+/* What follows from the header. */
+static void complete_media(smp_reader *reader)
+{
+    smp_media *media = &reader->media;
+    check_profile(reader);
+    media->live = reader->options.want.live && media->shape.kind == SMP_AUDIO && !reader->source.seekable;
+    if (!media->live)
+        smp_source_keep_no_more(&reader->source);
+    media->shape.speakers = smp_coding_sound(&media->meta.coding)->mask;
+    smp_meta_apply_orientation(&media->meta, media->orientation);
+    if (reader->format->kind != SMP_AUDIO && media->shape.kind == SMP_IMAGE)
+        media->shape.curve = smp_meta_curve(&media->meta);
+}
+
 /* Takes over the opened source; closes it on failure. */
 smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
                                 smp_error *err)
@@ -302,56 +357,15 @@ smp_code smp_reader_open_source(smp_source *source, const char *name, const smp_
         smp_source_keep(&reader->source);
     reader->media.orientation = 1;
     reader->media.meta.srgb_intent = -1;
-    checked = 0;
-
-    const smp_file_format *format = &smp_format_raw;
-    code = options->raw.given ? SMP_OK : find_format(&reader->source, &format, &reader->id3, err);
-    if (code == SMP_OK && !format)
-        code = fail_unknown(&reader->source, err);
-    if (code != SMP_OK)
-        goto fail;
-    if (reader->id3 && !format->id3)
-        smp_note(&reader->notes, "the ID3 tag in front of the %s is left out", format->name);
-    reader->format = format;
-    reader->media.file_format = format->name;
-    reader->media.shape.kind = format->kind;
-    if (options->page > 1 && !format->pages) {
-        code = fail_page(reader, err);
-        goto fail;
+    code = read_header(reader, err);
+    if (code) {
+        smp_at(err, "%s", name);
+        smp_reader_close(reader);
+        return code;
     }
-    if (options->frames && !format->read_next) {
-        smp_fail(err, SMP_E_USAGE, "--frames is for inputs of many pictures: a %s holds %s", format->name,
-                 format->kind == SMP_AUDIO ? "a sound"
-                 : format->pages           ? "one, or pages"
-                                           : "one, and of an animation the first alone is read");
-        code = smp_hint(err,
-                        format->kind == SMP_AUDIO ? SMP_VIDEO_HINT
-                        : format->pages
-                            ? "leave it out; --page N reads a page, batch --pages all all of them"
-                            : "leave it out; a GIF or WebP gives all its pictures, 'smempipe batch' takes many files, "
-                              "--raw says what a stream without a header holds");
-        goto fail;
-    }
-    code = format->read_open(reader, err);
-    if (code != SMP_OK)
-        goto fail;
-    code = smp_check_media(options, &reader->media, checked, reader->source.size, err);
-    if (code != SMP_OK)
-        goto fail;
-    check_profile(reader);
-    reader->media.live = options->want.live && reader->media.shape.kind == SMP_AUDIO && !reader->source.seekable;
-    if (!reader->media.live)
-        smp_source_keep_no_more(&reader->source);
-    reader->media.shape.speakers = smp_coding_sound(&reader->media.meta.coding)->mask;
-    smp_meta_apply_orientation(&reader->media.meta, reader->media.orientation);
-    if (format->kind != SMP_AUDIO && reader->media.shape.kind == SMP_IMAGE)
-        reader->media.shape.curve = smp_meta_curve(&reader->media.meta);
+    complete_media(reader);
     *out = reader;
     return SMP_OK;
-fail:
-    smp_at(err, "%s", name);
-    smp_reader_close(reader);
-    return code;
 }
 
 static smp_code open_found(smp_code code, smp_source *source, const char *name, const smp_read_options *options,

@@ -198,11 +198,9 @@ static void count_scans(j_common_ptr cinfo)
     check_scans(state, state->jpeg.input_scan_number);
 }
 
-static void read_header(void *context)
+static void begin_library(jpeg_reader *state)
 {
-    jpeg_reader *state = context;
     struct jpeg_decompress_struct *jpeg = &state->jpeg;
-    smp_shape *shape = &state->reader->media.shape;
     jpeg->err = smp_jpeg_errors(&state->base, SMP_E_DECODE);
     jpeg_create_decompress(jpeg);
     state->created = true;
@@ -221,11 +219,16 @@ static void read_header(void *context)
     smp_jpeg_watch_markers(jpeg);
     jpeg_read_header(jpeg, TRUE);
     state->markers.closed = true;
+}
 
+/* What decoding costs, before it does. */
+static void check_cost(jpeg_reader *state)
+{
+    struct jpeg_decompress_struct *jpeg = &state->jpeg;
+    const smp_source *source = &state->reader->source;
     uint64_t blocks = count_blocks(jpeg), scans = SCANNED_BLOCKS / (blocks ? blocks : 1);
     state->most_scans = scans < LEAST_SCANS ? LEAST_SCANS : scans > MOST_SCANS ? MOST_SCANS : (int)scans;
     bool whole = jpeg->progressive_mode || jpeg_has_multiple_scans(jpeg);
-    const smp_source *source = &state->reader->source;
     if (whole && source->seekable)
         check_scans(state,
                     smp_jpeg_count_scans(source, source->position - state->source.bytes_in_buffer, state->most_scans));
@@ -233,13 +236,17 @@ static void read_header(void *context)
                                    whole ? blocks * sizeof(JBLOCK) : 0, state->base.err));
     /* A Huffman code takes at least one bit for each block. Arithmetic coding has no such minimum. */
     if (!jpeg->arith_code && !state->reader->options.no_verify) {
-        const smp_code code = smp_check_size(&state->reader->source, blocks / 8, state->base.err);
+        const smp_code code = smp_check_size(source, blocks / 8, state->base.err);
         if (code)
             smp_hint_no_verify(state->base.err);
         check(state, code);
     }
     state->base.memory.cap = UINT64_MAX; /* from here on only --max-memory limits it */
+}
 
+static void choose_colours(jpeg_reader *state)
+{
+    struct jpeg_decompress_struct *jpeg = &state->jpeg;
     switch (jpeg->jpeg_color_space) {
     case JCS_GRAYSCALE:
         jpeg->out_color_space = JCS_GRAYSCALE;
@@ -258,23 +265,33 @@ static void read_header(void *context)
         check(state, smp_fail(state->base.err, SMP_E_DECODE, "the JPEG has %d components of unknown meaning",
                               jpeg->num_components));
     }
+}
+
+static void read_header(void *context)
+{
+    jpeg_reader *state = context;
+    struct jpeg_decompress_struct *jpeg = &state->jpeg;
+    smp_media *media = &state->reader->media;
+    begin_library(state);
+    check_cost(state);
+    choose_colours(state);
     jpeg->dct_method = JDCT_ISLOW;
     if (state->reader->options.want.shrink > 1)
         jpeg->scale_denom = (unsigned)state->reader->options.want.shrink;
     jpeg_calc_output_dimensions(jpeg);
-    shape->width = jpeg->output_width;
-    shape->height = jpeg->output_height;
-    state->reader->media.shrinks = true;
-    state->reader->media.copies =
+    media->shape.width = jpeg->output_width;
+    media->shape.height = jpeg->output_height;
+    media->shrinks = true;
+    media->copies =
         jpeg->jpeg_color_space == JCS_GRAYSCALE || (jpeg->jpeg_color_space == JCS_YCbCr && jpeg->num_components == 3);
-    shape->channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3;
-    shape->alpha = false;
-    shape->format = SMP_U8;
-    state->reader->media.bits = jpeg->data_precision;
+    media->shape.channels = jpeg->out_color_space == JCS_GRAYSCALE ? 1 : 3;
+    media->shape.alpha = false;
+    media->shape.format = SMP_U8;
+    media->bits = jpeg->data_precision;
     keep_metadata(state);
     describe_picture(state);
-    smp_coding_begin(&state->reader->media.meta.coding, SMP_CODING_JPEG);
-    smp_jpeg_keep_coding(jpeg, &state->reader->media.meta.coding.jpeg);
+    smp_coding_begin(&media->meta.coding, SMP_CODING_JPEG);
+    smp_jpeg_keep_coding(jpeg, &media->meta.coding.jpeg);
 }
 
 static bool wants_scan(const smp_reader *reader)

@@ -172,6 +172,18 @@ static void keep_metadata(png_reader *state)
     smp_png_keep_texts(&state->base, &state->reader->media);
 }
 
+/* Memory for all rows, of `row` bytes and pixels of so many bits. */
+static void begin_interlaced(png_reader *state, size_t row, size_t height, int pixel)
+{
+    size_t size;
+    need(state, smp_mul_size(row, height, &size), "an interlaced picture", SIZE_MAX);
+    state->whole = smp_alloc(size);
+    state->line = smp_alloc_raw(row);
+    need(state, state->whole && state->line, "an interlaced picture", size);
+    state->row = row;
+    state->pixel = pixel;
+}
+
 static void read_header(void *context)
 {
     png_reader *state = context;
@@ -224,15 +236,9 @@ static void read_header(void *context)
     if (state->base.refused)
         png_error(png, "memory");
     state->plain_format = !interlaced && !transparent && depth >= 8 && colour != PNG_COLOR_TYPE_PALETTE;
-    if (interlaced) {
-        size_t size;
-        need(state, smp_mul_size(row, height, &size), "an interlaced picture", SIZE_MAX);
-        state->whole = smp_alloc(size);
-        state->line = smp_alloc_raw(row);
-        need(state, state->whole && state->line, "an interlaced picture", size);
-        state->row = row;
-        state->pixel = expand ? depth : (int)png_get_bit_depth(png, info) * png_get_channels(png, info);
-    }
+    if (interlaced)
+        begin_interlaced(state, row, height,
+                         expand ? depth : (int)png_get_bit_depth(png, info) * png_get_channels(png, info));
 }
 
 smp_code smp_png_read_open(smp_reader *reader, smp_error *err)
