@@ -88,14 +88,26 @@ static uint32_t compute(const char *instructions, uint32_t a, uint32_t b, uint32
     return result;
 }
 
+typedef struct calculation {
+    const char *text;
+    uint32_t a, b, c, expected;
+} calculation;
+
+static void check(const calculation *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
+        if (got != cases[i].expected)
+            fail_msg("%s of %08x %08x %08x: %08x, not %08x", cases[i].text, cases[i].a, cases[i].b, cases[i].c, got,
+                     cases[i].expected);
+    }
+}
+
 /* As an H200 has them: floats have one NaN, doubles keep that of an operand. */
 static void nans_have_the_bits_of_a_gpu(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        uint32_t a, b, c, expected;
-    } cases[] = {
+    static const calculation cases[] = {
         {"FADD R4, R1, R2", 0x7f800000, 0xff800000, 0, 0x7fffffff},
         {"FADD R4, -R1, -RZ", 0x7fc00000, 0, 0, 0x7fffffff},
         {"FMUL.RM R4, R1, R2", 0, 0x3f800000, 0, 0},
@@ -118,21 +130,13 @@ static void nans_have_the_bits_of_a_gpu(void **state)
         {"MOV R10, 0x5678;MOV R11, R1;F2F.F32.F64 R4, R10", 0xfff80001, 0, 0, 0xffc00008},
         {"MOV R10, 0x5678;MOV R11, R1;F2I.F64.TRUNC R4, R10", 0x7ff80001, 0, 0, 0x80000000},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
-        if (got != cases[i].expected)
-            fail_msg("%s of %08x %08x %08x: %08x, not %08x", cases[i].text, cases[i].a, cases[i].b, cases[i].c, got,
-                     cases[i].expected);
-    }
+    check(cases, sizeof cases / sizeof cases[0]);
 }
 
 static void instructions_compute(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        uint32_t a, b, c, expected;
-    } cases[] = {
+    static const calculation cases[] = {
         {"IADD3 R4, R1, -R2, R3", 10, 3, 1, 8},
         {"IADD3 R5, P0, R1, R2, RZ;IADD3.X R4, R3, RZ, RZ, P0, !PT", 0xffffffff, 1, 7, 8},
         {"IADD3 R5, P0, R1, -R2, RZ;IADD3.X R4, RZ, ~R3, RZ, P0, !PT", 0, 0, 0, 0},
@@ -261,11 +265,7 @@ static void instructions_compute(void **state)
         {"IMMA.16816.S8.S8 R4, RZ, RZ, RZ", 0, 0, 0, 0},
         {"LEPC R4, `(.L_a)\n.L_a:\n", 0, 0, 0, 0x70},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const uint32_t got = compute(cases[i].text, cases[i].a, cases[i].b, cases[i].c, 5);
-        if (got != cases[i].expected)
-            fail_msg("%s: 0x%x, not 0x%x", cases[i].text, got, cases[i].expected);
-    }
+    check(cases, sizeof cases / sizeof cases[0]);
 }
 
 /* Lanes part at a branch and come together at BSYNC: the vote sees all of them. */
@@ -552,35 +552,6 @@ static void threads_of_the_host_change_nothing(void **state)
     smp_warp_result_free(&first);
 }
 
-/* nvdisasm names a place where it has changed: two kernels of one source line have it once. */
-static void a_kernel_on_the_line_of_the_one_before_has_that_line(void **state)
-{
-    (void)state;
-    static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n"
-                              ".visible .entry a()\n{\n.loc 1 3 0\nret;\n}\n"
-                              ".visible .entry b()\n{\n.loc 1 3 0\nret;\n}\n"
-                              ".visible .entry c()\n{\nret;\n}\n";
-    static const char text[] = "\t.target\tsm_90\n\t.section\t.text.a,\"ax\",@progbits\na:\n"
-                               "\t//## File \"a.cu\", line 3\n/**/ STS [0x400], R0 ;\n/**/ EXIT ;\n"
-                               "\t.section\t.text.b,\"ax\",@progbits\nb:\n/**/ STS [0x400], R0 ;\n/**/ EXIT ;\n"
-                               "\t.section\t.text.c,\"ax\",@progbits\nc:\n/**/ STS [0x400], R0 ;\n/**/ EXIT ;\n";
-    static const uint32_t lines[] = {3, 3, 0};
-    lab l = {.words = NULL};
-    assert_int_equal(smp_warp_memory_open(&l.memory, &l.err), SMP_OK);
-    assert_int_equal(smp_warp_load_ptx("a.ptx", ptx, strlen(ptx), l.memory, &l.ptx, &l.err), SMP_OK);
-    assert_int_equal(smp_warp_load_sass("a.sass", text, strlen(text), NULL, 0, l.ptx, l.memory, &l.sass, &l.err),
-                     SMP_OK);
-    for (size_t i = 0; i < 3; i++) {
-        const smp_warp_launch launch = {
-            .kernel = smp_warp_kernel_at(l.sass, i), .grid = {1, 1, 1}, .block = {LANES, 1, 1}, .memory = l.memory};
-        smp_warp_result_free(&l.result);
-        (void)smp_warp_run(&launch, &l.result, &l.err);
-        assert_int_equal(l.result.row_count, 1);
-        assert_int_equal(l.result.rows[0].line, lines[i]);
-    }
-    close_lab(&l);
-}
-
 SMP_SUITE(sass)
 {
     const struct CMUnitTest tests[] = {
@@ -598,7 +569,6 @@ SMP_SUITE(sass)
         cmocka_unit_test(doubles_are_multiplied),
         cmocka_unit_test(matrices_cost_what_an_h100_counted),
         cmocka_unit_test(matrices_hold_their_values),
-        cmocka_unit_test(a_kernel_on_the_line_of_the_one_before_has_that_line),
     };
     return cmocka_run_group_tests_name("sass", tests, NULL, NULL);
 }
