@@ -228,95 +228,96 @@ static void sound_behind_an_id3_tag_is_read(void **context)
     assert_non_null(strstr(err.message, "MP3"));
 }
 
+static const struct {
+    const char *riff;
+    size_t format_size;
+    const char *format, *samples;
+    size_t size;
+    int frames;
+    float values[4];
+    const char *detail;
+} kinds_of_wav[] = {
+    {"RIFX",
+     16,
+     "\0\1\0\1\0\0\xBB\x80\0\1\x77\0\0\2\0\20",
+     "\x40\0\xC0\0\0\1",
+     6,
+     3,
+     {0.5f, -0.5f, 1 / 32768.f},
+     "16-bit PCM, RIFX"},
+    {"RIFX",
+     40,
+     "\xFF\xFE\0\1\0\0\xBB\x80\0\2\xEE\0\0\4\0\x20\0\26\0\x20\0\0\0\4\0\0\0\3\0\0\0\20\x80\0\0\xAA\0\x38\x9B\x71",
+     "\x3F\0\0\0\xBF\x80\0\0",
+     8,
+     2,
+     {0.5f, -1.f},
+     "32-bit float, RIFX"},
+    {"RIFX", /* as sox writes it: the first half of the GUID's first number is turned alone */
+     40,
+     "\xFF\xFE\0\1\0\0\xBB\x80\0\2\x32\x80\0\3\0\x18\0\26\0\x18\0\0\0\4\0\1\0\0\0\0\x10\0\x80\0\0\xAA\0\x38\x9B"
+     "\x71",
+     "\x40\0\0\xC0\0\0",
+     6,
+     2,
+     {0.5f, -0.5f},
+     "24-bit PCM, RIFX"},
+    {"RIFF",
+     16,
+     "\7\0\1\0\x80\xBB\0\0\x80\xBB\0\0\1\0\10\0",
+     "\0\x80\xFF\x7F",
+     4,
+     4,
+     {-32124 / 32768.f, 32124 / 32768.f, 0, 0},
+     "mu-law"},
+    {"RIFF",
+     18,
+     "\6\0\1\0\x80\xBB\0\0\x80\xBB\0\0\1\0\10\0\0\0",
+     "\x55\xD5\x2A\xAA",
+     4,
+     4,
+     {-8 / 32768.f, 8 / 32768.f, -32256 / 32768.f, 32256 / 32768.f},
+     "A-law"},
+    {"RIFF",
+     16,
+     "\1\0\1\0\x80\xBB\0\0\x80\x32\2\0\3\0\24\0",
+     "\0\0\x40\xF0\xFF\xFF",
+     6,
+     2,
+     {0.5f, -1 / 524288.f},
+     "24-bit PCM"}, /* 20 bits */
+    {"RIFF",
+     16,
+     "\1\0\1\0\x80\xBB\0\0\0\xEE\2\0\4\0\30\0",
+     "\0\0\0\x40\0\xFF\xFF\xFF",
+     8,
+     2,
+     {0.5f, -1 / 8388608.f},
+     "32-bit PCM"}, /* 24 in 4 bytes */
+    {"RIFF",
+     16,
+     "\1\0\1\0\x80\xBB\0\0\0\x77\1\0\2\0\14\0",
+     "\0\x40\xF0\xFF",
+     4,
+     2,
+     {0.5f, -1 / 2048.f},
+     "16-bit PCM"}, /* 12 bits */
+};
+
 static void other_kinds_of_wav_are_read(void **context)
 {
     (void)context;
-    static const struct {
-        const char *riff;
-        size_t format_size;
-        const char *format, *samples;
+    for (size_t i = 0; i < sizeof kinds_of_wav / sizeof kinds_of_wav[0]; i++) {
         size_t size;
-        int frames;
-        float values[4];
-        const char *detail;
-    } cases[] = {
-        {"RIFX",
-         16,
-         "\0\1\0\1\0\0\xBB\x80\0\1\x77\0\0\2\0\20",
-         "\x40\0\xC0\0\0\1",
-         6,
-         3,
-         {0.5f, -0.5f, 1 / 32768.f},
-         "16-bit PCM, RIFX"},
-        {"RIFX",
-         40,
-         "\xFF\xFE\0\1\0\0\xBB\x80\0\2\xEE\0\0\4\0\x20\0\26\0\x20\0\0\0\4\0\0\0\3\0\0\0\20\x80\0\0\xAA\0\x38\x9B\x71",
-         "\x3F\0\0\0\xBF\x80\0\0",
-         8,
-         2,
-         {0.5f, -1.f},
-         "32-bit float, RIFX"},
-        {"RIFX", /* as sox writes it: the first half of the GUID's first number is turned alone */
-         40,
-         "\xFF\xFE\0\1\0\0\xBB\x80\0\2\x32\x80\0\3\0\x18\0\26\0\x18\0\0\0\4\0\1\0\0\0\0\x10\0\x80\0\0\xAA\0\x38\x9B"
-         "\x71",
-         "\x40\0\0\xC0\0\0",
-         6,
-         2,
-         {0.5f, -0.5f},
-         "24-bit PCM, RIFX"},
-        {"RIFF",
-         16,
-         "\7\0\1\0\x80\xBB\0\0\x80\xBB\0\0\1\0\10\0",
-         "\0\x80\xFF\x7F",
-         4,
-         4,
-         {-32124 / 32768.f, 32124 / 32768.f, 0, 0},
-         "mu-law"},
-        {"RIFF",
-         18,
-         "\6\0\1\0\x80\xBB\0\0\x80\xBB\0\0\1\0\10\0\0\0",
-         "\x55\xD5\x2A\xAA",
-         4,
-         4,
-         {-8 / 32768.f, 8 / 32768.f, -32256 / 32768.f, 32256 / 32768.f},
-         "A-law"},
-        {"RIFF",
-         16,
-         "\1\0\1\0\x80\xBB\0\0\x80\x32\2\0\3\0\24\0",
-         "\0\0\x40\xF0\xFF\xFF",
-         6,
-         2,
-         {0.5f, -1 / 524288.f},
-         "24-bit PCM"}, /* 20 bits */
-        {"RIFF",
-         16,
-         "\1\0\1\0\x80\xBB\0\0\0\xEE\2\0\4\0\30\0",
-         "\0\0\0\x40\0\xFF\xFF\xFF",
-         8,
-         2,
-         {0.5f, -1 / 8388608.f},
-         "32-bit PCM"}, /* 24 in 4 bytes */
-        {"RIFF",
-         16,
-         "\1\0\1\0\x80\xBB\0\0\0\x77\1\0\2\0\14\0",
-         "\0\x40\xF0\xFF",
-         4,
-         2,
-         {0.5f, -1 / 2048.f},
-         "16-bit PCM"}, /* 12 bits */
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        size_t size;
-        uint8_t *data = wav_of(cases[i].riff, cases[i].format, cases[i].format_size, cases[i].samples, cases[i].size,
-                               NULL, 0, &size);
-        picture p = new_picture(1, cases[i].frames, 1, false, SMP_F32);
+        uint8_t *data = wav_of(kinds_of_wav[i].riff, kinds_of_wav[i].format, kinds_of_wav[i].format_size,
+                               kinds_of_wav[i].samples, kinds_of_wav[i].size, NULL, 0, &size);
+        picture p = new_picture(1, kinds_of_wav[i].frames, 1, false, SMP_F32);
         p.shape.kind = SMP_AUDIO;
         p.shape.rate = 48000;
-        memcpy(p.data, cases[i].values, (size_t)cases[i].frames * sizeof(float));
+        memcpy(p.data, kinds_of_wav[i].values, (size_t)kinds_of_wav[i].frames * sizeof(float));
         assert_reads_as(data, size, &p, NULL);
         smp_reader *reader;
-        assert_string_equal(open_media("both", &reader)->detail, cases[i].detail);
+        assert_string_equal(open_media("both", &reader)->detail, kinds_of_wav[i].detail);
         smp_reader_close(reader);
         free(data);
         free_picture(&p);

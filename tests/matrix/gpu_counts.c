@@ -212,11 +212,46 @@ static bool wait_for_model(const modelled *run)
     return ready || __atomic_load_n(&run->ready, __ATOMIC_ACQUIRE);
 }
 
+/* Counts by the model, which has done so already where `taken` is given, and on the device, and compares. */
+static void compare_counts(const input *c, work *w, const modelled *taken)
+{
+    smp_counts model, measured;
+    char text[200];
+    double start = smp_now();
+    if (taken) {
+        model = taken->counts;
+        model.sites = NULL; /* the other process's */
+        model.site_count = model.site_capacity = 0;
+        state.wrong += taken->wrong;
+    } else {
+        gpu_set_order(0);
+        count_work(state.model, state.emulator, w, false, &model);
+        gpu_set_order(2);
+    }
+    double middle = smp_now();
+    count_work(state.measured, state.gpu, w, false, &measured);
+    if (!taken)
+        state.model_seconds += middle - start;
+    state.measured_seconds += smp_now() - middle;
+    state.runs++;
+    tell_so_far();
+    state.none += !model.total.instructions;
+    state.sass += model.architecture != 0;
+    state.instructions += model.architecture && model.total.instructions != measured.total.instructions;
+    if (model.notes[0])
+        print_message("not SASS: %s", model.notes);
+    if (!smp_counts_agree(&model, &measured, text, sizeof text)) {
+        state.differ++;
+        explain(c, w, text);
+    } else if (model.total.instructions && getenv("SMP_COUNTS_SITES") && state.shown < atol(getenv("SMP_COUNTS_SITES")))
+        explain(c, w, "agree");
+    smp_counts_free(&model);
+    smp_counts_free(&measured);
+}
+
 static void check_variant(const input *c, const smp_plan *plan, picture *in, const char *variant)
 {
     work w = {plan, in, variant, NULL};
-    smp_counts model, measured;
-    char text[200];
     const size_t run = state.loading ? 0 : state.next++;
     if (state.loading && ended)
         return;
@@ -242,36 +277,7 @@ static void check_variant(const input *c, const smp_plan *plan, picture *in, con
         tell_so_far();
         return;
     }
-    double start = smp_now();
-    if (state.real) {
-        model = state.shared->runs[run].counts;
-        model.sites = NULL; /* the other process's */
-        model.site_count = model.site_capacity = 0;
-        state.wrong += state.shared->runs[run].wrong;
-    } else {
-        gpu_set_order(0);
-        count_work(state.model, state.emulator, &w, false, &model);
-        gpu_set_order(2);
-    }
-    double middle = smp_now();
-    count_work(state.measured, state.gpu, &w, false, &measured);
-    if (!state.real)
-        state.model_seconds += middle - start;
-    state.measured_seconds += smp_now() - middle;
-    state.runs++;
-    tell_so_far();
-    state.none += !model.total.instructions;
-    state.sass += model.architecture != 0;
-    state.instructions += model.architecture && model.total.instructions != measured.total.instructions;
-    if (model.notes[0])
-        print_message("not SASS: %s", model.notes);
-    if (!smp_counts_agree(&model, &measured, text, sizeof text)) {
-        state.differ++;
-        explain(c, &w, text);
-    } else if (model.total.instructions && getenv("SMP_COUNTS_SITES") && state.shown < atol(getenv("SMP_COUNTS_SITES")))
-        explain(c, &w, "agree");
-    smp_counts_free(&model);
-    smp_counts_free(&measured);
+    compare_counts(c, &w, state.real ? &state.shared->runs[run] : NULL);
 }
 
 static bool has_time(void)

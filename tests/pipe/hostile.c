@@ -209,9 +209,8 @@ static uint32_t random_below(uint32_t limit)
     return (uint32_t)((random_state >> 33) % limit);
 }
 
-static void mutations_of_a_pipeline_never_crash(void **state)
+static size_t edit(char *text, size_t length, size_t most)
 {
-    (void)state;
     static const char *const scraps[] = {"{",
                                          "}",
                                          "[",
@@ -242,6 +241,28 @@ static void mutations_of_a_pipeline_never_crash(void **state)
                                          "\r",
                                          "-",
                                          "0x"};
+    size_t at = 1 + random_below((uint32_t)length - 1);
+    uint32_t what = random_below(4);
+    const char *scrap = scraps[random_below(sizeof scraps / sizeof scraps[0])];
+    size_t n = strlen(scrap);
+    if (what == 0) {
+        text[at] = (char)random_below(256);
+    } else if (what == 1) {
+        size_t cut = random_below(20);
+        cut = cut < length - at ? cut : length - at;
+        memmove(text + at, text + at + cut, length - at - cut);
+        length -= cut;
+    } else if (length + n < most) {
+        memmove(text + at + n, text + at, length - at);
+        memcpy(text + at, scrap, n);
+        length += n;
+    }
+    return length;
+}
+
+static void mutations_of_a_pipeline_never_crash(void **state)
+{
+    (void)state;
     char text[2048];
     random_state = 20240517;
     for (int round = 0; round < 1500; round++) {
@@ -249,26 +270,8 @@ static void mutations_of_a_pipeline_never_crash(void **state)
         text[0] = (char)random_below(16);
         memcpy(text + 1, sample, length);
         length++;
-        for (uint32_t edits = 1 + random_below(6); edits > 0; edits--) {
-            size_t at = 1 + random_below((uint32_t)length - 1);
-            uint32_t what = random_below(4);
-            const char *scrap = scraps[random_below(sizeof scraps / sizeof scraps[0])];
-            size_t n = strlen(scrap);
-            if (what == 0) {
-                text[at] = (char)random_below(256);
-            } else if (what == 1) {
-                size_t cut = random_below(20);
-                cut = cut < length - at ? cut : length - at;
-                memmove(text + at, text + at + cut, length - at - cut);
-                length -= cut;
-            } else if (length + n < sizeof text) {
-                memmove(text + at + n, text + at, length - at);
-                memcpy(text + at, scrap, n);
-                length += n;
-            }
-            if (length < 2)
-                break;
-        }
+        for (uint32_t edits = 1 + random_below(6); edits > 0 && length >= 2; edits--)
+            length = edit(text, length, sizeof text);
         LLVMFuzzerTestOneInput((const uint8_t *)text, length);
     }
     for (int round = 0; round < 500; round++) {
