@@ -1,6 +1,6 @@
 /* The house's rules, read off the sources: includes between folders point one way, those inside one make no circle;
  * only the files named for it know CUDA; a stage's name appears nowhere under src/ but in its own file and
- * stage_list.def. */
+ * stage_list.def; functions are short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -403,6 +403,50 @@ static void a_stage_is_named_in_its_own_file_only(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* ------------------------------------------------------------------------------------------------ lengths */
+
+/* A declaration begins behind such a line, which may hold a comment, or behind a body. */
+static bool is_blank(const char *line)
+{
+    return line[strspn(line, " \t")] == '\n';
+}
+
+static int long_functions(const source *f, int most)
+{
+    int found = 0, number = 1, declared = 1, begun = 0;
+    const char *name = f->text; /* the line that declares it */
+    for (const char *line = f->text, *end; (end = strchr(line, '\n')); line = end + 1, number++) {
+        if (!begun && (number == 1 || is_blank(line))) {
+            declared = number + 1;
+            name = end + 1;
+        } else if (!begun && end - line == 1 && *line == '{') {
+            begun = declared;
+        } else if (begun && end - line == 1 && *line == '}') {
+            if (number - begun >= most) {
+                print_error("%s:%d: %d lines: %.*s\n", f->path, begun, number - begun + 1, (int)strcspn(name, "\n"),
+                            name);
+                found++;
+            }
+            begun = 0;
+            declared = number + 1;
+            name = end + 1;
+        }
+    }
+    return found;
+}
+
+/* A longer one becomes a list of named passes. clang-format puts the braces of bodies, and no others, at the beginning
+ * of a line of their own. */
+static void functions_have_60_lines_at_most(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < file_count; i++)
+        if (!strncmp(files[i].path, "src/", 4))
+            wrong += long_functions(&files[i], 60);
+    assert_int_equal(wrong, 0);
+}
+
 SMP_SUITE(layering)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +454,7 @@ SMP_SUITE(layering)
         cmocka_unit_test(rooms_have_no_circles),
         cmocka_unit_test(only_their_files_know_cuda),
         cmocka_unit_test(a_stage_is_named_in_its_own_file_only),
+        cmocka_unit_test(functions_have_60_lines_at_most),
     };
     return cmocka_run_group_tests_name("layering", tests, read_sources, free_sources);
 }
