@@ -7,9 +7,9 @@
 
 #include "api/smempipe.h"
 #include "device/device.h"
-#include "pipe/plan.h"
+#include "pipe/plan/plan.h"
 #include "run/result.h"
-#include "run/runner.h"
+#include "run/strips/runner.h"
 
 /* Plans point into the program, so that they keep it. Diagnostics of later calls are collected apart, in a copy of the
  * sources (smp_diags_take_sources), since threads share the pipeline. */

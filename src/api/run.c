@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "run/run.h"
 #include "run/run_internal.h"
-#include "run/step.h"
+#include "run/strips/step.h"
 
 static smp_code check_options(const smempipe_file_options *options, smp_error *err)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/tool.h"
+#include "base/os/tool.h"
 
 void smp_trace_free(smp_trace *trace)
 {

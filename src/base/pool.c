@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/alloc.h"
-#include "base/machine.h"
+#include "base/os/machine.h"
 
 struct smp_pool {
     pthread_mutex_t lock;

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/pool.h"
-#include "pipe/work.h"
+#include "pipe/plan/work.h"
 
 static smp_code add_gpu(smp_batch_devices *devices, int index, smp_error *err)
 {

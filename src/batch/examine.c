@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
-#include "batch/claim_source.h"
+#include "batch/claims/claim_source.h"
 
 /* ------------------------------------------------------------------------------------------------ names */
 

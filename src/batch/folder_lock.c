@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "io/source.h"
+#include "io/files/source.h"
 
 bool smp_no_locks(int number)
 {

@@ -17,11 +17,11 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/os/writer.h"
 #include "base/whole_file.h"
-#include "base/writer.h"
 #include "batch/folder_lock.h"
 #include "batch/line.h"
-#include "io/source.h"
+#include "io/files/source.h"
 
 static const char title[] = "smempipe journal 2\n"; /* 1 wrote names without quotes */
 static const char lost_word[] = "lost";             /* and a time: what was written before it may be cut off here */

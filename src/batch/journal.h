@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "base/hash.h"
-#include "base/hash_set.h"
+#include "base/hash/hash.h"
+#include "base/hash/hash_set.h"
 
 #define SMP_JOURNAL_NAME ".smempipe-journal"
 

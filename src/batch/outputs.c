@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "base/text/diag.h"
+#include "io/files/source.h"
 #include "io/media.h"
-#include "io/source.h"
 #include "run/run.h"
 
 /* ------------------------------------------------------------------------------------------------ patterns */

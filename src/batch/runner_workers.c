@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/numa.h"
+#include "base/os/numa.h"
 #include "base/pool.h"
 #include "batch/runner.h"
 

@@ -7,13 +7,13 @@
 
 #include <pthread.h>
 
-#include "base/hash_set.h"
+#include "base/hash/hash_set.h"
 #include "batch/batch.h"
-#include "batch/claims.h"
+#include "batch/claims/claims.h"
+#include "batch/claims/work_list.h"
 #include "batch/find_files.h"
 #include "batch/journal.h"
 #include "batch/outputs.h"
-#include "batch/work_list.h"
 
 typedef enum smp_todo_state {
     SMP_TODO_DO,

@@ -8,9 +8,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/paths.h"
-#include "batch/claim_source.h"
+#include "batch/claims/claim_source.h"
 #include "batch/folder_lock.h"
-#include "io/output.h"
+#include "io/files/output.h"
 
 /* ------------------------------------------------------------------------------------------------ units */
 

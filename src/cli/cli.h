@@ -144,7 +144,7 @@ smp_code smp_cli_refuse_report(const char *path, const char *used, smp_error *er
  * never. */
 smp_code smp_cli_check_report(const char *path, bool force, smp_error *err);
 
-/* Writes what render() prints of data to a file, which appears whole or not at all (io/output.h). */
+/* Writes what render() prints of data to a file, which appears whole or not at all (io/files/output.h). */
 typedef void smp_cli_render(FILE *to, const void *data);
 smp_code smp_cli_write_file(const char *path, bool force, smp_cli_render *render, const void *data, smp_error *err);
 

@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/mistakes.h"
-#include "pipe/work.h"
+#include "pipe/plan/work.h"
 #include "report/report.h"
 #include "report/text.h"
 

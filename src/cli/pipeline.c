@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "cli/write_options.h"
-#include "io/worker.h"
+#include "io/decoder/worker.h"
 #include "report/json.h"
 
 static const char *const diagnostics_words[] = {"text", "json", NULL};

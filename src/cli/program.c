@@ -8,17 +8,17 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/machine.h"
+#include "base/os/machine.h"
 #include "base/text/diag.h"
 #include "cli/cli.h"
 #include "cli/mistakes.h"
 #include "cli/shipped.h"
 #include "cli/team.h"
 #include "cli/topics.h"
+#include "io/decoder/worker.h"
+#include "io/files/source.h"
 #include "io/format.h"
 #include "io/raw/raw_spec.h"
-#include "io/source.h"
-#include "io/worker.h"
 
 enum { COLOR_AUTO = 0, COLOR_NEVER = 2 }; /* of --color */
 enum { MAX_COMMANDS = 64, LEAST_MEMORY = 64 << 10 /* bytes */ };
@@ -151,7 +151,7 @@ static unsigned libraries_of(const char *argument)
 }
 
 /* What a confined decoder could not open itself, where a name or a file's beginning tells that it is needed: for other
- * files and for pipes (io/worker_reader.c) there are decoders that begin with it. */
+ * files and for pipes (io/decoder/worker_reader.c) there are decoders that begin with it. */
 static void open_libraries(const smp_command *command, int argc, char **argv)
 {
     unsigned libraries = 0;

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/paths.h"
 #include "cli/cli.h"
-#include "io/output.h"
+#include "io/files/output.h"
 
 /* Whether a file made at `path` would be `other`. report: what is at path, or null. */
 static bool is_same(const char *path, const struct stat *report, const char *other)

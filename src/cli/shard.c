@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/ranks.h"
+#include "base/os/ranks.h"
 
 enum { MOST_SHARDS = 1000000 };
 

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "compare/input.h"
-#include "io/output.h"
+#include "io/files/output.h"
 
 typedef struct compare_settings {
     smp_plan_settings plan;

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "cli/mistakes.h"
 #include "commands/outputs.h"
-#include "io/output.h"
+#include "io/files/output.h"
 
 typedef struct concat_settings {
     smp_many_settings many;

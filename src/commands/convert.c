@@ -9,7 +9,7 @@
 #include "cli/mistakes.h"
 #include "cli/shipped.h"
 #include "commands/outputs.h"
-#include "io/worker.h"
+#include "io/decoder/worker.h"
 
 typedef struct convert_settings {
     smp_batch_settings batch; /* its inputs: all arguments, then those without OUT */

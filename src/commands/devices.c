@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "io/decoder/worker.h"
 #include "io/jail.h"
-#include "io/worker.h"
 #include "report/json.h"
 #include "report/text.h"
 #include "run/peaks.h"

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "cli/cli.h"
-#include "io/upright.h"
+#include "io/meta/upright.h"
 #include "report/json.h"
 #include "report/text.h"
 

@@ -9,8 +9,8 @@
 #include "report/json.h"
 #include "report/text.h"
 #include "run/file_source.h"
-#include "run/memory_estimate.h"
-#include "run/step.h"
+#include "run/strips/memory_estimate.h"
+#include "run/strips/step.h"
 
 enum { STATEMENT_COLUMNS = 54 };
 

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "device/cuda/cuda.h"
 #include "run/run.h"
-#include "run/schedule.h"
+#include "run/strips/schedule.h"
 
 typedef struct smp_explain_step {
     char *text;          /* stage and all its parameters; inserted steps in parentheses; from smp_alloc */

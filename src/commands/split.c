@@ -9,7 +9,7 @@
 #include "base/paths.h"
 #include "batch/outputs.h"
 #include "commands/outputs.h"
-#include "io/output.h"
+#include "io/files/output.h"
 #include "report/text.h"
 #include "run/prepass.h"
 

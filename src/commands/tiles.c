@@ -8,8 +8,8 @@
 #include "base/paths.h"
 #include "batch/outputs.h"
 #include "commands/outputs.h"
-#include "io/output.h"
-#include "io/upright.h"
+#include "io/files/output.h"
+#include "io/meta/upright.h"
 #include "report/text.h"
 
 typedef struct tiles_settings {

@@ -6,7 +6,7 @@
 
 #include "device/device.h"
 #include "io/read_options.h"
-#include "pipe/plan.h"
+#include "pipe/plan/plan.h"
 #include "report/compare/compare.h"
 
 typedef struct smp_compare_request {

@@ -8,11 +8,11 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "device/cpu.h"
 #include "run/file_source.h"
 #include "run/peaks.h"
-#include "run/step.h"
+#include "run/strips/step.h"
 
 static smp_code accepts_file(void *context, const char *path, const smp_shape *shape, smp_shape *out, smp_error *err)
 {

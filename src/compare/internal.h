@@ -6,7 +6,7 @@
 #include "compare/compare.h"
 #include "compare/flush_caches.h"
 #include "compare/model.h"
-#include "run/step.h"
+#include "run/strips/step.h"
 
 typedef struct smp_frame { /* the whole output of a step, on the device */
     void *memory;

@@ -5,7 +5,7 @@
 #define SMP_COMPARE_MODEL_H
 
 #include "banks/trace.h"
-#include "run/step.h"
+#include "run/strips/step.h"
 
 typedef struct smp_model smp_model;
 

@@ -7,10 +7,10 @@
 
 #include "base/alloc.h"
 #include "base/stride.h"
+#include "io/files/output.h"
+#include "io/files/source.h"
 #include "io/library.h"
 #include "io/media.h"
-#include "io/output.h"
-#include "io/source.h"
 
 enum {
     SMP_SNIFF = 512,  /* bytes from the beginning of a file that sniff() may look at */
@@ -179,7 +179,8 @@ static inline int64_t smp_row_bytes(const smp_shape *shape)
     return shape->width * shape->channels * smp_sample_size((int)shape->format);
 }
 
-/* From a row to the next where rows are decoded before they are asked for: as pictures lie in memory (run/step.h). */
+/* From a row to the next where rows are decoded before they are asked for: as pictures lie in memory
+ * (run/strips/step.h). */
 static inline int64_t smp_ahead_stride(const smp_shape *shape)
 {
     return smp_stride(shape->width, smp_row_bytes(shape));

@@ -2,7 +2,7 @@
 #include "io/jail.h"
 
 #include "base/alloc.h"
-#include "io/confine.h"
+#include "io/decoder/confine.h"
 
 #if defined(__linux__) && !defined(SMP_SANITIZED) /* a sanitizer starts other programs to tell what it found */
 
@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "base/landlock.h"
+#include "base/os/landlock.h"
 #include "base/paths.h"
 
 enum { ABI_LEAST = 3 };

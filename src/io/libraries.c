@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "io/av/av_library.h"
+#include "io/files/source.h"
 #include "io/format.h"
 #include "io/heif/heif_library.h"
-#include "io/source.h"
 
 static _Atomic unsigned sought;
 static bool closed;

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/notes.h"
-#include "io/output.h"
+#include "io/files/output.h"
 #include "io/read_options.h"
 #include "io/write_option.h"
 #include "media/coding.h"
@@ -147,9 +147,9 @@ smp_code smp_reader_settle(smp_reader **reader, smp_error *err);
  * all of a stream's only where it was opened with smp_read_options.frames. Damage before it is an error. */
 smp_code smp_reader_next(smp_reader *reader, bool *more, smp_error *err);
 
-/* Memory that the process which decodes (io/worker.h) writes rows to itself, page-aligned and followed by nothing that
- * may be read: it spares a copy of the rows. Null: there is none, and any memory will do. Once a reader; valid until it
- * is closed. All rows then go there. */
+/* Memory that the process which decodes (io/decoder/worker.h) writes rows to itself, page-aligned and followed by
+ * nothing that may be read: it spares a copy of the rows. Null: there is none, and any memory will do. Once a reader;
+ * valid until it is closed. All rows then go there. */
 void *smp_reader_shared(smp_reader *reader, size_t size);
 
 /* Notes from reading so far; complete after the last row. */

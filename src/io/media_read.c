@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "io/bytes.h"
+#include "io/decoder/worker.h"
 #include "io/format.h"
-#include "io/worker.h"
 
 static const smp_file_format *const formats[] = {
 #define F(symbol) &symbol,

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/ranks.h"
+#include "base/os/ranks.h"
 #include "base/whole_file.h"
 #include "cli/cli.h"
 #include "cli/team.h"
-#include "io/source.h"
+#include "io/files/source.h"
 
 enum { ASK = 1, PIECE, FILE_BYTES, FILE_SIZE }; /* tags of messages */
 enum { CHUNK = 1 << 20 };                       /* bytes of a file in a message */

@@ -3,8 +3,8 @@
 #ifndef SMP_PIPE_PROGRAM_H
 #define SMP_PIPE_PROGRAM_H
 
-#include "base/beneath.h"
 #include "base/error.h"
+#include "base/os/beneath.h"
 #include "base/text/diag.h"
 #include "stages/stage.h"
 

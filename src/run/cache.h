@@ -4,9 +4,9 @@
 #ifndef SMP_RUN_CACHE_H
 #define SMP_RUN_CACHE_H
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "run/run.h"
-#include "run/runner.h"
+#include "run/strips/runner.h"
 
 typedef struct smp_cached_plan {
     smp_shape input;

@@ -3,8 +3,8 @@
 #define SMP_RUN_FILE_SOURCE_H
 
 #include "device/device.h"
-#include "pipe/plan.h"
-#include "run/stream.h"
+#include "pipe/plan/plan.h"
+#include "run/strips/stream.h"
 
 typedef struct smp_file_source {
     smp_reader *reader;

@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "io/upright.h"
-#include "run/ring.h"
+#include "io/meta/upright.h"
 #include "run/run_internal.h"
-#include "run/runner.h"
+#include "run/strips/ring.h"
+#include "run/strips/runner.h"
 
 enum { SLOTS = 3 }; /* one is filled, one emptied, one ready */
 

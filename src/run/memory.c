@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "run/run.h"
 #include "run/run_internal.h"
-#include "run/runner.h"
-#include "run/step.h"
+#include "run/strips/runner.h"
+#include "run/strips/step.h"
 
 bool smp_run_view(const smp_shape *shape, smp_view *view, size_t *bytes)
 {

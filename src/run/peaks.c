@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "device/cuda/cuda.h"
-#include "run/stream.h"
+#include "run/strips/stream.h"
 
 enum {
     WARM_UP = 2, /* passes before the first that is measured */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "io/source.h"
+#include "io/files/source.h"
 #include "run/run.h"
 
 bool smp_program_has_prepass(const smp_program *program)

@@ -5,7 +5,7 @@
 #define SMP_RUN_PREPASS_H
 
 #include "base/limits.h"
-#include "pipe/plan.h"
+#include "pipe/plan/plan.h"
 #include "run/result.h"
 
 typedef struct smp_prepasses {

@@ -19,7 +19,7 @@
 
 #include "device/device.h"
 #include "io/media.h"
-#include "pipe/plan.h"
+#include "pipe/plan/plan.h"
 #include "run/result.h"
 
 #define SMP_GPU_JPEG (UINT64_C(1) << 20) /* below, a processor is as quick */

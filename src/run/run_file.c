@@ -7,15 +7,15 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/clock.h"
-#include "io/upright.h"
+#include "io/meta/upright.h"
 #include "run/cache.h"
 #include "run/file_source.h"
 #include "run/prepass.h"
 #include "run/run.h"
 #include "run/run_internal.h"
-#include "run/runner.h"
 #include "run/shortcuts.h"
-#include "run/step.h"
+#include "run/strips/runner.h"
+#include "run/strips/step.h"
 
 void smp_run_blame(const smp_run_request *request, const smp_plan *plan, int failed, smp_code code, smp_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include "run/prepass.h"
 #include "run/run.h"
-#include "run/stream.h"
+#include "run/strips/stream.h"
 
 typedef struct smp_run_output { /* the file of one sink */
     char *path;                 /* owned; null for the main output */

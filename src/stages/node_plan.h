@@ -45,8 +45,8 @@ typedef struct smp_row_need {
                               changes; den 0: 1/1. See row_map.h */
     int32_t pieces;        /* the table has so many smp_row_piece, which say the input row instead of num; 0: none */
     int64_t unit; /* output rows that are computed together: whatever reads them, every launch begins at a multiple of
-                     it, and ends at one or with the picture. A power of two; 0: any. Kept by run/schedule.c, checked by
-                     smp_step_launch() */
+                     it, and ends at one or with the picture. A power of two; 0: any. Kept by run/strips/schedule.c,
+                     checked by smp_step_launch() */
     bool whole;   /* needs its whole input all the same (a wrapping border, say) */
     bool needs_height;  /* kernels look at the picture's height for rows that are no reach from its end */
     bool second_own;    /* the second input has rows of its own: output row r reads its row */

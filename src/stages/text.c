@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/font.h"
+#include "base/text/font.h"
 #include "base/text/utf8.h"
 #include "stages/shared/geometry/anchor.h"
 #include "stages/shared/launch_shapes.h"

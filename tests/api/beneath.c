@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "api/pipe_text.h"
-#include "base/beneath.h"
+#include "base/os/beneath.h"
 #include "run/file_source.h"
 
 enum { LOOPS = 1000, INSIDE = 5, OUTSIDE = 7 /* the width of a picture */ };

@@ -1,4 +1,4 @@
-/* The font of labels: base/font.h. */
+/* The font of labels: base/text/font.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "suite.h"
 
-#include "base/font.h"
+#include "base/text/font.h"
 
 enum { WIDE = 14, HIGH = 12 };
 

@@ -11,7 +11,7 @@
 
 #include "suite.h"
 
-#include "base/machine.h"
+#include "base/os/machine.h"
 
 static char root[] = "/tmp/smempipe-groups-XXXXXX";
 

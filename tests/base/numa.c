@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "base/numa.h"
+#include "base/os/numa.h"
 
 static int remove_tree(void **context)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ranks.h"
+#include "base/os/ranks.h"
 
 enum { MOST = 6 };
 

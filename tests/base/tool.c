@@ -1,4 +1,4 @@
-/* Tools in their cage (base/tool.h): what they cannot do, how they end, and what they print. */
+/* Tools in their cage (base/os/tool.h): what they cannot do, how they end, and what they print. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "suite.h"
 
 #include "base/alloc.h"
-#include "base/tool.h"
+#include "base/os/tool.h"
 
 static smp_tool_end run(const char *script, double seconds, bool reads_all, char **folder)
 {

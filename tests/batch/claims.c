@@ -7,7 +7,7 @@
 #include <ftw.h>
 #include <stdbool.h>
 
-#include "batch/claims.h"
+#include "batch/claims/claims.h"
 #include "batch/todo.h"
 
 enum { COUNT = 1100 }; /* two groups of them */

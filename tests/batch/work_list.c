@@ -4,8 +4,8 @@
 #include "media_fixture.h"
 
 #include "base/paths.h"
+#include "batch/claims/work_list.h"
 #include "batch/line.h"
-#include "batch/work_list.h"
 
 static const char root[] = "/data/a\nb";
 

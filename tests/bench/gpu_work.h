@@ -5,7 +5,7 @@
 
 #include "gpu_rows.h"
 #include "pipe/program.h"
-#include "run/step.h"
+#include "run/strips/step.h"
 
 typedef struct gpu_work {
     smp_device *device;

@@ -5,7 +5,7 @@
 
 File times are lognormal (mean 50 ms); nodes differ by 10 %, one of a hundred is half as fast. Static: every worker has
 a part of the files. Claimed: whoever is free takes the next piece. Shrinking pieces are those that `smempipe list`
-makes unless it is told their size (src/batch/work_list.c)."""
+makes unless it is told their size (src/batch/claims/work_list.c)."""
 import heapq
 import random
 import sys

@@ -10,7 +10,7 @@
 #include "report/text.h"
 
 #include "base/clock.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 
 /* ------------------------------------------------------------------------------------------------ samples */
 

@@ -5,7 +5,7 @@
 
 #include "kernel_case.h"
 
-#include "base/going.h"
+#include "base/os/going.h"
 #include "device/cuda/cuda.h"
 #include "device/kernel_table.h"
 #include "device/simt/simt.h"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "batch/claims/work_list.h"
 #include "batch/journal.h"
-#include "batch/work_list.h"
 #include "report/measure/part.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

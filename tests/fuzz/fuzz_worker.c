@@ -1,13 +1,13 @@
-/* libFuzzer target for what a decoder's process says (io/worker_message.h), as the program reads it. The first byte
- * chooses an honest message; the rest are changes to it: two bytes say where, one what, and eight are the number. So a
- * fuzzer begins with messages that are read whole, whatever structures hold. Any message must be refused, or be a
+/* libFuzzer target for what a decoder's process says (io/decoder/worker_message.h), as the program reads it. The first
+ * byte chooses an honest message; the rest are changes to it: two bytes say where, one what, and eight are the number.
+ * So a fuzzer begins with messages that are read whole, whatever structures hold. Any message must be refused, or be a
  * picture or sound that stays what it is when it is sent again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "io/decoder/worker_message.h"
 #include "io/format.h"
-#include "io/worker_message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

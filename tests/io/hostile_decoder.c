@@ -19,11 +19,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "io/decoder/worker.h"
+#include "io/decoder/worker_child.h"
+#include "io/decoder/worker_message.h"
+#include "io/decoder/worker_watch.h"
 #include "io/format.h"
-#include "io/worker.h"
-#include "io/worker_child.h"
-#include "io/worker_message.h"
-#include "io/worker_watch.h"
 
 #define PICTURE SMP_SOURCE_DIR "/samples/chelsea.png"
 #define SOUND   SMP_SOURCE_DIR "/samples/speech.flac"

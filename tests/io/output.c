@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "io/output.h"
-#include "io/temporary.h"
+#include "io/files/output.h"
+#include "io/files/temporary.h"
 
 static void expect_content(const char *path, const char *text)
 {

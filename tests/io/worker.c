@@ -1,5 +1,5 @@
-/* Decoding in processes of their own (io/worker.h): the same rows, metadata, notes and errors as in this process, and
- * what happens when a decoder reaches for files, crashes, hangs or grows. A hook makes it do so. */
+/* Decoding in processes of their own (io/decoder/worker.h): the same rows, metadata, notes and errors as in this
+ * process, and what happens when a decoder reaches for files, crashes, hangs or grows. A hook makes it do so. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -16,12 +16,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "io/confine.h"
+#include "io/decoder/confine.h"
+#include "io/decoder/worker.h"
+#include "io/decoder/worker_child.h"
+#include "io/decoder/worker_message.h"
 #include "io/format.h"
 #include "io/library.h"
-#include "io/worker.h"
-#include "io/worker_child.h"
-#include "io/worker_message.h"
 
 #define SAMPLES SMP_SOURCE_DIR "/samples/"
 

@@ -5,7 +5,7 @@
 #include "gpu_case.h"
 
 #include "gaussian/gaussian_weights.h"
-#include "run/step.h"
+#include "run/strips/step.h"
 
 extern const smp_stage smp_stage_gaussian;
 

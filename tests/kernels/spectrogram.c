@@ -8,7 +8,7 @@
 #include "matrix_case.h"
 
 #include "audio/spectrogram.h"
-#include "base/font.h"
+#include "base/text/font.h"
 
 extern const smp_stage smp_stage_spectrogram;
 

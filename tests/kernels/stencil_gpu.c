@@ -5,7 +5,7 @@
 
 #include "gpu_case.h"
 
-#include "run/step.h"
+#include "run/strips/step.h"
 #include "stages/shared/stencil/kernel_matrix.h"
 
 extern const smp_stage smp_stage_sobel, smp_stage_box, smp_stage_convolve, smp_stage_sharpen;

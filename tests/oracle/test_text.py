@@ -7,7 +7,7 @@ import numpy as np
 
 from harness import OracleCase, ProgramFailed, picture, run
 
-FONT = pathlib.Path(__file__).resolve().parents[2] / "src/base/font_glyphs.def"
+FONT = pathlib.Path(__file__).resolve().parents[2] / "src/base/text/font_glyphs.def"
 GLYPHS = {int(code, 0): [int(row, 0) for row in rows.split(",")] for code, rows in
           re.findall(r"G\((0x\w+),([^)]*)\)", FONT.read_text())}
 

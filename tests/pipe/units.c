@@ -8,8 +8,8 @@
 
 #include "base/text/text.h"
 #include "pipe/arena.h"
-#include "pipe/lex.h"
-#include "pipe/units.h"
+#include "pipe/language/lex.h"
+#include "pipe/values/units.h"
 
 static void numbers_are_decimal_and_whole(void **state)
 {

@@ -14,7 +14,7 @@
 #include "pipe/program.h"
 #include "report/report.h"
 #include "run/run.h"
-#include "run/stream.h"
+#include "run/strips/stream.h"
 
 enum { WIDTH = 2048, HEIGHT = 1500, STRIP = 256, ROW = WIDTH * 3 }; /* bytes x 3: six strips of 1.5 slots */
 

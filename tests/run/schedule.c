@@ -10,7 +10,7 @@
 #include "suite.h"
 
 #include "base/checked.h"
-#include "run/schedule.h"
+#include "run/strips/schedule.h"
 
 enum { STEPS = 9 };
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "device/cpu.h"
-#include "io/worker.h"
+#include "io/decoder/worker.h"
 #include "pipe/program.h"
 #include "run/run.h"
 

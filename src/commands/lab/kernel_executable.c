@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "commands/lab/kernel.h"
 #include "commands/lab/kernel_fatbin.h"
 #include "lab/stage/toolkit.h"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os/tool.h"
 #include "base/paths.h"
-#include "base/tool.h"
 #include "commands/lab/kernel.h"
 #include "lab/counters/gpu_counts.h"
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/installed.h"
-#include "base/tool.h"
+#include "base/os/installed.h"
+#include "base/os/tool.h"
 #include "commands/lab/kernel.h"
 
 char *smp_kernel_runtime_folder(void)

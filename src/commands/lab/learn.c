@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os/tool.h"
 #include "base/text/diag.h"
-#include "base/tool.h"
 #include "cli/cli.h"
 #include "cli/shipped.h"
 #include "report/text.h"

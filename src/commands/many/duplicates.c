@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "commands/many/small_pictures.h"
 #include "commands/outputs.h"
 #include "report/json.h"

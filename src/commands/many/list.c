@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/paths.h"
-#include "batch/work_list.h"
+#include "batch/claims/work_list.h"
 #include "cli/cli.h"
 #include "report/text.h"
 

@@ -2,7 +2,7 @@
 #ifndef SMP_COMMANDS_MANY_MANY_H
 #define SMP_COMMANDS_MANY_MANY_H
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "batch/batch.h"
 #include "batch/find_files.h"
 #include "cli/cli.h"

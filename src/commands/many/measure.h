@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "base/text/texts.h"
-#include "batch/work_list.h"
+#include "batch/claims/work_list.h"
 #include "commands/many/many.h"
 #include "report/measure/measure.h"
 #include "report/measure/part.h"

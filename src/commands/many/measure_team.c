@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "batch/work_list.h"
+#include "batch/claims/work_list.h"
 #include "cli/team.h"
 #include "commands/many/measure.h"
 

@@ -1,6 +1,6 @@
 /* Which files smempipe measure works on: of folders, or of a list (smempipe list), all of them or a shard's. */
 #include "base/alloc.h"
-#include "batch/work_list.h"
+#include "batch/claims/work_list.h"
 #include "cli/shard.h"
 #include "cli/team.h"
 #include "commands/many/measure.h"

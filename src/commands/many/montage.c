@@ -11,7 +11,7 @@
 #include "batch/outputs.h"
 #include "commands/many/montage_page.h"
 #include "commands/outputs.h"
-#include "io/output.h"
+#include "io/files/output.h"
 #include "report/text.h"
 
 typedef struct montage_settings {

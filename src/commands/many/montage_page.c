@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/font.h"
-#include "pipe/color.h"
+#include "base/text/font.h"
+#include "pipe/values/color.h"
 
 enum {
     LABEL_ABOVE = 3, /* dots between a picture and its label */

@@ -23,7 +23,7 @@ typedef struct smp_montage_page {
     int64_t stride; /* bytes */
 } smp_montage_page;
 
-/* A colour as stages take it (pipe/color.h), without alpha. */
+/* A colour as stages take it (pipe/values/color.h), without alpha. */
 bool smp_montage_colour(const char *text, uint8_t colour[3]);
 
 /* Ink that is read on the ground, and a font's scale that suits the cells. */

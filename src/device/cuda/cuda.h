@@ -17,8 +17,8 @@ smp_code smp_cuda_info(smp_driver *driver, int index, smp_device_info *info, smp
 /* Whether this build has GPU kernels. Without them: SMP_E_DEVICE, with how to get them. */
 smp_code smp_cuda_built(smp_error *err);
 
-/* The same, and opens libsmempipe-cuda.so, which has them (base/installed.h), once for the process: SMP_E_DEVICE where
- * it is missing or another. */
+/* The same, and opens libsmempipe-cuda.so, which has them (base/os/installed.h), once for the process: SMP_E_DEVICE
+ * where it is missing or another. */
 smp_code smp_cuda_kernels(smp_error *err);
 
 /* The fatbin of a kernel file (device/kernel_table.h). Null: there is none. */

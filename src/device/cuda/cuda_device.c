@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/numa.h"
+#include "base/os/numa.h"
 #include "device/cuda/cuda_internal.h"
 
 smp_code smp_cuda_count(smp_driver *driver, int *count, smp_error *err)

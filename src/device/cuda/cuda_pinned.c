@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/checked.h"
-#include "base/going.h"
+#include "base/os/going.h"
 #include "device/cuda/cuda_internal.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/machine.h"
+#include "base/os/machine.h"
 #include "device/simt/simt_internal.h"
 
 __thread smp_simt_thread smp_simt_self;

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/installed.h"
+#include "base/os/installed.h"
 #include "device/simt/simt_internal.h"
 
 static struct {

@@ -3,7 +3,7 @@
 #ifndef SMP_IO_AUDIO_FLAC_STREAM_H
 #define SMP_IO_AUDIO_FLAC_STREAM_H
 
-#include "base/md5.h"
+#include "base/hash/md5.h"
 #include "io/audio/sound.h"
 
 enum {

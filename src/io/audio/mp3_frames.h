@@ -6,7 +6,7 @@
 #define SMP_IO_AUDIO_MP3_FRAMES_H
 
 #include "base/notes.h"
-#include "io/source.h"
+#include "io/files/source.h"
 
 enum { SMP_MP3_HEADER = 4 /* bytes */ };
 

@@ -3,7 +3,7 @@
 #ifndef SMP_IO_AV_WHOLE_H
 #define SMP_IO_AV_WHOLE_H
 
-#include "io/source.h"
+#include "io/files/source.h"
 
 /* By the container alone. kind: FFmpeg's name. The source can seek; leaves it where it was. */
 smp_code smp_av_check_container(smp_source *source, const char *kind, smp_error *err);

@@ -11,7 +11,7 @@
 #include "io/bytes.h"
 #include "io/format.h"
 #include "io/images/stored_rows.h"
-#include "io/inks.h"
+#include "io/meta/inks.h"
 
 enum {
     HEADER = 26,

@@ -3,7 +3,7 @@
 #ifndef SMP_IO_IMAGES_STORED_ROWS_H
 #define SMP_IO_IMAGES_STORED_ROWS_H
 
-#include "io/source.h"
+#include "io/files/source.h"
 
 typedef struct smp_stored_rows {
     uint64_t offset; /* bytes before the first row that is stored */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "io/inks.h"
 #include "io/jpeg/jpeg_markers.h"
+#include "io/meta/inks.h"
 
 enum {
     HEADER_CAP = 1 << 20,    /* bytes that libjpeg may hold before the picture's size is known: tables */

@@ -5,7 +5,7 @@
 #define SMP_IO_PNG_PNG_PLAIN_H
 
 #include "base/error.h"
-#include "io/source.h"
+#include "io/files/source.h"
 
 typedef struct smp_png_plain smp_png_plain;
 

@@ -2,7 +2,7 @@
 #ifndef SMP_IO_TIFF_TIFF_SAMPLES_H
 #define SMP_IO_TIFF_TIFF_SAMPLES_H
 
-#include "io/inks.h"
+#include "io/meta/inks.h"
 #include "io/tiff/tiff_walk.h"
 
 typedef struct smp_tiff_samples {

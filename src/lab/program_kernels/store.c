@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/installed.h"
+#include "base/os/installed.h"
 #include "lab/program_kernels/own.h"
 
 /* ------------------------------------------------------------------------------------------------ the folder */

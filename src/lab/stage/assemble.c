@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
+#include "base/hash/sha256.h"
+#include "base/os/tool.h"
 #include "base/paths.h"
-#include "base/sha256.h"
-#include "base/tool.h"
 #include "lab/stage/compile.h"
 #include "lab/stage/kernel_source.h"
 #include "lab/stage/toolkit.h"

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/hash/sha256.h"
+#include "base/os/tool.h"
 #include "base/paths.h"
-#include "base/sha256.h"
-#include "base/tool.h"
 #include "lab/stage/kernel_source.h"
 #include "lab/stage/toolkit.h"
 

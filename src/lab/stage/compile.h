@@ -1,7 +1,7 @@
 /* Compiles .cu files by nvcc, or by clang where there is none, once each: what was compiled is kept by the hash of the
  * sources and options in $XDG_CACHE_HOME/smempipe/kernel. For `smempipe kernel` and the stage of that name. The
- * compiler runs in a cage (base/tool.h). It calls others through a shell; so it gets a copy of the source under a name
- * of ours in a folder of ours, and a file with what else the user or a stranger named. */
+ * compiler runs in a cage (base/os/tool.h). It calls others through a shell; so it gets a copy of the source under a
+ * name of ours in a folder of ours, and a file with what else the user or a stranger named. */
 #ifndef SMP_LAB_STAGE_COMPILE_H
 #define SMP_LAB_STAGE_COMPILE_H
 

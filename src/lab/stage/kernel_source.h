@@ -3,7 +3,7 @@
 #define SMP_LAB_STAGE_KERNEL_SOURCE_H
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "stages/foreign.h"
 
 enum { SMP_KERNEL_SOURCE_MOST = 64 << 20 }; /* bytes */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os/tool.h"
 #include "base/paths.h"
-#include "base/tool.h"
 
 /* ------------------------------------------------------------------------------------------------ where they are */
 

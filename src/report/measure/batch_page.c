@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "report/measure/thumbnail.h"
 #include "report/page.h"
 #include "report/text.h"

@@ -10,8 +10,8 @@
 #ifndef SMP_REPORT_MEASURE_PART_H
 #define SMP_REPORT_MEASURE_PART_H
 
-#include "base/hash.h"
-#include "io/output.h"
+#include "base/hash/hash.h"
+#include "io/files/output.h"
 #include "report/measure/totals.h"
 
 typedef struct smp_part_head {

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "io/images/bmp.h"
 #include "io/media.h"
-#include "io/upright.h"
+#include "io/meta/upright.h"
 
 typedef struct reading {
     smp_small_picture *to;

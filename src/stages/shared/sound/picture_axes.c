@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/font.h"
+#include "base/text/font.h"
 
 enum { INK = 255 };
 enum { LEFT_LETTERS = 6, RIGHT_LETTERS = 5, TICK = 4, GAP = 3, BAR = 10 }; /* TICK and on: dots */

@@ -1,0 +1,188 @@
+/* seccomp, Landlock and resource limits: see confine.h. What is not named below ends with EPERM, and not with the
+ * process, since libraries try calls that they can do without. */
+#include "io/decoder/confine.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/os/landlock.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if __has_include(<linux/seccomp.h>) && __has_include(<linux/filter.h>) && __has_include(<linux/audit.h>)
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#endif
+#endif
+#endif
+
+/* ------------------------------------------------------------------------------------------------ seccomp */
+
+#ifdef ARCH
+
+enum { MOST_FILTER = 128 };
+
+typedef struct filter {
+    struct sock_filter code[MOST_FILTER];
+    unsigned short length;
+} filter;
+
+static void add(filter *f, unsigned short code, unsigned char yes, unsigned char no, uint32_t value)
+{
+    if (f->length < MOST_FILTER)
+        f->code[f->length++] = (struct sock_filter){code, yes, no, value};
+}
+
+static void load(filter *f, size_t offset)
+{
+    add(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
+}
+
+static void answer(filter *f, uint32_t what)
+{
+    add(f, BPF_RET | BPF_K, 0, 0, what);
+}
+
+static void allow(filter *f, long call)
+{
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)call);
+    answer(f, SECCOMP_RET_ALLOW);
+}
+
+/* The lower half of an argument: both systems here store it first. */
+static size_t argument(int index)
+{
+    return offsetof(struct seccomp_data, args) + (size_t)index * sizeof(uint64_t);
+}
+
+static void allow_where_equal(filter *f, long call, int index, uint32_t value)
+{
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)call);
+    load(f, argument(index));
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
+    answer(f, SECCOMP_RET_ALLOW);
+    answer(f, SECCOMP_RET_ERRNO | EPERM);
+}
+
+static void allow_without_bits(filter *f, long call, int index, uint32_t bits)
+{
+    add(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (uint32_t)call);
+    load(f, argument(index));
+    add(f, BPF_JMP | BPF_JSET | BPF_K, 1, 0, bits);
+    answer(f, SECCOMP_RET_ALLOW);
+    answer(f, SECCOMP_RET_ERRNO | EPERM);
+}
+
+static bool install_filter(int channel, int spool)
+{
+    static const long always[] = {
+        __NR_read,       __NR_lseek,         __NR_pread64,      __NR_munmap,    __NR_madvise,
+        __NR_mremap,     __NR_brk,           __NR_futex,        __NR_close,     __NR_exit,
+        __NR_exit_group, __NR_clock_gettime, __NR_rt_sigreturn, __NR_getrandom, __NR_restart_syscall,
+    };
+    filter f = {.length = 0};
+    load(&f, offsetof(struct seccomp_data, arch));
+    add(&f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCH);
+    answer(&f, SECCOMP_RET_KILL_PROCESS);
+    load(&f, offsetof(struct seccomp_data, nr));
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        allow(&f, always[i]);
+    allow_where_equal(&f, __NR_recvmsg, 0, (uint32_t)channel);
+    allow_where_equal(&f, __NR_sendmsg, 0, (uint32_t)channel);
+#ifdef SMP_SANITIZED
+    (void)spool;
+    allow(&f, __NR_write);
+    allow(&f, __NR_sigaltstack); /* AddressSanitizer asks before a longjmp */
+#else
+    allow_where_equal(&f, __NR_write, 0, (uint32_t)spool);
+#endif
+    allow_without_bits(&f, __NR_mmap, 2, PROT_EXEC);
+    allow_without_bits(&f, __NR_mprotect, 2, PROT_EXEC);
+    answer(&f, SECCOMP_RET_ERRNO | EPERM);
+    struct sock_fprog program = {.len = f.length, .filter = f.code};
+    /* Kernels before 5.16 slow a filtered process down against speculation, which guards a process from itself. */
+#ifdef SECCOMP_FILTER_FLAG_SPEC_ALLOW
+    if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0)
+        return true;
+#endif
+    return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+#else
+
+static bool install_filter(int channel, int spool)
+{
+    (void)channel, (void)spool;
+    return false;
+}
+
+#endif
+
+/* ------------------------------------------------------------------------------------------------ Landlock */
+
+#ifdef __linux__
+
+/* No rights at all: every kind of access is handled and none is granted. The kernel's ABI, or 0. */
+static int restrict_by_landlock(void)
+{
+    smp_landlock none = smp_landlock_begin(true);
+    const bool restricted = smp_landlock_restrict(&none);
+    smp_landlock_end(&none);
+    return restricted ? smp_landlock_abi() : 0;
+}
+
+static void bound(unsigned resource, uint64_t most)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0)
+        return;
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
+        limit.rlim_cur = limit.rlim_max = (rlim_t)most;
+    else
+        limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(resource, &limit);
+}
+
+void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got)
+{
+    *got = (smp_confinement){.landlock = 0};
+    bound(RLIMIT_CORE, 0);
+#ifndef SMP_SANITIZED
+    if (memory)
+        bound(RLIMIT_AS, memory);
+#else
+    (void)memory;
+#endif
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return;
+    got->landlock = restrict_by_landlock();
+    got->seccomp = install_filter(channel, spool);
+}
+
+#else
+
+void smp_confine(int channel, int spool, uint64_t memory, smp_confinement *got)
+{
+    (void)memory;
+    *got = (smp_confinement){.seccomp = install_filter(channel, spool)};
+}
+
+#endif
+
+void smp_confinement_text(const smp_confinement *got, char *text, size_t size)
+{
+    char landlock[32] = "no Landlock";
+    if (got->landlock)
+        snprintf(landlock, sizeof landlock, "Landlock ABI %d", got->landlock);
+    snprintf(text, size, "%s, %s", got->seccomp ? "seccomp" : "no seccomp", landlock);
+}

@@ -1,0 +1,423 @@
+/* Messages between the program and the process that decodes: see worker_message.h. */
+#include "io/decoder/worker_message.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "io/format.h"
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+static void pass(smp_wire *w, void *data, size_t size)
+{
+    if (w->failed)
+        return;
+    if (!w->reading) {
+        enum { USUAL = 4096 }; /* of metadata: one allocation */
+        w->failed = !smp_grow(&w->data, &w->capacity, w->size + size > USUAL ? w->size + size : USUAL, 1);
+        if (!w->failed && size)
+            memcpy(w->data + w->size, data, size);
+        w->size += size;
+    } else if (size > w->size - w->at) {
+        w->failed = true;
+    } else {
+        memcpy(data, w->data + w->at, size);
+        w->at += size;
+    }
+}
+
+static void pass_int(smp_wire *w, int *value)
+{
+    pass(w, value, sizeof *value);
+}
+
+static void pass_bool(smp_wire *w, bool *value)
+{
+    unsigned char byte = *value;
+    pass(w, &byte, 1);
+    *value = byte != 0;
+}
+
+static void pass_double(smp_wire *w, double *value)
+{
+    pass(w, value, sizeof *value);
+    if (!isfinite(*value))
+        w->failed = true;
+}
+
+/* An array that holds a text. */
+static void pass_chars(smp_wire *w, char *text, size_t size)
+{
+    pass(w, text, size);
+    text[size - 1] = '\0';
+}
+
+static void pass_blob(smp_wire *w, smp_blob *blob)
+{
+    uint64_t size = blob->size;
+    pass(w, &size, sizeof size);
+    if (!w->reading) {
+        pass(w, blob->data, blob->size);
+        return;
+    }
+    if (w->failed || size > w->size - w->at)
+        w->failed = true;
+    else
+        w->failed = !smp_blob_set(blob, w->data + w->at, (size_t)size);
+    w->at += w->failed ? 0 : (size_t)size;
+}
+
+static void pass_texts(smp_wire *w, smp_meta *meta)
+{
+    uint64_t count = meta->text_count;
+    pass(w, &count, sizeof count);
+    for (uint64_t i = 0; i < count && !w->failed; i++) {
+        smp_blob key = {0}, value = {0};
+        if (!w->reading) {
+            const struct smp_text *text = &meta->texts[i];
+            key = (smp_blob){(unsigned char *)text->key, strlen(text->key) + 1};
+            value = (smp_blob){(unsigned char *)text->value, strlen(text->value) + 1};
+        }
+        char language[4] = "";
+        if (!w->reading)
+            memcpy(language, meta->texts[i].language, sizeof language);
+        pass_blob(w, &key);
+        pass_blob(w, &value);
+        pass_chars(w, language, sizeof language);
+        if (!w->reading)
+            continue;
+        if (!w->failed && (!key.size || !value.size || key.data[key.size - 1]))
+            w->failed = true;
+        if (!w->failed)
+            w->failed = !smp_meta_add_text(meta, (const char *)key.data, (const char *)value.data, value.size - 1);
+        if (!w->failed)
+            memcpy(meta->texts[i].language, language, sizeof language);
+        smp_free(key.data);
+        smp_free(value.data);
+    }
+}
+
+static void pass_attached(smp_wire *w, smp_meta *meta)
+{
+    uint64_t count = meta->attached_count;
+    pass(w, &count, sizeof count);
+    for (uint64_t i = 0; i < count && !w->failed; i++) {
+        smp_attached one = {.kind = 0};
+        smp_blob description = {0};
+        if (!w->reading) {
+            one = meta->attached[i];
+            description.data = (unsigned char *)one.description;
+            description.size = one.description ? strlen(one.description) + 1 : 0;
+        }
+        pass_chars(w, one.frame, sizeof one.frame);
+        pass_chars(w, one.type, sizeof one.type);
+        pass_int(w, &one.kind);
+        pass_blob(w, &description);
+        pass_blob(w, &one.data);
+        if (!w->reading)
+            continue;
+        w->failed |= description.size && description.data[description.size - 1];
+        one.description = (char *)description.data;
+        if (!w->failed)
+            w->failed = !smp_meta_attach(meta, &one);
+        smp_free(description.data);
+        smp_free(one.data.data);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ structures */
+
+static void pass_error(smp_wire *w, smp_error *err)
+{
+    pass_chars(w, err->message, sizeof err->message);
+    pass_chars(w, err->hint, sizeof err->hint);
+}
+
+static void pass_notes(smp_wire *w, smp_notes *notes)
+{
+    pass_int(w, &notes->count);
+    pass_int(w, &notes->more);
+    if (w->reading && (notes->count < 0 || notes->count > SMP_MOST_NOTES || notes->more < 0)) {
+        w->failed = true;
+        notes->count = notes->more = 0;
+    }
+    for (int i = 0; i < notes->count; i++)
+        pass_chars(w, notes->items[i], sizeof notes->items[i]);
+}
+
+static void pass_jpeg(smp_wire *w, smp_jpeg_coding *coding)
+{
+    pass_int(w, &coding->components);
+    pass(w, coding->steps, sizeof coding->steps);
+    pass(w, coding->across, sizeof coding->across);
+    pass(w, coding->down, sizeof coding->down);
+    pass(w, &coding->progressive, sizeof coding->progressive);
+    pass(w, &coding->codes, sizeof coding->codes);
+    pass(w, coding->dc_bits, sizeof coding->dc_bits);
+    pass(w, coding->ac_bits, sizeof coding->ac_bits);
+    bool good = (coding->components == 0 || coding->components == 1 || coding->components == 3) &&
+                coding->progressive <= 1 && coding->codes <= 1;
+    for (int i = 0; i < 2; i++) { /* lengths that codes of a JPEG cannot have would be shifts beyond a word */
+        for (int k = 0; k < SMP_JPEG_DC_CODES; k++)
+            good = good && coding->dc_bits[i][k] <= 16;
+        for (int k = 0; k < 256; k++)
+            good = good && coding->ac_bits[i][k] <= 16;
+    }
+    for (int i = 0; good && i < coding->components; i++)
+        for (int k = 0; k < 64; k++)
+            good = good && coding->steps[i][k]; /* a step of 0 would divide by it */
+    w->failed |= w->reading && !good;
+}
+
+static void pass_video(smp_wire *w, smp_video *video)
+{
+    pass(w, video->aspect, sizeof video->aspect);
+    pass_int(w, &video->bits);
+    pass_int(w, &video->across);
+    pass_int(w, &video->down);
+    pass_bool(w, &video->gray);
+    pass_bool(w, &video->full);
+    pass(w, &video->fields, sizeof video->fields);
+    pass_chars(w, video->siting, sizeof video->siting);
+    const bool good = video->bits >= 8 && video->bits <= 16 && video->across >= 0 && video->across <= 2 &&
+                      video->down >= 0 && video->down <= 1;
+    w->failed |= w->reading && !good;
+}
+
+static void pass_coding(smp_wire *w, smp_coding *coding)
+{
+    int kind = (int)coding->kind;
+    pass_int(w, &kind);
+    if (w->reading)
+        *coding = (smp_coding){.kind = (smp_coding_kind)kind};
+    pass(w, coding->rate, sizeof coding->rate);
+    switch (kind) {
+    case SMP_CODING_UNKNOWN:
+        break;
+    case SMP_CODING_SOUND:
+        pass_int(w, &coding->sound.type);
+        pass(w, &coding->sound.mask, sizeof coding->sound.mask);
+        pass_bool(w, &coding->sound.rf64);
+        break;
+    case SMP_CODING_JPEG:
+        pass_jpeg(w, &coding->jpeg);
+        break;
+    case SMP_CODING_PNG:
+        pass_int(w, &coding->png.bits);
+        pass_bool(w, &coding->png.palette);
+        break;
+    case SMP_CODING_WEBP:
+        pass_bool(w, &coding->webp.lossless);
+        break;
+    case SMP_CODING_RAW:
+        pass_bool(w, &coding->raw.big);
+        break;
+    case SMP_CODING_VIDEO:
+        pass_video(w, &coding->video);
+        break;
+    default:
+        coding->kind = SMP_CODING_UNKNOWN;
+        w->failed = true;
+    }
+}
+
+static void pass_meta(smp_wire *w, smp_meta *meta)
+{
+    pass_blob(w, &meta->icc);
+    pass_chars(w, meta->icc_name, sizeof meta->icc_name);
+    pass_blob(w, &meta->exif);
+    pass_blob(w, &meta->iptc);
+    pass_double(w, &meta->gamma);
+    pass_int(w, &meta->srgb_intent);
+    pass_bool(w, &meta->has_chrm);
+    for (size_t i = 0; i < sizeof meta->chrm / sizeof meta->chrm[0]; i++)
+        pass_double(w, &meta->chrm[i]);
+    pass_double(w, &meta->x_density);
+    pass_double(w, &meta->y_density);
+    pass_bool(w, &meta->density_is_aspect);
+    pass_bool(w, &meta->has_cicp);
+    pass_bool(w, &meta->has_mdcv);
+    pass_bool(w, &meta->has_clli);
+    pass(w, meta->cicp, sizeof meta->cicp);
+    pass(w, meta->mdcv, sizeof meta->mdcv);
+    pass(w, meta->clli, sizeof meta->clli);
+    pass_coding(w, &meta->coding);
+    pass_texts(w, meta);
+    pass_attached(w, meta);
+}
+
+static bool is_shape(const smp_shape *shape)
+{
+    int64_t row, whole;
+    return (shape->kind == SMP_IMAGE || shape->kind == SMP_AUDIO) && shape->width >= 1 && shape->height >= 1 &&
+           shape->channels >= 1 && shape->channels <= SMP_MAX_CHANNELS && shape->channels > (shape->alpha ? 1 : 0) &&
+           smp_sample_size((int)shape->format) > 0 && shape->rate >= 0 &&
+           ((shape->curve >= 0 && shape->curve <= 100) || shape->curve == SMP_CURVE_OTHER) &&
+           smp_mul_i64(shape->width, (int64_t)shape->channels * smp_sample_size((int)shape->format), &row) &&
+           smp_mul_i64(row, shape->height, &whole);
+}
+
+static void pass_scan(smp_wire *w, smp_scan *scan)
+{
+    bool given = scan->shape.kind != SMP_KIND_NONE;
+    pass_bool(w, &given);
+    pass(w, &scan->shape.width, sizeof scan->shape.width);
+    pass(w, &scan->shape.height, sizeof scan->shape.height);
+    pass_int(w, &scan->across);
+    pass_int(w, &scan->down);
+    if (!w->reading || !given)
+        return;
+    scan->shape.kind = SMP_IMAGE;
+    scan->shape.channels = 1;
+    scan->shape.format = SMP_U8;
+    w->failed |= !is_shape(&scan->shape) || scan->across < 1 || scan->across > 2 || scan->down < 1 || scan->down > 2;
+}
+
+static void pass_media(smp_wire *w, smp_media *media)
+{
+    smp_shape *shape = &media->shape;
+    int kind = (int)shape->kind, format = (int)shape->format, alpha = shape->alpha ? 1 : 0, file = -1;
+    for (size_t i = 0; !w->reading && smp_format_at(i); i++)
+        if (smp_format_at(i)->name == media->file_format)
+            file = (int)i;
+    pass_int(w, &kind);
+    pass(w, &shape->width, sizeof shape->width);
+    pass(w, &shape->height, sizeof shape->height);
+    pass(w, &shape->speakers, sizeof shape->speakers);
+    pass_int(w, &shape->channels);
+    pass_int(w, &format);
+    pass_int(w, &alpha);
+    pass_double(w, &shape->rate);
+    pass_double(w, &shape->curve);
+    pass_int(w, &file);
+    pass_int(w, &media->orientation);
+    pass_int(w, &media->bits);
+    pass(w, &media->pages, sizeof media->pages);
+    pass_int(w, &media->leftover);
+    pass_bool(w, &media->live);
+    pass_bool(w, &media->open_end);
+    pass_bool(w, &media->shrinks);
+    pass_bool(w, &media->copies);
+    pass_blob(w, &media->coded);
+    pass_scan(w, &media->scan);
+    pass_chars(w, media->detail, sizeof media->detail);
+    pass_meta(w, &media->meta);
+    if (!w->reading)
+        return;
+    const smp_file_format *of = file >= 0 ? smp_format_at((size_t)file) : NULL;
+    const bool known = format == SMP_U8 || format == SMP_U16 || format == SMP_F32;
+    shape->kind = kind == SMP_AUDIO ? SMP_AUDIO : SMP_IMAGE;
+    shape->alpha = alpha != 0;
+    shape->format = known ? (smp_format)format : SMP_U8;
+    media->file_format = of ? of->name : "";
+    if (!of || !known || kind != (int)shape->kind || !(kind & (int)of->kind) || !is_shape(shape) ||
+        media->orientation < 1 || media->orientation > 8)
+        w->failed = true;
+}
+
+void smp_answer_wire(smp_wire *wire, smp_error *err, smp_notes *notes, smp_media *media, smp_blob *rows)
+{
+    if (err)
+        pass_error(wire, err);
+    pass_notes(wire, notes);
+    if (media)
+        pass_media(wire, media);
+    if (rows)
+        pass(wire, rows->data, rows->size);
+    if (wire->reading && wire->at != wire->size)
+        wire->failed = true;
+}
+
+/* ------------------------------------------------------------------------------------------------ sockets */
+
+enum { MOST_DESCRIPTORS = 2 };
+
+typedef union control {
+    char bytes[CMSG_SPACE(MOST_DESCRIPTORS * sizeof(int))];
+    struct cmsghdr align;
+} control;
+
+static void put_descriptors(struct msghdr *message, control *room, const int *descriptors, int count)
+{
+    const size_t size = (size_t)count * sizeof *descriptors;
+    memset(room, 0, sizeof *room);
+    message->msg_control = room->bytes;
+    message->msg_controllen = CMSG_SPACE(size);
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(head), descriptors, size);
+}
+
+bool smp_message_send(int channel, const void *head, size_t head_size, const void *rest, size_t rest_size,
+                      const int *descriptors, int count)
+{
+    control room;
+    struct iovec parts[2] = {{(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)rest, rest_size}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    if (count)
+        put_descriptors(&message, &room, descriptors, count);
+    while (parts[0].iov_len || parts[1].iov_len) {
+        const ssize_t sent = sendmsg(channel, &message, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        message.msg_control = NULL; /* went with the first byte */
+        message.msg_controllen = 0;
+        size_t left = (size_t)sent;
+        for (int i = 0; i < 2; i++) {
+            const size_t n = left < parts[i].iov_len ? left : parts[i].iov_len;
+            parts[i].iov_base = (char *)parts[i].iov_base + n;
+            parts[i].iov_len -= n;
+            left -= n;
+        }
+    }
+    return true;
+}
+
+/* Waits until there is something to receive; false when the patience ends first. */
+static bool await(int channel, const smp_patience *patience)
+{
+    for (double left; (left = patience->seconds(patience->context)) > 0;) {
+        struct pollfd wait = {.fd = channel, .events = POLLIN};
+        const int ready = poll(&wait, 1, left > 3600 ? 3600000 : (int)(left * 1000) + 1);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+    }
+    return false;
+}
+
+smp_received smp_message_receive(int channel, void *to, size_t size, const smp_patience *patience, int *descriptors)
+{
+    if (descriptors)
+        *descriptors = 0;
+    for (size_t done = 0; done < size;) {
+        control room;
+        struct iovec part = {(char *)to + done, size - done};
+        struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+        if (descriptors) {
+            message.msg_control = room.bytes;
+            message.msg_controllen = sizeof room.bytes;
+        }
+        if (patience && !await(channel, patience))
+            return SMP_RECEIVED_LATE;
+        const ssize_t got = recvmsg(channel, &message, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return SMP_RECEIVED_END;
+        done += (size_t)got;
+        struct cmsghdr *head = descriptors ? CMSG_FIRSTHDR(&message) : NULL;
+        if (head && head->cmsg_type == SCM_RIGHTS)
+            *descriptors += (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    }
+    return SMP_RECEIVED;
+}

@@ -1,0 +1,589 @@
+/* The program's side of decoding elsewhere: see worker.h. */
+#include "io/decoder/worker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/os/processor.h"
+#include "io/decoder/worker_process.h"
+#include "io/format.h"
+
+#ifdef __linux__
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum {
+    COPIED = 1 << 20,          /* bytes of rows a time, where they are copied */
+    MOST_ANSWER = 1 << 30,     /* bytes */
+    SPARE_SECONDS = 60,        /* of the processor, beside what sizes ask for */
+    SLOWEST = 1000000,         /* bytes a second that any decoder takes in and gives out, on any machine */
+    UNKNOWN_SIZE_SECONDS = 600 /* of the processor, for an input whose size is not known */
+};
+
+typedef struct proxy {           /* the state of a reader */
+    smp_worker *worker;          /* null: it died */
+    bool more;                   /* the last answer: another picture follows */
+    bool closed;                 /* the decoder gave all and closed the file by itself */
+    bool said_ahead, said_again; /* the last answer */
+    int64_t said_rows;           /* the same, of SMP_ASK_SOME, */
+    int said_leftover;           /* and media.leftover */
+    bool ahead;                  /* its rows are in the arena, which was checked to hold them */
+    bool opened;                 /* by open_ahead */
+    unsigned char *all;          /* ahead: a copy of all rows, where they are wanted elsewhere; or null */
+    uint64_t charged;            /* bytes counted against the limit: the decoder's */
+    uint64_t shared;             /* the same: the arena that was handed out */
+    uint64_t picture;            /* bytes that the header asked for */
+    uint64_t input;              /* bytes of the file; UINT64_MAX: not known */
+    int pipe;                    /* the input, where it is no file: to see whether it gives anything; -1: it is one */
+    void *left; /* the arena of a worker that died, whose rows may still be read: until the reader closes */
+    size_t left_size;
+} proxy;
+
+/* ------------------------------------------------------------------------------------------------ limits */
+
+/* set: what the decoder's limit is already, kept here; 0: not asked yet. */
+static void bound(const smp_worker *w, unsigned resource, uint64_t most, smp_bound_set *set)
+{
+    struct rlimit limit;
+    if (!set->now) {
+        if (prlimit(w->pid, resource, NULL, &limit) != 0)
+            return;
+        set->most = limit.rlim_max == RLIM_INFINITY ? UINT64_MAX : limit.rlim_max;
+    }
+    most = smp_min_u64(most, set->most);
+    limit = (struct rlimit){(rlim_t)most, set->most == UINT64_MAX ? RLIM_INFINITY : (rlim_t)set->most};
+    if (set->now != most && prlimit(w->pid, resource, &limit, NULL) == 0)
+        set->now = most;
+}
+
+/* Seconds of the processor from now on, for so many bytes that go in and come out. */
+static void bound_time(const proxy *p, const smp_read_options *options, uint64_t out)
+{
+    double seconds = SPARE_SECONDS + (double)out / SLOWEST;
+    seconds += p->input == UINT64_MAX ? UNKNOWN_SIZE_SECONDS : (double)p->input / SLOWEST;
+    if (options->time_limit > 0)
+        seconds = options->time_limit + 1;
+    bound(p->worker, RLIMIT_CPU, (uint64_t)ceil(p->worker->watch.used + seconds), &p->worker->seconds);
+}
+
+static void begin_picture(const proxy *p, const smp_read_options *options)
+{
+    smp_watch_begin(&p->worker->watch, options->time_limit, p->input);
+    p->worker->watch.input = p->pipe;
+}
+
+/* Before the header is known a decoder may take what --max-memory allows; after it, what the header asked for. */
+static void bound_memory(const proxy *p, bool opened)
+{
+    smp_worker *w = p->worker;
+#ifndef SMP_SANITIZED
+    enum { STEP = 1 << 22 }; /* pictures of about one size have one limit */
+    uint64_t most = UINT64_MAX;
+    if (opened)
+        most = (2 * smp_max_u64(p->picture, w->live) + w->mapped) / STEP * STEP + STEP;
+    if (smp_worker_addresses(most))
+        bound(w, RLIMIT_AS, smp_worker_addresses(most), &w->addresses);
+#else
+    (void)w, (void)opened;
+#endif
+}
+
+/* What the decoder holds counts as the program's. */
+static void charge(proxy *p, const smp_answer *answer, uint64_t limit)
+{
+    const uint64_t most = limit ? limit : UINT64_C(1) << 46; /* whatever it says */
+    const uint64_t live = smp_min_u64(answer->live, most), peak = smp_min_u64(answer->peak, most);
+    smp_alloc_elsewhere(p->charged, live, peak, answer->refused > p->worker->refused);
+    p->charged = p->worker->live = live;
+    p->worker->refused = answer->refused;
+}
+
+/* ------------------------------------------------------------------------------------------------ asking */
+
+/* Ends the decoder of a reader; rows of it may still be read. As smp_worker_end(). */
+static int lose_worker(proxy *p)
+{
+    smp_worker *w = p->worker;
+    p->left = w->map;
+    p->left_size = w->mapped;
+    w->map = NULL;
+    p->worker = NULL;
+    return smp_worker_end(w);
+}
+
+static smp_code fail_asleep(smp_error *err)
+{
+    smp_fail(err, SMP_E_DECODE,
+             "the process that decodes the file sleeps and does not go on: it was ended after %g "
+             "seconds",
+             smp_worker_patience);
+    return smp_hint(err, "the file makes its decoder hang, or the file system does not answer: try a copy of it");
+}
+
+/* The decoder is gone, and why. ended: the program lost its patience. */
+static smp_code fail_dead(proxy *p, const smp_read_options *options, bool ended, smp_error *err)
+{
+    const bool late = ended && smp_watch_is_late(&p->worker->watch);
+    const int status = lose_worker(p);
+    if (ended)
+        return late ? smp_worker_late(options->time_limit, err) : fail_asleep(err);
+    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+        if (options->time_limit > 0)
+            return smp_worker_late(options->time_limit, err);
+        smp_fail(err, SMP_E_LIMIT, "decoding takes far longer than a file of this size should");
+        return smp_hint(err, "raise --time-limit when the file is sound");
+    }
+    if (status > 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
+        smp_fail(err, SMP_E_DECODE, "the decoder crashed: %s", strsignal(WTERMSIG(status)));
+        return smp_hint(err, "the file is damaged, and the library that decodes it has a fault");
+    }
+    if (status == -ESRCH || status == -EAGAIN || (status > 0 && WIFSIGNALED(status))) { /* with its nursery: -errno */
+        smp_fail(err, SMP_E_DECODE, "the process that decodes the file was killed");
+        return smp_hint(err, "somebody ended it, or the system ran out of memory");
+    }
+    return smp_fail(err, SMP_E_DECODE, "the process that decodes the file ended early");
+}
+
+static smp_code fail_answer(proxy *p, smp_error *err)
+{
+    (void)lose_worker(p);
+    return smp_fail(err, SMP_E_DECODE, "the process that decodes the file gave an answer that is none");
+}
+
+/* What the decoder said is wrong. */
+static smp_code take_error(const smp_answer *answer, smp_error *told, smp_error *err)
+{
+    const bool known = answer->code > 0 && answer->code <= (int)SMP_E_TERMINATED;
+    told->code = known ? (smp_code)answer->code : SMP_E_DECODE;
+    told->where[0] = '\0';
+    if (told->code == SMP_E_MEMORY) { /* its addresses ended */
+        smp_fail(told, SMP_E_LIMIT, "decoding takes more memory than the file's header and --max-memory allow");
+        smp_hint(told, "raise --max-memory");
+    }
+    if (err)
+        *err = *told;
+    return told->code;
+}
+
+/* Waits as long as the watch has patience, and somebody wants what comes. */
+typedef struct wanting {
+    smp_patience watch;
+    const atomic_bool *stopped;
+} wanting;
+
+static double seconds_wanted(void *context)
+{
+    static const double LOOK = 0.05; /* from one look at `stopped` to the next */
+    const wanting *want = context;
+    return atomic_load(want->stopped) ? 0 : fmin(LOOK, want->watch.seconds(want->watch.context));
+}
+
+static smp_code receive(smp_reader *reader, smp_answer *answer, smp_wire *wire, smp_error *err)
+{
+    proxy *p = reader->state;
+    smp_watch *watch = &p->worker->watch;
+    const wanting want = {.watch = smp_watch_patience(watch), .stopped = &reader->stopped};
+    const smp_patience patience = {.seconds = seconds_wanted, .context = (void *)(uintptr_t)&want};
+    smp_received got = smp_message_receive(p->worker->channel, answer, sizeof *answer, &patience, NULL);
+    if (got == SMP_RECEIVED && answer->bytes) {
+        if (answer->bytes > MOST_ANSWER)
+            return fail_answer(p, err);
+        wire->size = answer->bytes;
+        wire->data = smp_alloc_raw(wire->size);
+        if (!wire->data) {
+            (void)lose_worker(p); /* what it says next would be the rest of this */
+            return smp_fail_memory(err, "metadata", wire->size);
+        }
+        got = smp_message_receive(p->worker->channel, wire->data, wire->size, &patience, NULL);
+    }
+    smp_watch_end(watch);
+    smp_processor_add(smp_watch_use(watch));
+    p->more = got == SMP_RECEIVED && answer->more != 0;
+    p->closed = got == SMP_RECEIVED && answer->closed != 0;
+    p->said_ahead = got == SMP_RECEIVED && answer->ahead != 0;
+    p->said_again = got == SMP_RECEIVED && answer->again != 0;
+    p->said_rows = answer->rows;
+    p->said_leftover = answer->leftover;
+    return got == SMP_RECEIVED ? SMP_OK : fail_dead(p, &reader->options, got == SMP_RECEIVED_LATE, err);
+}
+
+static atomic_uint_fast64_t asks;
+
+uint64_t smp_worker_asks(void)
+{
+    return atomic_load_explicit(&asks, memory_order_relaxed);
+}
+
+/* Sends an ask and takes in what comes back. media: of an opened file; rows: where they follow the answer; else null.
+ */
+static smp_code ask_worker(proxy *p, smp_reader *reader, smp_ask *ask, const int *descriptors, int count,
+                           smp_media *media, smp_blob *rows, smp_error *err)
+{
+    const smp_read_options *options = &reader->options;
+    smp_answer answer;
+    smp_error told = {.code = SMP_OK};
+    smp_wire wire = {.reading = true};
+    const uint64_t live = smp_alloc_live(), own = live > p->charged ? live - p->charged : 0;
+    if (options->limits.max_memory)
+        ask->memory = options->limits.max_memory > own ? options->limits.max_memory - own : 1;
+    atomic_fetch_add_explicit(&asks, 1, memory_order_relaxed);
+    const double begun = smp_now();
+    if (!smp_message_send(p->worker->channel, ask, sizeof *ask, NULL, 0, descriptors, count))
+        return fail_dead(p, options, false, err);
+    smp_code code = receive(reader, &answer, &wire, err);
+    if (!code) {
+        charge(p, &answer, ask->memory);
+        const double reading = fmax(0, answer.seconds - reader->source.seconds); /* no more than was waited for it */
+        reader->source.seconds += fmin(reading, smp_now() - begun);
+        p->picture = answer.picture;
+        smp_answer_wire(&wire, answer.code ? &told : NULL, &reader->notes, answer.code ? NULL : media,
+                        answer.code ? NULL : rows);
+        if (wire.failed)
+            code = fail_answer(p, err);
+        else if (answer.code)
+            code = take_error(&answer, &told, err);
+    }
+    smp_free(wire.data);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the reader */
+
+static smp_code read_into_arena(smp_reader *reader, uint64_t at, int64_t stride, int64_t rows, smp_error *err)
+{
+    proxy *p = reader->state;
+    smp_ask ask = {.kind = SMP_ASK_ROWS, .arena = p->worker->mapped, .at = at, .stride = stride, .rows = rows};
+    return ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
+}
+
+/* Rows without gaps: at the arena's beginning or, where there is none, behind the answer. */
+static smp_code read_packed(smp_reader *reader, smp_blob *rows, int64_t row, int64_t count, smp_error *err)
+{
+    proxy *p = reader->state;
+    smp_ask ask = {.kind = SMP_ASK_ROWS, .stride = row, .rows = count};
+    if (rows->data == p->worker->map)
+        return read_into_arena(reader, 0, row, count, err);
+    rows->size = (size_t)(row * count);
+    return ask_worker(p, reader, &ask, NULL, 0, NULL, rows, err);
+}
+
+static smp_code read_and_copy(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    proxy *p = reader->state;
+    const int64_t row = smp_row_bytes(smp_media_rows(&reader->media));
+    const int64_t most = smp_min_i64(rows, smp_max_i64(1, COPIED / row));
+    smp_code code = SMP_OK;
+    if (p->shared)
+        return smp_fail(err, SMP_E_PROCESS, "rows are wanted beside the memory that was taken for them");
+    const bool arena = smp_worker_map_arena(p->worker, (size_t)(most * row));
+    smp_blob part = {.data = arena ? p->worker->map : smp_alloc_raw((size_t)(most * row))};
+    if (!part.data)
+        return smp_fail_memory(err, "rows", (uint64_t)(most * row));
+    bound_memory(p, true);
+    for (int64_t y = 0, n; !code && y < rows; y += n) {
+        n = smp_min_i64(most, rows - y);
+        code = read_packed(reader, &part, row, n, err);
+        for (int64_t i = 0; !code && i < n; i++)
+            memcpy(to + (y + i) * stride, part.data + i * row, (size_t)row);
+    }
+    if (!arena)
+        smp_free(part.data);
+    return code;
+}
+
+/* Rows of a live sound. */
+static smp_code read_some(smp_reader *reader, void *to, int64_t stride, int64_t rows, int64_t *got, smp_error *err)
+{
+    proxy *p = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    const int64_t row = smp_row_bytes(shape);
+    const bool arena = p->shared && (uintptr_t)to >= (uintptr_t)p->worker->map &&
+                       (uintptr_t)to + (size_t)(rows * stride) <= (uintptr_t)p->worker->map + p->worker->mapped;
+    smp_ask ask = {.kind = SMP_ASK_SOME, .rows = smp_min_i64(rows, shape->height - reader->next_row)};
+    smp_blob part = {.data = NULL};
+    ask.stride = arena ? stride : row;
+    if (arena) {
+        ask.arena = p->worker->mapped;
+        ask.at = (uintptr_t)to - (uintptr_t)p->worker->map;
+    } else {
+        ask.rows = smp_min_i64(ask.rows, smp_max_i64(1, COPIED / row));
+        part.size = (size_t)(ask.rows * row);
+        if (!(part.data = smp_alloc_raw(part.size)))
+            return smp_fail_memory(err, "rows", part.size);
+    }
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, 0);
+    smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, arena ? NULL : &part, err);
+    if (!code && (p->said_rows < 0 || p->said_rows > ask.rows || (!p->said_rows && !reader->media.open_end)))
+        code = fail_answer(p, err);
+    for (int64_t i = 0; !code && !arena && i < p->said_rows; i++)
+        memcpy((char *)to + i * stride, part.data + i * row, (size_t)row);
+    smp_free(part.data);
+    if (code)
+        return code;
+    *got = p->said_rows;
+    reader->next_row += *got;
+    reader->media.leftover = (int)smp_clamp_i64(p->said_leftover, 0, 1 << 16);
+    if (!*got)
+        reader->end = reader->next_row;
+    return SMP_OK;
+}
+
+/* Checks what a decoder says of a file that it opened, and bounds it by that. */
+static smp_code take_opened(smp_reader *reader, smp_error *err)
+{
+    proxy *p = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    const smp_code code = smp_check_media(&reader->options, &reader->media, p->picture, p->input, err);
+    if (code) {
+        (void)lose_worker(p); /* which checked the same, and goes on all the same */
+        return code;
+    }
+    bound_memory(p, true);
+    bound_time(p, &reader->options, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    return SMP_OK;
+}
+
+static smp_code settle(smp_reader *reader, smp_error *err)
+{
+    smp_ask ask = {.kind = SMP_ASK_SETTLE};
+    proxy *p = reader->state;
+    smp_meta_free(&reader->media.meta);
+    reader->media = (smp_media){.orientation = 1, .meta.srgb_intent = -1};
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, 0);
+    bound_memory(p, false);
+    smp_code code = ask_worker(p, reader, &ask, NULL, 0, &reader->media, NULL, err);
+    reader->options.want.live = false;
+    code = code ? code : take_opened(reader, err);
+    return code ? smp_at(err, "%s", reader->name) : SMP_OK;
+}
+
+/* Rows that are in the arena already. */
+static smp_code take_ahead(smp_reader *reader, unsigned char *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    proxy *p = reader->state;
+    const unsigned char *map = p->worker->map;
+    const smp_shape *shape = smp_media_rows(&reader->media);
+    const int64_t apart = smp_ahead_stride(shape);
+    if (!p->all && to == map + reader->next_row * apart && stride == apart)
+        return SMP_OK;
+    if (!p->all) { /* where rows are wanted, others may lie */
+        const size_t bytes = (size_t)(apart * shape->height);
+        if (!(p->all = smp_alloc_raw(bytes)))
+            return smp_fail_memory(err, "rows", bytes);
+        memcpy(p->all, map, bytes);
+    }
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(to + i * stride, p->all + (reader->next_row + i) * apart, (size_t)smp_row_bytes(shape));
+    return SMP_OK;
+}
+
+static smp_code read_rows(smp_reader *reader, void *to, int64_t stride, int64_t rows, smp_error *err)
+{
+    const proxy *p = reader->state;
+    const smp_worker *w = p->worker;
+    if (p->ahead)
+        return take_ahead(reader, to, stride, rows, err);
+    const uintptr_t at = (uintptr_t)to, from = (uintptr_t)w->map;
+    if (!p->shared || at < from || at >= from + w->mapped)
+        return read_and_copy(reader, to, stride, rows, err);
+    const uint64_t row = (uint64_t)smp_row_bytes(smp_media_rows(&reader->media));
+    const uint64_t last = (uint64_t)(rows - 1) * (uint64_t)stride + row;
+    if (last > w->mapped - (at - from))
+        return smp_fail(err, SMP_E_PROCESS, "rows are wanted past the memory that was taken for them");
+    return read_into_arena(reader, at - from, stride, rows, err);
+}
+
+/* Every picture of a stream may take as long as a file. */
+static smp_code read_next(smp_reader *reader, bool *more, smp_error *err)
+{
+    proxy *p = reader->state;
+    const smp_shape *shape = &reader->media.shape;
+    smp_ask ask = {.kind = SMP_ASK_NEXT};
+    *more = false;
+    if (p->closed)
+        return SMP_OK;
+    if (p->ahead) /* of a file that has one picture, which is then closed */
+        return fail_answer(p, err);
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, (uint64_t)(smp_row_bytes(shape) * shape->height));
+    smp_code code = ask_worker(p, reader, &ask, NULL, 0, NULL, NULL, err);
+    *more = !code && p->more;
+    return code;
+}
+
+static void close_proxy(smp_reader *reader)
+{
+    proxy *p = reader->state;
+    const smp_ask ask = {.kind = SMP_ASK_CLOSE};
+    smp_worker *w = p->worker;
+    smp_alloc_elsewhere(p->charged + p->shared, 0, 0, 0);
+    if (w && (p->closed || smp_message_send(w->channel, &ask, sizeof ask, NULL, 0, NULL, 0)))
+        smp_worker_give_back(w);
+    else if (w)
+        smp_worker_end(w);
+    if (p->pipe >= 0)
+        close(p->pipe);
+    smp_worker_unmap(p->left, p->left_size);
+    smp_free(p->all);
+    smp_free(p);
+}
+
+static const smp_file_format elsewhere = {.name = "",
+                                          .read_rows = read_rows,
+                                          .read_some = read_some,
+                                          .settle = settle,
+                                          .read_next = read_next,
+                                          .read_close = close_proxy};
+
+void *smp_reader_shared(smp_reader *reader, size_t size)
+{
+    proxy *p = reader->format == &elsewhere ? reader->state : NULL;
+    if (!p || !p->worker || p->shared || !size || !smp_alloc_borrow(size))
+        return NULL;
+    p->shared = size;
+    if (!smp_worker_map_arena(p->worker, size)) {
+        smp_alloc_elsewhere(size, 0, 0, 0);
+        p->shared = 0;
+        return NULL;
+    }
+    bound_memory(p, true);
+    return p->worker->map;
+}
+
+/* Whether rows may come before they are asked for: those of one picture, as they are. */
+static bool comes_ahead(const smp_read_options *options)
+{
+    return options->want.whole && !options->frames && !options->want.coded && !options->want.shrink;
+}
+
+/* Opens a file and has its rows read, by a decoder that has read one into its shared memory, within the bounds of that
+ * one. p->opened is false where the file is to be opened again, as ever. */
+static smp_code open_ahead(smp_reader *reader, const smp_source *source, smp_ask ask, smp_error *err)
+{
+    proxy *p = reader->state;
+    int64_t bytes;
+    ask.arena = p->worker->mapped;
+    const smp_code code = ask_worker(p, reader, &ask, &source->fd, 1, &reader->media, NULL, err);
+    if (!p->worker) /* the file ended it */
+        return code;
+    p->opened = !code && !p->said_again;
+    p->ahead = p->opened && p->said_ahead;
+    const smp_shape *shape = &reader->media.shape;
+    if (p->ahead &&
+        (reader->media.scan.shape.kind != SMP_KIND_NONE ||
+         !smp_mul_i64(smp_ahead_stride(shape), shape->height, &bytes) || (uint64_t)bytes > p->worker->mapped)) {
+        p->ahead = false;
+        return fail_answer(p, err);
+    }
+    if (p->opened)
+        return SMP_OK;
+    smp_meta_free(&reader->media.meta);
+    reader->media = (smp_media){.orientation = 1, .meta.srgb_intent = -1};
+    reader->notes.count = reader->notes.more = 0;
+    if (err)
+        *err = (smp_error){.code = SMP_OK};
+    begin_picture(p, &reader->options); /* --time-limit is for one decoding */
+    bound_time(p, &reader->options, 0);
+    if (lseek(source->fd, 0, SEEK_SET) == 0)
+        return SMP_OK;
+    return smp_fail(err, SMP_E_READ, "cannot go back to the beginning");
+}
+
+static smp_code open_elsewhere(smp_reader *reader, const smp_source *source, smp_error *err)
+{
+    smp_ask ask = {
+        .kind = SMP_ASK_OPEN, .options = reader->options, .seekable = source->seekable, .size = source->size};
+    int descriptors[] = {source->fd, -1}, count = 1;
+    proxy *p = reader->state = smp_alloc(sizeof *p);
+    if (!p)
+        return smp_fail_memory(err, "a reader", sizeof *p);
+    p->input = source->size;
+    p->pipe = -1;
+    const bool headless = reader->options.raw.bytes > 0;
+    const unsigned libraries = headless ? 0 : smp_libraries_of_input(source->fd);
+    smp_code code = smp_worker_take(libraries, reader->options.time_limit, &p->worker, err);
+    if (code)
+        return code;
+    if (!source->seekable && (descriptors[1] = smp_spool_file()) >= 0) {
+        ask.spool = true;
+        count = 2;
+    }
+    p->pipe = source->seekable ? -1 : fcntl(source->fd, F_DUPFD_CLOEXEC, 0);
+    begin_picture(p, &reader->options);
+    bound_time(p, &reader->options, 0);
+    if (comes_ahead(&reader->options) && source->seekable && source->owned && p->worker->mapped)
+        code = open_ahead(reader, source, ask, err);
+    if (!code && !p->opened) {
+        bound_memory(p, false);
+        code = ask_worker(p, reader, &ask, descriptors, count, &reader->media, NULL, err);
+    }
+    if (descriptors[1] >= 0)
+        close(descriptors[1]);
+    return code ? code : take_opened(reader, err);
+}
+
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
+                                smp_error *err)
+{
+    *out = NULL;
+    smp_reader *reader = smp_alloc(sizeof *reader);
+    if (!reader || !(reader->name = smp_strdup(name))) {
+        smp_source_close(source);
+        smp_free(reader);
+        return smp_fail_memory(err, "a reader", sizeof *reader);
+    }
+    reader->format = &elsewhere;
+    reader->options = *options;
+    reader->end = INT64_MAX;
+    reader->source.fd = -1;
+    reader->media.orientation = 1;
+    reader->media.meta.srgb_intent = -1;
+    smp_code code = open_elsewhere(reader, source, err);
+    smp_source_close(source);
+    if (code) {
+        smp_at(err, "%s", name);
+        smp_reader_close(reader);
+        return code;
+    }
+    *out = reader;
+    return SMP_OK;
+}
+
+#else /* no such processes: files are decoded in this one */
+
+uint64_t smp_worker_asks(void)
+{
+    return 0;
+}
+
+void *smp_reader_shared(smp_reader *reader, size_t size)
+{
+    (void)reader, (void)size;
+    return NULL;
+}
+
+smp_code smp_worker_reader_open(smp_source *source, const char *name, const smp_read_options *options, smp_reader **out,
+                                smp_error *err)
+{
+    (void)source, (void)name, (void)limits;
+    *out = NULL;
+    return smp_fail(err, SMP_E_PROCESS, "there is no process that decodes");
+}
+
+#endif

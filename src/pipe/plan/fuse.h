@@ -1,0 +1,23 @@
+/* What the planner does to the finished steps of a plan: drops some and joins others. Internal to src/pipe. */
+#ifndef SMP_PIPE_PLAN_FUSE_H
+#define SMP_PIPE_PLAN_FUSE_H
+
+#include "pipe/plan/plan.h"
+
+/* Frees what a step owns. */
+void smp_step_free(smp_step *step);
+
+/* Drops the steps that are not to be kept and renumbers the references to the others. moved: scratch, an int for each
+ * step. */
+void smp_plan_keep(smp_plan *plan, const bool *keep, int *moved);
+
+/* Drops the steps that neither a sink nor a reduction needs. Keeps the order. needed: scratch, false for each step and
+ * sink; moved as above. */
+void smp_plan_prune(smp_plan *plan, bool *needed, int *moved);
+
+/* Joins runs of steps that compute each sample from that sample alone (smp_node_plan.values.op) into one step each. It
+ * gives the same bytes and the same count of clipped samples: the values between the steps are f32, or integers that
+ * f32 holds exactly. The storage and clipping of the steps must be known. */
+smp_code smp_plan_fuse(smp_plan *plan, smp_error *err);
+
+#endif

@@ -1,0 +1,106 @@
+/* Parameter structs for an input of a given shape, from a node's arguments or from defaults alone. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "pipe/language/build.h"
+
+/* Keeps a matrix computed for a shape for as long as the program lives. An equal one is reused, so that a batch of
+ * equal pictures adds nothing. Threads may call this at once: the list only grows. */
+static bool keep_matrix(smp_owned *owned, smp_matrix *matrix)
+{
+    size_t bytes = (size_t)matrix->rows * (size_t)matrix->cols * sizeof(double);
+    for (smp_kept *kept = atomic_load(&owned->kept); kept; kept = kept->next)
+        if (kept->matrix.rows == matrix->rows && kept->matrix.cols == matrix->cols &&
+            !memcmp(kept->matrix.values, matrix->values, bytes)) {
+            *matrix = kept->matrix;
+            return true;
+        }
+    enum { HEAD = (sizeof(smp_kept) + SMP_ALIGN - 1) / SMP_ALIGN * SMP_ALIGN };
+    smp_kept *fresh = smp_alloc(HEAD + bytes);
+    if (!fresh)
+        return false;
+    double *values = (double *)(void *)((char *)fresh + HEAD);
+    memcpy(values, matrix->values, bytes);
+    matrix->values = values;
+    fresh->matrix = *matrix;
+    fresh->next = atomic_load(&owned->kept);
+    while (!atomic_compare_exchange_weak(&owned->kept, &fresh->next, fresh))
+        ;
+    return true;
+}
+
+static smp_code instance_failed(const smp_diags *diags, size_t before, const smp_node *node, smp_error *err)
+{
+    int line, column;
+    if (diags->count <= before)
+        return smp_fail(err, SMP_E_PIPE, "stage '%s' has wrong parameters for this input", node->stage->name);
+    const smp_diag *diag = &diags->items[before];
+    smp_fail(err, SMP_E_PIPE, "%s", diag->message);
+    if (diag->span.source >= 0 && (size_t)diag->span.source < diags->source_count) {
+        smp_diags_locate(diags, diag->span, &line, &column);
+        smp_at(err, "%s:%d:%d", diags->sources[diag->span.source].name, line, column);
+    }
+    return SMP_E_PIPE;
+}
+
+smp_code smp_node_params(const smp_program *program, const smp_node *node, const smp_shape *in, smp_diags *diags,
+                         void *params, smp_error *err)
+{
+    smp_diags own = {0};
+    smp_diags *to = diags ? diags : &own;
+    smp_arena arena = {0};
+    smp_owned *owned = program->owned;
+    smp_check check = {.diags = to, .arena = &arena, .shape = in};
+    smp_code code = SMP_OK;
+    size_t before = to->count;
+    bool wrong = false;
+    if (node->stage->params_size)
+        memset(params, 0, node->stage->params_size);
+    for (size_t i = 0; i < node->argument_count; i++) {
+        const smp_argument *argument = &node->arguments[i];
+        smp_field field = argument->field;
+        if (argument->later) {
+            smp_value value = argument->value;
+            if (value.span.source < 0)
+                value.span = node->span; /* a default has no place: use the stage's name */
+            if (smp_value_bind(&check, argument->param, &value, &field) != SMP_BOUND_DONE)
+                wrong = true;
+            else if (argument->param->type == SMP_T_MATRIX && !keep_matrix(owned, &field.matrix))
+                arena.failed = true;
+        }
+        if (!wrong && !arena.failed)
+            smp_field_put(argument->param, &field, params);
+    }
+    if (arena.failed || to->out_of_memory)
+        code = smp_fail_memory(err, "parameters", node->stage->params_size);
+    else if (wrong)
+        code = instance_failed(to, before, node, err);
+    smp_arena_free(&arena);
+    smp_diags_free(&own);
+    return code;
+}
+
+smp_code smp_default_params(const smp_stage *stage, void *params, smp_error *err)
+{
+    smp_code code = SMP_OK;
+    if (stage->params_size)
+        memset(params, 0, stage->params_size);
+    for (const smp_param *param = stage->params; param && param->name && !code; param++) {
+        if (!param->fallback)
+            continue;
+        smp_arena arena = {0};
+        smp_argument argument = {0};
+        bool quoted = param->type == SMP_T_STRING && param->fallback[0] == '"';
+        if (!smp_bind_default(&arena, stage, param, &argument, err))
+            code = err ? err->code : SMP_E_PROCESS;
+        else if (argument.later || param->type == SMP_T_MATRIX || quoted)
+            code = smp_fail(err, SMP_E_PROCESS, "stage '%s': the default of '%s' lives in a program; parse one",
+                            stage->name, param->name);
+        else if (param->type == SMP_T_STRING)
+            argument.field.string = param->fallback;
+        if (!code)
+            smp_field_put(param, &argument.field, params);
+        smp_arena_free(&arena);
+    }
+    return code;
+}

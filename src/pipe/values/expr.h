@@ -1,0 +1,71 @@
+/* Arithmetic in braces, compiled to a short postfix program with a known unit. So `px` plus `Hz` is an error before any
+ * picture is opened, and evaluation needs no recursion. */
+#ifndef SMP_PIPE_VALUES_EXPR_H
+#define SMP_PIPE_VALUES_EXPR_H
+
+#include "base/text/diag.h"
+#include "pipe/arena.h"
+#include "pipe/values/units.h"
+#include "pipe/values/value.h"
+
+typedef enum smp_op_code {
+    SMP_OP_NUMBER,
+    SMP_OP_WIDTH,
+    SMP_OP_HEIGHT,
+    SMP_OP_CHANNELS,
+    SMP_OP_RATE,
+    SMP_OP_ADD,
+    SMP_OP_SUBTRACT,
+    SMP_OP_MULTIPLY,
+    SMP_OP_DIVIDE,
+    SMP_OP_NEGATE,
+    SMP_OP_MIN,
+    SMP_OP_MAX,
+    SMP_OP_ROUND,
+    SMP_OP_WITHIN /* the top of the stack must lie within a parameter's min and max */
+} smp_op_code;
+
+typedef struct smp_bounds {
+    const char *name; /* of the parameter */
+    double min, max;
+    smp_unit unit;
+} smp_bounds;
+
+typedef struct smp_op {
+    smp_op_code code;
+    double number;
+    const smp_bounds *bounds;
+} smp_op;
+
+typedef struct smp_expr {
+    const smp_op *ops;
+    size_t count;
+    smp_unit unit;
+    bool constant; /* needs no shape */
+} smp_expr;
+
+/* The value of $name; null after reporting that there is none. */
+typedef const smp_value *smp_expr_lookup(void *context, const char *name, size_t length, smp_span span);
+
+/* Compiles the text between the braces of `brace`. Null after a reported mistake or without memory (arena->failed). */
+const smp_expr *smp_expr_compile(smp_arena *arena, smp_diags *diags, const smp_ast_value *brace,
+                                 smp_expr_lookup *lookup, void *context);
+
+typedef enum smp_eval {
+    SMP_EVAL_DONE,
+    SMP_EVAL_SHAPE,    /* needs a shape, and shape is null */
+    SMP_EVAL_ZERO,     /* division by zero */
+    SMP_EVAL_INFINITE, /* too large */
+    SMP_EVAL_RATE,     /* a picture has no rate */
+    SMP_EVAL_BOUNDS    /* a parameter is outside its bounds: see *outside, *value */
+} smp_eval;
+
+smp_eval smp_expr_evaluate(const smp_expr *expr, const smp_shape *shape, double *value, const smp_bounds **outside);
+
+/* Reports the failure of an evaluation (neither DONE nor SHAPE). */
+void smp_expr_report(smp_diags *diags, smp_span span, smp_eval what, double value, const smp_bounds *outside);
+
+/* expr followed by a check of its bounds; null: out of memory. */
+const smp_expr *smp_expr_within(smp_arena *arena, const smp_expr *expr, const smp_bounds *bounds);
+
+#endif
