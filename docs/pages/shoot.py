@@ -59,7 +59,7 @@ def shoot(program, page, out, width, dark):
     scheme = "dark" if dark else "light"
     with tempfile.TemporaryDirectory(dir=out, prefix=".shoot-") as folder:
         folder = pathlib.Path(folder)
-        text = page.read_text()
+        text = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())  # TELL is not its own
         if page.suffix == ".svg":
             fit = "<style>svg{max-width:100%;height:auto}body{margin:0}</style>"
             text = f'<!doctype html><meta name="color-scheme" content="light dark">{fit}<body>{text}'

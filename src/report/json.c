@@ -15,8 +15,9 @@ void smp_json_begin(smp_json *json, FILE *to, bool compact)
     json->first[0] = true;
 }
 
-static void put_string(FILE *to, const char *value)
+static void put_string(const smp_json *json, const char *value)
 {
+    FILE *to = json->to;
     static const char named[] = "\"\\\n\t\r", names[] = "\"\\ntr";
     for (fputc('"', to); *value;) {
         uint32_t code;
@@ -26,7 +27,7 @@ static void put_string(FILE *to, const char *value)
             fputs("\xef\xbf\xbd", to); /* U+FFFD */
         else if (at)
             fprintf(to, "\\%c", names[at - named]);
-        else if (code < 0x20 || smp_utf8_unprintable(code))
+        else if (code < 0x20 || smp_utf8_unprintable(code) || (json->page && code == '<'))
             fprintf(to, "\\u%04x", (unsigned)code);
         else
             fwrite(value, 1, length, to);
@@ -54,7 +55,7 @@ static void before(smp_json *json, const char *key)
         new_line(json, json->depth);
     }
     if (key) {
-        put_string(json->to, key);
+        put_string(json, key);
         fputs(": ", json->to);
     }
 }
@@ -94,7 +95,7 @@ void smp_json_string(smp_json *json, const char *key, const char *value)
 {
     before(json, key);
     if (value)
-        put_string(json->to, value);
+        put_string(json, value);
     else
         fputs("null", json->to);
 }

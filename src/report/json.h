@@ -9,7 +9,7 @@
 
 typedef struct smp_json {
     FILE *to;
-    bool compact;
+    bool compact, page; /* page: '<' is escaped, so that no text ends the script element that holds it */
     int depth;
     bool first[32]; /* nothing yet at this depth */
 } smp_json;

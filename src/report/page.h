@@ -1,17 +1,25 @@
-/* What the pages of measure and batch share: the look. No network; it fits a phone, follows dark mode and prints. */
+/* Pages: one HTML file each that needs no network, follows dark mode, fits a phone and prints. The build makes one
+ * template of src/report/page and puts it into the program. A page is that template with a title, a plain table for
+ * browsers without scripts, and a report as JSON, which the template's script draws. The page's policy lets no other
+ * script run. */
 #ifndef SMP_REPORT_PAGE_H
 #define SMP_REPORT_PAGE_H
 
 #include <stdio.h>
 
-/* Everything up to <body>; more: rules of the page's own, or "". */
-void smp_page_begin(FILE *to, const char *title, const char *more);
+#include "report/json.h"
+
+/* Everything up to the plain table, which is written next. command: "compare"; title: any bytes, "" for none. */
+void smp_page_begin(FILE *to, const char *command, const char *title);
+
+/* A row of the plain table, between <table> and </table>; tag: "th" or "td". Texts are any bytes. */
+void smp_page_row(FILE *to, const char *tag, const char *const *texts, size_t count);
+
+/* The plain table of what is written as CSV to the file that this opens; closed by fclose. Null without memory. */
+FILE *smp_page_table(FILE *to);
+
+/* Everything up to the data, which are written next as one object. view: of main.js. */
+void smp_page_data(FILE *to, const char *view, smp_json *json);
 void smp_page_end(FILE *to);
-
-/* "1 file", "2 files". */
-void smp_page_count(FILE *to, size_t count, const char *one, const char *many);
-
-/* Five digits; whole numbers in full. Nothing where it is not finite. */
-void smp_page_number(FILE *to, double value);
 
 #endif

@@ -34,13 +34,13 @@ static char *map_text(smp_bank_access access, smp_bank_rules rules, bool color)
     return text;
 }
 
-static char *map_svg(smp_bank_access access, smp_bank_rules rules, smp_bank_map_svg_options options)
+static char *map_svg(smp_bank_access access, smp_bank_rules rules, const char *title, const char *subtitle)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
     assert_non_null(to);
-    smp_bank_map_svg(to, &access, rules, &options);
+    smp_bank_map_svg(to, &access, rules, title, subtitle);
     fclose(to);
     return text;
 }
@@ -140,33 +140,42 @@ static void phases_of_wide_accesses_have_headings(void **state)
 static void svg_has_a_cell_for_each_lane(void **state)
 {
     (void)state;
-    char *svg = map_svg(strided(4, 8), SMP_BANKS_CC5, (smp_bank_map_svg_options){.title = "tid*2"});
+    char *svg = map_svg(strided(4, 8), SMP_BANKS_CC5, "tid*2", NULL);
     assert_int_equal(occurrences(svg, "class=\"first\""), 16);
     assert_int_equal(occurrences(svg, "class=\"later\""), 16);
     assert_non_null(strstr(svg, "wavefront 2, bank 30: lane 31, byte 248"));
-    assert_null(strstr(svg, "xmlns"));
-    assert_null(strstr(svg, "<style>"));
-    free(svg);
-    svg = map_svg(strided(4, 8), SMP_BANKS_CC5, (smp_bank_map_svg_options){.file = true});
     assert_non_null(strstr(svg, "xmlns=\"http://www.w3.org/2000/svg\""));
     assert_non_null(strstr(svg, "<style>"));
     free(svg);
 }
 
-static void svg_of_many_wavefronts_can_be_cut(void **state)
+/* Wavefronts of JSON name the banks that serve, each with its lanes. */
+static void json_has_the_schedule(void **state)
 {
     (void)state;
-    char *svg = map_svg(strided(4, 128), SMP_BANKS_CC5, (smp_bank_map_svg_options){.most_wavefronts = 8});
-    assert_int_equal(occurrences(svg, "class=\"later\""), 7);
-    assert_non_null(strstr(svg, "and 24 more wavefronts"));
-    free(svg);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    const smp_bank_access access = strided(4, 128);
+    smp_json json;
+    assert_non_null(to);
+    smp_json_begin(&json, to, true);
+    smp_json_object(&json, NULL);
+    smp_bank_access_json(&json, &access, "tile");
+    smp_json_end(&json, '}');
+    fclose(to);
+    assert_non_null(strstr(text, "\"wavefronts\": 32, \"ideal\": 1, "));
+    assert_non_null(strstr(text, "\"turns\": \"lanes 0, 1, 2, 3 and 28 more want different words of bank 0\""));
+    assert_non_null(strstr(text, "\"advice\": \"pad tile by 1 element of 4 bytes after each 32 "));
+    assert_int_equal(occurrences(text, "\"turn\": "), 32);
+    assert_non_null(strstr(text, "{\"phase\": 0, \"turn\": 31, \"bank_lanes\": [0, 2147483648]}"));
+    free(text);
 }
 
 static void titles_are_escaped(void **state)
 {
     (void)state;
-    smp_bank_map_svg_options options = {.title = "<script>\"tid\" & 5\001</script>"};
-    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, options);
+    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, "<script>\"tid\" & 5\001</script>", NULL);
     assert_null(strstr(svg, "<script>"));
     assert_non_null(strstr(svg, "&lt;script&gt;&quot;tid&quot; &amp; 5?&lt;/script&gt;"));
     free(svg);
@@ -178,7 +187,7 @@ static void long_titles_are_cut_and_kept_for_screen_readers(void **state)
     char title[301];
     memset(title, 'x', 300);
     title[300] = '\0';
-    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, (smp_bank_map_svg_options){.title = title, .subtitle = "two"});
+    char *svg = map_svg(strided(4, 4), SMP_BANKS_CC5, title, "two");
     assert_int_equal(occurrences(svg, title), 1); /* the label */
     assert_non_null(strstr(svg, "xxxxx: two\">"));
     assert_non_null(strstr(svg, "x\xe2\x80\xa6</text>"));
@@ -209,7 +218,7 @@ SMP_SUITE(bank_map)
         cmocka_unit_test(colour_adds_codes_and_nothing_else),
         cmocka_unit_test(phases_of_wide_accesses_have_headings),
         cmocka_unit_test(svg_has_a_cell_for_each_lane),
-        cmocka_unit_test(svg_of_many_wavefronts_can_be_cut),
+        cmocka_unit_test(json_has_the_schedule),
         cmocka_unit_test(titles_are_escaped),
         cmocka_unit_test(long_titles_are_cut_and_kept_for_screen_readers),
         cmocka_unit_test(lanes_are_named_in_runs),

@@ -388,8 +388,7 @@ static smp_code write_svg(const bank_settings *settings, const smp_bank_study *s
     title = smp_asprintf("%s (%d-byte %s, compute capability %s)", study->name, study->access.width, study->op,
                          study->capability);
     smp_bank_verdict(verdict, sizeof verdict, study);
-    smp_bank_map_svg_options drawing = {.title = title, .subtitle = verdict, .file = true};
-    smp_bank_map_svg(to, &study->access, study->rules, &drawing);
+    smp_bank_map_svg(to, &study->access, study->rules, title, verdict);
     if (fclose(to) != 0 || !title)
         code = smp_fail_memory(err, "the map", size);
     else if (!strcmp(settings->svg, "-"))

@@ -217,8 +217,8 @@ smp_code smp_batch_report_close(smp_batch_job *job, const smp_program *program, 
         const smp_batch_settings *s = job->settings;
         const smp_todo_count *count = &job->todo.count;
         job->page.skipped = count->done + count->kept + count->left;
-        smp_batch_page_write(job->html, &job->page, s->many.pipe, program, s->folder, smp_now() - job->began,
-                             &s->many.plan.base.common.read);
+        const smp_page_work work = {s->many.pipe, program, s->folder, smp_now() - job->began};
+        smp_batch_page_write(job->html, &job->page, &work, &s->many.plan.base.common.read);
         code = close_file(job->html, job->settings->html, 0, err);
     }
     smp_batch_page_free(&job->page);

@@ -1,6 +1,9 @@
 /* Draws maps of banks: see bank_map.h. */
 #include "lab/report/bank_map.h"
 
+#include <math.h>
+
+#include "lab/report/bank_words.h"
 #include "report/text.h"
 
 char *smp_bank_lanes_text(char *text, size_t size, uint32_t lanes, const char *separator)
@@ -92,27 +95,24 @@ void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules r
 /* ------------------------------------------------------------------------------------------------ SVG */
 
 enum { TITLE_TENTHS = 82, SUBTITLE_TENTHS = 69 }; /* of a pixel: a character at 13 and 11 px, rounded up */
-enum { CELL = 18, LINE = 18, LEFT = 44, TITLE = 22, HEAD = 20, PHASE = 18, FOOT = 18, EDGE = 2 };
+enum { CELL = 18, LINE = 18, LEFT = 44, TITLE = 22, HEAD = 20, PHASE = 18, EDGE = 2 };
 
-const char *smp_bank_map_css(void)
-{
-    return "svg.bank-map{max-width:100%;height:auto;font:11px ui-monospace,Menlo,Consolas,monospace}\n"
-           "svg.bank-map .title{font-size:13px;font-weight:bold}\n"
-           "svg.bank-map .paper{fill:#fff}\n"
-           "svg.bank-map text{fill:#222}\n"
-           "svg.bank-map .label{fill:#666}\n"
-           "svg.bank-map .idle{fill:#f1f1f1}\n"
-           "svg.bank-map .first rect{fill:#b7e1c0;stroke:#2e7d45}\n"
-           "svg.bank-map .later rect{fill:#f6b9b1;stroke:#b3261e}\n"
-           "svg.bank-map .several rect{stroke-width:2}\n"
-           "@media screen and (prefers-color-scheme:dark){\n"
-           "svg.bank-map .paper{fill:#1b1b1b}\n"
-           "svg.bank-map text{fill:#eee}\n"
-           "svg.bank-map .label{fill:#aaa}\n"
-           "svg.bank-map .idle{fill:#2b2b2b}\n"
-           "svg.bank-map .first rect{fill:#1f5c33;stroke:#6fcf8b}\n"
-           "svg.bank-map .later rect{fill:#7a221b;stroke:#ff8a80}}\n";
-}
+static const char style[] = "svg.bank-map{max-width:100%;height:auto;font:11px ui-monospace,Menlo,Consolas,monospace}\n"
+                            "svg.bank-map .title{font-size:13px;font-weight:bold}\n"
+                            "svg.bank-map .paper{fill:#fff}\n"
+                            "svg.bank-map text{fill:#222}\n"
+                            "svg.bank-map .label{fill:#666}\n"
+                            "svg.bank-map .idle{fill:#f1f1f1}\n"
+                            "svg.bank-map .first rect{fill:#b7e1c0;stroke:#2e7d45}\n"
+                            "svg.bank-map .later rect{fill:#f6b9b1;stroke:#b3261e}\n"
+                            "svg.bank-map .several rect{stroke-width:2}\n"
+                            "@media screen and (prefers-color-scheme:dark){\n"
+                            "svg.bank-map .paper{fill:#1b1b1b}\n"
+                            "svg.bank-map text{fill:#eee}\n"
+                            "svg.bank-map .label{fill:#aaa}\n"
+                            "svg.bank-map .idle{fill:#2b2b2b}\n"
+                            "svg.bank-map .first rect{fill:#1f5c33;stroke:#6fcf8b}\n"
+                            "svg.bank-map .later rect{fill:#7a221b;stroke:#ff8a80}}\n";
 
 static void put_cell(FILE *to, const smp_bank_wavefront *wavefront, int number, int bank, int y,
                      smp_bank_geometry geometry)
@@ -155,35 +155,29 @@ static int put_heading(FILE *to, const char *class, const char *text, int column
     return TITLE;
 }
 
-void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules rules,
-                      const smp_bank_map_svg_options *options)
+void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules rules, const char *title,
+                      const char *subtitle)
 {
     smp_bank_schedule schedule;
     smp_bank_geometry geometry = smp_bank_geometry_of(rules);
     int banks = (int)geometry.banks, width = LEFT + banks * CELL + EDGE;
     smp_bank_schedule_of(access, rules, &schedule);
-    int shown = schedule.count;
-    if (options->most_wavefronts > 0 && shown > options->most_wavefronts)
-        shown = options->most_wavefronts;
-    int phases = shown && schedule.phases > 1 ? schedule.wavefronts[shown - 1].phase + 1 : 0;
-    bool cut = shown < schedule.count;
-    int height = (options->title ? TITLE : 0) + (options->subtitle ? TITLE : 0) + HEAD + shown * LINE + phases * PHASE +
-                 (cut ? FOOT : 0) + EDGE;
+    const int shown = schedule.count, phases = shown && schedule.phases > 1 ? schedule.phases : 0;
+    int height = (title ? TITLE : 0) + (subtitle ? TITLE : 0) + HEAD + shown * LINE + phases * PHASE + EDGE;
 
-    fprintf(to, "<svg class=\"bank-map\"%s viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"",
-            options->file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", width, height, width, height);
-    smp_text_xml(to, options->title ? options->title : "which lanes each bank serves, wavefront by wavefront");
-    if (options->subtitle) {
+    fprintf(to,
+            "<svg class=\"bank-map\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+            "height=\"%d\" role=\"img\" aria-label=\"",
+            width, height, width, height);
+    smp_text_xml(to, title ? title : "which lanes each bank serves, wavefront by wavefront");
+    if (subtitle) {
         fputs(": ", to);
-        smp_text_xml(to, options->subtitle);
+        smp_text_xml(to, subtitle);
     }
-    fputs("\">\n", to);
-    if (options->file)
-        fprintf(to, "<style>\n%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", smp_bank_map_css(),
-                width, height);
+    fprintf(to, "\">\n<style>\n%s</style>\n<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", style, width, height);
     int y = 0, phase = -1;
-    y += put_heading(to, "title", options->title, width * 10 / TITLE_TENTHS, y);
-    y += put_heading(to, "label", options->subtitle, width * 10 / SUBTITLE_TENTHS, y);
+    y += put_heading(to, "title", title, width * 10 / TITLE_TENTHS, y);
+    y += put_heading(to, "label", subtitle, width * 10 / SUBTITLE_TENTHS, y);
     fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\">bank</text>", EDGE, y + HEAD - 6);
     for (int bank = 0; bank < banks; bank++)
         fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>",
@@ -201,8 +195,55 @@ void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules ru
         put_wavefront(to, &schedule.wavefronts[i], i + 1, y, geometry);
         y += LINE;
     }
-    if (cut)
-        fprintf(to, "<text class=\"label\" x=\"%d\" y=\"%d\">and %d more wavefronts</text>\n", LEFT, y + FOOT - 5,
-                schedule.count - shown);
     fputs("</svg>\n", to);
+}
+
+/* ------------------------------------------------------------------------------------------------ JSON */
+
+void smp_bank_offsets_json(smp_json *json, const char *key, const smp_bank_access *access)
+{
+    double offsets[SMP_WARP];
+    for (int lane = 0; lane < SMP_WARP; lane++)
+        offsets[lane] = access->active >> lane & 1 ? (double)access->offset[lane] : (double)NAN;
+    smp_json_numbers(json, key, offsets, SMP_WARP);
+}
+
+static void put_schedule(smp_json *json, const smp_bank_schedule *schedule)
+{
+    smp_json_array(json, "schedule");
+    for (int i = 0; i < schedule->count; i++) {
+        double pairs[2 * SMP_BANKS];
+        size_t used = 0;
+        for (int bank = 0; bank < SMP_BANKS; bank++)
+            if (schedule->wavefronts[i].cells[bank].lanes) {
+                pairs[used++] = bank;
+                pairs[used++] = schedule->wavefronts[i].cells[bank].lanes;
+            }
+        smp_json_object(json, NULL);
+        smp_json_integer(json, "phase", schedule->wavefronts[i].phase);
+        smp_json_integer(json, "turn", schedule->wavefronts[i].turn);
+        smp_json_numbers(json, "bank_lanes", pairs, used);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+void smp_bank_access_json(smp_json *json, const smp_bank_access *access, const char *name)
+{
+    char text[300];
+    smp_bank_schedule schedule;
+    if (!access->active)
+        return;
+    smp_bank_schedule_of(access, SMP_BANKS_CC5, &schedule);
+    const smp_bank_cost *cost = &schedule.cost;
+    smp_json_object(json, "access");
+    smp_json_integer(json, "wavefronts", cost->wavefronts);
+    smp_json_integer(json, "ideal", cost->ideal);
+    const bool turns = smp_bank_turns_text(text, sizeof text, access, SMP_BANKS_CC5);
+    smp_json_string(json, "turns", turns ? text : NULL);
+    const bool advice = cost->conflicts && smp_bank_advice_text(text, sizeof text, access, cost->ideal, name);
+    smp_json_string(json, "advice", advice ? text : NULL);
+    smp_json_number(json, "pad_share", advice ? smp_bank_pad_share(access) : 0);
+    put_schedule(json, &schedule);
+    smp_json_end(json, '}');
 }

@@ -1,5 +1,5 @@
 /* Draws one warp's access to shared memory: 32 banks across, a wavefront a line, in each cell the lane that the bank
- * serves. For terminals, and as SVG for files and pages. */
+ * serves. For terminals, as an SVG file, and as JSON for pages, which draw it. */
 #ifndef SMP_LAB_REPORT_BANK_MAP_H
 #define SMP_LAB_REPORT_BANK_MAP_H
 
@@ -7,25 +7,25 @@
 #include <stdio.h>
 
 #include "banks/bank.h"
+#include "report/json.h"
 
 /* At most SMP_TEXT_WIDTH columns. With colour, the first wavefronts of a phase are green and conflicts red; without,
  * the line numbers tell the same. */
 void smp_bank_map_text(FILE *to, const smp_bank_access *access, smp_bank_rules rules, bool color);
 
-typedef struct smp_bank_map_svg_options {
-    const char *title;    /* a line above the map, and the picture's name for screen readers; any UTF-8; null: none */
-    const char *subtitle; /* a second line; null: none. Both are cut at the picture's edge */
-    bool file;            /* a file of its own: with XML namespace, styles and background */
-    int most_wavefronts;  /* draw at most so many and say how many are left out; 0: all */
-} smp_bank_map_svg_options;
+/* A picture about 620 px wide, with XML namespace, styles and background. Every cell has a tooltip with lanes and
+ * bytes. title: a line above the map, and the picture's name for screen readers; subtitle: a second line. Any UTF-8,
+ * cut at the picture's edge; null: none. */
+void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules rules, const char *title,
+                      const char *subtitle);
 
-/* One <svg> element about 620 px wide, made to scale down (viewBox, no fixed width in pages). Every cell has a tooltip
- * with lanes and bytes. For a page: options->file false, and smp_bank_map_css() once in a <style>. */
-void smp_bank_map_svg(FILE *to, const smp_bank_access *access, smp_bank_rules rules,
-                      const smp_bank_map_svg_options *options);
+/* The member `key`: the byte address of each lane, null of one that is not active. */
+void smp_bank_offsets_json(smp_json *json, const char *key, const smp_bank_access *access);
 
-/* The rules for svg.bank-map: light, dark and print. */
-const char *smp_bank_map_css(void);
+/* The member "access", by the rules of 5.x: what the access costs, which lanes take turns, which layout of the array
+ * `name` (null: unknown) would spare that, the share of memory that its pad adds, and for each wavefront the pairs of a
+ * bank and the lanes (bit n: lane n) that it serves. Nothing without active lanes. */
+void smp_bank_access_json(smp_json *json, const smp_bank_access *access, const char *name);
 
 /* "0-7 9 12-15": the lanes of a mask, runs separated by `separator`. Returns text. */
 char *smp_bank_lanes_text(char *text, size_t size, uint32_t lanes, const char *separator);

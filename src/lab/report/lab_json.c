@@ -1,5 +1,7 @@
-/* The lab's results as JSON and CSV. */
+/* The lab's results as JSON, which a page draws, and CSV. */
+#include "lab/report/bank_map.h"
 #include "lab/report/lab.h"
+#include "report/page.h"
 #include "report/text.h"
 
 static const char *const spaces[] = {"shared", "global"};
@@ -17,6 +19,7 @@ static void put_count(smp_json *json, const char *key, uint64_t value)
 
 static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row *row, smp_lab_sources *sources)
 {
+    smp_bank_access access;
     smp_json_object(json, NULL);
     smp_json_string(json, "file", path_of(r, row->file));
     put_count(json, "line", row->line);
@@ -38,6 +41,10 @@ static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row
         put_count(json, "conflicts", row->conflicts);
         smp_json_number(json, "n_way", row->ideal ? (double)row->wavefronts / (double)row->ideal : 0);
         smp_json_string(json, "array", row->array[0] ? row->array : NULL);
+        if (smp_lab_access(row, &access)) {
+            smp_bank_offsets_json(json, "worst_offsets", &access);
+            smp_bank_access_json(json, &access, row->array);
+        }
     } else {
         put_count(json, "sectors", row->sectors);
         put_count(json, "sectors_ideal", row->sectors_ideal);
@@ -118,6 +125,53 @@ static void put_findings(smp_json *json, const smp_warp_result *r)
     smp_json_end(json, ']');
 }
 
+/* ------------------------------------------------------------------------------------------------ source lines */
+
+enum { AROUND = 2 }; /* lines above and below one that accesses memory */
+
+/* Whether a line of the file is near one that accesses memory, or is the place of a mistake. *more: set where a later
+ * line is. */
+static bool is_told(const smp_warp_result *r, uint32_t file, uint32_t line, bool *more)
+{
+    bool told = false;
+    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].file == file && r->rows[i].line) {
+            *more = *more || r->rows[i].line + AROUND > line;
+            told = told || (line + AROUND >= r->rows[i].line && line <= r->rows[i].line + AROUND);
+        }
+    for (size_t i = 0; i < 2 * r->finding_count; i++) {
+        const smp_warp_place *place = i % 2 ? &r->findings[i / 2].other : &r->findings[i / 2].here;
+        if (place->file == file && place->line) {
+            *more = *more || place->line > line;
+            told = told || place->line == line;
+        }
+    }
+    return told;
+}
+
+/* The lines that a page shows, by file and number. */
+static void put_sources(smp_json *json, const smp_warp_result *r, smp_lab_sources *sources)
+{
+    char number[16];
+    smp_json_object(json, "sources");
+    for (uint32_t file = 0; file < r->file_count; file++) {
+        bool more = false;
+        (void)is_told(r, file, 0, &more);
+        if (!more)
+            continue;
+        smp_json_object(json, path_of(r, file));
+        for (uint32_t line = 1; more; line++) {
+            more = false;
+            const bool told = is_told(r, file, line, &more);
+            snprintf(number, sizeof number, "%u", line);
+            if (told)
+                smp_json_string(json, number, smp_lab_text(sources, path_of(r, file), line));
+        }
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, '}');
+}
+
 static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
 {
     const smp_warp_result *r = &report->results[i];
@@ -148,8 +202,23 @@ static void put_kernel(smp_json *json, const smp_lab_report *report, size_t i)
     for (size_t k = 0; k < r->row_count; k++)
         put_row(json, r, &r->rows[k], report->sources);
     smp_json_end(json, ']');
+    put_sources(json, r, report->sources);
     put_findings(json, r);
     smp_json_string(json, "stopped", r->stopped ? r->error.message : NULL);
+    smp_json_end(json, '}');
+}
+
+/* One object with "kernels". */
+static void put_report(smp_json *json, const smp_lab_report *report)
+{
+    smp_json_object(json, NULL);
+    smp_json_string(json, "code", report->code);
+    if (report->gpu)
+        put_gpu(json, report);
+    smp_json_array(json, "kernels");
+    for (size_t i = 0; i < report->count; i++)
+        put_kernel(json, report, i);
+    smp_json_end(json, ']');
     smp_json_end(json, '}');
 }
 
@@ -157,16 +226,26 @@ void smp_lab_json(FILE *to, const smp_lab_report *report)
 {
     smp_json json;
     smp_json_begin(&json, to, false);
-    smp_json_object(&json, NULL);
-    smp_json_string(&json, "code", report->code);
-    if (report->gpu)
-        put_gpu(&json, report);
-    smp_json_array(&json, "kernels");
-    for (size_t i = 0; i < report->count; i++)
-        put_kernel(&json, report, i);
-    smp_json_end(&json, ']');
-    smp_json_end(&json, '}');
+    put_report(&json, report);
 }
+
+void smp_lab_html(FILE *to, const smp_lab_report *report)
+{
+    smp_json json;
+    smp_lab_report lines = *report;
+    lines.entries = NULL; /* a row a source line, of compared kernels too */
+    smp_page_begin(to, "kernel", report->count ? report->entries[0].file : "");
+    FILE *csv = smp_page_table(to);
+    if (csv) { /* else browsers without scripts show nothing */
+        smp_lab_csv(csv, &lines);
+        fclose(csv);
+    }
+    smp_page_data(to, "kernel", &json);
+    put_report(&json, report);
+    smp_page_end(to);
+}
+
+/* ------------------------------------------------------------------------------------------------ CSV */
 
 static void csv_kernels(FILE *to, const smp_lab_report *report)
 {

@@ -1,9 +1,11 @@
-/* The comparison for programs: as JSON, every sample and everything needed to repeat it; as CSV, a line for each
- * variant. */
+/* The comparison for programs: as JSON, every sample and everything needed to repeat it, which a page draws; as CSV, a
+ * line for each variant. */
 #include <math.h>
 
+#include "lab/report/bank_map.h"
 #include "report/compare/compare.h"
 #include "report/json.h"
+#include "report/page.h"
 #include "report/text.h"
 
 static double or_null(double value)
@@ -115,16 +117,14 @@ static void put_kernels(smp_json *json, const smp_compare_variant *variant)
     smp_json_array(json, "sites");
     for (size_t i = 0; i < variant->site_count; i++) {
         const smp_compare_site *site = &variant->sites[i];
-        double offsets[SMP_WARP];
-        for (int lane = 0; lane < SMP_WARP; lane++)
-            offsets[lane] = site->example.active >> lane & 1 ? (double)site->example.offset[lane] : (double)NAN;
         smp_json_object(json, NULL);
         smp_json_string(json, "where", site->where);
         smp_json_string(json, "kernel", site->kernel);
         smp_json_string(json, "operation", smp_shared_op_name(site->op));
         smp_json_integer(json, "width", site->width);
         put_shared(json, "total", &site->count);
-        smp_json_numbers(json, "example_offsets", offsets, SMP_WARP);
+        smp_bank_offsets_json(json, "example_offsets", &site->example);
+        smp_bank_access_json(json, &site->example, NULL);
         smp_json_end(json, '}');
     }
     smp_json_end(json, ']');
@@ -136,6 +136,8 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
     static const char *const checks[] = {"not run", "right", "WRONG"};
     smp_json_object(json, NULL);
     smp_json_string(json, "variant", variant->name);
+    if (variant->help)
+        smp_json_string(json, "help", variant->help);
     smp_json_string(json, "check", checks[variant->check]);
     if (variant->left_out)
         smp_json_bool(json, "left_out", true);
@@ -159,7 +161,7 @@ static void put_variant(smp_json *json, const smp_compare *compare, const smp_co
         smp_json_numbers(json, "samples_seconds", variant->samples, variant->sample_count);
     }
     put_counts(json, variant);
-    if (variant->launch_count)
+    if (variant->launch_count || variant->site_count)
         put_kernels(json, variant);
     smp_json_end(json, '}');
 }
@@ -181,9 +183,15 @@ static void put_step(smp_json *json, const smp_compare *compare, const smp_compa
     smp_json_number(json, "operations", step->ops);
     smp_json_bool(json, "fits_cache", step->fits_cache);
     smp_json_bool(json, "few_samples", step->timed_out);
+    if (smp_compare_enlarge(compare, step)) {
+        smp_json_number(json, "waves_of_blocks", smp_compare_waves(compare, step));
+        smp_json_integer(json, "enlarge", smp_compare_enlarge(compare, step));
+    }
     if (step->count_rows) {
         smp_json_object(json, "counted");
         smp_json_bool(json, "crop", smp_compare_crop(step, crop, sizeof crop)[0] != '\0');
+        if (crop[0])
+            smp_json_string(json, "what", crop);
         smp_json_integer(json, "first_row", step->count_from);
         smp_json_integer(json, "rows", step->count_rows);
         smp_json_integer(json, "of_rows", step->height);
@@ -198,10 +206,8 @@ static void put_step(smp_json *json, const smp_compare *compare, const smp_compa
     smp_json_end(json, '}');
 }
 
-void smp_compare_json(FILE *to, const smp_compare *compare)
+static void put_comparison(smp_json *json, const smp_compare *compare)
 {
-    smp_json writer, *json = &writer;
-    smp_json_begin(json, to, false);
     smp_json_object(json, NULL);
     smp_json_string(json, "pipeline", compare->pipe);
     smp_json_string(json, "input", compare->input);
@@ -218,6 +224,27 @@ void smp_compare_json(FILE *to, const smp_compare *compare)
         put_step(json, compare, &compare->steps[i]);
     smp_json_end(json, ']');
     smp_json_end(json, '}');
+}
+
+void smp_compare_json(FILE *to, const smp_compare *compare)
+{
+    smp_json json;
+    smp_json_begin(&json, to, false);
+    put_comparison(&json, compare);
+}
+
+void smp_compare_html(FILE *to, const smp_compare *compare)
+{
+    smp_json json;
+    smp_page_begin(to, "compare", compare->pipe ? compare->pipe : compare->input ? compare->input : "");
+    FILE *csv = smp_page_table(to);
+    if (csv) { /* else browsers without scripts show nothing */
+        smp_compare_csv(csv, compare);
+        fclose(csv);
+    }
+    smp_page_data(to, "compare", &json);
+    put_comparison(&json, compare);
+    smp_page_end(to);
 }
 
 /* ------------------------------------------------------------------------------------------------ CSV */

@@ -8,22 +8,8 @@
 #include "base/hash/hash.h"
 #include "report/measure/thumbnail.h"
 #include "report/page.h"
-#include "report/text.h"
 
-enum {
-    PAIR = 360, /* px */
-    OPEN = 12   /* failures; further ones are folded */
-};
-
-static const char style[] =
-    ".pair{--x:50%}.pair div{position:relative}.pair img{width:100%;height:auto;margin:0}\n"
-    ".pair img+img{position:absolute;left:0;top:0;width:100%;height:100%;clip-path:inset(0 0 0 var(--x))}\n"
-    ".pair input{width:100%;height:2rem;margin:0;accent-color:var(--bar)}\n"
-    ".time{display:grid;grid-template-columns:9rem 1fr 9rem;gap:.4rem .8rem;align-items:center}\n"
-    ".time i{display:block;height:1.1rem;background:var(--bar);border-radius:3px}\n"
-    "@media(max-width:40rem){.time{grid-template-columns:auto 1fr auto}}\n"
-    ".wide{grid-template-columns:repeat(auto-fill,minmax(min(20rem,100%),1fr))}dt{font-weight:600}\n"
-    "dd{margin:0 0 .5rem}dd span{display:block}\n";
+enum { PAIR = 360 /* px */ };
 
 static void free_file(smp_page_file *file)
 {
@@ -74,43 +60,25 @@ void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, cons
              smp_hash_name(report->input));
 }
 
-/* The <img> of a file; null: it cannot be shown. From open_memstream. */
-static char *picture_of(const char *path, const smp_read_options *how)
+static void put_pairs(smp_json *json, const smp_batch_page *page, const smp_read_options *how)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *to = open_memstream(&text, &size);
-    const bool made = to && !smp_thumbnail(to, path, how, PAIR, &(smp_error){.code = SMP_OK});
-    if (to && fclose(to) == 0 && made)
-        return text;
-    free(text);
-    return NULL;
-}
-
-static void put_pairs(FILE *to, const smp_batch_page *page, const smp_read_options *how)
-{
-    bool open = false;
+    smp_error err;
+    smp_json_array(json, "pairs");
     for (size_t i = 0; i < page->pair_count; i++) {
-        char *before = picture_of(page->pairs[i].input, how), *after = picture_of(page->pairs[i].text, how);
-        if (before && after) {
-            if (!open)
-                fputs("<h2>Before and after</h2>\n<div class=\"grid wide\">\n", to);
-            open = true;
-            fprintf(to,
-                    "<figure class=\"card\"><div class=\"pair\"><div>%s%s</div><input type=\"range\" value=\"50\" "
-                    "aria-label=\"how much is shown of before\" "
-                    "oninput=\"this.parentNode.style.setProperty('--x',this.value+'%%')\"></div><figcaption><b>",
-                    before, after);
-            smp_text_xml(to, page->pairs[i].input);
-            fputs("</b><span class=\"soft\">left: before; right: ", to);
-            smp_text_xml(to, page->pairs[i].text);
-            fputs("</span></figcaption></figure>\n", to);
+        smp_small_picture before = {.samples = NULL}, after = {.samples = NULL};
+        if (!smp_small_picture_read(page->pairs[i].input, how, PAIR, PAIR, &before, &err) &&
+            !smp_small_picture_read(page->pairs[i].text, how, PAIR, PAIR, &after, &err)) {
+            smp_json_object(json, NULL);
+            smp_json_string(json, "input", page->pairs[i].input);
+            smp_json_string(json, "output", page->pairs[i].text);
+            (void)smp_small_picture_json(json, "before", &before); /* without memory it is not shown */
+            (void)smp_small_picture_json(json, "after", &after);
+            smp_json_end(json, '}');
         }
-        free(before);
-        free(after);
+        smp_free(before.samples);
+        smp_free(after.samples);
     }
-    if (open)
-        fputs("</div>\n", to);
+    smp_json_end(json, ']');
 }
 
 static int by_input(const void *a, const void *b)
@@ -118,111 +86,72 @@ static int by_input(const void *a, const void *b)
     return strcmp(((const smp_page_file *)a)->input, ((const smp_page_file *)b)->input);
 }
 
-/* In the order of names, whatever ended first. A hint stands once: it may be long, and many fail alike. */
-static void put_failures(FILE *to, smp_batch_page *page)
+static void put_files(smp_json *json, const char *key, const char *about, const smp_page_file *files, size_t count)
 {
-    if (!page->failed)
-        return;
-    if (page->failure_count)
+    smp_json_array(json, key);
+    for (size_t i = 0; i < count; i++) {
+        smp_json_object(json, NULL);
+        smp_json_string(json, "input", files[i].input);
+        smp_json_string(json, about, files[i].text);
+        if (files[i].hint)
+            smp_json_string(json, "hint", files[i].hint);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+static void put_data(smp_json *json, const smp_batch_page *page, const smp_page_work *work, const smp_read_options *how)
+{
+    smp_json_object(json, NULL);
+    smp_json_string(json, "pipeline", work->pipe);
+    smp_json_array(json, "steps");
+    for (size_t i = 0; i < work->program->node_count; i++)
+        smp_json_string(json, NULL, work->program->nodes[i].label);
+    smp_json_end(json, ']');
+    smp_json_string(json, "folder", work->folder);
+    smp_json_integer(json, "done", (int64_t)page->done);
+    smp_json_integer(json, "failed", (int64_t)page->failed);
+    smp_json_integer(json, "skipped", (int64_t)page->skipped);
+    smp_json_number(json, "input_bytes", page->input_bytes);
+    smp_json_number(json, "wall_seconds", work->wall_seconds);
+    smp_json_number(json, "read_seconds", page->read);
+    smp_json_number(json, "compute_seconds", page->compute);
+    smp_json_number(json, "write_seconds", page->write);
+    put_files(json, "failures", "error", page->failures, page->failure_count);
+    put_files(json, "slowest", "time", page->slow, page->slow_count);
+    put_pairs(json, page, how);
+    smp_json_end(json, '}');
+}
+
+/* For browsers without scripts: how many files there are, and what failed. */
+static void put_table(FILE *to, const smp_batch_page *page)
+{
+    const struct {
+        const char *text;
+        size_t count;
+    } rows[] = {{"files done", page->done}, {"files failed", page->failed}, {"files made before", page->skipped}};
+    char number[24];
+    fputs("<table>\n", to);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(number, sizeof number, "%zu", rows[i].count);
+        smp_page_row(to, "td", (const char *const[]){rows[i].text, number}, 2);
+    }
+    for (size_t i = 0; i < page->failure_count; i++)
+        smp_page_row(to, "td", (const char *const[]){page->failures[i].input, page->failures[i].text}, 2);
+    fputs("</table>\n", to);
+}
+
+void smp_batch_page_write(FILE *to, smp_batch_page *page, const smp_page_work *work, const smp_read_options *how)
+{
+    char title[48];
+    smp_json json;
+    if (page->failure_count) /* in the order of names, whatever ended first */
         qsort(page->failures, page->failure_count, sizeof *page->failures, by_input);
-    fputs("<h2>What failed</h2>\n<dl>\n", to);
-    for (size_t i = 0; i < page->failure_count; i++) {
-        if (i == OPEN)
-            fprintf(to, "</dl>\n<details><summary>%zu more</summary><dl>\n", page->failed - OPEN);
-        fputs("<dt>", to);
-        smp_text_xml(to, page->failures[i].input);
-        fputs("</dt><dd class=\"bad\">", to);
-        smp_text_xml(to, page->failures[i].text);
-        const char *hint = page->failures[i].hint;
-        for (size_t k = 0; k < i && hint; k++)
-            if (page->failures[k].hint && !strcmp(hint, page->failures[k].hint))
-                hint = NULL;
-        if (hint) {
-            fputs("<span class=\"soft\">", to);
-            smp_text_xml(to, hint);
-            fputs("</span>", to);
-        }
-        fputs("</dd>\n", to);
-    }
-    fputs("</dl>\n", to);
-    if (page->failure_count < page->failed)
-        fprintf(to, "<p>%zu more failed.</p>\n", page->failed - page->failure_count);
-    fputs(page->failure_count > OPEN ? "</details>\n" : "", to);
-}
-
-static void put_time(FILE *to, const char *what, double seconds, double all)
-{
-    const double percent = all > 0 ? 100 * seconds / all : 0;
-    fprintf(to, "<span>%s</span><i style=\"width:%.1f%%\"></i><span class=\"soft\">%.3g s, %.0f %%</span>\n", what,
-            percent > .3 ? percent : .3, seconds, percent);
-}
-
-/* "sharpen: gaussian 2px, subtract ..., into out/" */
-static void put_work(FILE *to, const char *pipe, const smp_program *program, const char *folder)
-{
-    fputs("<p>", to);
-    if (pipe) {
-        fputs("<b>", to);
-        smp_text_xml(to, pipe);
-        fputs("</b>: ", to);
-    }
-    for (size_t i = 0; i < program->node_count; i++) {
-        fputs(i ? ", <code>" : "<code>", to);
-        smp_text_xml(to, program->nodes[i].label);
-        fputs("</code>", to);
-    }
-    fputs(program->node_count ? ", into " : "Converted into ", to);
-    smp_text_xml(to, folder);
-    fputs("</p>\n", to);
-}
-
-static void put_times(FILE *to, const smp_batch_page *page, double all)
-{
-    if (!(all > 0))
-        return;
-    fputs("<h2>Where the time went</h2>\n<p class=\"soft\">Seconds of all files added up; in several threads they "
-          "overlap.</p>\n<div class=\"time\">\n",
-          to);
-    put_time(to, "read, decode", page->read, all);
-    put_time(to, "compute", page->compute, all);
-    put_time(to, "encode, write", page->write, all);
-    fputs("</div>\n", to);
-    if (page->slow_count)
-        fputs("<h3>The slowest</h3>\n<div class=\"scroll\"><table>\n", to);
-    for (size_t i = 0; i < page->slow_count; i++) {
-        fputs("<tr><td><i>", to);
-        smp_text_xml(to, page->slow[i].input);
-        fprintf(to, "</i></td><td>%s</td></tr>\n", page->slow[i].text);
-    }
-    fputs(page->slow_count ? "</table></div>\n" : "", to);
-}
-
-void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, const smp_program *program,
-                          const char *folder, double wall_seconds, const smp_read_options *how)
-{
-    const double all = page->read + page->compute + page->write;
-    char bytes[24], title[80];
-    smp_text_bytes(bytes, sizeof bytes, page->input_bytes);
-    snprintf(title, sizeof title, "smempipe batch: %zu files", page->done + page->failed);
-    smp_page_begin(to, title, style);
-    fputs("<h1>", to);
-    smp_page_count(to, page->done, "file", "files");
-    fputs(" done", to);
-    if (page->failed)
-        fprintf(to, ", <span class=\"bad\">%zu failed</span>", page->failed);
-    fputs("</h1>\n", to);
-    put_work(to, pipe, program, folder);
-    fprintf(to, "<p>%s of input in %.3g seconds", bytes, wall_seconds);
-    if (wall_seconds > 0 && page->done)
-        fprintf(to, (double)page->done >= 100 * wall_seconds ? ", %.0f files a second" : ", %.3g files a second",
-                (double)page->done / wall_seconds);
-    fputs(".", to);
-    if (page->skipped)
-        fprintf(to, " %zu %s made before, and left.", page->skipped, page->skipped == 1 ? "was" : "were");
-    fputs("</p>\n", to);
-    put_failures(to, page);
-    put_pairs(to, page, how);
-    put_times(to, page, all);
+    snprintf(title, sizeof title, "%zu files", page->done + page->failed);
+    smp_page_begin(to, "batch", title);
+    put_table(to, page);
+    smp_page_data(to, "batch", &json);
+    put_data(&json, page, work, how);
     smp_page_end(to);
 }
 

@@ -26,10 +26,16 @@ typedef struct smp_batch_page {
 /* Notes a file. Without memory it is left out of the samples. */
 void smp_batch_page_add(smp_batch_page *page, const smp_run_report *report, const smp_error *err);
 
-/* Writes the page, after it sorts the failures; pictures of the sample are read again. pipe: the pipeline's name; null:
- * its stages were given. */
-void smp_batch_page_write(FILE *to, smp_batch_page *page, const char *pipe, const smp_program *program,
-                          const char *folder, double wall_seconds, const smp_read_options *how);
+/* What the files went through. */
+typedef struct smp_page_work {
+    const char *pipe; /* the pipeline's name; null: its stages were given */
+    const smp_program *program;
+    const char *folder;
+    double wall_seconds;
+} smp_page_work;
+
+/* Writes the page, after it sorts the failures; pictures of the sample are read again. */
+void smp_batch_page_write(FILE *to, smp_batch_page *page, const smp_page_work *work, const smp_read_options *how);
 void smp_batch_page_free(smp_batch_page *page);
 
 #endif

@@ -36,4 +36,8 @@ smp_code smp_measure_file(smp_measure_output *output, const smp_run_report *repo
 smp_code smp_measure_end(smp_measure_output *output, const smp_totals *totals, size_t done, size_t failed,
                          smp_error *err);
 
+/* All files of a group together, as an object: a member of "together". */
+void smp_measure_total_json(smp_json *json, const char *key, const smp_total *total,
+                            const smp_measurements *measurements);
+
 #endif

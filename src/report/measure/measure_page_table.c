@@ -1,76 +1,19 @@
-/* The table of files of a data set's page: see measure_page.h. */
+/* Files side by side on a data set's page: the plain table, recordings that are too soft or clipped, how many things
+ * were found in each. See measure_page.h. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/alloc.h"
 #include "report/measure/measure_page.h"
 #include "report/page.h"
-#include "report/text.h"
 
 enum {
     MOST_ROWS = 5000, /* more would make browsers slow */
-    MOST_OPEN = 12    /* failures; a list of more is folded */
+    MOST_BARS = 40,
+    FIXED = 7 /* columns: path, width, height, frames, rate, channels, format */
 };
 
-/* Sorts by a column, numbers as numbers and before texts; what is empty comes last. Saves the table as CSV. A cell that
- * shows fewer digits has them all in data-v. */
-static const char script[] =
-    "const t=document.getElementById('files'),b=t.tBodies[0];\n"
-    "t.tHead.addEventListener('click',e=>{const h=e.target.closest('th');if(!h)return;const i=h.cellIndex,\n"
-    "d=h.getAttribute('aria-sort')==='descending'?1:-1;for(const o of "
-    "h.parentNode.cells)o.removeAttribute('aria-sort');\n"
-    "h.setAttribute('aria-sort',d<0?'descending':'ascending');const "
-    "w=c=>c.dataset.v??c.textContent,v=r=>w(r.cells[i]),n=x=>x===''?NaN:+x;\n"
-    "b.append(...[...b.rows].sort((p,q)=>{const x=n(v(p)),y=n(v(q));if(isNaN(x)&&isNaN(y))return !v(p)-!v(q)||\n"
-    "d*v(p).localeCompare(v(q));return isNaN(x)?1:isNaN(y)?-1:d*(x-y)}))});\n"
-    "document.getElementById('save').onclick=()=>{const "
-    "q=s=>/[\",\\n]/.test(s)?'\"'+s.replaceAll('\"','\"\"')+'\"':s,\n"
-    "x=[...t.rows].map(r=>[...r.cells].map(c=>q(c.dataset.v??c.textContent)).join(',')).join('\\n')+'\\n',\n"
-    "a=document.createElement('a');a.href=URL.createObjectURL(new Blob([x],{type:'text/csv'}));\n"
-    "a.download='measure.csv';a.click()};\n";
-
-/* A value with the digits that are read; the others are in data-v. */
-static void put_cell(FILE *to, const smp_wide_row *row, size_t column)
-{
-    char text[SMP_NUMBER_TEXT] = "";
-    const double value = column < row->value_count ? row->values[column] : (double)NAN;
-    if (!isfinite(value)) {
-        fputs("<td>", to);
-        smp_text_xml(to, column < row->value_count ? row->texts[column] : "");
-        fputs("</td>", to);
-        return;
-    }
-    smp_json_number_text(text, value);
-    if (value == floor(value) && fabs(value) < 1e12) {
-        fprintf(to, "<td>%s</td>", text);
-        return;
-    }
-    fprintf(to, "<td data-v=\"%s\">", text);
-    smp_page_number(to, value);
-    fputs("</td>", to);
-}
-
-void smp_measure_page_failures(const smp_measure_output *output, size_t failed)
-{
-    FILE *to = output->to;
-    const size_t shown = output->failure_count;
-    if (!shown)
-        return;
-    fputs("<h2>What failed</h2>\n", to);
-    if (shown > MOST_OPEN)
-        fprintf(to, "<details><summary>%zu files</summary>\n", failed);
-    fputs("<ul>\n", to);
-    for (size_t i = 0; i < shown; i++) {
-        fputs("<li>", to);
-        smp_text_xml(to, output->failures[i]);
-        fputs("</li>\n", to);
-    }
-    fputs("</ul>\n", to);
-    if (shown < failed)
-        fprintf(to, "<p>%zu more failed.</p>\n", failed - shown);
-    if (shown > MOST_OPEN)
-        fputs("</details>\n", to);
-}
+/* ------------------------------------------------------------------------------------------------ the plain table */
 
 /* Whether any file has a value in the column: things in files have columns of their own. */
 static bool has_any(const smp_measure_find *found, size_t column)
@@ -82,59 +25,167 @@ static bool has_any(const smp_measure_find *found, size_t column)
     return false;
 }
 
-void smp_measure_page_table(FILE *to, const smp_measure_find *found)
+/* Texts of a row, and room for its numbers. */
+typedef struct cells {
+    const char **texts;
+    char (*numbers)[SMP_NUMBER_TEXT];
+    size_t count;
+} cells;
+
+static void add(cells *c, const char *text, double value)
 {
-    const smp_wide *wide = found->wide;
-    const smp_wide_row *const *files = found->files;
-    const size_t file_count = found->file_count;
-    const size_t shown = file_count < MOST_ROWS ? file_count : MOST_ROWS;
-    fputs("<h2>Files</h2>\n<p class=\"soft\">A click on a column's name sorts by it. ", to);
-    if (shown < file_count)
-        fprintf(to, "The first %zu of %zu files; measure --csv has them all. ", shown, file_count);
-    if (found->has_things)
-        fputs("measure --csv has a row for each thing that was found in them, too. ", to);
-    fputs("</p>\n<button id=\"save\">Save as CSV</button>\n<div class=\"scroll\"><table id=\"files\"><thead><tr>", to);
-    bool pictures = false, sounds = false;
-    for (size_t i = 0; i < file_count; i++)
-        *(files[i]->rate > 0 ? &sounds : &pictures) = true;
-    const char *const fixed[] = {"path",
-                                 pictures ? "width" : NULL,
-                                 pictures ? "height" : NULL,
-                                 sounds ? "frames" : NULL,
-                                 sounds ? "rate" : NULL,
-                                 "channels",
-                                 "format"};
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+    if (!text && isfinite(value)) {
+        smp_json_number_text(c->numbers[c->count], value);
+        text = c->numbers[c->count];
+    }
+    c->texts[c->count++] = text ? text : "";
+}
+
+static void put_file(FILE *to, const smp_measure_find *found, const smp_wide_row *row, const bool kinds[2],
+                     const bool *shown, cells *c)
+{
+    const bool sound = row->rate > 0;
+    c->count = 0;
+    add(c, row->path, 0);
+    if (kinds[0]) {
+        add(c, sound ? "" : NULL, (double)row->width);
+        add(c, sound ? "" : NULL, (double)row->height);
+    }
+    if (kinds[1]) {
+        add(c, sound ? NULL : "", (double)row->height);
+        add(c, sound ? NULL : "", row->rate);
+    }
+    add(c, NULL, (double)row->channels);
+    add(c, row->format, 0);
+    for (size_t i = 0; i < found->wide->column_count; i++) {
+        const double value = smp_wide_value(row, i);
+        if (shown[i])
+            add(c, isfinite(value) ? NULL : i < row->value_count ? row->texts[i] : "", value);
+    }
+    smp_page_row(to, "td", c->texts, c->count);
+}
+
+static void put_table(FILE *to, const smp_measure_find *found, bool *shown, cells *c)
+{
+    bool kinds[2] = {false, false}; /* pictures, sounds */
+    for (size_t i = 0; i < found->file_count; i++)
+        kinds[found->files[i]->rate > 0] = true;
+    const char *const fixed[FIXED] = {"path",
+                                      kinds[0] ? "width" : NULL,
+                                      kinds[0] ? "height" : NULL,
+                                      kinds[1] ? "frames" : NULL,
+                                      kinds[1] ? "rate" : NULL,
+                                      "channels",
+                                      "format"};
+    for (int i = 0; i < FIXED; i++)
         if (fixed[i])
-            fprintf(to, "<th><button>%s</button></th>", fixed[i]);
-    for (size_t c = 0; c < wide->column_count; c++) {
-        if (!has_any(found, c))
+            add(c, fixed[i], 0);
+    for (size_t i = 0; i < found->wide->column_count; i++)
+        if ((shown[i] = has_any(found, i)))
+            add(c, found->wide->columns[i], 0);
+    fputs("<table id=\"files\"><thead>\n", to);
+    smp_page_row(to, "th", c->texts, c->count);
+    fputs("</thead><tbody>\n", to);
+    for (size_t i = 0; i < found->file_count && i < MOST_ROWS; i++)
+        put_file(to, found, found->files[i], kinds, shown, c);
+    fputs("</tbody></table>\n", to);
+}
+
+smp_code smp_measure_page_table(FILE *to, const smp_measure_find *found, smp_error *err)
+{
+    const size_t columns = found->wide->column_count + FIXED;
+    cells c = {.texts = smp_alloc_array(columns, sizeof *c.texts),
+               .numbers = smp_alloc_array(columns, sizeof *c.numbers)};
+    bool *shown = smp_alloc_array(columns, sizeof *shown);
+    const bool made = c.texts && c.numbers && shown;
+    if (made)
+        put_table(to, found, shown, &c);
+    smp_free(c.texts);
+    smp_free(c.numbers);
+    smp_free(shown);
+    return made ? SMP_OK : smp_fail_memory(err, "the page", columns * sizeof *c.numbers);
+}
+
+/* ------------------------------------------------------------------------------------------------ bars */
+
+/* What numbers say of any file, whatever the others have. */
+typedef struct judgement {
+    const char *column; /* of all channels, or the sum of its channels */
+    double bound;       /* a value beyond it is told */
+    double aim;         /* NaN: beyond is above, by so much as the value; else beyond is below, by what lacks to it */
+} judgement;
+
+/* LUFS: the loudness of broadcasts (EBU R 128), and of podcast.pipe. */
+static const judgement judgements[] = {{"lufs", -23, -16}, {"clipped", 0, (double)NAN}};
+enum { JUDGEMENTS = sizeof judgements / sizeof judgements[0] };
+
+/* Of the column, or the sum over its channels; NaN: none. */
+static double sum_of(const smp_measure_find *f, size_t file, const char *name)
+{
+    const char *const names[] = {name, NULL};
+    double sum = (double)NAN;
+    for (size_t c = 0; c < f->wide->column_count; c++) {
+        const double value =
+            smp_column_is(f->wide->columns[c], names) ? smp_wide_value(f->files[file], c) : (double)NAN;
+        if (!isnan(value))
+            sum = isnan(sum) ? value : sum + value;
+    }
+    return sum;
+}
+
+static void put_bars(smp_json *json, const smp_measure_find *f, smp_ranked_file *files, size_t count)
+{
+    qsort(files, count, sizeof *files, smp_by_score);
+    smp_json_array(json, "files");
+    for (size_t i = 0; i < count && i < MOST_BARS; i++) {
+        smp_json_object(json, NULL);
+        smp_json_string(json, "path", f->files[files[i].file]->path);
+        smp_json_number(json, "score", files[i].score); /* null: silence lacks more than can be drawn */
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+void smp_measure_page_judgements(smp_json *json, const smp_measure_find *f)
+{
+    smp_ranked_file *beyond = smp_alloc_array(f->file_count, sizeof *beyond);
+    smp_json_array(json, "judged");
+    for (int k = 0; k < JUDGEMENTS && beyond; k++) {
+        const judgement *j = &judgements[k];
+        size_t count = 0, measured = 0;
+        for (size_t i = 0; i < f->file_count; i++) {
+            const double value = sum_of(f, i, j->column);
+            measured += isnan(value) ? 0 : 1;
+            if (isnan(j->aim) ? value > j->bound : value < j->bound)
+                beyond[count++] = (smp_ranked_file){isnan(j->aim) ? value : j->aim - value, i};
+        }
+        if (!measured)
             continue;
-        fputs("<th><button>", to);
-        smp_text_xml(to, wide->columns[c]);
-        fputs("</button></th>", to);
+        smp_json_object(json, NULL);
+        smp_json_string(json, "column", j->column);
+        smp_json_number(json, "bound", j->bound);
+        smp_json_number(json, "aim", j->aim);
+        smp_json_integer(json, "beyond", (int64_t)count);
+        put_bars(json, f, beyond, count);
+        smp_json_end(json, '}');
     }
-    fputs("</tr></thead><tbody>\n", to);
-    for (size_t i = 0; i < shown; i++) {
-        const smp_wide_row *row = files[i];
-        fputs("<tr><td><i>", to); /* as wide as the path, to a limit */
-        smp_text_xml(to, row->path);
-        fputs("</i></td>", to);
-        const bool sound = row->rate > 0;
-        if (pictures && sound)
-            fputs("<td></td><td></td>", to);
-        else if (pictures)
-            fprintf(to, "<td>%lld</td><td>%lld</td>", (long long)row->width, (long long)row->height);
-        if (sounds && !sound)
-            fputs("<td></td><td></td>", to);
-        else if (sounds)
-            fprintf(to, "<td>%lld</td><td>%.10g</td>", (long long)row->height, row->rate);
-        fprintf(to, "<td>%lld</td><td>%s</td>", (long long)row->channels, row->format);
-        for (size_t c = 0; c < wide->column_count; c++)
-            if (has_any(found, c))
-                put_cell(to, row, c);
-        fputs("</tr>\n", to);
+    smp_json_end(json, ']');
+    smp_free(beyond);
+}
+
+void smp_measure_page_things(smp_json *json, const smp_measure_find *f)
+{
+    smp_ranked_file *sorted = f->has_things ? smp_alloc_array(f->file_count, sizeof *sorted) : NULL;
+    if (!sorted)
+        return;
+    size_t all = 0;
+    for (size_t i = 0; i < f->file_count; i++) {
+        sorted[i] = (smp_ranked_file){(double)f->things[i], i};
+        all += f->things[i];
     }
-    fputs("</tbody></table></div>\n", to);
-    fprintf(to, "<script>\n%s</script>\n", script);
+    smp_json_object(json, "things");
+    smp_json_integer(json, "all", (int64_t)all);
+    put_bars(json, f, sorted, f->file_count);
+    smp_json_end(json, '}');
+    smp_free(sorted);
 }

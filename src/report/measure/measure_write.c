@@ -80,9 +80,12 @@ static void put_file(smp_json *json, const smp_run_report *report)
     smp_json_end(json, '}');
 }
 
-static void put_total(smp_json *json, const smp_total *total, const char *type, const smp_measurements *measurements)
+void smp_measure_total_json(smp_json *json, const char *key, const smp_total *total,
+                            const smp_measurements *measurements)
 {
-    smp_json_object(json, NULL);
+    char type[64];
+    smp_total_type(total, type, sizeof type);
+    smp_json_object(json, key);
     smp_json_string(json, "stage", total->label);
     if (total->name[0])
         smp_json_string(json, "name", total->name);
@@ -144,7 +147,7 @@ static smp_code put_together(smp_measure_output *o, const smp_total *total, cons
     smp_paint paint = smp_paint_for(o->color);
     smp_total_type(total, type, sizeof type);
     if (o->format == SMP_MEASURE_JSON) {
-        put_total(&o->json, total, type, measurements);
+        smp_measure_total_json(&o->json, NULL, total, measurements);
     } else if (o->format == SMP_MEASURE_CSV) {
         return smp_wide_total(&o->wide, total, measurements, err);
     } else if (o->format == SMP_MEASURE_LONG) {

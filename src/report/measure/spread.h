@@ -3,7 +3,6 @@
 #define SMP_REPORT_MEASURE_SPREAD_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 enum { SMP_SPREAD_BINS = 32 };
 
@@ -17,11 +16,5 @@ typedef struct smp_spread {
 
 /* values: not NaN; they are sorted. scratch: as many. */
 void smp_spread_find(double *values, size_t count, double *scratch, smp_spread *spread);
-
-/* The histogram as an SVG of the class "spread", with a line at the middle. */
-void smp_spread_svg(FILE *to, const smp_spread *spread);
-
-/* Counts of bins of one to four channels as an SVG of the class "histogram"; tones: a class for each. */
-void smp_histogram_svg(FILE *to, const double *const *counts, const char *const *tones, size_t channels, size_t bins);
 
 #endif

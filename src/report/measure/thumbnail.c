@@ -1,6 +1,7 @@
 /* Small pictures: see thumbnail.h. */
 #include "report/measure/thumbnail.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -160,21 +161,33 @@ void smp_base64(FILE *to, const unsigned char *data, size_t size)
     }
 }
 
-smp_code smp_thumbnail(FILE *to, const char *path, const smp_read_options *how, int most, smp_error *err)
+bool smp_small_picture_json(smp_json *json, const char *key, const smp_small_picture *picture)
 {
-    smp_small_picture small;
     unsigned char *file = NULL;
-    size_t size = 0;
-    smp_code code = smp_small_picture_read(path, how, most, most, &small, err);
-    if (!code)
-        code = smp_small_picture_bmp(&small, &file, &size, err);
-    if (!code) {
-        fprintf(to, "<img alt=\"\" width=\"%lld\" height=\"%lld\"", (long long)small.width, (long long)small.height);
-        fputs(" src=\"data:image/bmp;base64,", to);
+    char *text = NULL;
+    size_t size = 0, length = 0;
+    FILE *to = open_memstream(&text, &length);
+    bool made = to && !smp_small_picture_bmp(picture, &file, &size, &(smp_error){.code = SMP_OK});
+    if (made)
         smp_base64(to, file, size);
-        fputs("\">", to);
+    made = to && fclose(to) == 0 && made;
+    if (made) {
+        smp_json_object(json, key);
+        smp_json_integer(json, "width", picture->width);
+        smp_json_integer(json, "height", picture->height);
+        smp_json_string(json, "bmp", text);
+        smp_json_end(json, '}');
     }
     smp_free(file);
+    free(text); /* open_memstream's */
+    return made;
+}
+
+bool smp_thumbnail_json(smp_json *json, const char *key, const char *path, const smp_read_options *how, int most)
+{
+    smp_small_picture small;
+    bool made = !smp_small_picture_read(path, how, most, most, &small, &(smp_error){.code = SMP_OK});
+    made = made && smp_small_picture_json(json, key, &small);
     smp_free(small.samples);
-    return code;
+    return made;
 }

@@ -2,10 +2,12 @@
 #ifndef SMP_REPORT_MEASURE_THUMBNAIL_H
 #define SMP_REPORT_MEASURE_THUMBNAIL_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "io/read_options.h"
+#include "report/json.h"
 #include "report/measure/small_picture.h"
 
 /* Reads the picture of a file, at most `width` wide and `height` high, and never larger than it is, as EXIF's
@@ -14,8 +16,11 @@
 smp_code smp_small_picture_read(const char *path, const smp_read_options *how, int64_t width, int64_t height,
                                 smp_small_picture *out, smp_error *err);
 
-/* Writes a picture as an <img> whose data, a BMP, are in the page itself. */
-smp_code smp_thumbnail(FILE *to, const char *path, const smp_read_options *how, int most, smp_error *err);
+/* The member `key` of a page's data: {width, height, bmp: the file as base64}. False, and no member, without memory. */
+bool smp_small_picture_json(smp_json *json, const char *key, const smp_small_picture *picture);
+
+/* The same of a file, at most `most` pixels wide and high; false, and no member: it is no picture, or gone. */
+bool smp_thumbnail_json(smp_json *json, const char *key, const char *path, const smp_read_options *how, int most);
 
 /* A BMP of the picture; *file is from smp_alloc. */
 smp_code smp_small_picture_bmp(const smp_small_picture *picture, unsigned char **file, size_t *size, smp_error *err);

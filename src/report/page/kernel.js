@@ -1,0 +1,117 @@
+// `kernel`: the line to look at, bars on one axis, mistakes, the source by cost, banks, all numbers.
+const beyond = row => Math.max(0, (row.sectors ?? 0) - (row.sectors_ideal ?? 0));
+// Clocks of an SM beyond the ideal: one for a wavefront, one for two sectors.
+const costOf = row => (row.conflicts ?? 0) + beyond(row) / 2;
+const sumOf = (list, value) => list.reduce((all, x) => all + value(x), 0);
+const dearestOf = k => by(k.rows.filter(row => costOf(row) > 0), (a, b) => costOf(a) > costOf(b));
+const placeText = at => `${baseName(at.file)}:${at.line}`;
+
+// "transpose.cu: transpose", or the kernel alone where there is one file.
+const titleOf = (data, k) => (data.kernels.some(other => other.source !== data.kernels[0].source)
+  ? `${k.source}: ${k.kernel}` : k.kernel);
+
+function kernelVerdict(data) {
+  const mistakes = sumOf(data.kernels, k => k.findings.length);
+  const k = by(data.kernels.filter(dearestOf), (a, b) => costOf(dearestOf(a)) > costOf(dearestOf(b)));
+  const first = mistakes > 0 && h("p.verdict", h("a.bad", {href: "#findings"}, count(mistakes, "mistake", "mistakes")),
+    ` in these kernels: mend ${mistakes === 1 ? "it" : "them"} first.`);
+  if (!k) return [first, h("p.verdict.free", "No line has bank conflicts, and none moves more sectors than it needs.")];
+  const row = dearestOf(k), look = k.look_at;
+  return [first, h("p.verdict", "Look at ", h("b", placeText(row)), " of ", h("b", titleOf(data, k)),
+    `: ${look.what}, ${(100 * costOf(row) / sumOf(k.rows, costOf)).toFixed(0)} % of what this kernel wastes`,
+    look.advice && `. To avoid it: ${look.advice}`, ".")];
+}
+
+// What a kernel left in its arrays, beside the first of its group.
+function sameResults(data) {
+  const words = {same: " leaves the same bytes as the first.",
+    rounded: " leaves the values of the first, but for rounding: ", different: " leaves other values than the first: "};
+  return data.kernels.filter(k => words[k.same]).map(k => h(k.same === "different" ? "p.bad" : "p.good",
+    titleOf(data, k), words[k.same], k.difference));
+}
+
+function kernelLadder(data, title, unit, bad, all, needed) {
+  const shared = k => [sumOf(k.rows, row => row[all] ?? 0), sumOf(k.rows, row => row[needed] ?? 0)];
+  const sums = data.kernels.map(shared), most = Math.max(0, ...sums.map(([a]) => a)), axis = axisFor(0, most, false);
+  if (!most) return null;
+  return [h("h3", title), h("p.soft", h("span.key", "■"), " what the accesses need, ", h("span.bad", `■ ${bad}`), "."),
+    data.kernels.map((k, i) => {
+      const [a, n] = [sums[i][0], Math.min(sums[i][0], sums[i][1])];
+      return h("div.row", h("span", titleOf(data, k)), h("span.track", bar(100 * n / most, 100 * (a - n) / most)),
+        h("span.value", `${a} ${unit}`, a > n && [" ", h("span.bad", `×${n ? digits(a / n, 3) : 0}`)]));
+    }),
+    h("div.row", h("span"), axisLabels(axis, amount), h("span.value.soft", unit))];
+}
+
+function mistakes(data) {
+  const place = (k, at) => at && [h("br"), h("span.mono", placeText(at)), ` thread ${at.thread} `,
+    h("code", (k.sources[at.file]?.[at.line] ?? "").trimStart())];
+  const found = data.kernels.flatMap(k => [
+    ...k.findings.map(f => h("div.found", h("b.bad", f.kind), " in ", titleOf(data, k), `: ${f.text}`,
+      f.count > 1 && ` (${f.count} times)`, place(k, f.at), place(k, f.other))),
+    k.stopped && h("div.found", h("b.bad", "stopped"), " in ", titleOf(data, k), `: ${k.stopped}`)].filter(Boolean));
+  return found.length > 0 && h("section", {id: "findings"}, h("h2", "Mistakes"), found);
+}
+
+function heatText(rows) {
+  const conflicts = sumOf(rows, row => row.conflicts ?? 0), sectors = sumOf(rows, beyond);
+  return [conflicts && `${conflicts} conflicts`, sectors && `${sectors} sectors`].filter(Boolean).join(", ");
+}
+
+// Lines that access memory and those around them; what lies between is left out.
+function sourceOfFile(k, file) {
+  const AROUND = 2, rows = k.rows.filter(row => row.file === file && row.line), texts = k.sources[file] ?? {};
+  const at = line => rows.filter(row => row.line === line), lines = rows.map(row => row.line), parts = [];
+  const most = Math.max(0, ...lines.map(line => sumOf(at(line), costOf)));
+  for (let line = Math.max(1, Math.min(...lines) - AROUND), gap = false; line <= Math.max(...lines) + AROUND; line++) {
+    if (!lines.some(other => Math.abs(other - line) <= AROUND)) {
+      if (!gap) parts.push(h("tr.far", h("td"), h("td", "…"), h("td")));
+      gap = true;
+      continue;
+    }
+    gap = false;
+    parts.push(h("tr", h("td", line), at(line).length
+      ? heat(most ? sumOf(at(line), costOf) / most : 0, heatText(at(line))) : h("td"),
+      h("td.text", h("code", texts[line]))));
+  }
+  return [h("h3", baseName(file)), scroll(`source of ${file}`, h("table.source", h("tbody", parts)))];
+}
+
+function kernelMaps(k) {
+  return k.rows.filter(row => row.access).map(row => mapOf(
+    {width: row.width, offsets: row.worst_offsets, access: row.access},
+    `The banks: ${placeText(row)}, ${row.space} ${row.op} of ${row.width} byte${plural(row.width)}, the worst of ` +
+    `its ${row.instructions} instructions`, row === dearestOf(k)));
+}
+
+function kernelSection(data, k) {
+  const files = [...new Set(k.rows.filter(row => row.line).map(row => row.file))], sm = k.sm;
+  return h("section", h("h2", titleOf(data, k)),
+    h("p.soft", `grid ${k.grid.join("x")}, block ${k.block.join("x")}, ${k.shared_bytes} bytes of shared memory, ` +
+      `${k.warp_instructions} warp instructions of ${k.code.toUpperCase()}`,
+      k.blocks_run < k.blocks && `; ${k.blocks_run} of its ${k.blocks} blocks ran`,
+      sm && `; ${sm.registers} registers a thread; an SM of sm_${sm.arch} holds ` +
+            `${count(sm.blocks, "block", "blocks")}, occupancy ${(100 * sm.occupancy).toFixed(0)} %, limited by ` +
+            sm.limit),
+    (k.notes ?? "").split("\n").filter(Boolean).map(note => h("p.warn", note)),
+    files.map(file => sourceOfFile(k, file)), kernelMaps(k));
+}
+
+function kernelNumbers(data) {
+  const heads = ["kernel", "<line", "<access", "bytes", "instructions", "wavefronts", "ideal", "conflicts", "n-way",
+    "lanes", "sectors", "needed"];
+  const rows = data.kernels.flatMap(k => k.rows.map(row => [titleOf(data, k), placeText(row),
+    `${row.space} ${row.op}`, row.width, row.instructions, row.wavefronts, row.ideal, row.conflicts,
+    row.space === "shared" && digits(row.n_way, 3), row.instructions ? digits(row.lanes / row.instructions, 3) : 0,
+    row.sectors, row.sectors_ideal]));
+  return h("section", h("h2", "All numbers"), h("p.soft.small", "A click on a head sorts."),
+    scroll("all numbers", tableOf(heads, rows)));
+}
+
+function kernelView(data) {
+  return [h("h1", [...new Set(data.kernels.map(k => k.source))].join(", ")), kernelVerdict(data), sameResults(data),
+    kernelLadder(data, "Shared memory", "wavefronts", "bank conflicts", "wavefronts", "ideal"),
+    kernelLadder(data, "Global memory", "sectors",
+      "sectors beyond, since neighbouring threads access distant addresses", "sectors", "sectors_ideal"),
+    terms(true), mistakes(data), data.kernels.map(k => kernelSection(data, k)), kernelNumbers(data)];
+}
