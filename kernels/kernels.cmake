@@ -122,7 +122,8 @@ set(SMP_SASS_FOLDER ${CMAKE_BINARY_DIR}/sass)
 set(SMP_KERNEL_CXX_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-strict-aliasing)
 
 # Traced kernels call the emulator in the program (-fsanitize=thread's callbacks). No sanitizer beside that, no
-# optimisation that merges accesses. The thread's place is the program's own variable: no call finds it.
+# optimisation that merges accesses, no inlining, of which unoptimised code grows: calls tell where they are from
+# (src/device/simt/simt_calls.c). The thread's place is the program's own variable: no call finds it.
 add_library(smp_traced_flags INTERFACE)
 target_compile_options(smp_traced_flags INTERFACE
   -O0 -g1 -w -fPIC -ftls-model=initial-exec -fsanitize=thread -fno-math-errno -ffp-contract=off

@@ -50,7 +50,8 @@ template <typename T> SMP_DEVICE T jpeg_join_before(T v, T none, T *all)
     for (int i = 0; i < warps; i++) {
         if (i == warp)
             before = whole;
-        whole = jpeg_join(whole, totals.warp[i]);
+        const T next = totals.warp[i];
+        whole = jpeg_join(whole, next);
     }
     const T left = jpeg_from_lane(sum, lane > 0 ? lane - 1 : 0);
     *all = whole;

@@ -276,8 +276,10 @@ SMP_KERNEL(jpeg_encode_scan_u8_u8, smp_jpeg_encode, io, p)
     const int64_t each = (p.chunks + SMP_JPEG_SCAN - 1) / SMP_JPEG_SCAN, first = (int64_t)threadIdx.x * each;
     const int64_t end = first + each < p.chunks ? first + each : p.chunks;
     smp_jpeg_span own = jpeg_nothing();
-    for (int64_t i = first; i < end; i++)
-        own = smp_jpeg_join(own, spans[i]);
+    for (int64_t i = first; i < end; i++) {
+        const smp_jpeg_span next = spans[i];
+        own = smp_jpeg_join(own, next);
+    }
     int64_t at = smp_jpeg_end(0, jpeg_join_before(own, jpeg_nothing(), &all));
     for (int64_t i = first; i < end; i++) {
         const smp_jpeg_span here = spans[i];

@@ -1,7 +1,7 @@
 /* The host's replacement of CUDA's built-ins, so that kernels/ROOM/NAME.cu runs in the emulator. Threads of a block are
  * fibers; barriers, exchanges and memory that they share go through the functions of src/device/simt/ that are declared
- * here. The first half is C, for those files too; the second is the C++ that kernels see. Everything is inlined into
- * the kernel, so that its instrumented and its plain build share no code. */
+ * here. The first half is C, for those files too; the second is the C++ that kernels see. Members are inlined into
+ * traced kernels, so that these and plain ones share no code. */
 #ifndef SMP_KERNELS_LIB_EMULATOR_SHIM_H
 #define SMP_KERNELS_LIB_EMULATOR_SHIM_H
 
@@ -80,21 +80,21 @@ void smp_simt_copy_wait(int pending);
 
 /* ------------------------------------------------------------------------------------------------ what kernels see */
 
-/* Traced kernels are inlined at each call, as by nvcc: the place of an access identifies its instruction. Elsewhere
- * that would only slow gcc down. */
+/* Functions of this file are inlined where a traced kernel calls them, so that an access is at a line of the kernel,
+ * not at one of these. Elsewhere that would only slow gcc down. */
 #ifdef SMP_TRACED
 #define SMP_SIMT_INLINE inline __attribute__((always_inline, unused))
 #else
 #define SMP_SIMT_INLINE inline __attribute__((unused))
 #endif
 
-#define SMP_DEVICE        static SMP_SIMT_INLINE
+#define SMP_DEVICE        static SMP_SIMT_INLINE /* of this file; kernels' own: below */
 #define SMP_DEVICE_COLD   static __attribute__((noinline, unused))
-#define SMP_DEVICE_MEMBER SMP_SIMT_INLINE
+#define SMP_DEVICE_MEMBER inline __attribute__((unused))
 #define __device__
 #define __host__
 #define __global__
-#define __forceinline__ SMP_SIMT_INLINE
+#define __forceinline__ inline __attribute__((unused))
 #define __launch_bounds__(...)
 
 #define threadIdx (smp_simt_self.thread)
@@ -461,6 +461,10 @@ SMP_DEVICE float max(float a, float b)
 {
     return fmaxf(a, b);
 }
+
+/* Functions of kernels are called: a trace knows an instruction by its place and the calls that lead there. */
+#undef SMP_DEVICE
+#define SMP_DEVICE static inline __attribute__((unused))
 
 #endif
 #endif

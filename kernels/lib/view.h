@@ -15,16 +15,16 @@
 #include <math.h>
 #include <stdint.h>
 
+/* A function for both sides. SMP_FORMULA: one that touches no memory of the device, which traces leave alone. */
 #ifdef __CUDACC__
 #define SMP_HOST_DEVICE static __host__ __device__ __forceinline__
+#elif defined(SMP_TRACED)
+#define SMP_HOST_DEVICE static __attribute__((unused))
+#define SMP_FORMULA     SMP_HOST_DEVICE __attribute__((no_sanitize("thread")))
 #else
 #define SMP_HOST_DEVICE static inline __attribute__((always_inline, unused))
 #endif
-/* A function of numbers alone, which touches no memory of the device. A trace knows an access by its place, so traced
- * functions are inlined, unoptimised; of this one it has nothing to tell. */
-#ifdef SMP_TRACED
-#define SMP_FORMULA static __attribute__((unused, no_sanitize("thread")))
-#else
+#ifndef SMP_FORMULA
 #define SMP_FORMULA SMP_HOST_DEVICE
 #endif
 

@@ -35,6 +35,7 @@ typedef struct smp_trace_faults {
 /* A place in a kernel that accesses shared memory (or, only with faults, global memory). */
 typedef struct smp_trace_site {
     uintptr_t pc;   /* return address of the access; smp_trace_where() finds the source line */
+    uint64_t path;  /* names the calls that lead there */
     char place[72]; /* of SASS: the source line; then there is no pc */
     smp_shared_op op;
     int width; /* bytes a lane */

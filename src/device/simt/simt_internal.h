@@ -70,27 +70,35 @@ typedef struct simt_exchange {
     uint64_t value, result;
 } simt_exchange;
 
+/* An instruction of a traced kernel. Others call no instrumentation: their path is 0. */
+typedef struct simt_place {
+    uintptr_t pc;  /* return address of the call that tells of it */
+    uint64_t path; /* names the calls that lead there */
+} simt_place;
+
 /* An asynchronous copy in flight: from a worker's pool, chained for each thread. */
 typedef struct simt_copy {
     void *to;
     const void *from;           /* null: zeros */
     uint32_t size, group, next; /* next: index + 1 */
-    uintptr_t pc;
+    simt_place place;
 } simt_copy;
 
 typedef struct simt_recorder simt_recorder;
+typedef struct simt_calls simt_calls;
 
 typedef struct simt_worker {
     simt_launch *launch;
     simt_fibers *fibers;
     simt_recorder *recorder; /* made at the first traced launch */
+    simt_calls *calls;       /* so is this; SIMT_THREADS of them */
     int threads, current;    /* of the block; the one that runs */
     bool abandoned;          /* the block cannot continue */
     bool in_kernel;          /* a fiber runs */
     simt_state state[SIMT_THREADS];
     smp_simt_index place[SIMT_THREADS];
     simt_exchange exchange[SIMT_THREADS];
-    uintptr_t barrier_pc[SIMT_THREADS];
+    simt_place barrier[SIMT_THREADS];
     /* Shared memory: the dynamic part first, then one place for each declaration. */
     char *arena;
     size_t shared_used;
@@ -173,6 +181,15 @@ const smp_simt_kernel *simt_traced_find(const smp_kernel_file *file, const char 
 /* Why there are no traced kernels; "" where there are, and before any was wanted. */
 const char *simt_traced_problem(void);
 
+/* The calls that traced threads are in (simt_calls.c). */
+#define SIMT_MIX UINT64_C(0x9e3779b97f4a7c15) /* odd; spreads what it multiplies */
+bool simt_calls_prepare(simt_worker *worker); /* before the first traced launch; false: out of memory */
+void simt_calls_block(simt_worker *worker);   /* a block begins: its threads are in none */
+void simt_calls_resume(simt_worker *worker);  /* the current thread goes on */
+void simt_calls_stop(simt_worker *worker);    /* and stops */
+uint64_t simt_calls_path(void);               /* of the running thread */
+simt_place simt_calls_place(const void *pc);  /* the same, where it returns to pc */
+
 typedef enum simt_access { SIMT_READ, SIMT_WRITE, SIMT_ATOMIC, SIMT_ASYNC } simt_access;
 
 /* False: out of memory. */
@@ -184,15 +201,15 @@ void simt_trace_exchange(simt_worker *worker); /* lanes of a warp have exchanged
 void simt_trace_warp_end(simt_worker *worker); /* the warp's lanes have all stopped: count its instructions */
 void simt_trace_warp_sync(simt_worker *worker, int warp); /* all lanes of a warp passed a warp barrier */
 void simt_trace_together(simt_worker *worker);            /* the running lane reached a convergence point of its warp */
-void simt_trace_divergent(simt_worker *worker, uintptr_t pc);
+void simt_trace_divergent(simt_worker *worker, const simt_place *place);
 /* unit: an integer atomic that adds 1. real: an atomic on floats. */
-void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr_t pc, bool unit, bool real);
+void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, const simt_place *place, bool unit, bool real);
 void simt_trace_atomic_read(simt_worker *worker);
 /* An asynchronous copy is issued (its instruction is counted) and completes (its bytes are written). from: null for
  * zeros. */
 void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, bool fills,
-                           uintptr_t pc);
-void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc);
+                           const simt_place *place);
+void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, const simt_place *place);
 /* Adds the worker's counts to the launch; false: out of memory. */
 bool simt_trace_merge(simt_worker *worker, smp_trace_launch *launch);
 

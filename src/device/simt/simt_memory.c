@@ -137,16 +137,20 @@ ATOMIC_FUNCTION(atomic64, uint64_t, int64_t)
 
 uint32_t smp_simt_atomic32(int op, void *at, uint32_t value, uint32_t expected)
 {
-    if (simt_me->launch->trace)
-        simt_trace_atomic(simt_me, at, sizeof value, (uintptr_t)__builtin_return_address(0),
-                          op == SMP_SIMT_ATOMIC_ADD && value == 1, op == SMP_SIMT_ATOMIC_ADD_FLOAT);
+    if (simt_me->launch->trace) {
+        const simt_place place = simt_calls_place(__builtin_return_address(0));
+        simt_trace_atomic(simt_me, at, sizeof value, &place, op == SMP_SIMT_ATOMIC_ADD && value == 1,
+                          op == SMP_SIMT_ATOMIC_ADD_FLOAT);
+    }
     return atomic32(op, at, value, expected);
 }
 
 uint64_t smp_simt_atomic64(int op, void *at, uint64_t value, uint64_t expected)
 {
-    if (simt_me->launch->trace)
-        simt_trace_atomic(simt_me, at, sizeof value, (uintptr_t)__builtin_return_address(0), false, false);
+    if (simt_me->launch->trace) {
+        const simt_place place = simt_calls_place(__builtin_return_address(0));
+        simt_trace_atomic(simt_me, at, sizeof value, &place, false, false);
+    }
     return atomic64(op, at, value, expected);
 }
 
@@ -163,7 +167,7 @@ void smp_simt_copy_async(void *to, const void *from, size_t size, int fills)
 {
     simt_worker *worker = simt_me;
     int n = worker->current;
-    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    const simt_place place = simt_calls_place(__builtin_return_address(0));
     if (((uintptr_t)to | (uintptr_t)from) & (size - 1)) {
         simt_fault(worker->launch, CUDA_ERROR_LAUNCH_FAILED, "a misaligned asynchronous copy of %zu bytes", size);
         simt_abandon(worker);
@@ -173,9 +177,9 @@ void smp_simt_copy_async(void *to, const void *from, size_t size, int fills)
         simt_abandon(worker);
     }
     if (worker->launch->trace)
-        simt_trace_copy_issue(worker, to, size, from, fills != 0, pc);
+        simt_trace_copy_issue(worker, to, size, from, fills != 0, &place);
     worker->copies[worker->copy_count++] =
-        (simt_copy){.to = to, .from = from, .size = (uint32_t)size, .group = worker->copy_group[n], .pc = pc};
+        (simt_copy){.to = to, .from = from, .size = (uint32_t)size, .group = worker->copy_group[n], .place = place};
     uint32_t index = (uint32_t)worker->copy_count; /* plus 1 */
     if (worker->copy_last[n])
         worker->copies[worker->copy_last[n] - 1].next = index;
@@ -208,7 +212,7 @@ void smp_simt_copy_wait(int pending)
         else
             memset(copy->to, 0, copy->size);
         if (worker->launch->trace)
-            simt_trace_copy_land(worker, copy->to, copy->size, copy->pc);
+            simt_trace_copy_land(worker, copy->to, copy->size, &copy->place);
         worker->copy_first[n] = copy->next;
         if (!copy->next)
             worker->copy_last[n] = 0;

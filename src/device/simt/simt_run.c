@@ -71,7 +71,7 @@ static void stop(simt_worker *worker, simt_state state)
 void smp_simt_block_barrier(void)
 {
     simt_worker *worker = simt_me;
-    worker->barrier_pc[worker->current] = (uintptr_t)__builtin_return_address(0);
+    worker->barrier[worker->current] = simt_calls_place(__builtin_return_address(0));
     stop(worker, SIMT_AT_BARRIER);
 }
 
@@ -206,7 +206,11 @@ static void run_warp(simt_worker *worker, int warp, const uint8_t *lane_order)
                 continue;
             worker->current = n;
             smp_simt_self.thread = worker->place[n];
+            if (worker->launch->trace)
+                simt_calls_resume(worker);
             simt_fiber_enter(worker->fibers, n);
+            if (worker->launch->trace)
+                simt_calls_stop(worker);
             if (worker->abandoned)
                 return;
         }
@@ -246,25 +250,25 @@ static void permute(uint8_t *order, int count, smp_simt_order kind, uint64_t *ra
 /* Called when all threads of the block wait or have left: true when some wait and may continue. */
 static bool pass_barrier(simt_worker *worker)
 {
-    int waiting = 0, left = 0;
-    uintptr_t pc = 0;
+    int left = 0;
+    const simt_place *place = NULL;
     bool elsewhere = false;
     for (int n = 0; n < worker->threads; n++) {
         if (worker->state[n] == SIMT_EXITED) {
             left++;
             continue;
         }
-        elsewhere = elsewhere || (waiting && pc != worker->barrier_pc[n]);
-        pc = worker->barrier_pc[n];
-        waiting++;
+        const simt_place *here = &worker->barrier[n];
+        elsewhere = elsewhere || (place && (place->pc != here->pc || place->path != here->path));
+        place = here;
         worker->state[n] = SIMT_READY;
     }
-    if (!waiting)
+    if (!place)
         return false;
     simt_launch *launch = worker->launch;
     if (launch->trace) {
         if (left || elsewhere)
-            simt_trace_divergent(worker, pc);
+            simt_trace_divergent(worker, place);
         simt_trace_barrier(worker);
     } else if (left) { /* an optimising compiler may duplicate a barrier's call, so only traced builds compare places */
         simt_fault(launch, CUDA_ERROR_LAUNCH_FAILED, "divergent barrier: %d of %d threads had left the block", left,
@@ -371,6 +375,7 @@ static void worker_free(simt_worker *worker)
         return;
     simt_fibers_free(worker->fibers);
     simt_trace_free(worker);
+    smp_free(worker->calls);
     smp_free(worker->copies);
     if (worker->arena)
         simt_memory_close(worker);

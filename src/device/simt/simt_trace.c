@@ -1,5 +1,7 @@
 /* The callbacks of the traced kernels. These are compiled with -fsanitize=thread but linked with the callbacks below
- * instead of ThreadSanitizer's, so that every load and store of a kernel comes here with its size and return address.
+ * instead of ThreadSanitizer's, so that every load and store of a kernel comes here with its size and return address,
+ * and every call of a function. An instruction is a place and the calls that lead there, as if all were inlined: on a
+ * GPU they are.
  *
  * Conflicts: the accesses of one warp at one site form warp instructions. The nth access of each lane since the warp
  * last converged (at a barrier of block or warp, or at smp_converge() in the kernel) belongs to the same instruction;
@@ -91,7 +93,9 @@ bool simt_trace_prepare(simt_worker *worker)
         return false;
     void *shadows =
         mmap(NULL, SHADOW_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (shadows == MAP_FAILED) {
+    if (shadows == MAP_FAILED || !simt_calls_prepare(worker)) {
+        if (shadows != MAP_FAILED)
+            munmap(shadows, SHADOW_BYTES);
         smp_free(recorder);
         return false;
     }
@@ -122,6 +126,7 @@ static void next_interval(simt_recorder *recorder)
 
 void simt_trace_block(simt_worker *worker)
 {
+    simt_calls_block(worker);
     worker->recorder->block++;
     next_interval(worker->recorder);
 }
@@ -150,12 +155,13 @@ void simt_trace_together(simt_worker *worker)
 
 /* ------------------------------------------------------------------------------------------------ sites */
 
-static uint32_t site_of(simt_recorder *recorder, uintptr_t pc, smp_shared_op op, int width)
+static uint32_t site_of(simt_recorder *recorder, const simt_place *place, smp_shared_op op, int width)
 {
-    uint32_t slot = (uint32_t)((pc * 0x9e3779b97f4a7c15ull) >> 40) % SITE_SLOTS;
+    uint32_t slot = (uint32_t)(((place->pc ^ place->path) * SIMT_MIX) >> 40) % SITE_SLOTS;
     for (; recorder->slots[slot]; slot = (slot + 1) % SITE_SLOTS) {
         uint32_t site = recorder->slots[slot] - 1u;
-        if (recorder->sites[site].pc == pc && recorder->sites[site].op == op)
+        const smp_trace_site *one = &recorder->sites[site];
+        if (one->pc == place->pc && one->path == place->path && one->op == op)
             return site;
     }
     if (recorder->site_count == SITES) {
@@ -164,13 +170,13 @@ static uint32_t site_of(simt_recorder *recorder, uintptr_t pc, smp_shared_op op,
     }
     uint32_t site = recorder->site_count++;
     recorder->slots[slot] = (uint16_t)(site + 1);
-    recorder->sites[site] = (smp_trace_site){.pc = pc, .op = op, .width = width};
+    recorder->sites[site] = (smp_trace_site){.pc = place->pc, .path = place->path, .op = op, .width = width};
     return site;
 }
 
-void simt_trace_divergent(simt_worker *worker, uintptr_t pc)
+void simt_trace_divergent(simt_worker *worker, const simt_place *place)
 {
-    uint32_t site = site_of(worker->recorder, pc, SMP_SHARED_LOAD, 0);
+    uint32_t site = site_of(worker->recorder, place, SMP_SHARED_LOAD, 0);
     worker->recorder->sites[site].faults.divergent++;
 }
 
@@ -369,16 +375,16 @@ static bool guard_hit(simt_recorder *recorder, uintptr_t at, size_t size)
 
 /* One access of the running thread. Null unless it is a counted access to shared memory. */
 static __attribute__((noinline)) instruction *touch(simt_worker *worker, uintptr_t at, size_t size, simt_access access,
-                                                    smp_shared_op op, uintptr_t pc, bool count)
+                                                    smp_shared_op op, const simt_place *place, bool count)
 {
     simt_recorder *recorder = worker->recorder;
     size_t offset = at - (uintptr_t)worker->arena;
     if (offset >= SIMT_ARENA) {
         if (guard_hit(recorder, at, size))
-            recorder->sites[site_of(recorder, pc, op, (int)size)].faults.outside++;
+            recorder->sites[site_of(recorder, place, op, (int)size)].faults.outside++;
         return NULL;
     }
-    uint32_t site = site_of(recorder, pc, op, (int)size);
+    uint32_t site = site_of(recorder, place, op, (int)size);
     recorder->met = true;
     if (offset + size > worker->shared_used) {
         recorder->sites[site].faults.outside++;
@@ -390,9 +396,9 @@ static __attribute__((noinline)) instruction *touch(simt_worker *worker, uintptr
     return count ? join(worker, site, offset) : NULL;
 }
 
-void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, uintptr_t pc, bool unit, bool real)
+void simt_trace_atomic(simt_worker *worker, const void *at, size_t size, const simt_place *place, bool unit, bool real)
 {
-    instruction *one = touch(worker, (uintptr_t)at, size, SIMT_ATOMIC, SMP_SHARED_ATOMIC, pc, true);
+    instruction *one = touch(worker, (uintptr_t)at, size, SIMT_ATOMIC, SMP_SHARED_ATOMIC, place, true);
     worker->recorder->last_atomic = 0;
     worker->recorder->met = true;
     if (!one)
@@ -410,11 +416,12 @@ void simt_trace_atomic_read(simt_worker *worker)
         recorder->instructions[recorder->last_atomic - 1].read = true;
 }
 
-void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, bool fills, uintptr_t pc)
+void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, const void *from, bool fills,
+                           const simt_place *place)
 {
     if (from && guard_hit(worker->recorder, (uintptr_t)from, size))
-        worker->recorder->sites[site_of(worker->recorder, pc, SMP_SHARED_ASYNC, (int)size)].faults.outside++;
-    instruction *one = touch(worker, (uintptr_t)to, size, SIMT_ASYNC, SMP_SHARED_ASYNC, pc, true);
+        worker->recorder->sites[site_of(worker->recorder, place, SMP_SHARED_ASYNC, (int)size)].faults.outside++;
+    instruction *one = touch(worker, (uintptr_t)to, size, SIMT_ASYNC, SMP_SHARED_ASYNC, place, true);
     const int lane = worker->current % SIMT_LANES;
     if (!one)
         return;
@@ -424,20 +431,22 @@ void simt_trace_copy_issue(simt_worker *worker, const void *to, size_t size, con
         one->through_l1 |= 1u << lane;
 }
 
-void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, uintptr_t pc)
+void simt_trace_copy_land(simt_worker *worker, const void *to, size_t size, const simt_place *place)
 {
-    touch(worker, (uintptr_t)to, size, SIMT_WRITE, SMP_SHARED_ASYNC, pc, false);
+    touch(worker, (uintptr_t)to, size, SIMT_WRITE, SMP_SHARED_ASYNC, place, false);
 }
 
 static bool add_site(smp_trace_launch *launch, const smp_trace_site *from)
 {
     size_t i = 0;
-    while (i < launch->site_count && !(launch->sites[i].pc == from->pc && launch->sites[i].op == from->op))
+    while (i < launch->site_count &&
+           !(launch->sites[i].pc == from->pc && launch->sites[i].path == from->path && launch->sites[i].op == from->op))
         i++;
     if (i == launch->site_count) {
         if (!smp_grow(&launch->sites, &launch->site_capacity, i + 1, sizeof *launch->sites))
             return false;
-        launch->sites[launch->site_count++] = (smp_trace_site){.pc = from->pc, .op = from->op, .width = from->width};
+        launch->sites[launch->site_count++] =
+            (smp_trace_site){.pc = from->pc, .path = from->path, .op = from->op, .width = from->width};
     }
     smp_trace_site *to = &launch->sites[i];
     if (from->example.active)
@@ -483,7 +492,8 @@ static inline __attribute__((always_inline)) void report(const void *at, size_t 
     if ((uintptr_t)at - (uintptr_t)worker->arena >= SIMT_ARENA &&
         (worker->launch->counts_only || known_clean(worker->recorder, (uintptr_t)at, size)))
         return;
-    touch(worker, (uintptr_t)at, size, access, access == SIMT_READ ? SMP_SHARED_LOAD : SMP_SHARED_STORE, pc, true);
+    const simt_place place = {pc, simt_calls_path()};
+    touch(worker, (uintptr_t)at, size, access, access == SIMT_READ ? SMP_SHARED_LOAD : SMP_SHARED_STORE, &place, true);
 }
 
 #define CALLBACK(name, size, access)                                                                                   \
@@ -539,19 +549,6 @@ void *__tsan_memset(void *to, int value, size_t size)
 {
     report_range(to, size, SIMT_WRITE, (uintptr_t)__builtin_return_address(0));
     return memset(to, value, size);
-}
-
-void __tsan_func_entry(void *pc);
-void __tsan_func_entry(void *pc)
-{
-    (void)pc;
-}
-
-/* Instrumented code passes no argument; gcc's own declaration has one. */
-void __tsan_func_exit(void *unused);
-void __tsan_func_exit(void *unused)
-{
-    (void)unused;
 }
 
 void __tsan_init(void);

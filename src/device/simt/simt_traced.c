@@ -1,5 +1,4 @@
-/* The library of traced kernels: half of all machine code, which few commands need, so it is opened when the first
- * trace is asked for. */
+/* The library of traced kernels: few commands need it, so it is opened when the first trace is asked for. */
 #include <pthread.h>
 #include <string.h>
 
