@@ -6,17 +6,6 @@
 #include "base/checked.h"
 #include "device/simt/simt_internal.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SIMT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SIMT_ASAN 1
-#endif
-#endif
-#ifdef SIMT_ASAN
-#include <sanitizer/asan_interface.h>
-#endif
-
 enum { GUARD = 256, GUARD_BYTE = 0xfd, FRESH_BYTE = 0xcd }; /* bytes on each side; their value; of new memory */
 enum { ALIGNED = 512 }; /* the driver's alignment: traces look at addresses in global memory too */
 
@@ -40,9 +29,7 @@ static struct {
 
 static void buffer_release(buffer *one)
 {
-#ifdef SIMT_ASAN
-    __asan_unpoison_memory_region(one->block, one->size + 2 * GUARD);
-#endif
+    ASAN_UNPOISON_MEMORY_REGION(one->block, one->size + 2 * GUARD);
     smp_free(one->memory);
 }
 
@@ -154,10 +141,8 @@ CUresult simt_alloc(CUdeviceptr *memory, size_t size)
     memset(block, GUARD_BYTE, GUARD);
     memset(block + GUARD, FRESH_BYTE, size);
     memset(block + GUARD + size, GUARD_BYTE, GUARD);
-#ifdef SIMT_ASAN
-    __asan_poison_memory_region(block, GUARD);
-    __asan_poison_memory_region(block + GUARD + size, GUARD);
-#endif
+    ASAN_POISON_MEMORY_REGION(block, GUARD);
+    ASAN_POISON_MEMORY_REGION(block + GUARD + size, GUARD);
     size_t place = begun_by((uintptr_t)block);
     memmove(list.items + place + 1, list.items + place, (list.count++ - place) * sizeof *list.items);
     list.items[place] = (buffer){raw, block, size};

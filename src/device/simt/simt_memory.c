@@ -7,20 +7,6 @@
 #include "base/alloc.h"
 #include "device/simt/simt_internal.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SIMT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SIMT_ASAN 1
-#endif
-#endif
-#ifdef SIMT_ASAN
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
-#endif
-
 /* The bytes of a new block's shared memory: they make reads of uninitialised memory show in plain runs. */
 enum { STALE = 0xa5, SHARED_ALIGN = 128, DECLARATION_GAP = 16 };
 

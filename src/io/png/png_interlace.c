@@ -29,24 +29,16 @@ static inline void put_bytes(const uint8_t *from, uint32_t count, size_t size, u
 static void put_row(const uint8_t *from, uint32_t count, int bits, uint32_t first, uint32_t step, uint8_t *to)
 {
     switch (bits) {
-    case 8:
-        put_bytes(from, count, 1, first, step, to);
+#define OF_BYTES(size)                                                                                                 \
+    case 8 * (size):                                                                                                   \
+        put_bytes(from, count, size, first, step, to);                                                                 \
         break;
-    case 16:
-        put_bytes(from, count, 2, first, step, to);
-        break;
-    case 24:
-        put_bytes(from, count, 3, first, step, to);
-        break;
-    case 32:
-        put_bytes(from, count, 4, first, step, to);
-        break;
-    case 48:
-        put_bytes(from, count, 6, first, step, to);
-        break;
-    case 64:
-        put_bytes(from, count, 8, first, step, to);
-        break;
+        OF_BYTES(1)
+        OF_BYTES(2)
+        OF_BYTES(3)
+        OF_BYTES(4)
+        OF_BYTES(6)
+        OF_BYTES(8)
     default:
         put_bits(from, count, bits, first, step, to);
     }
