@@ -147,6 +147,13 @@ static inline const char *smp_article(const char *format)
 /* The format whose signature a file's first bytes have, or null. */
 const smp_file_format *smp_format_sniff(const uint8_t *head, size_t size);
 
+/* The format of a source. ID3 tags may stand in front of a sound. They are skipped, and *id3 is their size, unless the
+ * format takes them itself. Null without a failure of the source: the format is not known. */
+smp_code smp_format_find(smp_source *source, const smp_file_format **format, uint64_t *id3, smp_error *err);
+
+/* Fails: says what the file is, as far as that is known, and what is read. */
+smp_code smp_format_unknown(smp_source *source, smp_error *err);
+
 /* Size of the ID3v2 tag that a file begins with; 0: none. Source: id3.org, "ID3 tag version 2.4.0", section 3.1. */
 uint64_t smp_id3_size(const uint8_t *head, size_t size);
 
