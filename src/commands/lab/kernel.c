@@ -26,8 +26,10 @@ static const smp_option options[] = {
     {"blocks", 0, SMP_O_STRING, offsetof(smp_kernel_settings, blocks), .fallback = "all", .argument = "WHICH",
      .help = "blocks that run: all, or first,middle,last, or how many, spread over the grid"},
     {"fail-on", 0, SMP_O_STRING, offsetof(smp_kernel_settings, fail_on), .argument = "LIST",
-     .help = "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
-             "barriers"},
+     .help =
+         "exit status 7 where one of these was found: races, conflicts, uncoalesced, uninitialised, bounds, "
+         "barriers; with --time slower=BASE.json:10%, where a kernel's time is more than 10 % above what --json told "
+         "before"},
     {"time-limit", 0, SMP_O_NUMBER, offsetof(smp_kernel_settings, time_limit), .fallback = "0", .argument = "S",
      .min = 0, .max = 86400,
      .help = "stop a launch that runs longer than S seconds, as where a lock is never free: the error says in which "
@@ -52,6 +54,12 @@ static const smp_option options[] = {
     {"map", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, map), .help = "draw the banks of each kernel's worst access"},
     {"html", 0, SMP_O_STRING, offsetof(smp_kernel_settings, html), .argument = "FILE",
      .help = "a page: the line to look at, bars, source lines by cost, banks, findings"},
+    {"time", 0, SMP_O_STRING, offsetof(smp_kernel_settings, time), .flags = SMP_O_OPTIONAL, .argument = "GPU",
+     .help =
+         "predict how long each launch takes and what bounds it: h100 (without a value), h200; with numbers of data "
+         "sheets alone a100, l4, rtx4090, b200"},
+    {"what-if", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, what_if),
+     .help = "with --time: what each launch would take without bank conflicts, barriers, ..."},
     {"json", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, json), .help = "machine-readable"},
     {"csv", 0, SMP_O_FLAG, offsetof(smp_kernel_settings, csv),
      .help = "the rows as CSV; with --compare a row a kernel"},
@@ -71,7 +79,7 @@ static const smp_argument_row arguments[] = {
 /* Which of --fail-on's words are given: bit n for the n-th. */
 static const char *const failures[] = {"races",  "conflicts", "uncoalesced", "uninitialised",
                                        "bounds", "barriers",  NULL};
-enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS };
+enum { RACES, CONFLICTS, UNCOALESCED, UNINITIALISED, BOUNDS, BARRIERS, SLOWER };
 
 static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err)
 {
@@ -82,7 +90,7 @@ static smp_code read_failures(const char *text, unsigned *wanted, smp_error *err
     }
     for (const char *at = text; at && *at;) {
         const size_t size = strcspn(at, ",");
-        int found = -1;
+        int found = !strncmp(at, "slower=", strlen("slower=")) ? SLOWER : -1;
         for (int i = 0; failures[i]; i++)
             if (strlen(failures[i]) == size && !memcmp(failures[i], at, size))
                 found = i;
@@ -187,6 +195,7 @@ static smp_code show(const smp_kernel_settings *settings, const smp_kernel_resul
         smp_lab_csv(stdout, &report);
     else if (!settings->common.quiet) {
         say_what(settings, all);
+        smp_lab_time_words(stdout, &report);
         for (size_t i = 0; i < all->count && !compares; i++) {
             putchar('\n');
             smp_lab_table(stdout, &all->results[i], &sources, settings->map, color);
@@ -291,6 +300,10 @@ static smp_code check(const smp_kernel_settings *settings, smp_error *err)
     }
     if (check_use(settings, err) || check_device(settings, err))
         return err->code;
+    if (settings->what_if && !settings->time) {
+        smp_fail(err, SMP_E_USAGE, "--what-if is about predicted times");
+        return smp_hint(err, "add --time");
+    }
     if (settings->json && settings->csv)
         return smp_fail(err, SMP_E_USAGE, "only one of --json and --csv can go to standard output");
     if (settings->html) {
@@ -315,6 +328,8 @@ static smp_code kernel(void *given, smp_error *err)
     smp_code code = read_failures(settings->fail_on, &wanted, err);
     if (!code)
         code = check(settings, err);
+    if (!code)
+        code = smp_kernel_choose_time(settings, err);
     settings->each = settings->each || settings->device;
     if (!code)
         code = smp_kernel_choose_arch(settings, err);
@@ -336,6 +351,8 @@ static smp_code kernel(void *given, smp_error *err)
         }
     }
     differs = differs || all.gpu.differ;
+    if (!code && wanted >> SLOWER & 1)
+        code = smp_kernel_find_slower(settings, &all, &differs, err);
     if (!code && !(found & wanted) && !differs)
         code = refuse_unchecked(&all, wanted, err);
     smp_kernel_results_free(&all);

@@ -18,7 +18,10 @@ typedef struct smp_kernel_settings {
     const char *only, *grid, *block, *args, *blocks, *fail_on, *arch, *std, *code, *device;
     uint64_t shared;
     smp_strings defines, includes;
-    bool json, csv, each, compare, map;
+    bool json, csv, each, compare, map, what_if;
+    const char *time; /* a GPU; "": the usual one; null: no time is wanted */
+    const char *time_wanted; /* as smp_time_run takes it: from time_text */
+    char time_text[40];
     double time_limit; /* seconds of a launch; 0: none */
     const char *html;
     char own_arch[16]; /* of the file: "sm_90a" */
@@ -74,6 +77,9 @@ smp_code smp_kernel_run(const smp_kernel_settings *settings, const smp_kernel_jo
 /* Without --arch: sm_90, or what the .ptx or .cubin is for. With it, one that it cannot be counted for is refused. */
 smp_code smp_kernel_choose_arch(smp_kernel_settings *settings, smp_error *err);
 
+/* Checks --time, whose GPU says the architecture unless --arch does. */
+smp_code smp_kernel_choose_time(smp_kernel_settings *settings, smp_error *err);
+
 /* A whole file, with a zero behind it. */
 smp_code smp_kernel_read(const char *path, char **text, size_t *size, smp_error *err);
 
@@ -90,6 +96,11 @@ typedef struct smp_kernel_results {
 } smp_kernel_results;
 smp_code smp_kernel_all(const smp_kernel_settings *settings, smp_kernel_results *all, smp_error *err);
 void smp_kernel_results_free(smp_kernel_results *all);
+
+/* --fail-on slower=BASE.json:10%: tells kernels whose predicted time is that much above the one in BASE.json, and sets
+ * *slower if there are some. */
+smp_code smp_kernel_find_slower(const smp_kernel_settings *settings, const smp_kernel_results *all, bool *slower,
+                                smp_error *err);
 
 /* Whether a file is one of kernels: by its name's end (.cu, .cuh, .ptx, .cubin), or an executable. */
 bool smp_kernel_is_file(const char *name);
@@ -145,5 +156,6 @@ char *smp_kernel_runtime_folder(void);
 #define SMP_LAB_SECONDS "SMEMPIPE_LAB_SECONDS"
 #define SMP_LAB_RESULTS "SMEMPIPE_LAB_RESULTS"
 #define SMP_LAB_BLOCKS  "SMEMPIPE_LAB_BLOCKS"
+#define SMP_LAB_TIME    "SMEMPIPE_LAB_TIME"
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/whole_file.h"
 #include "commands/lab/kernel.h"
+#include "lab/time/time.h"
 #include "stages/foreign.h"
 
 /* ------------------------------------------------------------------------------------------------ words */
@@ -270,12 +271,10 @@ static smp_code run_launch(one_run *r, smp_warp_result *result, smp_kernel_left 
     launch->print = settings->json || settings->csv ? stderr : stdout;
     launch->each_instruction = settings->each;
     launch->seconds = settings->time_limit;
-    smp_code code =
-        r->module && r->code_module
-            ? smp_warp_run_both(launch,
-                                smp_warp_kernel_find(r->code_module, smp_warp_kernel_symbol(launch->kernel), &many),
-                                result, err)
-            : smp_warp_run(launch, result, err);
+    const smp_warp_kernel *sass =
+        r->code_module ? smp_warp_kernel_find(r->code_module, smp_warp_kernel_symbol(launch->kernel), &many) : NULL;
+    smp_code code = smp_time_run(settings->time_wanted, (uint32_t)r->job->number, launch,
+                                 r->module ? sass : launch->kernel, result, err);
     if (!code && !r->module)
         smp_warp_note(result, "mistakes are not looked for: %s has no PTX", r->job->file);
     return code || !left ? code : keep_arrays(r->args, launch->kernel, r->memory, r->params, left, err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "lab/machine/predicted.h"
 #include "lab/machine/warp.h"
 
 enum { FIELDS = 80 };
@@ -73,6 +74,8 @@ void smp_warp_result_write(FILE *to, const smp_warp_result *r)
         put_text(to, f->text);
         fputc('\n', to);
     }
+    if (r->predictions)
+        smp_predictions_write(to, r->predictions);
     if (r->stopped || r->error.code) {
         fprintf(to, "S\t%d\t", (int)r->error.code);
         put_text(to, r->error.message);
@@ -170,6 +173,12 @@ static void read_finding(char **f, smp_warp_finding *x)
     snprintf(x->text, sizeof x->text, "%s", f[16]);
 }
 
+static bool read_prediction(char **f, int count, smp_warp_result *r)
+{
+    r->predictions = r->predictions ? r->predictions : smp_alloc(sizeof *r->predictions);
+    return r->predictions && smp_predictions_read(f, count, r->predictions);
+}
+
 static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *end, smp_error *err)
 {
     enum { HEAD = 20, ROW = 24 + SMP_WARP, NOTE = 2, FINDING = 17, STOP = 5 };
@@ -207,6 +216,8 @@ static smp_code read_lines(FILE *from, char **line, smp_warp_result *r, bool *en
             snprintf(r->error.message, sizeof r->error.message, "%s", f[2]);
             snprintf(r->error.where, sizeof r->error.where, "%s", f[3]);
             snprintf(r->error.hint, sizeof r->error.hint, "%s", f[4]);
+        } else if (begun && strchr("TUVLW", f[0][0]) && !f[0][1] && read_prediction(f, count, r)) {
+            continue;
         } else
             return smp_fail(err, SMP_E_PROCESS, "the results that the program left cannot be read");
     }

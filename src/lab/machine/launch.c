@@ -115,6 +115,7 @@ static smp_code open_block(warp_block *block, const smp_warp_launch *launch, uin
     const warp_code *code = &launch->kernel->code;
     enum { ALIGN = 16, SLACK = 64 };
     block->launch = launch;
+    block->observer = launch->observer;
     block->deadline = launch->deadline > 0 ? launch->deadline : launch->seconds > 0 ? smp_now() + launch->seconds : 0;
     block->code = code;
     block->insts = launch->kernel->insts;

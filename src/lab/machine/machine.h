@@ -32,6 +32,7 @@ typedef struct warp_frame warp_frame;
 typedef struct warp_block warp_block;
 typedef struct warp_cluster warp_cluster; /* cluster.h */
 
+struct warp_observer;
 typedef void warp_execute(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes);
 typedef void warp_alu(void *d, const void *a, const void *b, const void *c);
 
@@ -175,6 +176,8 @@ struct warp_code {
     uint32_t param_base;   /* SASS: where parameters lie in constant bank 0; 0: PTX */
     size_t inherited;      /* SASS: so many instructions at the beginning have the place of the kernel before it */
     uint32_t first_local;  /* SASS: the stack pointer at the beginning */
+    uint64_t *controls;    /* SASS: the upper half of each instruction's bits, as the cubin has them */
+    size_t control_count;
     warp_bank banks[WARP_BANKS];
     warp_bank_row *bank_rows;
     size_t bank_row_count, bank_row_capacity;
@@ -309,8 +312,19 @@ typedef struct warp_order {
     uint32_t known[WARP_MOST_WARPS][WARP_MOST_WARPS];
 } warp_order;
 
+/* Who is told what a launch does as it runs (lab/time). Without streams only begin and touch are called. */
+struct warp_observer {
+    bool streams;                                                       /* this block's instructions are wanted */
+    void (*begin)(struct warp_observer *self, const warp_block *block); /* a block */
+    void (*step)(struct warp_observer *self, const warp_frame *frame, const warp_inst *inst, uint32_t lanes);
+    void (*cost)(struct warp_observer *self, uint64_t wavefronts); /* in shared memory, of the last step */
+    void (*touch)(struct warp_observer *self, const warp_frame *frame, warp_space space, uint32_t lanes,
+                  const uint64_t address[WARP_LANES], uint32_t width, int how); /* a warp_touching */
+};
+
 struct warp_block {
     const smp_warp_launch *launch;
+    struct warp_observer *observer; /* null: none */
     const warp_code *code;
     uint32_t threads, warps;
     uint64_t index; /* of the block in the grid */

@@ -44,6 +44,7 @@ static void free_code(warp_code *code)
     smp_free(code->name);
     smp_free(code->insts);
     smp_free(code->constants);
+    smp_free(code->controls);
     smp_free(code->nans);
     smp_free(code->specials);
     smp_free(code->arrays);

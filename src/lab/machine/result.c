@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "lab/machine/machine.h"
+#include "lab/machine/predicted.h"
 
 /* ------------------------------------------------------------------------------------------------ making */
 
@@ -208,6 +209,7 @@ void smp_warp_result_free(smp_warp_result *result)
     smp_free(result->files);
     smp_free(result->rows);
     smp_free(result->findings);
+    smp_predictions_free(result->predictions);
     memset(result, 0, sizeof *result);
 }
 
@@ -297,5 +299,5 @@ bool smp_warp_result_add(smp_warp_result *sum, const smp_warp_result *more)
     sum->unchecked = sum->unchecked || more->unchecked;
     add_notes(sum, more->notes);
     sum->launches += more->launches;
-    return true;
+    return !sum->predictions || !more->predictions || smp_predictions_add(sum->predictions, more->predictions);
 }

@@ -210,6 +210,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
         return run_sass(launch, sass, unable, result, err);
     smp_warp_launch first = *launch; /* both runs have the time of one */
     first.deadline = launch->seconds > 0 ? smp_now() + launch->seconds : 0;
+    first.observer = NULL;
     smp_warp_copy *before = sass && !known ? smp_warp_copy_memory(launch->memory) : NULL;
     smp_code code = smp_warp_run(&first, before ? &ptx : result, err);
     if (!before || code) {
@@ -231,6 +232,7 @@ smp_code smp_warp_run_both(const smp_warp_launch *launch, const smp_warp_kernel 
     smp_warp_launch second = first;
     second.kernel = sass;
     second.print = NULL;
+    second.observer = launch->observer;
     code = smp_warp_run(&second, result, &problem);
     if (code) { /* the PTX's results stand */
         (void)smp_warp_copy_back(launch->memory, after);

@@ -135,6 +135,7 @@ typedef struct smp_warp_launch {
     uint64_t grid_memory;   /* the address of 16 zeroed bytes for the barrier of such a grid; 0: none */
     unsigned char *written; /* becomes 1 for each byte written between these addresses; null: not wanted */
     uint64_t written_start, written_end;
+    struct warp_observer *observer; /* of the SASS; null: none */
 } smp_warp_launch;
 
 enum { SMP_WARP_MAX_THREADS = 1024, SMP_WARP_MAX_SHARED = 227 * 1024, SMP_WARP_MAX_CLUSTER = 16 };
@@ -218,6 +219,7 @@ typedef struct smp_warp_result {
     bool stopped;   /* before its end: error says why */
     smp_error error;
     smp_warp_fit fit; /* the caller's to fill in */
+    struct smp_predictions *predictions; /* of its time (predicted.h); null: not wanted */
 } smp_warp_result;
 
 /* The registers of a thread, as a cubin tells them of a kernel. False: it does not. */

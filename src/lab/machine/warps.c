@@ -300,12 +300,21 @@ static turn wait_for_members(warp_block *block, warp_frame *frame, const warp_in
     return TURN_GOES_ON;
 }
 
+/* An observer is told what it cost. */
+static void execute(warp_block *block, warp_frame *frame, const warp_inst *inst, uint32_t lanes)
+{
+    const uint64_t before = block->counts[inst->index].wavefronts;
+    inst->execute(block, frame, inst, lanes);
+    if (block->observer && block->observer->streams)
+        block->observer->cost(block->observer, block->counts[inst->index].wavefronts - before);
+}
+
 static turn step_group(warp_block *block, warp_frame *frame, const warp_inst *inst, lane_group *g)
 {
     switch ((warp_flow)inst->flow) {
     case WARP_NEXT:
         if (g->on)
-            inst->execute(block, frame, inst, g->on);
+            execute(block, frame, inst, g->on);
         else
             block->counts[inst->index].skipped++;
         g->pc++;
@@ -343,6 +352,8 @@ static bool run_group(warp_block *block, warp_frame *frame, uint32_t lanes, uint
         if (block->instructions++ >= block->look_at && !has_time(block, frame, inst))
             return false;
         block->lane_instructions += (uint32_t)warp_lanes_in(g.on);
+        if (block->observer && block->observer->streams)
+            block->observer->step(block->observer, frame, inst, g.on);
         const turn then = step_group(block, frame, inst, &g);
         if (then != TURN_GOES_ON)
             return then == TURN_ENDS;
@@ -451,6 +462,8 @@ void warp_begin_block(warp_block *block, uint64_t index)
     block->jumps = block->failed_waits = 0;
     block->look_at = 0; /* beginning a block takes time, too */
     block->block_deadline = launch->block_seconds > 0 ? smp_now() + launch->block_seconds : 0;
+    if (block->observer)
+        block->observer->begin(block->observer, block);
     memset(block->shared, PATTERN, block->shared_size);
     memset(block->barriers, 0, sizeof block->barriers);
     for (uint32_t w = 0; w < block->warps; w++) {

@@ -71,6 +71,11 @@ void smp_lab_sources_free(smp_lab_sources *sources)
     memset(sources, 0, sizeof *sources);
 }
 
+const char *smp_lab_path(const smp_warp_result *result, uint32_t file)
+{
+    return file < result->file_count ? result->files[file] : "";
+}
+
 const char *smp_lab_file(const smp_warp_result *result, uint32_t file)
 {
     return smp_base_name(file < result->file_count ? result->files[file] : "");
@@ -148,8 +153,10 @@ static void put_head(FILE *to, const smp_warp_result *r, const smp_paint *paint)
         fprintf(to, "  %u registers a thread; an SM of sm_%d holds %u block%s, occupancy %.0f %%, limited by %s\n",
                 r->fit.registers, r->fit.arch, r->fit.blocks, r->fit.blocks == 1 ? "" : "s", 100 * r->fit.occupancy,
                 r->fit.limit);
-    if (!r->row_count)
-        return;
+}
+
+static void put_columns(FILE *to, const smp_paint *paint)
+{
     fprintf(to, "%s  %5s  %-*s  %-*s %*s %*s %*s %*s %*s %*s %*s %*s%s\n", paint->dim, "line", SOURCE, "source", ACCESS,
             "access", BYTES, "B", COUNT, "instr.", COUNT, "wavefr.", COUNT, "ideal", COUNT, "conflicts", WAYS, "n-way",
             WAYS, "lanes", SECTORS, "sectors", paint->off);
@@ -229,6 +236,9 @@ void smp_lab_table(FILE *to, const smp_warp_result *result, smp_lab_sources *sou
     const smp_paint paint = smp_paint_for(color);
     const char *shown = "";
     put_head(to, result, &paint);
+    smp_lab_time_text(to, result, sources, color);
+    if (result->row_count)
+        put_columns(to, &paint);
     for (size_t i = 0; i < result->row_count; i++) {
         const char *file = smp_lab_file(result, result->rows[i].file);
         if (i && strcmp(file, shown) != 0)

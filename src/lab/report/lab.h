@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "lab/machine/predicted.h"
 #include "lab/machine/warp.h"
 #include "report/json.h"
 
@@ -80,6 +81,21 @@ void smp_lab_compare(FILE *to, const smp_lab_report *report, bool color);
 /* A page: what to look at, bars, source lines by cost, banks, findings, all numbers. */
 void smp_lab_html(FILE *to, const smp_lab_report *report);
 
+/* ------------------------------------------------------------------------------------------------ predicted times */
+
+/* The time of a kernel's launches, what bounds it, and the lines that take most. Nothing where no time was wanted. */
+void smp_lab_time_text(FILE *to, const smp_warp_result *result, smp_lab_sources *sources, bool color);
+/* All kernels below each other, a row each; within a group whether intervals overlap. */
+void smp_lab_time_compare(FILE *to, const smp_lab_report *report, bool color);
+/* How far predictions are to be trusted. */
+void smp_lab_time_words(FILE *to, const smp_lab_report *report);
+
+/* "launches": each that was predicted, with its number in the program; those of a kernel side by side. */
+void smp_lab_time_json(smp_json *json, const smp_lab_report *report);
+
+/* The predicted microseconds of all launches of that name that were simulated. False: none was. */
+bool smp_lab_time_sum(const smp_lab_report *report, const char *kernel, double *us);
+
 /* ------------------------------------------------------------------------------------------------ advice */
 
 enum { SMP_LAB_ADVICE = 300 };
@@ -106,6 +122,9 @@ const char *smp_lab_access_name(const smp_warp_row *row);
 
 /* A blank and a count, right-aligned; a large one with a unit: 12.3M. */
 void smp_lab_number(FILE *to, uint64_t value, int columns);
+
+/* The file's path as the compiler was given it. */
+const char *smp_lab_path(const smp_warp_result *result, uint32_t file);
 
 /* The file's name without folders. */
 const char *smp_lab_file(const smp_warp_result *result, uint32_t file);

@@ -155,6 +155,7 @@ void smp_lab_compare(FILE *to, const smp_lab_report *report, bool color)
         fputc('\n', to);
         put_group(to, report, g, &paint);
     }
+    smp_lab_time_compare(to, report, color);
     fputc('\n', to);
     put_differences(to, report, &paint);
     put_unchecked(to, report, &paint);

@@ -7,11 +7,6 @@
 static const char *const spaces[] = {"shared", "global"};
 static const char *const ops[] = {"load", "store", "atomic", "copy"};
 
-static const char *path_of(const smp_warp_result *result, uint32_t file)
-{
-    return file < result->file_count ? result->files[file] : "";
-}
-
 static void put_count(smp_json *json, const char *key, uint64_t value)
 {
     smp_json_integer(json, key, (int64_t)value);
@@ -21,9 +16,9 @@ static void put_row(smp_json *json, const smp_warp_result *r, const smp_warp_row
 {
     smp_bank_access access;
     smp_json_object(json, NULL);
-    smp_json_string(json, "file", path_of(r, row->file));
+    smp_json_string(json, "file", smp_lab_path(r, row->file));
     put_count(json, "line", row->line);
-    smp_json_string(json, "text", smp_lab_line(sources, path_of(r, row->file), row->line));
+    smp_json_string(json, "text", smp_lab_line(sources, smp_lab_path(r, row->file), row->line));
     smp_json_string(json, "space", spaces[row->space]);
     smp_json_string(json, "op", ops[row->op]);
     put_count(json, "width", row->width);
@@ -61,7 +56,7 @@ static void put_triple(smp_json *json, const char *key, const uint32_t v[3])
 static void put_place(smp_json *json, const char *key, const smp_warp_result *r, const smp_warp_place *p)
 {
     smp_json_object(json, key);
-    smp_json_string(json, "file", path_of(r, p->file));
+    smp_json_string(json, "file", smp_lab_path(r, p->file));
     put_count(json, "line", p->line);
     put_triple(json, "thread", p->thread);
     smp_json_end(json, '}');
@@ -85,7 +80,7 @@ static void put_advice(smp_json *json, const smp_warp_result *r)
     if (!row)
         return;
     smp_json_object(json, "look_at");
-    smp_json_string(json, "file", path_of(r, row->file));
+    smp_json_string(json, "file", smp_lab_path(r, row->file));
     put_count(json, "line", row->line);
     smp_lab_verdict(row, text, sizeof text);
     smp_json_string(json, "what", text);
@@ -159,13 +154,13 @@ static void put_sources(smp_json *json, const smp_warp_result *r, smp_lab_source
         (void)is_told(r, file, 0, &more);
         if (!more)
             continue;
-        smp_json_object(json, path_of(r, file));
+        smp_json_object(json, smp_lab_path(r, file));
         for (uint32_t line = 1; more; line++) {
             more = false;
             const bool told = is_told(r, file, line, &more);
             snprintf(number, sizeof number, "%u", line);
             if (told)
-                smp_json_string(json, number, smp_lab_text(sources, path_of(r, file), line));
+                smp_json_string(json, number, smp_lab_text(sources, smp_lab_path(r, file), line));
         }
         smp_json_end(json, '}');
     }
@@ -219,6 +214,7 @@ static void put_report(smp_json *json, const smp_lab_report *report)
     for (size_t i = 0; i < report->count; i++)
         put_kernel(json, report, i);
     smp_json_end(json, ']');
+    smp_lab_time_json(json, report);
     smp_json_end(json, '}');
 }
 
@@ -286,9 +282,9 @@ void smp_lab_csv(FILE *to, const smp_lab_report *report)
             const smp_warp_row *row = &r->rows[k];
             smp_text_csv(to, r->kernel);
             fputc(',', to);
-            smp_text_csv(to, path_of(r, row->file));
+            smp_text_csv(to, smp_lab_path(r, row->file));
             fprintf(to, ",%u,", row->line);
-            smp_text_csv(to, smp_lab_line(report->sources, path_of(r, row->file), row->line));
+            smp_text_csv(to, smp_lab_line(report->sources, smp_lab_path(r, row->file), row->line));
             fprintf(to, ",%s,%s,%u", spaces[row->space], ops[row->op], row->width);
             const uint64_t counts[] = {row->instructions, row->lanes,   row->wavefronts,   row->ideal,
                                        row->conflicts,    row->sectors, row->sectors_ideal};

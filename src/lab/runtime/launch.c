@@ -6,12 +6,14 @@
 
 #include "base/alloc.h"
 #include "lab/runtime/runtime.h"
+#include "lab/time/time.h"
 
 enum { MOST_DEPTH = 16, MOST_REFUSED = 4096 };
 
 static smp_warp_memory *memory;
 static smp_warp_result *results;
 static size_t result_count, result_capacity;
+static uint32_t launch_count;
 static _Thread_local int last_error;
 static _Atomic int sticky;
 
@@ -311,6 +313,19 @@ static int take_grid_memory(one_launch *l)
     return LAB_SUCCESS;
 }
 
+/* The time of a launch, as the command line wants it. Of a kernel in one shape the first few are predicted. */
+static const char *time_wanted(const one_launch *l)
+{
+    enum { ENOUGH = 4 };
+    const uint32_t grid[3] = {l->grid.x, l->grid.y, l->grid.z}, block[3] = {l->block.x, l->block.y, l->block.z};
+    for (size_t i = 0; i < result_count; i++)
+        if (results[i].of == (l->sass ? l->sass : l->kernel) && results[i].predictions &&
+            !memcmp(results[i].grid, grid, sizeof grid) && !memcmp(results[i].block, block, sizeof block) &&
+            results[i].dynamic_shared == l->shared && results[i].predictions->count >= ENOUGH)
+            return NULL;
+    return getenv("SMEMPIPE_LAB_TIME");
+}
+
 static smp_code run_launch(one_launch *l)
 {
     const smp_warp_param *params;
@@ -322,7 +337,10 @@ static smp_code run_launch(one_launch *l)
                *seconds = getenv("SMEMPIPE_LAB_SECONDS");
     smp_code code = smp_warp_choose_blocks(which, (uint64_t)l->grid.x * l->grid.y * l->grid.z, &l->blocks,
                                            &l->block_count, &l->err);
+    uint32_t registers = 0;
+    (void)lab_registers(l->function, &registers);
     const smp_warp_launch given = {.kernel = l->kernel,
+                                   .registers = registers,
                                    .grid = {l->grid.x, l->grid.y, l->grid.z},
                                    .block = {l->block.x, l->block.y, l->block.z},
                                    .cluster = {l->cluster->x, l->cluster->y, l->cluster->z},
@@ -336,10 +354,9 @@ static smp_code run_launch(one_launch *l)
                                    .seconds = seconds ? strtod(seconds, NULL) : 0,
                                    .together = l->together,
                                    .grid_memory = (uint64_t)(uintptr_t)l->grid_memory};
-    if (!code && l->ptx)
-        code = smp_warp_run_both(&given, l->together ? NULL : l->sass, &l->result, &l->err);
-    else if (!code)
-        code = smp_warp_run(&given, &l->result, &l->err);
+    if (!code)
+        code = smp_time_run(time_wanted(l), launch_count++, &given, !l->ptx ? l->kernel : l->together ? NULL : l->sass,
+                            &l->result, &l->err);
     if (!code && !l->ptx)
         smp_warp_note(&l->result, "mistakes are not looked for: the program has no PTX of it");
     else if (!code && l->sass && l->together)

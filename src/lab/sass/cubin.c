@@ -284,6 +284,21 @@ static void read_nans(const cubin *c, const Elf64_Shdr *section, const warp_code
     }
 }
 
+/* The bits by which ptxas steers the hardware lie in the upper half of each instruction. */
+static smp_code keep_controls(cubin *c, const Elf64_Shdr *section, warp_code *code)
+{
+    const unsigned char *data = data_of(c, section);
+    const size_t count = data ? section->sh_size / SASS_INST_BYTES : 0;
+    smp_free(code->controls);
+    code->control_count = count;
+    code->controls = smp_alloc_array(count + 1, sizeof *code->controls);
+    if (!code->controls)
+        return smp_fail_memory(c->err, "instructions", section->sh_size);
+    for (size_t i = 0; i < count; i++)
+        memcpy(&code->controls[i], data + i * SASS_INST_BYTES + sizeof(uint64_t), sizeof *code->controls);
+    return SMP_OK;
+}
+
 static smp_code read_sections(cubin *c)
 {
     smp_code code = SMP_OK;
@@ -295,9 +310,11 @@ static smp_code read_sections(cubin *c)
             if (of || !name[strlen(info)])
                 code = read_info(c, &c->sections[i], of);
         } else if (!strncmp(name, text, strlen(text))) {
-            const warp_code *of = kernel_of(c, name + strlen(text));
-            if (of)
+            warp_code *of = kernel_of(c, name + strlen(text));
+            if (of) {
                 read_nans(c, &c->sections[i], of);
+                code = keep_controls(c, &c->sections[i], of);
+            }
         } else if (!strncmp(name, shared, strlen(shared))) {
             warp_code *of = kernel_of(c, name + strlen(shared));
             const uint64_t size = c->sections[i].sh_size;

@@ -1,0 +1,103 @@
+/* What a launch is predicted to take on a GPU (lab/time), as results carry it. */
+#ifndef SMP_LAB_MACHINE_PREDICTED_H
+#define SMP_LAB_MACHINE_PREDICTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Why warps do not issue, by Nsight Compute's names. */
+#define SMP_TIME_REASON_LIST(X)                                                                                        \
+    X(SELECTED, "selected")                                                                                            \
+    X(WAIT, "wait")                                                                                                    \
+    X(LONG, "long_scoreboard")                                                                                         \
+    X(SHORT, "short_scoreboard")                                                                                       \
+    X(BARRIER, "barrier")                                                                                              \
+    X(MATH, "math_pipe_throttle")                                                                                      \
+    X(MIO, "mio_throttle")                                                                                             \
+    X(LG, "lg_throttle")                                                                                               \
+    X(NOT_SELECTED, "not_selected")                                                                                    \
+    X(NO_INSTRUCTION, "no_instruction")                                                                                \
+    X(BRANCH, "branch_resolving")                                                                                      \
+    X(DRAIN, "drain")                                                                                                  \
+    X(DISPATCH, "dispatch_stall")
+typedef enum smp_time_reason {
+#define X(name, text) SMP_TIME_##name,
+    SMP_TIME_REASON_LIST(X)
+#undef X
+        SMP_TIME_REASONS
+} smp_time_reason;
+extern const char *const smp_time_reason_names[];
+
+/* What can bound a launch. Use is a share of its peak, 0..1. */
+#define SMP_TIME_RESOURCE_LIST(X)                                                                                      \
+    X(ISSUE, "issue")                                                                                                  \
+    X(FMA_PIPE, "FMA pipe")                                                                                            \
+    X(HEAVY_PIPE, "integer product pipe")                                                                              \
+    X(ALU_PIPE, "ALU pipe")                                                                                            \
+    X(FP64_PIPE, "FP64 pipe")                                                                                          \
+    X(SPECIAL_PIPE, "special function pipe")                                                                           \
+    X(TENSOR_PIPE, "tensor pipe")                                                                                      \
+    X(SHARED_MEMORY, "shared memory and L1")                                                                           \
+    X(L2, "L2")                                                                                                        \
+    X(DRAM, "DRAM")                                                                                                    \
+    X(BLOCKS, "launch of blocks")
+typedef enum smp_time_resource {
+#define X(name, text) SMP_TIME_##name,
+    SMP_TIME_RESOURCE_LIST(X)
+#undef X
+        SMP_TIME_RESOURCES
+} smp_time_resource;
+extern const char *const smp_time_resource_names[];
+
+/* A source line, or with --each an instruction. */
+typedef struct smp_predicted_line {
+    uint32_t file, line, place;       /* place: the instruction's number, or UINT32_MAX */
+    double share;                     /* of the warps' time */
+    double reasons[SMP_TIME_REASONS]; /* of the line's time; sums to 1 */
+} smp_predicted_line;
+
+/* What the launch would take with something made free. */
+enum { SMP_PREDICTED_PRICES = 12 };
+typedef struct smp_predicted_price {
+    char what[24];
+    double us;
+} smp_predicted_price;
+
+typedef struct smp_predicted {
+    uint32_t order;                                /* among the program's launches */
+    char gpu[12];                                  /* "h100" */
+    char refusal[160];                             /* why it is not modelled; then nothing else is told */
+    double clock_ghz, cycles, us, low_us, high_us; /* low and high: nine of ten measured times lie between */
+    char bound[24];
+    double use[SMP_TIME_RESOURCES];
+    uint32_t resident, simulated;                    /* blocks on an SM at a time; that were simulated */
+    double occupancy, waves, tail;                   /* tail: the part of the time in which the last wave runs alone */
+    double launch_share;                             /* of the time */
+    double dram_read, dram_write, l2_read, l2_write; /* bytes */
+    double l1_hit, l2_hit;                           /* of sectors, 0..1 */
+    double imbalance;                                /* the busiest SM beside the one simulated, by instructions */
+    double reasons[SMP_TIME_REASONS];
+    smp_predicted_line *lines;
+    size_t line_count, line_capacity;
+    smp_predicted_price prices[SMP_PREDICTED_PRICES];
+    size_t price_count;
+} smp_predicted;
+
+/* The first launches of one kernel and shape. */
+typedef struct smp_predictions {
+    smp_predicted *items;
+    size_t count, capacity;
+} smp_predictions;
+
+void smp_predictions_free(smp_predictions *predictions); /* null is allowed */
+/* Moves what `more` has. False: no memory. */
+bool smp_predictions_add(smp_predictions *sum, smp_predictions *more);
+
+/* As text, in records of exchange.c. */
+void smp_predictions_write(FILE *to, const smp_predictions *predictions);
+/* A record of theirs. False: it is none, or there is no memory. */
+bool smp_predictions_read(char *const *fields, int count, smp_predictions *predictions);
+
+#endif

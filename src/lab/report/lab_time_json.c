@@ -1,0 +1,107 @@
+/* Predicted times as JSON. */
+#include "lab/report/lab.h"
+
+static void put_reasons(smp_json *json, const double *reasons)
+{
+    smp_json_object(json, "stalls");
+    for (int i = 0; i < SMP_TIME_REASONS; i++)
+        smp_json_number(json, smp_time_reason_names[i], reasons[i]);
+    smp_json_end(json, '}');
+}
+
+static void put_lines(smp_json *json, const smp_warp_result *r, const smp_predicted *p, smp_lab_sources *sources)
+{
+    smp_json_array(json, "lines");
+    for (size_t i = 0; i < p->line_count; i++) {
+        const smp_predicted_line *l = &p->lines[i];
+        smp_json_object(json, NULL);
+        smp_json_string(json, "file", smp_lab_path(r, l->file));
+        smp_json_integer(json, "line", l->line);
+        smp_json_string(json, "text", smp_lab_line(sources, smp_lab_path(r, l->file), l->line));
+        if (l->place != UINT32_MAX)
+            smp_json_integer(json, "place", l->place);
+        smp_json_number(json, "share", l->share);
+        smp_json_number(json, "us", l->share * p->us);
+        put_reasons(json, l->reasons);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, ']');
+}
+
+static void put_memory(smp_json *json, const smp_predicted *p)
+{
+    smp_json_object(json, "memory");
+    smp_json_number(json, "dram_read_bytes", p->dram_read);
+    smp_json_number(json, "dram_write_bytes", p->dram_write);
+    smp_json_number(json, "l2_read_bytes", p->l2_read);
+    smp_json_number(json, "l2_write_bytes", p->l2_write);
+    smp_json_number(json, "l1_hit", p->l1_hit);
+    smp_json_number(json, "l2_hit", p->l2_hit);
+    smp_json_end(json, '}');
+}
+
+static void put_prediction(smp_json *json, const smp_warp_result *r, const smp_predicted *p, smp_lab_sources *sources)
+{
+    smp_json_object(json, "predicted");
+    smp_json_string(json, "gpu", p->gpu);
+    smp_json_string(json, "not_modelled", p->refusal[0] ? p->refusal : NULL);
+    if (p->refusal[0]) {
+        smp_json_end(json, '}');
+        return;
+    }
+    smp_json_number(json, "cycles", p->cycles);
+    smp_json_number(json, "us", p->us);
+    smp_json_number(json, "low_us", p->low_us);
+    smp_json_number(json, "high_us", p->high_us);
+    smp_json_number(json, "clock_ghz", p->clock_ghz);
+    smp_json_string(json, "bound", p->bound);
+    smp_json_object(json, "use");
+    for (int i = 0; i < SMP_TIME_RESOURCES; i++)
+        smp_json_number(json, smp_time_resource_names[i], p->use[i]);
+    smp_json_end(json, '}');
+    smp_json_number(json, "launch_share", p->launch_share);
+    smp_json_integer(json, "blocks_on_an_sm", p->resident);
+    smp_json_integer(json, "blocks_simulated", p->simulated);
+    smp_json_number(json, "occupancy", p->occupancy);
+    smp_json_number(json, "waves", p->waves);
+    smp_json_number(json, "tail", p->tail);
+    smp_json_number(json, "imbalance", p->imbalance);
+    put_memory(json, p);
+    put_reasons(json, p->reasons);
+    put_lines(json, r, p, sources);
+    if (p->price_count) {
+        smp_json_object(json, "what_if_us_saved");
+        for (size_t i = 0; i < p->price_count; i++)
+            smp_json_number(json, p->prices[i].what, p->prices[i].us);
+        smp_json_end(json, '}');
+    }
+    smp_json_end(json, '}');
+}
+
+static void put_triple(smp_json *json, const char *key, const uint32_t v[3])
+{
+    const double values[3] = {v[0], v[1], v[2]};
+    smp_json_numbers(json, key, values, 3);
+}
+
+void smp_lab_time_json(smp_json *json, const smp_lab_report *report)
+{
+    bool any = false;
+    for (size_t i = 0; i < report->count; i++) {
+        const smp_warp_result *r = &report->results[i];
+        for (size_t k = 0; r->predictions && k < r->predictions->count; k++) {
+            if (!any)
+                smp_json_array(json, "launches");
+            any = true;
+            smp_json_object(json, NULL);
+            smp_json_integer(json, "launch", r->predictions->items[k].order);
+            smp_json_string(json, "kernel", r->kernel);
+            put_triple(json, "grid", r->grid);
+            put_triple(json, "block", r->block);
+            put_prediction(json, r, &r->predictions->items[k], report->sources);
+            smp_json_end(json, '}');
+        }
+    }
+    if (any)
+        smp_json_end(json, ']');
+}

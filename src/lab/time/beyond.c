@@ -1,0 +1,175 @@
+/* How often what one SM asks of L2 must come from DRAM: the launch's fetches by the sectors that miss L1, which a pass
+ * over the SM's accesses tells. The first touch of a sector by the SM misses sooner than later ones. */
+#include "base/alloc.h"
+#include "lab/time/model.h"
+
+/* What the SM's blocks ask for. */
+typedef struct time_demand {
+    double first, later, stored; /* units that miss L1: never asked for before, again; sectors stored */
+} time_demand;
+
+/* Adds the units of 64 bytes that these sectors lie in: asked for the first time, or all of it again. */
+static void ask_units(time_map *seen, uint32_t line, uint32_t misses, time_demand *demand)
+{
+    enum { SECTORS = 2, MASK = 3 };
+    for (uint32_t u = 0; u < 2; u++) {
+        bool fresh;
+        const uint32_t mask = misses >> SECTORS * u & MASK;
+        int64_t *had = mask ? time_map_at(seen, line * 2 + u, &fresh) : NULL;
+        if (!had)
+            continue;
+        demand->first += !*had;
+        demand->later += *had && !(mask & ~(uint32_t)*had);
+        *had |= mask;
+    }
+}
+
+static void ask(time_sm *sm, time_map *seen, const time_inst *inst, uint32_t entry, time_demand *demand)
+{
+    const uint32_t number = entry >> 4, mask = entry & 15, sectors = (uint32_t)__builtin_popcount(mask);
+    uint32_t misses = mask;
+    switch ((time_kind)inst->kind) {
+    case TIME_STORE:
+    case TIME_LOCAL_STORE:
+        demand->stored += sectors;
+        return;
+    case TIME_ATOMIC:
+    case TIME_REDUCTION:
+        demand->first += sectors / 2.0;
+        demand->stored += sectors;
+        return;
+    case TIME_LOAD:
+    case TIME_COPY:
+    case TIME_LOCAL_LOAD:
+        break;
+    default:
+        return;
+    }
+    if (!inst->bypasses) {
+        time_line *line = time_l1_find(&sm->l1, number);
+        if (!line)
+            line = time_l1_take(&sm->l1, number);
+        misses = mask & ~(uint32_t)line->mask;
+        line->mask |= (uint8_t)mask;
+    }
+    ask_units(seen, number, misses, demand);
+}
+
+/* The next record of a warp that accesses memory. False: there is none. */
+static bool next_access(time_sm *sm, time_map *seen, const uint32_t **at, const uint32_t *end, time_demand *demand)
+{
+    while (*at < end) {
+        const uint32_t head = **at, lines = time_lines(head), *first = *at + 1 + time_has_word(head);
+        const uint32_t used = time_least_lines(sm, &sm->code->insts[time_pc(head)], time_lanes(head), lines);
+        for (uint32_t i = 0; i < used; i++)
+            ask(sm, seen, &sm->code->insts[time_pc(head)], first[i], demand);
+        *at = first + lines;
+        if (lines)
+            return true;
+    }
+    return false;
+}
+
+/* The blocks that run at a time take turns, warp by warp. */
+static bool add_wave(time_sm *sm, time_map *seen, uint64_t from, uint64_t to, time_demand *demand)
+{
+    const time_trace *t = sm->trace;
+    const size_t count = (size_t)(to - from) * t->warps;
+    const uint32_t **at = smp_alloc_array(count, sizeof *at);
+    if (!at)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        at[i] = t->words + t->streams[from * t->warps + i].begin;
+    for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (size_t i = 0; i < count; i++) {
+            const time_stream *s = &t->streams[from * t->warps + i];
+            goes_on |= next_access(sm, seen, &at[i], t->words + s->begin + s->size, demand);
+        }
+    }
+    smp_free(at);
+    return true;
+}
+
+/* How many SMs update a line, from how many blocks of this one share theirs. */
+static bool count_sharers(time_sm *sm)
+{
+    const time_trace *t = sm->trace;
+    time_map all = {.count = 0};
+    double sum = 0;
+    bool fits = true;
+    for (uint64_t b = 0; b < sm->simulated && fits; b++) {
+        time_map own = {.count = 0};
+        for (uint32_t w = 0; w < t->warps && fits; w++) {
+            const time_stream *s = &t->streams[b * t->warps + w];
+            const uint32_t *at = t->words + s->begin, *end = at + s->size;
+            while (at < end) {
+                const uint32_t lines = time_lines(*at), *first = at + 1 + time_has_word(*at);
+                const time_kind kind = (time_kind)sm->code->insts[time_pc(*at)].kind;
+                bool fresh;
+                for (uint32_t i = 0; i < lines && (kind == TIME_ATOMIC || kind == TIME_REDUCTION); i++)
+                    fits = fits && time_map_at(&own, first[i] >> 4, &fresh) && time_map_at(&all, first[i] >> 4, &fresh);
+                at = first + lines;
+            }
+        }
+        sum += (double)own.count;
+        time_map_free(&own);
+    }
+    const double alike = all.count ? sum / (double)all.count : 1;
+    sm->beyond.atomic_sharers =
+        sm->simulated > 1 ? 1 + (alike - 1) / (double)(sm->simulated - 1) * (sm->active_sms - 1) : sm->active_sms;
+    time_map_free(&all);
+    return fits;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static void set_rates(time_sm *sm, const time_demand *demand)
+{
+    enum { UNIT = 64, SECTOR = 32, FEW = 1000 };
+    const smp_time_gpu *g = sm->gpu;
+    const time_footprint *m = &sm->trace->memory;
+    time_beyond *b = &sm->beyond;
+    const double near = m->near + m->far > 0 ? m->near / (m->near + m->far) : 0, share = g->sms / sm->active_sms,
+                 times = (double)sm->trace->blocks / (double)sm->simulated,
+                 rows = m->fetches > FEW ? least(1, m->row_hits / m->fetches * 1.15) : 1;
+    const double misses = demand->first * times, again = demand->later * times, stored = demand->stored * times;
+    b->near_factor = 1 / (share * (1 + g->l2_near * near));
+    b->write_factor = 1 / share;
+    b->opened = m->first > 0 ? m->first_same / m->first : 0;
+    b->first_miss = misses > 0 ? least(m->fetches / misses, 1) : 0;
+    const double rest = m->fetches - b->first_miss * misses;
+    b->later_miss = rest > 0 && again > 0 ? least(1, rest / again) : 0;
+    const double whole = m->written_units * UNIT,
+                 held = m->written > 0 ? least(1, m->written / 2 / (m->written_units > 1 ? m->written_units : 1) + 0.5)
+                                       : 1,
+                 bytes = m->written * SECTOR > whole * held ? m->written * SECTOR : whole * held,
+                 kept = g->dirty_mb * 1024 * 1024, out = bytes > kept ? bytes - kept : 0,
+                 mix = out + m->fetches * UNIT > 0 ? out / (out + m->fetches * UNIT) : 0;
+    b->evicted = stored > 0 ? out / stored : 0;
+    b->partly = stored > 0 && m->written > 0 ? out / SECTOR * least(1, m->partial / m->written) / stored : 0;
+    const double near_writes = m->written_units > 0 ? least(1, m->write_row_hits / m->written_units) : 1;
+    b->refilled = b->partly * (near_writes * g->refill + (1 - near_writes) * g->refill_random);
+    const double efficiency =
+        g->dram_share * (g->dram_random + (1 - g->dram_random) * rows) * (1 - g->dram_turn * 4 * mix * (1 - mix));
+    b->dram_bytes = least(g->dram_gbs / (g->sms * g->clock_ghz) * share, g->dram_sm) * efficiency;
+}
+
+smp_code time_beyond_open(time_sm *sm, smp_error *err)
+{
+    enum { SEED = 12345 };
+    time_demand demand = {.first = 0};
+    time_map seen = {.count = 0};
+    bool fits = count_sharers(sm);
+    for (uint64_t from = 0; from < sm->simulated && fits; from += sm->resident)
+        fits = add_wave(sm, &seen, from, from + sm->resident < sm->simulated ? from + sm->resident : sm->simulated,
+                        &demand);
+    time_map_free(&seen);
+    time_l1_clear(&sm->l1);
+    sm->beyond.random = SEED;
+    set_rates(sm, &demand);
+    return fits ? SMP_OK : smp_fail_memory(err, "a model of L2", sm->simulated);
+}

@@ -1,0 +1,34 @@
+/* See gpu.h. */
+#include "lab/time/gpu.h"
+
+#include <string.h>
+
+enum { GPUS = 6 };
+
+bool smp_time_gpu_find(const char *name, smp_time_gpu *gpu)
+{
+    static const struct {
+        const char *name, *title;
+        int arch;
+        bool measured;
+    } gpus[GPUS] = {{"h100", "H100", 90, true}, {"h200", "H200", 90, true},         {"a100", "A100", 80, false},
+                    {"l4", "L4", 89, false},    {"rtx4090", "RTX 4090", 89, false}, {"b200", "B200", 100, false}};
+    for (int i = 0; i < GPUS; i++)
+        if (!strcmp(name, gpus[i].name)) {
+            const double *values;
+            *gpu = (smp_time_gpu){
+                .name = gpus[i].name, .title = gpus[i].title, .arch = gpus[i].arch, .measured = gpus[i].measured};
+#define TIME_NUMBER(number, h100, h200, a100, l4, rtx4090, b200, source)                                               \
+    values = (const double[GPUS]){h100, h200, a100, l4, rtx4090, b200};                                                \
+    gpu->number = values[i];
+#include "lab/time/gpus.def"
+#undef TIME_NUMBER
+            return true;
+        }
+    return false;
+}
+
+const char *smp_time_gpu_names(void)
+{
+    return "h100, h200, a100, l4, rtx4090, b200";
+}

@@ -1,0 +1,184 @@
+/* An instruction leaves the scheduler: pipes and register banks are taken, results get their time, warps go on. */
+#include "lab/time/model.h"
+
+static inline time_ticks later(time_ticks a, time_ticks b)
+{
+    return a > b ? a : b;
+}
+
+/* Two banks of registers that each give one operand a cycle; an operand that is kept (.reuse) is not read again while
+ * the same warp goes on. */
+static void read_operands(time_sm *sm, time_part *part, int warp, const time_inst *inst)
+{
+    for (int i = 0; i < inst->sources; i++) {
+        const bool kept = part->reused[i].warp == warp && part->reused[i].reg == inst->source[i];
+        for (int b = 0; b < 2 && !kept; b++)
+            if (inst->wide[i] || (inst->source[i] & 1) == b)
+                part->bank[b] = later(part->bank[b], sm->now) + TIME_TICK;
+        part->reused[i].warp = inst->reuse[i] ? warp : -1;
+        part->reused[i].reg = inst->reuse[i] ? inst->source[i] : -1;
+    }
+}
+
+/* Until the issue the warp's waiting counts for the instruction that it waited with. */
+static void count_stalls(time_sm *sm, time_part *part, time_warp *w, uint32_t pc)
+{
+    if (part->bank_wait)
+        w->pending[SMP_TIME_DISPATCH] += part->bank_wait;
+    part->bank_wait = 0;
+    if (w->eligible >= 0)
+        w->pending[SMP_TIME_NOT_SELECTED] += sm->now - w->eligible;
+    w->pending[SMP_TIME_SELECTED] += TIME_TICK;
+    for (int i = 0; i < SMP_TIME_REASONS; i++) {
+        sm->stalls[i] += (double)w->pending[i];
+        sm->inst_stalls[pc][i] += (double)w->pending[i];
+        w->pending[i] = 0;
+    }
+    w->eligible = -1;
+    w->looked = -1;
+    w->last = sm->now;
+    sm->issued++;
+    sm->inst_issued[pc]++;
+}
+
+static void take_pipe(time_sm *sm, time_part *part, const time_inst *inst)
+{
+    time_pipe pipe = (time_pipe)inst->pipe;
+    if (pipe == TIME_MEMORY || pipe == TIME_NONE || pipe == TIME_CONSTANT)
+        return;
+    if (pipe == TIME_FMA && (sm->gpu->fma_halves <= 1 || part->pipe[TIME_HEAVY] < part->pipe[TIME_FMA]))
+        pipe = TIME_HEAVY;
+    time_ticks *free = &part->pipe[pipe];
+    *free = (sm->now - *free < TIME_TICK ? *free : sm->now) + inst->cycles;
+    sm->busy[pipe] += inst->cycles;
+}
+
+void time_open_barrier(time_sm *sm, time_slot *slot, time_ticks at)
+{
+    const uint32_t first = (uint32_t)(slot - sm->slots) * sm->trace->warps;
+    slot->arrived = 0;
+    for (uint32_t i = first; i < first + sm->trace->warps; i++) {
+        time_warp *w = &sm->warps[i];
+        if (!w->active || !w->at_barrier)
+            continue;
+        w->at_barrier = false;
+        const time_ticks open = later(w->ready, at);
+        w->pending[SMP_TIME_BARRIER] += open - w->ready;
+        w->ready = open;
+    }
+}
+
+static void arrive(time_sm *sm, time_warp *w)
+{
+    time_slot *slot = &sm->slots[w->slot];
+    if (sm->free.barriers)
+        return;
+    w->at_barrier = true;
+    sm->barrier_free = later(sm->barrier_free, sm->now) + time_of(sm->gpu->barrier_warp);
+    if (++slot->arrived >= slot->alive)
+        time_open_barrier(sm, slot, sm->barrier_free + time_of(sm->gpu->barrier));
+}
+
+static void end_warp(time_sm *sm, time_warp *w, uint32_t pc)
+{
+    time_slot *slot = &sm->slots[w->slot];
+    w->active = false;
+    slot->stores_done = later(slot->stores_done, w->stores_done);
+    if (w->stores_done > sm->now) {
+        const double drains = (double)(w->stores_done - sm->now);
+        sm->stalls[SMP_TIME_DRAIN] += drains;
+        sm->inst_stalls[pc][SMP_TIME_DRAIN] += drains;
+    }
+    sm->end = later(sm->end, sm->now + TIME_TICK);
+    slot->alive--;
+    if (!slot->alive) {
+        const time_ticks done = later(sm->now, slot->stores_done);
+        slot->block = -1;
+        slot->free_at = done + time_of(sm->gpu->block_end);
+        sm->done[sm->done_count++] = done;
+    } else if (slot->arrived && slot->arrived >= slot->alive)
+        time_open_barrier(sm, slot, sm->now + time_of(sm->gpu->barrier));
+}
+
+/* Results and reads release scoreboards. */
+static void set_boards(time_warp *w, const time_inst *inst, time_ticks done, time_ticks read)
+{
+    if (inst->sets < TIME_BOARDS) {
+        w->board[inst->sets] = later(w->board[inst->sets], done);
+        w->board_reason[inst->sets] = inst->is_long ? SMP_TIME_LONG : SMP_TIME_SHORT;
+    }
+    if (inst->frees < TIME_BOARDS && w->board[inst->frees] < read) {
+        const bool is_long = inst->is_long || inst->kind == TIME_STORE || inst->kind == TIME_REDUCTION;
+        w->board[inst->frees] = read;
+        w->board_reason[inst->frees] = is_long ? SMP_TIME_LONG : SMP_TIME_SHORT;
+    }
+}
+
+/* What its kind does beyond its pipe. Gives when its result is there and its operands are read. */
+static void carry_out(time_sm *sm, time_warp *w, time_part *part, time_access *a)
+{
+    const time_inst *inst = a->inst;
+    enum { FENCE = 20 };
+    switch ((time_kind)inst->kind) {
+    case TIME_CONSTANT_LOAD:
+        if (!a->lanes)
+            break;
+        sm->constant_free =
+            later(sm->constant_free, sm->now) + (a->word ? time_of(sm->gpu->constant_word * a->word) : TIME_TICK);
+        a->done = sm->constant_free + inst->latency;
+        break;
+    case TIME_COPIES_END: {
+        const time_ticks before = w->group_count ? w->groups[(w->group_count - 1) % TIME_GROUPS] : 0;
+        a->done = later(later(sm->now, w->copies_done), before);
+        w->groups[w->group_count++ % TIME_GROUPS] = a->done;
+        w->copies_done = 0;
+        break;
+    }
+    case TIME_FENCE:
+        a->done = later(sm->now + time_of(FENCE), later(sm->beyond.last, sm->now) + time_of(sm->gpu->lat_l2));
+        break;
+    case TIME_PLAIN:
+    case TIME_WAIT_COPIES:
+    case TIME_BARRIER:
+        break;
+    default:
+        time_access_run(sm, w, part, a);
+    }
+}
+
+void time_issue(time_sm *sm, time_warp *w)
+{
+    time_part *part = &sm->parts[w->part];
+    const uint32_t head = *w->at, pc = time_pc(head), *more = w->at + 1;
+    const time_inst *inst = &sm->code->insts[pc];
+    time_access access = {.inst = inst,
+                          .lanes = time_lanes(head),
+                          .line_count = time_lines(head),
+                          .word = time_has_word(head) ? *more : 0,
+                          .lines = more + time_has_word(head),
+                          .read = sm->now + time_of(sm->gpu->lat_read),
+                          .done = sm->now + inst->latency};
+    if (sm->free.coalescing && access.line_count)
+        access.line_count = time_least_lines(sm, inst, access.lanes, access.line_count);
+    if (access.line_count < time_lines(head))
+        access.word = access.line_count;
+    read_operands(sm, part, (int)(w - sm->warps), inst);
+    count_stalls(sm, part, w, pc);
+    take_pipe(sm, part, inst);
+    carry_out(sm, w, part, &access);
+    const time_ticks stall = (inst->stall ? inst->stall : 1) * TIME_TICK;
+    w->ready = sm->now + stall;
+    w->pending[SMP_TIME_WAIT] += stall - TIME_TICK;
+    set_boards(w, inst, access.done, access.read);
+    w->at = access.lines + time_lines(head);
+    if (w->at < w->end && time_pc(*w->at) != pc + 1) {
+        const time_ticks jump = time_of(sm->gpu->jump);
+        w->ready += jump;
+        w->pending[SMP_TIME_BRANCH] += jump;
+        part->free_at = later(part->free_at, sm->now + TIME_TICK + time_of(sm->gpu->jump_slot));
+    }
+    if (inst->kind == TIME_BARRIER && access.lanes)
+        arrive(sm, w);
+    if (w->at >= w->end)
+        end_warp(sm, w, pc);
+}

@@ -1,0 +1,197 @@
+/* What lies behind an SM: its share of the way to L2, of L2 and of DRAM. Each is a server that takes so long for a
+ * request; what waits there delays the answer. */
+#include "lab/time/model.h"
+
+static inline time_ticks later(time_ticks a, time_ticks b)
+{
+    return a > b ? a : b;
+}
+
+/* A number from 0 to 1, not 0. */
+static double draw(time_beyond *b)
+{
+    b->random = b->random * 1664525U + 1013904223U;
+    return ((b->random >> 8) + 1) * (1.0 / 16777217);
+}
+
+/* -ln(u) for 0 < u <= 1, by additions, products and quotients alone, which all machines round alike. */
+static double minus_ln(double u)
+{
+    double octaves = 0;
+    for (; u < 0.5; u *= 2)
+        octaves++;
+    const double z = (1 - u) / (1 + u), zz = z * z;
+    return octaves * 0.69314718055994531 + 2 * z * (1 + zz * (1.0 / 3 + zz * (1.0 / 5 + zz * (1.0 / 7 + zz / 9))));
+}
+
+/* exp(-x) for x >= 0, likewise. */
+static double decay(double x)
+{
+    const double y = x / 8;
+    double e = 1 + y * (1 + y / 2 * (1 + y / 3 * (1 + y / 4)));
+    for (int i = 0; i < 3; i++)
+        e *= e;
+    return 1 / e;
+}
+
+/* Bytes that DRAM moves from `at` on. Gives when they are through. */
+static time_ticks take_dram(time_sm *sm, time_ticks at, double bytes)
+{
+    time_beyond *b = &sm->beyond;
+    const double memory = sm->gpu->dram_memory;
+    if (sm->free.dram)
+        return at;
+    if (at > b->load_at) {
+        b->load_bytes *= decay((double)(at - b->load_at) / TIME_TICK / memory);
+        b->load_at = at;
+    }
+    b->load_bytes += bytes / memory;
+    b->dram_free = later(b->dram_free, at) + time_of(bytes / b->dram_bytes);
+    return b->dram_free;
+}
+
+/* What a fetch waits for others in DRAM's queues: half of it the same for all, half at random. */
+static time_ticks queue_time(time_sm *sm)
+{
+    time_beyond *b = &sm->beyond;
+    const double most = 0.9, share = b->load_bytes / b->dram_bytes, load = share < most ? share : most;
+    double mean = sm->gpu->dram_queue * load / (1 - load);
+    mean = mean < sm->gpu->dram_longest ? mean : sm->gpu->dram_longest;
+    return time_of(mean / 2 + mean / 2 * minus_ln(draw(b)));
+}
+
+time_ticks time_l2_back(const time_sm *sm, double times)
+{
+    const time_beyond *b = &sm->beyond;
+    return later(b->l2_free, b->dram_free) - time_of(sm->gpu->back * times);
+}
+
+static time_ticks take_l2(time_sm *sm, time_ticks at, double cycles, uint32_t sectors, double factor)
+{
+    time_beyond *b = &sm->beyond;
+    const double least = sectors * sm->gpu->l2_least, scaled = cycles * factor;
+    const time_ticks cost = sm->free.l2 ? 0 : time_of(scaled > least ? scaled : least);
+    b->l2_free = later(b->l2_free, at) + cost;
+    b->l2_busy += cost;
+    return b->l2_free;
+}
+
+/* What is known of a unit of 64 bytes: its sectors that this SM has asked for, and when DRAM gives it. */
+enum { SECTOR_BITS = 2, SECTOR_MASK = 3, SECTOR = 32, UNIT = 64 };
+
+/* Sectors of a unit. DRAM gives it whole: another sector of it waits for the same fetch. */
+static time_ticks load_unit(time_sm *sm, time_ticks at, uint32_t unit, uint32_t sectors, time_ticks *queue)
+{
+    time_beyond *b = &sm->beyond;
+    const smp_time_gpu *g = sm->gpu;
+    const time_ticks lat_l1 = time_of(g->lat_l1);
+    bool is_new = false;
+    int64_t none = 0, *known = time_map_at(&b->seen, unit, &is_new);
+    known = known ? known : &none;
+    const uint32_t had = (uint32_t)*known & SECTOR_MASK, fresh = sectors & ~had;
+    time_ticks done = b->l2_free + time_of(g->lat_l2) - lat_l1, there = *known >> SECTOR_BITS;
+    b->credit += !had ? b->first_miss : fresh ? 0 : b->later_miss;
+    if (b->credit >= 1) {
+        const time_ticks through = take_dram(sm, at, UNIT);
+        b->credit--;
+        b->dram_read += UNIT;
+        *queue = *queue ? *queue : queue_time(sm);
+        if (!sm->free.dram)
+            there = later(b->l2_free, through) + time_of(g->lat_dram) - lat_l1 + *queue;
+    } else if (sm->first_wave && b->opened > 0 && !had && draw(b) < b->opened)
+        there = b->l2_free + time_of(g->lat_dram * g->dram_open) - lat_l1;
+    done = later(done, there);
+    *known = there << SECTOR_BITS | had | sectors;
+    return done;
+}
+
+time_ticks time_l2_load(time_sm *sm, time_ticks at, uint32_t line, uint32_t mask)
+{
+    time_beyond *b = &sm->beyond;
+    const uint32_t sectors = (uint32_t)__builtin_popcount(mask);
+    take_l2(sm, at, sm->gpu->l2_line + sm->gpu->l2_sector * sectors, sectors, b->near_factor);
+    b->read_sectors += sectors;
+    time_ticks done = at, queue = 0; /* both units of a line wait in the same queue */
+    for (uint32_t u = 0; u < 2; u++) {
+        const uint32_t of_unit = mask >> SECTOR_BITS * u & SECTOR_MASK;
+        if (of_unit)
+            done = later(done, load_unit(sm, at, line * 2 + u, of_unit, &queue));
+    }
+    return sm->free.latency ? at : done;
+}
+
+time_ticks time_l2_store(time_sm *sm, time_ticks at, uint32_t whole, uint32_t partial, uint32_t lines)
+{
+    time_beyond *b = &sm->beyond;
+    const smp_time_gpu *g = sm->gpu;
+    const double sectors = whole + partial, cycles = partial ? g->partial_line * lines + g->partial_sector * sectors
+                                                             : g->write_line * lines + g->write_sector * whole;
+    take_l2(sm, at, cycles, whole + partial, b->write_factor);
+    b->write_sectors += whole + partial;
+    if (b->evicted > 0) {
+        (void)take_dram(sm, at, sectors * (b->evicted + b->refilled));
+        b->dram_write += sectors * b->evicted;
+        b->dram_read += sectors * b->partly * SECTOR;
+    }
+    b->last = later(b->last, b->l2_free);
+    return b->l2_free + time_of(g->lat_l2);
+}
+
+/* Takes a server that all SMs share, known by a key, for so many cycles. Gives when it is through. */
+static time_ticks take_server(time_sm *sm, uint32_t key, time_ticks at, double cycles)
+{
+    bool is_new;
+    int64_t *free = time_map_at(&sm->beyond.servers, key, &is_new);
+    if (!free)
+        return at;
+    *free = later(*free, at) + time_of(cycles * sm->beyond.atomic_sharers);
+    return *free;
+}
+
+/* Updates of one line go one after another, and so do packets in 1 KB. Gives when the last is done. */
+static time_ticks take_lines(time_sm *sm, const time_access *a, time_ticks at, double *packets)
+{
+    enum { WORDS = 8 /* of a sector */, LINES = 3 /* of 1 KB, as a shift */, REGIONS = 1 << 28 };
+    const smp_time_gpu *g = sm->gpu;
+    const uint32_t distinct = a->word & 255;
+    uint32_t sectors = 0;
+    for (uint32_t i = 0; i < a->line_count; i++)
+        sectors += (uint32_t)__builtin_popcount(a->lines[i] & 15);
+    if (!sectors)
+        return at;
+    *packets = sectors + a->lanes - distinct;
+    const bool whole = distinct >= sectors * WORDS;
+    const double of_line = distinct == 1 ? a->inst->is_float ? g->atomic_float : g->atomic_same
+                           : whole       ? g->atomic_whole
+                                         : 0;
+    time_ticks last = at;
+    for (uint32_t i = 0; i < a->line_count; i++) {
+        const uint32_t line = a->lines[i] >> 4;
+        const double share = *packets * __builtin_popcount(a->lines[i] & 15) / sectors;
+        last = later(last, take_server(sm, line, at, of_line * share));
+        last = later(last, take_server(sm, REGIONS + (line >> LINES), at,
+                                       (whole ? g->atomic_filled : g->atomic_packet) * share));
+    }
+    return last;
+}
+
+time_ticks time_l2_atomic(time_sm *sm, const time_access *a, time_ticks at)
+{
+    time_beyond *b = &sm->beyond;
+    const smp_time_gpu *g = sm->gpu;
+    double packets = 0;
+    const time_ticks last = take_lines(sm, a, at, &packets);
+    const double result = a->inst->kind == TIME_ATOMIC ? g->atomic_result : 0,
+                 cycles = g->atomic_line * a->line_count + (g->atomic_sector + result) * packets;
+    take_l2(sm, at, cycles, 0, b->write_factor);
+    b->write_sectors += (uint64_t)packets;
+    time_ticks done = later(last, b->l2_free) + time_of(g->lat_l2);
+    for (b->credit += b->first_miss * packets / 2; b->credit >= 1; b->credit--) {
+        const time_ticks through = take_dram(sm, at, UNIT);
+        b->dram_read += UNIT;
+        done = later(done, through + time_of(g->lat_dram));
+    }
+    b->last = later(b->last, later(last, b->l2_free));
+    sm->lsu_free = later(sm->lsu_free, last - time_of(g->atomic_ahead));
+    return done;
+}

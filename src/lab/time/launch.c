@@ -1,0 +1,160 @@
+/* Blocks: how many an SM holds, when they begin, and the time of the whole launch from those that were simulated. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/time/model.h"
+
+uint32_t time_resident(const time_trace *trace, const smp_time_gpu *gpu, uint32_t *l1_bytes)
+{
+    enum { KB = 1024, OTHER = 4 * KB };                                           /* OTHER: of L1, that holds no data */
+    static const uint32_t splits[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228}; /* KB of shared memory */
+    smp_warp_fit fit;
+    uint32_t blocks = 1;
+    if (smp_warp_fit_of(gpu->arch, trace->registers, trace->shared, trace->warps * WARP_LANES, &fit) && fit.blocks)
+        blocks = fit.blocks;
+    const uint64_t of_sm = (trace->blocks + (uint64_t)gpu->sms - 1) / (uint64_t)gpu->sms,
+                   held = blocks < of_sm ? blocks : of_sm;
+    const uint32_t of_block = (trace->shared + KB + 127) / 128 * 128;
+    const uint64_t need = (held * of_block + KB - 1) / KB;
+    uint32_t split = (uint32_t)gpu->shared_kb;
+    for (size_t i = sizeof splits / sizeof splits[0]; i-- > 0;)
+        split = splits[i] >= need && splits[i] <= split ? splits[i] : split;
+    *l1_bytes = ((uint32_t)gpu->l1_kb - split) * KB - OTHER;
+    return blocks;
+}
+
+static time_slot *free_slot(time_sm *sm)
+{
+    time_slot *slot = NULL;
+    for (uint32_t i = 0; i < sm->resident; i++)
+        if (sm->slots[i].block < 0 && (!slot || sm->slots[i].free_at < slot->free_at))
+            slot = &sm->slots[i];
+    return slot;
+}
+
+static void begin_block(time_sm *sm, time_slot *slot, time_ticks at)
+{
+    const time_trace *t = sm->trace;
+    const uint32_t first = (uint32_t)(slot - sm->slots) * t->warps;
+    *slot = (time_slot){.block = (int64_t)sm->launched};
+    for (uint32_t i = 0; i < t->warps; i++) {
+        const time_stream *s = &t->streams[sm->launched * t->warps + i];
+        time_warp *w = &sm->warps[first + i];
+        *w = (time_warp){.at = t->words + s->begin,
+                         .end = t->words + s->begin + s->size,
+                         .slot = (int)(slot - sm->slots),
+                         .part = (int)((first + i) % TIME_PARTS),
+                         .active = s->size > 0,
+                         .looked = -1,
+                         .eligible = -1};
+        w->ready = w->last = at + time_of(sm->gpu->block_start + sm->gpu->warp_start * (i / TIME_PARTS));
+        slot->alive += w->active;
+    }
+    sm->launched++;
+    if (!slot->alive) {
+        slot->block = -1;
+        slot->free_at = at + time_of(sm->gpu->block_start + sm->gpu->block_end);
+        sm->done[sm->done_count++] = slot->free_at;
+    }
+}
+
+void time_launch_blocks(time_sm *sm)
+{
+    while (sm->launched < sm->simulated) {
+        time_slot *slot = free_slot(sm);
+        if (!slot)
+            return;
+        const time_ticks at = sm->next_launch > slot->free_at ? sm->next_launch : slot->free_at;
+        if (at > sm->now)
+            return;
+        begin_block(sm, slot, at);
+        const time_ticks gap = at + time_of(sm->gpu->block_gap), next = sm->next_launch + sm->interval;
+        sm->next_launch = next > gap ? next : gap;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------ the whole launch */
+
+static int by_time(const void *a, const void *b)
+{
+    const time_ticks x = *(const time_ticks *)a, y = *(const time_ticks *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A slot of an SM, by the instructions that it has had. */
+typedef struct load {
+    double sum;
+    uint32_t sm;
+} load;
+
+static bool is_less(const load *a, const load *b)
+{
+    return a->sum < b->sum || (a->sum <= b->sum && a->sm < b->sm);
+}
+
+static void sink(load *heap, size_t count)
+{
+    for (size_t i = 0;;) {
+        size_t least = i;
+        for (size_t k = 2 * i + 1; k <= 2 * i + 2 && k < count; k++)
+            least = is_less(&heap[k], &heap[least]) ? k : least;
+        if (least == i)
+            return;
+        const load had = heap[i];
+        heap[i] = heap[least];
+        heap[least] = had;
+        i = least;
+    }
+}
+
+/* The busiest SM beside the one that was simulated, by instructions, where blocks go to the slot that is free first. */
+static double find_imbalance(const time_sm *sm)
+{
+    const time_trace *t = sm->trace;
+    const uint32_t sms = (uint32_t)sm->gpu->sms;
+    const size_t count = (size_t)sms * sm->resident;
+    const double lowest = 0.6, highest = 3, small = 0.03;
+    if (t->block_count != t->blocks || t->blocks <= sms)
+        return 1;
+    load *heap = smp_alloc_array(count, sizeof *heap);
+    double *of_sm = smp_alloc_array(sms, sizeof *of_sm), own = 0, most = 0;
+    for (size_t i = 0; heap && i < count; i++)
+        heap[i] = (load){0, (uint32_t)i};
+    for (uint64_t b = 0; heap && of_sm && b < t->blocks; b++) {
+        const double instructions = t->block_instructions[b];
+        heap[0].sum += instructions;
+        of_sm[heap[0].sm % sms] += instructions;
+        own += b % sms == 0 && b / sms < sm->simulated ? instructions : 0;
+        sink(heap, count);
+    }
+    for (uint32_t i = 0; of_sm && heap && i < sms; i++)
+        most = of_sm[i] > most ? of_sm[i] : most;
+    smp_free(heap);
+    smp_free(of_sm);
+    double worst = own > 0 ? most / (own * (double)sm->per_sm / (double)sm->simulated) : 1;
+    worst = worst < lowest ? lowest : worst > highest ? highest : worst;
+    return worst > 1 - small && worst < 1 + small ? 1 : worst;
+}
+
+double time_extrapolate(const time_sm *sm, double *imbalance)
+{
+    const size_t n = sm->done_count, wave = sm->resident;
+    qsort(sm->done, n, sizeof *sm->done, by_time);
+    time_ticks end = sm->end > sm->beyond.last ? sm->end : sm->beyond.last;
+    if (n && sm->done[n - 1] > end)
+        end = sm->done[n - 1];
+    double total = (double)end / TIME_TICK;
+    if (sm->simulated < sm->per_sm && n > 1 && n >= 2 * wave) { /* after the first wave blocks end at a steady rate */
+        const double rate = (double)(sm->done[n - 1] - sm->done[wave - 1]) / TIME_TICK / (double)(n - wave);
+        total += rate * (double)(sm->per_sm - sm->simulated);
+    } else if (sm->simulated < sm->per_sm)
+        total *= (double)sm->per_sm / (double)sm->simulated;
+    *imbalance = find_imbalance(sm);
+    total *= *imbalance;
+    const double all = (double)sm->per_sm / (double)sm->simulated / total,
+                 l2 = (double)sm->beyond.l2_busy / TIME_TICK * all,
+                 dram = (sm->beyond.dram_read + sm->beyond.dram_write) / sm->beyond.dram_bytes * all,
+                 busiest = l2 > dram ? l2 : dram;
+    return total * (1 + sm->gpu->imbalance * (busiest < 1 ? busiest : 1));
+}

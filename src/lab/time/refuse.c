@@ -1,0 +1,103 @@
+/* Launches whose time the model cannot tell. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "lab/sass/sass.h"
+#include "lab/time/model.h"
+
+/* Opcodes of parts that the model lacks. */
+static const struct {
+    const char *opcode, *what;
+} missing[] = {{"WGMMA", "wgmma"},         {"HGMMA", "wgmma"},        {"IGMMA", "wgmma"},
+               {"QGMMA", "wgmma"},         {"UBLKCP", "bulk copies"}, {"UTMALDG", "tensor maps"},
+               {"UTMASTG", "tensor maps"}, {"SYNCS", "mbarriers"},    {"NANOSLEEP", "__nanosleep"},
+               {"UCGABAR_ARV", "clusters"}};
+
+static bool cut(const warp_inst *inst, sass_line *line)
+{
+    memset(line, 0, sizeof *line);
+    return inst->text && sass_cut((sass_text){inst->text, inst->text_size}, line) && line->word_count;
+}
+
+/* The innermost loop around an instruction. False: none. */
+static bool loop_around(const warp_code *code, size_t at, size_t *begin, size_t *end)
+{
+    *end = SIZE_MAX;
+    *begin = 0;
+    for (size_t k = at; k < code->count; k++)
+        if (code->insts[k].flow == WARP_JUMP && code->insts[k].target <= at &&
+            (*end == SIZE_MAX || k - code->insts[k].target < *end - *begin)) {
+            *begin = code->insts[k].target;
+            *end = k;
+        }
+    return *end != SIZE_MAX;
+}
+
+static bool is_written(const warp_code *code, size_t begin, size_t end, int number)
+{
+    enum { MOST = 4 }; /* registers of a result */
+    for (size_t i = begin; i <= end; i++) {
+        sass_line line;
+        if (!cut(&code->insts[i], &line) || line.words[0][0] == 'B' || !strncmp(line.words[0], "ST", 2))
+            continue;
+        for (int k = 0; k < line.count && k < 3; k++) {
+            const sass_operand *o = &line.operands[k];
+            if (o->kind != SASS_REGISTER)
+                continue;
+            const int width = sass_has(&line, "128")                                        ? MOST
+                              : o->wide || sass_has(&line, "64") || sass_has(&line, "WIDE") ? 2
+                                                                                            : 1;
+            if (number >= o->number && number < o->number + width)
+                return true;
+            break; /* the first register is the result */
+        }
+    }
+    return false;
+}
+
+/* A loop that reads the same place until another thread has changed it: a load that others are ordered by, or a swap
+ * whose expected value stays. */
+static bool waits_for_others(const warp_code *code, size_t at)
+{
+    sass_line line;
+    size_t begin, end;
+    if (!cut(&code->insts[at], &line))
+        return false;
+    const bool load = (!strcmp(line.words[0], "LDG") || !strcmp(line.words[0], "LD")) && sass_has(&line, "STRONG"),
+               swap = !strncmp(line.words[0], "ATOM", 4) && line.words[0][4] != 'S' && sass_has(&line, "CAS");
+    if ((!load && !swap) || !loop_around(code, at, &begin, &end))
+        return false;
+    bool memory = false;
+    for (int k = 0; k < line.count; k++) {
+        const sass_operand *o = &line.operands[k];
+        if (o->kind == SASS_MEMORY) {
+            memory = true;
+            if (is_written(code, begin, end, o->number))
+                return false;
+        } else if (swap && memory && o->kind == SASS_REGISTER && o->number != SASS_RZ)
+            return !is_written(code, begin, end, o->number);
+    }
+    return true;
+}
+
+bool time_refuses(const warp_code *code, const time_trace *trace, const char *gpu, char *why, size_t size)
+{
+    why[0] = 0;
+    if (code->in_clusters || code->cluster[0])
+        snprintf(why, size, "clusters");
+    for (size_t i = 0; i < code->count && !why[0]; i++) {
+        sass_line line;
+        if (!cut(&code->insts[i], &line))
+            continue;
+        for (size_t k = 0; k < sizeof missing / sizeof missing[0]; k++)
+            if (!strcmp(line.words[0], missing[k].opcode))
+                snprintf(why, size, "%s", missing[k].what);
+        if (!why[0] && waits_for_others(code, i))
+            snprintf(why, size, "a loop in line %u that waits for other blocks", code->insts[i].line);
+    }
+    if (!why[0] && (!trace->kept || trace->block_count == 0))
+        snprintf(why, size, "no block of it ran");
+    if (!why[0] && !code->control_count)
+        snprintf(why, size, "the cubin of its SASS for an %s is not at hand", gpu);
+    return why[0] != 0;
+}

@@ -1,0 +1,74 @@
+/* Runs a launch and predicts its time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "lab/time/time.h"
+
+/* "h100", "h100,each", "h100,each,what-if" */
+static bool read_wish(const char *text, smp_time_gpu *gpu, smp_time_wish *wish)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ","), text);
+    wish->each = strstr(text, ",each") != NULL;
+    wish->what_if = strstr(text, ",what-if") != NULL;
+    return smp_time_gpu_find(name, gpu);
+}
+
+/* Why a launch has no time before it ran; null: it may have one. */
+static const char *early_refusal(const smp_warp_launch *launch, const smp_warp_kernel *sass)
+{
+    return launch->together                ? "its blocks wait for each other"
+           : !sass                         ? "it is counted from PTX"
+           : smp_warp_kernel_problem(sass) ? "its SASS cannot be executed here"
+           : launch->blocks                ? "not all of its blocks run (--blocks)"
+                                           : NULL;
+}
+
+static smp_code run(const smp_warp_launch *launch, const smp_warp_kernel *sass, smp_warp_result *result, smp_error *err)
+{
+    return !sass || sass == launch->kernel ? smp_warp_run(launch, result, err)
+                                           : smp_warp_run_both(launch, sass, result, err);
+}
+
+static smp_code add(smp_warp_result *result, smp_predicted *one, smp_error *err)
+{
+    smp_predictions *p = smp_alloc(sizeof *p);
+    if (!p || !smp_grow(&p->items, &p->capacity, 1, sizeof *p->items)) {
+        smp_free(p);
+        smp_free(one->lines);
+        return smp_fail_memory(err, "a prediction", sizeof *one);
+    }
+    p->items[p->count++] = *one;
+    result->predictions = p;
+    return SMP_OK;
+}
+
+smp_code smp_time_run(const char *wanted, uint32_t order, const smp_warp_launch *launch, const smp_warp_kernel *sass,
+                      smp_warp_result *result, smp_error *err)
+{
+    smp_time_gpu gpu;
+    smp_time_wish wish;
+    smp_time_recorder *recorder = NULL;
+    smp_warp_launch own = *launch;
+    smp_predicted one = {.order = order};
+    if (!wanted || !read_wish(wanted, &gpu, &wish))
+        return run(launch, sass, result, err);
+    const char *refusal = early_refusal(launch, sass);
+    if (!refusal && smp_time_record(&gpu, &recorder, err))
+        return err->code;
+    own.observer = recorder ? smp_time_observer(recorder) : NULL;
+    smp_code code = run(&own, sass, result, err);
+    if (!code && !refusal && strcmp(result->code, "sass") != 0)
+        refusal = "it is counted from PTX";
+    if (!code && !refusal)
+        code = smp_time_predict(recorder, sass, &wish, &one, err);
+    smp_time_record_free(recorder);
+    if (code)
+        return code;
+    one.order = order;
+    snprintf(one.gpu, sizeof one.gpu, "%s", gpu.name);
+    if (refusal)
+        snprintf(one.refusal, sizeof one.refusal, "%s", refusal);
+    return add(result, &one, err);
+}
