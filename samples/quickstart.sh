@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# From a fresh clone to a blurred cat: installs what the build needs and is missing, builds, runs one pipeline.
+# From a fresh clone to a blurred cat: installs what the build needs and is missing, builds what `smempipe run` needs on
+# this machine's processor, runs one pipeline, then builds the rest. --first leaves the rest out.
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")/.."
 . samples/setup.sh
 
 need_for_build
 install_missing
-# Without a GPU here, kernels for one would be a third of the time.
-cuda=OFF
-if nvidia-smi -L >/dev/null 2>&1; then cuda=ON; fi
-build_preset release -DSMP_TESTS=OFF -DSMP_CUDA=$cuda
+if ! grep -qx SMP_FIRST:BOOL=OFF build/release/CMakeCache.txt 2>/dev/null; then
+    build_preset release smempipe -DSMP_TESTS=OFF -DSMP_CUDA=OFF -DSMP_FIRST=ON
+fi
 
 program=build/release/smempipe
 picture=build/blurred.png
@@ -18,5 +18,16 @@ echo "+ $program run pipelines/blur.pipe samples/chelsea.png $picture --force --
 echo
 echo "The blurred picture is $PWD/$picture"
 echo "The program is $PWD/$program; other pipelines are in $PWD/pipelines"
+echo
+if [ "${1-}" = --first ]; then
+    echo "It runs pipelines on this processor. For the rest (the emulator of a GPU, libsmempipe.so, other processors):"
+    echo "samples/quickstart.sh"
+    exit
+fi
+echo "Building the rest: the emulator of a GPU, libsmempipe.so, kernels for other processors"
+# Without a GPU here, kernels for one would be a third of the time.
+cuda=OFF
+if nvidia-smi -L >/dev/null 2>&1; then cuda=ON; fi
+build_preset release all -DSMP_TESTS=OFF -DSMP_CUDA=$cuda -DSMP_FIRST=OFF
 [ $cuda = ON ] ||
     echo "There is no NVIDIA GPU here, so no --device cuda: for one elsewhere, cmake --preset release -DSMP_CUDA=ON"

@@ -29,7 +29,7 @@ has_cmake() { # has_cmake MAJOR.MINOR: this version or a later one
 need_for_build() {
     need gcc "compiles the program (C11)" has "${CC:-cc}"
     need g++ "compiles the C++ side of the build" has "${CXX:-c++}"
-    need make "runs the build" has make
+    need ninja-build "runs the build, without pauses" has ninja
     need cmake "configures the build, version 3.22 or later" has_cmake 3.22
     need pkg-config "finds the libraries" has pkg-config
     need zlib1g-dev "inflates and deflates PNG" has_library zlib zlib1g-dev
@@ -47,7 +47,6 @@ need_for_build() {
 }
 
 need_for_tests() {
-    need ninja-build "runs the build without pauses" has ninja
     need libcmocka-dev "runs the unit tests" has_library cmocka libcmocka-dev
     need python3 "runs the oracle and command-line tests" test -x /usr/bin/python3
     need python3-numpy "the oracle for arithmetic" /usr/bin/python3 -c 'import numpy'
@@ -108,11 +107,11 @@ if has ccache >/dev/null; then
     export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
 fi
 
-# build_preset PRESET [CMAKE_OPTION...]: configures and builds in the current folder, quietly; on failure shows the end
-# of the log.
+# build_preset PRESET TARGET [CMAKE_OPTION...]: configures and builds in the current folder, quietly; on failure shows
+# the end of the log.
 build_preset() {
-    local preset=$1 log=build/$1.log cache=build/$1/CMakeCache.txt
-    shift
+    local preset=$1 target=$2 log=build/$1.log cache=build/$1/CMakeCache.txt
+    shift 2
     mkdir -p build
     # A cache that came with a copied or moved tree names another folder; CMake would refuse it.
     if [ -f "$cache" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$cache"; then
@@ -122,9 +121,9 @@ build_preset() {
     if [ ! -f "$cache" ] && has ninja >/dev/null; then
         generator=(-G "${CMAKE_GENERATOR:-Ninja}")
     fi
-    echo "Building preset $preset (log: $log)"
+    echo "Building $target of preset $preset (log: $log)"
     if ! { cmake --preset "$preset" "${generator[@]}" "$@" &&
-        cmake --build --preset "$preset" --parallel "$(nproc)"; } >"$log" 2>&1; then
+        cmake --build --preset "$preset" --target "$target" --parallel "$(nproc)"; } >"$log" 2>&1; then
         tail -n 60 "$log" >&2
         echo "The build of preset $preset failed; the whole log is $PWD/$log" >&2
         return 1

@@ -20,14 +20,14 @@ else
     echo "Without smempipe-mpi: its tests are skipped." >&2
 fi
 # Though no GPU be here; nvcc takes a fifth of the time for code that nobody runs.
-build_preset release -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_CUDA_HURRY=max -DSMP_MPI=$mpi
+build_preset release all -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=ON -DSMP_CUDA_HURRY=max -DSMP_MPI=$mpi
 # Device code has no AddressSanitizer; the emulator runs it on the host. Nor have traced kernels: the release
 # build's serve.
-build_preset asan -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF -DSMP_TRACE_FROM="$PWD/build/release"
+build_preset asan all -DSMP_TESTS=ON -DSMP_WERROR=ON -DSMP_CUDA=OFF -DSMP_TRACE_FROM="$PWD/build/release"
 builds=(../release ../asan)
 if [ "${SMP_FUZZ:-0}" = 1 ]; then
     if has clang >/dev/null; then
-        build_preset fuzz -DSMP_TRACE_FROM="$PWD/build/release"
+        build_preset fuzz all -DSMP_TRACE_FROM="$PWD/build/release"
         builds+=(../fuzz)
     else
         echo "There is no clang here: the fuzz targets are left out." >&2

@@ -38,6 +38,11 @@ typedef struct cpu_device {
 #else
 #define OWNER "processor"
 #endif
+#ifdef SMP_ONE_ISA /* a build for this machine's processor (SMP_FIRST) */
+#define LOWEST SMP_ONE_ISA
+#else
+#define LOWEST SMP_ISA_BASE
+#endif
 
 static smp_isa best_isa(void)
 {
@@ -332,6 +337,8 @@ smp_code smp_cpu_open(int threads, const char *isa, smp_device **out, smp_error 
                 use = (smp_isa)i;
         if (use == SMP_ISAS)
             return smp_fail(err, SMP_E_USAGE, "unknown instruction set '%s': base, v3 or v4", isa);
+        if ((int)use < LOWEST)
+            return smp_fail(err, SMP_E_DEVICE, "this build has no %s: its lowest is %s", isa, isa_names[LOWEST]);
         if (use > best)
             return smp_fail(err, SMP_E_DEVICE, "this %s has no %s: its best is %s", OWNER, isa, isa_names[best]);
     }

@@ -21,7 +21,7 @@ class Setup(unittest.TestCase):
         for tool in TOOLS:
             os.symlink(shutil.which(tool), self.bin / tool)
         self.stub("id", "echo 0")
-        for tool in ("cc", "c++", "make"):
+        for tool in ("cc", "c++", "ninja"):
             self.stub(tool, "exit 0")
         self.stub("cmake", "echo 'cmake version 3.25.1'")
         self.stub("pkg-config", "exit 0")
@@ -64,32 +64,32 @@ class Setup(unittest.TestCase):
         self.assertTrue(install.endswith("install --no-install-recommends cmake libsndfile1-dev"), install)
 
     def test_a_user_installs_with_sudo(self):
-        self.stub("make", None)
+        self.stub("ninja", None)
         self.stub("id", "echo 1000")
         self.stub("sudo", f'echo "sudo" >>"{self.log}"; exec "$@"')
         self.install()
         self.assertEqual([c.split()[0] for c in self.calls()], ["sudo", "apt-get"] * 2)
 
     def test_neither_root_nor_sudo(self):
-        self.stub("make", None)
+        self.stub("ninja", None)
         self.stub("id", "echo 1000")
-        self.assertIn("apt-get install make", self.install(status=1))
+        self.assertIn("apt-get install ninja-build", self.install(status=1))
         self.assertEqual(self.calls(), [])
 
     def test_no_apt_here(self):
-        self.stub("make", None)
+        self.stub("ninja", None)
         self.stub("apt-get", None)
         said = self.install(status=1)
         self.assertIn("no apt-get", said)
-        self.assertIn("make", said)
+        self.assertIn("ninja-build", said)
 
     def test_a_failed_install_is_a_failure(self):
-        self.stub("make", None)
+        self.stub("ninja", None)
         self.stub("apt-get", '[ "${!#}" = update ]')
-        self.assertIn("could not install: make", self.install(status=1))
+        self.assertIn("could not install: ninja-build", self.install(status=1))
 
     def test_an_outdated_list_is_no_failure(self):
-        self.stub("make", None)
+        self.stub("ninja", None)
         self.stub("apt-get", '[ "${!#}" != update ]')
         self.assertIn("update failed", self.install())
 
